@@ -1,0 +1,77 @@
+# Plain Python 3.11 is all that is needed.  Every target is safe to run again: environments are
+# made once and refreshed only when pyproject.toml changes.
+#
+#   make demo       a derivation, then Adam: generated, proved, run
+#   make test       lint, then the whole test suite
+#   make lint       ruff and strict types
+#   make peers      the emitted optimizers against the public implementations, live
+#   make bench      how long the tool itself takes, as ratios
+#   make generated  rebuild generated/
+#   make clean      remove environments and caches
+
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint peers bench generated clean
+
+# The first of these that runs and is new enough; say `make PYTHON=/path/to/python3` to choose.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; \
+	done)
+VENV := .venv
+PEERS := .venv-peers
+BIN := $(VENV)/bin
+PIP_FLAGS := --quiet --disable-pip-version-check
+# An environment does not see packages from outside it.
+unexport PYTHONPATH PYTHONHOME
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+$(VENV)/made $(PEERS)/made: %/made:
+	@test -n "$(PYTHON)" || { echo "blrgen needs Python 3.11 or newer" >&2; exit 1; }
+	$(PYTHON) -m venv --clear $*
+	@touch $@
+
+$(VENV)/installed: pyproject.toml $(VENV)/made
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e .
+	@touch $@
+
+$(VENV)/installed-test: pyproject.toml $(VENV)/made
+	$(BIN)/python -m pip install $(PIP_FLAGS) -e '.[test]'
+	@touch $(VENV)/installed $@
+
+# torch first and alone: whatever depends on it would otherwise pull a build with gigabytes of
+# GPU libraries.
+$(PEERS)/installed: pyproject.toml tests/peers/requirements.txt $(PEERS)/made
+	$(PEERS)/bin/python -m pip install $(PIP_FLAGS) torch==2.13.0
+	$(PEERS)/bin/python -m pip install $(PIP_FLAGS) -r tests/peers/requirements.txt
+	$(PEERS)/bin/python -m pip install $(PIP_FLAGS) -e .
+	@touch $@
+
+demo: $(VENV)/installed
+	$(BIN)/blrgen derive gaussian-diag --delta
+	@mkdir -p build
+	$(BIN)/blrgen generate adam --target numba --dtype float64 -o build/adam.py --force
+	$(BIN)/blrgen verify adam
+	$(BIN)/python examples/adam_demo.py build/adam.py
+
+lint: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest
+
+peers: $(PEERS)/installed
+	$(PEERS)/bin/python tests/peers/live.py
+
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/tool_speed.py
+
+generated: $(VENV)/installed
+	$(BIN)/python -m blrgen.emit.regenerate
+
+clean:
+	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

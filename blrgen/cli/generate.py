@@ -1,0 +1,49 @@
+"""Write the derived rule as one source file that stands alone.
+
+The file holds the derived equations, a kernel and a small class (step,
+posterior, sample, state_dict); it does not import blrgen.
+
+  blrgen generate adam --target numba --dtype float32 -o adam.py
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from blrgen.cli.output import note, result, save
+from blrgen.cli.parser import OneOf, Parser
+from blrgen.cli.what import add_what, derived
+
+DTYPES = ("float32", "float64")
+
+
+def configure(parser: Parser) -> None:
+    """WHAT, approximations, --target, --dtype and -o."""
+    from blrgen.emit.targets import TARGETS
+
+    add_what(parser)
+    parser.add_argument(
+        "--target", action=OneOf, values=TARGETS, default="numba", help="numba if absent"
+    )
+    parser.add_argument(
+        "--dtype", action=OneOf, values=DTYPES, default="float32", help="float32 if absent"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="standard output if absent"
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE whatever it holds")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the source, or save it without losing what is there."""
+    derivation = derived(options)
+    from blrgen.emit import emit
+
+    source = emit(derivation, target=options.target, dtype=options.dtype)
+    if options.output == "-":
+        result(source)
+    elif save(options.output, source, force=options.force):
+        note(f"wrote {options.output}")
+    else:
+        note(f"{options.output} is up to date")
+    return 0

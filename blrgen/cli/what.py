@@ -1,0 +1,64 @@
+"""WHAT and the approximations: what derive, generate, verify and identify have in common."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from blrgen.cli.parser import Parser, known_value
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+
+HELP = "a family, a recipe or a path to a family file (see `blrgen list`)"
+
+
+class Approximate(argparse.Action):
+    """One approximation flag; all of them append to one list, so that their order is kept."""
+
+    values: tuple[str, ...] = ()
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Append `name` or `name=value`."""
+        name = (option_string or "").removeprefix("--")
+        if self.values:
+            known_value(f"--{name}", values, self.values, parser.prog)
+        said = name if self.nargs == 0 else f"{name}={values}"
+        namespace.approximations = [*namespace.approximations, said]
+
+
+def add_what(parser: Parser, **positional: Any) -> None:
+    """WHAT, --loss and one flag for each approximation in the registry."""
+    from blrgen.approximate import registry
+
+    parser.add_argument("what", metavar="WHAT", **{"help": HELP, **positional})
+    parser.add_argument(
+        "--loss", default="", metavar="L", help="the loss ℓ(theta); abstract if absent"
+    )
+    parser.set_defaults(approximations=[])
+    group = parser.add_argument_group("approximations, applied in the order given")
+    for info in registry().values():
+        action = group.add_argument(
+            f"--{info.flag}",
+            action=Approximate,
+            nargs=0 if info.options is None else None,
+            default=argparse.SUPPRESS,
+            dest="approximations",
+            metavar="VALUE" if info.options == "value" else "|".join(info.options or ()),
+            help=info.summary.replace("%", "%%"),
+        )
+        if isinstance(info.options, tuple):
+            action.values = info.options  # type: ignore[attr-defined]
+
+
+def derived(options: argparse.Namespace) -> Derivation:
+    """The derivation that the command line asks for; a recipe's own approximations come first."""
+    from blrgen.api import derive
+
+    return derive(options.what, options.approximations, loss=options.loss)

@@ -1,0 +1,198 @@
+"""The frozen values that pass between the stages, from a declaration to a derivation.
+
+`Family` and `Recipe` are what is read, `Rule` is an executable update with the
+meaning of every name in it, `Step` is one line of a derivation and `Derivation`
+is the whole of it.  Expressions are SymPy ones in the algebra of
+`blrgen.algebra`: commuting symbols for scalars and elementwise quantities,
+non-commuting ones with a rank for vectors and matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Expr = Any  # a SymPy expression; SymPy is imported lazily and is untyped
+
+
+@dataclass(frozen=True)
+class Domain:
+    """An interval, R^d, R^(n,p), SPD or -SPD; `power` is the size of a Cartesian power."""
+
+    kind: str  # "interval" | "vector" | "matrix" | "spd" | "-spd"
+    lower: Expr = None
+    upper: Expr = None
+    size: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Support:
+    """Where the random variable lives: a kind, its points when finite, bounds when an interval."""
+
+    kind: str  # "finite" | "interval" | "integers" | "vector" | "simplex" | "spd" | "matrix"
+    points: tuple[Expr, ...] = ()
+    lower: Expr = None
+    upper: Expr = None
+    size: tuple[str, ...] = ()  # ("d",) for R^d and for {-1, 1}^d: a product over coordinates
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A natural parameter or a working one, with the chart that ties it to the others."""
+
+    name: str
+    domain: Domain
+    symbol: Expr
+    chart: Expr = None  # working: as a function of natural; natural: as a function of working
+
+
+@dataclass(frozen=True)
+class Family:
+    """A declaration: statistics, base measure, support, parameters.  No calculus."""
+
+    name: str
+    title: str
+    variable: Expr
+    support: Support
+    statistics: tuple[Expr, ...]
+    base_measure: Expr
+    natural: tuple[Parameter, ...]
+    working: tuple[Parameter, ...] = ()
+    fixed: tuple[Parameter, ...] = ()
+    log_partition: Expr | None = None
+    elementwise: bool = True  # False: vectors and matrices, in the non-commuting algebra
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss ℓ(θ): abstract when `expr` is None; `data` are the other names in it."""
+
+    text: str = ""
+    expr: Expr | None = None
+    data: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A named road through the approximations: data only."""
+
+    name: str
+    title: str
+    family: str
+    approximations: tuple[tuple[str, str | None], ...]
+    loss: str = ""
+    defaults: tuple[tuple[str, str], ...] = ()  # hyperparameter or state → value, as text
+    citation: str = ""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A name that occurs in a rule, and everything a reader or an emitter must know of it."""
+
+    name: str
+    kind: str  # "state" | "input" | "hyper" | "draw" | "counter" | "intermediate" | "data"
+    rank: str  # "scalar" | "elementwise" | "vector" | "symmetric" | "matrix"
+    symbol: Expr
+    meaning: str = ""
+    init: Expr = None  # state: its first value (an expression in hyperparameters)
+    default: Expr = None  # hyperparameter
+    domain: str = ""  # e.g. "(0, oo)", "[0, 1)", "SPD", "(-oo, oo)"
+    distribution: str = ""  # draw
+    text: str = ""  # unicode form, e.g. "∇ℓ(m)"
+    latex: str = ""
+
+    @property
+    def shape(self) -> tuple[str, ...]:
+        return {
+            "scalar": (), "elementwise": ("d",), "vector": ("d",),
+            "symmetric": ("d", "d"), "matrix": ("n", "d"),
+        }[self.rank]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """name ← expr, in execution order.
+
+    stage "draw": where the loss is probed; "estimate": a quantity that is averaged
+    over draws when there are several; "update": the rest.
+    """
+
+    name: str
+    expr: Expr
+    stage: str = "update"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An update: quantities and assignments; NAME_next is the next value of the state NAME."""
+
+    quantities: tuple[Quantity, ...]
+    assignments: tuple[Assignment, ...]
+    posterior: tuple[tuple[str, Expr], ...] = ()  # "mean", "precision" in current states
+    until: str = ""  # "fixed point" when the step is iterated to convergence
+
+    def __getitem__(self, name: str) -> Quantity:
+        for q in self.quantities:
+            if q.name == name:
+                return q
+        raise KeyError(name)
+
+    def __contains__(self, name: str) -> bool:
+        return any(q.name == name for q in self.quantities)
+
+    def of(self, *kinds: str) -> tuple[Quantity, ...]:
+        return tuple(q for q in self.quantities if q.kind in kinds)
+
+    def expr(self, name: str) -> Expr:
+        for a in self.assignments:
+            if a.name == name:
+                return a.expr
+        raise KeyError(name)
+
+
+@dataclass(frozen=True)
+class Equation:
+    """lhs = rhs (or ≈), with `note` for a remark printed beside it."""
+
+    lhs: Expr
+    rhs: Expr
+    relation: str = "="
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One numbered line of a derivation."""
+
+    title: str
+    equations: tuple[Equation, ...]
+    because: str
+    space: str = ""  # natural | mean | working | sample
+    approximation: str = ""  # the flag's name when this line is an approximation
+    notation: tuple[tuple[str, str, str], ...] = ()  # symbol name, unicode, LaTeX: valid at this line
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Everything derived so far: the geometry it stands on, the rule, the lines, the assumptions."""
+
+    family: Family
+    loss: Loss
+    geometry: Any
+    expectation: Any
+    exact: Any  # the rule in natural coordinates, typed by space
+    rule: Rule
+    steps: tuple[Step, ...] = ()
+    approximations: tuple[tuple[str, str | None], ...] = ()
+    assumptions: tuple[str, ...] = ()
+    facts: tuple[tuple[str, Any], ...] = field(default=())
+    recipe: Recipe | None = None
+
+    def fact(self, name: str, default: Any = None) -> Any:
+        return dict(self.facts).get(name, default)
+
+    def with_(self, **changes: Any) -> Derivation:
+        return replace(self, **changes)

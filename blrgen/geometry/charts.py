@@ -1,0 +1,106 @@
+"""Charts: natural parameters as functions of working ones, and back.
+
+A declaration gives either direction for each parameter; the other is solved for, one
+equation with one unknown at a time, and checked by substitution.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from blrgen.algebra.ring import Ring
+from blrgen.algebra.solve import isolate
+from blrgen.core import Family
+from blrgen.errors import InternalError, UserError
+
+Expr = Any
+
+
+def charts(family: Family, ring: Ring) -> tuple[dict[Expr, Expr], dict[Expr, Expr]]:
+    """(natural of working, working of natural); the identity when nothing is declared."""
+    natural = [p.symbol for p in family.natural]
+    if not family.working:
+        return {n: n for n in natural}, {n: n for n in natural}
+    working = [p.symbol for p in family.working]
+    if len(working) != len(natural):
+        raise UserError(
+            f"{family.name!r} has {len(natural)} natural and {len(working)} working parameters",
+            where=family.path,
+            how="declare as many of the one as of the other, or no working ones",
+        )
+    equations = [ring.tidy(p.symbol - p.chart) for p in family.working if p.chart is not None]
+    equations += [ring.tidy(p.symbol - p.chart) for p in family.natural if p.chart is not None]
+    try:
+        forward = _solve_triangular(equations, natural, ring)
+        backward = _solve_triangular(equations, working, ring)
+    except InternalError as e:
+        raise UserError(
+            f"the charts of {family.name!r} cannot be solved for each other",
+            where=family.path,
+            why=str(e),
+            how="give the other direction: working = … on a natural parameter, natural = … on a working one",
+        ) from e
+    _check_round_trip(family, forward, backward, ring)
+    return forward, backward
+
+
+def _solve_triangular(
+    equations: list[Expr], unknowns: list[Expr], ring: Ring
+) -> dict[Expr, Expr]:
+    left, found = list(equations), dict[Expr, Expr]()
+    while len(found) < len(unknowns):
+        for e in left:
+            now = ring.tidy(e.subs(found)) if found else e
+            names = [u for u in unknowns if u not in found and now.has(u)]
+            if len(names) == 1:
+                found[names[0]] = _solve_one(now, names[0], ring)
+                left.remove(e)
+                break
+        else:
+            missing = ", ".join(str(u) for u in unknowns if u not in found)
+            raise InternalError(f"no equation has only one unknown among {missing}")
+    return found
+
+
+def _solve_one(equation: Expr, x: Expr, ring: Ring) -> Expr:
+    """x from equation = 0: linear, linear in 1/x, or by SymPy's solver with the domain's sign."""
+    if not ring.elementwise:
+        if equation.has(x**-1):
+            y = ring.symbol_like(x, f"inv_{x.name}")
+            return ring.tidy(isolate(equation.xreplace({x**-1: y}), y) ** -1)
+        return isolate(equation, x)
+    numerator = sp.fraction(sp.together(equation))[0]
+    numerator = sp.expand(numerator)
+    if sp.diff(numerator, x, 2) == 0:
+        return isolate(numerator, x)
+    solutions = sp.solve(equation, x)
+    if len(solutions) != 1:
+        raise InternalError(f"{equation} = 0 has {len(solutions)} solutions for {x}")
+    return solutions[0]
+
+
+def _check_round_trip(
+    family: Family, forward: dict[Expr, Expr], backward: dict[Expr, Expr], ring: Ring
+) -> None:
+    for p in family.working:
+        back = ring.tidy(backward[p.symbol].subs(forward, simultaneous=True))
+        gap = back - p.symbol
+        if gap != 0 and ring.elementwise:
+            gap = sp.cancel(sp.expand(gap))
+        if gap != 0 and _nonzero_at_a_point(gap):
+            raise UserError(
+                f"the charts of {family.name!r} contradict each other at {p.name!r}",
+                where=family.path,
+                why=f"going to the natural parameters and back gives {back}",
+            )
+
+
+def _nonzero_at_a_point(gap: Expr) -> bool:
+    """A numeric refutation; matrix charts are compared as words only."""
+    if not gap.is_commutative:
+        return True
+    names = sorted(gap.free_symbols, key=str)
+    point = {x: sp.Rational(3 + 2 * i, 7 + i) for i, x in enumerate(names)}
+    return bool(abs(sp.N(gap.subs(point), 30)) > sp.Rational(1, 10**20))

@@ -1,0 +1,227 @@
+"""The geometry of a family: A, μ = ∇A, F = ∇²A, entropy, charts.
+
+    𝓗 = A − ⟨λ, μ⟩ − E_q[log h],     ∇_μ 𝓗 = −λ − ∇_μ E_q[log h].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from blrgen.algebra.calculus import differential, gradient, increment
+from blrgen.algebra.ranks import trace
+from blrgen.algebra.ring import Ring, ring_of
+from blrgen.algebra.solve import solve_linear
+from blrgen.algebra.words import normal
+from blrgen.core import Family
+from blrgen.errors import UserError
+from blrgen.geometry.charts import charts
+from blrgen.geometry.integrate import Integral, log_base, log_integral
+
+Expr = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """Derived once from a declaration; everything is a function of the natural parameters."""
+
+    family: Family
+    ring: Ring
+    integral: Integral
+    mean: tuple[Expr, ...]
+    natural_of_working: dict[Expr, Expr]
+    working_of_natural: dict[Expr, Expr]
+    evidence: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def natural(self) -> tuple[Expr, ...]:
+        return tuple(p.symbol for p in self.family.natural)
+
+    @property
+    def working(self) -> tuple[Expr, ...]:
+        """The working parameters; the natural ones when none are declared."""
+        return tuple(p.symbol for p in self.family.working) or self.natural
+
+    @property
+    def log_partition(self) -> Expr:
+        return self.integral.log_partition
+
+    def to_working(self, x: Expr) -> Expr:
+        """x(λ) as a function of the working parameters."""
+        return self.ring.tidy(x.subs(self.natural_of_working, simultaneous=True))
+
+    @cached_property
+    def mean_in_working(self) -> tuple[Expr, ...]:
+        return tuple(self.to_working(m) for m in self.mean)
+
+    @cached_property
+    def fisher(self) -> tuple[tuple[Expr, ...], ...]:
+        """F = ∂μ/∂λ for scalar parameters; for matrices see `metric`."""
+        return tuple(tuple(sp.diff(m, x) for x in self.natural) for m in self.mean)
+
+    @cached_property
+    def _mean_of(log_partition: Expr, x: Expr, ring: Ring) -> Expr:
+    """∂A/∂λ, with sinh/cosh written as tanh, which does not overflow."""
+    slope = gradient(log_partition, x)
+    return ring.tidy(slope.replace(sp.sinh, lambda a: sp.tanh(a) * sp.cosh(a)))
+
+
+def expected_log_base(self) -> Expr:
+        """E_q[log h] as a function of λ."""
+        return expected_log_base(self.family, self.integral, self.ring)
+
+    @cached_property
+    def entropy(self) -> Expr:
+        pairing = [self.ring.inner(x, m) for x, m in zip(self.natural, self.mean, strict=True)]
+        return self.ring.tidy(self.log_partition - sp.Add(*pairing) - self.expected_log_base)
+
+    @cached_property
+    def entropy_gradient(self) -> tuple[Expr, ...]:
+        """∇_μ𝓗, in natural coordinates: −λ − F⁻¹∇_λ E_q[log h]."""
+        extra = self.mean_gradient_of(self.expected_log_base)
+        return tuple(-x - e for x, e in zip(self.natural, extra, strict=True))
+
+    def mean_gradient_of(self, f: Expr) -> tuple[Expr, ...]:
+        """∇_μ f = F⁻¹ ∇_λ f for a scalar function of λ."""
+        if not f.free_symbols & set(self.natural):
+            return tuple(sp.S.Zero for _ in self.natural)
+        slopes = [gradient(f, x) for x in self.natural]
+        return self.solve_dual(slopes, self.mean, self.natural)
+
+    def solve_dual(
+        self, slopes: list[Expr], mean: tuple[Expr, ...], coordinates: tuple[Expr, ...]
+    ) -> tuple[Expr, ...]:
+        """∇_μ f from ∇_x f in coordinates x: slope_x = ∇_x Σ⟨Y_i, μ_i(x)⟩ solved for Y."""
+        unknowns = [direction_symbol(x, f"Y{i + 1}") for i, x in enumerate(self.natural)]
+        pairing = sp.Add(*[self.ring.inner(y, m) for y, m in zip(unknowns, mean, strict=True)])
+        equations = [
+            gradient(pairing, x) - slope for x, slope in zip(coordinates, slopes, strict=True)
+        ]
+        found = solve_linear(equations, unknowns)
+        return tuple(self.ring.tidy(found[y]) for y in unknowns)
+
+    def metric(self, x: Expr, left: Expr, right: Expr) -> Expr:
+        """g_x(left, right): the Fisher metric's block of the working parameter x.
+
+        ⟨dλ, dμ⟩ with only x moving, by `left` in λ and by `right` in μ.
+        """
+        terms = []
+        for lam, mu in zip(self.natural, self.mean_in_working, strict=True):
+            d_lam = directional(self.natural_of_working[lam], x, left)
+            d_mu = directional(mu, x, right)
+            terms.append(self.ring.inner(d_lam, d_mu))
+        return self.ring.tidy(sp.Add(*terms))
+
+    def mixed_metric(self, x: Expr, y: Expr) -> Expr:
+        """The Fisher metric's entry between two different working parameters."""
+        left, right = direction_symbol(x, "X"), direction_symbol(y, "Y")
+        terms = [
+            self.ring.inner(
+                directional(self.natural_of_working[lam], x, left), directional(mu, y, right)
+            )
+            for lam, mu in zip(self.natural, self.mean_in_working, strict=True)
+        ]
+        return self.ring.tidy(sp.Add(*terms))
+
+
+def direction_symbol(x: Expr, name: str) -> Expr:
+    return sp.Symbol(name, real=True) if x.is_commutative else type(x)(name, commutative=False)
+
+
+def directional(f: Expr, x: Expr, direction: Expr) -> Expr:
+    """D f[direction] when only x moves."""
+    if x.is_commutative:
+        return sp.diff(f, x) * direction
+    dx = increment(x)
+    return normal(differential(f, x, dx)).xreplace({dx: direction})
+
+
+def geometry_of(family: Family) -> Geometry:
+    """Derive the geometry; a given closed form is verified first."""
+    ring = ring_of(family.elementwise)
+    integral = log_integral(family, ring)
+    evidence = {"log_partition": f"derived: {integral.method}"}
+    if integral.method == "given" or family.log_partition is not None:
+        from blrgen.geometry.verify import verify_log_partition
+
+        evidence["log_partition"] = verify_log_partition(family, integral, ring)
+    mean = tuple(_mean_of(integral.log_partition, p.symbol, ring) for p in family.natural)
+    forward, backward = charts(family, ring)
+    return Geometry(family, ring, integral, mean, forward, backward, evidence)
+
+
+def expected_log_base(family: Family, integral: Integral, ring: Ring) -> Expr:
+    """E_q[log h]: zero for constant h, moments of a quadratic under a Gaussian, a finite sum."""
+    log_h = log_base(family)
+    if log_h == 0 or not log_h.has(family.variable):
+        return sp.sympify(log_h)
+    if family.support.kind == "finite":
+        from blrgen.geometry.integrate import exponent_of
+
+        weight = exponent_of(family, ring) - integral.log_partition
+        terms = [
+            (log_h * sp.exp(weight)).subs(family.variable, p) for p in family.support.points
+        ]
+        return sp.Add(*terms)
+    if integral.quadratic is not None:
+        return gaussian_moment(log_h, family.variable, integral.quadratic, ring)
+    if ring.elementwise:
+        return _in_statistics(family, log_h, integral, ring)
+    raise _no_moment(family)
+
+
+def gaussian_moment(
+    f: Expr, theta: Expr, quadratic: tuple[Expr, Expr, Expr], ring: Ring
+) -> Expr:
+    """E[c + ⟨b,θ⟩ + ½⟨θ,Qθ⟩] = c + ⟨b,M⟩ + ½⟨M,QM⟩ + ½tr(QV), M = P⁻¹b₀, V = P⁻¹."""
+    from blrgen.algebra.calculus import jacobian
+
+    _, b0, precision = quadratic
+    slope = ring.tidy(gradient(f, theta))
+    q = ring.tidy(jacobian(slope, theta))
+    if q.has(theta):
+        raise UserError(f"E_q of {f} has no closed form here", why="it is not quadratic")
+    mean = ring.tidy(precision**-1 * b0)
+    free = (lambda x: x.subs(theta, 0)) if ring.elementwise else (lambda x: _free_part(x, theta))
+    spread = (
+        q * precision**-1 if ring.elementwise else trace(normal(q * precision**-1))
+    )
+    return ring.tidy(
+        free(sp.expand(f)) + ring.inner(free(slope), mean) + ring.inner(mean, q * mean) / 2 + spread / 2
+    )
+
+
+def _free_part(x: Expr, theta: Expr) -> Expr:
+    return sp.Add(*[a for a in sp.Add.make_args(x) if not a.has(theta)])
+
+
+def _in_statistics(family: Family, log_h: Expr, integral: Integral, ring: Ring) -> Expr:
+    """E_q[log h] when log h is an affine combination of the statistics: read off from μ."""
+    mean = [gradient(integral.log_partition, p.symbol) for p in family.natural]
+    names = [sp.Symbol(f"_c{i}") for i in range(len(mean) + 1)]
+    combination = names[0] + sp.Add(
+        *[c * t for c, t in zip(names[1:], family.statistics, strict=True)]
+    )
+    gap = sp.expand(sp.expand(log_h) - sp.expand(combination))
+    parts = gap.as_independent(family.variable, as_Add=True)
+    collected: dict[Expr, Expr] = {}
+    for term in sp.Add.make_args(parts[1]):
+        free, dependent = term.as_independent(family.variable, as_Add=False)
+        collected[dependent] = collected.get(dependent, 0) + free
+    solution = sp.linsolve([parts[0], *collected.values()], names)
+    if not solution:
+        raise _no_moment(family)
+    values = next(iter(solution))
+    return values[0] + sp.Add(*[c * m for c, m in zip(values[1:], mean, strict=True)])
+
+
+def _no_moment(family: Family) -> UserError:
+    return UserError(
+        f"E_q[log h] of {family.name!r} has no closed form that blrgen can find",
+        where=family.path,
+        why="the base measure depends on the variable, so the rule needs ∇_μ E_q[log h]",
+        how="absorb part of the base measure into the statistics, where that is possible",
+    )

@@ -1,0 +1,122 @@
+"""The exact Bayesian learning rule of a family, in natural and then in working coordinates.
+
+    λ⁺ = λ − ρ ∇_μ{E_q[ℓ] − 𝓗} = (1−ρ)λ − ρ ∇_μ{E_q[ℓ] + E_q[log h]}.
+
+In working coordinates the equations λ(ψ⁺) = right-hand side are solved for ψ⁺ one at a
+time; an expectation that an earlier equation already fixes is eliminated through it,
+which is how the *new* precision comes to divide the mean step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from blrgen.algebra.ring import Ring
+from blrgen.algebra.solve import isolate
+from blrgen.errors import InternalError
+from blrgen.expect.expectation import Expectation
+from blrgen.geometry.geometry import Geometry
+from blrgen.rule.spaces import MEAN, NATURAL, Element, gradient_in
+
+Expr = Any
+RHO = sp.Symbol("rho", positive=True)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactRule:
+    """The rule before any approximation; all expressions in working parameters and probes."""
+
+    point: Element  # λ(ψ)
+    direction: Element  # −∇_μ(E_q[ℓ] − 𝓗): where λ moves
+    natural_next: Element  # λ⁺
+    working_next: tuple[tuple[Expr, Expr], ...]  # (ψ, ψ⁺) in execution order
+
+
+def next_of(x: Expr, ring: Ring) -> Expr:
+    """The symbol of the next value."""
+    return ring.symbol_like(x, f"{x.name}_next")
+
+
+def exact_rule(geometry: Geometry, expectation: Expectation) -> ExactRule:
+    """Derive the rule; every sum is checked to stay within one space."""
+    ring = geometry.ring
+    point = Element(NATURAL, tuple(geometry.natural_of_working[x] for x in geometry.natural))
+    loss = gradient_in(MEAN, expectation.mean_gradient)
+    entropy = gradient_in(MEAN, tuple(geometry.to_working(e) for e in geometry.entropy_gradient))
+    direction = (entropy - loss).map(ring.tidy)
+    after = (point + RHO * direction).map(ring.tidy)
+    return ExactRule(point, direction, after, _in_working(geometry, after))
+
+
+def _in_working(geometry: Geometry, after: Element) -> tuple[tuple[Expr, Expr], ...]:
+    """Solve λ(ψ⁺) = λ⁺ for ψ⁺, triangularly."""
+    ring = geometry.ring
+    new = {x: next_of(x, ring) for x in geometry.working}
+    left = [
+        (ring.tidy(geometry.natural_of_working[lam].subs(new, simultaneous=True)), value)
+        for lam, value in zip(geometry.natural, after.parts, strict=True)
+    ]
+    solved: list[tuple[Expr, Expr]] = []
+    done: set[Expr] = set()
+    while left:
+        for pair in left:
+            unknown = [x for x in geometry.working if new[x] not in done and pair[0].has(new[x])]
+            if len(unknown) == 1:
+                break
+        else:
+            raise InternalError(f"the working equations of {geometry.family.name} do not separate")
+        left.remove(pair)
+        x = unknown[0]
+        right = _eliminate(pair[1], solved, new, ring)
+        solved.append((x, _solve_for(pair[0], right, new[x], ring)))
+        done.add(new[x])
+    return tuple(solved)
+
+
+def _solve_for(side: Expr, right: Expr, unknown: Expr, ring: Ring) -> Expr:
+    """unknown from side(unknown) = right, where side is linear in it or in its inverse."""
+    if not unknown.is_commutative:
+        return isolate(side - right, unknown)
+    if sp.diff(side, unknown, 2) == 0:
+        slope = sp.diff(side, unknown)
+        return sp.expand((right - side.subs(unknown, 0)) / slope)
+    inverse = sp.Dummy("inverse", positive=True)
+    flipped = sp.expand(side.subs(unknown, 1 / inverse))
+    if sp.diff(flipped, inverse, 2) == 0:
+        slope = sp.diff(flipped, inverse)
+        return sp.cancel(1 / sp.expand((right - flipped.subs(inverse, 0)) / slope))
+    solutions = [
+        s for s in sp.solve(side - right, unknown) if not (s.is_real is False or s.is_negative)
+    ]
+    positive = [s for s in solutions if not s.could_extract_minus_sign()]
+    if len(positive) != 1:
+        raise InternalError(f"{side} = {right} is not solvable for {unknown}")
+    return positive[0]
+
+
+def _eliminate(
+    right: Expr, solved: list[tuple[Expr, Expr]], new: dict[Expr, Expr], ring: Ring
+) -> Expr:
+    """Use the equations already solved to remove a probe from a later right-hand side."""
+    best = right
+    for x, value in solved:
+        probes = sorted(
+            (p for p in value.free_symbols if p.name in ("h", "H") and right.has(p)), key=str
+        )
+        for probe in probes:
+            try:
+                known = isolate(_cleared(value - new[x]), probe)
+            except InternalError:
+                continue
+            candidate = ring.tidy(right.subs(probe, known))
+            if len(sp.Add.make_args(candidate)) < len(sp.Add.make_args(best)):
+                best = candidate
+    return best
+
+
+def _cleared(x: Expr) -> Expr:
+    """The numerator of a commuting fraction: the same equation without denominators."""
+    return sp.expand(sp.fraction(sp.together(x))[0]) if x.is_commutative else x

@@ -24,6 +24,8 @@ class Domain:
     upper: Expr = None
     size: tuple[str, ...] = ()
     text: str = ""
+    lower_open: bool = True  # an interval without its lower end
+    upper_open: bool = True
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Support:
     upper: Expr = None
     size: tuple[str, ...] = ()  # ("d",) for R^d and for {-1, 1}^d: a product over coordinates
     text: str = ""
+    lower_open: bool = True  # an interval without its lower end
+    upper_open: bool = True
 
 
 @dataclass(frozen=True)

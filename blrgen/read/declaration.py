@@ -1,0 +1,157 @@
+"""TOML files that declare something: loading, and the checks that name file and line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from blrgen.errors import UserError, did_you_mean
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_BYTES = 200_000
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_KINDS = {
+    str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list",
+    dict: "a table",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Source:
+    """A TOML file as read: its table, and its text to find lines in."""
+
+    path: str
+    text: str
+    table: dict[str, Any]
+
+    def line(self, key: str, table: str = "") -> str:
+        """path:line of a key in a table (of the first key of that name when it is not found)."""
+        inside = ""
+        for number, row in enumerate(self.text.splitlines(), 1):
+            if header := re.match(r"\s*\[+\s*([^\]]*?)\s*\]+", row):
+                inside = header[1]
+                if inside == key and not table:
+                    return f"{self.path}:{number}"
+            elif inside == table and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", row):
+                return f"{self.path}:{number}"
+        return self.path
+
+
+def load(path: Path, shown: str = "") -> Source:
+    """A TOML file, or a `UserError` with file and line."""
+    import tomllib
+
+    shown = shown or str(path)
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UserError(f"{shown} is too large", why=f"more than {MAX_BYTES} bytes")
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise UserError(f"cannot read {shown}", why=why.lower()) from None
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{shown} is not UTF-8 text", why=f"byte {error.start} cannot be decoded"
+        ) from None
+    return Source(shown, text, parse_toml(text, shown, tomllib.loads))
+
+
+def parse_toml(text: str, shown: str, loads: Any) -> dict[str, Any]:
+    """The table of a TOML text; a mistake in it is told with its line."""
+    try:
+        table: dict[str, Any] = loads(text.replace("\r\n", "\n"))
+    except ValueError as error:  # TOMLDecodeError is one; so are numbers too long to convert
+        message = str(error)
+        found = re.search(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)", message)
+        line = found[1] if found and found[1] else str(len(text.splitlines()) or 1)
+        reason = message[: found.start()] if found else "a value cannot be read"
+        raise UserError(
+            f"{shown} is not valid TOML", where=f"{shown}:{line}", why=reason[:1].lower() + reason[1:],
+            how='values are quoted: support = "(0, oo)"' if "nvalid value" in message else "",
+        ) from None  # fmt: skip
+    except RecursionError:
+        raise UserError(f"{shown} is not valid TOML", why="its values are nested too deeply") from None
+    return table
+
+
+def expect(value: Any, kind: type, what: str, where: str) -> Any:
+    """The value, when it is of the kind."""
+    if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
+        got = _KINDS.get(type(value), type(value).__name__)
+        raise UserError(f"{what} must be {_KINDS[kind]}", where=where, why=f"it is {got}")
+    return value
+
+
+def one_line(value: Any, what: str, where: str, *, limit: int = 300) -> str:
+    """Text for people that may land in a docstring: one printable line, no quotes to break out."""
+    text: str = expect(value, str, what, where).strip()
+    if not text or len(text) > limit:
+        raise UserError(f"{what} must have 1 to {limit} characters", where=where)
+    for c in text:
+        if not c.isprintable() or c in '"\\':
+            raise UserError(
+                f"{what} cannot hold {c!r}", where=where, why="it is copied into emitted files"
+            )
+    return text
+
+
+def formula_text(value: Any, what: str, where: str) -> str:
+    """A formula; line breaks of a multi-line TOML string are blanks."""
+    text: str = expect(value, str, what, where)
+    return re.sub(r"[ \t]*\n[ \t]*", " ", text).strip()
+
+
+def known_keys(
+    table: Mapping[str, Any], known: Iterable[str], required: Iterable[str], source: Source,
+    inside: str = "",
+) -> None:  # fmt: skip
+    """Every key is known and every required one is there."""
+    names = list(known)
+    label = f"[{inside}]" if inside else "the file"
+    for key in table:
+        if key not in names:
+            raise UserError(
+                f"unknown key {key!r} in {label}", where=source.line(key, inside),
+                how=did_you_mean(key, names),
+            )  # fmt: skip
+    missing = [key for key in required if key not in table]
+    if missing:
+        raise UserError(
+            f"missing key {', '.join(map(repr, missing))}", where=source.path,
+            how=f"{label} needs {', '.join(required)}",
+        )  # fmt: skip
+
+
+def slug(value: Any, what: str, where: str) -> str:
+    """A name on the command line: lowercase words joined by hyphens."""
+    text: str = expect(value, str, what, where)
+    if len(text) > 60 or not _SLUG.fullmatch(text):
+        raise UserError(
+            f"{what} cannot be {text[:60]!r}", where=where,
+            why="it is lowercase letters and digits, joined by hyphens", how='write "my-family"',
+        )  # fmt: skip
+    return text
+
+
+def identifier(name: str, what: str, where: str) -> str:
+    """A name that may stand in emitted code: an ASCII identifier that nothing else uses."""
+    import keyword
+
+    from blrgen.read.text import MAX_NAME
+
+    why = ""
+    if not _NAME.fullmatch(name) or "__" in name:
+        why = "names are ASCII letters, digits and single underscores, and start with a letter"
+    elif len(name) > MAX_NAME:
+        why = f"names have at most {MAX_NAME} characters"
+    elif keyword.iskeyword(name):
+        why = "it is a word of Python, and names end up in emitted code"
+    if why:
+        how = "write lam" if name == "lambda" else ""
+        raise UserError(f"{what} cannot be {name[:60]!r}", where=where, why=why, how=how)
+    return name

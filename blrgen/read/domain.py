@@ -1,0 +1,173 @@
+"""Where parameters and random variables live: text → `Domain` and `Support`.
+
+    interval    (0, oo)   [0, 1)   (-oo, -eta1)   and Cartesian powers (-oo, 0)^d
+    vector      R^d   R^(K-1)
+    matrix      R^(n,p)
+    spd, -spd   SPD   -SPD          symmetric positive (negative) definite
+    support     also: integers >= 0, {-1, 1}, {-1, 1}^d, simplex
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from blrgen.core import Domain, Support
+from blrgen.errors import UserError
+from blrgen.read.expression import parse
+from blrgen.read.text import MAX_LENGTH, printable
+
+Expr = Any
+
+_SIZE = r"[A-Za-z][A-Za-z0-9]{0,9}(?:[+-][0-9]{1,3})?|[1-9][0-9]{0,3}"
+_VECTOR = re.compile(rf"R\^(?:({_SIZE})|\(({_SIZE})\))")
+_MATRIX = re.compile(rf"R\^\(({_SIZE}),({_SIZE})\)")
+_POWER = re.compile(rf"(.*[\]\)}}])\^(?:({_SIZE})|\(({_SIZE})\))")
+
+_DOMAINS = (
+    'an interval such as "(0, oo)" or "[0, 1)", its power "(0, oo)^d", "R^d", "R^(K-1)", '
+    '"R^(n,p)", "SPD" or "-SPD"'
+)
+_SUPPORTS = (
+    'an interval such as "(0, oo)", "integers >= 0", "{-1, 1}", "{-1, 1}^d", "simplex", '
+    '"R^d", "R^(n,p)" or "SPD"'
+)
+
+
+def read_domain(text: str, names: Mapping[str, Expr], *, where: str = "") -> Domain:
+    """The domain of a parameter; bounds are expressions in `names`."""
+    plain = _plain(text, where)
+    if match := _MATRIX.fullmatch(plain):
+        return Domain("matrix", size=(match[1], match[2]), text=text.strip())
+    if match := _VECTOR.fullmatch(plain):
+        return Domain("vector", size=(match[1] or match[2],), text=text.strip())
+    if plain in ("SPD", "-SPD"):
+        return Domain(plain.lower(), size=("d", "d"), text=text.strip())
+    body, size = _power(text.strip())
+    if _brackets(body):
+        lower, upper, lower_open, upper_open = _interval(body, names, where)
+        return Domain("interval", lower, upper, size, text.strip(), lower_open, upper_open)
+    raise UserError(
+        f"not a domain: {_short(text)}", where=where, how=f"a domain is {_DOMAINS}"
+    )
+
+
+def read_support(text: str, names: Mapping[str, Expr] | None = None, *, where: str = "") -> Support:
+    """The support of a random variable; bounds are expressions in `names` (fixed constants)."""
+    import sympy as sp
+
+    names = names or {}
+    plain = _plain(text, where)
+    stripped = text.strip()
+    if match := _MATRIX.fullmatch(plain):
+        return Support("matrix", size=(match[1], match[2]), text=stripped)
+    if match := _VECTOR.fullmatch(plain):
+        return Support("vector", lower=-sp.oo, upper=sp.oo, size=(match[1] or match[2],), text=stripped)
+    if plain == "SPD":
+        return Support("spd", size=("d", "d"), text=stripped)
+    if plain == "simplex":
+        return Support("simplex", lower=sp.S.Zero, upper=sp.S.One, size=("K",), text=stripped)
+    if plain.startswith("integers"):
+        return _integers(stripped, names, where)
+    body, size = _power(stripped)
+    if body.startswith("{") and body.endswith("}"):
+        return Support("finite", _points(body, names, where), size=size, text=stripped)
+    if _brackets(body):
+        lower, upper, lower_open, upper_open = _interval(body, names, where)
+        return Support("interval", (), lower, upper, size, stripped, lower_open, upper_open)
+    raise UserError(
+        f"not a support: {_short(text)}", where=where, how=f"a support is {_SUPPORTS}"
+    )
+
+
+def _plain(text: str, where: str) -> str:
+    """The text without blanks; refused when it is no text, or too long."""
+    if not isinstance(text, str):
+        raise UserError("a domain must be text", where=where, why=f"got {text!r:.40}")
+    if len(text) > MAX_LENGTH:
+        raise UserError("the domain is too long", where=where)
+    return "".join(text.split())
+
+
+def _short(text: str) -> str:
+    return repr(printable(text[:60]))
+
+
+def _power(text: str) -> tuple[str, tuple[str, ...]]:
+    """(-oo, 0)^d → "(-oo, 0)" and ("d",)."""
+    head, hat, tail = text.rpartition("^")
+    match = _POWER.fullmatch(head.rstrip() + hat + "".join(tail.split())) if hat else None
+    return (match[1], (match[2] or match[3],)) if match else (text, ())
+
+
+def _brackets(text: str) -> bool:
+    return len(text) > 2 and text[0] in "([" and text[-1] in ")]"
+
+
+def _parts(text: str) -> list[str]:
+    """Split at the commas outside brackets."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [*parts, text[start:]]
+
+
+def _interval(
+    text: str, names: Mapping[str, Expr], where: str
+) -> tuple[Expr, Expr, bool, bool]:
+    parts = _parts(text[1:-1])
+    if len(parts) != 2:
+        raise UserError(
+            f"an interval has two ends: {_short(text)}", where=where, how='write "(0, oo)"'
+        )
+    lower, upper = (_bound(p, names, where) for p in parts)
+    lower_open, upper_open = text[0] == "(", text[-1] == ")"
+    if (lower.is_infinite and not lower_open) or (upper.is_infinite and not upper_open):
+        raise UserError(
+            f"an infinite end is open: {_short(text)}", where=where, how="write ( or ) there"
+        )
+    if not (upper - lower).free_symbols and (upper - lower).is_extended_positive is not True:
+        raise UserError(
+            f"the interval is empty: {_short(text)}", where=where,
+            why=f"its lower end {lower} is not below its upper end {upper}",
+        )  # fmt: skip
+    return lower, upper, lower_open, upper_open
+
+
+def _bound(text: str, names: Mapping[str, Expr], where: str) -> Expr:
+    import sympy as sp
+
+    plain = "".join(text.split())
+    if plain in ("oo", "+oo", "-oo"):
+        return -sp.oo if plain[0] == "-" else sp.oo
+    return parse(text, names, where=where)
+
+
+def _points(text: str, names: Mapping[str, Expr], where: str) -> tuple[Expr, ...]:
+    points = tuple(parse(p, names, where=where) for p in _parts(text[1:-1]))
+    if len(set(points)) != len(points):
+        raise UserError(f"a point is listed twice: {_short(text)}", where=where)
+    if len(points) < 2:
+        raise UserError(
+            f"a support needs two points or more: {_short(text)}", where=where,
+            why="a variable with one value is a constant",
+        )  # fmt: skip
+    if not all(p.is_number for p in points):
+        raise UserError(f"the points are not numbers: {_short(text)}", where=where)
+    return points
+
+
+def _integers(text: str, names: Mapping[str, Expr], where: str) -> Support:
+    import sympy as sp
+
+    match = re.fullmatch(r"integers\s*(?:>=\s*(.+))?", text)
+    if match is None:
+        raise UserError(f"not a support: {_short(text)}", where=where, how='write "integers >= 0"')
+    lower = parse(match[1], names, where=where) if match[1] else -sp.oo
+    if lower.is_number and not lower.is_infinite and not lower.is_Integer:
+        raise UserError(f"the first integer is not whole: {_short(text)}", where=where)
+    return Support("integers", (), lower, sp.oo, (), text, lower.is_infinite is True, True)

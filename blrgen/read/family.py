@@ -1,0 +1,293 @@
+"""Family files: TOML → `Family`.  Declarations only; what is derived comes later.
+
+A wrong closed form of the log-partition, or charts that contradict each other,
+are not found here: geometry derives both and compares.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from blrgen.core import Domain, Family, Parameter, Support
+from blrgen.errors import UserError, did_you_mean
+from blrgen.paths import data_dir
+from blrgen.read.declaration import (
+    Source,
+    expect,
+    formula_text,
+    identifier,
+    known_keys,
+    load,
+    one_line,
+    slug,
+)
+from blrgen.read.domain import read_domain, read_support
+from blrgen.read.expression import parse_ranked
+from blrgen.read.functions import MATRIX_FUNCTIONS
+from blrgen.read.names import check_free
+
+Expr = Any
+
+_REQUIRED = ("name", "variable", "support", "statistics", "natural")
+_KEYS = (*_REQUIRED, "title", "base_measure", "log_partition", "working", "fixed")
+_MATRIX_KINDS = ("spd", "-spd", "matrix")
+_CHARTS = {"natural": "working", "working": "natural", "fixed": ""}
+
+
+def list_families() -> tuple[str, ...]:
+    """The names of the families that come with blrgen."""
+    return tuple(sorted(p.stem for p in data_dir("families").glob("*.toml")))
+
+
+def find_family(name: str) -> Path:
+    """The file of a family, by its name or as a path."""
+    if name.endswith(".toml") or "/" in name or "\\" in name:
+        return Path(name)
+    known = list_families()
+    if name not in known:
+        raise UserError(
+            f"unknown family {name[:80]!r}", how=did_you_mean(name[:80], known),
+            why="it is neither a family that comes with blrgen nor a path ending in .toml",
+        )  # fmt: skip
+    return data_dir("families") / f"{name}.toml"
+
+
+def read_family(path_or_name: str | Path) -> Family:
+    """The family declared in a file (a path ending in .toml) or of a known name."""
+    path = find_family(str(path_or_name))
+    return family_of(load(path, str(path)))
+
+
+def family_of(source: Source) -> Family:
+    """The family that a loaded file declares, checked."""
+    from blrgen.read.minimal import check_minimal
+
+    family = _Declaration(source).family()
+    check_minimal(family, source.table["statistics"], source.line("statistics"))
+    return family
+
+
+class _Declaration:
+    """One family file on its way to a `Family`."""
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.table = source, source.table
+        known_keys(self.table, _KEYS, _REQUIRED, source)
+        self.statistics = self.texts()
+        self.names: dict[str, Expr] = {}
+        self.taken: dict[str, str] = {}
+        self.elementwise = not self.needs_matrices()
+
+    def where(self, key: str, table: str = "") -> str:
+        return f"{self.source.line(key, table)}, {f'[{table}] ' if table else ''}{key}"
+
+    def texts(self) -> list[str]:
+        where = self.where("statistics")
+        given = expect(self.table["statistics"], list, "statistics", where)
+        if not given:
+            raise UserError("a family needs a statistic", where=where)
+        return [formula_text(s, "a statistic", where) for s in given]
+
+    def section(self, name: str) -> dict[str, dict[str, Any]]:
+        """The entries of [natural], [working] or [fixed], each as a table."""
+        given = expect(self.table.get(name, {}), dict, f"[{name}]", self.source.line(name))
+        entries = {}
+        for key, value in given.items():
+            where = self.where(key, name)
+            entry = value if isinstance(value, dict) else {"domain": value}
+            allowed = ("domain", _CHARTS[name]) if _CHARTS[name] else ("domain",)
+            for inner in entry:
+                if inner not in allowed:
+                    raise UserError(
+                        f"unknown key {inner!r} of {key}", where=where,
+                        how=did_you_mean(inner, allowed),
+                    )  # fmt: skip
+            if "domain" not in entry:
+                raise UserError(
+                    f"{key} has no domain", where=where, how=f'write {key} = {{ domain = "(0, oo)" }}'
+                )
+            entries[key] = entry
+        return entries
+
+    def needs_matrices(self) -> bool:
+        """Whether the family computes with vectors and matrices rather than coordinate by coordinate."""
+        words = {w for s in self.statistics for w in re.findall(r"[A-Za-z_]\w*", s)}
+        texts = [e["domain"] for n in _CHARTS for e in self.section(n).values()]
+        texts.append(self.table["support"])
+        kinds = ("".join(t.split()) for t in texts if isinstance(t, str))
+        return bool(words & MATRIX_FUNCTIONS) or any(
+            k in ("SPD", "-SPD") or re.fullmatch(r"R\^\([^()]*,[^()]*\)", k) for k in kinds
+        )
+
+    def family(self) -> Family:
+        name = slug(self.table["name"], "name", self.where("name"))
+        title = one_line(self.table.get("title", name), "title", self.where("title"))
+        fixed = self.parameters("fixed", "a fixed constant")
+        support = read_support(self.table["support"], self.names, where=self.where("support"))
+        variable = self.variable(support)
+        statistics = self.read_statistics(variable)
+        base_measure = self.formula("base_measure", "1", {str(variable): variable})
+        natural = self.parameters("natural", "a natural parameter")
+        self.check_count(natural, statistics)
+        working = self.parameters("working", "a working parameter")
+        log_partition = None
+        if "log_partition" in self.table:
+            log_partition = self.formula(
+                "log_partition", "", {p.name: p.symbol for p in natural} | self.sizes(natural)
+            )
+        natural = self.charts("natural", natural, working, fixed)
+        working = self.charts("working", working, natural, fixed)
+        self.check_charts(natural, working)
+        return Family(
+            name, title, variable, support, statistics, base_measure, natural, working, fixed,
+            log_partition, self.elementwise, self.source.path,
+        )  # fmt: skip
+
+    def variable(self, support: Support) -> Expr:
+        where = self.where("variable")
+        name = identifier(expect(self.table["variable"], str, "variable", where), "variable", where)
+        check_free(name, "the variable", where, self.taken)
+        self.taken[name] = "the variable"
+        positive = support.kind in ("interval", "simplex") and support.lower.is_nonnegative is True
+        kind = support.kind
+        if kind == "simplex" and not self.elementwise:
+            kind = "vector"
+        return self.symbol(name, kind, positive and support.lower_open)
+
+    def symbol(self, name: str, kind: str, positive: bool) -> Expr:
+        from blrgen.algebra import ranks
+
+        if not self.elementwise and kind in ("vector", "spd", "-spd", "matrix"):
+            make = {"vector": ranks.vec, "matrix": ranks.mat}.get(kind, ranks.symmat)
+            return make(name)
+        return ranks.positive(name) if positive else ranks.scalar(name)
+
+    def read_statistics(self, variable: Expr) -> tuple[Expr, ...]:
+        where = self.where("statistics")
+        names = self.names | {str(variable): variable}
+        found = []
+        for text in self.statistics:
+            value = parse_ranked(text, names, where=where, elementwise=self.elementwise)
+            if variable not in value.expr.free_symbols:
+                raise UserError(
+                    f"the statistic {text} does not depend on {variable}", where=where,
+                    why="the weight of a constant cancels in the normalisation", how="leave it out",
+                )  # fmt: skip
+            if value.rank == "row":
+                raise UserError(
+                    f"the statistic {text} is a row", where=where, how="write it as a column"
+                )
+            found.append(value.expr)
+        return tuple(found)
+
+    def formula(self, key: str, default: str, names: dict[str, Expr]) -> Expr:
+        """A scalar formula in the given names and the fixed constants."""
+        where = self.where(key)
+        text = formula_text(self.table.get(key, default), key, where)
+        fixed = {n: s for n, s in self.names.items() if self.taken[n] == "a fixed constant"}
+        value = parse_ranked(text, fixed | names, where=where, elementwise=self.elementwise)
+        if value.rank != "scalar":
+            raise UserError(f"{key} must be a number", where=where, why=f"{text} is a {value.rank}")
+        if value.expr == 0 and key == "base_measure":
+            raise UserError("the base measure is zero", where=where)
+        return value.expr
+
+    def parameters(self, section: str, meaning: str) -> tuple[Parameter, ...]:
+        """The parameters of a table, in order; charts are read once all names are known."""
+        found = []
+        for name, entry in self.section(section).items():
+            where = self.where(name, section)
+            identifier(name, meaning, where)
+            check_free(name, meaning, where, self.taken)
+            earlier = {
+                n: s for n, s in self.names.items() if self.taken[n] in ("a fixed constant", meaning)
+            }
+            domain = read_domain(entry["domain"], earlier, where=where)
+            symbol = self.symbol(name, domain.kind, _is_positive(domain))
+            self.names[name], self.taken[name] = symbol, meaning
+            found.append(Parameter(name, domain, symbol))
+        return tuple(found)
+
+    def check_count(self, natural: tuple[Parameter, ...], statistics: tuple[Expr, ...]) -> None:
+        if len(natural) != len(statistics):
+            raise UserError(
+                f"{len(natural)} natural parameter{'s' * (len(natural) != 1)} for "
+                f"{len(statistics)} statistic{'s' * (len(statistics) != 1)}",
+                where=self.source.line("natural"), how="declare one a statistic, in their order",
+                why=f"[natural] has {', '.join(p.name for p in natural) or 'nothing'}; "
+                f"the statistics are {', '.join(self.statistics)}",
+            )  # fmt: skip
+        if self.elementwise:
+            return
+        for p, statistic, text in zip(natural, statistics, self.statistics, strict=True):
+            has, wants = _rank(p.symbol), _rank(statistic)
+            if has != wants:
+                raise UserError(
+                    f"{p.name} is a {has}, its statistic {text} a {wants}",
+                    where=self.where(p.name, "natural"),
+                    why="a natural parameter is paired with its statistic in ⟨λ, T(θ)⟩",
+                )  # fmt: skip
+
+    def sizes(self, parameters: tuple[Parameter, ...]) -> dict[str, Expr]:
+        """The symbolic sizes of matrix families (d, …), as names of whole numbers."""
+        import sympy as sp
+
+        if self.elementwise:
+            return {}
+        words = {w for p in parameters for s in p.domain.size for w in re.findall(r"[A-Za-z]\w*", s)}
+        return {w: sp.Symbol(w, integer=True, positive=True) for w in sorted(words)}
+
+    def charts(
+        self, section: str, parameters: tuple[Parameter, ...], others: tuple[Parameter, ...],
+        fixed: tuple[Parameter, ...],
+    ) -> tuple[Parameter, ...]:  # fmt: skip
+        """Each parameter with its chart: itself as a function of the parameters of the other kind."""
+        names = {p.name: p.symbol for p in (*fixed, *others)}
+        key, entries, found = _CHARTS[section], self.section(section), []
+        for p in parameters:
+            chart = None
+            if key in entries[p.name]:
+                where = self.where(p.name, section)
+                text = formula_text(entries[p.name][key], f"{key} of {p.name}", where)
+                value = parse_ranked(text, names, where=where, elementwise=self.elementwise)
+                wants = _rank(p.symbol)
+                if value.rank != wants:
+                    raise UserError(
+                        f"{p.name} is a {wants}, its chart {text} a {value.rank}", where=where
+                    )
+                chart = value.expr
+            found.append(Parameter(p.name, p.domain, p.symbol, chart))
+        return tuple(found)
+
+    def check_charts(self, natural: tuple[Parameter, ...], working: tuple[Parameter, ...]) -> None:
+        """Working parameters are tied to the natural ones in one direction, completely."""
+        down = [p.name for p in natural if p.chart is None]
+        up = [p.name for p in working if p.chart is None]
+        if working and down and up:
+            raise UserError(
+                "the working parameters are not tied to the natural ones",
+                where=self.source.line("working"),
+                why=f"no chart for {', '.join(up)}, nor for {', '.join(down)}",
+                how="give natural = … on every working parameter, or working = … on every natural one",
+            )  # fmt: skip
+        if not working and len(down) < len(natural):
+            raise UserError(
+                "a chart without working parameters", where=self.source.line("natural"),
+                how="declare them in [working]",
+            )  # fmt: skip
+
+
+def _rank(expr: Expr) -> str:
+    from blrgen.read.expression import rank_word
+
+    return rank_word(expr)
+
+
+def _is_positive(domain: Domain) -> bool:
+    """(0, oo) or a power of it."""
+    return bool(
+        domain.kind == "interval" and domain.lower == 0 and domain.lower_open
+        and domain.upper.is_infinite
+    )  # fmt: skip

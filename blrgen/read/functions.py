@@ -1,0 +1,140 @@
+"""The functions an expression may call: how many arguments, of which rank, and what they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Expr = Any
+Build = Callable[..., Expr]
+
+MAX_ARGUMENT = 200  # numbers given to functions that compute with integers (factorial, zeta, …)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A callable name: the rank each argument must have and the rank of the result."""
+
+    name: str
+    arguments: tuple[str, ...]  # "scalar" | "vector" | "matrix" | "any"
+    result: str  # "scalar" | "matrix" | "flipped" (vector ↔ row)
+    build: Build
+    integer_like: bool = False  # computes with numbers at once: they must be small
+    optional: int = 0  # how many of the last arguments may be left out
+
+
+def _beta(a: Expr, b: Expr) -> Expr:
+    import sympy as sp
+
+    return sp.beta(a, b)
+
+
+def _of(name: str) -> Build:
+    def build(*args: Expr) -> Expr:
+        import sympy as sp
+
+        return getattr(sp, name)(*args)
+
+    return build
+
+
+def _log1p(x: Expr) -> Expr:
+    import sympy as sp
+
+    return sp.log(1 + x)
+
+
+def _expm1(x: Expr) -> Expr:
+    import sympy as sp
+
+    return sp.exp(x) - 1
+
+
+def _digamma(x: Expr) -> Expr:
+    import sympy as sp
+
+    return sp.polygamma(0, x)
+
+
+def _dot(a: Expr, b: Expr) -> Expr:
+    from blrgen.algebra.ranks import T, trace
+
+    return trace(T(a) * b)
+
+
+def _outer(a: Expr, b: Expr) -> Expr:
+    from blrgen.algebra.ranks import T
+
+    return a * T(b)
+
+
+def _transpose(x: Expr) -> Expr:
+    from blrgen.algebra.ranks import T
+
+    return T(x)
+
+
+def _inv(x: Expr) -> Expr:
+    return x**-1
+
+
+def _trace(x: Expr) -> Expr:
+    from blrgen.algebra.ranks import trace
+
+    return trace(x)
+
+
+def _logdet(x: Expr) -> Expr:
+    from blrgen.algebra.ranks import logdet
+
+    return logdet(x)
+
+
+_ONE = ("scalar",)
+_TWO = ("scalar", "scalar")
+
+FUNCTIONS: dict[str, Function] = {
+    f.name: f
+    for f in (
+        Function("exp", _ONE, "scalar", _of("exp")),
+        Function("log", _ONE, "scalar", _of("log")),
+        Function("log1p", _ONE, "scalar", _log1p),
+        Function("expm1", _ONE, "scalar", _expm1),
+        Function("sqrt", _ONE, "scalar", _of("sqrt")),
+        Function("abs", _ONE, "scalar", _of("Abs")),
+        Function("sin", _ONE, "scalar", _of("sin")),
+        Function("cos", _ONE, "scalar", _of("cos")),
+        Function("tanh", _ONE, "scalar", _of("tanh")),
+        Function("sinh", _ONE, "scalar", _of("sinh")),
+        Function("cosh", _ONE, "scalar", _of("cosh")),
+        Function("gamma", _ONE, "scalar", _of("gamma"), integer_like=True),
+        Function("loggamma", _ONE, "scalar", _of("loggamma"), integer_like=True),
+        Function("digamma", _ONE, "scalar", _digamma, integer_like=True),
+        Function("polygamma", _TWO, "scalar", _of("polygamma"), integer_like=True),
+        Function("beta", _TWO, "scalar", _beta, integer_like=True),
+        Function("factorial", _ONE, "scalar", _of("factorial"), integer_like=True),
+        Function("binomial", _TWO, "scalar", _of("binomial"), integer_like=True),
+        Function("erf", _ONE, "scalar", _of("erf")),
+        Function("besseli", _TWO, "scalar", _of("besseli"), integer_like=True),
+        Function("zeta", _TWO, "scalar", _of("zeta"), integer_like=True, optional=1),
+        Function("dot", ("vector", "vector"), "scalar", _dot),
+        Function("outer", ("vector", "vector"), "matrix", _outer),
+        Function("transpose", ("any",), "flipped", _transpose),
+        Function("inv", ("matrix",), "matrix", _inv),
+        Function("trace", ("matrix",), "scalar", _trace),
+        Function("logdet", ("matrix",), "scalar", _logdet),
+    )
+}  # fmt: skip
+
+MATRIX_FUNCTIONS = frozenset({"dot", "outer", "transpose", "inv", "trace", "logdet"})
+
+# how SymPy and the algebra print these, so that what is printed can be read back
+PRINTED = {"Abs": "abs", "T": "transpose"}
+
+CONSTANTS = ("pi",)
+
+
+def function(name: str) -> Function | None:
+    """The function of that name, also under the name it is printed with."""
+    return FUNCTIONS.get(PRINTED.get(name, name))

@@ -1,0 +1,112 @@
+"""What keeps an expression small: exact numbers, bounded powers, finite real values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+from blrgen.errors import UserError
+from blrgen.read.functions import MAX_ARGUMENT, Function
+from blrgen.read.text import mistake
+
+Expr = Any
+Complain = Callable[[str, str], UserError]
+
+MAX_BITS = 2048  # of the numerator or denominator of a number
+MAX_POWER = 100  # whole power of anything that is not a number
+MAX_IN_EXPONENT = 1000  # numbers inside an exponent
+MAX_TERMS = 2000  # of the expression when multiplied out
+
+
+def exact(text: str) -> Expr:
+    """A number as written, exactly: 0.1 is 1/10."""
+    import sympy as sp
+
+    value = Fraction(text if not text.endswith(".") else text + "0")
+    return sp.Rational(value.numerator, value.denominator)
+
+
+def bits(number: Expr) -> int:
+    return max(int(number.p).bit_length(), int(number.q).bit_length())
+
+
+def check_finite(expr: Expr, complain: Complain) -> None:
+    """Every part of an expression is a number or a formula, not ∞ or undefined."""
+    import sympy as sp
+
+    if expr in (sp.zoo, sp.nan, sp.oo, -sp.oo):
+        raise complain("this has no finite value", "it divides by zero or is infinite")
+    number = expr if expr.is_Rational else None
+    if number is None and expr.is_commutative and (expr.is_Mul or expr.is_Add):
+        number = expr.args[0] if expr.args[0].is_Rational else None
+    if number is not None and bits(number) > MAX_BITS:
+        raise complain("the number is too large", f"more than {MAX_BITS} bits")
+
+
+def check_power(base: Expr, terms: int, exponent: Expr, complain: Complain) -> int:
+    """Refuse base**exponent when it would be huge; else a bound on its terms."""
+    why = f"whole powers go up to {MAX_POWER}, and numbers up to {MAX_BITS} bits"
+    if not exponent.is_Number:
+        _check_exponent(exponent, complain)
+        return terms
+    if exponent.is_Rational is not True or bits(exponent) > 64:
+        raise complain("the exponent is out of range", why)
+    size = abs(Fraction(int(exponent.p), int(exponent.q)))
+    if base.is_Rational:
+        if base not in (0, 1, -1) and bits(base) * size > MAX_BITS:
+            raise complain("the power is too large", why)
+        return 1
+    if size > MAX_POWER:
+        raise complain("the exponent is out of range", why)
+    whole = int(size)
+    return comb(whole + terms - 1, whole) if terms > 1 and whole else terms
+
+
+def _check_exponent(exponent: Expr, complain: Complain) -> None:
+    import sympy as sp
+
+    for number in exponent.atoms(sp.Number):
+        if number.is_Rational and abs(Fraction(int(number.p), int(number.q))) > MAX_IN_EXPONENT:
+            raise complain("the exponent is out of range", f"it holds a number over {MAX_IN_EXPONENT}")
+
+
+def check_call(called: Function, args: list[Expr], complain: Complain) -> None:
+    """Functions that compute with numbers at once get small ones only."""
+    import sympy as sp
+
+    if called.name == "exp" or called.name == "expm1":
+        _check_exponent(args[0], complain) if args[0].has(sp.log) else None
+    if not called.integer_like:
+        return
+    for arg in args:
+        if arg.is_number and (arg.is_Rational is not True or abs(arg) > MAX_ARGUMENT):
+            if arg.is_Rational is not True and abs(sp.N(arg, 15)) <= MAX_ARGUMENT:
+                continue
+            raise complain(
+                "the argument is too large", f"numbers given to {called.name} go up to {MAX_ARGUMENT}"
+            )
+
+
+def check_whole(expr: Expr, text: str, where: str) -> None:
+    """At the end: no hidden ∞ or complex part, and no power that grew by merging."""
+    import sympy as sp
+
+    def complain(what: str, why: str) -> UserError:
+        start = len(text) - len(text.lstrip())
+        return mistake(what, text, start, where=where, why=why)
+
+    for part in sp.preorder_traversal(expr):
+        if part in (sp.zoo, sp.nan, sp.oo, -sp.oo):
+            raise complain("this has no finite value", "it divides by zero or is infinite")
+        if part is sp.I or (
+            part.is_Pow and part.base.is_negative and part.base.is_number
+            and part.exp.is_Rational and not part.exp.is_Integer
+        ):  # fmt: skip
+            raise complain("this is not a real number", "it takes a root or logarithm of a negative one")
+        if part.is_Pow and part.exp.is_Rational and not part.base.is_Rational:
+            if abs(part.exp) > MAX_POWER:
+                raise complain("the exponent is out of range", f"powers go up to {MAX_POWER}")
+        elif part.is_Pow and not part.exp.is_Rational:
+            _check_exponent(part.exp, complain)

@@ -1,0 +1,45 @@
+"""Words that mean something in a rule or in emitted code, and so cannot be given away."""
+
+from __future__ import annotations
+
+from blrgen.errors import UserError
+from blrgen.read.functions import CONSTANTS, FUNCTIONS, PRINTED
+
+# what rules call things besides a family's own parameters; meaning for the message
+RULE_WORDS = {
+    "t": "the step counter", "rho": "the learning rate", "g": "the gradient",
+    "h": "the diagonal curvature", "H": "the curvature matrix", "u": "the momentum",
+    "eps": "a standard normal draw", "alpha": "the rate of the mean",
+    "beta1": "a decay rate", "beta2": "a decay rate", "c": "the damping", "N": "the sample size",
+    "tau": "the temperature", "d": "the dimension",
+}  # fmt: skip
+
+# states of rules: a family may declare them (they are its parameters), data may not
+STATE_WORDS = {
+    "m": "the mean", "s": "the diagonal precision", "S": "the precision",
+    "lam": "a natural parameter",
+}  # fmt: skip
+
+# modules and names that emitted files use
+CODE_WORDS = ("np", "nb", "numpy", "numba", "math", "torch", "jax", "jnp", "optax", "self", "oo")
+
+
+def check_free(name: str, what: str, where: str, taken: dict[str, str]) -> None:
+    """The name is not a function, not a word of rules or emitted code, and not taken."""
+    why = ""
+    if name in taken:
+        why = f"{name} is already {taken[name]}"
+    elif name in RULE_WORDS:
+        why = f"in rules {name} is {RULE_WORDS[name]}"
+    elif name in FUNCTIONS or name in PRINTED:
+        why = "it is a function"
+    elif name in CONSTANTS:
+        why = "it is a constant"
+    elif name in CODE_WORDS:
+        why = "emitted code uses it"
+    elif name.endswith(("_next", "_hat")):
+        why = "names ending in _next and _hat are made by the rules"
+    if why:
+        raise UserError(
+            f"{what} cannot be called {name!r}", where=where, why=why, how="choose another name"
+        )

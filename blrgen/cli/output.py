@@ -17,8 +17,9 @@ LONGEST = 600  # characters of one line of a message
 def prepare_streams() -> None:
     """UTF-8 into pipes and files whatever the locale; a terminal keeps its own encoding."""
     for stream in (sys.stdout, sys.stderr):
+        # None when closed by the caller; without the method when replaced by a test
         reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is None:  # replaced by a test or a notebook
+        if reconfigure is None:
             continue
         if stream.isatty():
             reconfigure(errors="backslashreplace")
@@ -35,18 +36,23 @@ def coloured(stream: TextIO) -> bool:
 
 def result(text: str) -> None:
     """A result, ending in one newline."""
+    if sys.stdout is None:
+        raise UserError("standard output is closed", how="redirect it to a file or a pipe")
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
 def note(text: str) -> None:
     """A remark beside the result."""
-    sys.stderr.write(plain(text) + "\n")
+    if sys.stderr is not None:
+        sys.stderr.write(plain(text) + "\n")
 
 
 def report(text: str) -> None:
     """What went wrong, after what has been printed so far."""
     from contextlib import suppress
 
+    if sys.stderr is None:
+        return
     label = "\033[1;31merror:\033[0m" if coloured(sys.stderr) else "error:"
     with suppress(OSError):
         flush()
@@ -57,7 +63,8 @@ def report(text: str) -> None:
 
 def flush() -> None:
     """Let an error of a closed pipe or a full disk show here, where it is handled."""
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
 
 
 def plain(text: str) -> str:

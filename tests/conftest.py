@@ -1,0 +1,62 @@
+"""What all tests share: the tree, and the command line in a fresh process or in this one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command line ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The top of the checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def blrgen() -> Callable[..., Outcome]:
+    """`blrgen(*words, cwd=…, NAME=value)` in a fresh process; NAME=value is environment."""
+
+    def run(*words: str | bytes, cwd: Path | None = None, **environment: str) -> Outcome:
+        inherited = {k: v for k, v in os.environ.items() if k not in ("BLRGEN_DEBUG", "COLUMNS")}
+        done = subprocess.run(
+            [sys.executable, "-m", "blrgen", *words],
+            cwd=cwd or ROOT,
+            env={**inherited, "PYTHONPATH": str(ROOT), **environment},
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=120,
+        )
+        return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def invoke(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """`invoke(*words)` in this process: quicker, and without a fresh interpreter."""
+    from blrgen.cli import main
+
+    def run(*words: str) -> Outcome:
+        capfd.readouterr()
+        code = main(list(words))
+        captured = capfd.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return run

@@ -1,0 +1,75 @@
+"""The project file, the make targets and the tree agree with one another."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tomllib
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def project(root):
+    return tomllib.loads((root / "pyproject.toml").read_text())
+
+
+def names(requirements):
+    return {re.split(r"[^\w-]", r)[0] for r in requirements}
+
+
+def test_little_is_needed_at_run_time(project):
+    assert names(project["project"]["dependencies"]) == {"sympy", "numpy", "numba", "jinja2"}
+
+
+def test_version_is_written_once_more_and_agrees(project):
+    import blrgen
+
+    assert project["project"]["version"] == blrgen.__version__
+
+
+def test_every_import_outside_the_standard_library_is_declared(root, project):
+    import sys
+
+    declared = names(project["project"]["dependencies"]) | {"mpmath"}  # mpmath: SymPy's own
+    optional = names(project["project"]["optional-dependencies"]["peers"])
+    pattern = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
+    for file in sorted((root / "blrgen").rglob("*.py")):
+        found = set(pattern.findall(re.sub(r'"""[\s\S]*?"""', "", file.read_text())))
+        unknown = found - set(sys.stdlib_module_names) - declared - optional - {"blrgen", "ivon"}
+        assert not unknown, (file, unknown)
+
+
+def test_torch_is_pinned_wherever_it_is_named(root, project):
+    named = [*project["project"]["optional-dependencies"]["peers"]]
+    named += (root / "tests/peers/requirements.txt").read_text().splitlines()
+    torch = [line for line in named if line.startswith("torch")]
+    assert torch
+    assert set(torch) == {"torch==2.13.0"}
+    assert "install $(PIP_FLAGS) torch==2.13.0" in (root / "Makefile").read_text()
+
+
+def test_ci_runs_only_what_a_newcomer_can(root):
+    script = root / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    lines = [w for w in script.read_text().splitlines() if w.startswith("make ")]
+    assert lines == ["make test", "make peers"]
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "lint", "peers", "bench", "generated"])
+def test_make_targets_name_files_that_exist(root, target):
+    outside_make = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    done = subprocess.run(
+        ["make", "--dry-run", "--always-make", target],
+        cwd=root,
+        env=outside_make,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    for file in re.findall(r"\b(?:tests|examples|benchmarks)/[\w/]+\.\w+", done.stdout):
+        assert (root / file).exists(), file
+    for module in re.findall(r"-m (blrgen[\w.]*)", done.stdout):
+        path = root / module.replace(".", "/")
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module

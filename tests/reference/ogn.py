@@ -1,0 +1,29 @@
+"""Online Gauss–Newton, diagonal: the Hessian is replaced by the sum of squared gradients.
+
+    s ← (1 − ρ) s + ρ (h + δ),      h = Σᵢ gᵢ² over examples
+    m ← m − ρ g / s,                with the new s
+
+g is the gradient at m of the total loss, the regulariser ½δ‖θ‖² included; gᵢ is the
+gradient at m of one example's loss, without it.
+
+Source: Khan et al. (2018), Fast and Scalable Bayesian Deep Learning; Khan & Rue, The
+Bayesian Learning Rule.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def step(
+    m: np.ndarray,
+    s: np.ndarray,
+    g: np.ndarray,
+    h: np.ndarray,
+    rho: float,
+    delta: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the next (m, s); g = ∇ℓ(m) and h = Σᵢ gᵢ² there."""
+    s_next = (1 - rho) * s + rho * (h + delta)
+    m_next = m - rho * g / s_next
+    return m_next, s_next

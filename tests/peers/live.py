@@ -35,7 +35,7 @@ def rows_of(case: Case, noise: np.ndarray) -> list[tuple[Row, bool]]:
     """One row a class: what was compared, how far apart, and whether that is as it should be."""
     theirs = public.run(case)
     limit = f"{LIMIT:.0e}" if case.same else ">1e-03"
-    rows = []
+    rows: list[tuple[Row, bool]] = []
     for label, find in trajectories.classes(case).items():
         try:
             gap = trajectories.compared(case, trajectories.emitted(case, find(), noise), theirs)

@@ -67,7 +67,8 @@ def test_draws_are_observed_one_by_one() -> None:
 
         def draw(self, rng: object = None, *, eps: np.ndarray) -> np.ndarray:
             calls.append("draw")
-            return self.params + eps
+            theta: np.ndarray = self.params + eps
+            return theta
 
         def observe(self, g: np.ndarray) -> None:
             calls.append("observe")

@@ -1,0 +1,152 @@
+"""Whether two expressions are equal on their domains, by the strongest means that decides it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import mpmath
+import sympy as sp
+from mpmath import mp
+
+from blrgen.prove import modular
+from blrgen.prove.domain import range_of
+from blrgen.prove.evaluate import Undefined, evaluate
+from blrgen.prove.fractions import TooLarge, Unsupported
+from blrgen.prove.proof import Proof
+from blrgen.prove.rational import identical
+
+Expr = Any
+DIGITS, MORE_DIGITS = 50, 170
+TOLERANCE = mpmath.mpf(10) ** -30
+POINTS = 5
+SIGN_POINTS = 16  # where roots or cases may hide a sign
+CASES = (sp.Abs, sp.sign, sp.Max, sp.Min, sp.Piecewise)
+MORE_POINTS = 40  # where no proof was found
+
+
+def equal(
+    left: Expr,
+    right: Expr,
+    domains: Mapping[Expr, str],
+    *,
+    claim: str = "",
+    seconds: float = 1.0,
+) -> Proof:
+    """Prove or refute left = right for all values in the domains.
+
+    First a few points at fifty digits, then the normal form, then random points of a
+    finite field, and if none of these decides, more points: which is no proof.
+    """
+    left, right = sp.sympify(left), sp.sympify(right)
+    claim = claim or f"{short(left)} = {short(right)}"
+    if not left.is_commutative or not right.is_commutative or _has_matrices(left - right):
+        from blrgen.prove.matrices import equal_matrices
+
+        return equal_matrices(left, right, domains, claim=claim)
+    if left == right:
+        return Proof("identity", claim, "both sides are the same expression")
+    seed = seed_of(left, right)
+    points = SIGN_POINTS if left.has(*CASES) or right.has(*CASES) or _roots(left - right) else POINTS
+    refuted = refute(left, right, domains, Random(seed), points, claim)
+    if refuted:
+        return refuted
+    try:
+        if identical(left, right, domains, seconds):
+            return Proof("identity", claim, "the difference is zero in rational normal form")
+        why = "the normal form did not reach zero"
+    except TooLarge:
+        why = "the normal form grew too large"
+    except (Unsupported, NotImplementedError) as error:
+        why = f"no normal form: {error}"
+    try:
+        bound = modular.agree(left, right, domains, seed)
+    except modular.NoModel as error:
+        why, bound = f"{why}; no finite-field model of {error}", ""
+    if bound:
+        return Proof("random-exact", claim, f"{why}; equal at random points of a prime field", bound=bound)
+    refuted = refute(left, right, domains, Random(seed + 1), MORE_POINTS, claim)
+    return refuted or Proof(
+        "numeric", claim, f"{why}; equal to 30 digits at {MORE_POINTS + points} points: no proof"
+    )
+
+
+def _roots(e: Expr) -> bool:
+    return any(p.exp.is_Rational and not p.exp.is_Integer for p in e.atoms(sp.Pow))
+
+
+def _has_matrices(e: Expr) -> bool:
+    return any(not s.is_commutative for s in e.free_symbols)
+
+
+def seed_of(*expressions: Expr) -> int:
+    """A seed that depends on the expressions only, the same in every process."""
+    return zlib.crc32(" ".join(map(str, expressions)).encode())
+
+
+def short(e: Expr, width: int = 60) -> str:
+    text = str(e)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def sample(
+    symbols: list[Expr], domains: Mapping[Expr, str], random: Random
+) -> dict[Expr, Fraction]:
+    """A rational point inside the domains."""
+    return {s: range_of(s, domains).sample(random) for s in symbols}
+
+
+def symbols_of(*expressions: Expr) -> list[Expr]:
+    return sorted(set().union(*(e.free_symbols for e in expressions)), key=lambda s: s.name)
+
+
+def refute(
+    left: Expr, right: Expr, domains: Mapping[Expr, str], random: Random, points: int, claim: str
+) -> Proof | None:
+    """A point at which both sides clearly differ, if one of several is."""
+    symbols = symbols_of(left, right)
+    for _ in range(points):
+        point = sample(symbols, domains, random)
+        found = differs(left, right, point)
+        if found:
+            return Proof(
+                "refuted", claim, "the two sides differ at a point",
+                point=tuple((s.name, str(v)) for s, v in point.items()),
+                left=found[0], right=found[1],
+            )  # fmt: skip
+    return None
+
+
+def differs(left: Expr, right: Expr, point: Mapping[Expr, Fraction]) -> tuple[str, str] | None:
+    """Both values as text when they differ beyond doubt at this point.
+
+    A difference counts when it stays the same at more than three times the digits:
+    cancellation only looks like a difference at one precision.
+    """
+    first = gap(left, right, point, DIGITS)
+    if first is None or first[2] == 0:
+        return None
+    a, b, size, scale = first
+    if size <= TOLERANCE * scale:
+        return None
+    again = gap(left, right, point, MORE_DIGITS)
+    if again is None or again[2] < size / 2 or again[2] <= TOLERANCE * again[3]:
+        return None
+    return mpmath.nstr(a, 17), mpmath.nstr(b, 17)
+
+
+def gap(
+    left: Expr, right: Expr, point: Mapping[Expr, Fraction], digits: int
+) -> tuple[Any, Any, Any, Any] | None:
+    """(left, right, |left − right|, max size) at a point; None where either is undefined."""
+    with mp.workdps(digits):
+        values = {s: mpmath.mpf(v.numerator) / v.denominator for s, v in point.items()}
+        memo: dict[Expr, Any] = {}
+        try:
+            a, b = evaluate(left, values, memo), evaluate(right, values, memo)
+        except Undefined:
+            return None
+        return a, b, abs(a - b), max(abs(a), abs(b))

@@ -1,0 +1,457 @@
+"""From SymPy expressions to fractions in a workspace: atoms, roots and cases."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import reduce as fold
+from typing import Any
+
+import sympy as sp
+
+from blrgen.prove.domain import POSITIVE, REAL, UNIT, Range, range_of
+from blrgen.prove.fractions import (
+    Frac,
+    Generator,
+    Poly,
+    TooLarge,
+    Unsupported,
+    Workspace,
+    rational,
+)
+
+Expr = Any
+MAX_CASES = 5  # indicators inside one argument
+MAX_EXPONENT_TERMS = 30
+
+
+def identical(left: Expr, right: Expr, domains: Mapping[Expr, str], seconds: float = 1.0) -> bool:
+    """Whether left − right is zero in the normal form; raises TooLarge or Unsupported."""
+    deadline = time.monotonic() + seconds
+    size = _size(left) + _size(right)
+    while True:
+        try:
+            reader = Normaliser(domains, size, deadline)
+            return reader.equal(reader.convert(left), reader.convert(right))
+        except IndexError:
+            size *= 2
+            if size > 200:
+                raise TooLarge from None
+
+
+def _size(e: Expr) -> int:
+    special = sum(1 for node in sp.preorder_traversal(e) if node.args and not _is_rational_node(node))
+    return len(e.free_symbols) + min(2 * special, 40) + 4
+
+
+def _is_rational_node(node: Expr) -> bool:
+    return bool(node.is_Add or node.is_Mul or (node.is_Pow and node.exp.is_Integer))
+
+
+class Normaliser(Workspace):
+    """Reads expressions into one workspace, so that equal atoms share a generator."""
+
+    def __init__(self, domains: Mapping[Expr, str], size: int, deadline: float) -> None:
+        super().__init__(size, deadline)
+        self.domains = domains
+        self.memo: dict[Expr, Frac] = {}
+        self._known: dict[Any, int] = {}
+        self._roots: dict[tuple[Any, int], int] = {}
+        self._indicators: dict[Poly, int] = {}
+
+    # expressions --------------------------------------------------------------------
+    def convert(self, e: Expr) -> Frac:
+        found = self.memo.get(e)
+        if found is None:
+            if time.monotonic() > self.deadline:
+                raise TooLarge
+            found = self.memo[e] = self._convert(e)
+        return found
+
+    def _convert(self, e: Expr) -> Frac:
+        if e.is_Rational:
+            return self.constant(e)
+        if e.is_Float:
+            return self.constant(sp.Rational(str(e)))
+        if e.is_Symbol:
+            return self._named(e, Generator("symbol", range_of(e, self.domains)))
+        if e.is_Add:
+            return fold(self.add, map(self.convert, e.args))
+        if e.is_Mul:
+            return fold(self.multiply, map(self.convert, e.args))
+        if e.is_Pow:
+            return self._pow(e)
+        if isinstance(e, sp.Piecewise):
+            return self._piecewise(e)
+        name = type(e).__name__
+        method = getattr(self, f"_f_{name.lower()}", None) if e.is_Function or e.is_Atom is False else None
+        if method is not None:
+            return method(*e.args)  # type: ignore[no-any-return]
+        if e.is_Function and e.args:
+            return self.by_cases(lambda *a: self._atom(str(e.func), a), *map(self.convert, e.args))
+        return self._named(e, Generator("atom", POSITIVE if e.is_positive else REAL))
+
+    def _named(self, e: Expr, info: Generator) -> Frac:
+        if e not in self._known:
+            self._known[e] = self.new(info)
+        return self.gen(self._known[e])
+
+    def _pow(self, e: Expr) -> Frac:
+        base, exponent = e.base, e.exp
+        if exponent.is_Integer:
+            return self.integer_power(self.convert(base), int(exponent))
+        if base == sp.E:
+            return self._f_exp(exponent)
+        b = self.convert(base)
+        if exponent.is_Rational:
+            power = Fraction(int(exponent.p), int(exponent.q))
+            return self.by_cases(lambda x: self.rational_power(x, power), b)
+        return self.by_cases(self.symbolic_power, b, self.convert(exponent))
+
+    # cases --------------------------------------------------------------------------
+    def by_cases(self, function: Any, *args: Frac) -> Frac:
+        """f(args), opened by cases where an argument contains indicators."""
+        found = sorted({k for a in args for k in self._indicators_in(a)})
+        if not found:
+            return function(*args)  # type: ignore[no-any-return]
+        if len(found) > MAX_CASES:
+            raise TooLarge
+        k = found[0]
+        inside = self.gen(k)
+        yes = self.by_cases(function, *[self._set(a, k, 1) for a in args])
+        no = self.by_cases(function, *[self._set(a, k, 0) for a in args])
+        return self.add(self.multiply(inside, yes), self.multiply(self.subtract(self.one, inside), no))
+
+    def _indicators_in(self, a: Frac) -> set[int]:
+        flagged = {k for k, g in enumerate(self.info) if g.kind == "indicator"}
+        return {k for p in (a.num, *a.den) for m in p for k in flagged if m[k]} if flagged else set()
+
+    def _set(self, a: Frac, k: int, value: int) -> Frac:
+        """The fraction with indicator k set, and those it decides with it."""
+        out = a
+        decided = {k: value}
+        for (i, j), result in self.pairs.items():
+            if i == j or k not in (i, j):
+                continue
+            other = j if k == i else i
+            if value and result is None:
+                decided[other] = 0
+            elif value and result == k:
+                decided[other] = 1  # k implies other
+            elif not value and result == other:
+                decided[other] = 0
+        for index, v in decided.items():
+            den = self.one
+            for f, e in out.den.items():
+                den = self.multiply(den, self.integer_power(Frac(f.subs(index, v)), e))
+            out = self.multiply(Frac(self.ring(out.num.subs(index, v))), self.inverse(den))
+        return out
+
+    def positive_part(self, a: Frac) -> Frac:
+        """The indicator [a > 0]."""
+        return self.by_cases(self._positive_part, a)
+
+    def _positive_part(self, a: Frac) -> Frac:
+        num, den = self.canonical(a)
+        if not num:
+            return self.zero
+        sign, odd, even = 1, [], []
+        for poly in (num, den):
+            constant, parts = self.factors(poly)
+            sign *= 1 if constant > 0 else -1
+            for f, e in parts:
+                known = self.sign(f)
+                if known:
+                    sign *= known**e
+                else:
+                    (odd if e % 2 else even).append(f)
+        plus, minus = (self.one, self.zero) if sign > 0 else (self.zero, self.one)
+        for f in odd:
+            up, down = self.gen(self._indicator(f)), self.gen(self._indicator(-f))
+            plus, minus = (
+                self.add(self.multiply(plus, up), self.multiply(minus, down)),
+                self.add(self.multiply(plus, down), self.multiply(minus, up)),
+            )
+        for f in even:
+            nonzero = self.add(self.gen(self._indicator(f)), self.gen(self._indicator(-f)))
+            plus = self.multiply(plus, nonzero)
+        return plus
+
+    def _indicator(self, f: Poly) -> int:
+        if f not in self._indicators:
+            k = self.new(Generator("indicator", UNIT))
+            self.pairs[(k, k)] = k
+            for h, j in self._indicators.items():
+                if self.at_least_zero(-f - h):
+                    self.pairs[(j, k)] = None  # not both positive
+                elif self.at_least_zero(f - h):
+                    self.pairs[(j, k)] = j  # h > 0 implies f > 0
+                elif self.at_least_zero(h - f):
+                    self.pairs[(j, k)] = k
+            self._indicators[f] = k
+            if -f in self._indicators:
+                self.complementary(f, self._indicators[-f], k)
+        return self._indicators[f]
+
+    def sign_function(self, a: Frac) -> Frac:
+        return self.subtract(self.positive_part(a), self.positive_part(self.negative(a)))
+
+    def absolute(self, a: Frac) -> Frac:
+        return self.multiply(a, self.sign_function(a))
+
+    def _larger(self, a: Frac, b: Frac) -> Frac:
+        difference = self.subtract(a, b)
+        return self.add(b, self.multiply(difference, self.positive_part(difference)))
+
+    def _f_abs(self, x: Expr) -> Frac:
+        return self.absolute(self.convert(x))
+
+    def _f_sign(self, x: Expr) -> Frac:
+        return self.sign_function(self.convert(x))
+
+    def _f_max(self, *args: Expr) -> Frac:
+        return fold(self._larger, map(self.convert, args))
+
+    def _f_min(self, *args: Expr) -> Frac:
+        return self.negative(fold(self._larger, [self.negative(self.convert(a)) for a in args]))
+
+    def _piecewise(self, e: Expr) -> Frac:
+        if e.args[-1][1] != sp.true:
+            return self._named(e, Generator("atom", REAL))
+        out, left = self.zero, self.one
+        for branch, condition in e.args:
+            here = self.multiply(left, self.condition(condition))
+            if here.num:
+                out = self.add(out, self.multiply(here, self.convert(branch)))
+            left = self.subtract(left, here)
+        return out
+
+    def condition(self, c: Expr) -> Frac:
+        """The indicator of a condition."""
+        if c in (sp.true, sp.false):
+            return self.one if c == sp.true else self.zero
+        if isinstance(c, sp.And):
+            return fold(self.multiply, map(self.condition, c.args))
+        if isinstance(c, sp.Not):
+            return self.subtract(self.one, self.condition(c.args[0]))
+        if isinstance(c, sp.Or):
+            none = [self.subtract(self.one, self.condition(a)) for a in c.args]
+            return self.subtract(self.one, fold(self.multiply, none))
+        if not c.is_Relational:
+            raise Unsupported(f"condition {c}")
+        difference = self.subtract(self.convert(c.args[0]), self.convert(c.args[1]))
+        above = lambda: self.positive_part(difference)  # noqa: E731
+        below = lambda: self.positive_part(self.negative(difference))  # noqa: E731
+        complement = lambda x: self.subtract(self.one, x)  # noqa: E731
+        return {
+            ">": above, "<": below,
+            ">=": lambda: complement(below()), "<=": lambda: complement(above()),
+            "!=": lambda: self.add(above(), below()),
+            "==": lambda: complement(self.add(above(), below())),
+        }[c.rel_op]()  # fmt: skip
+
+    # powers -------------------------------------------------------------------------
+    def _parts(self, a: Frac) -> tuple[Fraction, list[tuple[Poly, int]]]:
+        """a = c Π fᵢ^eᵢ, factors proved negative turned round."""
+        num, den = self.canonical(a)
+        if not num:
+            raise Unsupported("a power of zero")
+        c, parts = self.factors(num)
+        d, lower = self.factors(den)
+        constant = rational(c) / rational(d)
+        out = []
+        for f, e in [*parts, *((f, -e) for f, e in lower)]:
+            if self.sign(f) < 0:
+                f, constant = -f, constant * (-1) ** abs(e)
+            out.append((f, e))
+        return constant, out
+
+    def rational_power(self, a: Frac, power: Fraction) -> Frac:
+        """a^(p/q), split over factors that are proved positive."""
+        if power.denominator == 1:
+            return self.integer_power(a, power.numerator)
+        if not a.num:
+            return self.zero
+        q = power.denominator
+        constant, parts = self._parts(a)
+        out = self._constant_power(abs(constant), power)
+        top = self.ring.one if constant > 0 else -self.ring.one
+        bottom = self.ring.one
+        for f, e in parts:
+            if self.sign(f) > 0:
+                out = self.multiply(out, self._factor_power(f, e * power))
+            elif e % 2 == 0 and (e * power).denominator == 1:
+                out = self.multiply(
+                    out, self.integer_power(self.absolute(Frac(f)), int(e * power))
+                )
+            elif e > 0:
+                top = self.product(top, self.power(f, e))
+            else:
+                bottom = self.product(bottom, self.power(f, -e))
+        if top == 1 and bottom == 1:
+            return out
+        if bottom != 1 and q != 2:
+            raise Unsupported("a root of a quotient of unknown sign")
+        inner = self.product(top, bottom) if bottom != 1 else top
+        rest = self.gen(self._root(inner, q))
+        if bottom != 1:
+            rest = self.multiply(rest, self.inverse(self.absolute(Frac(bottom))))
+        return self.multiply(out, self.integer_power(rest, power.numerator))
+
+    def _factor_power(self, f: Poly, power: Fraction) -> Frac:
+        """f^(p/q) of a positive factor."""
+        whole, rest = divmod(power.numerator, power.denominator)
+        out = self.integer_power(Frac(f), whole)
+        if not rest:
+            return out
+        index = self.index(f)
+        if index is not None and index in self.roots:
+            q, base = self.roots[index]
+            root = self.rational_power(Frac(base), Fraction(rest, power.denominator * q))
+        else:
+            root = self.integer_power(self.gen(self._root(f, power.denominator)), rest)
+        return self.multiply(out, root)
+
+    def _constant_power(self, c: Fraction, power: Fraction) -> Frac:
+        out = self.one
+        for number, sign in ((c.numerator, 1), (c.denominator, -1)):
+            if number > 10**14:
+                index = self._root(self.ring.ground_new(number), power.denominator)
+                out = self.multiply(out, self.integer_power(self.gen(index), sign * power.numerator))
+                continue
+            for prime, e in sorted(sp.factorint(number).items()):
+                f = self.ring.ground_new(prime)
+                out = self.multiply(out, self._factor_power(f, sign * e * power))
+        return out
+
+    def _root(self, base: Poly, q: int) -> int:
+        key = (base, q)
+        if key not in self._roots:
+            k = self.new(Generator("root", POSITIVE))
+            self.roots[k] = (q, base)
+            self._roots[key] = k
+        return self._roots[key]
+
+    def symbolic_power(self, base: Frac, exponent: Frac) -> Frac:
+        """Π fᵢ^(eᵢ z) with z opened into terms; z integer-valued where f has no sign."""
+        constant, parts = self._parts(base)
+        if constant != 1:
+            parts = [(self.ring.ground_new(constant), 1), *parts]
+        num, den = self.canonical(exponent)
+        if len(num) > MAX_EXPONENT_TERMS:
+            raise TooLarge
+        out = self.one
+        for f, e in parts:
+            for m, c in sorted(num.items()):
+                out = self.multiply(out, self._power_term(f, e * rational(c), m, den))
+        return out
+
+    def _power_term(self, f: Poly, c: Fraction, monomial: Any, den: Poly) -> Frac:
+        """f^(c x^m / den)."""
+        if not any(monomial) and den == 1:
+            return self.rational_power(Frac(f), c)
+        z = self.multiply(Frac(self.ring.from_dict({monomial: self.ring.domain.one})),
+                          self.inverse(Frac(den)))  # fmt: skip
+        known = self.sign(f)
+        if known <= 0 and not (c.denominator == 1 and self._integer(monomial, den)):
+            raise Unsupported("a power of a base of unknown sign")
+        index = self.index(f)
+        if index is not None and self.info[index].head == "exp":
+            inner = self.multiply(self.info[index].args[0], z)
+            return self.exponential(self.multiply(inner, self.constant(sp.Rational(c))))
+        values = REAL
+        if known > 0:
+            small = self.sign(self.ring.one - f) > 0 and self.sign_of(z) > 0
+            values = UNIT if small else POSITIVE
+        return self.rational_power(self._atom("pow", (Frac(f), z), values), c)
+
+    def _integer(self, monomial: Any, den: Poly) -> bool:
+        return den == 1 and all(self.info[k].range.integer for k, e in enumerate(monomial) if e)
+
+    # exponentials, logarithms, the rest ----------------------------------------------
+    def _f_exp(self, x: Expr) -> Frac:
+        return self.by_cases(self.exponential, self.convert(x))
+
+    def exponential(self, a: Frac) -> Frac:
+        """Π exp(zᵢ)^cᵢ over the terms cᵢ zᵢ of a; exp(c log b) = b^c."""
+        num, den = self.canonical(a)
+        if len(num) > MAX_EXPONENT_TERMS:
+            raise TooLarge
+        out = self.one
+        for m, c in sorted(num.items()):
+            mono = self.ring.from_dict({m: self.ring.domain.one})
+            index = self.index(mono) if den == 1 else None
+            if index is not None and self.info[index].head == "log":
+                part = self.rational_power(self.info[index].args[0], rational(c))
+            else:
+                z = self.multiply(Frac(mono), self.inverse(Frac(den)))
+                part = self.rational_power(self._atom("exp", (z,), POSITIVE), rational(c))
+            out = self.multiply(out, part)
+        return out
+
+    def _f_log(self, x: Expr) -> Frac:
+        return self.by_cases(self.logarithm, self.convert(x))
+
+    def logarithm(self, a: Frac) -> Frac:
+        """Σ eᵢ log fᵢ over the factors of a that are proved positive."""
+        constant, parts = self._parts(a)
+        out, rest = self.zero, Frac(self.ring.one if constant > 0 else -self.ring.one)
+        for number, sign in ((abs(constant).numerator, 1), (constant.denominator, -1)):
+            primes = sp.factorint(number) if number <= 10**14 else {number: 1}
+            for prime, e in sorted(primes.items()):
+                log = self._atom("log", (Frac(self.ring.ground_new(prime)),), POSITIVE)
+                out = self.add(out, self.multiply(log, self.constant(sp.Integer(sign * e))))
+        for f, e in parts:
+            if self.sign(f) > 0:
+                out = self.add(out, self.multiply(self._log_of(f), self.constant(sp.Integer(e))))
+            else:
+                rest = self.multiply(rest, self.integer_power(Frac(f), e))
+        if not self.equal(rest, self.one):
+            out = self.add(out, self._atom("log", (rest,)))
+        return out
+
+    def _log_of(self, f: Poly) -> Frac:
+        index = self.index(f)
+        if index is not None:
+            info = self.info[index]
+            if info.head == "exp":
+                return info.args[0]  # type: ignore[no-any-return]
+            if index in self.roots:
+                q, base = self.roots[index]
+                return self.multiply(self.logarithm(Frac(base)), self.constant(sp.Rational(1, q)))
+            if info.head == "pow":
+                return self.multiply(self.logarithm(info.args[0]), info.args[1])
+        return self._atom("log", (Frac(f),))
+
+    def _twice(self, x: Expr) -> Frac:
+        return self._f_exp(2 * x)
+
+    def _f_tanh(self, x: Expr) -> Frac:
+        e = self._twice(x)
+        return self.multiply(self.subtract(e, self.one), self.inverse(self.add(e, self.one)))
+
+    def _f_cosh(self, x: Expr) -> Frac:
+        e = self._f_exp(x)
+        half = self.constant(sp.Rational(1, 2))
+        return self.multiply(half, self.add(e, self.inverse(e)))
+
+    def _f_sinh(self, x: Expr) -> Frac:
+        e = self._f_exp(x)
+        half = self.constant(sp.Rational(1, 2))
+        return self.multiply(half, self.subtract(e, self.inverse(e)))
+
+    def _f_atanh(self, x: Expr) -> Frac:
+        return self._f_log(((1 + x) / (1 - x)) ** sp.Rational(1, 2))
+
+    def _atom(self, head: str, args: tuple[Frac, ...], values: Range = REAL) -> Frac:
+        """The generator of head(args): the one there is when the arguments are proved equal."""
+        for k, info in enumerate(self.info):
+            if (
+                info.kind == "atom"
+                and info.head == head
+                and len(info.args) == len(args)
+                and all(map(self.equal, info.args, args))
+            ):
+                return self.gen(k)
+        return self.gen(self.new(Generator("atom", values, head, args)))

@@ -69,13 +69,16 @@ def parse_toml(text: str, shown: str, loads: Any) -> dict[str, Any]:
         message = str(error)
         found = re.search(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)", message)
         line = found[1] if found and found[1] else str(len(text.splitlines()) or 1)
-        reason = message[: found.start()] if found else "a value cannot be read"
+        reason = message[: found.start()] if found else "A value cannot be read"
+        reason = reason[:1].lower() + reason[1:]
         raise UserError(
-            f"{shown} is not valid TOML", where=f"{shown}:{line}", why=reason[:1].lower() + reason[1:],
+            f"{shown} is not valid TOML", where=f"{shown}:{line}", why=reason,
             how='values are quoted: support = "(0, oo)"' if "nvalid value" in message else "",
         ) from None  # fmt: skip
     except RecursionError:
-        raise UserError(f"{shown} is not valid TOML", why="its values are nested too deeply") from None
+        raise UserError(
+            f"{shown} is not valid TOML", why="its values are nested too deeply"
+        ) from None
     return table
 
 

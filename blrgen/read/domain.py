@@ -1,10 +1,10 @@
 """Where parameters and random variables live: text → `Domain` and `Support`.
 
-    interval    (0, oo)   [0, 1)   (-oo, -eta1)   and Cartesian powers (-oo, 0)^d
-    vector      R^d   R^(K-1)
-    matrix      R^(n,p)
-    spd, -spd   SPD   -SPD          symmetric positive (negative) definite
-    support     also: integers >= 0, {-1, 1}, {-1, 1}^d, simplex
+* interval: (0, oo), [0, 1), (-oo, -eta1), and Cartesian powers (-oo, 0)^d
+* vector: R^d, R^(K-1)
+* matrix: R^(n,p)
+* spd, -spd: SPD, -SPD, symmetric positive (negative) definite
+* a support may also be integers >= 0, {-1, 1}, {-1, 1}^d, simplex
 """
 
 from __future__ import annotations
@@ -48,9 +48,7 @@ def read_domain(text: str, names: Mapping[str, Expr], *, where: str = "") -> Dom
     if _brackets(body):
         lower, upper, lower_open, upper_open = _interval(body, names, where)
         return Domain("interval", lower, upper, size, text.strip(), lower_open, upper_open)
-    raise UserError(
-        f"not a domain: {_short(text)}", where=where, how=f"a domain is {_DOMAINS}"
-    )
+    raise UserError(f"not a domain: {_short(text)}", where=where, how=f"a domain is {_DOMAINS}")
 
 
 def read_support(text: str, names: Mapping[str, Expr] | None = None, *, where: str = "") -> Support:
@@ -63,7 +61,8 @@ def read_support(text: str, names: Mapping[str, Expr] | None = None, *, where: s
     if match := _MATRIX.fullmatch(plain):
         return Support("matrix", size=(match[1], match[2]), text=stripped)
     if match := _VECTOR.fullmatch(plain):
-        return Support("vector", lower=-sp.oo, upper=sp.oo, size=(match[1] or match[2],), text=stripped)
+        across = (match[1] or match[2],)
+        return Support("vector", lower=-sp.oo, upper=sp.oo, size=across, text=stripped)
     if plain == "SPD":
         return Support("spd", size=("d", "d"), text=stripped)
     if plain == "simplex":
@@ -76,9 +75,7 @@ def read_support(text: str, names: Mapping[str, Expr] | None = None, *, where: s
     if _brackets(body):
         lower, upper, lower_open, upper_open = _interval(body, names, where)
         return Support("interval", (), lower, upper, size, stripped, lower_open, upper_open)
-    raise UserError(
-        f"not a support: {_short(text)}", where=where, how=f"a support is {_SUPPORTS}"
-    )
+    raise UserError(f"not a support: {_short(text)}", where=where, how=f"a support is {_SUPPORTS}")
 
 
 def _plain(text: str, where: str) -> str:
@@ -116,9 +113,7 @@ def _parts(text: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def _interval(
-    text: str, names: Mapping[str, Expr], where: str
-) -> tuple[Expr, Expr, bool, bool]:
+def _interval(text: str, names: Mapping[str, Expr], where: str) -> tuple[Expr, Expr, bool, bool]:
     parts = _parts(text[1:-1])
     if len(parts) != 2:
         raise UserError(

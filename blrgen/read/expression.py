@@ -68,7 +68,7 @@ def syntax_tree(text: str, *, where: str = "") -> ast.expr:
     for node in ast.walk(tree):
         if hasattr(node, "col_offset"):
             node.col_offset += indent
-            node.end_col_offset += indent  # type: ignore[operator, attr-defined]
+            node.end_col_offset += indent  # type: ignore[attr-defined]
     _check_depth(tree, text, where)
     return tree
 
@@ -79,7 +79,7 @@ def _plain(message: str) -> str:
 
 
 def chain(node: ast.BinOp) -> list[tuple[str, ast.expr]]:
-    """a + b - c as [("+", a), ("+", b), ("-", c)], likewise a*b/c: the left spine, unrolled."""
+    """The left spine unrolled: a + b - c as [("+", a), ("+", b), ("-", c)], likewise a*b/c."""
     level = (ast.Add, ast.Sub) if isinstance(node.op, (ast.Add, ast.Sub)) else (ast.Mult, ast.Div)
     parts: list[tuple[str, ast.expr]] = []
     at: ast.expr = node
@@ -95,13 +95,9 @@ def _check_depth(tree: ast.expr, text: str, where: str) -> None:
     while todo:
         node, depth = todo.pop()
         if depth > MAX_DEPTH:
-            raise mistake(
-                "the expression is nested too deeply", text, node.col_offset, where=where
-            )
+            raise mistake("the expression is nested too deeply", text, node.col_offset, where=where)
         if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Pow):
-            children = (
-                [part for _, part in chain(node)] if type(node.op) in _OPERATORS else []
-            )
+            children = [part for _, part in chain(node)] if type(node.op) in _OPERATORS else []
         else:
             children = [c for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
         todo += [(child, depth + 1) for child in children]
@@ -110,9 +106,7 @@ def _check_depth(tree: ast.expr, text: str, where: str) -> None:
 class _Reader:
     """Reads one tree: a method for each kind of node it knows, a refusal for the rest."""
 
-    def __init__(
-        self, text: str, names: Mapping[str, Expr], where: str, elementwise: bool
-    ) -> None:
+    def __init__(self, text: str, names: Mapping[str, Expr], where: str, elementwise: bool) -> None:
         self.text, self.names, self.where, self.elementwise = text, names, where, elementwise
 
     def read(self, node: ast.expr) -> Value:
@@ -268,7 +262,8 @@ class _Reader:
                 raise self.mistake(
                     f"{name!r} is not a function", node, how=f"write {name}*(…) for a product"
                 )
-            raise self.mistake(f"unknown function {name!r}", node, how=did_you_mean(name, FUNCTIONS))
+            how = did_you_mean(name, FUNCTIONS)
+            raise self.mistake(f"unknown function {name!r}", node, how=how)
         if self.elementwise and called.name in MATRIX_FUNCTIONS:
             raise self.mistake(
                 f"{called.name!r} cannot be used here", node,
@@ -296,9 +291,7 @@ class _Reader:
                     why=self.ranked(part, value),
                 )  # fmt: skip
         args = [v.expr for v in values]
-        limits.check_call(
-            called, args, lambda what, why: self.mistake(what, node, why=why)
-        )
+        limits.check_call(called, args, lambda what, why: self.mistake(what, node, why=why))
         rank = called.result
         if rank == "flipped":
             rank = {"vector": "row", "row": "vector"}.get(values[0].rank, values[0].rank)
@@ -321,7 +314,9 @@ _PRODUCT = {
 
 
 def _elementwise_form(name: str) -> str:
-    forms = {"dot": "write a*b", "outer": "write a*b", "inv": "write 1/a", "transpose": "leave it out"}
+    forms = {
+        "dot": "write a*b", "outer": "write a*b", "inv": "write 1/a", "transpose": "leave it out",
+    }  # fmt: skip
     return forms.get(name, "use a family over vectors, such as one with an SPD parameter")
 
 

@@ -105,14 +105,13 @@ class _Declaration:
                         how=did_you_mean(inner, allowed),
                     )  # fmt: skip
             if "domain" not in entry:
-                raise UserError(
-                    f"{key} has no domain", where=where, how=f'write {key} = {{ domain = "(0, oo)" }}'
-                )
+                how = f'write {key} = {{ domain = "(0, oo)" }}'
+                raise UserError(f"{key} has no domain", where=where, how=how)
             entries[key] = entry
         return entries
 
     def needs_matrices(self) -> bool:
-        """Whether the family computes with vectors and matrices rather than coordinate by coordinate."""
+        """Whether the family computes with vectors and matrices, not coordinate by coordinate."""
         words = {w for s in self.statistics for w in re.findall(r"[A-Za-z_]\w*", s)}
         texts = [e["domain"] for n in _CHARTS for e in self.section(n).values()]
         texts.append(self.table["support"])
@@ -201,9 +200,8 @@ class _Declaration:
             where = self.where(name, section)
             identifier(name, meaning, where)
             check_free(name, meaning, where, self.taken)
-            earlier = {
-                n: s for n, s in self.names.items() if self.taken[n] in ("a fixed constant", meaning)
-            }
+            usable = ("a fixed constant", meaning)
+            earlier = {n: s for n, s in self.names.items() if self.taken[n] in usable}
             domain = read_domain(entry["domain"], earlier, where=where)
             symbol = self.symbol(name, domain.kind, _is_positive(domain))
             self.names[name], self.taken[name] = symbol, meaning
@@ -236,14 +234,15 @@ class _Declaration:
 
         if self.elementwise:
             return {}
-        words = {w for p in parameters for s in p.domain.size for w in re.findall(r"[A-Za-z]\w*", s)}
+        sizes = " ".join(s for p in parameters for s in p.domain.size)
+        words = set(re.findall(r"[A-Za-z]\w*", sizes))
         return {w: sp.Symbol(w, integer=True, positive=True) for w in sorted(words)}
 
     def charts(
         self, section: str, parameters: tuple[Parameter, ...], others: tuple[Parameter, ...],
         fixed: tuple[Parameter, ...],
     ) -> tuple[Parameter, ...]:  # fmt: skip
-        """Each parameter with its chart: itself as a function of the parameters of the other kind."""
+        """Each parameter with its chart: as a function of the parameters of the other kind."""
         names = {p.name: p.symbol for p in (*fixed, *others)}
         key, entries, found = _CHARTS[section], self.section(section), []
         for p in parameters:
@@ -270,7 +269,8 @@ class _Declaration:
                 "the working parameters are not tied to the natural ones",
                 where=self.source.line("working"),
                 why=f"no chart for {', '.join(up)}, nor for {', '.join(down)}",
-                how="give natural = … on every working parameter, or working = … on every natural one",
+                how="give natural = … on every working parameter, "
+                "or working = … on every natural one",
             )  # fmt: skip
         if not working and len(down) < len(natural):
             raise UserError(

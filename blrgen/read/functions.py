@@ -24,12 +24,6 @@ class Function:
     optional: int = 0  # how many of the last arguments may be left out
 
 
-def _beta(a: Expr, b: Expr) -> Expr:
-    import sympy as sp
-
-    return sp.beta(a, b)
-
-
 def _of(name: str) -> Build:
     def build(*args: Expr) -> Expr:
         import sympy as sp
@@ -39,6 +33,13 @@ def _of(name: str) -> Build:
     return build
 
 
+def _exp(x: Expr) -> Expr:
+    import sympy as sp
+
+    # exp(log(4) - 2*log(2)) leaves an unevaluated exp(0) behind
+    return sp.exp(x).xreplace({sp.exp(0, evaluate=False): sp.S.One})
+
+
 def _log1p(x: Expr) -> Expr:
     import sympy as sp
 
@@ -46,9 +47,7 @@ def _log1p(x: Expr) -> Expr:
 
 
 def _expm1(x: Expr) -> Expr:
-    import sympy as sp
-
-    return sp.exp(x) - 1
+    return _exp(x) - 1
 
 
 def _digamma(x: Expr) -> Expr:
@@ -97,7 +96,7 @@ _TWO = ("scalar", "scalar")
 FUNCTIONS: dict[str, Function] = {
     f.name: f
     for f in (
-        Function("exp", _ONE, "scalar", _of("exp")),
+        Function("exp", _ONE, "scalar", _exp),
         Function("log", _ONE, "scalar", _of("log")),
         Function("log1p", _ONE, "scalar", _log1p),
         Function("expm1", _ONE, "scalar", _expm1),
@@ -112,7 +111,7 @@ FUNCTIONS: dict[str, Function] = {
         Function("loggamma", _ONE, "scalar", _of("loggamma"), integer_like=True),
         Function("digamma", _ONE, "scalar", _digamma, integer_like=True),
         Function("polygamma", _TWO, "scalar", _of("polygamma"), integer_like=True),
-        Function("beta", _TWO, "scalar", _beta, integer_like=True),
+        Function("beta", _TWO, "scalar", _of("beta"), integer_like=True),
         Function("factorial", _ONE, "scalar", _of("factorial"), integer_like=True),
         Function("binomial", _TWO, "scalar", _of("binomial"), integer_like=True),
         Function("erf", _ONE, "scalar", _of("erf")),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import comb
 from typing import Any
 
 from blrgen.errors import UserError
+from blrgen.read.complaint import Complain
+from blrgen.read.constants import check_constant, measure
 from blrgen.read.functions import MAX_ARGUMENT, Function
 from blrgen.read.text import mistake
 
 Expr = Any
-Complain = Callable[[str, str], UserError]
 
 MAX_BITS = 2048  # of the numerator or denominator of a number
 MAX_POWER = 100  # whole power of anything that is not a number
@@ -29,6 +29,7 @@ def exact(text: str) -> Expr:
 
 
 def bits(number: Expr) -> int:
+    """The length of the longer of numerator and denominator."""
     return max(int(number.p).bit_length(), int(number.q).bit_length())
 
 
@@ -43,6 +44,7 @@ def check_finite(expr: Expr, complain: Complain) -> None:
         number = expr.args[0] if expr.args[0].is_Rational else None
     if number is not None and bits(number) > MAX_BITS:
         raise complain("the number is too large", f"more than {MAX_BITS} bits")
+    check_constant(expr, complain)
 
 
 def check_power(base: Expr, terms: int, exponent: Expr, complain: Complain) -> int:
@@ -69,7 +71,8 @@ def _check_exponent(exponent: Expr, complain: Complain) -> None:
 
     for number in exponent.atoms(sp.Number):
         if number.is_Rational and abs(Fraction(int(number.p), int(number.q))) > MAX_IN_EXPONENT:
-            raise complain("the exponent is out of range", f"it holds a number over {MAX_IN_EXPONENT}")
+            why = f"it holds a number over {MAX_IN_EXPONENT}"
+            raise complain("the exponent is out of range", why)
 
 
 def check_call(called: Function, args: list[Expr], complain: Complain) -> None:
@@ -81,12 +84,9 @@ def check_call(called: Function, args: list[Expr], complain: Complain) -> None:
     if not called.integer_like:
         return
     for arg in args:
-        if arg.is_number and (arg.is_Rational is not True or abs(arg) > MAX_ARGUMENT):
-            if arg.is_Rational is not True and abs(sp.N(arg, 15)) <= MAX_ARGUMENT:
-                continue
-            raise complain(
-                "the argument is too large", f"numbers given to {called.name} go up to {MAX_ARGUMENT}"
-            )
+        if not arg.free_symbols and abs(measure(arg, complain)) > MAX_ARGUMENT:
+            why = f"numbers given to {called.name} go up to {MAX_ARGUMENT}"
+            raise complain("the argument is too large", why)
 
 
 def check_whole(expr: Expr, text: str, where: str) -> None:
@@ -104,7 +104,8 @@ def check_whole(expr: Expr, text: str, where: str) -> None:
             part.is_Pow and part.base.is_negative and part.base.is_number
             and part.exp.is_Rational and not part.exp.is_Integer
         ):  # fmt: skip
-            raise complain("this is not a real number", "it takes a root or logarithm of a negative one")
+            why = "it takes a root or logarithm of a negative one"
+            raise complain("this is not a real number", why)
         if part.is_Pow and part.exp.is_Rational and not part.base.is_Rational:
             if abs(part.exp) > MAX_POWER:
                 raise complain("the exponent is out of range", f"powers go up to {MAX_POWER}")

@@ -1,14 +1,8 @@
 """Recipes: `blrgen/recipes.toml` → named roads through the approximations.  Data only.
 
-    [adam]
-    title = "Adam"
-    family = "gaussian-diag"
-    approximations = ["delta", "stochastic", "hessian=squared-gradient"]
-    loss = ""                       # optional
-    citation = "…"                  # optional
-
-    [adam.defaults]                 # optional: hyperparameter or state → value
-    alpha = "1e-3"
+The table [adam] has title, family, approximations = ["delta", "hessian=exact", …] and,
+optionally, loss and citation; [adam.defaults] gives values, as text, to
+hyperparameters and first states.
 """
 
 from __future__ import annotations
@@ -36,7 +30,10 @@ if TYPE_CHECKING:
 
 _REQUIRED = ("title", "family", "approximations")
 _KEYS = (*_REQUIRED, "loss", "citation", "defaults")
-_FLAG = re.compile(r"(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?:=(?P<value>[A-Za-z0-9+-][A-Za-z0-9._+*/()-]*))?")
+_FLAG = re.compile(
+    r"(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)"
+    r"(?:=(?P<value>[A-Za-z0-9+-][A-Za-z0-9._:+*/()-]*))?"
+)
 
 
 def read_recipes(path: Path | None = None) -> dict[str, Recipe]:
@@ -51,7 +48,7 @@ def recipes_of(source: Source) -> dict[str, Recipe]:
 
 
 def read_approximation(text: str, where: str = "") -> tuple[str, str | None]:
-    """ "hessian=squared-gradient" → ("hessian", "squared-gradient"); "delta" → ("delta", None)."""
+    """The flag and its value: "hessian=exact" → ("hessian", "exact"), "delta" → ("delta", None)."""
     match = _FLAG.fullmatch(text) if len(text) <= 200 else None
     if match is None:
         raise UserError(
@@ -70,10 +67,10 @@ def _recipe(name: str, table: Any, source: Source) -> Recipe:
     def at(key: str) -> str:
         return f"{source.line(key, name)}, {key} of {name}"
 
-    listed = expect(table["approximations"], list, "approximations", at("approximations"))
+    place = at("approximations")
+    listed = expect(table["approximations"], list, "approximations", place)
     flags = tuple(
-        read_approximation(expect(a, str, "an approximation", at("approximations")), at("approximations"))
-        for a in listed
+        read_approximation(expect(a, str, "an approximation", place), place) for a in listed
     )
     loss = formula_text(table.get("loss", ""), "loss", at("loss"))
     if loss:
@@ -91,7 +88,7 @@ def _recipe(name: str, table: Any, source: Source) -> Recipe:
 
 
 def _defaults(table: Any, inside: str, source: Source) -> tuple[tuple[str, str], ...]:
-    """name → value as text, in the order of the file."""
+    """Each name with its value as text, in the order of the file."""
     found = []
     for name, value in expect(table, dict, f"[{inside}]", source.line(inside)).items():
         where = f"{source.line(name, inside)}, {name} of {inside}"

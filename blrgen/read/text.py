@@ -153,9 +153,7 @@ def _check(token: Token, before: list[Token], text: str, where: str) -> None:
         _check_number(token, text, where)
     if token.kind == "name":
         if len(token.text) > MAX_NAME:
-            raise mistake(
-                f"a name has more than {MAX_NAME} characters", text, at, where=where
-            )
+            raise mistake(f"a name has more than {MAX_NAME} characters", text, at, where=where)
         if keyword.iskeyword(token.text):
             raise mistake(
                 f"{token.text!r} is a word of Python, not a name", text, at, where=where,
@@ -197,7 +195,8 @@ def _check_nesting(tokens: list[Token], text: str, where: str) -> None:
             open_at.append(token.start)
         elif token.text == ")":
             if not open_at:
-                raise mistake("a bracket closes that was never opened", text, token.start, where=where)
+                what = "a bracket closes that was never opened"
+                raise mistake(what, text, token.start, where=where)
             open_at.pop()
         signs = signs + 1 if token.text in "+-" else 0
         powers = powers + 1 if token.text == "**" else (0 if token.text in "+-*/," else powers)

@@ -63,13 +63,7 @@ class Geometry:
         return tuple(tuple(sp.diff(m, x) for x in self.natural) for m in self.mean)
 
     @cached_property
-    def _mean_of(log_partition: Expr, x: Expr, ring: Ring) -> Expr:
-    """∂A/∂λ, with sinh/cosh written as tanh, which does not overflow."""
-    slope = gradient(log_partition, x)
-    return ring.tidy(slope.replace(sp.sinh, lambda a: sp.tanh(a) * sp.cosh(a)))
-
-
-def expected_log_base(self) -> Expr:
+    def expected_log_base(self) -> Expr:
         """E_q[log h] as a function of λ."""
         return expected_log_base(self.family, self.integral, self.ring)
 
@@ -151,6 +145,12 @@ def geometry_of(family: Family) -> Geometry:
     mean = tuple(_mean_of(integral.log_partition, p.symbol, ring) for p in family.natural)
     forward, backward = charts(family, ring)
     return Geometry(family, ring, integral, mean, forward, backward, evidence)
+
+
+def _mean_of(log_partition: Expr, x: Expr, ring: Ring) -> Expr:
+    """∂A/∂λ, with sinh/cosh written as tanh, which does not overflow."""
+    slope = gradient(log_partition, x)
+    return ring.tidy(slope.replace(sp.sinh, lambda a: sp.tanh(a) * sp.cosh(a)))
 
 
 def expected_log_base(family: Family, integral: Integral, ring: Ring) -> Expr:

@@ -1,0 +1,87 @@
+"""From words to a derivation: the driver that strings the stages together.
+
+    read      family file, loss text, options → Family, Loss, Recipe
+    geometry  Family → A, μ, F, 𝓗, charts
+    expect    Geometry → ∇_μ E_q[ℓ]
+    rule      → the exact rule, natural then working coordinates
+    approximate  one named rewriting after the other, in the order given
+    loss      a concrete loss put where the rule probes it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from blrgen.approximate.base import check_request, parse_request
+from blrgen.core import Derivation, Recipe
+from blrgen.errors import NotApplicable, UserError, did_you_mean
+
+Request = str | tuple[str, str | None]
+
+
+def derive(what: str, approximations: Iterable[Request] = (), loss: str = "") -> Derivation:
+    """Derive the algorithm for a family, a recipe or a family file.
+
+    Approximations are words such as "delta" or "hessian=squared-gradient", applied in
+    the order given; after a recipe's name they come after the recipe's own.
+    """
+    from blrgen.read.family import find_family, list_families, read_family
+    from blrgen.read.loss import read_loss
+    from blrgen.read.recipe import read_recipes
+    from blrgen.rule.assemble import exact_derivation
+    from blrgen.rule.loss import put_loss
+
+    recipes = read_recipes()
+    recipe = recipes.get(what)
+    requests = [parse_request(a) if isinstance(a, str) else a for a in approximations]
+    if recipe is not None:
+        family = read_family(recipe.family)
+        requests = [*recipe.approximations, *requests]
+        loss = loss or recipe.loss
+    elif what.endswith(".toml") or "/" in what:
+        family = read_family(what)
+    elif what in list_families():
+        family = read_family(find_family(what))
+    else:
+        raise UserError(
+            f"no family or recipe called {what!r}",
+            how=did_you_mean(what, [*list_families(), *recipes]),
+        )
+    for flag, option in requests:
+        check_request(flag, option)
+    d = exact_derivation(family, read_loss(loss, family))
+    for flag, option in requests:
+        d = approximate(d, flag, option)
+    d = put_loss(d)
+    return _with_defaults(d, recipe) if recipe is not None else d
+
+
+def approximate(d: Derivation, flag: str, option: str | None = None) -> Derivation:
+    """Apply one approximation; a refusal says what came before it."""
+    try:
+        after = check_request(flag, option).apply(d, option)
+    except NotApplicable as e:
+        said = " ".join("--" + (f if o is None else f"{f} {o}") for f, o in d.approximations)
+        e.where = e.where or f"after: blrgen derive {d.family.name} {said}".rstrip()
+        e.args = (e.render(),)
+        raise
+    return after.with_(approximations=(*d.approximations, (flag, option)))
+
+
+def _with_defaults(d: Derivation, recipe: Recipe) -> Derivation:
+    """The recipe's own default values of hyperparameters, and first values of states."""
+    import sympy as sp
+
+    from blrgen.read.expression import parse
+
+    names = {q.name: q.symbol for q in d.rule.of("hyper")}
+    changed = {}
+    for name, text in recipe.defaults:
+        if name not in d.rule:
+            continue  # an approximation given after the recipe's may have removed it
+        q = d.rule[name]
+        value = sp.oo if text == "oo" else parse(text, names, where=f"recipe {recipe.name}")
+        changed[name] = replace(q, init=value) if q.kind == "state" else replace(q, default=value)
+    quantities = tuple(changed.get(q.name, q) for q in d.rule.quantities)
+    return d.with_(rule=replace(d.rule, quantities=quantities), recipe=recipe)

@@ -1,0 +1,49 @@
+"""Clipping the preconditioned step, coordinate by coordinate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from blrgen.approximate.base import Approximation
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+
+
+def apply(d: Derivation, option: str | None) -> Derivation:
+    import sympy as sp
+
+    from blrgen.approximate.rewrite import (
+        add_hyper, elementwise, final, location, put, refuse, rewrite, say, step_size, symbol,
+    )  # fmt: skip
+    from blrgen.rule.quantities import hyper
+
+    elementwise(d, "clip", "clipping acts on coordinates, and a full precision mixes them")
+    m = location(d, "clip")
+    if d.fact("clip"):
+        raise refuse("clip", "the step is already clipped")
+    name = "c" if "c" not in d.rule else "clip"
+    d = add_hyper(d) if name in d.rule else d
+    from blrgen.approximate.rewrite import with_quantities
+
+    bound = hyper(name, default="oo", meaning="largest step of a coordinate, before the step size")
+    from dataclasses import replace
+
+    d = with_quantities(d, (replace(bound, domain="(0, oo]"),))
+    x, rate, c = symbol(d, m), step_size(d, "clip"), symbol(d, name)
+    direction = sp.Add(
+        *[sp.expand_mul((x - final(d.rule, m)) / rate, deep=False)]
+    )
+    clipped = sp.Max(-c, sp.Min(c, direction))
+    d = put(rewrite(d, {f"{m}_next": x - rate * clipped}), clip=True)
+    return say(d, "clip", option, "Clipping", f"no coordinate moves by more than {rate}·{name}")
+
+
+APPROXIMATION = Approximation(
+    flag="clip",
+    summary="the preconditioned gradient is clipped to ±c, coordinate by coordinate",
+    rewrites="x → max(−c, min(c, x)) in m⁺ = m − α x",
+    requires="an elementwise mean step",
+    citation="Shen et al. (2024)",
+    apply=apply,
+)

@@ -1,0 +1,60 @@
+"""Running the rule until nothing moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from blrgen.approximate.base import Approximation
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+
+
+def apply(d: Derivation, option: str | None) -> Derivation:
+    from dataclasses import replace
+
+    from blrgen.approximate.rewrite import refuse, say
+    from blrgen.core import Equation
+
+    if d.rule.until:
+        raise refuse("fixed-point", "the rule already runs to its fixed point")
+    if d.rule.of("draw"):
+        raise refuse("fixed-point", "with fresh draws the rule has no fixed point", "--delta first")
+    still = tuple(
+        Equation(point, value, note="at the fixed point") for point, value in fixed_point(d)
+    )
+    d = d.with_(rule=replace(d.rule, until="fixed point"))
+    return say(d, "fixed-point", option, "To the fixed point",
+               "iterated until next = current; there the equations read", equations=still)  # fmt: skip
+
+
+def fixed_point(d: Derivation) -> list[tuple[object, object]]:
+    """The equations with NAME_next = NAME: scales solved for, means as vanishing gradients."""
+    from blrgen.algebra.solve import isolate
+    from blrgen.approximate.rewrite import next_symbol
+    from blrgen.errors import InternalError
+
+    ring = d.geometry.ring
+    still = {next_symbol(d, q.name): q.symbol for q in d.rule.of("state")}
+    out: list[tuple[object, object]] = []
+    for q in d.rule.of("state"):
+        gap = ring.tidy(d.rule.expr(f"{q.name}_next").subs(still) - q.symbol)
+        target = q.symbol
+        for probe in d.rule.of("input"):
+            if gap.has(probe.symbol) and not (gap.has(q.symbol) and q.name == d.fact("scale")):
+                target = probe.symbol
+        try:
+            out.append((target, isolate(gap, target)))
+        except InternalError:
+            out.append((q.symbol, d.rule.expr(f"{q.name}_next").subs(still)))
+    return out
+
+
+APPROXIMATION = Approximation(
+    flag="fixed-point",
+    summary="the step is repeated until the parameters no longer move",
+    rewrites="one step → the limit of the steps",
+    requires="a rule without draws",
+    citation="Laplace (1774); Khan & Rue (2023), section 3",
+    apply=apply,
+)

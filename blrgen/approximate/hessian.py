@@ -1,0 +1,152 @@
+"""What stands for the Hessian: itself, squared gradients, per-example squares, or a draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from blrgen.approximate.base import Approximation
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+    from blrgen.expect.expectation import Probe
+
+
+def apply(d: Derivation, option: str | None) -> Derivation:
+    from blrgen.approximate.rewrite import probe_of_order, refuse, say
+
+    curvature, gradient = probe_of_order(d, 2), probe_of_order(d, 1)
+    if curvature is None or gradient is None or curvature.name not in d.rule:
+        raise refuse(
+            f"hessian {option}",
+            "there is no Hessian in this rule"
+            + (", it has been replaced already" if d.fact("hessian") else ""),
+            "a candidate with a scale, such as gaussian-diag",
+        )
+    if option == "exact":
+        return say(d, "hessian", option, "Hessian", "the Hessian is kept as it is")
+    how = {
+        "squared-gradient": _squared_gradient,
+        "gauss-newton": _gauss_newton,
+        "reparam": _reparam,
+    }[str(option)]
+    return how(d, gradient, curvature)
+
+
+def _replace(d: Derivation, probe: Probe, value: Any) -> Derivation:
+    from blrgen.approximate.rewrite import drop_unused, put, substitute
+
+    d = drop_unused(substitute(d, {probe.symbol: value}))
+    if value.has(probe.symbol):
+        return d
+    return put(d, probes=tuple(p for p in d.fact("probes") if p.order != 2))
+
+
+def _squared_gradient(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
+    from blrgen.approximate.rewrite import put, say
+
+    value = d.geometry.ring.outer(gradient.symbol)
+    d = put(_replace(d, curvature, value), hessian="squared-gradient")
+    return say(
+        d, "hessian", "squared-gradient", "Squared gradient for the Hessian",
+        "the square of the (minibatch) gradient stands for the curvature",
+    )  # fmt: skip
+
+
+def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
+    """Σᵢ gᵢ∘gᵢ over examples for the data; the regulariser's curvature δ is known exactly."""
+    from dataclasses import replace
+
+    from blrgen.approximate.rewrite import add_hyper, put, say, set_probes, substitute, symbol
+
+    square = "gᵢ∘gᵢ" if d.geometry.ring.elementwise else "gᵢ gᵢᵀ"
+    counted = bool(d.fact("prior"))
+    if not counted:
+        d = add_hyper(d, "delta")
+        d = substitute(d, {curvature.symbol: curvature.symbol + symbol(d, "delta")})
+    where = {"m": "at the mean m", "theta": "at the draw theta", "q": "in expectation under q"}
+    d = set_probes(
+        d,
+        lambda p: replace(p, meaning=f"the sum over examples of {square}, {where[p.at]}")
+        if p.order == 2
+        else p,
+    )
+    d = put(d, hessian="gauss-newton", regulariser_counted=True)
+    tail = "" if counted else "; the regulariser's own curvature, δ, is known and is added exactly"
+    return say(
+        d, "hessian", "gauss-newton", "Gauss–Newton Hessian, per example",
+        f"∇²ℓ ≈ Σᵢ {square} over the examples of the data part{tail}",
+        notation=((curvature.name, "Σᵢ" + square.replace(" ", ""), r"\sum_i g_i \circ g_i"
+                   if d.geometry.ring.elementwise else r"\sum_i g_i g_i^\top"),),
+    )  # fmt: skip
+
+
+def _reparam(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
+    """𝔼_q[∇²ℓ] = −𝔼_q[∇ℓ ∇log qᵀ], by parts once; the score is read off the density."""
+    from blrgen.approximate.rewrite import put, refuse, rewrite, say, set_probes, with_quantities
+    from blrgen.approximate.stochastic import add_draw
+    from blrgen.core import Assignment, Quantity
+
+    ring = d.geometry.ring
+    if gradient.at == "m":
+        raise refuse(
+            "hessian reparam",
+            "the delta method has removed the draw that this estimate is made of",
+            "drop --delta, or use --hessian squared-gradient",
+        )
+    if gradient.at == "q":
+        d = add_draw(d)
+        d = set_probes(d, lambda p: p)
+    g, estimate = gradient.symbol, ring.symbol_like(curvature.symbol, f"{curvature.name}_hat")
+    value = _score_estimate(d, g)
+    rank = ring.rank(curvature.symbol)
+    text = ("ĥ", r"\hat h") if ring.elementwise else ("Ĥ", r"\hat H")
+    d = with_quantities(
+        d,
+        (Quantity(estimate.name, "intermediate", rank, estimate, "one draw's estimate of the Hessian",
+                  text=text[0], latex=text[1]),),
+    )  # fmt: skip
+    d = _replace(d, curvature, estimate)
+    from dataclasses import replace
+
+    draws = [a for a in d.rule.assignments if a.stage == "draw"]
+    rest = [a for a in d.rule.assignments if a.stage != "draw"]
+    made = (*draws, Assignment(estimate.name, value, "estimate"), *rest)
+    d = put(d.with_(rule=replace(d.rule, assignments=made)), hessian="reparam")
+    d = rewrite(d, {})
+    return say(
+        d, "hessian", "reparam", "Reparameterised Hessian",
+        "by parts once, 𝔼_q[∇²ℓ] = −𝔼_q[∇ℓ·∇log q]; one draw stands for it",
+    )  # fmt: skip
+
+
+def _score_estimate(d: Derivation, g: Any) -> Any:
+    """−∇ℓ ∇log q at the draw, symmetrised: g·P(θ − mean) with θ − mean = P^{−½}ε."""
+    import sympy as sp
+
+    from blrgen.algebra.calculus import gradient
+    from blrgen.algebra.ranks import T
+    from blrgen.geometry.integrate import exponent_of
+
+    geometry, theta = d.geometry, d.family.variable
+    score = geometry.to_working(gradient(exponent_of(d.family, geometry.ring), theta))
+    if not geometry.ring.elementwise:
+        outer = -(score * T(g))
+        return geometry.ring.tidy((outer + T(outer)) / 2)
+    # P(θ − mean), with P the precision as the rule now writes it and θ its draw
+    precision = dict(d.rule.posterior)["precision"]
+    linear = sp.cancel(-score / geometry.to_working(geometry.integral.quadratic[2]))
+    mean = dict(d.rule.posterior)["mean"]
+    step = sp.expand(linear.subs(theta, d.rule.expr("theta")))
+    assert not step.has(mean)
+    return precision * step * g
+
+
+APPROXIMATION = Approximation(
+    flag="hessian",
+    summary="what stands for the Hessian of the loss",
+    rewrites="∇²ℓ → itself | ĝ∘ĝ | Σᵢ gᵢ∘gᵢ + δ | −ĝ·∇log q(θ)",
+    requires="a Hessian in the rule; reparam needs the draw that --stochastic introduces",
+    citation="Graves (2011); Khan et al. (2018); Lin et al. (2020); Shen et al. (2024)",
+    apply=apply,
+    options=("exact", "squared-gradient", "gauss-newton", "reparam"),
+)

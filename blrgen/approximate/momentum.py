@@ -1,0 +1,174 @@
+"""Natural momentum: part of the last step, taken in natural coordinates.
+
+λ⁺ = λ − ρ∇_μL + γ(λ − λ₋).  With the location's natural coordinate D m (D what divides
+the mean step), the scale's own momentum cancels the change of D, and
+
+    m⁺ = m − r D⁺⁻¹ĝ + γ D⁺⁻¹D₋ (m − m₋).
+
+Once D₋ ≈ D (a slowly moving scale, exact for a fixed one) the last step is carried by
+u = −D (m − m₋)/r₀ alone, an exact change of state that is recorded so that it can be
+proved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from blrgen.approximate.base import Approximation
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+
+Expr = Any
+
+
+def apply(d: Derivation, option: str | None) -> Derivation:
+    from blrgen.approximate.rewrite import (
+        add_hyper, location, mean_step, put, refuse, rewrite, say, substitute, with_quantities,
+    )  # fmt: skip
+    from blrgen.approximate.rewrite import symbol as sym
+
+    m = location(d, "momentum")
+    if "u" in d.rule or f"{m}_prev" in d.rule:
+        raise refuse("momentum", "the rule already has momentum")
+    step = mean_step(d, "momentum")
+    adaptive = d.fact("scale") is not None
+    decay = "beta1" if adaptive else "gamma"
+    d = add_hyper(d, decay)
+    gamma, r0 = sym(d, decay), step.rate
+    rate = r0 * (1 - gamma) if adaptive else r0
+    if adaptive and "beta" in d.rule:
+        d = add_hyper(d, "beta2")
+        d = substitute(d, {sym(d, "beta"): 1 - sym(d, "beta2")})
+        d = with_quantities(d, drop=("beta",))
+    base = step.expr.subs(r0, rate) if adaptive else step.expr
+    d, previous = _remember(d, m)
+    slow = not adaptive or "slow-scale" in d.assumptions
+    before = step.divisor_now if slow else _previous_divisor(d, step.divisor_now)
+    repeated = gamma * step.divisor**-1 * before * (step.m - previous)
+    d = rewrite(d, {f"{m}_next": base + repeated})
+    if not slow:
+        d = _scale_momentum(d, gamma)
+    d = put(d, momentum=(r0, gamma, step.divisor, step.divisor_now))
+    why = "the last step, λ − λ₋, is repeated in natural coordinates"
+    if adaptive:
+        why += f"; with ρ → {r0}(1−β₁) and γ → β₁, the rates of the equivalent proximal step"
+    d = say(d, "momentum", option, "Natural momentum", why)
+    return carry(d) if slow else d
+
+
+def _remember(d: Derivation, name: str) -> tuple[Derivation, Expr]:
+    """Add the state NAME_prev, the value one step earlier."""
+    from blrgen.approximate.rewrite import symbol, with_quantities
+    from blrgen.core import Assignment
+
+    x = symbol(d, name)
+    previous = d.geometry.ring.symbol_like(x, f"{name}_prev")
+    q = replace(d.rule[name], name=f"{name}_prev", symbol=previous,
+                meaning=f"{d.rule[name].meaning} one step earlier", init=x)  # fmt: skip
+    d = with_quantities(d, (q,))
+    kept = (*d.rule.assignments, Assignment(f"{name}_prev_next", x))
+    return d.with_(rule=replace(d.rule, assignments=kept)), previous
+
+
+def _previous_divisor(d: Derivation, divisor: Expr) -> Expr:
+    """D₋: the divisor two steps before D⁺."""
+    name = str(d.fact("scale"))
+    x = d.rule[name].symbol
+    return divisor.subs(x, d.geometry.ring.symbol_like(x, f"{name}_prev"))
+
+
+def _scale_momentum(d: Derivation, gamma: Expr) -> Derivation:
+    from blrgen.approximate.rewrite import final, rewrite
+
+    name = str(d.fact("scale"))
+    d, previous = _remember(d, name)
+    return rewrite(
+        d, {f"{name}_next": final(d.rule, name) + gamma * (d.rule[name].symbol - previous)}
+    )
+
+
+def carry(d: Derivation) -> Derivation:
+    """Change of state u = −D (m − m₋)/r₀: the two-step form becomes a moving average."""
+    import sympy as sp
+
+    from blrgen.approximate.rewrite import (
+        final, location, next_symbol, put, say, symbol, with_quantities,
+    )  # fmt: skip
+    from blrgen.core import Assignment, Equation, Quantity
+
+    m = location(d, "momentum")
+    r0, _, divisor, divisor_now = d.fact("momentum")
+    ring, x = d.geometry.ring, symbol(d, m)
+    u = ring.symbol_like(d.rule[m].symbol, "u")
+    previous = symbol(d, f"{m}_prev")
+    two_step = d.rule
+    # m − m₋ = −r₀ D⁻¹ u, put into u⁺ = −D⁺ (m⁺ − m)/r₀
+    there = final(d.rule, m).subs(previous, x + r0 * divisor_now**-1 * u)
+    moved = sp.expand(there - x) if not x.is_commutative else there - x
+    u_next = sp.Add(*[
+        -divisor / r0 * term if x.is_commutative
+        else ring.tidy(-divisor * term / r0)
+        for term in sp.Add.make_args(_opened(moved, x, u))
+    ])  # fmt: skip
+    quantity = Quantity("u", "state", d.rule[m].rank, u, "moving average of the gradient",
+                        init=sp.S.Zero, domain="(-oo, oo)")  # fmt: skip
+    d = with_quantities(d, (quantity,), drop=(f"{m}_prev",))
+    u_plus = next_symbol(d, "u")
+    new_mean = x - r0 * divisor**-1 * u_plus
+    kept = [a for a in d.rule.assignments if a.name not in (f"{m}_next", f"{m}_prev_next")]
+    from blrgen.approximate.rewrite import hyper_symbols
+    from blrgen.rule.arrange import arrange
+
+    made = (
+        Assignment("u_next", arrange(u_next, hyper_symbols(d))),
+        *kept,
+        Assignment(f"{m}_next", new_mean),
+    )
+    draws = [a for a in made if a.stage in ("draw", "estimate")]
+    d = d.with_(
+        rule=replace(d.rule, assignments=(*draws, *[a for a in made if a not in draws]))
+    )
+    state_map = -divisor_now * (x - previous) / r0
+    d = put(d, changes=(*d.fact("changes", ()), ("u", state_map, two_step, d.rule)))
+    return _again(say(
+        d, "momentum", None, "The last step as a moving average",
+        "an exact change of state: u stands for −D(m − m₋)/step size",
+        equations=(Equation(u, state_map), *_equations(d)),
+    ))  # fmt: skip
+
+
+def _opened(moved: Expr, x: Expr, u: Expr) -> Expr:
+    """The step as a sum of the part in u and the rest, without expanding the divisor."""
+    import sympy as sp
+
+    if not x.is_commutative:
+        return moved
+    in_u = sp.diff(moved, u)
+    return sp.Add(moved.subs(u, 0), in_u * u, evaluate=True)
+
+
+def _equations(d: Derivation) -> Any:
+    from blrgen.rule.assemble import equations_of
+
+    return equations_of(d.rule, d.geometry)
+
+
+def _again(d: Derivation) -> Derivation:
+    """Assumptions already in force act on the state that has just appeared."""
+    if "bias-correction" in d.assumptions:
+        from blrgen.approximate.bias_correction import correct
+
+        return correct(d, ("u",))
+    return d
+
+
+APPROXIMATION = Approximation(
+    flag="momentum",
+    summary="part of the last step is repeated, in natural coordinates: λ⁺ = λ − ρ∇_μL + γ(λ − λ₋)",
+    rewrites="m⁺ → m⁺ + γ D⁺⁻¹D₋(m − m₋)",
+    requires="a mean step that is linear in the gradient",
+    citation="Polyak (1964); Khan et al. (2018), natural momentum",
+    apply=apply,
+)

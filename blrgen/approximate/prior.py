@@ -1,0 +1,122 @@
+"""A Gaussian prior N(0, δ⁻¹) (weight decay), kept apart from the loss.
+
+ℓ_total = ℓ + ½δ‖θ‖², so that ∇ℓ → ∇ℓ + δm and ∇²ℓ → ∇²ℓ + δ, both exact under q.  The
+gradient of the prior enters where the gradient stands at this point of the derivation:
+before momentum it is averaged with the rest, after momentum it is not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from blrgen.approximate.base import Approximation
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+
+Expr = Any
+
+
+def apply(d: Derivation, option: str | None) -> Derivation:
+    from blrgen.approximate.rewrite import add_hyper, put, refuse, say
+
+    if d.fact("prior"):
+        raise refuse("prior", "the prior is already in the rule")
+    if d.family.support.kind == "finite":
+        return _conjugate(d, str(option))
+    d = add_hyper(d, "delta")
+    d = _gradient(d)
+    scale_name = d.fact("scale")
+    if scale_name and not d.fact("regulariser_counted"):
+        d = _curvature(d, str(scale_name))
+    if option == "apart":
+        d = _split_scale(d)
+    where = "outside the gradient average" if "u" in d.rule else "with the gradient"
+    text = f"½δ‖θ‖² is added to the loss: δm enters {where}"
+    if option == "apart":
+        text += f"; {scale_name} keeps the curvature of the loss alone, precision = {scale_name} + δ"
+    return say(put(d, prior=option), "prior", option, "Gaussian prior", text)
+
+
+def _gradient(d: Derivation) -> Derivation:
+    from blrgen.approximate.rewrite import mean_step, rewrite, symbol
+
+    step = mean_step(d, "prior")
+    factor = step.factor
+    debias = dict(d.fact("debias", ())).get("u") if "u" in d.rule else None
+    if debias is not None:
+        factor = factor * debias
+    prior_gradient = symbol(d, "delta") * step.m
+    if "u" in d.rule or not step.expr.is_commutative:
+        new = step.expr - factor * prior_gradient
+    else:
+        new = step.expr.subs(step.carrier, step.carrier + prior_gradient)
+    if "u" in d.rule and step.expr.is_commutative:
+        carried = step.carrier if debias is None else step.carrier / debias
+        rest = step.expr - (-factor * carried)
+        new = d.geometry.ring.tidy(rest) - factor * (carried + prior_gradient)
+    d = rewrite(d, {f"{step.name}_next": new})
+    return d
+
+
+def _curvature(d: Derivation, name: str) -> Derivation:
+    """C → C + δ in s⁺ = (1 − w)s + wC, with w read off the coefficient of s."""
+    import sympy as sp
+
+    from blrgen.approximate.rewrite import final, refuse, rewrite, symbol
+
+    expr, s = d.geometry.ring.tidy(final(d.rule, name)), symbol(d, name)
+    slope = sp.diff(expr, s) if s.is_commutative else expr.coeff(s)
+    if slope.has(s):
+        raise refuse(
+            "prior", f"the update of {name} is no longer an average", "put --prior before --retraction"
+        )
+    return rewrite(d, {f"{name}_next": final(d.rule, name) + (1 - slope) * symbol(d, "delta")})
+
+
+def _split_scale(d: Derivation) -> Derivation:
+    """Change of state s → s + δ: the new s leaves the prior out.  Exact."""
+    from blrgen.approximate.rewrite import (
+        final, next_symbol, put, refuse, rewrite, scale, substitute, symbol,
+    )  # fmt: skip
+
+    name = scale(d, "prior apart")
+    if d.fact("square_root"):
+        raise refuse(
+            "prior apart", "the root of the whole scale is already taken", "put --prior before it"
+        )
+    s, delta = symbol(d, name), symbol(d, "delta")
+    d = substitute(d, {s: s + delta, next_symbol(d, name): next_symbol(d, name) + delta})
+    return put(
+        rewrite(d, {f"{name}_next": d.geometry.ring.tidy(final(d.rule, name) - delta)}),
+        split=True,
+    )
+
+
+def _conjugate(d: Derivation, option: str) -> Derivation:
+    """−log p(θ) = −λ₀ᵀT(θ) is linear in T: ∇_μ of it is −λ₀."""
+    from blrgen.approximate.rewrite import (
+        add_hyper, final, location, put, refuse, rewrite, say, step_size, symbol,
+    )  # fmt: skip
+
+    if option == "apart":
+        raise refuse("prior apart", "this candidate has no scale to keep apart", "--prior total")
+    name = location(d, "prior")
+    d = add_hyper(d, "lam0")
+    rate = step_size(d, "prior")
+    d = rewrite(d, {f"{name}_next": final(d.rule, name) + rate * symbol(d, "lam0")})
+    return say(
+        put(d, prior=option), "prior", option, "Conjugate prior",
+        "−log p(θ) = −λ₀T(θ) + const is linear in T, so its gradient in μ is −λ₀",
+    )  # fmt: skip
+
+
+APPROXIMATION = Approximation(
+    flag="prior",
+    summary="a prior is added to the loss and kept apart from it",
+    rewrites="∇ℓ → ∇ℓ + δm, ∇²ℓ → ∇²ℓ + δ; apart: also s → s + δ, so that s leaves the prior out",
+    requires="no prior in the rule yet",
+    citation="Khan et al. (2018); Shen et al. (2024)",
+    apply=apply,
+    options=("total", "apart"),
+)

@@ -1,0 +1,53 @@
+"""Another name for a state: nothing else changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from blrgen.approximate.base import Approximation
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+
+
+def apply(d: Derivation, option: str | None) -> Derivation:
+    import keyword
+    from dataclasses import replace
+
+    from blrgen.approximate.rewrite import next_symbol, put, refuse, substitute, symbol
+    from blrgen.errors import UserError, did_you_mean
+
+    old, _, new = (part.strip() for part in str(option).partition(":"))
+    if old not in [q.name for q in d.rule.of("state")]:
+        raise UserError(f"--rename: no state {old!r}",
+                        how=did_you_mean(old, [q.name for q in d.rule.of("state")]))  # fmt: skip
+    if not new.isidentifier() or keyword.iskeyword(new) or not new.isascii():
+        raise UserError(f"--rename: {new!r} is not a name", how="--rename s:h")
+    if new in d.rule or new in ("t", "theta") or new.endswith("_next"):
+        raise refuse("rename", f"the name {new} is taken")
+    x = symbol(d, old)
+    y = d.geometry.ring.symbol_like(x, new)
+    d = substitute(d, {x: y, next_symbol(d, old): d.geometry.ring.symbol_like(x, f"{new}_next")})
+    quantities = tuple(
+        replace(q, name=new, symbol=y) if q.name == old else q for q in d.rule.quantities
+    )
+    assignments = tuple(
+        replace(a, name=f"{new}_next") if a.name == f"{old}_next" else a
+        for a in d.rule.assignments
+    )
+    d = d.with_(rule=replace(d.rule, quantities=quantities, assignments=assignments))
+    roles = {k: new for k in ("location", "scale") if d.fact(k) == old}
+    if "scale" in roles:
+        roles["scale_origin"] = d.fact("scale_origin", old)
+    return put(d, **roles)
+
+
+APPROXIMATION = Approximation(
+    flag="rename",
+    summary="a state gets another name",
+    rewrites="the name",
+    requires="a state of the old name, and the new one free",
+    citation="",
+    apply=apply,
+    options="value",
+)

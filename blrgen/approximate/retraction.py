@@ -1,0 +1,121 @@
+"""A positive-definite step: the second-order term of the geodesic, in block coordinates.
+
+x⁺ = x + ρX − ½ρ²Γ(X, X), with Γ from the Fisher metric g of the block:
+
+    g(Γ(X, X), Y) = D_X g(X, Y) − ½ D_Y g(X, X)    for all Y.
+
+In block coordinates the mean step is divided by the old scale.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from blrgen.approximate.base import Approximation
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+    from blrgen.geometry.geometry import Geometry
+
+Expr = Any
+
+
+def apply(d: Derivation, option: str | None) -> Derivation:
+    from blrgen.approximate.rewrite import (
+        final, hyper_symbols, location, next_symbol, put, refuse, rewrite, say, scale, symbol,
+    )  # fmt: skip
+    from blrgen.core import Equation
+    from blrgen.rule.arrange import common_factor
+
+    name, m = scale(d, "retraction"), location(d, "retraction")
+    if d.fact("retraction"):
+        raise refuse("retraction", "the step is already retracted")
+    if f"{name}_prev" in d.rule:
+        raise refuse("retraction", "with momentum on the scale the step is not a geodesic's")
+    family_scale = next(x for x in d.geometry.working if x.name == d.fact("scale_origin", name))
+    christoffel, direction = christoffel_of(d.geometry, family_scale)
+    _check_blocks(d, family_scale)
+    ring, s = d.geometry.ring, symbol(d, name)
+    total = common_factor(ring.tidy(final(d.rule, name) - s), hyper_symbols(d))
+    new = final(d.rule, name) - _in_state(d, christoffel, family_scale, direction, total) / 2
+    old = final(d.rule, m).subs(next_symbol(d, name), s)
+    d = rewrite(d, {f"{name}_next": new, f"{m}_next": old})
+    d = put(d, retraction=True, coordinates="block")
+    metric = Equation(
+        _gamma_symbol(christoffel), christoffel, note="from the Fisher metric of the block"
+    )
+    from blrgen.rule.assemble import equations_of
+
+    return say(
+        d, "retraction", option, "Positive-definite retraction",
+        "the second-order term of the geodesic, −½Γ(step, step); in block coordinates "
+        f"the old {name} divides the mean step",
+        equations=(metric, *equations_of(d.rule, d.geometry)),
+        notation=(("Gamma_XX", "Γ(X, X)", r"\Gamma(X, X)"),),
+    )  # fmt: skip
+
+
+def _gamma_symbol(like: Expr) -> Expr:
+    import sympy as sp
+
+    from blrgen.algebra.ranks import symmat
+
+    return sp.Symbol("Gamma_XX", real=True) if like.is_commutative else symmat("Gamma_XX")
+
+
+def christoffel_of(geometry: Geometry, x: Expr) -> tuple[Expr, Expr]:
+    """(Γ(X, X), X) of the Fisher metric of the working parameter x, derived."""
+    from blrgen.algebra.calculus import gradient
+    from blrgen.algebra.solve import isolate
+    from blrgen.geometry.geometry import direction_symbol, directional
+
+    ring = geometry.ring
+    big_x, big_y, unknown = (direction_symbol(x, n) for n in ("X", "Y", "Gamma_XX"))
+    along = directional(geometry.metric(x, big_x, big_y), x, big_x)
+    across = directional(geometry.metric(x, big_x, big_x), x, big_y)
+    right = gradient(ring.tidy(along - across / 2), big_y)
+    left = gradient(ring.tidy(geometry.metric(x, unknown, big_y)), big_y)
+    return ring.tidy(isolate(ring.tidy(left - right), unknown)), big_x
+
+
+def _in_state(
+    d: Derivation, christoffel: Expr, x: Expr, direction: Expr, total: Expr
+) -> Expr:
+    """Γ(step, step) for the state as kept: P = P(state) is affine, so P moves by P′·step."""
+    import sympy as sp
+
+    from blrgen.approximate.rewrite import symbol
+
+    state = symbol(d, str(d.fact("scale")))
+    precision = dict(d.rule.posterior)["precision"]
+    if not state.is_commutative:
+        slope = precision.coeff(state) if precision != state else sp.S.One
+    else:
+        slope = sp.diff(precision, state)
+    # the state stays a symbol of its own so that powers of the step are not multiplied out
+    hold = d.geometry.ring.symbol_like(x, "P_now")
+    value = christoffel.xreplace({x: hold}).subs(direction, slope * total) / slope
+    return value.xreplace({hold: precision})
+
+
+def _check_blocks(d: Derivation, x: Expr) -> None:
+    """Geodesics are taken within each block; a metric that couples them is refused."""
+    from blrgen.approximate.rewrite import refuse
+
+    for other in d.geometry.working:
+        if other != x and d.geometry.mixed_metric(x, other) != 0:
+            raise refuse(
+                "retraction",
+                f"the Fisher metric couples {x} and {other}, so the blocks are not separate",
+                "working parameters in which the metric is block-diagonal, such as mean and precision",
+            )
+
+
+APPROXIMATION = Approximation(
+    flag="retraction",
+    summary="the scale follows the geodesic to second order, which keeps it positive definite",
+    rewrites="S + ρG → S + ρG − ½ρ²Γ(G, G), and the old S divides the mean step",
+    requires="a scale whose Fisher metric does not mix with the mean's",
+    citation="Lin, Schmidt & Khan (2020)",
+    apply=apply,
+)

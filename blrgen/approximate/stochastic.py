@@ -1,0 +1,86 @@
+"""Stochastic approximation: minibatches for sums over data, a draw for an expectation under q."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from blrgen.approximate.base import Approximation
+
+if TYPE_CHECKING:
+    from blrgen.core import Assignment, Derivation, Quantity
+
+Expr = Any
+
+
+def apply(d: Derivation, option: str | None) -> Derivation:
+    from blrgen.approximate.rewrite import probes, refuse, say, set_probes
+
+    if any(p.order == 0 for p in probes(d)):
+        raise refuse(
+            "stochastic",
+            "this rule asks for expected losses, not for gradients: enumeration leaves no draw",
+            "--relax turns a two-valued variable into one with gradients",
+        )
+    if all(p.minibatch for p in probes(d)):
+        raise refuse("stochastic", "every probe of the loss is already a minibatch estimate")
+    because = "a minibatch stands for the data"
+    if any(p.at == "q" for p in probes(d)):
+        d = add_draw(d)
+        because = "one draw θ ~ q and a minibatch stand for the expectation and the data"
+    d = set_probes(d, lambda p: replace(p, minibatch=True))
+    return say(d, "stochastic", option, "Stochastic approximation", because)
+
+
+def add_draw(d: Derivation) -> Derivation:
+    """θ ~ q: where the loss is probed from here on."""
+    from dataclasses import replace as change
+
+    from blrgen.approximate.rewrite import refuse, set_probes, with_quantities
+
+    if d.geometry.integral.quadratic is None:
+        raise refuse("stochastic", "blrgen knows how to draw from Gaussian candidates only")
+    quantities, assignments = draw(d)
+    d = with_quantities(d, quantities)
+    rule = change(d.rule, assignments=(*assignments, *d.rule.assignments))
+    return set_probes(
+        d.with_(rule=rule), lambda p: replace(p, at="theta") if p.at == "q" else p
+    )
+
+
+def draw(d: Derivation) -> tuple[tuple[Quantity, ...], tuple[Assignment, ...]]:
+    """θ = mean + P^{−½} ε, read off the quadratic exponent of q; a vector draw when P is full."""
+    import sympy as sp
+
+    from blrgen.core import Assignment, Quantity
+    from blrgen.show.expression import ascii
+
+    posterior = dict(d.rule.posterior)
+    mean, precision = posterior["mean"], posterior["precision"]
+    theta = d.family.variable
+    if not d.geometry.ring.elementwise:
+        law = f"N({ascii(mean)}, ({ascii(precision)})**(-1))"
+        return (
+            (Quantity("theta", "draw", "vector", theta, "where the loss is probed",
+                      distribution=law),),
+            (),
+        )  # fmt: skip
+    eps = sp.Symbol("eps", real=True)
+    return (
+        (
+            Quantity("eps", "draw", "elementwise", eps, "standard normal noise",
+                     distribution="N(0, 1)", domain="(-oo, oo)", text="ε", latex=r"\varepsilon"),
+            Quantity("theta", "intermediate", "elementwise", theta, "where the loss is probed"),
+        ),
+        (Assignment("theta", mean + eps / sp.sqrt(precision), "draw"),),
+    )  # fmt: skip
+
+
+APPROXIMATION = Approximation(
+    flag="stochastic",
+    summary="a minibatch stands for the data, and one draw θ ~ q for an expectation left in the rule",
+    rewrites="∇ℓ → ĝ; 𝔼_q[∇ℓ] → ĝ(θ) with θ ~ q",
+    requires="gradients or Hessians of the loss in the rule",
+    citation="Robbins & Monro (1951); Khan & Rue (2023), section 4",
+    apply=apply,
+)

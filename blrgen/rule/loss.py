@@ -1,0 +1,149 @@
+"""A concrete loss put into a rule: its derivatives where the rule probes it.
+
+At the mean and at a draw a probe becomes the derivative there.  Under q it becomes its
+expectation where that has a closed form (a derivative that is affine in θ, or a
+quadratic loss); otherwise it stays an input, and the line says which integral it is.
+A new scale given by the loss is cancelled against what it multiplies, so that a
+quadratic loss with ρ = 1 loses its starting point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import sympy as sp
+
+from blrgen.algebra.calculus import gradient, jacobian
+from blrgen.approximate.rewrite import (
+    drop_unused,
+    hyper_symbols,
+    location,
+    next_symbol,
+    probes,
+    put,
+    rewrite,
+    say,
+    substitute,
+    with_quantities,
+)
+from blrgen.core import Derivation, Quantity
+from blrgen.errors import UserError
+from blrgen.expect.expectation import Probe
+from blrgen.geometry.geometry import gaussian_moment
+from blrgen.rule.quantities import _HYPER, hyper
+
+Expr = Any
+
+
+def put_loss(d: Derivation) -> Derivation:
+    """Replace the probes by derivatives of the concrete loss, where that is possible."""
+    if d.loss.expr is None:
+        return d
+    known: dict[Expr, Expr] = {}
+    left: list[str] = []
+    for probe in probes(d):
+        if probe.name not in d.rule:
+            continue
+        value = _value(d, probe)
+        if value is None:
+            left.append(d.rule[probe.name].text or probe.name)
+        else:
+            known[probe.symbol] = value
+    d = with_quantities(d, _data(d))
+    d = drop_unused(substitute(d, known))
+    d = put(d, probes=tuple(p for p in probes(d) if p.symbol not in known))
+    d = _cancel_new_scale(d)
+    note = "its derivatives, where the rule probes the loss"
+    if left:
+        note += f"; {', '.join(left)} has no closed form here and stays an input"
+    return say(d, "", None, f"The loss ℓ(θ) = {d.loss.text}", note)
+
+
+def _data(d: Derivation) -> tuple[Quantity, ...]:
+    """The other names in the loss: hyperparameters of the table, or data."""
+    made = []
+    for x in d.loss.data:
+        if x.name in d.rule:
+            continue
+        if x.name in _HYPER:
+            made.append(hyper(x.name))
+            continue
+        rank = d.geometry.ring.rank(x) if not x.is_commutative else "elementwise"
+        if x.is_commutative and not d.geometry.ring.elementwise:
+            rank = "scalar"
+        made.append(Quantity(x.name, "data", rank, x, "data of the loss", domain="(-oo, oo)"))
+    return tuple(made)
+
+
+def derivative(d: Derivation, order: int) -> Expr:
+    """ℓ, ∇ℓ or ∇²ℓ as a function of θ."""
+    ring, theta = d.geometry.ring, d.family.variable
+    loss = d.loss.expr
+    if order == 0:
+        return loss
+    slope = gradient(loss, theta)
+    if order == 1:
+        return ring.tidy(slope) if not ring.elementwise else slope
+    return sp.diff(slope, theta) if ring.elementwise else ring.tidy(jacobian(slope, theta))
+
+
+def _value(d: Derivation, probe: Probe) -> Expr | None:
+    theta = d.family.variable
+    if "Σ" in probe.meaning or probe.at == "score":
+        return None
+    value = derivative(d, probe.order)
+    if probe.at == "theta":
+        return value
+    mean = dict(d.rule.posterior).get("mean")
+    if probe.at == "m":
+        return value.subs(theta, mean)
+    if probe.at == "q":
+        return _expected(d, value)
+    points = {str(p): p for p in d.family.support.points}
+    if probe.at in points:
+        return value.subs(theta, points[probe.at])
+    raise UserError(f"the loss cannot be put where the rule probes it ({probe.at})")
+
+
+def _expected(d: Derivation, value: Expr) -> Expr | None:
+    """E_q of an expression in θ: exact when it is affine, or (scalars) quadratic."""
+    theta, ring = d.family.variable, d.geometry.ring
+    if not value.has(theta):
+        return value
+    mean = dict(d.rule.posterior).get("mean")
+    if ring.elementwise:
+        if d.geometry.integral.quadratic is None or not value.is_polynomial(theta):
+            return None
+        if sp.degree(value, theta) > 2:
+            return None
+        moment = gaussian_moment(value, theta, d.geometry.integral.quadratic, ring)
+        return d.geometry.to_working(moment)
+    try:
+        slope = jacobian(value, theta)
+    except Exception as e:  # a derivative that is no word in θ has no closed moment
+        del e
+        return None
+    return value.subs(theta, mean) if not slope.has(theta) else None
+
+
+def _cancel_new_scale(d: Derivation) -> Derivation:
+    """m⁺ = (s⁺)⁻¹(s⁺m − …): multiply out with s⁺ known and keep it if the old m drops."""
+    scale_name = d.fact("scale")
+    if not scale_name or d.fact("location") is None:
+        return d
+    m = location(d, "loss")
+    s_next = next_symbol(d, str(scale_name))
+    expr = d.rule.expr(f"{m}_next")
+    known = d.rule.expr(f"{scale_name}_next")
+    if not expr.has(s_next) or known.has(d.rule[str(scale_name)].symbol):
+        return d
+    tidy: Callable[[Expr], Expr] = d.geometry.ring.tidy
+    numerator = tidy(tidy(s_next * expr).subs(s_next, known))
+    if numerator.has(d.rule[m].symbol) or numerator.has(s_next):
+        return d
+    return rewrite(d, {f"{m}_next": s_next**-1 * numerator})
+
+
+__all__ = ["derivative", "hyper_symbols", "put_loss", "replace"]

@@ -1,0 +1,125 @@
+"""The names a rule may use, with their meaning, range and default, in one table.
+
+Probes (what the caller evaluates) get their reading from what they are: the order of
+the derivative, where it is taken, and whether on a minibatch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from blrgen.core import Quantity
+from blrgen.expect.expectation import Probe
+from blrgen.geometry.geometry import Geometry
+
+Expr = Any
+
+_HYPER: dict[str, tuple[str, str, str]] = {
+    # name: default, domain, meaning
+    "rho": ("1/10", "(0, 1]", "step size of the rule"),
+    "alpha": ("1/1000", "(0, oo)", "step size of the mean"),
+    "beta": ("1/100", "(0, 1]", "step size of the scale"),
+    "beta1": ("9/10", "[0, 1)", "decay of the gradient average"),
+    "beta2": ("999/1000", "[0, 1)", "decay of the curvature average"),
+    "gamma": ("9/10", "[0, 1)", "momentum: how much of the last step is repeated"),
+    "delta": ("1/10000", "[0, oo)", "precision of the Gaussian prior (weight decay)"),
+    "N": ("1", "(0, oo)", "effective number of examples"),
+    "c": ("1/100000000", "[0, oo)", "small constant that keeps the divisor from zero"),
+    "tau": ("1", "(0, oo)", "temperature of the relaxation"),
+    "h0": ("1", "(0, oo)", "first value of the curvature average"),
+    "lam0": ("0", "(-oo, oo)", "natural parameter of the prior"),
+    "clip": ("oo", "(0, oo]", "largest step of a coordinate, before the step size"),
+}
+
+
+def hyper(name: str, *, default: str | None = None, meaning: str = "") -> Quantity:
+    """A hyperparameter from the table (or a new one, with everything given)."""
+    value, domain, text = _HYPER.get(name, ("1", "(0, oo)", ""))
+    given = default if default is not None else value
+    return Quantity(
+        name=name,
+        kind="hyper",
+        rank="scalar",
+        symbol=hyper_symbol(name),
+        meaning=meaning or text,
+        default=sp.oo if given == "oo" else sp.Rational(given),
+        domain=domain,
+    )
+
+
+def hyper_symbol(name: str) -> Expr:
+    domain = _HYPER.get(name, ("", "(0, oo)", ""))[1]
+    if domain.startswith("(0") or name in ("beta1", "beta2", "gamma", "c", "delta"):
+        return sp.Symbol(name, positive=True)
+    return sp.Symbol(name, real=True)
+
+
+def state(
+    geometry: Geometry, x: Expr, *, init: Expr, meaning: str, domain: str = "(-oo, oo)"
+) -> Quantity:
+    return Quantity(
+        name=x.name,
+        kind="state",
+        rank=geometry.ring.rank(x),
+        symbol=x,
+        meaning=meaning,
+        init=init,
+        domain=domain,
+    )
+
+
+def probe_quantity(probe: Probe, geometry: Geometry) -> Quantity:
+    text, latex, meaning = reading(probe, geometry.ring.elementwise)
+    return Quantity(
+        name=probe.name,
+        kind="input",
+        rank=geometry.ring.rank(probe.symbol),
+        symbol=probe.symbol,
+        meaning=meaning,
+        domain="(-oo, oo)",
+        text=text,
+        latex=latex,
+    )
+
+
+def place_of(q: Quantity) -> int:
+    """Where a quantity stands among its kind: the table's order; the mean, u, then the rest."""
+    if q.kind == "hyper":
+        return list(_HYPER).index(q.name) if q.name in _HYPER else len(_HYPER)
+    return {"mean": 0, "moving average of the gradient": 1}.get(q.meaning, 2) if (
+        q.kind == "state") else 0
+
+
+_DERIVATIVE = {
+    0: ("ℓ", r"\ell", "the loss"),
+    1: ("∇ℓ", r"\nabla\ell", "the gradient of the loss"),
+    2: ("∇²ℓ", r"\nabla^2\ell", "the Hessian of the loss"),
+}
+_PLACE = {
+    "q": ("", "", "in expectation under q"),
+    "m": ("(m)", "(m)", "at the mean m"),
+    "theta": ("(θ)", r"(\theta)", "at the draw theta"),
+}
+
+
+def reading(probe: Probe, elementwise: bool) -> tuple[str, str, str]:
+    """(unicode, LaTeX, English) of a probe, e.g. (∇ℓ(m), …, "the gradient … at the mean m")."""
+    if probe.meaning:
+        return probe.name, probe.name, probe.meaning
+    if probe.order == 0:
+        text, where = f"𝔼[ℓ|{probe.at}]", f"expected loss with this coordinate fixed at {probe.at}"
+        return text, rf"\mathbb{{E}}[\ell \mid {probe.at}]", where
+    symbol, latex, english = _DERIVATIVE[probe.order]
+    if probe.order == 2 and elementwise:
+        english = "the diagonal of the Hessian of the loss"
+    place, place_latex, where = _PLACE[probe.at]
+    if probe.minibatch:
+        symbol, latex = {1: ("ĝ", r"\hat g"), 2: ("Ĥ", r"\hat H")}[probe.order]
+        if elementwise and probe.order == 2:
+            symbol, latex = "ĥ", r"\hat h"
+        english = english.replace("the ", "a minibatch estimate of the ", 1)
+    if probe.at == "q":
+        return f"𝔼_q[{symbol}]", rf"\mathbb{{E}}_q[{latex}]", f"{english}, {where}"
+    return symbol + place, latex + place_latex, f"{english}, {where}"

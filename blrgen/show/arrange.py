@@ -1,0 +1,279 @@
+"""SymPy expressions into `layout` nodes, in reading order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+from sympy.core.relational import Relational
+
+from blrgen.algebra.ranks import T, Vec, trace
+from blrgen.errors import InternalError
+from blrgen.show.layout import (
+    Call,
+    Cases,
+    Compare,
+    Constant,
+    Group,
+    Inner,
+    Name,
+    Node,
+    Number,
+    Power,
+    Product,
+    Reading,
+    Real,
+    Root,
+    Sum,
+    Transpose,
+    Unit,
+)
+from blrgen.show.plain import Plain
+
+Expr = Any
+PLAIN = Plain()  # its text settles the order of what is otherwise equal
+_CONSTANTS = {
+    sp.S.Pi: "pi", sp.S.Exp1: "E", sp.S.Infinity: "oo", sp.S.ImaginaryUnit: "I", sp.S.NaN: "nan",
+    sp.S.EulerGamma: "EulerGamma", sp.S.Catalan: "Catalan", sp.S.GoldenRatio: "GoldenRatio",
+    sp.S.ComplexInfinity: "zoo", sp.true: "True", sp.false: "False",
+}  # fmt: skip
+_RELATIONS = {"==": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+class Arranger:
+    """Chooses the order of terms and factors and names divisions and roots."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+
+    def node(self, e: Expr) -> Node:
+        """Any expression."""
+        sign, body = self._signed(e)
+        return body if sign > 0 else Sum(((-1, body),))
+
+    def identity(self, e: Expr) -> Node:
+        """The scalar e as that multiple of the identity matrix."""
+        sign, body = self._signed(e)
+        scaled = self._with_unit(body)
+        return scaled if sign > 0 else Sum(((-1, scaled),))
+
+    def _signed(self, e: Expr) -> tuple[int, Node]:
+        if e.is_Number or e.is_NumberSymbol or e in _CONSTANTS or e == -sp.oo:
+            return self._number(e)
+        if e.is_Mul:
+            return self._product(e.args)
+        if e.is_Pow:
+            return self._product((e,)) if e.is_commutative else (1, self._word_factor(e))
+        if e.is_Add:
+            return 1, self._sum(e)
+        return 1, self._atom(e)
+
+    def _number(self, e: Expr) -> tuple[int, Node]:
+        if e in (sp.oo, -sp.oo):
+            return (1 if e == sp.oo else -1), Constant("oo")
+        if e in _CONSTANTS:
+            return 1, Constant(_CONSTANTS[e])
+        sign = -1 if e.is_negative else 1
+        if e.is_Rational:
+            return sign, Number(abs(int(e.p)), int(e.q))
+        return sign, Real(_digits(abs(e)))
+
+    def _atom(self, e: Expr) -> Node:
+        if isinstance(e, sp.Symbol):
+            return Name(e.name)
+        if isinstance(e, T):
+            return Transpose(self.node(e.args[0]))
+        if isinstance(e, trace):
+            return self._trace(e.args[0])
+        if isinstance(e, Relational):
+            return Compare(_RELATIONS[e.rel_op], self.node(e.lhs), self.node(e.rhs))
+        if isinstance(e, sp.Piecewise):
+            arms = [(self.node(v), None if c == sp.true else self.node(c)) for v, c in e.args]
+            return Cases(tuple(arms))
+        if isinstance(e, (sp.And, sp.Or, sp.Not)):
+            return Call(type(e).__name__, self._in_order(e.args))
+        if isinstance(e, (sp.Max, sp.Min)):
+            return Call(type(e).__name__, self._in_order(e.args))
+        if isinstance(e, sp.Tuple):
+            return Group(tuple(self.node(a) for a in e.args))
+        if isinstance(e, (sp.Derivative, sp.Integral, sp.Sum)):
+            variables = [v if isinstance(v, sp.Tuple) else sp.Tuple(v) for v in e.args[1:]]
+            return Call(type(e).__name__, tuple(self.node(a) for a in (e.args[0], *variables)))
+        if isinstance(e, sp.Function):
+            return Call(e.func.__name__, tuple(self.node(a) for a in e.args))
+        raise InternalError(f"cannot show a {type(e).__name__}: {e}")
+
+    def _in_order(self, args: tuple[Expr, ...]) -> tuple[Node, ...]:
+        return tuple(sorted((self.node(a) for a in args), key=PLAIN.text))
+
+    def _trace(self, x: Expr) -> Node:
+        word = list(x.args) if x.is_Mul else [x]
+        if len(word) > 1 and _is_row(word[0]):
+            return Inner(tuple(self._word_factor(a) for a in word))
+        return Call("trace", (self.node(x),))
+
+    # products
+
+    def _product(self, args: tuple[Expr, ...]) -> tuple[int, Node]:
+        """Numbers, then the commuting factors as a fraction, then the matrix word."""
+        coefficient, factors, word = sp.Integer(1), [], []
+        for a in _flat(args):
+            if a.is_Rational:
+                coefficient *= a
+            elif a.is_commutative:
+                factors.append(a)
+            else:
+                word.append(a)
+        top, bottom = self._fraction(factors)
+        sign = -1 if coefficient < 0 else 1
+        p, q = abs(int(coefficient.p)), int(coefficient.q)
+        if p != 1:
+            top.insert(0, Number(p))
+        if q != 1:
+            bottom.insert(0, Number(q))
+        written = tuple(self._word_factor(a) for a in word)
+        if word and _is_row(word[0]) and isinstance(word[-1], Vec):
+            top, written = [*top, Inner(written)], ()
+        if not bottom and not written and len(top) == 1:
+            return sign, top[0]
+        if not bottom and not top and len(written) == 1:
+            return sign, written[0]
+        if not bottom and not written and not top:
+            return sign, Number(1)
+        return sign, Product(tuple(top), tuple(bottom), written)
+
+    def _fraction(self, factors: list[Expr]) -> tuple[list[Node], list[Node]]:
+        above, below, roots, root_divisors = [], [], [], []
+        for f in factors:
+            base, exponent = (f.base, f.exp) if f.is_Pow else (f, sp.Integer(1))
+            if exponent == sp.Rational(1, 2):
+                roots.append(base)
+            elif exponent == sp.Rational(-1, 2):
+                root_divisors.append(base)
+            elif f.is_Pow and _is_negative(exponent):
+                below.append((base, -exponent))
+            else:
+                above.append((base, exponent))
+        top = [(self._power(b, x), b) for b, x in above] + self._roots(roots)
+        bottom = [(self._power(b, x), b) for b, x in below] + self._roots(root_divisors)
+        return self._sorted_factors(top), self._sorted_factors(bottom)
+
+    def _roots(self, radicands: list[Expr]) -> list[tuple[Node, Expr]]:
+        """√a √b as √(ab), which is the same number unless two of them may be negative."""
+        if len(radicands) > 1 and sum(not r.is_nonnegative for r in radicands) <= 1:
+            sign, inside = self._product(tuple(radicands))
+            if sign > 0:
+                return [(Root(inside), sp.Tuple(*radicands))]
+        return [(Root(self.node(r)), r) for r in radicands]
+
+    def _power(self, base: Expr, exponent: Expr) -> Node:
+        return self.node(base) if exponent == 1 else Power(self.node(base), self.node(exponent))
+
+    def _word_factor(self, a: Expr) -> Node:
+        if a.is_Pow:
+            return Power(self.node(a.base), self.node(a.exp))
+        return self.node(a)
+
+    def _sorted_factors(self, pairs: list[tuple[Node, Expr]]) -> list[Node]:
+        return [node for node, _ in sorted(pairs, key=lambda pair: self._factor_key(*pair))]
+
+    def _factor_key(self, node: Node, e: Expr) -> tuple[Any, ...]:
+        names = sorted(s.name for s in e.free_symbols)
+        text = PLAIN.text(node)
+        variables = [n for n in names if not self.reading.is_hyper(n)]
+        inner = node.base if isinstance(node, Power) else node
+        call, compound = isinstance(inner, Call), isinstance(inner, (Sum, Product))
+        if not variables:
+            late = isinstance(inner, (Sum, Root))
+            return (2 * call, (), late, not isinstance(node, (Name, Constant)), text.swapcase())
+        first = min(self.reading.place(n) for n in variables)
+        return (1 + call, first[:2], compound, False, text)
+
+    # sums
+
+    def _sum(self, e: Expr) -> Node:
+        terms = [(a, *self._signed(a)) for a in e.args]
+        if not e.is_commutative and not all(_is_number(a) for a, _, _ in terms):
+            terms = self._identity_terms(terms)
+        ordered = sorted(terms, key=lambda term: self._term_key(term[0], term[2]))
+        first = next((k for k, (_, sign, _) in enumerate(ordered) if sign > 0), 0)
+        ordered.insert(0, ordered.pop(first))
+        return Sum(tuple((sign, node) for _, sign, node in ordered))
+
+    def _identity_terms(self, terms: list[tuple[Expr, int, Node]]) -> list[tuple[Expr, int, Node]]:
+        """In a sum of matrices the scalar terms together are one multiple of the identity."""
+        scalars = [t for t in terms if t[0].is_commutative]
+        matrices = [t for t in terms if not t[0].is_commutative]
+        if len(scalars) > 1:
+            total = sp.Add(*[a for a, _, _ in scalars], evaluate=False)
+            scalars = [(total, 1, self._sum(total))]
+        return matrices + [(a, sign, self._with_unit(node)) for a, sign, node in scalars]
+
+    @staticmethod
+    def _with_unit(node: Node) -> Node:
+        if node == Number(1):
+            return Unit()
+        if isinstance(node, Product) and not node.word:
+            return Product(node.top, node.bottom, (Unit(),))
+        if isinstance(node, Number) and node.q != 1:
+            return Product((Number(node.p),) if node.p != 1 else (), (Number(node.q),), (Unit(),))
+        return Product((node,), (), (Unit(),))
+
+    def _term_key(self, e: Expr, node: Node) -> tuple[Any, ...]:
+        names = sorted(s.name for s in e.free_symbols)
+        text = PLAIN.text(node)
+        variables = [n for n in names if not self.reading.is_hyper(n)]
+        if not variables:
+            return (2 if not names else 1, (), False, (), 0, (), 0, text)
+        parts = node.top if isinstance(node, Product) else (node,)
+        weighted = any(self._is_weight(p) for p in parts)
+        latest = tuple(sorted((self.reading.place(n)[:2] for n in variables), reverse=True))
+        quotient = isinstance(node, Product) and any(not isinstance(b, Number) for b in node.bottom)
+        degree = sum(_degree(p) for p in parts)
+        length = len(node.word) if isinstance(node, Product) else 0
+        return (0, (weighted,), quotient, latest, length, tuple(variables), -degree, text)
+
+    def _is_weight(self, node: Node) -> bool:
+        """True for a factor made of hyperparameters only, such as rho or (1 - rho)."""
+        names = _names(node)
+        return bool(names) and all(self.reading.is_hyper(n) for n in names)
+
+
+def _names(node: Any) -> list[str]:
+    if isinstance(node, Name):
+        return [node.name]
+    if isinstance(node, tuple):
+        return [n for item in node for n in _names(item)]
+    if isinstance(node, Node):
+        return [n for value in vars(node).values() for n in _names(value)]
+    return []
+
+
+def _degree(node: Node) -> int:
+    power = isinstance(node, Power) and isinstance(node.exponent, Number)
+    return node.exponent.p if power else 0  # type: ignore[attr-defined]
+
+
+def _flat(args: tuple[Expr, ...]) -> list[Expr]:
+    return [b for a in args for b in (_flat(a.args) if a.is_Mul else [a])]
+
+
+def _is_negative(exponent: Expr) -> bool:
+    return bool(exponent.as_coeff_Mul(rational=True)[0] < 0)
+
+
+def _is_row(x: Expr) -> bool:
+    return isinstance(x, T) and isinstance(x.args[0], Vec)
+
+
+def _is_number(x: Expr) -> bool:
+    """True for a scalar, also one written as a row times a column."""
+    if x.is_commutative:
+        return True
+    word = x.args_cnc()[1] if x.is_Mul else [x]
+    return bool(len(word) > 1 and _is_row(word[0]) and isinstance(word[-1], Vec))
+
+
+def _digits(x: Expr) -> str:
+    """The shortest decimal digits that give this double back."""
+    return repr(float(x)) if x._prec <= 53 else str(x)

@@ -1,0 +1,135 @@
+r"""A derivation as a complete LaTeX document (amsmath), one tagged display a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blrgen.show.escape import latex_text
+from blrgen.show.latex import Latex
+from blrgen.show.layout import Product, Sum
+from blrgen.show.names import latex_name
+from blrgen.show.page import Entry, Formula, Line, Page, commands
+from blrgen.show.table import width
+from blrgen.show.terminal import Terminal
+
+_RELATION = {
+    "=": "=", "≈": r"\approx", "≡": r"\equiv", "→": r"\to", "←": r"\leftarrow", "≤": r"\le",
+    "≥": r"\ge", "≠": r"\neq", "∝": r"\propto", "<": "<", ">": ">", "∈": r"\in", "~": r"\sim",
+    "∼": r"\sim", "↦": r"\mapsto", "⇒": r"\Rightarrow", ":=": ":=",
+}  # fmt: skip
+WIDEST = 72  # characters of a right-hand side, as unicode, that fit on a line
+PREAMBLE = r"""\documentclass[11pt]{article}
+\usepackage[utf8]{inputenc}
+\usepackage{amsmath}
+\usepackage{amssymb}
+\usepackage[margin=2.4cm]{geometry}
+\setlength{\parindent}{0pt}
+\allowdisplaybreaks
+"""
+
+
+def relation(sign: str) -> str:
+    """The LaTeX of a relation sign."""
+    return _RELATION.get(sign, rf"\mathrel{{\text{{{latex_text(sign)}}}}}")
+
+
+def render_latex(page: Page) -> str:
+    """The whole document."""
+    parts = [
+        PREAMBLE + rf"\title{{{latex_text(page.title)}}}" + "\n" + r"\author{}\date{}",
+        r"\begin{document}" + "\n" + r"\maketitle",
+        _facts(page),
+        r"\section*{Derivation}",
+        *(_line(line, page) for line in page.lines),
+        _algorithm(page),
+        _entries(page),
+        r"\end{document}",
+    ]
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def _facts(page: Page) -> str:
+    rows = [
+        rf"\textit{{{latex_text(label)}}} & {latex_text(text)} \\" for label, text in page.facts
+    ]
+    return _tabular("lp{11.5cm}", rows)
+
+
+def _tabular(columns: str, rows: Sequence[str]) -> str:
+    inner = "\n".join(rows)
+    return rf"\begin{{tabular}}{{{columns}}}" + f"\n{inner}\n" + r"\end{tabular}"
+
+
+def _line(line: Line, page: Page) -> str:
+    mark = rf" \quad\texttt{{[{latex_text(line.approximation)}]}}" if line.approximation else ""
+    space = rf"\hfill\textit{{{latex_text(line.space)}}}" if line.space else ""
+    head = rf"\paragraph{{{line.number}. {latex_text(line.title)}.}}{mark}{space}\par"
+    reason = latex_text(line.because)
+    if not line.formulas:
+        return f"{head}\n{reason}"
+    return f"{head}\n{reason}\n{display(line.formulas, page, str(line.number))}"
+
+
+def display(formulas: Sequence[Formula], page: Page, tag: str = "") -> str:
+    """Aligned equations as one display, with a tag."""
+    mark = rf"\tag{{{tag}}}" if tag else ""
+    body = aligned(formulas, page)
+    return f"\\begin{{equation*}}{mark}\n{body}\n\\end{{equation*}}"
+
+
+def aligned(formulas: Sequence[Formula], page: Page) -> str:
+    """Equations aligned at their relation, long sums broken."""
+    rows = []
+    for f in formulas:
+        printer = Latex(f.names, page.reading)
+        note = rf" \qquad \text{{({latex_text(f.note)})}}" if f.note else ""
+        right = _right(f, printer, page)
+        rows.append(f"{printer.text(f.left)} &{relation(f.relation)} {right}{note}")
+    joined = " \\\\\n".join(rows)
+    return f"\\begin{{aligned}}\n{joined}\n\\end{{aligned}}"
+
+
+def _right(f: Formula, printer: Latex, page: Page) -> str:
+    """The right-hand side, its terms on several rows when one is too long."""
+    spelled = Terminal(f.names, page.reading)
+    if not isinstance(f.right, Sum) or width(spelled.text(f.right)) <= WIDEST:
+        return printer.text(f.right)
+    out, room = "", 0
+    for k, (sign, term) in enumerate(f.right.terms):
+        length = width(spelled.text(term)) // (
+            2 if isinstance(term, Product) and term.bottom else 1
+        )
+        fresh = bool(room) and room + length > WIDEST
+        out += " \\\\\n&\\quad " if fresh else " " if k else ""
+        out += ("+ " if sign > 0 else "- ") if k or sign < 0 else ""
+        out += printer.text(term, 1)
+        room = length if fresh else room + length
+    return out
+
+
+def _algorithm(page: Page) -> str:
+    if not page.commands:
+        return ""
+    until = f", repeated to the {latex_text(page.until)}" if page.until else ""
+    printer = Latex(None, page.reading)
+    formulas = commands(page)
+    after = ", ".join(f"{latex_text(name)} ${printer.text(node)}$" for name, node in page.posterior)
+    posterior = f"\nPosterior: {after}." if after else ""
+    return rf"\section*{{The algorithm{until}}}" + "\n" + display(formulas, page) + posterior
+
+
+def _entries(page: Page) -> str:
+    rows = [
+        rf"\textit{{{e.kind}}} & ${latex_name(e.name)}$ & {prose(e, page)} \\" for e in page.entries
+    ]
+    if not rows:
+        return ""
+    return r"\section*{What its names stand for}" + "\n" + _tabular("llp{11.5cm}", rows)
+
+
+def prose(entry: Entry, page: Page) -> str:
+    """An entry's description in text mode."""
+    return "".join(
+        latex_text(p) if isinstance(p, str) else f"${Latex(p.names, page.reading).text(p.node)}$"
+        for p in entry.parts
+    )

@@ -1,0 +1,261 @@
+"""What every format shows of a derivation, gathered once: header, lines, algorithm, quantities."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from blrgen.core import Derivation, Quantity, Rule, Step
+from blrgen.errors import InternalError
+from blrgen.show.expression import ascii
+from blrgen.show.layout import Name, Node, Reading, arrange
+from blrgen.show.names import Notation
+
+Expr = Any
+RULE_TITLE = "The Bayesian learning rule"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """left relation right, in written form, with how its names read there."""
+
+    left: Node
+    relation: str
+    right: Node
+    note: str = ""
+    notation: tuple[tuple[str, tuple[str, str]], ...] = ()
+
+    @property
+    def names(self) -> Notation:
+        return dict(self.notation)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One numbered line."""
+
+    number: int
+    id: str
+    title: str
+    formulas: tuple[Formula, ...]
+    because: str
+    space: str
+    approximation: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """One assignment of the algorithm with its stage."""
+
+    stage: str
+    formula: Formula
+    name: str
+    text: str  # the right-hand side as SymPy reads it
+
+
+@dataclass(frozen=True)
+class Math:
+    """A piece of mathematics inside prose."""
+
+    node: Node
+    notation: tuple[tuple[str, tuple[str, str]], ...] = ()
+
+    @property
+    def names(self) -> Notation:
+        return dict(self.notation)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one name stands for: its kind, the name, prose with mathematics in it."""
+
+    kind: str
+    name: str
+    parts: tuple[str | Math, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything a format needs, in order."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]  # candidate, loss, approximations, assumptions, source
+    lines: tuple[Line, ...]
+    commands: tuple[Command, ...]
+    posterior: tuple[tuple[str, Node], ...]
+    until: str
+    entries: tuple[Entry, ...]
+    reading: Reading
+
+
+def page_of(derivation: Derivation) -> Page:
+    """Gather a derivation for showing."""
+    rule = derivation.rule
+    reading = Reading({q.name: q.kind for q in rule.quantities} | {"t": "counter"})
+    lines: list[Line] = []
+    for number, step in enumerate(derivation.steps, 1):
+        lines.append(_line(number, step, reading, [line.id for line in lines]))
+    return Page(
+        title=derivation.recipe.title if derivation.recipe else RULE_TITLE,
+        facts=_facts(derivation),
+        lines=tuple(lines),
+        commands=tuple(_command(rule, k, reading) for k in range(len(rule.assignments))),
+        posterior=tuple(
+            (name, arrange(e, reading, _square(rule, name, e))) for name, e in rule.posterior
+        ),
+        until=rule.until,
+        entries=entries(rule, reading),
+        reading=reading,
+    )
+
+
+def flags(derivation: Derivation) -> list[str]:
+    """The approximations as `derive` takes them: "delta", "hessian=squared-gradient"."""
+    return [
+        name if value is None else f"{name}={value}" for name, value in derivation.approximations
+    ]
+
+
+def _facts(d: Derivation) -> tuple[tuple[str, str], ...]:
+    source = d.recipe.citation if d.recipe else ""
+    facts = [
+        ("candidate", f"{d.family.name}: {d.family.title}"),
+        ("loss", f"ℓ(θ) = {d.loss.text}" if d.loss.text else "ℓ(θ), any differentiable loss"),
+        ("approximations", ", ".join(flags(d)) or "none"),
+        *(("assumes" if k == 0 else "", a) for k, a in enumerate(d.assumptions)),
+        ("source", source),
+    ]
+    return tuple((label, text) for label, text in facts if text)
+
+
+def _line(number: int, step: Step, reading: Reading, taken: list[str]) -> Line:
+    notation = tuple((name, (text, latex)) for name, text, latex in step.notation)
+    formulas = tuple(
+        Formula(
+            arrange(e.lhs, reading),
+            e.relation,
+            arrange(e.rhs, reading, is_matrix(e.lhs)),
+            e.note,
+            notation,
+        )
+        for e in step.equations
+    )
+    slug = re.sub(r"[^a-z0-9]+", "-", step.title.lower()).strip("-") or "line"
+    same = sum(1 for t in taken if t == slug or re.fullmatch(re.escape(slug) + r"-\d+", t))
+    unique = slug if not same else f"{slug}-{same + 1}"
+    return Line(number, unique, step.title, formulas, step.because, step.space, step.approximation)
+
+
+def is_matrix(symbol: Expr) -> bool:
+    """Whether the symbol on the left stands for a matrix."""
+    from blrgen.algebra.ranks import Mat
+
+    return isinstance(symbol, Mat)
+
+
+def _square(rule: Rule, name: str, e: Expr) -> bool:
+    """A posterior precision that is a bare number stands for a multiple of the identity."""
+    full = any(q.rank in ("vector", "symmetric", "matrix") for q in rule.of("state"))
+    return bool(name != "mean" and full and e.is_commutative)
+
+
+def rank_of_result(rule: Rule, name: str) -> str:
+    """The rank of an assigned name: that of the state it is the next value of, or its own."""
+    base = name.removesuffix("_next")
+    for known in (name, base):
+        if known in rule:
+            return rule[known].rank
+    return ""
+
+
+def _command(rule: Rule, k: int, reading: Reading) -> Command:
+    assignment = rule.assignments[k]
+    matrix = rank_of_result(rule, assignment.name) in ("symmetric", "matrix")
+    left = arrange(_symbol(assignment.name), reading)
+    formula = Formula(left, "=", arrange(assignment.expr, reading, matrix))
+    _check_names(rule, k)
+    text = ascii(assignment.expr, reading=reading, matrix=matrix)
+    return Command(assignment.stage, formula, assignment.name, text)
+
+
+def _symbol(name: str) -> Expr:
+    from blrgen.algebra.ranks import scalar
+
+    return scalar(name)
+
+
+def _check_names(rule: Rule, k: int) -> None:
+    """An assignment may use declared names and results above it, nothing else."""
+    declared = {q.name for q in rule.quantities if q.kind != "intermediate"} | {"t", "d"}
+    known = declared | {a.name for a in rule.assignments[:k]}
+    a = rule.assignments[k]
+    unknown = sorted(s.name for s in a.expr.free_symbols if s.name not in known)
+    if unknown:
+        raise InternalError(f"{a.name} uses {', '.join(unknown)}, which nothing declares before it")
+
+
+def commands(page: Page) -> list[Formula]:
+    """The assignments as displayed formulas; a stage other than the update itself is noted."""
+    return [
+        replace(c.formula, relation="←", note="" if c.stage == "update" else c.stage)
+        for c in page.commands
+    ]
+
+
+def entries(rule: Rule, reading: Reading) -> tuple[Entry, ...]:
+    """States, inputs, draws and hyperparameters of a rule, and the step counter if it is used."""
+    found = [
+        *(Entry("state", q.name, _state(q, reading)) for q in rule.of("state")),
+        *(Entry("input", q.name, _input(q)) for q in rule.of("input", "data")),
+        *(Entry("draw", q.name, _draw(q)) for q in rule.of("draw")),
+        *(Entry("choose", q.name, _hyper(q)) for q in rule.of("hyper")),
+    ]
+    if any(s.name == "t" for a in rule.assignments for s in a.expr.free_symbols):
+        found.append(Entry("counter", "t", ("number of the step, from 1",)))
+    return tuple(found)
+
+
+def _state(q: Quantity, reading: Reading) -> tuple[str | Math, ...]:
+    lead = f"{q.meaning}; " if q.meaning else ""
+    if q.init is None:
+        return (f"{lead}starts where the caller says",)
+    node = arrange(q.init, reading, q.rank in ("symmetric", "matrix"))
+    return (f"{lead}starts at ", Math(node))
+
+
+def _input(q: Quantity) -> tuple[str | Math, ...]:
+    if not q.text or q.text == q.name:
+        return (q.meaning,)
+    sign = Math(Name(q.name), ((q.name, (q.text, q.latex)),))
+    return (sign, f": {q.meaning}" if q.meaning else "")
+
+
+def _draw(q: Quantity) -> tuple[str | Math, ...]:
+    drawn = f"drawn from {q.distribution}" if q.distribution else ""
+    return ("; ".join(part for part in (q.meaning, drawn) if part),)
+
+
+def _hyper(q: Quantity) -> tuple[str | Math, ...]:
+    default = number_text(q.default).replace("oo", "∞")
+    domain = f"in {domain_text(q.domain)}" if q.domain else ""
+    value = ", ".join(part for part in (default, domain) if part)
+    return ("; ".join(part for part in (q.meaning, value) if part),)
+
+
+def number_text(value: Expr) -> str:
+    """A default as people write it: 0.001, 1e-8, 1, oo; another expression as it is."""
+    if value is None:
+        return ""
+    if not getattr(value, "is_Rational", False):
+        return ascii(value)
+    if value.q == 1:
+        return str(value.p)
+    decimal = repr(float(value))
+    short = re.sub(r"e-0*(\d+)$", r"e-\1", re.sub(r"\.0(?=e|$)", "", decimal))
+    return short if len(short) <= 8 else ascii(value)
+
+
+def domain_text(domain: str) -> str:
+    """(0, oo) as (0, ∞)."""
+    return re.sub(r"\boo\b", "∞", domain).replace("-∞", "−∞")

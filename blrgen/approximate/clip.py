@@ -31,9 +31,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     d = with_quantities(d, (replace(bound, domain="(0, oo]"),))
     x, rate, c = symbol(d, m), step_size(d, "clip"), symbol(d, name)
-    direction = sp.Add(
-        *[sp.expand_mul((x - final(d.rule, m)) / rate, deep=False)]
-    )
+    direction = (x - final(d.rule, m)) / rate
     clipped = sp.Max(-c, sp.Min(c, direction))
     d = put(rewrite(d, {f"{m}_next": x - rate * clipped}), clip=True)
     return say(d, "clip", option, "Clipping", f"no coordinate moves by more than {rate}·{name}")

@@ -45,6 +45,8 @@ def _squared_gradient(d: Derivation, gradient: Probe, curvature: Probe) -> Deriv
     from blrgen.approximate.rewrite import put, say
 
     value = d.geometry.ring.outer(gradient.symbol)
+    if d.rule.of("draw"):
+        value, d = _as_estimate(d, curvature, value, "one draw's squared gradient")
     d = put(_replace(d, curvature, value), hessian="squared-gradient")
     return say(
         d, "hessian", "squared-gradient", "Squared gradient for the Hessian",
@@ -82,11 +84,9 @@ def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivatio
 
 def _reparam(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
     """𝔼_q[∇²ℓ] = −𝔼_q[∇ℓ ∇log qᵀ], by parts once; the score is read off the density."""
-    from blrgen.approximate.rewrite import put, refuse, rewrite, say, set_probes, with_quantities
+    from blrgen.approximate.rewrite import put, refuse, say
     from blrgen.approximate.stochastic import add_draw
-    from blrgen.core import Assignment, Quantity
 
-    ring = d.geometry.ring
     if gradient.at == "m":
         raise refuse(
             "hessian reparam",
@@ -95,28 +95,31 @@ def _reparam(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
         )
     if gradient.at == "q":
         d = add_draw(d)
-        d = set_probes(d, lambda p: p)
-    g, estimate = gradient.symbol, ring.symbol_like(curvature.symbol, f"{curvature.name}_hat")
-    value = _score_estimate(d, g)
-    rank = ring.rank(curvature.symbol)
-    text = ("ĥ", r"\hat h") if ring.elementwise else ("Ĥ", r"\hat H")
-    d = with_quantities(
-        d,
-        (Quantity(estimate.name, "intermediate", rank, estimate, "one draw's estimate of the Hessian",
-                  text=text[0], latex=text[1]),),
-    )  # fmt: skip
-    d = _replace(d, curvature, estimate)
-    from dataclasses import replace
-
-    draws = [a for a in d.rule.assignments if a.stage == "draw"]
-    rest = [a for a in d.rule.assignments if a.stage != "draw"]
-    made = (*draws, Assignment(estimate.name, value, "estimate"), *rest)
-    d = put(d.with_(rule=replace(d.rule, assignments=made)), hessian="reparam")
-    d = rewrite(d, {})
+    value = _score_estimate(d, gradient.symbol)
+    estimate, d = _as_estimate(d, curvature, value, "one draw's estimate of the Hessian")
+    d = put(_replace(d, curvature, estimate), hessian="reparam")
     return say(
         d, "hessian", "reparam", "Reparameterised Hessian",
         "by parts once, 𝔼_q[∇²ℓ] = −𝔼_q[∇ℓ·∇log q]; one draw stands for it",
     )  # fmt: skip
+
+
+def _as_estimate(d: Derivation, probe: Probe, value: Any, meaning: str) -> tuple[Any, Derivation]:
+    """Name a one-draw estimate, so that several draws can be averaged before it is used."""
+    from dataclasses import replace
+
+    from blrgen.approximate.rewrite import with_quantities
+    from blrgen.core import Assignment, Quantity
+
+    ring = d.geometry.ring
+    x = ring.symbol_like(probe.symbol, f"{probe.name}_hat")
+    text, latex = ("ĥ", r"\hat h") if ring.elementwise else ("Ĥ", r"\hat H")
+    q = Quantity(x.name, "intermediate", ring.rank(probe.symbol), x, meaning, text=text, latex=latex)
+    d = with_quantities(d, (q,))
+    first = tuple(a for a in d.rule.assignments if a.stage == "draw")
+    rest = tuple(a for a in d.rule.assignments if a.stage != "draw")
+    made = (*first, Assignment(x.name, value, "estimate"), *rest)
+    return x, d.with_(rule=replace(d.rule, assignments=made))
 
 
 def _score_estimate(d: Derivation, g: Any) -> Any:

@@ -108,7 +108,7 @@ def carry(d: Derivation) -> Derivation:
     there = final(d.rule, m).subs(previous, x + r0 * divisor_now**-1 * u)
     moved = sp.expand(there - x) if not x.is_commutative else there - x
     u_next = sp.Add(*[
-        -divisor / r0 * term if x.is_commutative
+        sp.Mul(-1, 1 / r0, divisor, term) if x.is_commutative
         else ring.tidy(-divisor * term / r0)
         for term in sp.Add.make_args(_opened(moved, x, u))
     ])  # fmt: skip

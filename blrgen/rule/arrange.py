@@ -17,7 +17,21 @@ def arrange(x: Expr, hyper: Iterable[Expr]) -> Expr:
     for term in sp.Add.make_args(x):
         coefficient, rest = _split(term, set(hyper))
         groups[rest] = groups.get(rest, 0) + coefficient
-    return sp.Add(*[c * rest for rest, c in groups.items()])
+    return sp.Add(*[sp.Mul(*_signed(c), rest) for rest, c in groups.items()])
+
+
+def _signed(coefficient: Expr) -> tuple[Expr, ...]:
+    """A sum of hyperparameters as factors, common ones out and its constant positive:
+    −½ + ½ρ as −½·(1 − ρ), Nβ − N as −N·(1 − β)."""
+    if not coefficient.is_Add:
+        return (coefficient,)
+    content, core = sp.gcd_terms(coefficient).as_independent(sp.Add, as_Add=False)
+    if not core.is_Add:
+        return (coefficient,)
+    constant = core.as_coeff_Add()[0]
+    if constant.is_negative:
+        return (-content, sp.Add(*[-a for a in core.args]))
+    return (content, core)
 
 
 def common_factor(x: Expr, hyper: Iterable[Expr]) -> Expr:

@@ -67,7 +67,8 @@ def run(argv: list[str]) -> int:
     from blrgen.cli.parser import HelpShown, Parser
 
     command = import_module(f"blrgen.cli.{name}")
-    parser = Parser(f"blrgen {name}", command.__doc__)
+    usage = f"blrgen {name} {COMMANDS[name][0]} [options]"
+    parser = Parser(f"blrgen {name}", command.__doc__, usage=" ".join(usage.split()))
     command.configure(parser)
     try:
         options = parser.read(rest)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from blrgen.cli.parser import Parser, known_value
 
 if TYPE_CHECKING:
+    from blrgen.approximate import Approximation
     from blrgen.core import Derivation
 
 HELP = "a family, a recipe or a path to a family file (see `blrgen list`)"
@@ -50,11 +51,18 @@ def add_what(parser: Parser, **positional: Any) -> None:
             nargs=0 if info.options is None else None,
             default=argparse.SUPPRESS,
             dest="approximations",
-            metavar="VALUE" if info.options == "value" else "|".join(info.options or ()),
+            metavar=metavar(info),
             help=info.summary.replace("%", "%%"),
         )
         if isinstance(info.options, tuple):
             action.values = info.options  # type: ignore[attr-defined]
+
+
+def metavar(info: Approximation) -> str:
+    """The values of an approximation's flag, as help and lists show them."""
+    return (
+        "|".join(info.options) if isinstance(info.options, tuple) else (info.options or "").upper()
+    )
 
 
 def derived(options: argparse.Namespace) -> Derivation:

@@ -1,0 +1,60 @@
+"""Show a family's geometry: log-partition, mean, Fisher matrix, entropy, and how each is known.
+
+With --at, its numbers at a point, also where there is no closed form.
+
+  blrgen show gaussian
+  blrgen show gaussian --format json --at eta1=0.3,eta2=-2
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from blrgen.cli.output import result
+from blrgen.cli.parser import OneOf, Parser
+from blrgen.errors import UserError
+
+FORMATS = ("text", "latex", "markdown", "html", "json")
+
+
+def configure(parser: Parser) -> None:
+    """FAMILY, --format and --at."""
+    parser.add_argument("family", metavar="FAMILY", help="a family or a path to a family file")
+    parser.add_argument("--format", action=OneOf, values=FORMATS, default="text")
+    parser.add_argument(
+        "--at", default="", metavar="NAME=VALUE,...", help="natural parameters, for numbers there"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the geometry."""
+    at = point(options.at)
+    from blrgen.geometry import geometry_of
+    from blrgen.read.family import read_family
+    from blrgen.show import render_geometry
+
+    geometry = geometry_of(read_family(options.family))
+    result(render_geometry(geometry, options.format, at=at))
+    return 0
+
+
+def point(text: str) -> dict[str, float]:
+    """NAME=VALUE,... as a mapping."""
+    found: dict[str, float] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, equals, value = (x.strip() for x in part.partition("="))
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not equals or not name.isidentifier() or not math.isfinite(number):
+            raise UserError(
+                f"{part!r} is not NAME=VALUE with a finite number",
+                where="--at",
+                how="for example --at eta1=0.3,eta2=-2",
+            )
+        if name in found:
+            raise UserError(f"{name} is given twice", where="--at")
+        found[name] = number
+    return found

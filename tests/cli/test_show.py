@@ -1,0 +1,66 @@
+"""`blrgen show`: geometry as text and as JSON, and numbers at a point."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from blrgen.cli.show import point
+from blrgen.errors import UserError
+
+KEYS = {
+    "name", "variable", "support", "statistics", "base_measure", "natural", "working",
+    "natural_of_working", "log_partition", "mean", "fisher", "entropy", "entropy_gradient",
+    "inverse_mean", "evidence",
+}  # fmt: skip
+FAMILIES = ["bernoulli-sign", "gaussian", "gaussian-diag", "gaussian-fixed", "gaussian-full"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("format_", ["text", "latex", "markdown", "html"])
+def test_every_family_in_every_format(invoke, family, format_):
+    said = invoke("show", family, "--format", format_)
+    assert (said.code, said.err) == (0, "")
+    assert len(said.out.splitlines()) > 3
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_json_by_the_contract(invoke, family):
+    said = invoke("show", family, "--format", "json")
+    shown = json.loads(said.out)
+    assert said.code == 0
+    assert set(shown) >= KEYS
+    assert shown["name"] == family
+
+
+def test_numbers_at_a_point(invoke):
+    from math import cosh, log, tanh
+
+    said = invoke("show", "bernoulli-sign", "--format", "json", "--at", "lam=0.3")
+    at = json.loads(said.out)["at"]
+    assert at["log_partition"] == pytest.approx(log(2 * cosh(0.3)), rel=1e-12)
+    assert at["mean"] == pytest.approx([tanh(0.3)], rel=1e-12)
+    assert set(at) == {
+        "log_partition", "mean", "fisher", "entropy", "entropy_gradient", "error"
+    }  # fmt: skip
+
+
+def test_reading_a_point():
+    assert point("eta1=0.3, eta2=-2") == {"eta1": 0.3, "eta2": -2.0}
+    assert point("") == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["eta1", "=3", "eta1=x", "a b=1", "eta1=nan", "x=1e999", "x=1,x=2"]
+)
+def test_what_is_no_point(text):
+    with pytest.raises(UserError):
+        point(text)
+
+
+@pytest.mark.parametrize("text", ["nothing=1", "lam=1,more=2"])
+def test_a_point_in_other_names_is_refused(invoke, text):
+    said = invoke("show", "bernoulli-sign", "--at", text)
+    assert said.code == 2
+    assert said.out == ""

@@ -89,7 +89,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="", help="only commands that contain this")
     options = parser.parse_args()
-    os.environ.pop("BLRGEN_DEBUG", None)
+    # As for a user: byte code is kept, so that the first round compiles and the others do not.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     chosen = [c for c in cases() if options.only in c.title]
     best = measured(chosen, options.rounds)
     width = max(len(c.title) for c in chosen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import sympy as sp
@@ -125,7 +126,9 @@ class Arranger:
             else:
                 word.append(a)
         top, bottom = self._fraction(factors)
-        sign = -1 if coefficient < 0 else 1
+        turned = [self._positive(node) for node in top]
+        top = [node for _, node in turned]
+        sign = (-1 if coefficient < 0 else 1) * prod(s for s, _ in turned)
         p, q = abs(int(coefficient.p)), int(coefficient.q)
         if p != 1:
             top.insert(0, Number(p))
@@ -141,6 +144,13 @@ class Arranger:
         if not bottom and not written and not top:
             return sign, Number(1)
         return sign, Product(tuple(top), tuple(bottom), written)
+
+    @staticmethod
+    def _positive(node: Node) -> tuple[int, Node]:
+        """(−a − b)x as −(a + b)x: a factor whose terms are all negative gives its sign away."""
+        if isinstance(node, Sum) and len(node.terms) > 1 and all(s < 0 for s, _ in node.terms):
+            return -1, Sum(tuple((1, term) for _, term in node.terms))
+        return 1, node
 
     def _fraction(self, factors: list[Expr]) -> tuple[list[Node], list[Node]]:
         above, below, roots, root_divisors = [], [], [], []
@@ -167,7 +177,21 @@ class Arranger:
         return [(Root(self.node(r)), r) for r in radicands]
 
     def _power(self, base: Expr, exponent: Expr) -> Node:
-        return self.node(base) if exponent == 1 else Power(self.node(base), self.node(exponent))
+        if exponent == 1:
+            return self.node(base)
+        inside = self.node(base)
+        if isinstance(inside, Sum) and exponent.is_even:
+            inside = self._flipped(inside)
+        return Power(inside, self.node(exponent))
+
+    def _flipped(self, node: Sum) -> Sum:
+        """(β − 1)² as (1 − β)²: in an even power the number 1 is written with a plus."""
+        numbers = [sign for sign, term in node.terms if isinstance(term, Number)]
+        weights = all(self._is_weight(t) or isinstance(t, Number) for _, t in node.terms)
+        if not weights or numbers != [-1]:
+            return node
+        turned = [(-sign, term) for sign, term in node.terms]
+        return Sum(tuple(sorted(turned, key=lambda t: not isinstance(t[1], Number))))
 
     def _word_factor(self, a: Expr) -> Node:
         if a.is_Pow:

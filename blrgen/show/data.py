@@ -21,7 +21,7 @@ def derivation_json(derivation: Derivation) -> str:
 
 def derivation_data(derivation: Derivation) -> dict[str, Any]:
     """The derivation as plain Python data."""
-    page, rule = page_of(derivation), derivation.rule
+    page, rule = page_of(derivation, complete=True), derivation.rule
     return {
         "schema": SCHEMA,
         "family": derivation.family.name,
@@ -79,12 +79,10 @@ def _step(line: Line, page: Page) -> dict[str, Any]:
 
 
 def _unicode(f: Formula, page: Page) -> str:
-    printer = Terminal(f.names, page.reading)
-    return f"{printer.text(f.left)} {f.relation} {printer.text(f.right)}"
+    return Terminal(f.names, page.reading).equation(f.left, f.relation, f.right)
 
 
 def _latex(f: Formula, page: Page) -> str:
     from blrgen.show.document import relation
 
-    printer = Latex(f.names, page.reading)
-    return f"{printer.text(f.left)} {relation(f.relation)} {printer.text(f.right)}"
+    return Latex(f.names, page.reading).equation(f.left, relation(f.relation), f.right)

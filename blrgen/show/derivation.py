@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from blrgen.core import Derivation
 from blrgen.errors import UserError, did_you_mean
-from blrgen.show.page import page_of
+from blrgen.show.page import Page, page_of
 
 FORMATS = ("text", "latex", "markdown", "html", "json")
 COLUMNS = 88
@@ -28,7 +28,11 @@ def render(
         from blrgen.show.data import derivation_json
 
         return derivation_json(derivation)
-    page = page_of(derivation)
+    return lay_out(page_of(derivation), format, columns, colour)
+
+
+def lay_out(page: Page, format: str, columns: int | None = None, colour: bool = False) -> str:
+    """A gathered page in one of the formats for people."""
     if format == "text":
         from blrgen.show.text import render_text
 

@@ -39,7 +39,7 @@ def render_latex(page: Page) -> str:
         PREAMBLE + rf"\title{{{latex_text(page.title)}}}" + "\n" + r"\author{}\date{}",
         r"\begin{document}" + "\n" + r"\maketitle",
         _facts(page),
-        r"\section*{Derivation}",
+        rf"\section*{{{page.heading}}}",
         *(_line(line, page) for line in page.lines),
         _algorithm(page),
         _entries(page),

@@ -161,3 +161,13 @@ def markdown_text(text: str) -> str:
 def html_text(text: str) -> str:
     """Prose and attribute values in HTML."""
     return html.escape(printable(text), quote=True)
+
+
+_INDEXED = re.compile(
+    r"(?<![A-Za-z0-9_])([A-Za-zα-ωΑ-Ω∇∂𝓗𝔼²]+)_([A-Za-zα-ω])([₀-₉]?)(?![A-Za-z0-9_])"
+)
+
+
+def html_prose(text: str) -> str:
+    """Prose in HTML, with E_q and ∇_μ as subscripts."""
+    return _INDEXED.sub(r"\1<sub>\2\3</sub>", html_text(text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blrgen.show.escape import html_text
+from blrgen.show.escape import html_prose, html_text
 from blrgen.show.layout import Name
 from blrgen.show.mathml import MathML, operator, row
 from blrgen.show.page import Entry, Formula, Line, Page, commands
@@ -22,7 +22,7 @@ h3 { font-size: 1rem; margin: 0; display: flex; gap: 0.6rem; align-items: baseli
 h3 .number { color: #777; font-weight: normal; min-width: 1.6rem; }
 h3 .mark { font: 0.85rem ui-monospace, monospace; background: #e8a33d33; padding: 0 0.35rem; }
 h3 .space { margin-left: auto; color: #777; font-weight: normal; font-style: italic; }
-.equations { overflow-x: auto; margin: 0.5rem 0 0.5rem 2.2rem; }
+.equations { overflow: auto hidden; padding-bottom: 2px; margin: 0.5rem 0 0.5rem 2.2rem; }
 .because { margin: 0 0 0 2.2rem; color: #777; }
 mtable.aligned > mtr > mtd:first-child { text-align: right; }
 mtable.aligned > mtr > mtd { text-align: left; padding: 0.25em 0.2em; }
@@ -33,11 +33,11 @@ table { border-collapse: collapse; } td { padding: 0.15rem 1rem 0.15rem 0; verti
 def render_html(page: Page) -> str:
     """The whole page."""
     title = html_text(page.title)
-    facts = "".join(f"<dt>{html_text(a)}</dt><dd>{html_text(b)}</dd>" for a, b in page.facts)
+    facts = "".join(f"<dt>{html_text(a)}</dt><dd>{html_prose(b)}</dd>" for a, b in page.facts)
     body = [
         f"<h1>{title}</h1>",
         f"<dl>{facts}</dl>",
-        "<h2>Derivation</h2>",
+        f"<h2>{page.heading}</h2>",
         *(_line(line, page) for line in page.lines),
         _algorithm(page),
         _entries(page),
@@ -67,9 +67,9 @@ def _line(line: Line, page: Page) -> str:
     )
     space = f'<span class="space">{html_text(line.space)}</span>' if line.space else ""
     number = f'<span class="number">{line.number}</span>'
-    head = f"<h3>{number}<span>{html_text(line.title)}</span>{mark}{space}</h3>"
+    head = f"<h3>{number}<span>{html_prose(line.title)}</span>{mark}{space}</h3>"
     shown = equations(line.formulas, page) if line.formulas else ""
-    because = f'<p class="because">{html_text(line.because)}</p>' if line.because else ""
+    because = f'<p class="because">{html_prose(line.because)}</p>' if line.because else ""
     return f'<section id="{html_text(line.id)}">{head}{shown}{because}</section>'
 
 
@@ -99,7 +99,7 @@ def _entries(page: Page) -> str:
 
 def _prose(entry: Entry, page: Page) -> str:
     return "".join(
-        html_text(p)
+        html_prose(p)
         if isinstance(p, str)
         else f"<math>{MathML(p.names, page.reading).text(p.node)}</math>"
         for p in entry.parts

@@ -171,6 +171,8 @@ class Reading:
 
     def place(self, name: str) -> tuple[int, int, str]:
         """Position of a variable in reading order: plain, then decorated, then next values."""
+        if name.endswith("_"):
+            return (30, 0, name)  # the name of a whole function, such as A_ for A(λ)
         stem, after = _stem(name), 2 * name.endswith("_next") or int("_" in name)
         if stem in _FIRST:
             return (_FIRST.index(stem) + 2 * after, after, name)

@@ -19,7 +19,7 @@ def render_markdown(page: Page) -> str:
             else f"  {markdown_text(text)}"
             for label, text in page.facts
         ),
-        "## Derivation",
+        f"## {page.heading}",
         *(_line(line, page) for line in page.lines),
         _algorithm(page),
         _entries(page),

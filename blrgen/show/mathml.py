@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from blrgen.show.escape import html_text
 from blrgen.show.layout import (
     Call,
@@ -43,8 +45,23 @@ def identifier(text: str) -> str:
 
 
 def fenced(inner: str, left: str = "(", right: str = ")") -> str:
-    """The element between brackets."""
-    return row(operator(left), inner, operator(right))
+    """The element between brackets, which grow where the inside is tall."""
+    tall = "" if re.search("<(mfrac|msqrt|mtable)", inner) else ' stretchy="false"'
+    opening = f'<mo form="prefix"{tall}>{html_text(left)}</mo>'
+    return row(opening, inner, f'<mo form="postfix"{tall}>{html_text(right)}</mo>')
+
+
+def spelled(text: str) -> str:
+    """A notation such as ∇_μ₁ 𝔼_q[ℓ], given as text, with its indices as subscripts."""
+    out, at = [], 0
+    for found in re.finditer(r"(\S)_(\w[₀-₉]*)", text):
+        if text[at : found.start()]:
+            out.append(identifier(text[at : found.start()].strip()))
+        out.append(f"<msub>{identifier(found[1])}{identifier(found[2])}</msub>")
+        at = found.end()
+    if at == 0:
+        return identifier(text)
+    return row(*out, identifier(text[at:].strip()) if text[at:].strip() else "")
 
 
 class MathML(Terminal):
@@ -66,7 +83,7 @@ class MathML(Terminal):
     def _name(self, n: Name) -> tuple[str, int]:
         p = parts(n.name)
         if n.name in self.notation or p is None or not (p.index or p.mark):
-            return identifier(unicode_name(n.name, self.notation)), ATOM
+            return spelled(unicode_name(n.name, self.notation)), ATOM
         accents = "".join("_" + a for a in p.accents)
         base = identifier(unicode_name(p.base + accents))
         index = identifier(p.index) if not p.index.isdigit() else f"<mn>{p.index}</mn>"

@@ -11,6 +11,7 @@ from blrgen.errors import InternalError
 from blrgen.show.expression import ascii
 from blrgen.show.layout import Name, Node, Reading, arrange
 from blrgen.show.names import Notation
+from blrgen.show.terminal import Terminal
 
 Expr = Any
 RULE_TITLE = "The Bayesian learning rule"
@@ -87,10 +88,11 @@ class Page:
     until: str
     entries: tuple[Entry, ...]
     reading: Reading
+    heading: str = "Derivation"
 
 
-def page_of(derivation: Derivation) -> Page:
-    """Gather a derivation for showing."""
+def page_of(derivation: Derivation, *, complete: bool = False) -> Page:
+    """Gather a derivation for showing; `complete` repeats equations that a line leaves alone."""
     rule = derivation.rule
     reading = Reading({q.name: q.kind for q in rule.quantities} | {"t": "counter"})
     lines: list[Line] = []
@@ -99,7 +101,7 @@ def page_of(derivation: Derivation) -> Page:
     return Page(
         title=derivation.recipe.title if derivation.recipe else RULE_TITLE,
         facts=_facts(derivation),
-        lines=tuple(lines),
+        lines=tuple(lines if complete else _changed(lines, reading)),
         commands=tuple(_command(rule, k, reading) for k in range(len(rule.assignments))),
         posterior=tuple(
             (name, arrange(e, reading, _square(rule, name, e))) for name, e in rule.posterior
@@ -127,6 +129,19 @@ def _facts(d: Derivation) -> tuple[tuple[str, str], ...]:
         ("source", source),
     ]
     return tuple((label, text) for label, text in facts if text)
+
+
+def _changed(lines: list[Line], reading: Reading) -> list[Line]:
+    """Lines as a person writes them: an approximation repeats only the equations it changes."""
+    kept, above = [], frozenset[str]()
+    for line in lines:
+        shown = [
+            Terminal(f.names, reading).equation(f.left, f.relation, f.right) for f in line.formulas
+        ]
+        new = tuple(f for f, text in zip(line.formulas, shown, strict=True) if text not in above)
+        above = frozenset(shown)
+        kept.append(replace(line, formulas=new) if line.approximation else line)
+    return kept
 
 
 def _line(number: int, step: Step, reading: Reading, taken: list[str]) -> Line:

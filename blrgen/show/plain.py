@@ -41,6 +41,10 @@ class Plain:
         text, binding = self._visit(node)
         return text if binding >= tight else f"({text})"
 
+    def equation(self, left: Node, relation: str, right: Node) -> str:
+        """Left relation right, on one line."""
+        return f"{self.text(left)} {relation} {self.text(right)}"
+
     def _visit(self, node: Node) -> tuple[str, int]:
         method = getattr(self, "_" + type(node).__name__.lower(), None)
         if method is None:

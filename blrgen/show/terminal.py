@@ -101,12 +101,11 @@ class Terminal(Plain):
         if b == "number" or a in ("root", "call"):
             return "·"
         if b == "bracket":
-            return "·" if a == "words" or (a == "letter" and not self._is_weight(left)) else ""
+            called = isinstance(left, Name) and not self._is_weight(left)
+            return "·" if a == "words" or (a == "letter" and called) else ""
         return " " if "words" in (a, b) or b == "call" else ""
 
     def _is_weight(self, node: Node) -> bool:
-        if isinstance(node, (Power, Transpose)):
-            node = node.base if isinstance(node, Power) else node.of
         return isinstance(node, Name) and self.reading.is_hyper(node.name)
 
     def _kind(self, node: Node) -> str:
@@ -135,7 +134,7 @@ class Terminal(Plain):
         if isinstance(base, Name):
             text = unicode_name(base.name, self.notation)
             return has_superscript(base.name, self.notation) or not (
-                is_letter(text) or re.fullmatch(r"\w+|E_?\w*\[.*\]", text)
+                is_letter(text) or re.fullmatch(r"\w+|[E𝔼]_?\w*\[.*\]|\w\u0302?\(\w+\)", text)
             )
         return isinstance(base, Inner)
 

@@ -8,22 +8,12 @@ from blrgen.show.escape import printable
 from blrgen.show.layout import Name
 from blrgen.show.names import unicode_name
 from blrgen.show.page import Entry, Formula, Line, Page
+from blrgen.show.paint import Paint
 from blrgen.show.table import pad, table, width, wrap
 from blrgen.show.terminal import Terminal
 
-_STYLE = {"bold": "1", "dim": "2", "mark": "33", "head": "1;36"}
 INDENT = "     "
 NARROWEST = 40
-
-
-class Paint:
-    """Colours, when asked for."""
-
-    def __init__(self, colour: bool) -> None:
-        self.colour = colour
-
-    def __call__(self, text: str, style: str) -> str:
-        return f"\033[{_STYLE[style]}m{text}\033[0m" if self.colour and text else text
 
 
 def render_text(page: Page, columns: int = 88, colour: bool = False) -> str:

@@ -1,0 +1,103 @@
+"""What was proved, how, or where it fails: a report of a `Proof` or a `Verdict`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from blrgen.prove.proof import Proof, Verdict
+from blrgen.show.escape import printable
+from blrgen.show.names import unicode_name
+from blrgen.show.paint import Paint
+from blrgen.show.table import pad, table, width, wrap
+
+MEANING = {
+    "identity": "proved: the difference is zero in normal form",
+    "random-exact": "proved up to the stated bound: zero at random points in exact arithmetic",
+    "numeric": "not a proof: equal in 50-digit arithmetic at the points tried",
+    "refuted": "refuted: the two sides differ",
+}
+_STYLE = {"identity": "good", "random-exact": "good", "numeric": "mark", "refuted": "bad"}
+
+
+def render_proof(found: Proof | Verdict, *, columns: int = 88, colour: bool = False) -> str:
+    """The report; the level first, then what it rests on, then the counterexample if any."""
+    paint = Paint(colour)
+    if isinstance(found, Verdict):
+        return "\n".join(_verdict(found, columns, paint)) + "\n"
+    return "\n".join(_proof(found, columns, paint)) + "\n"
+
+
+def _verdict(found: Verdict, columns: int, paint: Paint) -> list[str]:
+    lines = [paint(MEANING[found.level], _STYLE[found.level])]
+    if found.path:
+        lines.append(f"file   {printable(found.path)}")
+    rows = [(unicode_name(name), p.level, p.bound or p.detail) for name, p in found.proofs]
+    if rows:
+        lines += ["", table(rows, ("state", "level", "how"), columns=columns)]
+    worst = found.refutation
+    if worst is not None:
+        lines += ["", *_counterexample(worst, columns, paint)]
+    lines += _place(found, paint)
+    for note in found.notes:
+        lines += ["", *_hanging("note   ", note, columns)]
+    return lines
+
+
+def _place(found: Verdict, paint: Paint) -> list[str]:
+    """The first line that differs, and what the rule has in its place."""
+    if not found.source:
+        return []
+    where = f"line {found.line}" if found.line else "there"
+    lines = ["", f"the first difference is at {where}"]
+    lines.append("  " + paint("- " + printable(found.source.strip()), "bad"))
+    if found.repair:
+        lines.append("  " + paint("+ " + printable(found.repair.strip()), "good"))
+    return lines
+
+
+def _proof(p: Proof, columns: int, paint: Paint) -> list[str]:
+    lines = [paint(MEANING[p.level], _STYLE[p.level])]
+    lines += _hanging("claim  ", p.claim, columns) if p.claim else []
+    lines += _hanging("how    ", p.detail, columns) if p.detail else []
+    lines += _hanging("bound  ", p.bound, columns) if p.bound else []
+    if p.level == "refuted":
+        lines += ["", *_counterexample(p, columns, paint)]
+    return lines
+
+
+def _counterexample(p: Proof, columns: int, paint: Paint) -> list[str]:
+    """The point, then both values with their first different digit marked."""
+    lines: list[str] = []
+    if p.point:
+        lines.append("at the point")
+        names = [(n, str(value)) for n, value in p.point]
+        lines += ["  " + row for row in _assignments(names, columns - 2)]
+    if p.left is None and p.right is None:
+        return lines
+    left, right = _value(p.left), _value(p.right)
+    same = 0
+    while same < min(len(left), len(right)) and left[same] == right[same]:
+        same += 1
+    lines += [f"  this gives      {left[:same]}{paint(left[same:], 'bad')}"]
+    lines += [f"  the rule gives  {right[:same]}{paint(right[same:], 'good')}"]
+    return lines
+
+
+def _value(x: Any) -> str:
+    """A value on one line, whatever its type."""
+    return printable(" ".join(str(x).split()))
+
+
+def _assignments(pairs: Sequence[tuple[str, str]], columns: int) -> list[str]:
+    """Name = value pairs in as few lines as fit, each column aligned."""
+    cells = [f"{printable(name)} = {printable(value)}" for name, value in pairs]
+    widest = max(map(width, cells)) + 3
+    per_line = max(1, columns // widest)
+    rows = [cells[k : k + per_line] for k in range(0, len(cells), per_line)]
+    return ["".join(pad(c, widest) for c in row).rstrip() for row in rows]
+
+
+def _hanging(label: str, text: str, columns: int) -> list[str]:
+    lines = wrap(printable(text), columns - len(label)) or [""]
+    return [label + lines[0], *(" " * len(label) + x for x in lines[1:])]

@@ -13,11 +13,17 @@ Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import refuse
+    from blrgen.approximate.rewrite import refuse, say
 
     if "bias-correction" in d.assumptions:
         raise refuse("bias-correction", "averages are corrected already")
-    names = [q.name for q in d.rule.of("state") if decay_of(d, q.name) is not None]
+    names = averages(d)
+    if not names and f"{d.fact('location')}_prev" in d.rule:
+        d = d.with_(assumptions=(*d.assumptions, "bias-correction"))
+        return say(
+            d, "bias-correction", option, "Bias correction",
+            "from here on, of every moving average started at 0; with momentum on the scale there is none yet",
+        )  # fmt: skip
     if not names:
         raise refuse(
             "bias-correction",
@@ -25,7 +31,17 @@ def apply(d: Derivation, option: str | None) -> Derivation:
             "--square-root starts the scale at zero, --momentum the gradient average",
         )
     d = d.with_(assumptions=(*d.assumptions, "bias-correction"))
-    return correct(d, tuple(names))
+    return correct(d, names)
+
+
+def averages(d: Derivation) -> tuple[str, ...]:
+    """The states that are moving averages started at zero and not yet corrected."""
+    done = dict(d.fact("debias", ()))
+    return tuple(
+        q.name
+        for q in d.rule.of("state")
+        if q.name not in done and decay_of(d, q.name) is not None
+    )
 
 
 def decay_of(d: Derivation, name: str) -> Expr | None:

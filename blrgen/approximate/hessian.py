@@ -133,7 +133,7 @@ def _score_estimate(d: Derivation, g: Any) -> Any:
     geometry, theta = d.geometry, d.family.variable
     score = geometry.to_working(gradient(exponent_of(d.family, geometry.ring), theta))
     if not geometry.ring.elementwise:
-        outer = -(score * T(g))
+        outer = -(score.subs(theta, d.rule["theta"].symbol) * T(g))
         return geometry.ring.tidy((outer + T(outer)) / 2)
     # P(θ − mean), with P the precision as the rule now writes it and θ its draw
     precision = dict(d.rule.posterior)["precision"]

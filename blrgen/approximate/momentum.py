@@ -50,7 +50,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     d = rewrite(d, {f"{m}_next": base + repeated})
     if not slow:
         d = _scale_momentum(d, gamma)
-    d = put(d, momentum=(r0, gamma, step.divisor, step.divisor_now))
+    d = put(d, momentum=(step.divisor, step.divisor_now))
     why = "the last step, λ − λ₋, is repeated in natural coordinates"
     if adaptive:
         why += f"; with ρ → {r0}(1−β₁) and γ → β₁, the rates of the equivalent proximal step"
@@ -83,10 +83,28 @@ def _scale_momentum(d: Derivation, gamma: Expr) -> Derivation:
     from blrgen.approximate.rewrite import final, rewrite
 
     name = str(d.fact("scale"))
+    _check_additive(d)
     d, previous = _remember(d, name)
     return rewrite(
         d, {f"{name}_next": final(d.rule, name) + gamma * (d.rule[name].symbol - previous)}
     )
+
+
+def _check_additive(d: Derivation) -> None:
+    """λ − λ₋ is a multiple of s − s₋ only where λ is affine in s."""
+    import sympy as sp
+
+    from blrgen.approximate.rewrite import refuse
+
+    x = next(w for w in d.geometry.working if w.name == d.fact("scale_origin", d.fact("scale")))
+    for value in d.geometry.natural_of_working.values():
+        alone = value.free_symbols == {x}
+        if alone and x.is_commutative and sp.diff(value, x, 2) != 0:
+            raise refuse(
+                "momentum",
+                f"the natural parameter {value} is not affine in {x}, so its momentum is not additive in {x}",
+                "--slow-scale first, which leaves the scale's own momentum out",
+            )
 
 
 def carry(d: Derivation) -> Derivation:
@@ -94,12 +112,13 @@ def carry(d: Derivation) -> Derivation:
     import sympy as sp
 
     from blrgen.approximate.rewrite import (
-        final, location, next_symbol, put, say, symbol, with_quantities,
+        final, location, next_symbol, put, say, step_size, symbol, with_quantities,
     )  # fmt: skip
     from blrgen.core import Assignment, Equation, Quantity
 
     m = location(d, "momentum")
-    r0, _, divisor, divisor_now = d.fact("momentum")
+    divisor, divisor_now = d.fact("momentum")
+    r0 = step_size(d, "momentum")
     ring, x = d.geometry.ring, symbol(d, m)
     u = ring.symbol_like(d.rule[m].symbol, "u")
     previous = symbol(d, f"{m}_prev")
@@ -158,9 +177,9 @@ def _equations(d: Derivation) -> Any:
 def _again(d: Derivation) -> Derivation:
     """Assumptions already in force act on the state that has just appeared."""
     if "bias-correction" in d.assumptions:
-        from blrgen.approximate.bias_correction import correct
+        from blrgen.approximate.bias_correction import averages, correct
 
-        return correct(d, ("u",))
+        return correct(d, averages(d))
     return d
 
 

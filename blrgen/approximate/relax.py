@@ -32,9 +32,10 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         raise refuse("relax", "only a variable with two values is relaxed", "bernoulli-sign")
     low, high = sorted(d.family.support.points)
     lam, statistic = d.geometry.natural[0], d.family.statistics[0]
-    theta = d.family.variable
+    theta = d.geometry.ring.symbol_like(d.family.variable, "theta")
     _check_threshold(d, low, high)
-    gap = sp.expand(lam * (statistic.subs(theta, high) - statistic.subs(theta, low)) / 2)
+    values = [statistic.subs(d.family.variable, p) for p in (low, high)]
+    gap = sp.expand(lam * (values[1] - values[0]) / 2)
     d = add_hyper(d, "tau")
     eps, tau = sp.Symbol("eps", real=True), symbol(d, "tau")
     relaxed = (low + high) / 2 + (high - low) / 2 * sp.tanh((gap + eps) / tau)

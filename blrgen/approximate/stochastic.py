@@ -57,7 +57,7 @@ def draw(d: Derivation) -> tuple[tuple[Quantity, ...], tuple[Assignment, ...]]:
 
     posterior = dict(d.rule.posterior)
     mean, precision = posterior["mean"], posterior["precision"]
-    theta = d.family.variable
+    theta = d.geometry.ring.symbol_like(d.family.variable, "theta")
     if not d.geometry.ring.elementwise:
         law = f"N({ascii(mean)}, ({ascii(precision)})**(-1))"
         return (

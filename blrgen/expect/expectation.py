@@ -18,6 +18,7 @@ from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of
 
 Expr = Any
+_LOW = "₁₂₃₄₅₆₇₈₉"
 
 
 @dataclass(frozen=True)
@@ -131,13 +132,15 @@ def _by_score(geometry: Geometry, reason: str) -> Expectation:
         else geometry.ring.symbol_like(x, f"r{i + 1}")
         for i, x in enumerate(geometry.natural)
     ]  # fmt: skip
+    from blrgen.show.expression import unicode
+
     gradient = geometry.solve_dual(list(symbols), geometry.mean, geometry.natural)
     probes = tuple(
         Probe(
             str(s), s, 0, "score",
-            meaning=f"E_q[ℓ(θ)·({t} − {m})]: the loss weighted by the score",
+            meaning=f"𝔼_q[ℓ(θ)·({unicode(t)} − μ{_LOW[i]})]: the loss weighted by the score",
         )
-        for s, t, m in zip(symbols, geometry.family.statistics, geometry.mean, strict=True)
+        for i, (s, t) in enumerate(zip(symbols, geometry.family.statistics, strict=True))
     )  # fmt: skip
     return Expectation(
         "score",

@@ -33,8 +33,8 @@ def charts(family: Family, ring: Ring) -> tuple[dict[Expr, Expr], dict[Expr, Exp
     equations = [ring.tidy(p.symbol - p.chart) for p in family.working if p.chart is not None]
     equations += [ring.tidy(p.symbol - p.chart) for p in family.natural if p.chart is not None]
     try:
-        forward = _solve_triangular(equations, natural, ring)
-        backward = _solve_triangular(equations, working, ring)
+        forward = _solve_triangular(equations, natural, ring, family)
+        backward = _solve_triangular(equations, working, ring, family)
     except InternalError as e:
         raise UserError(
             f"the charts of {family.name!r} cannot be solved for each other",
@@ -47,7 +47,7 @@ def charts(family: Family, ring: Ring) -> tuple[dict[Expr, Expr], dict[Expr, Exp
 
 
 def _solve_triangular(
-    equations: list[Expr], unknowns: list[Expr], ring: Ring
+    equations: list[Expr], unknowns: list[Expr], ring: Ring, family: Family
 ) -> dict[Expr, Expr]:
     left, found = list(equations), dict[Expr, Expr]()
     while len(found) < len(unknowns):
@@ -55,7 +55,7 @@ def _solve_triangular(
             now = ring.tidy(e.subs(found)) if found else e
             names = [u for u in unknowns if u not in found and now.has(u)]
             if len(names) == 1:
-                found[names[0]] = _solve_one(now, names[0], ring)
+                found[names[0]] = _solve_one(now, names[0], ring, family)
                 left.remove(e)
                 break
         else:
@@ -64,7 +64,7 @@ def _solve_triangular(
     return found
 
 
-def _solve_one(equation: Expr, x: Expr, ring: Ring) -> Expr:
+def _solve_one(equation: Expr, x: Expr, ring: Ring, family: Family) -> Expr:
     """x from equation = 0: linear, linear in 1/x, or by SymPy's solver with the domain's sign."""
     if not ring.elementwise:
         if equation.has(x**-1):
@@ -75,10 +75,27 @@ def _solve_one(equation: Expr, x: Expr, ring: Ring) -> Expr:
     numerator = sp.expand(numerator)
     if sp.diff(numerator, x, 2) == 0:
         return isolate(numerator, x)
-    solutions = sp.solve(equation, x)
+    solutions = [s for s in sp.solve(equation, x) if _fits(s, x, family)]
     if len(solutions) != 1:
         raise InternalError(f"{equation} = 0 has {len(solutions)} solutions for {x}")
     return solutions[0]
+
+
+def _fits(solution: Expr, x: Expr, family: Family) -> bool:
+    """Whether a branch lies in the domain of x at a point inside the other domains."""
+    from blrgen.geometry.verify import interior_points
+
+    parameters = (*family.natural, *family.working, *family.fixed)
+    domain = next(p.domain for p in parameters if p.symbol == x)
+    point = interior_points(family, 1)[0]
+    # natural values, and working ones where the branch is written in those
+    point |= {p.symbol: sp.Rational(5, 4) for p in family.working if p.symbol not in point}
+    value = sp.N(solution.subs(point))
+    if not value.is_real:
+        return False
+    low = -sp.oo if domain.lower is None else sp.sympify(domain.lower).subs(point)
+    high = sp.oo if domain.upper is None else sp.sympify(domain.upper).subs(point)
+    return bool(low < value < high)
 
 
 def _check_round_trip(

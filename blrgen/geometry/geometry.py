@@ -20,6 +20,7 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.charts import charts
 from blrgen.geometry.integrate import Integral, log_base, log_integral
+from blrgen.geometry.verify import check_normalisable, verify_log_partition
 
 Expr = Any
 
@@ -137,11 +138,9 @@ def geometry_of(family: Family) -> Geometry:
     """Derive the geometry; a given closed form is verified first."""
     ring = ring_of(family.elementwise)
     integral = log_integral(family, ring)
-    evidence = {"log_partition": f"derived: {integral.method}"}
-    if integral.method == "given" or family.log_partition is not None:
-        from blrgen.geometry.verify import verify_log_partition
-
-        evidence["log_partition"] = verify_log_partition(family, integral, ring)
+    if integral.quadratic is not None:
+        check_normalisable(family, integral.quadratic[2], ring)
+    evidence = {"log_partition": verify_log_partition(family, integral, ring)}
     mean = tuple(_mean_of(integral.log_partition, p.symbol, ring) for p in family.natural)
     forward, backward = charts(family, ring)
     return Geometry(family, ring, integral, mean, forward, backward, evidence)

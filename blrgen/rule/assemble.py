@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.errors import UserError
 from blrgen.core import Assignment, Derivation, Equation, Family, Loss, Quantity, Rule, Step
 from blrgen.expect.expectation import Expectation, expectation_of
 from blrgen.geometry.geometry import Geometry, geometry_of
@@ -74,9 +75,8 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
             state(
                 geometry,
                 x,
-                init=sp.S.One if orders.get(x) == 2 else sp.S.Zero,
-                meaning={1: "mean", 2: "precision" if _is_precision(geometry, x) else "variance"}
-                .get(orders.get(x, 0), "natural parameter"),
+                init=_start(x, domains[x]),
+                meaning=_meaning(geometry, x, orders.get(x)),
                 domain=domains[x].split("^")[0] if positive and "SPD" not in domains[x]
                 else ("SPD" if positive else "(-oo, oo)"),
             )
@@ -87,6 +87,45 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
         Assignment(f"{x.name}_next", arrange(value, [RHO])) for x, value in exact.working_next
     )
     return Rule(tuple(quantities), assignments, _posterior(geometry))
+
+
+def _start(x: Expr, domain: str) -> Expr:
+    """A first value inside the domain: 0 where it is allowed, else 1, −1 or the middle."""
+    if "SPD" in domain:
+        return sp.Integer(-1 if domain.startswith("-") else 1)
+    for value in (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half):
+        if _inside(value, domain):
+            return value
+    return sp.S.One
+
+
+def _inside(value: Expr, domain: str) -> bool:
+    from blrgen.read.domain import read_domain
+
+    try:
+        d = read_domain(domain, {})
+    except UserError:  # bounds in other parameters: nothing to compare with here
+        return bool(value == 1)
+    if d.kind != "interval":
+        return True
+    return bool(d.lower < value < d.upper)
+
+
+def _meaning(geometry: Geometry, x: Expr, order: int | None) -> str:
+    if order == 1:
+        return "mean"
+    if order == 2:
+        if _is_precision(geometry, x):
+            return "precision"
+        return "variance" if _is_variance(geometry, x) else "scale"
+    return "parameter" if geometry.family.working else "natural parameter"
+
+
+def _is_variance(geometry: Geometry, x: Expr) -> bool:
+    quadratic = geometry.integral.quadratic
+    return quadratic is not None and geometry.ring.tidy(
+        geometry.to_working(quadratic[2]) ** -1
+    ) == x
 
 
 def _is_precision(geometry: Geometry, x: Expr) -> bool:
@@ -119,8 +158,8 @@ def _geometry_lines(geometry: Geometry) -> list[Step]:
         Step(
             "The candidate",
             (Equation(sym("log_q"), exponent_of(family, ring) - sym("A_")),),
-            f"{family.title}: an exponential family with statistics T(θ) = "
-            f"({', '.join(map(_plain, family.statistics))})",
+            f"{family.title}: an exponential family with statistics "
+            f"{', '.join(map(_plain, family.statistics))}",
             "sample",
             notation=NOTATION,
         ),

@@ -95,7 +95,7 @@ def _value(d: Derivation, probe: Probe) -> Expr | None:
         return None
     value = derivative(d, probe.order)
     if probe.at == "theta":
-        return value
+        return value.subs(theta, d.rule["theta"].symbol)
     mean = dict(d.rule.posterior).get("mean")
     if probe.at == "m":
         return value.subs(theta, mean)

@@ -48,10 +48,13 @@ def exact_rule(geometry: Geometry, expectation: Expectation) -> ExactRule:
     entropy = gradient_in(MEAN, tuple(geometry.to_working(e) for e in geometry.entropy_gradient))
     direction = (entropy - loss).map(ring.tidy)
     after = (point + RHO * direction).map(ring.tidy)
-    return ExactRule(point, direction, after, _in_working(geometry, after))
+    probes = [p.symbol for p in expectation.probes]
+    return ExactRule(point, direction, after, _in_working(geometry, after, probes))
 
 
-def _in_working(geometry: Geometry, after: Element) -> tuple[tuple[Expr, Expr], ...]:
+def _in_working(
+    geometry: Geometry, after: Element, probes: list[Expr]
+) -> tuple[tuple[Expr, Expr], ...]:
     """Solve λ(ψ⁺) = λ⁺ for ψ⁺, triangularly."""
     ring = geometry.ring
     new = {x: next_of(x, ring) for x in geometry.working}
@@ -60,6 +63,7 @@ def _in_working(geometry: Geometry, after: Element) -> tuple[tuple[Expr, Expr], 
         for lam, value in zip(geometry.natural, after.parts, strict=True)
     ]
     solved: list[tuple[Expr, Expr]] = []
+    equations: list[Expr] = []
     done: set[Expr] = set()
     while left:
         for pair in left:
@@ -70,8 +74,9 @@ def _in_working(geometry: Geometry, after: Element) -> tuple[tuple[Expr, Expr], 
             raise InternalError(f"the working equations of {geometry.family.name} do not separate")
         left.remove(pair)
         x = unknown[0]
-        right = _eliminate(pair[1], solved, new, ring)
+        right = _eliminate(pair[1], equations, probes, ring)
         solved.append((x, _solve_for(pair[0], right, new[x], ring)))
+        equations.append(pair[0] - pair[1])
         done.add(new[x])
     return tuple(solved)
 
@@ -97,26 +102,16 @@ def _solve_for(side: Expr, right: Expr, unknown: Expr, ring: Ring) -> Expr:
     return positive[0]
 
 
-def _eliminate(
-    right: Expr, solved: list[tuple[Expr, Expr]], new: dict[Expr, Expr], ring: Ring
-) -> Expr:
+def _eliminate(right: Expr, equations: list[Expr], probes: list[Expr], ring: Ring) -> Expr:
     """Use the equations already solved to remove a probe from a later right-hand side."""
     best = right
-    for x, value in solved:
-        probes = sorted(
-            (p for p in value.free_symbols if p.name in ("h", "H") and right.has(p)), key=str
-        )
-        for probe in probes:
+    for equation in equations:
+        for probe in (p for p in probes if equation.has(p) and right.has(p)):
             try:
-                known = isolate(_cleared(value - new[x]), probe)
+                known = isolate(equation, probe)
             except InternalError:
                 continue
             candidate = ring.tidy(right.subs(probe, known))
             if len(sp.Add.make_args(candidate)) < len(sp.Add.make_args(best)):
                 best = candidate
     return best
-
-
-def _cleared(x: Expr) -> Expr:
-    """The numerator of a commuting fraction: the same equation without denominators."""
-    return sp.expand(sp.fraction(sp.together(x))[0]) if x.is_commutative else x

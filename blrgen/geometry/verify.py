@@ -1,0 +1,142 @@
+"""Checking what a declaration claims: a given log-partition, and that the density normalises.
+
+A given A is compared with the derived one when there is one, and with quadrature (or
+summation) of the density itself otherwise: ∫ h exp(⟨λ,T⟩ − A) = 1 at interior points.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import sympy as sp
+
+from blrgen.algebra.ring import Ring
+from blrgen.core import Domain, Family
+from blrgen.errors import UserError
+from blrgen.geometry.integrate import Integral, exponent_of
+
+Expr = Any
+_TOLERANCE = mpmath.mpf(10) ** -10
+_SHIFTS = ((1, 3), (5, 7), (9, 4))
+
+
+def interior_points(family: Family, count: int = 3) -> list[dict[Expr, Expr]]:
+    """Exact points inside the natural domains; later bounds may use earlier parameters."""
+    points = []
+    for k in range(count):
+        point: dict[Expr, Expr] = {}
+        for i, p in enumerate((*family.fixed, *family.natural)):
+            num, den = _SHIFTS[k % 3]
+            point[p.symbol] = _inside(p.domain, sp.Rational(num + 2 * i + k // 3, den + i), point)
+        points.append(point)
+    return points
+
+
+def _inside(domain: Domain, step: Expr, point: dict[Expr, Expr]) -> Expr:
+    low, high = (
+        -sp.oo if domain.lower is None else sp.sympify(domain.lower).subs(point),
+        sp.oo if domain.upper is None else sp.sympify(domain.upper).subs(point),
+    )
+    if low == -sp.oo and high == sp.oo:
+        return step - 1
+    if high == sp.oo:
+        return low + step
+    if low == -sp.oo:
+        return high - step
+    return low + (high - low) * step / (1 + step)
+
+
+def verify_log_partition(family: Family, integral: Integral, ring: Ring) -> str:
+    """The evidence level of A; a wrong given A raises, naming the value it should have."""
+    given = family.log_partition
+    if given is None:
+        return f"derived: {integral.method}"
+    if integral.method != "given":
+        return _against_derived(family, integral.log_partition)
+    if not ring.elementwise or family.support.kind not in ("interval", "integers"):
+        return "given: not checked (no quadrature over this support)"
+    for point in interior_points(family):
+        _against_density(family, given, point, ring)
+    return "numeric: agrees with the density's own integral to 1e-10 at 3 points"
+
+
+def _against_derived(family: Family, derived: Expr) -> str:
+    from blrgen.prove.equal import equal
+
+    domains = {p.symbol: p.domain.text.split("^")[0] for p in family.natural
+               if p.domain.kind == "interval"}  # fmt: skip
+    proof = equal(family.log_partition, derived, domains, claim="given A = derived A")
+    if proof.level == "refuted":
+        where = ", ".join(f"{k} = {v}" for k, v in proof.point)
+        raise _wrong(family, where, proof.left, proof.right)
+    return f"{proof.level}: the given form equals the derived one"
+
+
+def _wrong(family: Family, point: str, given: Any, should: Any) -> UserError:
+    return UserError(
+        f"the log_partition of {family.name!r} is wrong",
+        where=family.path,
+        why=f"at {point} it is {given}, and the density normalises with {should}",
+        how="correct it, or leave it out where blrgen derives it",
+    )
+
+
+def _against_density(family: Family, given: Expr, point: dict[Expr, Expr], ring: Ring) -> None:
+    with mpmath.workdps(30):
+        exponent = exponent_of(family, ring).subs(point)
+        found = mpmath.log(total_mass(family, exponent))
+        claimed = sp.N(given.subs(point), 30)
+        shown = ", ".join(f"{k} = {v}" for k, v in point.items())
+        if not claimed.is_real or abs(mpmath.mpf(str(claimed)) - found) > _TOLERANCE * max(
+            1, abs(found)
+        ):
+            raise _wrong(family, shown, sp.N(claimed, 12), mpmath.nstr(found, 12))
+
+
+def total_mass(family: Family, exponent: Expr) -> Any:
+    """∫ or Σ of exp(exponent) over the support, by quadrature at the working precision."""
+    from blrgen.prove.evaluate import evaluate
+
+    x, support = family.variable, family.support
+
+    def weight(value: Any) -> Any:
+        return mpmath.exp(evaluate(exponent, {x: value}))
+
+    if support.kind == "integers":
+        return mpmath.nsum(lambda k: weight(mpmath.mpf(int(k))), [int(support.lower or 0), mpmath.inf])
+    low = mpmath.mpf(str(support.lower)) if support.lower.is_finite else -mpmath.inf
+    high = mpmath.mpf(str(support.upper)) if support.upper.is_finite else mpmath.inf
+    middle = [mpmath.mpf(0)] if low == -mpmath.inf and high == mpmath.inf else []
+    if low != -mpmath.inf and high == mpmath.inf:
+        middle = [low + 1, low + 10]
+    if low == -mpmath.inf and high != mpmath.inf:
+        middle = [high - 10, high - 1]
+    return mpmath.quad(weight, [low, *middle, high])
+
+
+def check_normalisable(family: Family, precision: Expr, ring: Ring) -> None:
+    """A quadratic exponent integrates only where P is positive: all over the declared domain."""
+    how = "restrict the domain of the parameter that multiplies the square"
+    if not ring.elementwise:
+        for p in family.natural:
+            if precision.has(p.symbol) and p.domain.kind in ("spd", "-spd"):
+                slope = precision.coeff(p.symbol)
+                fits = slope.is_positive if p.domain.kind == "spd" else slope.is_negative
+                if slope != 0 and not fits:
+                    raise UserError(
+                        f"the density of {family.name!r} cannot be normalised",
+                        where=family.path,
+                        why=f"its exponent grows with the square when {p.name} is in {p.domain.text}",
+                        how=how,
+                    )
+        return
+    for point in interior_points(family, 9):
+        if not precision.subs(point).is_positive:
+            shown = ", ".join(f"{k} = {v}" for k, v in point.items())
+            raise UserError(
+                f"the density of {family.name!r} cannot be normalised",
+                where=family.path,
+                why=f"at {shown}, inside the declared domain, the exponent does not fall off",
+                how=how,
+            )

@@ -56,7 +56,9 @@ class Mod:
     def __rtruediv__(self, other: Any) -> Mod:
         return self._with(other, lambda a, b: b * inverse(a))
 
-    def __pow__(self, n: int) -> Mod:
+    def __pow__(self, n: Any) -> Mod:
+        if not isinstance(n, int):
+            return NotImplemented
         return Mod(pow(self.v if n >= 0 else inverse(self.v), abs(n), P))
 
     def __neg__(self) -> Mod:

@@ -66,7 +66,8 @@ def decay_of(d: Derivation, name: str) -> Expr | None:
 
 def correct(d: Derivation, names: tuple[str, ...]) -> Derivation:
     """x⁺ → x⁺/(1 − βᵗ) wherever another assignment uses it."""
-    from blrgen.approximate.rewrite import TIME, next_symbol, put, rewrite, say
+    from blrgen.approximate.rewrite import TIME, next_symbol, put, rewrite, say, with_quantities
+    from blrgen.rule.quantities import step_counter
 
     factors = dict(d.fact("debias", ()))
     for name in names:
@@ -83,7 +84,7 @@ def correct(d: Derivation, names: tuple[str, ...]) -> Derivation:
                 if a.name != x.name and a.expr.has(x)
             },
         )
-    d = put(d, debias=tuple(factors.items()))
+    d = put(with_quantities(d, (step_counter(),)), debias=tuple(factors.items()))
     listed = " and ".join(n for n in names if n in factors)
     return say(
         d, "bias-correction", None, "Bias correction",

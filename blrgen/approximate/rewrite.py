@@ -19,10 +19,9 @@ from blrgen.errors import NotApplicable
 from blrgen.expect.expectation import Probe
 from blrgen.rule.arrange import arrange
 from blrgen.rule.assemble import equations_of, probe_notation
-from blrgen.rule.quantities import hyper, place_of, probe_quantity
+from blrgen.rule.quantities import TIME, hyper, place_of, probe_quantity
 
 Expr = Any
-TIME = sp.Symbol("t", integer=True, positive=True)
 
 
 def put(d: Derivation, **facts: Any) -> Derivation:
@@ -98,7 +97,7 @@ def with_quantities(
     """Add (or replace by name) quantities and drop others; kinds keep their usual order."""
     kept = {q.name: q for q in d.rule.quantities if q.name not in drop}
     kept |= {q.name: q for q in add}
-    order = ("state", "input", "data", "draw", "intermediate", "hyper")
+    order = ("state", "input", "data", "draw", "intermediate", "hyper", "counter")
     ranked = sorted(kept.values(), key=lambda q: (order.index(q.kind), place_of(q)))
     return d.with_(rule=replace(d.rule, quantities=tuple(ranked)))
 

@@ -18,7 +18,6 @@ import sympy as sp
 from blrgen.algebra.calculus import gradient, jacobian
 from blrgen.approximate.rewrite import (
     drop_unused,
-    hyper_symbols,
     location,
     next_symbol,
     probes,
@@ -28,11 +27,11 @@ from blrgen.approximate.rewrite import (
     substitute,
     with_quantities,
 )
-from blrgen.core import Derivation, Quantity
+from blrgen.core import Derivation, Loss, Quantity
 from blrgen.errors import UserError
 from blrgen.expect.expectation import Probe
 from blrgen.geometry.geometry import gaussian_moment
-from blrgen.rule.quantities import _HYPER, hyper
+from blrgen.rule.quantities import _HYPER, hyper, hyper_symbol
 
 Expr = Any
 
@@ -41,6 +40,7 @@ def put_loss(d: Derivation) -> Derivation:
     """Replace the probes by derivatives of the concrete loss, where that is possible."""
     if d.loss.expr is None:
         return d
+    d = d.with_(loss=_with_hyperparameters(d.loss))
     known: dict[Expr, Expr] = {}
     left: list[str] = []
     for probe in probes(d):
@@ -59,6 +59,14 @@ def put_loss(d: Derivation) -> Derivation:
     if left:
         note += f"; {', '.join(left)} has no closed form here and stays an input"
     return say(d, "", None, f"The loss ℓ(θ) = {d.loss.text}", note)
+
+
+def _with_hyperparameters(loss: Loss) -> Loss:
+    """Names of the hyperparameter table in a loss are those hyperparameters."""
+    table = {x: hyper_symbol(x.name) for x in loss.data if x.name in _HYPER}
+    return replace(
+        loss, expr=loss.expr.xreplace(table), data=tuple(table.get(x, x) for x in loss.data)
+    )
 
 
 def _data(d: Derivation) -> tuple[Quantity, ...]:
@@ -146,4 +154,3 @@ def _cancel_new_scale(d: Derivation) -> Derivation:
     return rewrite(d, {f"{m}_next": s_next**-1 * numerator})
 
 
-__all__ = ["derivative", "hyper_symbols", "put_loss", "replace"]

@@ -15,6 +15,7 @@ from blrgen.expect.expectation import Probe
 from blrgen.geometry.geometry import Geometry
 
 Expr = Any
+TIME = sp.Symbol("t", integer=True, positive=True)
 
 _HYPER: dict[str, tuple[str, str, str]] = {
     # name: default, domain, meaning
@@ -82,6 +83,12 @@ def probe_quantity(probe: Probe, geometry: Geometry) -> Quantity:
         text=text,
         latex=latex,
     )
+
+
+def step_counter() -> Quantity:
+    """t: the number of the step, from 1."""
+    return Quantity("t", "counter", "scalar", TIME, "number of the step, from 1",
+                    domain="integers >= 1")  # fmt: skip
 
 
 def place_of(q: Quantity) -> int:

@@ -1,0 +1,60 @@
+"""A whole file: docstring, imports, constants, functions, class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from blrgen.core import Derivation
+from blrgen.emit.common import DTYPES, dtype_tuple
+from blrgen.emit.elementwise import Writer
+from blrgen.emit.kernels import Kernel
+from blrgen.emit.names import class_name, refuse_reserved
+from blrgen.emit.plan import plan
+from blrgen.emit.prose import module_docstring
+from blrgen.emit.templates import fill
+from blrgen.errors import UserError, did_you_mean
+from blrgen.program.lower import lower
+from blrgen.program.program import ELEMENTWISE
+
+
+def assemble(
+    derivation: Derivation, dtype: str | None, target: str, write: Callable[[Kernel], str]
+) -> str:
+    """The source of a file for a target whose kernels `write` makes."""
+    if dtype is not None and dtype not in DTYPES:
+        raise UserError(f"unknown dtype {dtype!r}", how=did_you_mean(dtype, DTYPES))
+    program = lower(derivation.rule)
+    refuse_reserved(program)
+    if program.kind != ELEMENTWISE:
+        from blrgen.emit.linear import LinearWriter
+
+        writer: Writer = LinearWriter(derivation, plan(program), write)
+    else:
+        writer = Writer(derivation, plan(program), write)
+    functions, definition = "\n\n\n".join(writer.functions()), writer.definition()
+    code = functions + definition
+    constants = fill(
+        f"{target}/constants.py.jinja", name=class_name(derivation), dtypes=dtype_tuple(dtype)
+    )
+    return (
+        fill(
+            f"{target}/module.py.jinja",
+            docstring=module_docstring(derivation, program),
+            imports=_imports(code, target),
+            constants=constants,
+            functions=functions,
+            definition=definition,
+        )
+        + "\n"
+    )
+
+
+def _imports(code: str, target: str) -> str:
+    """Only what the code uses, in the order that a linter wants."""
+    collections = [x for x in ("Callable", "Mapping", "Sequence") if re.search(rf"\b{x}\b", code)]
+    return fill(
+        f"{target}/imports.py.jinja",
+        math="import math\n" if "math." in code else "",
+        collections=", ".join(collections),
+    )

@@ -1,0 +1,189 @@
+"""Pieces that the classes of both kinds of program share."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from blrgen.emit.names import class_name
+from blrgen.emit.printers import ArrayPrinter, ScalarPrinter, literal
+from blrgen.emit.prose import clean, heading, wrapped
+from blrgen.emit.ranges import condition
+from blrgen.emit.templates import fill
+from blrgen.emit.text import indented, sentence_list
+from blrgen.errors import InternalError
+from blrgen.program import nodes as n
+from blrgen.program.draws import distribution
+from blrgen.program.program import Program, Variable
+from blrgen.program.types import SCALAR
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+
+DTYPES = ("float32", "float64")
+
+
+def dtype_tuple(dtype: str | None) -> str:
+    """The accepted dtypes as source of a tuple."""
+    names = DTYPES if dtype is None else (dtype,)
+    return ", ".join(f"np.{x}" for x in names) + ("," if len(names) == 1 else "")
+
+
+def head(derivation: Derivation, program: Program) -> str:
+    """class NAME with its docstring."""
+    main = program.parameter
+    params = (
+        f"`params` is the array, or the list of arrays, with the {clean(main.meaning) or main.name}; "
+        "it is updated in place. Hyperparameters are plain attributes and may be changed "
+        "between steps. The module's docstring has the equations."
+    )
+    return fill(
+        "class/head.py.jinja",
+        name=class_name(derivation),
+        summary=f"{heading(derivation)}.",
+        params=wrapped(params).replace("\n", "\n    "),
+    )
+
+
+def defaults(program: Program) -> tuple[list[str], list[str]]:
+    """Arguments of the constructor, and the states among them (which have no first value)."""
+    read = {x for s in program.statements for x in n.names(s.expr)}
+    needed = [
+        v.name
+        for v in program.of("state")
+        if v.init is None and v.name != program.parameter.name and v.name in read
+    ]
+    kinds = {v.name: "Arrays" if v.type != SCALAR else "float" for v in program.of("state")}
+    arguments = [f"{name}: {kinds[name]}" for name in needed]
+    hypers = sorted(program.of("hyper"), key=lambda v: v.default is not None)
+    for v in hypers:
+        value = "" if v.default is None else f" = {number(v.default)}"
+        arguments.append(f"{v.name}: float{value}")
+    return arguments, needed
+
+
+def number(node: n.Node) -> str:
+    """A default value as it would be typed: 1e-8 and 0.1, never 1/10."""
+    if isinstance(node, n.Const):
+        text = literal(node.value)[0]
+        return text + ".0" if text.lstrip("-").isdigit() else text
+    return ScalarPrinter()(node)
+
+
+def hyper_assignments(program: Program) -> str:
+    """self.alpha = alpha …, each line with its newline."""
+    return "".join(f"        self.{v.name} = {v.name}\n" for v in program.of("hyper"))
+
+
+def hyper_dict(program: Program) -> str:
+    entries = ", ".join(f'"{v.name}": self.{v.name}' for v in program.of("hyper"))
+    line = f"{{{entries}}}"
+    if len(line) <= 70:
+        return line
+    rows = "".join(f'                "{v.name}": self.{v.name},\n' for v in program.of("hyper"))
+    return f"{{\n{rows}            }}"
+
+
+def check_method(program: Program) -> str:
+    """_check_hyperparameters."""
+    rows = []
+    for v in program.of("hyper"):
+        test = condition(f"self.{v.name}", v.domain)
+        if test is None:
+            raise InternalError(f"the domain {v.domain!r} of {v.name} is not an interval")
+        where = (v.domain or "(-oo, oo)").replace("oo", "inf")
+        rows += [
+            f"if not {test}:",
+            f'    raise ValueError(f"{v.name} = {{self.{v.name}!r}} is outside {where}")',
+        ]
+    return fill("class/check.py.jinja", checks=indented("\n".join(rows) or "return", 8))
+
+
+def init_value(program: Program, v: Variable, main: str) -> str:
+    """The first value of an array state, beside the flat parameters `main`."""
+    start = v.init if v.init is not None else n.ZERO
+    if start == n.ZERO:
+        return f"np.zeros_like({main})"
+    hypers = {h.name: f"self.{h.name}" for h in program.of("hyper")}
+    if all(program.scope[x] == SCALAR for x in n.names(start)):
+        return f"np.full_like({main}, {ScalarPrinter(hypers)(start)})"
+    if isinstance(start, n.Sym) and start.name == main:
+        return f"{main}.copy()"
+    if set(n.names(start)) <= {main, *hypers}:
+        return f"np.asarray({ArrayPrinter(hypers)(start)}, dtype={main}.dtype)"
+    raise InternalError(f"the first value of {v.name} depends on another state")
+
+
+def input_words(inputs: tuple[Variable, ...]) -> str:
+    """g, the gradient …; h, the …"""
+    if not inputs:
+        return "what is stored"
+    return sentence_list(v.name for v in inputs)
+
+
+def noise_arguments(noises: tuple[Variable, ...]) -> list[str]:
+    """Arguments of `draw`."""
+    if not noises:
+        return []
+    given = [f"{v.name}: Arrays | None = None" for v in noises]
+    return ["rng: np.random.Generator | None = None", "*", *given]
+
+
+def law_functions(
+    noises: tuple[Variable, ...], gaussian: bool, names_only: bool = False
+) -> list[str]:
+    """The functions that make the noise (and posterior samples), each once."""
+    found: dict[str, str] = {}
+    for v in noises:
+        law = distribution(v.distribution)
+        if law is None:
+            raise InternalError(f"cannot draw {v.name} from {v.distribution!r}")
+        if law.name == "normal":
+            found["_standard_normal"] = fill("functions/normal.py.jinja")
+        else:
+            name = f"_{law.name}" if len(noises) == 1 else f"_{law.name}_{v.name}"
+            found[name] = fill(
+                f"functions/{law.name}.py.jinja",
+                name=name,
+                meaning=clean(v.distribution),
+                transform=_shifted(law.location, law.scale, law.name),
+            )
+    if gaussian and not names_only:
+        found["_standard_normal"] = fill("functions/normal.py.jinja")
+    return list(found if names_only else found.values())
+
+
+def _shifted(location: Fraction, scale: Fraction, law: str) -> str:
+    """location + scale · standard, as an expression."""
+    standard = n.Sym("u")
+    if law == "logistic":
+        logs = n.Call("log", (n.Sym("u"),)), n.Call("log1p", (n.neg(n.Sym("u")),))
+        standard = n.Sub(*logs)  # type: ignore[assignment]
+    made = n.add(n.Const(location), n.mul(n.Const(scale), standard))
+    return ArrayPrinter().at(made, 0)
+
+
+def wants_gaussian(derivation: Derivation) -> bool:
+    """Whether mean and precision of the posterior say all of it: a Gaussian on the whole space."""
+    posterior = dict(derivation.rule.posterior)
+    if not {"mean", "precision"} <= posterior.keys():
+        return False
+    kind = derivation.family.support.kind
+    whole = kind == "vector" or (kind == "interval" and _unbounded(derivation))
+    return whole
+
+
+def _unbounded(derivation: Derivation) -> bool:
+    support = derivation.family.support
+    return all(b is None or bool(b.is_infinite) for b in (support.lower, support.upper))
+
+
+def wants_two_points(derivation: Derivation) -> tuple[Fraction, Fraction] | None:
+    """The two values of a binary variable, whose mean says all of its law."""
+    support = derivation.family.support
+    if support.kind != "finite" or len(support.points) != 2:
+        return None
+    low, high = sorted(Fraction(str(p)) for p in support.points)
+    return low, high
+
+

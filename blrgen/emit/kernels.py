@@ -1,0 +1,169 @@
+"""One elementwise phase → one kernel: a Numba loop, or the same lines on whole arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blrgen.emit.plan import array_names, phase_of, scalar_names
+from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, literal
+from blrgen.emit.templates import fill
+from blrgen.emit.text import WIDTH, assignment, call
+from blrgen.program import nodes as n
+from blrgen.program.naming import constant_name
+from blrgen.program.program import Program, fresh
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A function to be emitted: its name, what it says of itself, its program and arguments."""
+
+    name: str
+    summary: str
+    program: Program
+    arrays: tuple[str, ...]
+    scalars: tuple[str, ...]
+    accumulate: bool = False  # add to the outputs instead of replacing them
+    is_output: bool = False  # the targets are outputs, never read
+
+    @property
+    def lines(self) -> list[tuple[str, n.Node]]:
+        """Statements in order."""
+        return [(s.name, s.expr) for s in phase_of(self.program).body]
+
+    @property
+    def writes(self) -> tuple[tuple[str, str], ...]:
+        """(array, local value), done at the end."""
+        return tuple(w for w in phase_of(self.program).writes if w[0] in self.arrays)
+
+
+def kernel(name: str, summary: str, program: Program, order: tuple[str, ...], **how: bool) -> Kernel:
+    """The kernel of a planned program; `order` is the order of its array arguments."""
+    arrays, scalars = array_names(program, order), scalar_names(program)
+    return Kernel(name, summary, program, arrays, scalars, **how)
+
+
+def signature(k: Kernel) -> str:
+    """def line; arrays and scalars annotated."""
+    arguments = [f"{a}: Array" for a in k.arrays] + [f"{s}: float" for s in k.scalars]
+    return call(f"def {k.name}(", arguments, ") -> None:")
+
+
+def loop_kernel(k: Kernel, template: str, decorator: str) -> str:
+    """A loop over elements, constants typed before it."""
+    constants, lines = _typed_constants(k)
+    indexed = {a: f"{a}[i]" for a in k.arrays}
+    body = _body(k, lines, ElementPrinter(indexed), "[i]", 8)
+    length = k.arrays[0]
+    typed = "".join(
+        f"    {name} = {length}.dtype.type({literal(value)[0]})\n" for value, name in constants
+    )
+    return fill(
+        template,
+        decorator=decorator,
+        signature=signature(k),
+        summary=k.summary,
+        typed_constants=typed,
+        length=length,
+        body=body,
+    )
+
+
+def array_kernel(k: Kernel, template: str) -> str:
+    """The same lines on whole arrays."""
+    lines = [(name, expr) for name, expr in k.lines]
+    body = _body(k, lines, ArrayPrinter(), "[:]", 4)
+    return fill(template, signature=signature(k), summary=k.summary, body=body)
+
+
+def _body(
+    k: Kernel, lines: list[tuple[str, n.Node]], printer: PythonPrinter, index: str, indent: int
+) -> str:
+    """Locals first, then the arrays; a value used only for its array goes there directly."""
+    taken = {*k.arrays, *k.scalars, *(name for name, _ in lines), "i"}
+    taken |= {x for _, e in lines for x in n.names(e)}
+    lines = _shortened(lines, printer, indent, taken)
+    read = {x for _, e in lines for x in n.names(e)}
+    direct = {
+        local: target
+        for target, local in k.writes
+        if local not in read and (k.is_output or k.accumulate)
+    }
+    rows = []
+    for name, expr in lines:
+        if name in direct:
+            rows.append(_store(k, direct[name], printer(expr), index, indent))
+            continue
+        text = printer(expr)
+        if isinstance(expr, n.Sym) and index == "[:]" and expr.name in k.arrays:
+            text += ".copy()"  # the array itself is about to change
+        rows.append(assignment(name, text, indent))
+    for target, local in k.writes:
+        if local not in direct:
+            value = printer(n.Sym(local))
+            rows.append(_store(k, target, value, index, indent))
+    return "\n".join(rows)
+
+
+def _shortened(
+    lines: list[tuple[str, n.Node]], printer: PythonPrinter, indent: int, taken: set[str]
+) -> list[tuple[str, n.Node]]:
+    """Lines that do not fit, with their divisors (or largest parts) as locals of their own."""
+    done: list[tuple[str, n.Node]] = []
+    waiting = list(lines)
+    while waiting:
+        name, expr = waiting.pop(0)
+        part = None
+        if indent + len(name) + 3 + len(printer(expr)) > WIDTH:
+            part = _part_to_name(expr)
+        if part is None:
+            done.append((name, expr))
+            continue
+        node, word = part
+        own = fresh(word, taken)
+        taken.add(own)
+
+        def change(x: n.Node, node: n.Node = node, own: str = own) -> n.Node:
+            return n.Sym(own) if x == node else x.rebuilt(change)
+
+        waiting[:0] = [(own, node), (name, change(expr))]
+    return done
+
+
+def _part_to_name(expr: n.Node) -> tuple[n.Node, str] | None:
+    """The divisor nearest to the root, else the largest proper part worth a name."""
+    level = list(expr.children)
+    while level:
+        for node in level:
+            if isinstance(node, n.Div) and n.size(node.bottom) > 3:
+                return node.bottom, "divisor"
+        level = [c for node in level for c in node.children]
+    if isinstance(expr, n.Div) and n.size(expr.bottom) > 3:
+        return expr.bottom, "divisor"
+    parts = [x for x in n.walk(expr) if x != expr and n.size(x) > 4 and not isinstance(x, n.Neg)]
+    parts = [x for x in parts if not isinstance(x, n.Compare)]
+    if not parts:
+        return None
+    return max(parts, key=n.size), "part"
+
+
+def _store(k: Kernel, target: str, value: str, index: str, indent: int) -> str:
+    if k.accumulate:
+        return f"{' ' * indent}{target}{index} += {value}"
+    return assignment(f"{target}{index}", value, indent)
+
+
+def _typed_constants(k: Kernel) -> tuple[list[tuple[object, str]], list[tuple[str, n.Node]]]:
+    """Numbers in the loop replaced by names, so that each has the arrays' type."""
+    taken = {*k.arrays, *k.scalars, *(name for name, _ in k.lines), "i"}
+    names: dict[object, str] = {}
+
+    def change(node: n.Node) -> n.Node:
+        if not isinstance(node, n.Const):
+            return node
+        if node.value not in names:
+            names[node.value] = fresh(constant_name(node.value), taken)
+            taken.add(names[node.value])
+        return n.Sym(names[node.value])
+
+    lines = [(name, n.transform(expr, change)) for name, expr in k.lines]
+    return list(names.items()), lines

@@ -1,0 +1,179 @@
+"""What a rule's class needs: its phases as programs of their own, each optimised by itself.
+
+A rule that probes the loss at draws has four: `draw`; `single`, the estimate and
+the update in one pass, for one draw a step; `observe` and `averaged`, for several.
+The others have only `single`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from blrgen.errors import UserError
+from blrgen.program import nodes as n
+from blrgen.program.draws import distribution
+from blrgen.program.passes import optimised
+from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable, fresh
+from blrgen.program.types import SCALAR
+
+ARRAYS = ("elementwise", "vector", "symmetric", "matrix")
+DRAWS = "draws"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Programs of one phase each; those that the rule does not need are None."""
+
+    program: Program  # as lowered, for prose
+    single: Program
+    draw: Program | None = None
+    observe: Program | None = None
+    averaged: Program | None = None
+    carried: tuple[str, ...] = ()  # what a draw leaves for the step
+    means: tuple[str, ...] = ()  # what is averaged over draws
+    sums: tuple[str, ...] = ()  # where their sums are kept, in the same order
+
+    @property
+    def states(self) -> tuple[Variable, ...]:
+        return self.program.of("state")
+
+    @property
+    def parameter(self) -> Variable:
+        return self.program.parameter
+
+    @property
+    def inputs(self) -> tuple[Variable, ...]:
+        """What `step` takes, in order: inputs and data."""
+        return self.program.of("input", "data")
+
+    @property
+    def noises(self) -> tuple[Variable, ...]:
+        return self.program.of("draw")
+
+    @property
+    def probe(self) -> str:
+        """Where the loss is evaluated, if not at the parameters."""
+        phase = self.program.phase("draw")
+        return phase.body[-1].name if phase.body else ""
+
+
+def phase_of(program: Program) -> Phase:
+    """The only phase of a planned program."""
+    (phase,) = program.phases
+    return phase
+
+
+def plan(program: Program) -> Plan:
+    """Split the program, inline what the draw phase computed, and optimise every part."""
+    _check(program)
+    draw, estimate, update = (program.phase(name) for name in ("draw", "estimate", "update"))
+    noises = program.of("draw")
+    probe = draw.body[-1].name if draw.body else ""
+    inner = {s.name: s.expr for s in draw.body[:-1]} if noises else {}
+    estimate, update = _inlined(estimate, inner), _inlined(update, inner)
+    before = draw.body if probe and not noises else ()
+    joined = Phase("update", (), (*before, *estimate.body, *update.body), update.writes)
+    if not probe:
+        return Plan(program, _part(program, joined))
+    drawn = _part(program, draw)
+    if not noises:
+        return Plan(program, _part(program, joined), drawn)
+    read = {x for p in (estimate, update) for x in p.reads}
+    carried = (*[v.name for v in noises], *([probe] if probe in read else []))
+    program = _remembering(program, probe)
+    single = _part(program, joined)
+    own = {v.name for v in noises} | {probe}
+    result = Plan(program, single, drawn, carried=carried)
+    if own & set(update.reads) or program.of("data"):
+        return result  # what is not linear in one draw's result is not averaged: one draw a step
+    return _with_averages(result, estimate, update)
+
+
+def _with_averages(result: Plan, estimate: Phase, update: Phase) -> Plan:
+    program = _remembering(result.program, result.probe)
+    made = {s.name: s for s in estimate.body}
+    means = [v.name for v in result.inputs if v.name in update.reads]
+    means += [s.name for s in estimate.body if s.name in update.reads]
+    scope, taken = program.scope, set(program.scope)
+    sums = tuple(fresh(f"{name}_sum", taken) for name in means)
+    variables = tuple(Variable(x, "sum", scope[m]) for x, m in zip(sums, means, strict=True))
+    extended = replace(program, variables=(*program.variables, *variables))
+    observed = replace(estimate, name="observe", writes=tuple(zip(sums, means, strict=True)))
+    count = Variable(DRAWS, "count", SCALAR)
+    averages = tuple(
+        Statement(m, n.Div(n.Sym(x), n.Sym(DRAWS)), scope[m])
+        for x, m in zip(sums, means, strict=True)
+    )
+    after = replace(update, body=(*averages, *update.body))
+    kept = [v for v in extended.variables if v.name not in means or v.name in made]
+    averaged = replace(extended, variables=(*kept, count))
+    return replace(
+        result,
+        observe=_part(extended, observed),
+        averaged=_part(averaged, after),
+        means=tuple(means),
+        sums=sums,
+    )
+
+
+def _remembering(program: Program, probe: str) -> Program:
+    """The probe point as a variable that later phases may read."""
+    kept = tuple(v for v in program.variables if v.name != probe)
+    remembered = Variable(probe, "carried", program.scope[probe])
+    return replace(program, variables=(*kept, remembered))
+
+
+def _part(program: Program, phase: Phase) -> Program:
+    return optimised(replace(program, phases=(phase,)))
+
+
+def _inlined(phase: Phase, values: dict[str, n.Node]) -> Phase:
+    """Intermediate results of the draw phase written out where later phases read them."""
+    full: dict[str, n.Node] = {}
+    for name, expr in values.items():
+        full[name] = n.substituted(expr, full)
+    body = tuple(replace(s, expr=n.substituted(s.expr, full)) for s in phase.body)
+    return replace(phase, body=body)
+
+
+def _check(program: Program) -> None:
+    for v in program.of("draw"):
+        if distribution(v.distribution) is None:
+            raise UserError(
+                f"no target can draw {v.name} from {v.distribution!r}",
+                how="N(0, 1), Logistic(0, b) or U(a, b)",
+            )
+    for v in program.of("hyper"):
+        if v.type != SCALAR:
+            raise UserError(f"the hyperparameter {v.name} is not a scalar but {v.type}")
+
+
+def array_names(program: Program, order: tuple[str, ...]) -> tuple[str, ...]:
+    """Arrays that the phase reads or writes, states first, then as in `order`."""
+    phase = phase_of(program)
+    own = {s.name for s in phase.body}
+    used = {x for s in phase.body for x in n.names(s.expr)} | _targets(phase)
+    scope = program.scope
+    found = [x for x in order if x in used and (x not in own or x in _targets(phase))]
+    return tuple(x for x in found if scope[x].rank in ARRAYS)
+
+
+def _targets(phase: Phase) -> set[str]:
+    return {target for target, _ in phase.writes}
+
+
+def scalar_names(program: Program) -> tuple[str, ...]:
+    """Scalars that the body reads: hyperparameters in their order, then computed ones."""
+    phase = phase_of(program)
+    scope = program.scope
+    own = {s.name for s in phase.body}
+    used = {x for s in phase.body for x in n.names(s.expr) if x not in own}
+    used = {x for x in used if scope[x].rank == "scalar"}
+    declared = [v.name for v in program.variables if v.name in used]
+    computed = [s.name for s in phase.scalars if s.name in used]
+    return tuple(dict.fromkeys((*declared, *computed)))
+
+
+def is_elementwise(program: Program) -> bool:
+    return program.kind == ELEMENTWISE
+

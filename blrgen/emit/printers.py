@@ -1,0 +1,128 @@
+"""Nodes as Python expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+
+from blrgen.errors import InternalError
+from blrgen.program import nodes as n
+from blrgen.program.inspect import ATOM, PRODUCT, SIGN, Printer
+
+_NUMPY = {
+    "sqrt": "np.sqrt", "exp": "np.exp", "log": "np.log", "log1p": "np.log1p",
+    "expm1": "np.expm1", "sin": "np.sin", "cos": "np.cos", "tanh": "np.tanh",
+    "sinh": "np.sinh", "cosh": "np.cosh", "atanh": "np.arctanh", "abs": "np.abs",
+    "sign": "np.sign", "max": "np.maximum", "min": "np.minimum",
+}  # fmt: skip
+_MATH = {
+    "sqrt": "math.sqrt", "exp": "math.exp", "log": "math.log", "log1p": "math.log1p",
+    "expm1": "math.expm1", "sin": "math.sin", "cos": "math.cos", "tanh": "math.tanh",
+    "sinh": "math.sinh", "cosh": "math.cosh", "atanh": "math.atanh", "abs": "abs",
+    "max": "max", "min": "min",
+}  # fmt: skip
+
+
+def literal(value: Fraction) -> tuple[str, int]:
+    """A number as Python text: an integer, a decimal that means exactly it, or a quotient."""
+    level = SIGN if value < 0 else ATOM
+    if value.denominator == 1:
+        return str(value.numerator), level
+    decimal = repr(float(value)).replace("e-0", "e-")
+    if Fraction(decimal) == value:
+        return decimal, level
+    return f"{value.numerator} / {value.denominator}", PRODUCT
+
+
+class PythonPrinter(Printer):
+    """What all Python targets share; `names` says how a symbol is written."""
+
+    functions: Mapping[str, str] = {}
+
+    def __init__(
+        self, names: Mapping[str, str] | None = None, factors: Collection[str] = ()
+    ) -> None:
+        self.names = names or {}
+        self.factors = factors
+
+    def print_Const(self, node: n.Const) -> tuple[str, int]:
+        return literal(node.value)
+
+    def print_Named(self, node: n.Named) -> tuple[str, int]:
+        return f"math.{node.name}", ATOM
+
+    def print_Sym(self, node: n.Sym) -> tuple[str, int]:
+        return self.names.get(node.name, node.name), ATOM
+
+    def print_Call(self, node: n.Call) -> tuple[str, int]:
+        if node.name == "pow":
+            return super().print_Call(node)
+        if node.name not in self.functions:
+            raise InternalError(f"{type(self).__name__} does not know {node.name}")
+        name, args = self.functions[node.name], [self(a) for a in node.args]
+        result = args[-1]
+        for a in reversed(args[:-1]):
+            result = f"{name}({a}, {result})"
+        return (result if len(args) > 1 else f"{name}({result})"), ATOM
+
+
+class ScalarPrinter(PythonPrinter):
+    """Python floats and `math`: the scalar section."""
+
+    functions = _MATH
+
+    def print_Call(self, node: n.Call) -> tuple[str, int]:
+        if node.name == "sign":
+            return f"math.copysign(1, {self(node.args[0])})", ATOM
+        return super().print_Call(node)
+
+    def print_Select(self, node: n.Select) -> tuple[str, int]:
+        yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
+        return f"{yes} if {condition} else {no}", 0
+
+
+class ArrayPrinter(PythonPrinter):
+    """NumPy arrays."""
+
+    functions = _NUMPY
+
+    def print_Select(self, node: n.Select) -> tuple[str, int]:
+        return self.call("np.where", self(node.condition), self(node.yes), self(node.no))
+
+    def print_Identity(self, node: n.Identity) -> tuple[str, int]:
+        return f"np.eye({self.names.get(node.size, node.size)})", ATOM
+
+    def print_Factor(self, node: n.Factor) -> tuple[str, int]:
+        return self.call("_cholesky", f'"{self(node.arg)}"', self(node.arg))
+
+    def print_Solve(self, node: n.Solve) -> tuple[str, int]:
+        factored = isinstance(node.arg, n.Sym) and node.arg.name in self.factors
+        name = "_solve" if factored else "np.linalg.solve"
+        return self.call(name, self(node.arg), self(node.right))
+
+    def print_HalfSolve(self, node: n.HalfSolve) -> tuple[str, int]:
+        return self.call("_solve_upper", self(node.arg), self(node.right))
+
+    def print_HalfProduct(self, node: n.HalfProduct) -> tuple[str, int]:
+        return f"{self.at(node.arg, PRODUCT)} @ {self.at(node.right, SIGN)}", PRODUCT
+
+    def print_Outer(self, node: n.Outer) -> tuple[str, int]:
+        return self.call("np.outer", self(node.left), self(node.right))
+
+    def print_Trace(self, node: n.Trace) -> tuple[str, int]:
+        return self.call("np.trace", self(node.arg))
+
+    def print_Dot(self, node: n.Dot) -> tuple[str, int]:
+        return f"{self.at(node.left, PRODUCT)} @ {self.at(node.right, SIGN)}", PRODUCT
+
+    def print_Symmetrize(self, node: n.Symmetrize) -> tuple[str, int]:
+        return self.call("_symmetrize", self(node.arg))
+
+
+class ElementPrinter(ArrayPrinter):
+    """One element inside a loop: arrays carry their index through `names`."""
+
+    def print_Select(self, node: n.Select) -> tuple[str, int]:
+        yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
+        return f"{yes} if {condition} else {no}", 0
+

@@ -1,0 +1,227 @@
+"""The docstring of an emitted file: equations, approximations, hyperparameters, as prose."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING
+
+from blrgen.emit.printers import literal
+from blrgen.emit.text import sentence_list
+from blrgen.program import nodes as n
+from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, SUM, Printer
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+    from blrgen.program.program import Program, Variable
+
+MEASURE = 92
+_GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "epsilon": "ε",
+    "eta": "η", "theta": "θ", "kappa": "κ", "lam": "λ", "mu": "μ", "nu": "ν", "pi": "π",
+    "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "psi": "ψ", "omega": "ω", "inf": "∞",
+}  # fmt: skip
+_SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+_SUPERSCRIPT = str.maketrans("0123456789t-", "⁰¹²³⁴⁵⁶⁷⁸⁹ᵗ⁻")
+
+
+def unicode_name(name: str) -> str:
+    """beta1 → β₁, s_next → s⁺, h_hat → ĥ."""
+    if name.endswith("_next"):
+        return unicode_name(name.removesuffix("_next")) + "⁺"
+    if name.endswith("_hat") and len(name) > 4:
+        letter = unicode_name(name.removesuffix("_hat"))
+        return f"{letter[0]}\N{COMBINING CIRCUMFLEX ACCENT}{letter[1:]}".replace(
+            "h\N{COMBINING CIRCUMFLEX ACCENT}", "ĥ"
+        )
+    match = re.fullmatch(r"([A-Za-z]+)_?(\d*)", name)
+    if match is None:
+        return name
+    stem, digits = match.groups()
+    return _GREEK.get(stem, stem) + digits.translate(_SUBSCRIPT)
+
+
+class UnicodePrinter(Printer):
+    """Expressions as on a board, on one line."""
+
+    def print_Const(self, node: n.Const) -> tuple[str, int]:
+        text, level = literal(node.value)
+        text = text.replace(" / ", "/").replace("e-", "e⁻")
+        return re.sub(r"1e⁻(\d+)", lambda m: f"10⁻{m[1].translate(_SUPERSCRIPT)}", text), level
+
+    def print_Named(self, node: n.Named) -> tuple[str, int]:
+        return _GREEK.get(node.name, node.name), ATOM
+
+    def print_Sym(self, node: n.Sym) -> tuple[str, int]:
+        return unicode_name(node.name), ATOM
+
+    def print_Sub(self, node: n.Sub) -> tuple[str, int]:
+        return f"{self.at(node.left, SUM)} − {self.at(node.right, PRODUCT)}", SUM
+
+    def print_Mul(self, node: n.Mul) -> tuple[str, int]:
+        first, *rest = node.args
+        return "·".join([self.at(first, PRODUCT)] + [self.at(a, SIGN) for a in rest]), PRODUCT
+
+    def print_Div(self, node: n.Div) -> tuple[str, int]:
+        return f"{self.at(node.top, PRODUCT)}/{self.at(node.bottom, SIGN)}", PRODUCT
+
+    def print_Neg(self, node: n.Neg) -> tuple[str, int]:
+        return f"−{self.at(node.arg, SIGN)}", SIGN
+
+    def print_Pow(self, node: n.Pow) -> tuple[str, int]:
+        return self.at(node.base, ATOM) + str(node.exponent).translate(_SUPERSCRIPT), POWER
+
+    def print_Call(self, node: n.Call) -> tuple[str, int]:
+        if node.name == "sqrt":
+            return f"√{self.at(node.args[0], ATOM)}", ATOM
+        if node.name == "abs":
+            return f"|{self(node.args[0])}|", ATOM
+        if node.name == "pow" and node.args[1] == n.Sym("t"):
+            return f"{self.at(node.args[0], ATOM)}ᵗ", POWER
+        if node.name == "pow":
+            return f"{self.at(node.args[0], ATOM)}^{self.at(node.args[1], ATOM)}", POWER
+        return super().print_Call(node)
+
+    def print_Select(self, node: n.Select) -> tuple[str, int]:
+        yes, condition, no = self(node.yes), self(node.condition), self(node.no)
+        return f"({yes} where {condition}, else {no})", ATOM
+
+    def print_MatMul(self, node: n.MatMul) -> tuple[str, int]:
+        return f"{self.at(node.left, PRODUCT)} {self.at(node.right, SIGN)}", PRODUCT
+
+    def print_Solve(self, node: n.Solve) -> tuple[str, int]:
+        inverse = f"{self.at(node.arg, ATOM)}⁻¹"
+        if isinstance(node.right, n.Identity):
+            return inverse, POWER
+        return f"{inverse} {self.at(node.right, SIGN)}", PRODUCT
+
+    def print_HalfSolve(self, node: n.HalfSolve) -> tuple[str, int]:
+        return f"{self.at(node.arg, ATOM)}^−½ {self.at(node.right, SIGN)}", PRODUCT
+
+    def print_HalfProduct(self, node: n.HalfProduct) -> tuple[str, int]:
+        return f"{self.at(node.arg, ATOM)}^½ {self.at(node.right, SIGN)}", PRODUCT
+
+    def print_Transpose(self, node: n.Transpose) -> tuple[str, int]:
+        return f"{self.at(node.arg, ATOM)}ᵀ", ATOM
+
+    def print_Outer(self, node: n.Outer) -> tuple[str, int]:
+        return f"{self.at(node.left, PRODUCT)} {self.at(n.Transpose(node.right), SIGN)}", PRODUCT
+
+    def print_Dot(self, node: n.Dot) -> tuple[str, int]:
+        return f"{self.at(n.Transpose(node.left), PRODUCT)} {self.at(node.right, SIGN)}", PRODUCT
+
+    def print_Trace(self, node: n.Trace) -> tuple[str, int]:
+        return self.call("tr", self(node.arg))
+
+    def print_Identity(self, node: n.Identity) -> tuple[str, int]:
+        return "I", ATOM
+
+    def print_Symmetrize(self, node: n.Symmetrize) -> tuple[str, int]:
+        return self.call("sym", self(node.arg))
+
+
+def module_docstring(derivation: Derivation, program: Program) -> str:
+    """All of it, without the quotes."""
+    parts = [_heading(derivation), _quantities(program), *_updates(program)]
+    approximations = _approximations(derivation)
+    if approximations:
+        parts += ["Approximations, in the order in which they were made:", approximations]
+    hypers = program.of("hyper")
+    if hypers:
+        parts += ["Hyperparameters:", "\n".join(_hyper(v, hypers) for v in hypers)]
+    if derivation.recipe is not None and derivation.recipe.citation:
+        parts.append(wrapped(f"See {derivation.recipe.citation}."))
+    return "\n\n".join(parts)
+
+
+def _heading(derivation: Derivation) -> str:
+    family = clean(derivation.family.title)
+    title = heading(derivation)
+    first = title if len(title) < MEASURE - 6 else family
+    return f"{first}.\n\n" + wrapped(f"The Bayesian learning rule for the candidate: {family}.")
+
+
+def heading(derivation: Derivation) -> str:
+    """The recipe's title, or the family's followed by the approximations."""
+    if derivation.recipe is not None:
+        return clean(derivation.recipe.title)
+    flags = [name if value is None else f"{name} {value}" for name, value in derivation.approximations]
+    title = clean(derivation.family.title)
+    return f"{title} with {sentence_list(flags)}" if flags else title
+
+
+def clean(text: str) -> str:
+    """Text that can stand in a docstring: one line, no backslash, no triple quote."""
+    return " ".join(text.split()).replace("\\", "/").replace('"""', "'''")
+
+
+def wrapped(text: str, indent: str = "", hanging: str | None = None) -> str:
+    """Filled to the measure."""
+    return textwrap.fill(
+        text,
+        MEASURE,
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _quantities(program: Program) -> str:
+    """What the names in the equations mean."""
+    known = [f"{unicode_name(v.name)} is {clean(v.meaning)}" for v in _named(program) if v.meaning]
+    if any("t" in n.names(s.expr) for s in program.statements):
+        known.append("t counts steps from 1")
+    known.append("x⁺ is the next value of x")
+    return wrapped(f"Here {'; '.join(known)}.")
+
+
+def _named(program: Program) -> tuple[Variable, ...]:
+    return program.of("state", "input", "data", "draw")
+
+
+def _updates(program: Program) -> list[str]:
+    printer = UnicodePrinter()
+    titles = {
+        "draw": "The loss is probed at:",
+        "estimate": "Estimated there, and averaged over several such points:",
+        "update": "Update:",
+    }
+    parts: list[str] = []
+    for phase in program.phases:
+        lines = [equation(unicode_name(s.name), printer(s.expr)) for s in phase.body]
+        parts += [titles[phase.name], "\n".join(lines)]
+    if program.until:
+        parts.append(f"The update is repeated until a {clean(program.until)}.")
+    return parts
+
+
+def equation(left: str, right: str) -> str:
+    """left = right, broken before a sum's signs when it is too long."""
+    lines, line = [], f"    {left} ="
+    for k, term in enumerate(re.split(r" (?=[+−] )", right)):
+        if k and len(line) + 1 + len(term) > MEASURE:
+            lines.append(line)
+            line = " " * (6 + len(left))
+        line += f" {term}"
+    return "\n".join([*lines, line])
+
+
+def _approximations(derivation: Derivation) -> str:
+    flags = dict(derivation.approximations)
+    lines = []
+    for step in derivation.steps:
+        if not step.approximation:
+            continue
+        value = flags.get(step.approximation)
+        name = step.approximation if value is None else f"{step.approximation} = {value}"
+        lines.append(wrapped(f"{clean(name)}: {clean(step.because)}", "    ", " " * 8))
+    return "\n".join(lines)
+
+
+def _hyper(v: Variable, all_of_them: tuple[Variable, ...]) -> str:
+    width = max(len(x.name) for x in all_of_them)
+    default = f", {UnicodePrinter()(v.default)} by default" if v.default is not None else ""
+    meaning = clean(v.meaning) or "hyperparameter"
+    domain = v.domain.replace("oo", "∞") or "(−∞, ∞)"
+    return wrapped(f"{v.name:<{width}}  {meaning}, in {domain}{default}", "    ", " " * (width + 6))

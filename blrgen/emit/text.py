@@ -1,0 +1,59 @@
+"""Small helpers for laying out Python source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+WIDTH = 100
+
+
+def indented(text: str, spaces: int = 4) -> str:
+    """Every non-empty line moved to the right."""
+    return "\n".join(" " * spaces + line if line else line for line in text.split("\n"))
+
+
+def call(prefix: str, arguments: Iterable[str], suffix: str = ")") -> str:
+    """`prefix` + arguments + `suffix` on one line if it fits, else the arguments on their own.
+
+    `prefix` carries the indentation and ends with the opening bracket.
+    """
+    arguments = list(arguments)
+    line = f"{prefix}{', '.join(arguments)}{suffix}"
+    if len(line) <= WIDTH:
+        return line
+    margin = " " * (len(prefix) - len(prefix.lstrip()))
+    inner = f"{margin}    {', '.join(arguments)}"
+    if len(inner) <= WIDTH:
+        return f"{prefix}\n{inner}\n{margin}{suffix}"
+    rows = "\n".join(f"{margin}    {a}," for a in arguments)
+    return f"{prefix}\n{rows}\n{margin}{suffix}"
+
+
+def assignment(name: str, expression: str, indent: int) -> str:
+    """`name = expression`, in brackets over several lines where one is too long."""
+    margin = " " * indent
+    line = f"{margin}{name} = {expression}"
+    if len(line) <= WIDTH:
+        return line
+    rows = _terms(expression)
+    inner = f"\n{margin}    ".join(rows)
+    return f"{margin}{name} = (\n{margin}    {inner}\n{margin})"
+
+
+def _terms(expression: str) -> list[str]:
+    """The expression split before its outermost plus and minus signs."""
+    rows, depth, start = [], 0, 0
+    for k, c in enumerate(expression):
+        depth += c in "(["
+        depth -= c in ")]"
+        if depth == 0 and expression[k : k + 3] in (" + ", " - "):
+            rows.append(expression[start:k])
+            start = k + 1
+    rows.append(expression[start:])
+    return rows
+
+
+def sentence_list(words: Iterable[str]) -> str:
+    """a, b and c."""
+    *front, last = list(words)
+    return f"{', '.join(front)} and {last}" if front else last

@@ -1,0 +1,41 @@
+"""Calls that a target lacks, written with those it has; finite wherever their value is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from blrgen.program import nodes as n
+from blrgen.program.program import Program
+
+
+def expand(program: Program, native: Collection[str] = ()) -> Program:
+    """The program with softplus, logistic and logcosh2 written out unless they are native."""
+    return program.map_expressions(lambda e: expanded(e, native))
+
+
+def expanded(node: n.Node, native: Collection[str] = ()) -> n.Node:
+    """One expression, likewise."""
+    return n.transform(node, lambda x: x if _name(x) in native else _rewrite(x))
+
+
+def _name(node: n.Node) -> str:
+    return node.name if isinstance(node, n.Call) else ""
+
+
+def _rewrite(node: n.Node) -> n.Node:
+    if not isinstance(node, n.Call):
+        return node
+    x = node.args[0]
+    if node.name == "softplus":  # log(1 + eˣ) = max(x, 0) + log1p(e^−|x|)
+        return n.add(n.Call("max", (x, n.ZERO)), _log1p_exp(n.neg(n.Call("abs", (x,)))))
+    if node.name == "logistic":  # 1/(1 + e⁻ˣ) = e^min(x, 0)/(1 + e^−|x|)
+        top = n.Call("exp", (n.Call("min", (x, n.ZERO)),))
+        return n.div(top, n.add(n.ONE, n.Call("exp", (n.neg(n.Call("abs", (x,))),))))
+    if node.name == "logcosh2":  # log(2 cosh x) = |x| + log1p(e^−2|x|)
+        size = n.Call("abs", (x,))
+        return n.add(size, _log1p_exp(n.neg(n.mul(n.TWO, size))))
+    return node
+
+
+def _log1p_exp(x: n.Node) -> n.Node:
+    return n.Call("log1p", (n.Call("exp", (x,)),))

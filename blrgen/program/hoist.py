@@ -1,0 +1,92 @@
+"""What does not change from element to element is computed once a step.
+
+1 − β₁, β₁ᵗ, α/(1 − β₁ᵗ) … move to the scalar section; the loop is left with array
+elements, typed scalars and constants.  In a product the scalar factors of
+numerator and denominator are gathered into one coefficient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from blrgen.program import nodes as n
+from blrgen.program.naming import is_correction, name_for
+from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement
+from blrgen.program.types import SCALAR
+
+
+def hoist(program: Program) -> Program:
+    """Move step-only expressions of every elementwise body to its scalar section."""
+    if program.kind != ELEMENTWISE:
+        return program
+    scalar_names = {name for name, t in program.scope.items() if t == SCALAR}
+    return program.with_phases(lambda p: _Hoister(p, scalar_names, set(program.scope)).phase())
+
+
+class _Hoister:
+    def __init__(self, phase: Phase, scalar_names: set[str], taken: set[str]) -> None:
+        self.before = phase
+        self.scalar_names = scalar_names
+        self.taken = taken
+        self.found: dict[n.Node, Statement] = {s.expr: s for s in phase.scalars}
+        self.scalars = list(phase.scalars)
+
+    def phase(self) -> Phase:
+        body = []
+        for s in self.before.body:
+            if s.type == SCALAR:
+                self.scalars.append(s)
+            else:
+                body.append(replace(s, expr=self.visit(s.expr)))
+        return replace(self.before, scalars=tuple(self.scalars), body=tuple(body))
+
+    def is_scalar(self, node: n.Node) -> bool:
+        return all(name in self.scalar_names for name in n.names(node))
+
+    def named(self, node: n.Node) -> n.Node:
+        """The scalar expression under a name of its own; a leaf stays."""
+        if isinstance(node, n.Const | n.Sym):
+            return node
+        if isinstance(node, n.Neg):
+            return n.neg(self.named(node.arg))
+        if node not in self.found and not is_correction(node):
+            node = n.transform(node, lambda x: self.named(x) if is_correction(x) else x)
+        if node not in self.found:
+            name = name_for(node, self.taken)
+            self.taken.add(name)
+            statement = Statement(name, node, SCALAR)
+            self.found[node] = statement
+            self.scalars.append(statement)
+        return n.Sym(self.found[node].name)
+
+    def visit(self, node: n.Node) -> n.Node:
+        if isinstance(node, n.Compare):
+            return node.rebuilt(self.visit)
+        if self.is_scalar(node):
+            return self.named(node)
+        if isinstance(node, n.Mul | n.Div):
+            return self.product(node)
+        return node.rebuilt(self.visit)
+
+    def product(self, node: n.Node) -> n.Node:
+        """coefficient · arrays / arrays."""
+        top, bottom = (node.top, node.bottom) if isinstance(node, n.Div) else (node, n.ONE)
+        scalar_top, array_top = self.split(top)
+        scalar_bottom, array_bottom = self.split(bottom)
+        if scalar_top == n.ONE or array_bottom != n.ONE and scalar_top == n.ONE:
+            coefficient, divisor = n.ONE, scalar_bottom
+        else:
+            coefficient, divisor = n.div(scalar_top, scalar_bottom), n.ONE
+        above = n.mul(self.named(coefficient), self.visit_each(array_top))
+        below = n.mul(self.named(divisor), self.visit_each(array_bottom))
+        return n.div(above, below)
+
+    def split(self, node: n.Node) -> tuple[n.Node, n.Node]:
+        """The scalar factors and the others."""
+        factors = node.args if isinstance(node, n.Mul) else (node,)
+        scalars = [f for f in factors if self.is_scalar(f)]
+        return n.mul(*scalars), n.mul(*[f for f in factors if not self.is_scalar(f)])
+
+    def visit_each(self, node: n.Node) -> n.Node:
+        factors = node.args if isinstance(node, n.Mul) else (node,)
+        return n.mul(*[self.visit(f) for f in factors])

@@ -1,0 +1,135 @@
+"""Nodes and programs as text, with the usual precedence and no more brackets than needed."""
+
+from __future__ import annotations
+
+from blrgen.errors import InternalError
+from blrgen.program import nodes as n
+from blrgen.program.program import Program
+
+SUM, PRODUCT, SIGN, POWER, ATOM = 1, 2, 3, 4, 5
+
+
+class Printer:
+    """Nodes → text; a target overrides what it writes differently."""
+
+    times = "*"
+    matmul = "@"
+
+    def __call__(self, node: n.Node) -> str:
+        return self.at(node, 0)
+
+    def at(self, node: n.Node, level: int) -> str:
+        """The text, in brackets if it binds more loosely than `level`."""
+        method = getattr(self, f"print_{type(node).__name__}", None)
+        if method is None:
+            raise InternalError(f"{type(self).__name__} cannot print {type(node).__name__}")
+        text, own = method(node)
+        return f"({text})" if own < level else text
+
+    def call(self, name: str, *args: str) -> tuple[str, int]:
+        return f"{name}({', '.join(args)})", ATOM
+
+    def print_Const(self, node: n.Const) -> tuple[str, int]:
+        value = node.value
+        if value < 0:
+            return str(value), SIGN if value.denominator == 1 else PRODUCT
+        return str(value), ATOM if value.denominator == 1 else PRODUCT
+
+    def print_Named(self, node: n.Named) -> tuple[str, int]:
+        return node.name, ATOM
+
+    def print_Sym(self, node: n.Sym) -> tuple[str, int]:
+        return node.name, ATOM
+
+    def print_Add(self, node: n.Add) -> tuple[str, int]:
+        return " + ".join(self.at(a, SUM) for a in node.args), SUM
+
+    def print_Sub(self, node: n.Sub) -> tuple[str, int]:
+        return f"{self.at(node.left, SUM)} - {self.at(node.right, PRODUCT)}", SUM
+
+    def print_Mul(self, node: n.Mul) -> tuple[str, int]:
+        first, *rest = node.args
+        parts = [self.at(first, PRODUCT)] + [self.at(a, SIGN) for a in rest]
+        return f" {self.times} ".join(parts), PRODUCT
+
+    def print_Div(self, node: n.Div) -> tuple[str, int]:
+        return f"{self.at(node.top, PRODUCT)} / {self.at(node.bottom, SIGN)}", PRODUCT
+
+    def print_Neg(self, node: n.Neg) -> tuple[str, int]:
+        return f"-{self.at(node.arg, SIGN)}", SIGN
+
+    def print_Pow(self, node: n.Pow) -> tuple[str, int]:
+        return f"{self.at(node.base, ATOM)}**{node.exponent}", POWER
+
+    def print_Call(self, node: n.Call) -> tuple[str, int]:
+        if node.name == "pow":
+            return f"{self.at(node.args[0], ATOM)}**{self.at(node.args[1], POWER)}", POWER
+        return self.call(node.name, *map(self, node.args))
+
+    def print_Compare(self, node: n.Compare) -> tuple[str, int]:
+        return f"{self.at(node.left, SUM)} {node.operator} {self.at(node.right, SUM)}", 0
+
+    def print_Select(self, node: n.Select) -> tuple[str, int]:
+        return self.call("select", self(node.condition), self(node.yes), self(node.no))
+
+    def print_MatMul(self, node: n.MatMul) -> tuple[str, int]:
+        left, right = self.at(node.left, PRODUCT), self.at(node.right, SIGN)
+        return f"{left} {self.matmul} {right}", PRODUCT
+
+    def print_Factor(self, node: n.Factor) -> tuple[str, int]:
+        return self.call("factor", self(node.arg))
+
+    def print_Solve(self, node: n.Solve) -> tuple[str, int]:
+        return self.call("solve", self(node.arg), self(node.right))
+
+    def print_HalfSolve(self, node: n.HalfSolve) -> tuple[str, int]:
+        return self.call("half_solve", self(node.arg), self(node.right))
+
+    def print_HalfProduct(self, node: n.HalfProduct) -> tuple[str, int]:
+        return self.call("half_product", self(node.arg), self(node.right))
+
+    def print_Transpose(self, node: n.Transpose) -> tuple[str, int]:
+        return f"{self.at(node.arg, ATOM)}.T", ATOM
+
+    def print_Outer(self, node: n.Outer) -> tuple[str, int]:
+        return self.call("outer", self(node.left), self(node.right))
+
+    def print_Identity(self, node: n.Identity) -> tuple[str, int]:
+        return self.call("identity", node.size)
+
+    def print_Trace(self, node: n.Trace) -> tuple[str, int]:
+        return self.call("trace", self(node.arg))
+
+    def print_Dot(self, node: n.Dot) -> tuple[str, int]:
+        return self.call("dot", self(node.left), self(node.right))
+
+    def print_Symmetrize(self, node: n.Symmetrize) -> tuple[str, int]:
+        return self.call("symmetrize", self(node.arg))
+
+
+def text(node: n.Node) -> str:
+    """An expression in plain ASCII."""
+    return Printer()(node)
+
+
+def inspect(program: Program) -> str:
+    """A program as an indented listing: variables, then every phase with its sections."""
+    lines = [f"program ({program.kind})"]
+    for v in program.variables:
+        line = f"  {v.kind:<12} {v.name:<10} {v.type!s:<18} {v.domain:<12}"
+        if v.init is not None:
+            line += f" starts at {text(v.init)}"
+        if v.default is not None:
+            line += f" default {text(v.default)}"
+        lines.append(line.rstrip())
+    for phase in program.phases:
+        lines.append(f"{phase.name}:")
+        for title, statements in (("once", phase.scalars), (program.kind, phase.body)):
+            if statements:
+                lines.append(f"  {title}:")
+                lines += [f"    {s.name} : {s.type} = {text(s.expr)}" for s in statements]
+        if phase.writes:
+            lines.append("  write:")
+            lines += [f"    {state} = {local}" for state, local in phase.writes]
+    lines += [f"posterior {key} = {text(e)}" for key, e in program.posterior]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,313 @@
+"""A `Rule` of SymPy expressions → a `Program`; the last place that sees SymPy.
+
+One method a SymPy class.  A sum is ordered for reading (what is kept first, what
+is taken off last); a product becomes coefficient · numerator / denominator.
+"""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from blrgen.algebra.ranks import vec
+from blrgen.core import Assignment, Quantity, Rule
+from blrgen.errors import InternalError, UserError
+from blrgen.program import nodes as n
+from blrgen.program.draws import distribution
+from blrgen.program.matrices import MatrixLowering, is_negative
+from blrgen.program.program import (
+    ELEMENTWISE,
+    LINEAR,
+    PHASES,
+    Phase,
+    Program,
+    Statement,
+    Variable,
+)
+from blrgen.program.types import SCALAR, Type, check, elementwise, infer, matrix, symmetric, vector
+
+Expr = Any
+
+_CALLS = {
+    "exp": "exp", "log": "log", "tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "sin": "sin",
+    "cos": "cos", "atanh": "atanh", "Abs": "abs", "sign": "sign", "Max": "max", "Min": "min",
+    "log1p": "log1p", "expm1": "expm1",
+}  # fmt: skip
+_RELATIONS = {
+    "StrictLessThan": "<", "LessThan": "<=", "StrictGreaterThan": ">", "GreaterThan": ">=",
+    "Equality": "==", "Unequality": "!=",
+}  # fmt: skip
+
+
+def lower(rule: Rule) -> Program:
+    """The program of a rule, statements in the order of its assignments, unoptimised."""
+    rule = with_noise(rule)
+    variables = _variables(rule)
+    types = {v.name: v.type for v in variables}
+    matrices = any(v.type.rank in ("vector", "symmetric", "matrix") for v in variables)
+    lowering = Lowering(types)
+    statements: dict[str, list[Statement]] = {phase: [] for phase in PHASES}
+    for a in rule.assignments:
+        if a.name in types and rule_kind(rule, a.name) != "intermediate":
+            raise InternalError(f"{a.name} is assigned, but it is already a quantity")
+        if a.stage not in statements:
+            raise InternalError(f"unknown stage {a.stage!r} of the assignment to {a.name}")
+        _identifier(a.name)
+        expr = lowering.lower(a.expr, where=f"in the assignment to {a.name}")
+        statements[a.stage].append(_statement(a.name, expr, types))
+    phases = [_phase(name, statements[name], rule) for name in PHASES]
+    posterior = tuple(
+        (key, lowering.lower(e, where=f"in the posterior {key}")) for key, e in rule.posterior
+    )
+    return Program(
+        variables,
+        tuple(p for p in phases if p.scalars or p.body),
+        LINEAR if matrices else ELEMENTWISE,
+        posterior,
+        rule.until,
+    )
+
+
+def with_noise(rule: Rule) -> Rule:
+    """A draw θ ~ N(mean, P⁻¹) in terms of standard noise: θ = mean + P^−½ ε."""
+    q = dict(rule.posterior)
+    drawn = [d for d in rule.of("draw") if d.rank == "vector" and not distribution(d.distribution)]
+    if not drawn:
+        return rule
+    if "mean" not in q or "precision" not in q or len(drawn) > 1 or "eps" in rule:
+        raise UserError(f"no target can draw from {drawn[0].distribution}")
+    (theta,) = drawn
+    eps = vec("eps")
+    noise = Quantity("eps", "draw", "vector", eps, "standard normal noise", distribution="N(0, I)")
+    probe = replace(theta, kind="intermediate", distribution="")
+    others = tuple(probe if x.name == theta.name else x for x in rule.quantities)
+    at = q["mean"] + q["precision"] ** sp.Rational(-1, 2) * eps
+    first = Assignment(theta.name, at, "draw")
+    return replace(rule, quantities=(*others, noise), assignments=(first, *rule.assignments))
+
+
+def rule_kind(rule: Rule, name: str) -> str:
+    """What a name is in the rule; an undeclared result counts as an intermediate."""
+    return rule[name].kind if name in rule else "intermediate"
+
+
+def _statement(name: str, expr: n.Node, types: dict[str, Type]) -> Statement:
+    """Typed by the state or quantity it is the next value of, or by inference."""
+    found = infer(expr, types)
+    state = name.removesuffix("_next") if name.endswith("_next") else name
+    target = types.get(name, types.get(state, found))
+    if target.rank == "symmetric" and found.rank == "matrix" and found.is_square:
+        expr = n.Symmetrize(expr)
+    check(expr, target, types, name)
+    types[name] = target
+    return Statement(name, expr, target)
+
+
+def _phase(name: str, statements: list[Statement], rule: Rule) -> Phase:
+    writes = tuple(
+        (q.name, f"{q.name}_next")
+        for q in rule.of("state")
+        if any(s.name == f"{q.name}_next" for s in statements)
+    )
+    if name == "draw" and statements:
+        probe = statements[-1].name  # where the loss is evaluated
+        writes = ((probe, probe),)
+    return Phase(name, (), tuple(statements), writes)
+
+
+def _variables(rule: Rule) -> tuple[Variable, ...]:
+    """Quantities as variables; a rule of scalars only acts on every element of an array."""
+    states = rule.of("state")
+    if not states:
+        raise InternalError("a rule without a state updates nothing")
+    spread = all(q.rank == "scalar" for q in states)
+    rows = any(q.rank == "matrix" and q.kind == "data" for q in rule.quantities)
+    found = []
+    for q in rule.quantities:
+        _identifier(q.name)
+        kind = _type(q, spread, rows)
+        lowering = Lowering({p.name: _type(p, spread, rows) for p in rule.of("hyper", "state")})
+        init = lowering.lower(q.init, where=f"initial {q.name}") if _is_given(q.init) else None
+        if q.kind == "state" and init is not None and kind.rank == "symmetric":
+            init = n.mul(init, n.Identity(kind.shape[0]))
+        default = lowering.lower(q.default, where=q.name) if _is_given(q.default) else None
+        found.append(
+            Variable(q.name, q.kind, kind, q.meaning, init, default, q.domain, q.distribution)
+        )
+    if "t" not in rule:
+        found.append(Variable("t", "counter", SCALAR, "counts steps from 1"))
+    return tuple(found)
+
+
+def _is_given(x: Expr) -> bool:
+    return x is not None
+
+
+def _type(q: Quantity, spread: bool, rows: bool) -> Type:
+    if q.rank == "scalar":
+        arrays = ("state", "input", "draw", "intermediate")
+        return elementwise() if spread and q.kind in arrays else SCALAR
+    if q.rank == "elementwise":
+        return elementwise()
+    if q.rank == "vector":
+        return vector("n" if q.kind == "data" and rows else "d")
+    if q.rank == "symmetric":
+        return symmetric()
+    if q.rank == "matrix":
+        return matrix("n", "d") if q.kind == "data" else matrix("d", "d")
+    raise InternalError(f"unknown rank {q.rank!r} of {q.name}")
+
+
+def _identifier(name: str) -> None:
+    """Names end up in emitted code: plain ASCII identifiers only."""
+    if not (name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
+        raise UserError(
+            f"{name!r} cannot be a name in a program",
+            why="it is not a plain Python identifier",
+            how="use ASCII letters, digits and underscores, and no Python keyword",
+        )
+
+
+class Lowering(MatrixLowering):
+    """SymPy → nodes, by a method a class; `types` says what the known names are."""
+
+    def __init__(self, types: dict[str, Type]) -> None:
+        self.types = types
+        self.where = ""
+
+    def lower(self, x: Expr, where: str = "") -> n.Node:
+        """The node for an expression; `where` is for messages."""
+        self.where = where or self.where
+        return self.visit(sp.sympify(x, strict=True))
+
+    def visit(self, x: Expr) -> n.Node:
+        if not x.is_commutative:
+            return self.visit_word(x)
+        for cls in type(x).__mro__:
+            method = getattr(self, f"visit_{cls.__name__}", None)
+            if method is not None:
+                return method(x)  # type: ignore[no-any-return]
+        name = type(x).__name__
+        if name in _CALLS:
+            return n.Call(_CALLS[name], tuple(self.visit(a) for a in self.ordered(x)))
+        if name in _RELATIONS:
+            return n.Compare(_RELATIONS[name], self.visit(x.lhs), self.visit(x.rhs))
+        raise UserError(
+            f"no target can compute {name} in {x}",
+            where=self.where,
+            how="known functions: " + ", ".join(sorted(_CALLS)),
+        )
+
+    def ordered(self, x: Expr) -> list[Expr]:
+        """Arguments in an order that does not depend on the hash seed."""
+        if isinstance(x, sp.Max | sp.Min):
+            return sorted(x.args, key=sp.default_sort_key)
+        return list(x.args)
+
+    def visit_Symbol(self, x: Expr) -> n.Node:
+        if x.name not in self.types:
+            raise UserError(
+                f"unknown name {x.name} in an expression",
+                where=self.where,
+                why="known names: " + ", ".join(self.types),
+            )
+        return n.Sym(x.name)
+
+    def visit_Rational(self, x: Expr) -> n.Node:
+        return n.Const(Fraction(int(x.p), int(x.q)))
+
+    def visit_Float(self, x: Expr) -> n.Node:
+        return n.Const(Fraction(str(x)))
+
+    def visit_Pi(self, x: Expr) -> n.Node:
+        return n.Named("pi")
+
+    def visit_Exp1(self, x: Expr) -> n.Node:
+        return n.Named("e")
+
+    def visit_Infinity(self, x: Expr) -> n.Node:
+        return n.Named("inf")
+
+    def visit_NegativeInfinity(self, x: Expr) -> n.Node:
+        return n.Neg(n.Named("inf"))
+
+    def visit_Add(self, x: Expr) -> n.Node:
+        """Positive terms first, arrays before scalars, short before long."""
+        terms = sorted(x.args, key=self.reading_order)
+        plus = [self.visit(a) for a in terms if not is_negative(a)]
+        minus = [self.visit(-a) for a in terms if is_negative(a)]
+        if not plus:
+            return n.neg(n.add(*minus))
+        result = n.add(*plus)
+        for term in minus:
+            result = n.Sub(result, term)
+        return result
+
+    def reading_order(self, x: Expr) -> tuple[Any, ...]:
+        above = any(self.types.get(s.name, SCALAR) != SCALAR for s in x.free_symbols)
+        return (is_negative(x), not above, sp.count_ops(x), sp.default_sort_key(x))
+
+    def visit_Mul(self, x: Expr) -> n.Node:
+        """coefficient · numerator / denominator, the sign outside.
+
+        A rational coefficient is a factor where it is exact in binary, otherwise
+        its denominator divides: x/3 is rounded once, 0.333…·x twice.
+        """
+        if is_negative(x):
+            return n.neg(self.visit(-x))
+        coefficient, rest = x.as_coeff_Mul()
+        top, bottom = [], []
+        for a in sorted(sp.Mul.make_args(rest), key=self.factor_order):
+            if is_root_of_inverse(a):
+                bottom.append(n.sqrt(self.visit(a.base.base ** (-a.base.exp))))
+            elif a.is_Pow and is_negative(a.exp):
+                bottom.append(self.visit(a.base ** (-a.exp)))
+            else:
+                top.append(self.visit(a))
+        binary = coefficient.is_Rational and not bottom and coefficient.q & (coefficient.q - 1) == 0
+        if binary or not coefficient.is_Rational:
+            top.insert(0, self.visit(coefficient))
+        else:
+            top.insert(0, n.Const.of(int(coefficient.p)))
+            bottom.insert(0, n.Const.of(int(coefficient.q)))
+        return n.div(n.mul(*top), n.mul(*bottom))
+
+    def factor_order(self, x: Expr) -> tuple[Any, ...]:
+        above = any(self.types.get(s.name, SCALAR) != SCALAR for s in x.free_symbols)
+        return (above, not x.is_number, sp.count_ops(x), sp.default_sort_key(x))
+
+    def visit_Pow(self, x: Expr) -> n.Node:
+        base, exponent = x.base, x.exp
+        if is_negative(exponent):
+            return n.div(n.ONE, self.visit(base ** (-exponent)))
+        if is_root_of_inverse(x):
+            return n.div(n.ONE, n.sqrt(self.visit(base.base ** (-base.exp))))
+        if exponent == sp.Rational(1, 2):
+            return n.sqrt(self.visit(base))
+        if exponent.is_Integer:
+            return n.Pow(self.visit(base), int(exponent))
+        if exponent.is_Rational and exponent.q == 2:
+            whole = self.visit(base ** (exponent - sp.Rational(1, 2)))
+            return n.mul(whole, n.sqrt(self.visit(base)))
+        return n.Call("pow", (self.visit(base), self.visit(exponent)))
+
+    def visit_Piecewise(self, x: Expr) -> n.Node:
+        (first, condition), *rest = x.args
+        if condition == sp.true:
+            return self.visit(first)
+        if not rest:
+            raise UserError(f"{x} has no value where {condition} fails", where=self.where)
+        return n.Select(self.visit(condition), self.visit(first), self.visit(x.func(*rest)))
+
+    def visit_Heaviside(self, x: Expr) -> n.Node:
+        return n.Select(n.Compare(">", self.visit(x.args[0]), n.ZERO), n.ONE, n.ZERO)
+
+
+def is_root_of_inverse(x: Expr) -> bool:
+    """√(1/y), which is written 1/√y: the same wherever either is real."""
+    half = x.is_Pow and x.exp == sp.Rational(1, 2)
+    return bool(half and x.base.is_Pow and x.base.exp == -1)

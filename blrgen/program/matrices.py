@@ -1,0 +1,141 @@
+"""Products of non-commuting symbols → matrix nodes.
+
+A word is read from the right: A S⁻¹ v is A · solve(S, v), so that no inverse is
+ever formed.  A bare scalar in a sum of square matrices is that multiple of the
+identity.  S^(−1/2) stands for L⁻ᵀ and S^(1/2) for L, where S = L Lᵀ.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from blrgen.algebra.ranks import DIM, T, rank_of
+from blrgen.errors import InternalError, UserError
+from blrgen.program import nodes as n
+from blrgen.program.types import Type, infer
+
+Expr = Any
+
+
+class MatrixLowering:
+    """The part of the visitor that handles words; `visit` is the commuting part."""
+
+    types: dict[str, Type]
+    where: str
+
+    def visit(self, x: Expr) -> n.Node:
+        raise NotImplementedError
+
+    def reading_order(self, x: Expr) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def visit_word(self, x: Expr) -> n.Node:
+        """A non-commuting expression."""
+        if x.is_Add:
+            return self._sum(x)
+        if x.is_Mul:
+            return self._product(x)
+        if x.is_Pow and x.exp.is_Integer and int(x.exp) > 1:
+            return self._columns([x.base] * int(x.exp))
+        if x.is_Pow:
+            return self._columns([x])
+        if isinstance(x, T):
+            return n.Transpose(self.visit(x.args[0]))
+        if isinstance(x, sp.Symbol):
+            return self.visit_symbol(x)
+        raise UserError(f"no target can compute {type(x).__name__} in {x}", where=self.where)
+
+    def visit_symbol(self, x: Expr) -> n.Node:
+        if x.name not in self.types:
+            raise UserError(
+                f"unknown name {x.name} in an expression",
+                where=self.where,
+                why="known names: " + ", ".join(self.types),
+            )
+        return n.Sym(x.name)
+
+    def visit_trace(self, x: Expr) -> n.Node:
+        """A scalar aᵀ … b as a dot product, any other trace as it is."""
+        word = self._unrolled(x.args[0])
+        if isinstance(word[0], T) and rank_of(word[0]) == "row" and rank_of(word[-1]) == "vector":
+            return n.Dot(self.visit(word[0].args[0]), self._columns(word[1:]))
+        return n.Trace(self._columns(word))
+
+    def _sum(self, x: Expr) -> n.Node:
+        terms = sorted(x.args, key=self.reading_order)
+        plus = [self._term(a, x) for a in terms if not is_negative(a)]
+        minus = [self._term(-a, x) for a in terms if is_negative(a)]
+        if not plus:
+            return n.neg(n.add(*minus))
+        result = n.add(*plus)
+        for term in minus:
+            result = n.Sub(result, term)
+        return result
+
+    def _term(self, x: Expr, whole: Expr) -> n.Node:
+        if not x.is_commutative:
+            return self.visit(x)
+        if rank_of(whole) not in ("symmetric", "matrix"):
+            raise InternalError(f"the scalar {x} is added to a vector in {whole}")
+        return n.mul(self.visit(x), n.Identity(str(DIM)))
+
+    def _product(self, x: Expr) -> n.Node:
+        coefficient, word = x.args_cnc()
+        scalar = sp.Mul(*coefficient)
+        product = self._columns(self._unrolled(sp.Mul(*word)))
+        if scalar == 1:
+            return product
+        if is_negative(scalar):
+            inner = product if scalar == -1 else n.mul(self.visit(-scalar), product)
+            return n.neg(inner)
+        return n.mul(self.visit(scalar), product)
+
+    def _unrolled(self, x: Expr) -> list[Expr]:
+        """A word as a list of letters, with whole powers written out."""
+        letters: list[Expr] = []
+        for a in x.args if x.is_Mul else (x,):
+            if a.is_Pow and a.exp.is_Integer and abs(int(a.exp)) > 1:
+                one = a.base if int(a.exp) > 0 else a.base**-1
+                letters += [one] * abs(int(a.exp))
+            else:
+                letters.append(a)
+        return letters
+
+    def _columns(self, word: list[Expr]) -> n.Node:
+        """The product of the letters, associated to the right."""
+        rows = [k for k, a in enumerate(word) if rank_of(a) == "row"]
+        if rows and rank_of(word[-1]) != "vector":
+            k = rows[0]
+            left, right = word[:k], sp.Mul(*word[k:])
+            return n.Outer(self._columns(left), self.visit(T(right)))
+        *front, last = word
+        result = self._last(last)
+        for a in reversed(front):
+            result = self._times(a, result)
+        return result
+
+    def _last(self, x: Expr) -> n.Node:
+        if not x.is_Pow:
+            return self.visit(x)
+        base = self.visit(x.base)
+        identity = n.Identity(infer(base, self.types).shape[0])
+        return self._times(x, identity)
+
+    def _times(self, a: Expr, right: n.Node) -> n.Node:
+        if not a.is_Pow:
+            return n.MatMul(self.visit(a), right)
+        base = self.visit(a.base)
+        if a.exp == -1:
+            return n.Solve(base, right)
+        if a.exp == sp.Rational(-1, 2):
+            return n.HalfSolve(base, right)
+        if a.exp == sp.Rational(1, 2):
+            return n.HalfProduct(base, right)
+        raise UserError(f"no target can compute {a}", where=self.where)
+
+
+def is_negative(x: Expr) -> bool:
+    """Whether the numerical coefficient carries a minus sign."""
+    return bool(x.as_coeff_Mul()[0].is_negative)

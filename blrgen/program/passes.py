@@ -1,0 +1,28 @@
+"""The passes in their order, from a lowered program to one that is ready to be emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from blrgen.program.cse import cse
+from blrgen.program.dead import dead
+from blrgen.program.expand import expand
+from blrgen.program.factor import factor
+from blrgen.program.hoist import hoist
+from blrgen.program.order import order
+from blrgen.program.program import Program
+from blrgen.program.stable import stable
+from blrgen.program.strength import strength
+
+BEFORE = (order, dead, stable)
+AFTER = (hoist, strength, factor, cse, order)
+
+
+def optimised(program: Program, native: Collection[str] = ()) -> Program:
+    """All passes, one after the other; `native` are the calls the target has of its own."""
+    for one in BEFORE:
+        program = one(program)
+    program = expand(program, native)
+    for one in AFTER:
+        program = one(program)
+    return program

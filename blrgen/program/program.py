@@ -1,0 +1,141 @@
+"""A whole program: variables, and phases of ordered typed statements.
+
+A rule that probes the loss at random points has three phases, `draw` (where the
+loss is evaluated), `estimate` (what is averaged over several such points) and
+`update`; the others have only `update`.  Every phase has a scalar section, done
+once a step, and a body: one fused elementwise loop or a list of linear algebra
+statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from blrgen.program.nodes import Node, names
+from blrgen.program.types import Type
+
+PHASES = ("draw", "estimate", "update")
+ELEMENTWISE, LINEAR = "elementwise", "linear algebra"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A name, what it is, and what a reader or a caller must know of it."""
+
+    name: str
+    kind: str  # state | input | hyper | draw | counter | intermediate | data
+    type: Type
+    meaning: str = ""
+    init: Node | None = None
+    default: Node | None = None
+    domain: str = ""
+    distribution: str = ""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """name ← expr."""
+
+    name: str
+    expr: Node
+    type: Type
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Scalars computed once, then the body; `writes` are (state, local) pairs done at the end."""
+
+    name: str
+    scalars: tuple[Statement, ...] = ()
+    body: tuple[Statement, ...] = ()
+    writes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Names the phase needs from outside, in order of first use."""
+        own = {s.name for s in (*self.scalars, *self.body)}
+        found = [x for s in (*self.scalars, *self.body) for x in names(s.expr)]
+        return tuple(dict.fromkeys(x for x in found if x not in own))
+
+    @property
+    def body_reads(self) -> tuple[str, ...]:
+        """Names the body needs from outside it, the phase's own scalars included."""
+        own = {s.name for s in self.body}
+        found = [x for s in self.body for x in names(s.expr)]
+        found += [local for _, local in self.writes]
+        return tuple(dict.fromkeys(x for x in found if x not in own))
+
+    def assigns(self, name: str) -> bool:
+        return any(s.name == name for s in (*self.scalars, *self.body))
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is stored, read and drawn, and what is computed in which order."""
+
+    variables: tuple[Variable, ...]
+    phases: tuple[Phase, ...]
+    kind: str  # ELEMENTWISE or LINEAR: what the bodies are
+    posterior: tuple[tuple[str, Node], ...] = ()
+    until: str = ""
+
+    def __getitem__(self, name: str) -> Variable:
+        for v in self.variables:
+            if v.name == name:
+                return v
+        raise KeyError(name)
+
+    def __contains__(self, name: str) -> bool:
+        return any(v.name == name for v in self.variables)
+
+    def of(self, *kinds: str) -> tuple[Variable, ...]:
+        return tuple(v for v in self.variables if v.kind in kinds)
+
+    def phase(self, name: str) -> Phase:
+        """The phase of that name, empty when the rule has none."""
+        return next((p for p in self.phases if p.name == name), Phase(name))
+
+    @property
+    def statements(self) -> Iterator[Statement]:
+        for p in self.phases:
+            yield from p.scalars
+            yield from p.body
+
+    @property
+    def scope(self) -> dict[str, Type]:
+        """The type of every name."""
+        types = {v.name: v.type for v in self.variables}
+        return types | {s.name: s.type for s in self.statements}
+
+    @property
+    def parameter(self) -> Variable:
+        """The state that the caller's arrays hold: what the posterior mean is a function of."""
+        states = self.of("state")
+        inside = [x for key, e in self.posterior if key == "mean" for x in names(e)]
+        held = [v for v in states if v.name in inside]
+        return held[0] if len(held) == 1 else states[0]
+
+    def with_phases(self, change: Callable[[Phase], Phase]) -> Program:
+        return replace(self, phases=tuple(change(p) for p in self.phases))
+
+    def map_expressions(self, change: Callable[[Node], Node]) -> Program:
+        """The program with `change` applied to the right-hand side of every statement."""
+
+        def on(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+            return tuple(replace(s, expr=change(s.expr)) for s in statements)
+
+        return replace(
+            self.with_phases(lambda p: replace(p, scalars=on(p.scalars), body=on(p.body))),
+            posterior=tuple((key, change(e)) for key, e in self.posterior),
+        )
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """`name`, or the first of name_2, name_3, … that is not taken."""
+    if name not in taken:
+        return name
+    k = 2
+    while f"{name}_{k}" in taken:
+        k += 1
+    return f"{name}_{k}"

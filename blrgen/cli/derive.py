@@ -10,8 +10,9 @@ added to the recipe's own.
 from __future__ import annotations
 
 import argparse
+import sys
 
-from blrgen.cli.output import result
+from blrgen.cli.output import coloured, result
 from blrgen.cli.parser import OneOf, Parser
 from blrgen.cli.what import add_what, derived
 
@@ -31,5 +32,5 @@ def run(options: argparse.Namespace) -> int:
     derivation = derived(options)
     from blrgen.show import render
 
-    result(render(derivation, options.format))
+    result(render(derivation, options.format, colour=coloured(sys.stdout)))
     return 0

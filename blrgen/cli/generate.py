@@ -14,11 +14,10 @@ from blrgen.cli.output import note, result, save
 from blrgen.cli.parser import OneOf, Parser
 from blrgen.cli.what import add_what, derived
 
-DTYPES = ("float32", "float64")
-
 
 def configure(parser: Parser) -> None:
     """WHAT, approximations, --target, --dtype and -o."""
+    from blrgen.emit import DTYPES
     from blrgen.emit.targets import TARGETS
 
     add_what(parser)

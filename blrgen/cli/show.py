@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 
-from blrgen.cli.output import result
+from blrgen.cli.output import coloured, result
 from blrgen.cli.parser import OneOf, Parser
 from blrgen.errors import UserError
 
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     from blrgen.show import render_geometry
 
     geometry = geometry_of(read_family(options.family))
-    result(render_geometry(geometry, options.format, at=at))
+    result(render_geometry(geometry, options.format, at=at, colour=coloured(sys.stdout)))
     return 0
 
 

@@ -112,7 +112,9 @@ def shipped(root: Path) -> set[str]:
         f"blrgen/_data/{kind}/{file.relative_to(folder).as_posix()}"
         for kind, folder in kinds.items()
         for file in folder.rglob("*")
-        if file.is_file() and not is_cache(file.relative_to(folder))
+        if file.is_file()
+        and not is_cache(file.relative_to(folder))
+        and not file.name.startswith("test_")
     }
 
 
@@ -145,6 +147,8 @@ def test_installed_any_way_it_works_from_any_folder(root, request, tmp_path, at_
     environment.install(*what)
     home = environment.python("import blrgen; print(blrgen.__file__)", elsewhere)
     assert home.startswith(str(root if kind == "editable" else environment.folder))
+    copied = list(environment.folder.glob("lib/python*/site-packages/blrgen"))
+    assert bool(copied) == (kind != "editable")
     for words in COMMANDS:
         assert environment.blrgen(*words, cwd=elsewhere) == at_home[" ".join(words)], words
     assert os.listdir(elsewhere) == []

@@ -1,0 +1,99 @@
+"""Prove or refute: a derivation against its hand-written reference, or code against a rule.
+
+For WHAT, the derived rule is held against the reference of that name (or the one
+that --against names), and the emitted sources against the derived rule.  For
+FILE.py, the file's step function is held against the rule that --against names.
+
+  blrgen verify adam
+  blrgen verify my_step.py --against adam --map lr=alpha
+
+exit code: 0 proved · 1 refuted · 3 equal in numbers only · 2 a mistake in what was asked
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from blrgen.cli.output import coloured, result
+from blrgen.cli.parser import Parser
+from blrgen.cli.what import add_what, derived
+from blrgen.errors import UserError
+
+if TYPE_CHECKING:
+    from blrgen.prove.proof import Verdict
+
+
+def configure(parser: Parser) -> None:
+    """WHAT or FILE.py, --against, --function and --map."""
+    add_what(parser, metavar="WHAT|FILE.py", help="what to derive, or a file with a step function")
+    parser.add_argument("--against", default="", metavar="NAME", help="what it is held against")
+    parser.add_argument(
+        "--function", default="step", metavar="NAME", help="the function in FILE.py; step if absent"
+    )
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="THEIRS=OURS",
+        help="what an argument of the function is called in the rule; may be repeated",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what was found; the weakest level is the exit code."""
+    mapping = names(options.map)
+    if options.what.endswith(".py"):
+        found = [("", _file(options, mapping))]
+    else:
+        if mapping or options.function != "step":
+            raise UserError(
+                "--map and --function are for a FILE.py",
+                how=f"blrgen verify FILE.py --against {options.what}",
+            )
+        found = _derived(options)
+    from blrgen.prove.proof import weakest
+    from blrgen.show import render_proof
+
+    colour = coloured(sys.stdout)
+    blocks = [
+        (f"{title}\n" if title else "") + render_proof(verdict, colour=colour)
+        for title, verdict in found
+    ]
+    result("\n".join(blocks))
+    return {"refuted": 1, "numeric": 3}.get(weakest(v.level for _, v in found), 0)
+
+
+def names(pairs: list[str]) -> dict[str, str]:
+    """THEIRS=OURS, ... as a mapping."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        theirs, equals, ours = (x.strip() for x in pair.partition("="))
+        if not (equals and theirs.isidentifier() and ours.isidentifier()):
+            raise UserError(
+                f"{pair!r} is not THEIRS=OURS", where="--map", how="for example --map lr=alpha"
+            )
+        if theirs in found:
+            raise UserError(f"{theirs} is mapped twice", where="--map")
+        found[theirs] = ours
+    return found
+
+
+def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Verdict:
+    """Somebody's step function against a rule."""
+    from blrgen.prove.verify_file import verify_file
+
+    if not options.against:
+        raise UserError(
+            "against what?",
+            where="blrgen verify",
+            how="add --against NAME, such as --against adam",
+        )
+    file, options.what = options.what, options.against
+    return verify_file(file, derived(options).rule, function=options.function, mapping=mapping)
+
+
+def _derived(options: argparse.Namespace) -> list[tuple[str, Verdict]]:
+    """A derivation against its reference, and what is emitted for it."""
+    raise NotImplementedError

@@ -24,6 +24,7 @@ from blrgen.prove.fractions import (
 Expr = Any
 MAX_CASES = 5  # indicators inside one argument
 MAX_EXPONENT_TERMS = 30
+LARGE = 12  # terms of an argument of Max, Min, … that is given a letter of its own
 
 
 def identical(left: Expr, right: Expr, domains: Mapping[Expr, str], seconds: float = 1.0) -> bool:
@@ -59,6 +60,7 @@ class Normaliser(Workspace):
         self._known: dict[Any, int] = {}
         self._roots: dict[tuple[Any, int], int] = {}
         self._indicators: dict[Poly, int] = {}
+        self._letters: list[tuple[Frac, Frac]] = []
 
     # expressions --------------------------------------------------------------------
     def convert(self, e: Expr) -> Frac:
@@ -204,17 +206,35 @@ class Normaliser(Workspace):
         difference = self.subtract(a, b)
         return self.add(b, self.multiply(difference, self.positive_part(difference)))
 
+    def _letter(self, e: Expr) -> Frac:
+        """A large argument as a letter, the same for arguments proved equal.
+
+        Equal for every value of the letter is equal for the argument's.
+        """
+        a = self.convert(e)
+        if len(a.num) + sum(len(f) for f in a.den) <= LARGE or self._indicators_in(a):
+            return a
+        for known, letter in self._letters:
+            if self.equal(known, a):
+                return letter
+            if self.is_zero(self.add(known, a)):
+                return self.negative(letter)
+        values = POSITIVE if self.sign_of(a) > 0 else REAL
+        letter = self.gen(self.new(Generator("atom", values, "letter", (len(self._letters),))))
+        self._letters.append((a, letter))
+        return letter
+
     def _f_abs(self, x: Expr) -> Frac:
-        return self.absolute(self.convert(x))
+        return self.absolute(self._letter(x))
 
     def _f_sign(self, x: Expr) -> Frac:
-        return self.sign_function(self.convert(x))
+        return self.sign_function(self._letter(x))
 
     def _f_max(self, *args: Expr) -> Frac:
-        return fold(self._larger, map(self.convert, args))
+        return fold(self._larger, map(self._letter, args))
 
     def _f_min(self, *args: Expr) -> Frac:
-        return self.negative(fold(self._larger, [self.negative(self.convert(a)) for a in args]))
+        return self.negative(fold(self._larger, [self.negative(self._letter(a)) for a in args]))
 
     def _piecewise(self, e: Expr) -> Frac:
         if e.args[-1][1] != sp.true:
@@ -449,6 +469,7 @@ class Normaliser(Workspace):
         for k, info in enumerate(self.info):
             if (
                 info.kind == "atom"
+                and head != "letter"
                 and info.head == head
                 and len(info.args) == len(args)
                 and all(map(self.equal, info.args, args))

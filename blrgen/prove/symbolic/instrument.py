@@ -129,11 +129,13 @@ class _Rewriter(ast.NodeTransformer):
             return node
         value = node.value
         parts = value.elts if isinstance(value, ast.Tuple) else [value]
-        texts = [None if isinstance(p, ast.Name) else ast.unparse(p) for p in parts]
+        texts = [
+            f"{'returned' if isinstance(p, ast.Name) else 'return'} {ast.unparse(p)}" for p in parts
+        ]
         new = [self.visit(p) for p in parts]
         new = [
-            p if text is None or isinstance(p, ast.Starred)
-            else _call(TRACE, ast.Constant(node.lineno), ast.Constant(f"return {text}"), p)
+            p if isinstance(p, ast.Starred)
+            else _call(TRACE, ast.Constant(node.lineno), ast.Constant(text), p)
             for p, text in zip(new, texts, strict=True)
         ]  # fmt: skip
         node.value = ast.Tuple(new, ast.Load()) if isinstance(value, ast.Tuple) else new[0]

@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples on every run; HYPOTHESIS_PROFILE=explore looks for new ones.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 ROOT = Path(__file__).resolve().parent.parent
 

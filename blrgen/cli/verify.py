@@ -22,7 +22,9 @@ from blrgen.cli.what import add_what, derived
 from blrgen.errors import UserError
 
 if TYPE_CHECKING:
-    from blrgen.prove.proof import Verdict
+    from blrgen.prove.derivation import Report
+
+PROGRAM = "blrgen verify"
 
 
 def configure(parser: Parser) -> None:
@@ -44,25 +46,16 @@ def configure(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what was found; the weakest level is the exit code."""
     mapping = names(options.map)
-    if options.what.endswith(".py"):
-        found = [("", _file(options, mapping))]
-    else:
-        if mapping or options.function != "step":
-            raise UserError(
-                "--map and --function are for a FILE.py",
-                how=f"blrgen verify FILE.py --against {options.what}",
-            )
-        found = _derived(options)
-    from blrgen.prove.proof import weakest
+    report = _file(options, mapping) if options.what.endswith(".py") else _derived(options)
     from blrgen.show import render_proof
 
     colour = coloured(sys.stdout)
     blocks = [
         (f"{title}\n" if title else "") + render_proof(verdict, colour=colour)
-        for title, verdict in found
+        for title, verdict in report.parts
     ]
     result("\n".join(blocks))
-    return {"refuted": 1, "numeric": 3}.get(weakest(v.level for _, v in found), 0)
+    return report.exit_code
 
 
 def names(pairs: list[str]) -> dict[str, str]:
@@ -80,20 +73,29 @@ def names(pairs: list[str]) -> dict[str, str]:
     return found
 
 
-def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Verdict:
+def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
     """Somebody's step function against a rule."""
-    from blrgen.prove.verify_file import verify_file
-
     if not options.against:
         raise UserError(
-            "against what?",
-            where="blrgen verify",
-            how="add --against NAME, such as --against adam",
+            "against what?", where=PROGRAM, how="add --against NAME, for example --against adam"
         )
     file, options.what = options.what, options.against
-    return verify_file(file, derived(options).rule, function=options.function, mapping=mapping)
+    rule = derived(options).rule
+    from blrgen.prove.derivation import Report
+    from blrgen.prove.verify_file import verify_file
+
+    return Report((("", verify_file(file, rule, function=options.function, mapping=mapping)),))
 
 
-def _derived(options: argparse.Namespace) -> list[tuple[str, Verdict]]:
+def _derived(options: argparse.Namespace) -> Report:
     """A derivation against its reference, and what is emitted for it."""
-    raise NotImplementedError
+    if options.map or options.function != "step":
+        raise UserError(
+            "--map and --function are for a FILE.py",
+            where=PROGRAM,
+            how=f"{PROGRAM} FILE.py --against {options.what}",
+        )
+    derivation = derived(options)
+    from blrgen.prove.derivation import verify_derivation
+
+    return verify_derivation(derivation, against=options.against)

@@ -38,7 +38,7 @@ def add_what(parser: Parser, **positional: Any) -> None:
     """WHAT, --loss and one flag for each approximation in the registry."""
     from blrgen.approximate import registry
 
-    parser.add_argument("what", metavar="WHAT", **{"help": HELP, **positional})
+    parser.add_argument("what", **{"metavar": "WHAT", "help": HELP, **positional})
     parser.add_argument(
         "--loss", default="", metavar="L", help="the loss ℓ(theta); abstract if absent"
     )

@@ -10,6 +10,5 @@ same for a family and for what was proved; `table` aligns plain text.
 from blrgen.show.derivation import notebook, render
 from blrgen.show.geometry import render_geometry
 from blrgen.show.proof import render_proof
-from blrgen.show.table import table
 
-__all__ = ["notebook", "render", "render_geometry", "render_proof", "table"]
+__all__ = ["notebook", "render", "render_geometry", "render_proof"]

@@ -209,9 +209,11 @@ class Arranger:
         call, compound = isinstance(inner, Call), isinstance(inner, (Sum, Product))
         if not variables:
             late = isinstance(inner, (Sum, Root))
-            return (2 * call, (), late, not isinstance(node, (Name, Constant)), text.swapcase())
+            plain = isinstance(node, (Name, Constant))
+            guest = plain and not all(Reading().is_hyper(n) for n in names)
+            return (2 * call, (), late, (not plain, guest), text.swapcase())
         first = min(self.reading.place(n) for n in variables)
-        return (1 + call, first[:2], compound, False, text)
+        return (1 + call, first[:2], compound, (False, False), text)
 
     # sums
 

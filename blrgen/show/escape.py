@@ -16,12 +16,12 @@ from blrgen.show.alphabet import COMMAND, GREEK, SUBSCRIPT, SUPERSCRIPT
 
 
 def printable(text: str) -> str:
-    """Control characters, which a terminal would obey, made visible; line breaks become spaces."""
-    text = re.sub(r"[\t\r\n]+", " ", text)
-    return "".join(
-        f"\\x{ord(c):02x}" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co") else c
-        for c in text
-    )
+    """One line, with control and unassigned characters, which a terminal may obey, made visible."""
+    return "".join(c if c.isprintable() else _visible(c) for c in text)
+
+
+def _visible(c: str) -> str:
+    return " " if c.isspace() else f"\\u{ord(c):04x}" if ord(c) > 255 else f"\\x{ord(c):02x}"
 
 
 _LATEX_SPECIAL = {

@@ -33,7 +33,7 @@ def block(latex: str) -> str:
 
 
 def _line(line: Line, page: Page) -> str:
-    mark = f" `[{line.approximation}]`" if line.approximation else ""
+    mark = f" **{markdown_text(f'[{line.approximation}]')}**" if line.approximation else ""
     space = f" *({markdown_text(line.space)})*" if line.space else ""
     head = f"**{line.number}. {markdown_text(line.title)}**{mark}{space}"
     parts = [head]

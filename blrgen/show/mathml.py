@@ -28,6 +28,8 @@ from blrgen.show.names import parts, unicode_name
 from blrgen.show.plain import ATOM, POWER, PRODUCT, SUM
 from blrgen.show.terminal import _CALL, _CONSTANT, _RELATION, Terminal, vulgar
 
+THIN = '<mspace width="0.17em"/>'
+
 
 def row(*items: str) -> str:
     """Several elements as one."""
@@ -54,7 +56,7 @@ def fenced(inner: str, left: str = "(", right: str = ")") -> str:
 def spelled(text: str) -> str:
     """A notation such as ∇_μ₁ 𝔼_q[ℓ], given as text, with its indices as subscripts."""
     out, at = [], 0
-    for found in re.finditer(r"(\S)_(\w[₀-₉]*)", text):
+    for found in re.finditer(r"(\S²?)_(\w[₀-₉]*)", text):
         if text[at : found.start()]:
             out.append(identifier(text[at : found.start()].strip()))
         out.append(f"<msub>{identifier(found[1])}{identifier(found[2])}</msub>")
@@ -117,13 +119,15 @@ class MathML(Terminal):
             below = self.text(bottom[0]) if len(bottom) == 1 else self._joined(bottom)
             text = f"<mfrac>{row(above)}{row(below)}</mfrac>"
         lead = self._number(Number(*prefix))[0] if prefix else ""
+        if prefix and self._kind((*top, *n.word)[0]) in ("call", "words"):
+            lead += THIN
         return row(lead, text, self._joined(n.word)), PRODUCT
 
     def _joined(self, factors: tuple[Node, ...], alone: int = POWER) -> str:
         out = ""
         for k, f in enumerate(factors):
             gap = self._gap(factors[k - 1], f) if k else ""
-            between = {"·": operator("·"), " ": '<mspace width="0.17em"/>'}.get(gap, "")
+            between = {"·": operator("·"), " ": THIN}.get(gap, "")
             out += between + self.text(f, alone)
         return out
 

@@ -51,7 +51,8 @@ def unicode_name(name: str, notation: Notation | None = None) -> str:
     for accent in p.accents:
         text = unicodedata.normalize("NFC", text + ACCENT[accent][0])
     if p.index:
-        low = all(c in SUBSCRIPT for c in p.index)
+        short = all(len(w) == 1 or w.isdigit() for w in p.index.split(","))
+        low = short and all(c in SUBSCRIPT for c in p.index)
         text += "".join(SUBSCRIPT[c] for c in p.index) if low else "_" + p.index
     return text + "".join(SUPERSCRIPT[c] for c in p.mark)
 

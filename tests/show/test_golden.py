@@ -1,0 +1,95 @@
+"""Printed derivations, committed: a change of any byte is seen.
+
+`python -m pytest tests/show --update-golden` rewrites them and deletes stale ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from blrgen.geometry import geometry_of
+from blrgen.read.family import list_families, read_family
+from blrgen.read.recipe import read_recipes
+from blrgen.show import render, render_geometry
+
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+IN_FULL = ("adam", "iblr", "ivon", "ste")  # also as LaTeX, Markdown, HTML
+SUFFIX = {"text": "txt", "latex": "tex", "markdown": "md", "html": "html", "json": "json"}
+
+
+def wanted(derived: Callable[[str], object]) -> dict[str, Callable[[], str]]:
+    """Relative path → what makes its text."""
+    found: dict[str, Callable[[], str]] = {}
+    for what in sorted(read_recipes()):
+        formats = tuple(SUFFIX) if what in IN_FULL else ("text", "json")
+        for f in formats:
+            found[f"derive/{what}.{SUFFIX[f]}"] = lambda w=what, f=f: _derivation(derived, w, f)
+    for family in sorted(list_families()):
+        for f in ("text", "json"):
+            found[f"geometry/{family}.{SUFFIX[f]}"] = lambda n=family, f=f: _geometry(n, f)
+    return found
+
+
+def _derivation(derived: Callable[[str], object], what: str, format_: str) -> str:
+    return render(derived(what), format_, columns=88)
+
+
+def _geometry(name: str, format_: str) -> str:
+    return render_geometry(geometry_of(read_family(name)), format_, columns=88)
+
+
+def drift(folder: Path, made: dict[str, str]) -> list[str]:
+    """Files that differ, are missing, or should not be there."""
+    there = {str(p.relative_to(folder).as_posix()): p for p in folder.rglob("*") if p.is_file()}
+    found = [f"stale: {name}" for name in sorted(set(there) - set(made))]
+    for name, text in sorted(made.items()):
+        if name not in there:
+            found.append(f"missing: {name}")
+        elif there[name].read_bytes() != text.encode():
+            found.append(f"differs: {name}")
+    return found
+
+
+def update(folder: Path, made: dict[str, str]) -> None:
+    """Write what is wanted, delete what is stale."""
+    for path in [p for p in folder.rglob("*") if p.is_file()]:
+        if path.relative_to(folder).as_posix() not in made:
+            path.unlink()
+    for name, text in made.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+
+
+def test_nothing_has_drifted(request, derived):
+    made = {name: make() for name, make in wanted(derived).items()}
+    if request.config.getoption("--update-golden", default=False):
+        update(GOLDEN, made)
+    assert drift(GOLDEN, made) == [], "if meant: python -m pytest tests/show --update-golden"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = {"a/x.txt": "one\n", "y.json": "{}\n"}
+    update(tmp_path, made)
+    assert drift(tmp_path, made) == []
+    return tmp_path, made
+
+
+def test_a_corrupted_file_is_seen(folder):
+    path, made = folder
+    (path / "a/x.txt").write_text("One\n")
+    assert drift(path, made) == ["differs: a/x.txt"]
+
+
+def test_a_missing_and_a_stale_file_are_seen_and_mended(folder):
+    path, made = folder
+    (path / "y.json").unlink()
+    (path / "a/old.txt").write_text("old")
+    assert drift(path, made) == ["stale: a/old.txt", "missing: y.json"]
+    update(path, made)
+    assert drift(path, made) == []
+    assert not (path / "a/old.txt").exists()

@@ -1,0 +1,62 @@
+"""docs/json.md: its code runs, and it names every key that is printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+import sympy as sp
+
+from blrgen.geometry import geometry_of
+from blrgen.read.family import read_family
+from blrgen.show import render, render_geometry
+from blrgen.show.data import value
+
+
+def test_the_code_runs(root, tmp_path):
+    text = (root / "docs" / "json.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.S)
+    code = block.replace('"blrgen", "derive"', 'sys.executable, "-m", "blrgen", "derive"')
+    assert code != block
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": str(root), "PYTHONIOENCODING": "utf-8"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stderr == ""
+    assert "beta1" in done.stdout
+
+
+def test_every_key_is_documented(root, derived):
+    text = (root / "docs" / "json.md").read_text(encoding="utf-8")
+    told = {word for span in re.findall(r"`([^`]*)`", text) for word in re.findall(r"\w+", span)}
+    shown = json.loads(render(derived("ivon"), "json"))
+    at = {"lam1": 0.5, "lam2": -1.0}
+    geometry = json.loads(render_geometry(geometry_of(read_family("gaussian")), "json", at=at))
+    keys = set(shown) | set(geometry) | set(geometry["at"]) | set(geometry["natural"][0])
+    for kind in ("state", "inputs", "hyperparameters", "draws", "steps"):
+        keys |= set(shown[kind][0])
+    assert keys - told == set()
+
+
+@pytest.mark.parametrize(
+    ("x", "rank", "shown"),
+    [
+        (sp.Integer(1), "elementwise", 1),
+        (sp.Rational(1, 10), "scalar", 0.1),
+        (sp.oo, "scalar", "oo"),
+        (None, "scalar", None),
+        (sp.Symbol("h0"), "elementwise", "h0"),
+        (sp.Integer(1), "symmetric", "Identity(d)"),
+        (sp.Symbol("delta"), "symmetric", "delta*Identity(d)"),
+    ],
+)
+def test_values(x, rank, shown):
+    assert value(x, rank) == shown
+    json.loads(json.dumps(value(x, rank), allow_nan=False))

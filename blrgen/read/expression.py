@@ -16,7 +16,15 @@ from typing import Any
 
 from blrgen.errors import UserError, did_you_mean
 from blrgen.read import limits
-from blrgen.read.functions import CONSTANTS, FUNCTIONS, MATRIX_FUNCTIONS, Function, function
+from blrgen.read.complaint import Complain
+from blrgen.read.functions import (
+    CONSTANTS,
+    FUNCTIONS,
+    MATRIX_FUNCTIONS,
+    Build,
+    Function,
+    function,
+)
 from blrgen.read.text import mistake, scan
 
 Expr = Any
@@ -114,7 +122,7 @@ class _Reader:
         if method is None:
             raise self.mistake("this cannot be part of an expression", node)
         value: Value = method(node)
-        limits.check_finite(value.expr, lambda what, why: self.mistake(what, node, why=why))
+        limits.check_finite(value.expr, self.complain(node))
         if value.terms > limits.MAX_TERMS:
             raise self.mistake(
                 "the expression is too large", node,
@@ -124,6 +132,18 @@ class _Reader:
 
     def mistake(self, what: str, node: ast.expr, *, why: str = "", how: str = "") -> UserError:
         return mistake(what, self.text, node.col_offset, where=self.where, why=why, how=how)
+
+    def complain(self, node: ast.expr) -> Complain:
+        return lambda what, why: self.mistake(what, node, why=why)
+
+    def made(self, node: ast.expr, build: Build, *args: Expr) -> Expr:
+        """What SymPy makes of the parts; a formula on which it gives up is refused."""
+        try:
+            return build(*args)
+        except (ArithmeticError, AssertionError, RecursionError, TypeError, ValueError) as error:
+            raise self.mistake(
+                "this cannot be computed with", node, why=f"SymPy: {type(error).__name__}"
+            ) from None
 
     def source(self, node: ast.expr) -> str:
         part = self.text[node.col_offset : node.end_col_offset]
@@ -188,7 +208,8 @@ class _Reader:
             if total.rank != rank:
                 first, total = part, value
         signed = [v.expr if sign == "+" else -v.expr for sign, _, v in parts]
-        return Value(sp.Add(*signed), rank, sum(v.terms for _, _, v in parts))
+        expr = self.made(first, sp.Add, *signed)
+        return Value(expr, rank, sum(v.terms for _, _, v in parts))
 
     def product(self, parts: list[tuple[str, ast.expr, Value]]) -> Value:
         """Left to right; a row times a column is the scalar trace(aᵀ b)."""
@@ -205,7 +226,9 @@ class _Reader:
                         how="write dot(a, b) for the number, outer(a, b) for the matrix"
                         if {result.rank, value.rank} == {"vector"} else "",
                     )  # fmt: skip
-                expr = result.expr * value.expr
+                expr = self.made(part, lambda a, b: a * b, result.expr, value.expr)
+                if rank == "scalar":
+                    limits.check_roots(expr, 1, self.complain(part))
                 if (result.rank, value.rank) == ("row", "vector"):
                     expr = FUNCTIONS["trace"].build(expr)
                 contracted = (result.rank, value.rank) == ("row", "vector")
@@ -223,7 +246,8 @@ class _Reader:
             )  # fmt: skip
         if under.expr == 0:
             raise self.mistake("division by zero", part)
-        return Value(over.expr / under.expr, over.rank, over.terms * under.terms)
+        expr = self.made(part, lambda a, b: a / b, over.expr, under.expr)
+        return Value(expr, over.rank, over.terms * under.terms)
 
     def power(self, node: ast.BinOp) -> Value:
         base, exponent = self.read(node.left), self.read(node.right)
@@ -244,11 +268,12 @@ class _Reader:
             )  # fmt: skip
         terms = limits.check_power(
             base.expr, base.terms, exponent.expr,
-            lambda what, why: self.mistake(what, node.right, why=why),
+            self.complain(node.right),
         )  # fmt: skip
         if terms > limits.MAX_TERMS:
             return Value(base.expr, base.rank, terms)
-        return Value(base.expr**exponent.expr, base.rank, max(terms, exponent.terms))
+        expr = self.made(node, lambda a, b: a**b, base.expr, exponent.expr)
+        return Value(expr, base.rank, max(terms, exponent.terms))
 
     def read_Call(self, node: ast.Call) -> Value:
         if not isinstance(node.func, ast.Name) or node.keywords:
@@ -291,7 +316,7 @@ class _Reader:
                     why=self.ranked(part, value),
                 )  # fmt: skip
         args = [v.expr for v in values]
-        limits.check_call(called, args, lambda what, why: self.mistake(what, node, why=why))
+        limits.check_call(called, args, self.complain(node))
         rank = called.result
         if rank == "flipped":
             rank = {"vector": "row", "row": "vector"}.get(values[0].rank, values[0].rank)
@@ -302,7 +327,7 @@ class _Reader:
                 terms *= v.terms
             if terms > limits.MAX_TERMS:
                 return Value(args[0], rank, terms)
-        return Value(called.build(*args), rank, terms)
+        return Value(self.made(node, called.build, *args), rank, terms)
 
 
 _PRODUCT = {

@@ -112,10 +112,15 @@ class _Declaration:
 
     def needs_matrices(self) -> bool:
         """Whether the family computes with vectors and matrices, not coordinate by coordinate."""
-        words = {w for s in self.statistics for w in re.findall(r"[A-Za-z_]\w*", s)}
-        texts = [e["domain"] for n in _CHARTS for e in self.section(n).values()]
-        texts.append(self.table["support"])
-        kinds = ("".join(t.split()) for t in texts if isinstance(t, str))
+        entries = [e for n in _CHARTS for e in self.section(n).values()]
+        formulas = [
+            *self.statistics,
+            *(self.table.get(k) for k in ("base_measure", "log_partition")),
+        ]
+        formulas += [e.get(key) for e in entries for key in _CHARTS]
+        words = {w for f in formulas if isinstance(f, str) for w in re.findall(r"[A-Za-z_]\w*", f)}
+        domains = [self.table["support"], *(e["domain"] for e in entries)]
+        kinds = ("".join(t.split()) for t in domains if isinstance(t, str))
         return bool(words & MATRIX_FUNCTIONS) or any(
             k in ("SPD", "-SPD") or re.fullmatch(r"R\^\([^()]*,[^()]*\)", k) for k in kinds
         )
@@ -127,14 +132,15 @@ class _Declaration:
         support = read_support(self.table["support"], self.names, where=self.where("support"))
         variable = self.variable(support)
         statistics = self.read_statistics(variable)
-        base_measure = self.formula("base_measure", "1", {str(variable): variable})
         natural = self.parameters("natural", "a natural parameter")
+        sizes = self.sizes(support, natural)
+        base_measure = self.formula("base_measure", "1", {str(variable): variable} | sizes)
         self.check_count(natural, statistics)
         working = self.parameters("working", "a working parameter")
         log_partition = None
         if "log_partition" in self.table:
             log_partition = self.formula(
-                "log_partition", "", {p.name: p.symbol for p in natural} | self.sizes(natural)
+                "log_partition", "", {p.name: p.symbol for p in natural} | sizes
             )
         natural = self.charts("natural", natural, working, fixed)
         working = self.charts("working", working, natural, fixed)
@@ -228,13 +234,13 @@ class _Declaration:
                     why="a natural parameter is paired with its statistic in ⟨λ, T(θ)⟩",
                 )  # fmt: skip
 
-    def sizes(self, parameters: tuple[Parameter, ...]) -> dict[str, Expr]:
+    def sizes(self, support: Support, natural: tuple[Parameter, ...]) -> dict[str, Expr]:
         """The symbolic sizes of matrix families (d, …), as names of whole numbers."""
         import sympy as sp
 
         if self.elementwise:
             return {}
-        sizes = " ".join(s for p in parameters for s in p.domain.size)
+        sizes = " ".join((*support.size, *(s for p in natural for s in p.domain.size)))
         words = set(re.findall(r"[A-Za-z]\w*", sizes))
         return {w: sp.Symbol(w, integer=True, positive=True) for w in sorted(words)}
 

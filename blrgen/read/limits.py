@@ -15,8 +15,11 @@ from blrgen.read.text import mistake
 Expr = Any
 
 MAX_BITS = 2048  # of the numerator or denominator of a number
-MAX_POWER = 100  # whole power of anything that is not a number
+MAX_POWER = 32  # whole power of anything that is not a number
+MAX_UNKNOWN_POWER = 8  # … of what SymPy does not know to be real: it would split it in two parts
 MAX_IN_EXPONENT = 1000  # numbers inside an exponent
+MAX_ROOT = 16384  # bits of a number times the size of its fractional exponent
+MAX_CHOICES = 20  # k in binomial(n, k) when n is a constant but no fraction
 MAX_TERMS = 2000  # of the expression when multiplied out
 
 
@@ -44,7 +47,25 @@ def check_finite(expr: Expr, complain: Complain) -> None:
         number = expr.args[0] if expr.args[0].is_Rational else None
     if number is not None and bits(number) > MAX_BITS:
         raise complain("the number is too large", f"more than {MAX_BITS} bits")
+    if expr.is_commutative:
+        check_roots(expr, 1, complain)
     check_constant(expr, complain)
+
+
+def check_roots(base: Expr, exponent: Any, complain: Complain) -> None:
+    """Numbers under a root stay small: SymPy computes 12**(p/q) through powers up to q."""
+    import sympy as sp
+
+    for factor in sp.Mul.make_args(base):
+        number, power = (factor.base, factor.exp) if factor.is_Pow else (factor, sp.S.One)
+        power = power * exponent
+        if number.is_Rational and power.is_Rational and not power.is_Integer:
+            size = bits(number) * (abs(int(power.p)) + int(power.q))
+            if number not in (0, 1) and size > MAX_ROOT:
+                raise complain(
+                    "the root of a number is too fine",
+                    f"numerator and denominator of the exponent {power} are too large",
+                )
 
 
 def check_power(base: Expr, terms: int, exponent: Expr, complain: Complain) -> int:
@@ -59,8 +80,13 @@ def check_power(base: Expr, terms: int, exponent: Expr, complain: Complain) -> i
     if base.is_Rational:
         if base not in (0, 1, -1) and bits(base) * size > MAX_BITS:
             raise complain("the power is too large", why)
+        check_roots(base, exponent, complain)
         return 1
+    check_roots(base, exponent, complain)
     if size > MAX_POWER:
+        raise complain("the exponent is out of range", why)
+    if size > MAX_UNKNOWN_POWER and base.is_commutative and base.is_extended_real is None:
+        why = f"what may not be real is raised to {MAX_UNKNOWN_POWER} at most"
         raise complain("the exponent is out of range", why)
     whole = int(size)
     return comb(whole + terms - 1, whole) if terms > 1 and whole else terms
@@ -79,14 +105,39 @@ def check_call(called: Function, args: list[Expr], complain: Complain) -> None:
     """Functions that compute with numbers at once get small ones only."""
     import sympy as sp
 
-    if called.name == "exp" or called.name == "expm1":
-        _check_exponent(args[0], complain) if args[0].has(sp.log) else None
+    if called.name in ("exp", "expm1"):
+        for term in sp.Add.make_args(args[0]):
+            if term.has(sp.log):  # exp(c*log(x)) becomes x**c
+                _check_exponent(term, complain)
+                for log in sorted(term.atoms(sp.log), key=str):
+                    check_roots(log.args[0], term.as_coeff_Mul()[0], complain)
+    _check_special(called, args, complain)
     if not called.integer_like:
         return
     for arg in args:
         if not arg.free_symbols and abs(measure(arg, complain)) > MAX_ARGUMENT:
             why = f"numbers given to {called.name} go up to {MAX_ARGUMENT}"
             raise complain("the argument is too large", why)
+
+
+def _check_special(called: Function, args: list[Expr], complain: Complain) -> None:
+    """Special values with which SymPy or mpmath do not end, or for which there is no number."""
+    first, second = args[0], args[-1]
+    known = not first.free_symbols
+    if called.name == "polygamma" and known:
+        if first.is_Integer is not True or first < 0:
+            raise complain("the order of polygamma is a whole number from 0", f"it is {first}")
+    elif called.name == "binomial" and known and first.is_Rational is not True:
+        if second.is_Integer and abs(second) > MAX_CHOICES:
+            why = f"with an irrational n, k goes up to {MAX_CHOICES}"
+            raise complain("the argument is too large", why)
+    elif called.name == "besseli" and first.is_Integer is not True and not second.free_symbols:
+        if measure(second, complain) <= 0:
+            raise complain("this is not a real number", "a broken order needs a positive argument")
+    elif called.name == "zeta" and len(args) == 2 and known and not second.free_symbols:
+        outside = measure(first, complain) <= 1 or measure(second, complain) <= 0
+        if outside:
+            raise complain("zeta(s, a) has no value here", "numbers need s > 1 and a > 0")
 
 
 def check_whole(expr: Expr, text: str, where: str) -> None:

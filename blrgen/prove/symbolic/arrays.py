@@ -10,10 +10,9 @@ import numpy as np
 import sympy as sp
 
 from blrgen.prove.field import Mod
-from blrgen.prove.symbolic.number import CannotRun, Sym, Truth, exact, expr_of
+from blrgen.prove.symbolic.number import FLOAT, CannotRun, Sym, Truth, exact, expr_of
 
 Expr = Any
-FLOAT = np.dtype(np.float64)
 
 
 class SymArray(np.ndarray):

@@ -16,7 +16,7 @@ from blrgen.algebra.ranks import DIM, T, logdet, mat, trace
 from blrgen.prove.field import Mod, Rows, invert
 from blrgen.prove.matrices import ONES
 from blrgen.prove.symbolic.arrays import SymArray, array, asarray
-from blrgen.prove.symbolic.number import NUMBERS, CannotRun, Sym, Truth, context, exact, expr_of
+from blrgen.prove.symbolic.number import FLOAT, NUMBERS, CannotRun, Sym, Truth, context, exact, expr_of
 
 Expr = Any
 _SIZE = 1_000_003  # what __len__ says; `len` in the running source gives a Dim
@@ -93,7 +93,7 @@ class NC:
 
     @property
     def dtype(self) -> Any:
-        return np.dtype(np.float64)
+        return FLOAT
 
     @property
     def T(self) -> NC:

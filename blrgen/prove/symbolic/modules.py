@@ -18,7 +18,7 @@ import sympy as sp
 from blrgen.prove.symbolic import arrays, linear
 from blrgen.prove.symbolic.arrays import FUNCTIONS, SymArray, array, asarray
 from blrgen.prove.symbolic.linear import NC, Dim, Factor
-from blrgen.prove.symbolic.number import CannotRun, Sym, Truth, exact, expr_of, rational
+from blrgen.prove.symbolic.number import FLOAT, CannotRun, FloatType, Sym, Truth, exact, expr_of, rational
 
 
 class Absorb:
@@ -89,6 +89,9 @@ class NumpyFloat(metaclass=_Cast):
 
     _scalar, _whole = False, False
     itemsize: ClassVar[int] = 8
+
+
+FloatType.type = staticmethod(lambda x=0: NumpyFloat(x))
 
 
 def integer(x: Any = 0, *_: Any) -> Any:
@@ -228,6 +231,10 @@ def _same(*a: Any, **_: Any) -> Any:
     return a[0]
 
 
+def _unsupported_count(*_: Any, **__: Any) -> Any:
+    raise CannotRun("a count that depends on the data")
+
+
 _LINALG = Module("numpy.linalg", {
     "solve": linear.solve, "inv": linear.inverse, "cholesky": linear.cholesky, "norm": linear.norm,
     "slogdet": linear.slogdet, "LinAlgError": np.linalg.LinAlgError,
@@ -249,13 +256,13 @@ NUMPY = Module("numpy", {
     "float64": NumpyFloat, "float32": NumpyFloat, "floating": NumpyFloat, "number": NumpyFloat,
     "double": NumpyFloat, "int64": Int, "int32": Int, "integer": Int, "intp": Int, "uint64": Int,
     "bool_": bool, "object_": object, "generic": Absorb("numpy.generic"),
-    "ndarray": np.ndarray, "newaxis": None, "dtype": lambda *_: arrays.FLOAT,
+    "ndarray": np.ndarray, "newaxis": None, "dtype": lambda *_: FLOAT,
     "pi": Sym(sp.pi), "e": Sym(sp.E), "inf": Sym(sp.oo), "isscalar": lambda x: isinstance(x, Sym | int),
     "errstate": _errstate, "seterr": lambda **_: {}, "typing": Absorb("numpy.typing"),
     "shares_memory": np.shares_memory, "may_share_memory": np.may_share_memory,
     "max": lambda x, *_, **__: asarray(x).max(), "min": lambda x, *_, **__: asarray(x).min(),
     "random": Absorb("numpy.random"), "atleast_1d": lambda x: x if getattr(x, "ndim", 0) else asarray(x).reshape(1),
-    "issubdtype": lambda *_: True,
+    "issubdtype": lambda *_: True, "finfo": lambda *_: Absorb("finfo"), "count_nonzero": _unsupported_count,
 }, _numpy_default)  # fmt: skip
 
 MATH = Module("math", {

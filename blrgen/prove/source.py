@@ -1,0 +1,286 @@
+"""Translation validation: emitted source, run on symbols, computes the rule it was emitted for.
+
+The class is built on symbolic parameters with symbolic hyperparameters, its states are
+set to symbols, `draw` is given symbolic noise, `step` symbolic inputs; the states after
+the step are held against the rule.  Rules that average over draws are run with two draws
+as well.  For matrices the emitted helpers `_cholesky` and `_solve` keep their documented
+meaning, and `_solve` is itself run on random triangular matrices over a prime field.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from blrgen.core import Rule
+from blrgen.errors import InternalError
+from blrgen.prove import reference
+from blrgen.prove.equal import equal
+from blrgen.prove.field import Mod
+from blrgen.prove.match import Matching
+from blrgen.prove.modes import ArrayMode, MatrixMode
+from blrgen.prove.modular import P
+from blrgen.prove.proof import Proof, Verdict
+from blrgen.prove.symbolic import linear
+from blrgen.prove.symbolic.arrays import array
+from blrgen.prove.symbolic.linear import NC
+from blrgen.prove.symbolic.number import CannotRun, Sym, context
+from blrgen.prove.symbolic.run import Override, Program
+
+Expr = Any
+
+
+def verify_emitted(source_text: str, rule: Rule, *, locate: bool = True) -> Verdict:
+    """One proof a state (and one for where the loss is probed, when it is)."""
+    mode = MatrixMode(rule) if reference.is_matrix(rule) else ArrayMode(rule)
+    run = EmittedRun(source_text, rule, mode)
+    proofs = [*run.probe_proofs(), *mode.proofs(run)]
+    if run.draws:
+        proofs += run.averaged_proofs()
+    if isinstance(mode, MatrixMode):
+        proofs += solver_proofs(source_text)
+    notes = [
+        "the emitted helpers " + ", ".join(sorted(run.helpers)) + " keep their documented meaning"
+    ] if run.helpers else []  # fmt: skip
+    verdict = Verdict(tuple(proofs), notes=tuple(notes))
+    if verdict.level == "refuted" and locate:
+        from blrgen.prove.locate import located
+
+        return located(verdict, run, source_text)
+    return verdict
+
+
+class EmittedRun:
+    """One step of the emitted class on symbols."""
+
+    def __init__(self, source: str, rule: Rule, mode: Any) -> None:
+        self.source, self.rule, self.mode = source, rule, mode
+        self.draws = [q.name for q in rule.of("draw")]
+        self.helpers: set[str] = set()
+        self.probe: Any = None
+        states = tuple(q.name for q in rule.of("state"))
+        self.matching = Matching((), states, ())
+        self.program, self.values, _ = self.execute()
+
+    def execute(self, override: Override | None = None) -> tuple[Program, dict[str, Any], Matching]:
+        """A single step: draw once where the rule draws, then step."""
+        program, opt, params = self.built(override)
+        if self.draws:
+            self.probe = program.call(opt.draw, **{n: self.value(n) for n in self.draws})
+        inputs = {n: self.value(n) for n in self.inputs(opt.step)}
+        program.call(opt.step, **inputs)
+        return program, self.after(opt, params), self.matching
+
+    def built(self, override: Override | None = None) -> tuple[Program, Any, Any]:
+        """The class on symbolic parameters, its states set to symbols."""
+        program = Program(self.source, self.mode.domains, override)
+        cls = program.function(class_name(self.source))
+        if cls is None:
+            raise InternalError("the emitted source has no class")
+        if isinstance(self.mode, MatrixMode):
+            self._give_helpers(program, cls)
+        params = self.value(self.parameters)
+        hyper = {q.name: self.value(q.name) for q in self.rule.of("hyper")}
+        opt = program.call(cls, params, **{k: v for k, v in hyper.items()})
+        for q in self.rule.of("counter"):
+            opt.t = Sym(q.symbol) - 1
+        for n in self.matching.states:
+            if n != self.parameters:
+                self._set(opt, n)
+        return program, opt, params
+
+    @property
+    def parameters(self) -> str:
+        """The state the caller's arrays hold: the first one."""
+        return self.matching.states[0]
+
+    def value(self, name: str) -> Any:
+        return self.mode.value(name)
+
+    def inputs(self, step: Callable[..., Any]) -> list[str]:
+        import inspect
+
+        return [n for n in inspect.signature(step).parameters if n in self.rule]
+
+    def _set(self, opt: Any, name: str) -> None:
+        held = getattr(opt, name)
+        if isinstance(held, list):
+            held[0][...] = self.value(name)
+        elif isinstance(held, np.ndarray | NC):
+            held[...] = self.value(name)
+        else:
+            setattr(opt, name, self.value(name))
+
+    def after(self, opt: Any, params: Any) -> dict[str, Any]:
+        out = {}
+        for n in self.matching.states:
+            held = params if n == self.parameters else getattr(opt, n)
+            out[n] = held[0] if isinstance(held, list) else held
+        return out
+
+    def _give_helpers(self, program: Program, cls: Any) -> None:
+        """The documented meaning of the helpers, for matrices of any size."""
+        functions: dict[str, Callable[..., Any]] = {
+            "_views": lambda name, arrays, like=None: [arrays],
+            "_vector": lambda name, arrays, like=None: arrays,
+            "_symmetric": lambda name, matrix, like=None: matrix,
+            "_shaped_as": lambda name, x, *_: x,
+            "_entries": lambda name, x, *_: x,
+            "_cholesky": lambda name, matrix: linear.cholesky(matrix),
+            "_solve": _solve,
+        }
+        for name, f in functions.items():
+            if name in program.names:
+                program.names[name] = f
+                self.helpers.add(name)
+        methods: dict[str, Callable[..., Any]] = {
+            "_gathered": lambda self: self.params,
+            "_scatter": _scatter,
+        }
+        for name, f in methods.items():
+            if hasattr(cls, name):
+                setattr(cls, name, f)
+
+    # claims ---------------------------------------------------------------------------
+    def probe_proofs(self) -> list[tuple[str, Proof]]:
+        """Where `draw` says the loss is to be probed."""
+        if self.probe is None:
+            return []
+        probes = [a.name for a in self.rule.assignments if a.stage == "draw"]
+        return [
+            (n, self.mode.compare_expr(n, self.probe, reference.expanded(self.rule)[n], self.program))
+            for n in probes[-1:]
+        ]
+
+    def averaged_proofs(self) -> list[tuple[str, Proof]]:
+        """Two draws observed one by one, then a step: estimates and inputs are averaged."""
+        program, opt, params = self.built()
+        if not hasattr(opt, "observe") or not isinstance(self.mode, ArrayMode):
+            return []
+        again = _second(self.rule)
+        for k in range(2):
+            made = [_renamed(self.value(n), again if k else {}, self.mode) for n in self.draws]
+            program.call(opt.draw, **dict(zip(self.draws, made, strict=True)))
+            names = self.inputs(opt.observe)
+            seen = [_renamed(self.value(n), again if k else {}, self.mode) for n in names]
+            program.call(opt.observe, **dict(zip(names, seen, strict=True)))
+        program.call(opt.step)
+        values = self.after(opt, params)
+        wanted = averaged(self.rule, again)
+        second = {
+            self.mode.elements.symbol(q, i).name + "_second": q.domain
+            for q in self.rule.quantities for i in range(self.mode.count)
+        }  # fmt: skip
+        domains = {**self.mode.domains, **second}
+        out = []
+        for n in self.matching.states:
+            actual = self.mode.outputs(values[n])
+            claim = f"{n}_next, two draws averaged"
+            if actual is None:
+                out.append((n, Proof("refuted", claim, "the result has another shape")))
+                continue
+            right = _element(self.mode, wanted[n], again, 0)
+            out.append((f"{n}, two draws", equal(actual[0], right, domains, claim=claim)))
+        return out
+
+
+def class_name(source: str) -> str:
+    """The public class of an emitted file."""
+    tree = ast.parse(source)
+    names = [n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")]
+    if not names:
+        raise InternalError("the emitted source has no class")
+    return names[-1]
+
+
+def _solve(factor: Any, b: Any) -> Any:
+    """(L Lᵀ)⁻¹ b."""
+    known = context().factors
+    if isinstance(factor, NC) and factor.e in known:
+        return linear.solve(NC(known[factor.e], "matrix"), b)
+    raise CannotRun("_solve without a Cholesky factor")
+
+
+def _scatter(self: Any, vector: Any) -> None:
+    self.params[...] = vector
+
+
+# two draws ----------------------------------------------------------------------------------
+def _second(rule: Rule) -> dict[Expr, Expr]:
+    """The second draw's symbols, for what differs between draws."""
+    out = {}
+    for q in rule.of("draw", "input"):
+        given = {k: v for k, v in q.symbol._assumptions_orig.items() if v is not None}
+        out[q.symbol] = sp.Symbol(f"{q.name}_second", **given)
+    return out
+
+
+def _renamed(value: Any, again: dict[Expr, Expr], mode: Any) -> Any:
+    """An argument with the second draw's symbols in it."""
+    if not again:
+        return value
+    swap = {}
+    for s in again:
+        for i in range(mode.count):
+            q = mode.quantity(s.name)
+            first = mode.elements.symbol(q, i)
+            swap[first] = _like(first)
+    return array([Sym(x.e.xreplace(swap)) for x in value.reshape(-1)])
+
+
+def _like(s: Expr) -> Expr:
+    given = {k: v for k, v in s._assumptions_orig.items() if v is not None}
+    return sp.Symbol(f"{s.name}_second", **given)
+
+
+def averaged(rule: Rule, again: dict[Expr, Expr]) -> dict[str, Expr]:
+    """State → next value, with inputs and estimates averaged over two draws."""
+    half = sp.Rational(1, 2)
+    known: dict[str, Expr] = {}
+    inputs = {q.symbol: half * (q.symbol + again[q.symbol]) for q in rule.of("input")}
+    for a in rule.assignments:
+        e = sp.sympify(a.expr)
+        if a.stage == "update":
+            e = e.xreplace({**inputs, **{s: known[s.name] for s in e.free_symbols if s.name in known}})
+            known[a.name] = e
+            continue
+        e = e.xreplace({s: known[s.name] for s in e.free_symbols if s.name in known})
+        known[a.name] = half * (e + e.xreplace(again)) if a.stage == "estimate" else e
+    return {q.name: known.get(f"{q.name}_next", q.symbol) for q in rule.of("state")}
+
+
+def _element(mode: Any, e: Expr, again: dict[Expr, Expr], i: int) -> Expr:
+    """An averaged expression for element i, both draws."""
+    second = {
+        again[s]: _like(mode.elements.symbol(mode.quantity(s.name), i)) for s in again
+    }  # fmt: skip
+    return mode.elements.at(e, i).xreplace(second)
+
+
+# the emitted solver -------------------------------------------------------------------------
+def solver_proofs(source: str) -> list[tuple[str, Proof]]:
+    """`_solve(L, b)` is (L Lᵀ)⁻¹ b: on random triangular L over a prime field, d = 1…6."""
+    program = Program(source, {})
+    solve = program.function("_solve")
+    if solve is None:
+        return []
+    random = Random(5)
+    claim = "_solve(L, b) = (L Lᵀ)⁻¹ b"
+    for d in range(1, 7):
+        lower = array(
+            [[Mod(random.randrange(1, P)) if j <= i else Mod(0) for j in range(d)] for i in range(d)]
+        )
+        for shape in ((d,), (d, d)):
+            entries = [Mod(random.randrange(P)) for _ in range(int(np.prod(shape)))]
+            b = array(entries).reshape(shape)
+            x = program.call(solve, lower.copy(), b.copy())
+            residual = lower @ (lower.T @ x) - b
+            if any(v != Mod(0) for v in residual.view(np.ndarray).reshape(-1)):
+                return [("_solve", Proof("refuted", claim, f"it differs at d = {d}"))]
+    bound = "(20/2^127) at each size d = 1…6"
+    return [("_solve", Proof("random-exact", claim, "for random triangular matrices", bound=bound))]

@@ -35,13 +35,13 @@ def assemble(
     functions, definition = "\n\n\n".join(writer.functions()), writer.definition()
     code = functions + definition
     constants = fill(
-        f"{target}/constants.py.jinja", name=class_name(derivation), dtypes=dtype_tuple(dtype)
+        f"{target if '@njit' in code else 'numpy'}/constants.py.jinja", name=class_name(derivation), dtypes=dtype_tuple(dtype)
     )
     return (
         fill(
             f"{target}/module.py.jinja",
             docstring=module_docstring(derivation, program),
-            imports=_imports(code, target),
+            imports=_imports(code),
             constants=constants,
             functions=functions,
             definition=definition,
@@ -50,11 +50,12 @@ def assemble(
     )
 
 
-def _imports(code: str, target: str) -> str:
+def _imports(code: str) -> str:
     """Only what the code uses, in the order that a linter wants."""
     collections = [x for x in ("Callable", "Mapping", "Sequence") if re.search(rf"\b{x}\b", code)]
     return fill(
-        f"{target}/imports.py.jinja",
+        "class/imports.py.jinja",
         math="import math\n" if "math." in code else "",
         collections=", ".join(collections),
+        numba="from numba import njit, prange\n" if "@njit" in code else "",
     )

@@ -62,6 +62,11 @@ def defaults(program: Program) -> tuple[list[str], list[str]]:
     return arguments, needed
 
 
+def keyword_arguments(arguments: list[str]) -> str:
+    """Keyword-only arguments, one a line; nothing when there are none."""
+    return indented("\n".join(f"{a}," for a in ("*", *arguments)), 8) + "\n" if arguments else ""
+
+
 def number(node: n.Node) -> str:
     """A default value as it would be typed: 1e-8 and 0.1, never 1/10."""
     if isinstance(node, n.Const):

@@ -15,6 +15,7 @@ from blrgen.emit.common import (
     hyper_dict,
     init_value,
     input_words,
+    keyword_arguments,
     law_functions,
     noise_arguments,
     wants_gaussian,
@@ -24,11 +25,13 @@ from blrgen.emit.kernels import Kernel, kernel
 from blrgen.emit.plan import DRAWS, Plan, phase_of
 from blrgen.emit.printers import ArrayPrinter, ScalarPrinter
 from blrgen.emit.templates import fill
-from blrgen.emit.text import assignment, call, indented
+from blrgen.emit.text import WIDTH, assignment, call, indented
+from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import SCALAR
 
+FUNCTION_OF = {"g": "gradient", "h": "hessian", "H": "hessian"}  # inputs, as functions of m
 Write = Callable[[Kernel], str]
 
 
@@ -113,13 +116,17 @@ class Writer:
             methods.append(self.draw())
         if self.plan.observe is not None:
             methods.append(self.observe())
-        methods += [self.step(), *self.posterior(), self.state_dict()]
+        methods.append(self.step())
+        if self.program.until:
+            methods.append(self.run())
+        methods += [*self.posterior(), self.state_dict()]
         if self.uses_shaped():
             methods.append(fill("class/shaped.py.jinja"))
         return "\n\n".join([head(self.derivation, self.program), *methods])
 
     def uses_shaped(self) -> bool:
-        return self.plan.draw is not None or any(k == "mean" for k, _ in self.program.posterior)
+        asked = any(k == "mean" for k, _ in self.program.posterior)
+        return self.plan.draw is not None or asked or bool(self.program.until)
 
     def init(self) -> str:
         arguments, needed = defaults(self.program)
@@ -144,7 +151,7 @@ class Writer:
             rows.append("self._draws = 0  # how many there are in them")
         return fill(
             "class/init.py.jinja",
-            arguments=indented("\n".join(f"{a}," for a in arguments), 8),
+            arguments=keyword_arguments(arguments),
             summary="Keep the arrays to update; everything else starts as the rule says.",
             hyperparameters=hyper_assignments(self.program),
             states=indented("\n".join(rows), 8),
@@ -201,13 +208,7 @@ class Writer:
         inputs = self.plan.inputs
         if self.plan.observe is not None:
             return self.step_of_draws()
-        rows = []
-        if self.plan.carried:
-            rows += [
-                "        if not self._pending:",
-                '            raise RuntimeError("step needs a draw: call draw first, and take the '
-                'gradient there")',
-            ]
+        rows = self.need_pending()
         rows += self.input_views() + self.scalar_lines(single)
         rows += self.loop(made["single"], self.given_inputs() | self.pending())
         rows += self.scalar_writes(single)
@@ -221,60 +222,73 @@ class Writer:
             body="\n".join(rows),
         )
 
+    def input_arguments(self, optional: bool = False) -> list[str]:
+        """Arguments of `step`."""
+        none = " | None = None" if optional else ""
+        return [f"{v.name}: Arrays{none}" for v in self.plan.inputs]
+
     def step_of_draws(self) -> str:
         """step(g) after one draw in one pass; step() after draws that were observed."""
-        made, p = self.kernels(), self.plan
-        assert p.averaged is not None
-        names = [v.name for v in p.inputs]
+        names = [v.name for v in self.plan.inputs]
         some = " and ".join(f"{x} is not None" for x in names)
         hand = ", ".join(names)
         rows = [
-            f"        if self._draws and {some}:",
-            f"            self.observe({hand})",
-            f"            {' = '.join(names)} = None",
-            f"        if {some}:",
+            f"        if not self._draws and {some}:",
             f"            self._step_single({hand})",
             "        else:",
+            f"            if {some}:",
+            f"                self.observe({hand})",
             "            self._step_averaged()",
         ]
         step = fill(
             "class/step.py.jinja",
-            arguments=", ".join(["self", *(f"{x}: Arrays | None = None" for x in names)]),
-            summary=f"Update in place from {input_words(p.inputs)} at the draw, or from all observed.",
+            arguments=", ".join(["self", *self.input_arguments(optional=True)]),
+            summary=f"Update in place from {input_words(self.plan.inputs)} at the draw, "
+            "or from all that was observed.",
             body="\n".join(rows),
         )
         single = [
-            f"    def _step_single({', '.join(['self', *(f'{x}: Arrays' for x in names)])}) -> None:",
+            f"    def _step_single({', '.join(['self', *self.input_arguments()])}) -> None:",
             '        """Estimate and update in one pass, from one draw."""',
-            *self.need_pending(),
-            *self.input_views(),
-            *self.scalar_lines(p.single),
-            *self.loop(made["single"], self.given_inputs() | self.pending()),
-            *self.scalar_writes(p.single),
+            *self.single_rows(),
             "        self._pending = {}",
         ]
-        sums = {x: f'self._sums["{x}"][index]' for x in p.sums}
         averaged = [
             "    def _step_averaged(self) -> None:",
             '        """Update from several draws, observed one by one."""',
+            "        if self._pending:",
+            '            raise RuntimeError("the last draw was not observed: pass what it showed")',
             "        if not self._draws:",
             '            raise RuntimeError("step needs a draw: call draw, and take the gradient there")',
-            "        if self._pending:",
-            '            raise RuntimeError("the last draw was not observed: call observe before step")',
-            *self.scalar_lines(p.averaged),
-            *self.loop(made["averaged"], sums),
-            *self.scalar_writes(p.averaged),
+            *self.averaged_rows(),
             "        self._sums = {}",
             "        self._draws = 0",
         ]
         return "\n\n".join([step, "\n".join(single), "\n".join(averaged)])
+
+    def single_rows(self) -> list[str]:
+        """From one draw: check, compute the scalars, call the kernel."""
+        single = self.plan.single
+        return [
+            *self.need_pending(), *self.input_views(), *self.scalar_lines(single),
+            *self.loop(self.kernels()["single"], self.given_inputs() | self.pending()),
+            *self.scalar_writes(single),
+        ]  # fmt: skip
+
+    def averaged_rows(self) -> list[str]:
+        """From the sums over draws."""
+        p = self.plan
+        assert p.averaged is not None
+        sums = {x: f'self._sums["{x}"][index]' for x in p.sums}
+        rows = [*self.scalar_lines(p.averaged), *self.loop(self.kernels()["averaged"], sums)]
+        return [*rows, *self.scalar_writes(p.averaged)]
 
     def need_pending(self) -> list[str]:
         if not self.plan.carried:
             return []
         return [
             "        if not self._pending:",
-            '            raise RuntimeError("there is no draw: call draw, and take the gradient there")',
+            '            raise RuntimeError("step needs a draw: call draw, and take the gradient there")',
         ]
 
     def draw(self) -> str:
@@ -324,6 +338,28 @@ class Writer:
             summary=f"Take {input_words(p.inputs)} at the last draw, one of several before a `step()`.",
             body="\n".join(rows),
         )
+
+    def run(self) -> str:
+        """Step to the fixed point; inputs are functions of the parameters."""
+        if self.plan.noises:
+            raise InternalError("a rule that draws has no fixed point")
+        names = [FUNCTION_OF.get(v.name, v.name) for v in self.plan.inputs]
+        return fill(
+            "class/run.py.jinja",
+            arguments=indented("\n".join(f"{x}: Callable[[Arrays], Any]," for x in names), 8),
+            inputs=input_words(self.plan.inputs),
+            calls=", ".join(f"{x}(at)" for x in names),
+            before=self.vector_of_parameters(),
+            shaped=self.parameters_shaped(),
+        )
+
+    def vector_of_parameters(self) -> str:
+        """All of them as one vector, a copy."""
+        return f"np.concatenate(self.{self.main})"
+
+    def parameters_shaped(self) -> str:
+        """A copy in the caller's own shape."""
+        return f"self._shaped([{self.main}.copy() for {self.main} in self.{self.main}])"
 
     # -- the posterior -----------------------------------------------------------
 
@@ -434,11 +470,8 @@ class Writer:
             entries.append(
                 f'"{group}": {{k: [x.copy() for x in v] for k, v in self._{group}.items()}},'
             )
-            restore.append(f'{group} = {{')
-            restore.append(
-                f'    k: _restored(k, v, self.{self.main}) for k, v in saved["{group}"].items()'
-            )
-            restore.append("}")
+            restored = f"_restored(k, v, self.{self.main})"
+            restore.append(f'{group} = {{k: {restored} for k, v in saved["{group}"].items()}}')
         if self.plan.sums:
             entries.append('"draws": self._draws,')
         for x in arrays:
@@ -448,17 +481,26 @@ class Writer:
         restore += [f"self._{group} = {group}" for group, members in groups if members]
         if self.plan.sums:
             restore.append('self._draws = int(saved["draws"])')
-        restore.append('self.t = int(saved["t"])')
-        for v in self.program.of("hyper"):
-            restore.append(f'self.{v.name} = saved["hyperparameters"]["{v.name}"]')
         keys = ["t", "hyperparameters", *arrays, *(v.name for v in self.scalar_states)]
         keys += [group for group, members in groups if members]
-        keys += ["draws"] if self.plan.sums else []
+        return self.resume(keys + (["draws"] if self.plan.sums else []), entries, restore)
+
+    def resume(self, keys: list[str], entries: list[str], restore: list[str]) -> str:
+        """state_dict and load_state_dict from their lines."""
+        restore = [*restore, 'self.t = int(saved["t"])']
+        for v in self.program.of("hyper"):
+            restore.append(f'self.{v.name} = saved["hyperparameters"]["{v.name}"]')
+        quoted = ", ".join(f'"{k}"' for k in keys)
+        missing = f"        missing = [key for key in ({quoted}) if key not in saved]"
+        if len(missing) > WIDTH:
+            missing = (
+                f"        missing = [\n            key\n            for key in ({quoted})\n"
+                "            if key not in saved\n        ]"
+            )
         return fill(
             "class/state_dict.py.jinja",
             hyperparameters=hyper_dict(self.program),
-            missing=call("        missing = [key for key in (", [f'"{k}"' for k in keys], ") if key not in saved]"),
+            missing=missing,
             entries=indented("\n".join(entries), 12),
             restore=indented("\n".join(restore), 8),
         )
-

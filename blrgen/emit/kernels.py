@@ -81,12 +81,12 @@ def _body(
     """Locals first, then the arrays; a value used only for its array goes there directly."""
     taken = {*k.arrays, *k.scalars, *(name for name, _ in lines), "i"}
     taken |= {x for _, e in lines for x in n.names(e)}
-    lines = _shortened(lines, printer, indent, taken)
+    lines = shortened(lines, printer, indent, taken)
     read = {x for _, e in lines for x in n.names(e)}
     direct = {
         local: target
         for target, local in k.writes
-        if local not in read and (k.is_output or k.accumulate)
+        if local not in read and local in dict(lines) and (k.is_output or k.accumulate)
     }
     rows = []
     for name, expr in lines:
@@ -99,51 +99,47 @@ def _body(
         rows.append(assignment(name, text, indent))
     for target, local in k.writes:
         if local not in direct:
-            value = printer(n.Sym(local))
+            value = printer(n.Sym(local))  # a local, or an input as it is
             rows.append(_store(k, target, value, index, indent))
     return "\n".join(rows)
 
 
-def _shortened(
+def shortened(
     lines: list[tuple[str, n.Node]], printer: PythonPrinter, indent: int, taken: set[str]
 ) -> list[tuple[str, n.Node]]:
-    """Lines that do not fit, with their divisors (or largest parts) as locals of their own."""
+    """Lines that do not fit, with a divisor or another part as a local of its own."""
     done: list[tuple[str, n.Node]] = []
     waiting = list(lines)
     while waiting:
         name, expr = waiting.pop(0)
-        part = None
-        if indent + len(name) + 3 + len(printer(expr)) > WIDTH:
-            part = _part_to_name(expr)
+        room = WIDTH - indent - len(name) - len(" = [i]")
+        part = _part_to_name(expr, printer, room) if len(printer(expr)) > room else None
         if part is None:
             done.append((name, expr))
             continue
-        node, word = part
-        own = fresh(word, taken)
+        own = fresh("divisor" if _divides(expr, part) else "part", taken)
         taken.add(own)
-
-        def change(x: n.Node, node: n.Node = node, own: str = own) -> n.Node:
-            return n.Sym(own) if x == node else x.rebuilt(change)
-
-        waiting[:0] = [(own, node), (name, change(expr))]
+        waiting[:0] = [(own, part), (name, _replaced(expr, part, own))]
     return done
 
 
-def _part_to_name(expr: n.Node) -> tuple[n.Node, str] | None:
-    """The divisor nearest to the root, else the largest proper part worth a name."""
-    level = list(expr.children)
-    while level:
-        for node in level:
-            if isinstance(node, n.Div) and n.size(node.bottom) > 3:
-                return node.bottom, "divisor"
-        level = [c for node in level for c in node.children]
-    if isinstance(expr, n.Div) and n.size(expr.bottom) > 3:
-        return expr.bottom, "divisor"
-    parts = [x for x in n.walk(expr) if x != expr and n.size(x) > 4 and not isinstance(x, n.Neg)]
-    parts = [x for x in parts if not isinstance(x, n.Compare)]
-    if not parts:
-        return None
-    return max(parts, key=n.size), "part"
+def _replaced(expr: n.Node, part: n.Node, name: str) -> n.Node:
+    return n.Sym(name) if expr == part else expr.rebuilt(lambda c: _replaced(c, part, name))
+
+
+def _divides(expr: n.Node, part: n.Node) -> bool:
+    return any(isinstance(x, n.Div) and x.bottom == part for x in n.walk(expr))
+
+
+def _part_to_name(expr: n.Node, printer: PythonPrinter, room: int) -> n.Node | None:
+    """The smallest part without which the line fits, a divisor if one does; else the largest."""
+    parts = [x for x in n.walk(expr) if x != expr and n.size(x) > 3]
+    parts = [x for x in parts if not isinstance(x, n.Neg | n.Compare)]
+    enough = [x for x in parts if len(printer(_replaced(expr, x, "divisor"))) <= room]
+    divisors = [x for x in enough if _divides(expr, x)]
+    if divisors or enough:
+        return min(divisors or enough, key=n.size)
+    return max(parts, key=n.size, default=None)
 
 
 def _store(k: Kernel, target: str, value: str, index: str, indent: int) -> str:

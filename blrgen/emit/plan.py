@@ -153,6 +153,7 @@ def array_names(program: Program, order: tuple[str, ...]) -> tuple[str, ...]:
     phase = phase_of(program)
     own = {s.name for s in phase.body}
     used = {x for s in phase.body for x in n.names(s.expr)} | _targets(phase)
+    used |= {local for _, local in phase.writes}
     scope = program.scope
     found = [x for x in order if x in used and (x not in own or x in _targets(phase))]
     return tuple(x for x in found if scope[x].rank in ARRAYS)

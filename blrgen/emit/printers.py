@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program.inspect import ATOM, PRODUCT, SIGN, Printer
+from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, Printer
 
 _NUMPY = {
     "sqrt": "np.sqrt", "exp": "np.exp", "log": "np.log", "log1p": "np.log1p",
@@ -48,6 +49,14 @@ class PythonPrinter(Printer):
     def print_Const(self, node: n.Const) -> tuple[str, int]:
         return literal(node.value)
 
+    def print_Pow(self, node: n.Pow) -> tuple[str, int]:
+        return self._power(self.at(node.base, ATOM), str(node.exponent))
+
+    def _power(self, base: str, exponent: str) -> tuple[str, int]:
+        """Close together when both are names or numbers, as formatters want it."""
+        simple = all(re.fullmatch(r"[\w.]+", x) for x in (base, exponent))
+        return f"{base}**{exponent}" if simple else f"{base} ** {exponent}", POWER
+
     def print_Named(self, node: n.Named) -> tuple[str, int]:
         return f"math.{node.name}", ATOM
 
@@ -56,7 +65,7 @@ class PythonPrinter(Printer):
 
     def print_Call(self, node: n.Call) -> tuple[str, int]:
         if node.name == "pow":
-            return super().print_Call(node)
+            return self._power(self.at(node.args[0], ATOM), self.at(node.args[1], POWER))
         if node.name not in self.functions:
             raise InternalError(f"{type(self).__name__} does not know {node.name}")
         name, args = self.functions[node.name], [self(a) for a in node.args]

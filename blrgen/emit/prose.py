@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from blrgen.emit.printers import literal
@@ -45,6 +46,8 @@ class UnicodePrinter(Printer):
     """Expressions as on a board, on one line."""
 
     def print_Const(self, node: n.Const) -> tuple[str, int]:
+        if node.value == Fraction(1, 2):
+            return "½", ATOM
         text, level = literal(node.value)
         text = text.replace(" / ", "/").replace("e-", "e⁻")
         return re.sub(r"1e⁻(\d+)", lambda m: f"10⁻{m[1].translate(_SUPERSCRIPT)}", text), level
@@ -60,7 +63,10 @@ class UnicodePrinter(Printer):
 
     def print_Mul(self, node: n.Mul) -> tuple[str, int]:
         first, *rest = node.args
-        return "·".join([self.at(first, PRODUCT)] + [self.at(a, SIGN) for a in rest]), PRODUCT
+        parts = [self.at(first, PRODUCT)]
+        for a in rest:
+            parts.append(self.at(a, PRODUCT if isinstance(a, n.MatMul | n.Solve) else SIGN))
+        return "·".join(parts), PRODUCT
 
     def print_Div(self, node: n.Div) -> tuple[str, int]:
         return f"{self.at(node.top, PRODUCT)}/{self.at(node.bottom, SIGN)}", PRODUCT
@@ -87,13 +93,13 @@ class UnicodePrinter(Printer):
         return f"({yes} where {condition}, else {no})", ATOM
 
     def print_MatMul(self, node: n.MatMul) -> tuple[str, int]:
-        return f"{self.at(node.left, PRODUCT)} {self.at(node.right, SIGN)}", PRODUCT
+        return f"{self.at(node.left, PRODUCT)} {self.at(node.right, PRODUCT)}", PRODUCT
 
     def print_Solve(self, node: n.Solve) -> tuple[str, int]:
         inverse = f"{self.at(node.arg, ATOM)}⁻¹"
         if isinstance(node.right, n.Identity):
             return inverse, POWER
-        return f"{inverse} {self.at(node.right, SIGN)}", PRODUCT
+        return f"{inverse} {self.at(node.right, PRODUCT)}", PRODUCT
 
     def print_HalfSolve(self, node: n.HalfSolve) -> tuple[str, int]:
         return f"{self.at(node.arg, ATOM)}^−½ {self.at(node.right, SIGN)}", PRODUCT

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from blrgen.program import nodes as n
 from blrgen.program.program import LINEAR, Phase, Program, Statement, fresh
-from blrgen.program.types import Type
+from blrgen.program.types import Type, infer
 
 DEFINITE = "SPD"
 
@@ -25,27 +25,49 @@ def factor(program: Program) -> Program:
     return program.with_phases(lambda p: _phase(p, program, definite, taken))
 
 
-def _phase(phase: Phase, program: Program, definite: set[str], taken: set[str]) -> Phase:
-    factors: dict[str, str] = {}
+class _Factors:
+    """The factors one phase needs, and the statements that make them."""
 
-    def change(node: n.Node) -> n.Node:
+    def __init__(self, program: Program, definite: set[str], taken: set[str]) -> None:
+        self.program, self.definite, self.taken = program, definite, taken
+        self.names: dict[str, str] = {}
+        self.extra: list[Statement] = []  # matrices that had no name
+
+    def of(self, name: str) -> n.Node:
+        if name not in self.names:
+            self.names[name] = self.fresh(f"{name}_factor")
+        return n.Sym(self.names[name])
+
+    def fresh(self, name: str) -> str:
+        name = fresh(name, self.taken)
+        self.taken.add(name)
+        return name
+
+    def change(self, node: n.Node) -> n.Node:
         if not isinstance(node, n.Solve | n.HalfSolve | n.HalfProduct):
             return node
-        if not isinstance(node.arg, n.Sym) or node.arg.name not in definite:
+        if isinstance(node.arg, n.Sym):
+            if isinstance(node, n.Solve) and node.arg.name not in self.definite:
+                return node
+            return replace(node, arg=self.of(node.arg.name))
+        if isinstance(node, n.Solve):
             return node
-        name = node.arg.name
-        if name not in factors:
-            factors[name] = fresh(f"{name}_factor", taken)
-            taken.add(factors[name])
-        return replace(node, arg=n.Sym(factors[name]))
+        name = next((s.name for s in self.extra if s.expr == node.arg), "")
+        if not name:
+            name = self.fresh("precision")
+            self.extra.append(Statement(name, node.arg, infer(node.arg, self.program.scope)))
+        return replace(node, arg=self.of(name))
 
-    body = [replace(s, expr=n.transform(s.expr, change)) for s in phase.body]
+
+def _phase(phase: Phase, program: Program, definite: set[str], taken: set[str]) -> Phase:
+    factors = _Factors(program, definite, taken)
+    changed = [replace(s, expr=n.transform(s.expr, factors.change)) for s in phase.body]
+    body = [*factors.extra, *changed]
     for state, local in phase.writes:
-        if program[state].domain == DEFINITE and local not in factors:
-            factors[local] = fresh(f"{local}_factor", taken)
-            taken.add(factors[local])
-    for name, own in factors.items():
+        if state in program and program[state].domain == DEFINITE:
+            factors.of(local)
+    types = program.scope | {s.name: s.type for s in body}
+    for name, own in factors.names.items():
         at = next((k + 1 for k, s in enumerate(body) if s.name == name), 0)
-        shape = program.scope[name].shape
-        body.insert(at, Statement(own, n.Factor(n.Sym(name)), Type("factor", shape)))
+        body.insert(at, Statement(own, n.Factor(n.Sym(name)), Type("factor", types[name].shape)))
     return replace(phase, body=tuple(body))

@@ -11,16 +11,14 @@ from dataclasses import replace
 
 from blrgen.program import nodes as n
 from blrgen.program.naming import is_correction, name_for
-from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement
+from blrgen.program.program import Phase, Program, Statement
 from blrgen.program.types import SCALAR
 
 
 def hoist(program: Program) -> Program:
-    """Move step-only expressions of every elementwise body to its scalar section."""
-    if program.kind != ELEMENTWISE:
-        return program
-    scalar_names = {name for name, t in program.scope.items() if t == SCALAR}
-    return program.with_phases(lambda p: _Hoister(p, scalar_names, set(program.scope)).phase())
+    """Move step-only expressions of every body to its scalar section."""
+    scalar_names = {v.name for v in program.variables if v.type == SCALAR and v.kind != "intermediate"}
+    return program.with_phases(lambda p: _Hoister(p, set(scalar_names), set(program.scope)).phase())
 
 
 class _Hoister:
@@ -34,13 +32,16 @@ class _Hoister:
     def phase(self) -> Phase:
         body = []
         for s in self.before.body:
-            if s.type == SCALAR:
+            if s.type == SCALAR and self.is_scalar(s.expr):
                 self.scalars.append(s)
+                self.scalar_names.add(s.name)
             else:
                 body.append(replace(s, expr=self.visit(s.expr)))
         return replace(self.before, scalars=tuple(self.scalars), body=tuple(body))
 
     def is_scalar(self, node: n.Node) -> bool:
+        if any(isinstance(x, (*n.MATRIX_NODES, n.Identity)) for x in n.walk(node)):
+            return False
         return all(name in self.scalar_names for name in n.names(node))
 
     def named(self, node: n.Node) -> n.Node:

@@ -1,0 +1,382 @@
+"""The class around linear algebra: one vector of parameters, factor-and-solve, no inverse.
+
+The parameters may be several arrays: they are gathered into one vector for a step
+and written back only when every next value is known, so that a matrix that is not
+positive definite leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+from blrgen.emit.common import (
+    check_method,
+    defaults,
+    head,
+    hyper_assignments,
+    hyper_dict,
+    input_words,
+    keyword_arguments,
+    law_functions,
+    noise_arguments,
+    wants_gaussian,
+)
+from blrgen.emit.elementwise import Writer
+from blrgen.emit.kernels import shortened
+from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
+from blrgen.emit.printers import ArrayPrinter, ScalarPrinter
+from blrgen.emit.templates import fill
+from blrgen.emit.text import assignment, call, indented
+from blrgen.errors import InternalError
+from blrgen.program import nodes as n
+from blrgen.program.inspect import ATOM
+from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.types import SCALAR, Type
+
+class LinearPrinter(ArrayPrinter):
+    """NumPy statements on vectors and matrices; the identity has the parameters' dtype."""
+
+    def __init__(self, main: str, factors: set[str], names: dict[str, str] | None = None) -> None:
+        super().__init__(names, factors)
+        self.main = main
+
+    def print_Identity(self, node: n.Identity) -> tuple[str, int]:
+        return f"np.eye(len({self.main}), dtype={self.main}.dtype)", ATOM
+
+    def print_Factor(self, node: n.Factor) -> tuple[str, int]:
+        name = self(node.arg)
+        told = f"the next {name.removesuffix('_next')}" if name.endswith("_next") else name
+        return self.call("_cholesky", f'"{told}"', name)
+
+
+class LinearWriter(Writer):
+    """Writes the pieces of a file for a rule of vectors and matrices."""
+
+    # -- module-level functions ---------------------------------------------------
+
+    def functions(self) -> list[str]:
+        p = self.plan
+        parts = []
+        if p.draw is not None:
+            parts.append(self.function("_draw", "Return where to evaluate the loss.", p.draw))
+        if p.observe is not None and p.averaged is not None:
+            parts.append(self.function("_observe", "Return what one draw shows.", p.observe))
+        told = "Return the next values; nothing is written here."
+        parts.append(self.function("_step", told, p.single))
+        if p.averaged is not None:
+            parts.append(self.function("_step_averaged", told, p.averaged))
+        code = "\n".join(parts) + self.definition()
+        for name, template in _HELPERS:
+            if name in code or any(name in x for x in parts):
+                text = fill(f"functions/{template}.py.jinja")
+                parts.append(text)
+        if p.noises or wants_gaussian(self.derivation):
+            parts += law_functions(p.noises, wants_gaussian(self.derivation))
+        return parts
+
+    def function(self, name: str, summary: str, program: Program) -> str:
+        """A pure function from arrays and scalars to the phase's results."""
+        phase = phase_of(program)
+        factors = {s.name for s in phase.body if s.type.rank == "factor"}
+        printer = LinearPrinter(self.main, factors)
+        arrays, scalars = self.arguments(program)
+        arguments = [f"{a}: Array" for a in arrays] + [f"{s}: float" for s in scalars]
+        results = self.results(program)
+        returns = "Array" if len(results) == 1 else f"tuple[{', '.join(['Array'] * len(results))}]"
+        taken = {*program.scope, *arguments}
+        rows = []
+        lines = shortened([(s.name, s.expr) for s in phase.body], printer, 4, taken)
+        for local, expr in lines:
+            text = printer(expr)
+            if isinstance(expr, n.Sym) and expr.name in arrays:
+                text += ".copy()"  # never the caller's own array
+            used = local in results or any(local in n.names(e) for _, e in lines)
+            rows.append(assignment(local, text, 4) if used or local not in factors else f"    {text}")
+        rows.append(f"    return {', '.join(results)}")
+        return fill(
+            "numpy/function.py.jinja",
+            signature=call(f"def {name}(", arguments, f") -> {returns}:"),
+            summary=summary,
+            body="\n".join(rows),
+        )
+
+    def arguments(self, program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        phase = phase_of(program)
+        own = {s.name for s in phase.body}
+        read = {x for s in phase.body for x in n.names(s.expr)} | {b for _, b in phase.writes}
+        arrays = [x for x in array_names(program, self.order) if x in read and x not in own]
+        if self.main not in arrays and any(
+            isinstance(x, n.Identity) for s in phase.body for x in n.walk(s.expr)
+        ):
+            arrays.insert(0, self.main)
+        return tuple(arrays), scalar_names(program)
+
+    def results(self, program: Program) -> list[str]:
+        scalars = {v.name for v in self.scalar_states}
+        return [local for target, local in phase_of(program).writes if target not in scalars]
+
+    # -- the class ---------------------------------------------------------------
+
+    def definition(self) -> str:
+        methods = [self.init(), check_method(self.program)]
+        if self.plan.draw is not None:
+            methods.append(self.draw())
+        if self.plan.observe is not None:
+            methods.append(self.observe())
+        methods.append(self.step())
+        if self.program.until:
+            methods.append(self.run())
+        methods += [*self.posterior(), self.state_dict(), fill("class/gathered.py.jinja")]
+        return "\n\n".join([head(self.derivation, self.program), *methods])
+
+    def init(self) -> str:
+        arguments, needed = defaults(self.program)
+        rows = ['_views("params", params)', f"{self.main} = self._gathered()"]
+        for v in self.plan.states:
+            if v.name != self.main:
+                rows.append(f"self.{v.name} = {self._first(v, needed)}")
+        if self.plan.carried:
+            rows.append("self._pending: dict[str, Array] = {}  # the noise of the last draw")
+        if self.plan.sums:
+            rows.append("self._sums: dict[str, Array] = {}  # over the draws of this step")
+            rows.append("self._draws = 0  # how many there are in them")
+        return fill(
+            "class/init.py.jinja",
+            arguments=keyword_arguments(arguments),
+            summary="Keep the arrays to update; everything else starts as the rule says.",
+            hyperparameters=hyper_assignments(self.program),
+            states=indented("\n".join(rows), 8),
+        )
+
+    def _first(self, v: Variable, needed: list[str]) -> str:
+        """A state's first value."""
+        if v.name in needed and v.type.rank == "symmetric":
+            return f'_symmetric("{v.name}", {v.name}, {self.main}).copy()'
+        if v.name in needed and v.type.rank == "vector":
+            return f'_vector("{v.name}", {v.name}, self._arrays).copy()'
+        start = v.init if v.init is not None else n.ZERO
+        hypers = {h.name: f"self.{h.name}" for h in self.program.of("hyper")}
+        if v.type == SCALAR:
+            return ScalarPrinter(hypers)(start)
+        if start == n.ZERO and v.type.rank == "vector":
+            return f"np.zeros_like({self.main})"
+        if start == n.Sym(self.main):
+            return f"{self.main}.copy()"
+        if v.type.is_square:
+            scale = start.args[0] if isinstance(start, n.Mul) else n.ONE
+            scale = n.ZERO if start == n.ZERO or scale == n.ZERO else scale
+            eye = f"np.eye(len({self.main}), dtype={self.main}.dtype)"
+            if scale == n.ONE:
+                return eye
+            return f"{self.main}.dtype.type({ScalarPrinter(hypers)(scale)}) * {eye}"
+        raise InternalError(f"cannot write the first value of {v.name}")
+
+    def scalar_given(self, names: tuple[str, ...]) -> list[str]:
+        attributes = {v.name for v in self.program.of("hyper")} | {v.name for v in self.scalar_states}
+        values = [f"self.{s}" if s in attributes else f"self._{s}" if s == DRAWS else s for s in names]
+        return [f"real({v})" for v in values]
+
+    def called(self, name: str, program: Program, given: dict[str, str]) -> list[str]:
+        """results = name(arrays, scalars)."""
+        arrays, scalars = self.arguments(program)
+        values = [given.get(a, a if a == self.main else f"self.{a}") for a in arrays]
+        values += self.scalar_given(scalars)
+        results = ", ".join(self.results(program))
+        rows = [f"        real = {self.main}.dtype.type"] if scalars else []
+        return [*rows, call(f"        {results} = {name}(", values)]
+
+    def inputs_checked(self) -> list[str]:
+        rows = []
+        counted = next((v.name for v in self.plan.inputs if v.type.shape[:1] == ("n",)), "")
+        for v in self.plan.inputs:
+            if v.type.rank == "vector" and v.type.shape == ("d",):
+                rows.append(f'        {v.name} = _vector("{v.name}", {v.name}, self._arrays)')
+            elif v.type.rank == "symmetric":
+                rows.append(f'        {v.name} = _symmetric("{v.name}", {v.name}, {self.main})')
+            else:
+                sizes = {"n": f"len({counted})", "d": f"len({self.main})"}
+                shape = ", ".join(sizes[x] for x in v.type.shape)
+                shape += "," if len(v.type.shape) == 1 else ""
+                rows.append(
+                    f'        {v.name} = _shaped_as("{v.name}", {v.name}, ({shape}), {self.main})'
+                )
+        return rows
+
+    def input_arguments(self, optional: bool = False) -> list[str]:
+        kinds = {"vector": "Arrays"}
+        made = []
+        for v in self.plan.inputs:
+            kind = kinds.get(v.type.rank, "Array") if v.type.shape == ("d",) else "Array"
+            made.append(f"{v.name}: {kind}" + (" | None = None" if optional else ""))
+        return made
+
+    def gathered(self) -> str:
+        return f"        {self.main} = self._gathered()"
+
+    def commit(self, program: Program) -> list[str]:
+        """Write all next values."""
+        rows = []
+        for state, local in phase_of(program).writes:
+            rows.append(
+                f"        self._scatter({local})" if state == self.main else f"        self.{state} = {local}"
+            )
+        return rows
+
+    def given(self) -> dict[str, str]:
+        found = {v.name: v.name for v in self.plan.inputs}
+        return found | {x: f'self._pending["{x}"]' for x in self.plan.carried}
+
+    def step(self) -> str:
+        if self.plan.observe is not None:
+            return self.step_of_draws()
+        rows = [*self.need_pending(), self.gathered(), *self.inputs_checked()]
+        rows += self.scalar_lines(self.plan.single)
+        rows += self.called("_step", self.plan.single, self.given()) + self.commit(self.plan.single)
+        if self.plan.carried:
+            rows.append("        self._pending = {}")
+        return fill(
+            "class/step.py.jinja",
+            arguments=", ".join(["self", *self.input_arguments()]),
+            summary=f"Update the parameters in place from {input_words(self.plan.inputs)}.",
+            body="\n".join(rows),
+        )
+
+    def single_rows(self) -> list[str]:
+        single = self.plan.single
+        return [
+            *self.need_pending(), self.gathered(), *self.inputs_checked(), *self.scalar_lines(single),
+            *self.called("_step", single, self.given()), *self.commit(single),
+        ]  # fmt: skip
+
+    def averaged_rows(self) -> list[str]:
+        p = self.plan
+        assert p.averaged is not None
+        sums = {x: f'self._sums["{x}"]' for x in p.sums}
+        rows = [self.gathered(), *self.scalar_lines(p.averaged)]
+        return [*rows, *self.called("_step_averaged", p.averaged, sums), *self.commit(p.averaged)]
+
+    def draw(self) -> str:
+        p = self.plan
+        assert p.draw is not None
+        rows = [self.gathered()]
+        for v in p.noises:
+            (law,) = law_functions((v,), False, names_only=True)
+            rows += [
+                f"        if {v.name} is not None:",
+                f'            {v.name} = _vector("{v.name}", {v.name}, self._arrays).copy()',
+                "        elif isinstance(rng, np.random.Generator):",
+                f"            {v.name} = {law}(rng, {self.main})",
+                "        else:",
+                f'            raise TypeError("pass rng=np.random.default_rng(seed), or {v.name}=")',
+            ]
+        rows += self.scalar_lines(p.draw)
+        rows += self.called("_draw", p.draw, {v.name: v.name for v in p.noises})
+        if p.carried:
+            kept = ", ".join(f'"{x}": {x}' for x in p.carried)
+            rows.append(f"        self._pending = {{{kept}}}")
+        rows.append(f"        return self._shaped({p.probe}.copy())")
+        return fill(
+            "class/draw.py.jinja",
+            signature=call("    def draw(", ["self", *noise_arguments(p.noises)], ") -> Arrays:"),
+            summary="Return where to evaluate the loss; the noise is remembered for `step`.",
+            body="\n".join(rows),
+        )
+
+    def observe(self) -> str:
+        p = self.plan
+        assert p.observe is not None
+        rows = [*self.need_pending(), self.gathered(), *self.inputs_checked()]
+        rows += self.scalar_lines(p.observe)
+        rows += self.called("_observe", p.observe, self.given())
+        for total, mean in zip(p.sums, p.means, strict=True):
+            rows.append(f'        self._sums["{total}"] = self._sums.get("{total}", 0) + {mean}')
+        rows += ["        self._pending = {}", "        self._draws += 1"]
+        return fill(
+            "class/observe.py.jinja",
+            arguments=", ".join(["self", *self.input_arguments()]),
+            summary=f"Take {input_words(p.inputs)} at the last draw, one of several before a `step()`.",
+            body="\n".join(rows),
+        )
+
+    def vector_of_parameters(self) -> str:
+        return "self._gathered().copy()"
+
+    def parameters_shaped(self) -> str:
+        return "self._shaped(before.copy())"
+
+    # -- the posterior -----------------------------------------------------------
+
+    def posterior(self) -> list[str]:
+        q = dict(self.program.posterior)
+        if not wants_gaussian(self.derivation):
+            return []
+        names = {v.name: f"self.{v.name}" for v in self.plan.states if v.name != self.main}
+        names |= {v.name: f"real(self.{v.name})" for v in self.program.of("hyper")}
+        printer = LinearPrinter(self.main, set(), names)
+        mean, precision = printer(q["mean"]), printer(q["precision"])
+        rows = [self.gathered()]
+        if "real(" in mean + precision:
+            rows.append(f"        real = {self.main}.dtype.type")
+        rows.append(f'        factor = _cholesky("the posterior precision", {precision})')
+        finish = [
+            f"        root = _solve_lower(factor, np.eye(len({self.main}), dtype={self.main}.dtype))",
+            "        deviation = np.sqrt((root * root).sum(axis=0))",
+            f"        return self._shaped({mean}.copy()), self._shaped(deviation)",
+        ]
+        draw = [
+            f"        noise = _standard_normal(rng, {self.main})",
+            f"        return self._shaped({mean} + _solve_upper(factor, noise))",
+        ]
+        return [
+            fill(
+                "class/posterior.py.jinja",
+                summary="Return mean and standard deviation of every parameter.",
+                body="\n".join([*rows, *finish]),
+            ),
+            fill(
+                "class/sample.py.jinja",
+                summary="Draw from the posterior; the same seed gives the same draw.",
+                body="\n".join([*rows, *draw]),
+            ),
+        ]
+
+    # -- resuming ----------------------------------------------------------------
+
+    def state_dict(self) -> str:
+        others = [v for v in self.plan.states if v.name != self.main and v.type != SCALAR]
+        entries = [f'"{self.main}": self._gathered().copy(),']
+        entries += [f'"{v.name}": self.{v.name}.copy(),' for v in others]
+        entries += [f'"{v.name}": self.{v.name},' for v in self.scalar_states]
+        restore = [
+            f'{self.main} = _restored("{self.main}", [saved["{self.main}"]], [self._gathered()])[0]'
+        ]
+        restore += [
+            f'{v.name} = _restored("{v.name}", [saved["{v.name}"]], [self.{v.name}])[0]' for v in others
+        ]
+        groups = [("pending", self.plan.carried), ("sums", self.plan.sums)]
+        for group, members in groups:
+            if members:
+                entries.append(f'"{group}": {{k: x.copy() for k, x in self._{group}.items()}},')
+                restore.append(f'{group} = {{k: x.copy() for k, x in saved["{group}"].items()}}')
+        restore.append(f"self._scatter({self.main})")
+        restore += [f"self.{v.name} = {v.name}" for v in others]
+        restore += [f'self.{v.name} = saved["{v.name}"]' for v in self.scalar_states]
+        restore += [f"self._{group} = {group}" for group, members in groups if members]
+        if self.plan.sums:
+            entries.append('"draws": self._draws,')
+            restore.append('self._draws = int(saved["draws"])')
+        keys = ["t", "hyperparameters", *(v.name for v in self.plan.states)]
+        keys += [group for group, members in groups if members]
+        return self.resume(keys + (["draws"] if self.plan.sums else []), entries, restore)
+
+
+# Emitted when something that is emitted mentions them; later ones first.
+_HELPERS = (
+    ("_symmetrize(", "symmetrize"),
+    ("_solve", "solve"),
+    ("_cholesky(", "cholesky"),
+    ("_symmetric(", "symmetric"),
+    ("_shaped_as(", "shaped_as"),
+    ("_vector(", "vector"),
+    ("_vector(", "views"),
+    ("_listed(", "listed"),
+    ("_restored(", "restored"),
+)

@@ -33,6 +33,7 @@ from blrgen.show.plain import Plain
 
 Expr = Any
 PLAIN = Plain()  # its text settles the order of what is otherwise equal
+FREE, WEIGHTED, CONSTANT, NUMBER = range(4)  # x, ρx, ρ, 1: the order of terms in a sum
 _CONSTANTS = {
     sp.S.Pi: "pi", sp.S.Exp1: "E", sp.S.Infinity: "oo", sp.S.ImaginaryUnit: "I", sp.S.NaN: "nan",
     sp.S.EulerGamma: "EulerGamma", sp.S.Catalan: "Catalan", sp.S.GoldenRatio: "GoldenRatio",
@@ -47,8 +48,10 @@ class Arranger:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
 
-    def node(self, e: Expr) -> Node:
-        """Any expression."""
+    def node(self, e: Expr, first: str = "") -> Node:
+        """Any expression; in a sum the terms in nothing but the name `first` come first."""
+        if e.is_Add:
+            return self._sum(e, first)
         sign, body = self._signed(e)
         return body if sign > 0 else Sum(((-1, body),))
 
@@ -217,14 +220,18 @@ class Arranger:
 
     # sums
 
-    def _sum(self, e: Expr) -> Node:
+    def _sum(self, e: Expr, first: str = "") -> Node:
         terms = [(a, *self._signed(a)) for a in e.args]
         if not e.is_commutative and not all(_is_number(a) for a, _, _ in terms):
             terms = self._identity_terms(terms)
-        ordered = sorted(terms, key=lambda term: self._term_key(term[0], term[2]))
-        first = next((k for k, (_, sign, _) in enumerate(ordered) if sign > 0), 0)
-        ordered.insert(0, ordered.pop(first))
-        return Sum(tuple((sign, node) for _, sign, node in ordered))
+        keyed = [(self._term_key(a, node, first), sign, node) for a, sign, node in terms]
+        keyed.sort(key=lambda term: term[0])
+        kinds = {key[0] for key, _, _ in keyed}
+        if NUMBER in kinds and FREE not in kinds:  # 1 − ρ + ρx, not ρx − ρ + 1
+            keyed.sort(key=lambda term: (-term[0][0], term[0]))
+        front = next((k for k, (_, sign, _) in enumerate(keyed) if sign > 0), 0)
+        keyed.insert(0, keyed.pop(front))
+        return Sum(tuple((sign, node) for _, sign, node in keyed))
 
     def _identity_terms(self, terms: list[tuple[Expr, int, Node]]) -> list[tuple[Expr, int, Node]]:
         """In a sum of matrices the scalar terms together are one multiple of the identity."""
@@ -245,19 +252,21 @@ class Arranger:
             return Product((Number(node.p),) if node.p != 1 else (), (Number(node.q),), (Unit(),))
         return Product((node,), (), (Unit(),))
 
-    def _term_key(self, e: Expr, node: Node) -> tuple[Any, ...]:
+    def _term_key(self, e: Expr, node: Node, first: str) -> tuple[Any, ...]:
+        """The kind of term, then simple before complicated, then old before new."""
         names = sorted(s.name for s in e.free_symbols)
         text = PLAIN.text(node)
         variables = [n for n in names if not self.reading.is_hyper(n)]
         if not variables:
-            return (2 if not names else 1, (), False, (), 0, (), 0, text)
+            return (CONSTANT if names else NUMBER, text)
         parts = node.top if isinstance(node, Product) else (node,)
-        weighted = any(self._is_weight(p) for p in parts)
-        latest = tuple(sorted((self.reading.place(n)[:2] for n in variables), reverse=True))
-        quotient = isinstance(node, Product) and any(not isinstance(b, Number) for b in node.bottom)
-        degree = sum(_degree(p) for p in parts)
+        kind = WEIGHTED if any(self._is_weight(p) for p in parts) else FREE
+        kind = FREE if variables == [first] else kind
+        quotient = isinstance(node, Product) and any(isinstance(b, Sum) for b in node.bottom)
+        latest = sorted((self.reading.place(n)[:2] for n in variables), reverse=True)
         length = len(node.word) if isinstance(node, Product) else 0
-        return (0, (weighted,), quotient, latest, length, tuple(variables), -degree, text)
+        degree = sum(_degree(p) for p in parts)
+        return (kind, quotient, latest, length, variables, -degree, text)
 
     def _is_weight(self, node: Node) -> bool:
         """True for a factor made of hyperparameters only, such as rho or (1 - rho)."""

@@ -181,8 +181,14 @@ class Reading:
         return (_KIND.get(self.kinds.get(name, ""), _OTHER), after, name)
 
 
-def arrange(expr: Expr, reading: Reading | None = None, matrix: bool = False) -> Node:
-    """The written form; `matrix` says that a bare scalar is that multiple of the identity."""
+def arrange(
+    expr: Expr, reading: Reading | None = None, matrix: bool = False, first: str = ""
+) -> Node:
+    """The written form of an expression.
+
+    `matrix` says that a bare scalar is that multiple of the identity; in a sum the
+    terms in nothing but `first` (the old value of what is computed) come first.
+    """
     if isinstance(expr, str):
         return Words(expr)
     if isinstance(expr, (tuple, list)):
@@ -197,4 +203,4 @@ def arrange(expr: Expr, reading: Reading | None = None, matrix: bool = False) ->
         return arranger.identity(expr)
     if not isinstance(expr, sp.Basic):
         raise InternalError(f"cannot show a {type(expr).__name__}")
-    return arranger.node(expr)
+    return arranger.node(expr, first)

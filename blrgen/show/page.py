@@ -11,6 +11,7 @@ from blrgen.errors import InternalError
 from blrgen.show.expression import ascii
 from blrgen.show.layout import Name, Node, Reading, arrange
 from blrgen.show.names import Notation
+from blrgen.show.plain import Plain
 from blrgen.show.terminal import Terminal
 
 Expr = Any
@@ -121,11 +122,12 @@ def flags(derivation: Derivation) -> list[str]:
 
 def _facts(d: Derivation) -> tuple[tuple[str, str], ...]:
     source = d.recipe.citation if d.recipe else ""
+    assumed = [a for a in d.assumptions if a not in dict(d.approximations)]
     facts = [
         ("candidate", f"{d.family.name}: {d.family.title}"),
         ("loss", f"ℓ(θ) = {d.loss.text}" if d.loss.text else "ℓ(θ), any differentiable loss"),
         ("approximations", ", ".join(flags(d)) or "none"),
-        *(("assumes" if k == 0 else "", a) for k, a in enumerate(d.assumptions)),
+        *(("assumes" if k == 0 else "", a) for k, a in enumerate(assumed)),
         ("source", source),
     ]
     return tuple((label, text) for label, text in facts if text)
@@ -150,7 +152,7 @@ def _line(number: int, step: Step, reading: Reading, taken: list[str]) -> Line:
         Formula(
             arrange(e.lhs, reading),
             e.relation,
-            arrange(e.rhs, reading, is_matrix(e.lhs)),
+            arrange(e.rhs, reading, is_matrix(e.lhs), _old_value(e.lhs)),
             e.note,
             notation,
         )
@@ -160,6 +162,12 @@ def _line(number: int, step: Step, reading: Reading, taken: list[str]) -> Line:
     same = sum(1 for t in taken if t == slug or re.fullmatch(re.escape(slug) + r"-\d+", t))
     unique = slug if not same else f"{slug}-{same + 1}"
     return Line(number, unique, step.title, formulas, step.because, step.space, step.approximation)
+
+
+def _old_value(left: Expr) -> str:
+    """The state whose next value stands on the left; empty for anything else."""
+    name = str(getattr(left, "name", ""))
+    return name.removesuffix("_next") if name.endswith("_next") else ""
 
 
 def is_matrix(symbol: Expr) -> bool:
@@ -188,9 +196,10 @@ def _command(rule: Rule, k: int, reading: Reading) -> Command:
     assignment = rule.assignments[k]
     matrix = rank_of_result(rule, assignment.name) in ("symmetric", "matrix")
     left = arrange(_symbol(assignment.name), reading)
-    formula = Formula(left, "=", arrange(assignment.expr, reading, matrix))
+    right = arrange(assignment.expr, reading, matrix, assignment.name.removesuffix("_next"))
+    formula = Formula(left, "=", right)
     _check_names(rule, k)
-    text = ascii(assignment.expr, reading=reading, matrix=matrix)
+    text = Plain().text(right)
     return Command(assignment.stage, formula, assignment.name, text)
 
 

@@ -32,15 +32,26 @@ def _verdict(found: Verdict, columns: int, paint: Paint) -> list[str]:
     lines = [paint(MEANING[found.level], _STYLE[found.level])]
     if found.path:
         lines.append(f"file   {printable(found.path)}")
-    rows = [(unicode_name(name), p.level, p.bound or p.detail) for name, p in found.proofs]
-    if rows:
-        lines += ["", table(rows, ("state", "level", "how"), columns=columns)]
+    if found.proofs:
+        lines += ["", *_claims(found.proofs, columns)]
     worst = found.refutation
     if worst is not None:
         lines += ["", *_counterexample(worst, columns, paint)]
     lines += _place(found, paint)
     for note in found.notes:
         lines += ["", *_hanging("note   ", note, columns)]
+    return lines
+
+
+def _claims(proofs: Sequence[tuple[str, Proof]], columns: int) -> list[str]:
+    """A table of states; claims that are whole sentences stand above their level."""
+    rows = [(unicode_name(name), p.level, p.bound or p.detail) for name, p in proofs]
+    if max(width(name) for name, *_ in rows) <= columns // 4:
+        return [table(rows, ("state", "level", "how"), columns=columns)]
+    lines = []
+    for name, level, how in rows:
+        lines += _hanging("", name, columns)
+        lines += _hanging("  ", f"{level}: {how}" if how else level, columns)
     return lines
 
 

@@ -76,3 +76,9 @@ def test_the_bound_and_the_claim_are_told(columns):
 def test_source_text_cannot_reach_the_terminal_as_control():
     verdict = Verdict((("m", REFUTED),), line=1, source="m = 1 # \033[2J")
     assert "\033" not in render_proof(verdict)
+
+
+def test_claims_that_are_sentences_are_listed():
+    claim = "u_next is the next value of u = -(sqrt(s) + c)*(m - m_prev)/alpha"
+    text = render_proof(Verdict(((claim, Proof("identity", claim, "zero in normal form")),)))
+    assert text.splitlines()[2:] == [claim, "  identity: zero in normal form"]

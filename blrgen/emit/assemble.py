@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 from blrgen.core import Derivation
 from blrgen.emit.common import DTYPES, dtype_tuple
-from blrgen.emit.elementwise import Writer
+from blrgen.emit.elementwise import ElementwiseWriter
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.names import class_name, refuse_reserved
 from blrgen.emit.plan import plan
 from blrgen.emit.prose import module_docstring
 from blrgen.emit.templates import fill
+from blrgen.emit.writer import Writer
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program.lower import lower
 from blrgen.program.program import ELEMENTWISE
@@ -31,11 +32,13 @@ def assemble(
 
         writer: Writer = LinearWriter(derivation, plan(program), write)
     else:
-        writer = Writer(derivation, plan(program), write)
+        writer = ElementwiseWriter(derivation, plan(program), write)
     functions, definition = "\n\n\n".join(writer.functions()), writer.definition()
     code = functions + definition
     constants = fill(
-        f"{target if '@njit' in code else 'numpy'}/constants.py.jinja", name=class_name(derivation), dtypes=dtype_tuple(dtype)
+        f"{target if '@njit' in code else 'numpy'}/constants.py.jinja",
+        name=class_name(derivation),
+        dtypes=dtype_tuple(dtype),
     )
     return (
         fill(
@@ -57,5 +60,5 @@ def _imports(code: str) -> str:
         "class/imports.py.jinja",
         math="import math\n" if "math." in code else "",
         collections=", ".join(collections),
-        numba="from numba import njit, prange\n" if "@njit" in code else "",
+        numba="from numba import njit\n" if "@njit" in code else "",
     )

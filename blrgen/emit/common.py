@@ -30,10 +30,11 @@ def dtype_tuple(dtype: str | None) -> str:
 
 
 def head(derivation: Derivation, program: Program) -> str:
-    """class NAME with its docstring."""
+    """Class NAME with its docstring."""
     main = program.parameter
+    held = clean(main.meaning) or main.name
     params = (
-        f"`params` is the array, or the list of arrays, with the {clean(main.meaning) or main.name}; "
+        f"`params` is the array, or the list of arrays, with the {held}; "
         "it is updated in place. Hyperparameters are plain attributes and may be changed "
         "between steps. The module's docstring has the equations."
     )
@@ -81,6 +82,7 @@ def hyper_assignments(program: Program) -> str:
 
 
 def hyper_dict(program: Program) -> str:
+    """{"alpha": self.alpha, …}, on one line if it fits."""
     entries = ", ".join(f'"{v.name}": self.{v.name}' for v in program.of("hyper"))
     line = f"{{{entries}}}"
     if len(line) <= 70:
@@ -120,7 +122,7 @@ def init_value(program: Program, v: Variable, main: str) -> str:
 
 
 def input_words(inputs: tuple[Variable, ...]) -> str:
-    """g, the gradient …; h, the …"""
+    """The inputs in words: g and h."""
     if not inputs:
         return "what is stored"
     return sentence_list(v.name for v in inputs)
@@ -159,7 +161,7 @@ def law_functions(
 
 
 def _shifted(location: Fraction, scale: Fraction, law: str) -> str:
-    """location + scale · standard, as an expression."""
+    """Location + scale · standard, as an expression."""
     standard = n.Sym("u")
     if law == "logistic":
         logs = n.Call("log", (n.Sym("u"),)), n.Call("log1p", (n.neg(n.Sym("u")),))
@@ -190,5 +192,3 @@ def wants_two_points(derivation: Derivation) -> tuple[Fraction, Fraction] | None
         return None
     low, high = sorted(Fraction(str(p)) for p in support.points)
     return low, high
-
-

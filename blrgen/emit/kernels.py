@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from blrgen.emit.plan import array_names, phase_of, scalar_names
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, literal
@@ -36,14 +37,16 @@ class Kernel:
         return tuple(w for w in phase_of(self.program).writes if w[0] in self.arrays)
 
 
-def kernel(name: str, summary: str, program: Program, order: tuple[str, ...], **how: bool) -> Kernel:
+def kernel(
+    name: str, summary: str, program: Program, order: tuple[str, ...], **how: bool
+) -> Kernel:
     """The kernel of a planned program; `order` is the order of its array arguments."""
     arrays, scalars = array_names(program, order), scalar_names(program)
     return Kernel(name, summary, program, arrays, scalars, **how)
 
 
 def signature(k: Kernel) -> str:
-    """def line; arrays and scalars annotated."""
+    """Def line; arrays and scalars annotated."""
     arguments = [f"{a}: Array" for a in k.arrays] + [f"{s}: float" for s in k.scalars]
     return call(f"def {k.name}(", arguments, ") -> None:")
 
@@ -148,10 +151,10 @@ def _store(k: Kernel, target: str, value: str, index: str, indent: int) -> str:
     return assignment(f"{target}{index}", value, indent)
 
 
-def _typed_constants(k: Kernel) -> tuple[list[tuple[object, str]], list[tuple[str, n.Node]]]:
+def _typed_constants(k: Kernel) -> tuple[list[tuple[Fraction, str]], list[tuple[str, n.Node]]]:
     """Numbers in the loop replaced by names, so that each has the arrays' type."""
     taken = {*k.arrays, *k.scalars, *(name for name, _ in k.lines), "i"}
-    names: dict[object, str] = {}
+    names: dict[Fraction, str] = {}
 
     def change(node: n.Node) -> n.Node:
         if not isinstance(node, n.Const):

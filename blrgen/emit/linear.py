@@ -12,24 +12,24 @@ from blrgen.emit.common import (
     defaults,
     head,
     hyper_assignments,
-    hyper_dict,
     input_words,
     keyword_arguments,
     law_functions,
     noise_arguments,
     wants_gaussian,
 )
-from blrgen.emit.elementwise import Writer
 from blrgen.emit.kernels import shortened
 from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
 from blrgen.emit.printers import ArrayPrinter, ScalarPrinter
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call, indented
+from blrgen.emit.writer import Writer
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
-from blrgen.program.program import Phase, Program, Statement, Variable
-from blrgen.program.types import SCALAR, Type
+from blrgen.program.program import Program, Variable
+from blrgen.program.types import SCALAR
+
 
 class LinearPrinter(ArrayPrinter):
     """NumPy statements on vectors and matrices; the identity has the parameters' dtype."""
@@ -89,7 +89,9 @@ class LinearWriter(Writer):
             if isinstance(expr, n.Sym) and expr.name in arrays:
                 text += ".copy()"  # never the caller's own array
             used = local in results or any(local in n.names(e) for _, e in lines)
-            rows.append(assignment(local, text, 4) if used or local not in factors else f"    {text}")
+            rows.append(
+                assignment(local, text, 4) if used or local not in factors else f"    {text}"
+            )
         rows.append(f"    return {', '.join(results)}")
         return fill(
             "numpy/function.py.jinja",
@@ -170,12 +172,16 @@ class LinearWriter(Writer):
         raise InternalError(f"cannot write the first value of {v.name}")
 
     def scalar_given(self, names: tuple[str, ...]) -> list[str]:
-        attributes = {v.name for v in self.program.of("hyper")} | {v.name for v in self.scalar_states}
-        values = [f"self.{s}" if s in attributes else f"self._{s}" if s == DRAWS else s for s in names]
+        attributes = {v.name for v in self.program.of("hyper")} | {
+            v.name for v in self.scalar_states
+        }
+        values = [
+            f"self.{s}" if s in attributes else f"self._{s}" if s == DRAWS else s for s in names
+        ]
         return [f"real({v})" for v in values]
 
     def called(self, name: str, program: Program, given: dict[str, str]) -> list[str]:
-        """results = name(arrays, scalars)."""
+        """Results = name(arrays, scalars)."""
         arrays, scalars = self.arguments(program)
         values = [given.get(a, a if a == self.main else f"self.{a}") for a in arrays]
         values += self.scalar_given(scalars)
@@ -215,9 +221,8 @@ class LinearWriter(Writer):
         """Write all next values."""
         rows = []
         for state, local in phase_of(program).writes:
-            rows.append(
-                f"        self._scatter({local})" if state == self.main else f"        self.{state} = {local}"
-            )
+            write = f"self._scatter({local})" if state == self.main else f"self.{state} = {local}"
+            rows.append(f"        {write}")
         return rows
 
     def given(self) -> dict[str, str]:
@@ -242,8 +247,9 @@ class LinearWriter(Writer):
     def single_rows(self) -> list[str]:
         single = self.plan.single
         return [
-            *self.need_pending(), self.gathered(), *self.inputs_checked(), *self.scalar_lines(single),
-            *self.called("_step", single, self.given()), *self.commit(single),
+            *self.need_pending(), self.gathered(), *self.inputs_checked(),
+            *self.scalar_lines(single), *self.called("_step", single, self.given()),
+            *self.commit(single),
         ]  # fmt: skip
 
     def averaged_rows(self) -> list[str]:
@@ -265,7 +271,8 @@ class LinearWriter(Writer):
                 "        elif isinstance(rng, np.random.Generator):",
                 f"            {v.name} = {law}(rng, {self.main})",
                 "        else:",
-                f'            raise TypeError("pass rng=np.random.default_rng(seed), or {v.name}=")',
+                '            raise TypeError("pass rng=np.random.default_rng(seed), or '
+                f'{v.name}=")',
             ]
         rows += self.scalar_lines(p.draw)
         rows += self.called("_draw", p.draw, {v.name: v.name for v in p.noises})
@@ -292,7 +299,7 @@ class LinearWriter(Writer):
         return fill(
             "class/observe.py.jinja",
             arguments=", ".join(["self", *self.input_arguments()]),
-            summary=f"Take {input_words(p.inputs)} at the last draw, one of several before a `step()`.",
+            summary=f"Take {input_words(p.inputs)} at the last draw, one of several.",
             body="\n".join(rows),
         )
 
@@ -317,7 +324,8 @@ class LinearWriter(Writer):
             rows.append(f"        real = {self.main}.dtype.type")
         rows.append(f'        factor = _cholesky("the posterior precision", {precision})')
         finish = [
-            f"        root = _solve_lower(factor, np.eye(len({self.main}), dtype={self.main}.dtype))",
+            f"        identity = np.eye(len({self.main}), dtype={self.main}.dtype)",
+            "        root = _solve_lower(factor, identity)",
             "        deviation = np.sqrt((root * root).sum(axis=0))",
             f"        return self._shaped({mean}.copy()), self._shaped(deviation)",
         ]
@@ -348,9 +356,9 @@ class LinearWriter(Writer):
         restore = [
             f'{self.main} = _restored("{self.main}", [saved["{self.main}"]], [self._gathered()])[0]'
         ]
-        restore += [
-            f'{v.name} = _restored("{v.name}", [saved["{v.name}"]], [self.{v.name}])[0]' for v in others
-        ]
+        for v in others:
+            one = f'_restored("{v.name}", [saved["{v.name}"]], [self.{v.name}])[0]'
+            restore.append(f"{v.name} = {one}")
         groups = [("pending", self.plan.carried), ("sums", self.plan.sums)]
         for group, members in groups:
             if members:

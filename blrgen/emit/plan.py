@@ -13,7 +13,7 @@ from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.draws import distribution
 from blrgen.program.passes import optimised
-from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable, fresh
+from blrgen.program.program import Phase, Program, Statement, Variable, fresh
 from blrgen.program.types import SCALAR
 
 ARRAYS = ("elementwise", "vector", "symmetric", "matrix")
@@ -173,8 +173,3 @@ def scalar_names(program: Program) -> tuple[str, ...]:
     declared = [v.name for v in program.variables if v.name in used]
     computed = [s.name for s in phase.scalars if s.name in used]
     return tuple(dict.fromkeys((*declared, *computed)))
-
-
-def is_elementwise(program: Program) -> bool:
-    return program.kind == ELEMENTWISE
-

@@ -134,4 +134,3 @@ class ElementPrinter(ArrayPrinter):
     def print_Select(self, node: n.Select) -> tuple[str, int]:
         yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
         return f"{yes} if {condition} else {no}", 0
-

@@ -151,7 +151,8 @@ def heading(derivation: Derivation) -> str:
     """The recipe's title, or the family's followed by the approximations."""
     if derivation.recipe is not None:
         return clean(derivation.recipe.title)
-    flags = [name if value is None else f"{name} {value}" for name, value in derivation.approximations]
+    made = derivation.approximations
+    flags = [name if value is None else f"{name} {value}" for name, value in made]
     title = clean(derivation.family.title)
     return f"{title} with {sentence_list(flags)}" if flags else title
 
@@ -203,7 +204,7 @@ def _updates(program: Program) -> list[str]:
 
 
 def equation(left: str, right: str) -> str:
-    """left = right, broken before a sum's signs when it is too long."""
+    """Left = right, broken before a sum's signs when it is too long."""
     lines, line = [], f"    {left} ="
     for k, term in enumerate(re.split(r" (?=[+−] )", right)):
         if k and len(line) + 1 + len(term) > MEASURE:

@@ -22,7 +22,7 @@ def environment() -> Environment:
         loader=FileSystemLoader(str(data_dir("templates"))),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701  (Python source, not HTML)
+        autoescape=False,
     )
 
 

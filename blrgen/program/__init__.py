@@ -6,7 +6,7 @@
 | `types` | their ranks, and the checker |
 | `program` | variables, statements, phases: a whole program |
 | `lower` | a `Rule` of SymPy expressions → `Program` (the only module here that sees SymPy) |
-| `stable`, `strength`, `hoist`, `cse`, `factor`, `order`, `dead` | one pass each, `Program → Program` |
+| `order`, `dead`, `stable`, `expand`, `hoist`, `strength`, `factor`, `cse` | one pass each |
 | `passes` | the passes in their order |
 | `inspect` | any of these as text |
 """

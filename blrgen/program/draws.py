@@ -31,7 +31,7 @@ def distribution(text: str) -> Law | None:
     name, first = LAWS[match[1]], Fraction(match[2])
     second = Fraction(1) if match[3] == "I" else Fraction(match[3])
     if name == "normal":
-        return Law(name) if (first, second) == (0, 1) else None
+        return Law(name) if first == 0 and second == 1 else None
     if name == "uniform":
         return Law(name, first, second - first)
     return Law(name, first, second)

@@ -17,7 +17,9 @@ from blrgen.program.types import SCALAR
 
 def hoist(program: Program) -> Program:
     """Move step-only expressions of every body to its scalar section."""
-    scalar_names = {v.name for v in program.variables if v.type == SCALAR and v.kind != "intermediate"}
+    scalar_names = {
+        v.name for v in program.variables if v.type == SCALAR and v.kind != "intermediate"
+    }
     return program.with_phases(lambda p: _Hoister(p, set(scalar_names), set(program.scope)).phase())
 
 
@@ -70,14 +72,13 @@ class _Hoister:
         return node.rebuilt(self.visit)
 
     def product(self, node: n.Node) -> n.Node:
-        """coefficient · arrays / arrays."""
+        """Coefficient · arrays / arrays."""
         top, bottom = (node.top, node.bottom) if isinstance(node, n.Div) else (node, n.ONE)
         scalar_top, array_top = self.split(top)
         scalar_bottom, array_bottom = self.split(bottom)
-        if scalar_top == n.ONE or array_bottom != n.ONE and scalar_top == n.ONE:
-            coefficient, divisor = n.ONE, scalar_bottom
-        else:
-            coefficient, divisor = n.div(scalar_top, scalar_bottom), n.ONE
+        coefficient, divisor = scalar_top, scalar_bottom
+        if scalar_top != n.ONE:  # else a division stays one: a reciprocal would round twice
+            coefficient, divisor = n.div(scalar_top, scalar_bottom), n.mul()
         above = n.mul(self.named(coefficient), self.visit_each(array_top))
         below = n.mul(self.named(divisor), self.visit_each(array_bottom))
         return n.div(above, below)

@@ -252,7 +252,7 @@ class Lowering(MatrixLowering):
         return (is_negative(x), not above, sp.count_ops(x), sp.default_sort_key(x))
 
     def visit_Mul(self, x: Expr) -> n.Node:
-        """coefficient · numerator / denominator, the sign outside.
+        """Coefficient · numerator / denominator, the sign outside.
 
         A rational coefficient is a factor where it is exact in binary, otherwise
         its denominator divides: x/3 is rounded once, 0.333…·x twice.

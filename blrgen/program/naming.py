@@ -43,7 +43,7 @@ def is_correction(node: n.Node) -> bool:
 
 
 def name_for(node: n.Node, taken: set[str]) -> str:
-    """A free name: the description if it is short, else k1, k2, …"""
+    """A free name: the description if it is short, else k1, k2 and so on."""
     words = describe(node)
     if words is not None:
         return fresh(words, taken)

@@ -44,7 +44,7 @@ class Node:
                 new[f.name] = change(value)
             elif isinstance(value, tuple) and value and isinstance(value[0], Node):
                 new[f.name] = tuple(change(v) for v in value)
-        return replace(self, **new) if new else self  # type: ignore[arg-type]
+        return replace(self, **new) if new else self
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Sub(Node):
 
 @dataclass(frozen=True)
 class Mul(Node):
-    """The product of two or more factors, at most one of them above scalar rank if it is a matrix."""
+    """The product of two or more factors; a vector or matrix is scaled by scalars only."""
 
     args: tuple[Node, ...]
 
@@ -228,7 +228,18 @@ class Symmetrize(Node):
 
 ZERO, ONE, TWO, HALF = Const.of(0), Const.of(1), Const.of(2), Const(Fraction(1, 2))
 LEAVES = (Const, Named, Sym, Identity)
-MATRIX_NODES = (MatMul, Factor, Solve, HalfSolve, HalfProduct, Transpose, Outer, Trace, Dot, Symmetrize)
+MATRIX_NODES = (
+    MatMul,
+    Factor,
+    Solve,
+    HalfSolve,
+    HalfProduct,
+    Transpose,
+    Outer,
+    Trace,
+    Dot,
+    Symmetrize,
+)
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -287,4 +298,5 @@ def neg(arg: Node) -> Node:
 
 
 def sqrt(arg: Node) -> Node:
+    """The square root."""
     return Call("sqrt", (arg,))

@@ -39,10 +39,12 @@ def _logarithm(node: n.Call) -> n.Node:
     (arg,) = node.args
     rest = _beside_one(arg)
     if rest is not None:
-        return n.Call("softplus", rest.children) if _is_call(rest, "exp") else n.Call("log1p", (rest,))
-    if isinstance(arg, n.Mul) and len(arg.args) == 2 and arg.args[0] == n.TWO:
-        if _is_call(arg.args[1], "cosh"):
-            return n.Call("logcosh2", arg.args[1].children)
+        if _is_call(rest, "exp"):
+            return n.Call("softplus", rest.children)
+        return n.Call("log1p", (rest,))
+    doubled = isinstance(arg, n.Mul) and len(arg.args) == 2 and arg.args[0] == n.TWO
+    if doubled and _is_call(arg.children[1], "cosh"):
+        return n.Call("logcosh2", arg.children[1].children)
     if isinstance(arg, n.Add) and len(arg.args) == 2 and all(_is_call(a, "exp") for a in arg.args):
         left, right = (a.children[0] for a in arg.args)
         if right == n.neg(left) or left == n.neg(right):
@@ -64,7 +66,7 @@ def _logistic(node: n.Div) -> n.Node:
 
 
 def _beside_one(node: n.Node) -> n.Node | None:
-    """x of 1 + x (or of 1 − x, negated); None for anything else."""
+    """X of 1 + x (or of 1 − x, negated); None for anything else."""
     if isinstance(node, n.Add) and n.ONE in node.args:
         rest = list(node.args)
         rest.remove(n.ONE)

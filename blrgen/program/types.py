@@ -37,18 +37,22 @@ TRUTH = Type("truth")
 
 
 def elementwise(size: str = "d") -> Type:
+    """An array on which everything acts element by element."""
     return Type("elementwise", (size,))
 
 
 def vector(size: str = "d") -> Type:
+    """A column."""
     return Type("vector", (size,))
 
 
 def symmetric(size: str = "d") -> Type:
+    """A square matrix that equals its transpose."""
     return Type("symmetric", (size, size))
 
 
 def matrix(rows: str, columns: str) -> Type:
+    """A matrix without structure."""
     return Type("matrix", (rows, columns))
 
 

@@ -33,7 +33,9 @@ RATE = {"alpha": (sp.Rational(1, 10), "(0, oo)"), "beta1": (sp.Rational(9, 10), 
 
 def hypers(*names: str) -> list[Quantity]:
     return [
-        Quantity(x, "hyper", "scalar", positive(x), f"the {x}", default=RATE[x][0], domain=RATE[x][1])
+        Quantity(
+            x, "hyper", "scalar", positive(x), f"the {x}", default=RATE[x][0], domain=RATE[x][1]
+        )
         for x in names
     ]
 
@@ -42,7 +44,9 @@ def state(name: str, rank: str = "elementwise", symbol: Any = None, **more: Any)
     return Quantity(name, "state", rank, scalar(name) if symbol is None else symbol, name, **more)
 
 
-def given(name: str, rank: str = "elementwise", symbol: Any = None, kind: str = "input") -> Quantity:
+def given(
+    name: str, rank: str = "elementwise", symbol: Any = None, kind: str = "input"
+) -> Quantity:
     return Quantity(name, kind, rank, scalar(name) if symbol is None else symbol, f"the {name}")
 
 
@@ -73,7 +77,7 @@ def ivon() -> Rule:
         (Assignment("theta", m + eps / sp.sqrt(n * (h + d)), "draw"),
          Assignment("h_hat", sp.sqrt(n * (h + d)) * eps * g, "estimate"),
          Assignment("u_next", b1 * u + (1 - b1) * g),
-         Assignment("h_next", b2 * h + (1 - b2) * hh + HALF * (1 - b2) ** 2 * (h - hh) ** 2 / (h + d)),
+         Assignment("h_next", b2 * h + (1 - b2) * hh + HALF * (1 - b2)**2 * (h - hh)**2 / (h + d)),
          Assignment("m_next", m - a * (un / (1 - b1**t) + d * m) / (hn + d))),
         (("mean", m), ("precision", n * (h + d))),
     )  # fmt: skip
@@ -101,7 +105,14 @@ def _gH() -> tuple[Quantity, ...]:
 
 
 def von() -> Rule:
-    m, S, g, H, Sn, rho = vec("m"), symmat("S"), vec("g"), symmat("H"), symmat("S_next"), positive("rho")
+    m, S, g, H, Sn, rho = (
+        vec("m"),
+        symmat("S"),
+        vec("g"),
+        symmat("H"),
+        symmat("S_next"),
+        positive("rho"),
+    )
     return Rule(
         _full(*_gH(), *hypers("rho")),
         (Assignment("S_next", (1 - rho) * S + rho * H), Assignment("m_next", m - rho * Sn**-1 * g)),
@@ -161,7 +172,14 @@ def family(kind: str) -> Family:
 
 
 def derivation(rule: Rule, title: str = "Hand made", kind: str = "vector") -> Derivation:
-    steps = (Step("Delta", (), "the expectation is replaced by the value at the mean", approximation="delta"),)
+    steps = (
+        Step(
+            "Delta",
+            (),
+            "the expectation is replaced by the value at the mean",
+            approximation="delta",
+        ),
+    )
     return Derivation(family(kind), Loss(), None, None, None, rule, steps, (("delta", None),),
                       recipe=Recipe("hand-made", title, "hand-made", ()))  # fmt: skip
 
@@ -193,7 +211,11 @@ def evaluate(x: Any, env: dict[str, Any], size: int) -> Any:
     if x.is_Mul:
         return _product(x, env, size)
     if x.is_Pow and not x.base.is_commutative:
-        return np.linalg.matrix_power(np.linalg.inv(args[0]), -int(x.exp)) if x.exp < 0 else args[0] @ args[0]
+        return (
+            np.linalg.matrix_power(np.linalg.inv(args[0]), -int(x.exp))
+            if x.exp < 0
+            else args[0] @ args[0]
+        )
     if x.is_Pow:
         return args[0] ** args[1]
     name = type(x).__name__
@@ -211,7 +233,10 @@ def _product(x: Any, env: dict[str, Any], size: int) -> Any:
     if not word:
         return total
     values = [evaluate(a, env, size) for a in word]
-    columns = [v.reshape(-1, 1) if v.ndim == 1 and not isinstance(a, T) else v for a, v in zip(word, values, strict=True)]
+    columns = [
+        v.reshape(-1, 1) if v.ndim == 1 and not isinstance(a, T) else v
+        for a, v in zip(word, values, strict=True)
+    ]
     columns = [v.reshape(1, -1) if v.ndim == 1 else v for v in columns]
     product = columns[0]
     for v in columns[1:]:
@@ -233,7 +258,9 @@ RULES = {f.__name__: f for f in (adam, ivon, bayesbinn, von, iblr, laplace, ridg
 @pytest.fixture(scope="session")
 def hand() -> SimpleNamespace:
     """The rules by name, and what makes derivations of them and evaluates them."""
-    return SimpleNamespace(rules=RULES, derivation=derivation, direct_step=direct_step, evaluate=evaluate)
+    return SimpleNamespace(
+        rules=RULES, derivation=derivation, direct_step=direct_step, evaluate=evaluate
+    )
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -28,7 +28,9 @@ def advance(opt: Any, name: str, params: Any, rng: np.random.Generator) -> None:
     if name == "ridge":
         opt.step(rng.standard_normal((9, a.size)).astype(kind), rng.standard_normal(9).astype(kind))
     elif name in ("von", "iblr", "laplace"):
-        opt.step(np.sin(a), np.eye(a.size, dtype=kind) * kind.type(1.5 + abs(rng.standard_normal())))
+        opt.step(
+            np.sin(a), np.eye(a.size, dtype=kind) * kind.type(1.5 + abs(rng.standard_normal()))
+        )
     elif name == "adam":
         opt.step(np.sin(a))
     else:
@@ -217,7 +219,9 @@ def test_draws_are_asked_for(hand: Any, name: str, target: str) -> None:
 def test_a_declared_dtype_refuses_the_other(hand: Any) -> None:
     for target in TARGETS:
         cls = made(hand, "adam", target, "float32")
-        with pytest.raises(TypeError, match="params is float64, not float32; convert it with astype"):
+        with pytest.raises(
+            TypeError, match="params is float64, not float32; convert it with astype"
+        ):
             cls(np.ones(3))
         params = np.ones(3, np.float32)
         cls(params).step(np.ones(3, np.float32))

@@ -36,7 +36,11 @@ def test_adam(hand: Any, target: str, aspect: str) -> None:
     rng = np.random.default_rng(0)
     m = rng.standard_normal(12)
     env = {"m": m, "u": np.zeros(12), "s": np.zeros(12), **defaults(rule)}
-    params = m.reshape(3, 4).copy() if aspect == "one array" else [m[:5].copy(), m[5:].reshape(7, 1).copy()]
+    params = (
+        m.reshape(3, 4).copy()
+        if aspect == "one array"
+        else [m[:5].copy(), m[5:].reshape(7, 1).copy()]
+    )
     opt = Adam(params)
     for t in range(1, 30):
         g = np.sin(3 * env["m"]) + 0.1 * t
@@ -44,7 +48,11 @@ def test_adam(hand: Any, target: str, aspect: str) -> None:
         after = hand.direct_step(rule, env, 12)
         env |= {x: after[f"{x}_next"] for x in ("m", "u", "s")}
         opt.step(g.reshape(3, 4) if aspect == "one array" else [g[:5], g[5:].reshape(7, 1)])
-        flat = np.ravel(params) if aspect == "one array" else np.concatenate([p.ravel() for p in params])
+        flat = (
+            np.ravel(params)
+            if aspect == "one array"
+            else np.concatenate([p.ravel() for p in params])
+        )
         close(flat, env["m"])
     assert opt.t == 29
 
@@ -220,7 +228,9 @@ def test_not_positive_definite_changes_nothing(hand: Any, target: str) -> None:
         opt.step(np.ones(3), 2 * np.eye(3))
         before = opt.state_dict()
         for H in (-1e3 * np.eye(3), np.full((3, 3), np.nan)):
-            with pytest.raises(ValueError, match="the next S is not positive definite|not symmetric"):
+            with pytest.raises(
+                ValueError, match=r"the next S is not positive definite|not symmetric"
+            ):
                 opt.step(np.ones(3), H)
         after = opt.state_dict()
         assert after["t"] == before["t"]
@@ -242,7 +252,7 @@ def test_gaussian_sample_has_the_right_law(hand: Any, target: str) -> None:
     assert np.array_equal(one, two)
     IVON = compile_class(emit(hand.derivation(hand.rules["ivon"](), "IVON"), target))
     many = IVON(np.full(40000, 2.0), h0=3.0)
-    mean, deviation = many.posterior()
+    _, deviation = many.posterior()
     wanted = 1 / np.sqrt(50 * (3 + 0.01))
     close(deviation, np.full(40000, wanted))
     drawn = many.sample(np.random.default_rng(1))

@@ -1,0 +1,112 @@
+"""Posterior and samples of elementwise rules, in NumPy whatever the target."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from blrgen.emit.common import wants_gaussian, wants_two_points
+from blrgen.emit.printers import ArrayPrinter
+from blrgen.emit.templates import fill
+from blrgen.emit.writer import Writer
+from blrgen.program import nodes as n
+from blrgen.program.types import SCALAR
+
+
+def posterior_methods(writer: Writer) -> list[str]:
+    """Posterior and sample, or nothing when the rule keeps no spread."""
+    q = dict(writer.program.posterior)
+    if "mean" not in q:
+        return []
+    names = {v.name: f"self.{v.name}[index]" for v in writer.array_states}
+    names |= {v.name: f"real(self.{v.name})" for v in writer.program.of("hyper")}
+    names |= {v.name: f"real(self.{v.name})" for v in writer.scalar_states}
+    names[writer.main] = writer.main
+    printer = ArrayPrinter(names)
+    if "precision" in q and wants_gaussian(writer.derivation):
+        return [_gaussian(writer, q, printer), _gaussian_sample(writer)]
+    points = wants_two_points(writer.derivation)
+    if points is not None:
+        return _two_points(writer, q["mean"], points, printer)
+    return []
+
+
+def _value(writer: Writer, expr: n.Node, printer: ArrayPrinter) -> str:
+    """An expression as an array of its own."""
+    scope = writer.program.scope
+    if isinstance(expr, n.Sym) and scope[expr.name] != SCALAR:
+        return f"{printer(expr)}.copy()"
+    if all(scope[x] == SCALAR for x in n.names(expr)):
+        return f"np.full_like({writer.main}, {printer(expr)})"
+    return printer(expr)
+
+
+def _rows(writer: Writer, makes: list[tuple[str, str]]) -> list[str]:
+    rows = [f"        {name}s = []" for name, _ in makes]
+    rows.append(f"        for index, {writer.main} in enumerate(self.{writer.main}):")
+    if any("real(" in text for _, text in makes):
+        rows.append(f"            real = {writer.main}.dtype.type")
+    if not any("[index]" in text for _, text in makes):
+        rows[len(makes)] = f"        for {writer.main} in self.{writer.main}:"
+    return rows + [f"            {name}s.append({text})" for name, text in makes]
+
+
+def _gaussian(writer: Writer, q: dict[str, n.Node], printer: ArrayPrinter) -> str:
+    mean, precision = _value(writer, q["mean"], printer), printer(q["precision"])
+    if all(writer.program.scope[x] == SCALAR for x in n.names(q["precision"])):
+        precision = _value(writer, q["precision"], printer)
+    rows = _rows(writer, [("mean", mean), ("deviation", f"_deviation({precision})")])
+    rows.append("        return self._shaped(means), self._shaped(deviations)")
+    return fill(
+        "class/posterior.py.jinja",
+        summary="Return mean and standard deviation of every parameter.",
+        body="\n".join(rows),
+    )
+
+
+def _gaussian_sample(writer: Writer) -> str:
+    rows = [
+        "        means, deviations = self.posterior()",
+        "        pairs = zip(_listed(means), _listed(deviations), strict=True)",
+        "        return self._shaped([m + s * _standard_normal(rng, m) for m, s in pairs])",
+    ]
+    return fill(
+        "class/sample.py.jinja",
+        summary="Draw from the posterior; the same seed gives the same draw.",
+        body="\n".join(rows),
+    )
+
+
+def _two_points(
+    writer: Writer, mean: n.Node, points: tuple[Fraction, Fraction], printer: ArrayPrinter
+) -> list[str]:
+    """P(high) = (mean − low)/(high − low); the variance is (mean − low)(high − mean)."""
+    low, high = (n.Const(p) for p in points)
+    above = n.Sub(n.Sym("mean"), low) if low.value > 0 else n.add(n.Sym("mean"), n.neg(low))
+    text = ArrayPrinter()
+    spread = text(n.sqrt(n.mul(above, n.Sub(high, n.Sym("mean")))))
+    share = text(n.div(above, n.Const(high.value - low.value)))
+    rows = _rows(writer, [("mean", _value(writer, mean, printer))])
+    rows += [
+        f"        deviations = [{spread} for mean in means]",
+        "        return self._shaped(means), self._shaped(deviations)",
+    ]
+    posterior = fill(
+        "class/posterior.py.jinja",
+        summary="Return mean and standard deviation of every binary variable.",
+        body="\n".join(rows),
+    )
+    rows = [
+        "        means, _ = self.posterior()",
+        "        values = []",
+        "        for mean in _listed(means):",
+        "            u = rng.random(mean.shape, dtype=mean.dtype)",
+        f"            low, high = mean.dtype.type({text(low)}), mean.dtype.type({text(high)})",
+        f"            values.append(np.where(u < {share}, high, low))",
+        "        return self._shaped(values)",
+    ]
+    sample = fill(
+        "class/sample.py.jinja",
+        summary=f"Draw {text(low)} or {text(high)} for each; the same seed, the same draw.",
+        body="\n".join(rows),
+    )
+    return [posterior, sample]

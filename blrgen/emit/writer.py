@@ -1,0 +1,185 @@
+"""What the classes of both kinds of program have in common: the order of things, resuming."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from blrgen.core import Derivation
+from blrgen.emit.common import hyper_dict, input_words
+from blrgen.emit.kernels import Kernel
+from blrgen.emit.plan import Plan, phase_of
+from blrgen.emit.printers import ScalarPrinter
+from blrgen.emit.templates import fill
+from blrgen.emit.text import WIDTH, assignment, indented
+from blrgen.errors import InternalError
+from blrgen.program import nodes as n
+from blrgen.program.program import Program, Variable
+from blrgen.program.types import SCALAR
+
+FUNCTION_OF = {"g": "gradient", "h": "hessian", "H": "hessian"}  # inputs, as functions of m
+Write = Callable[[Kernel], str]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes the pieces of one file; `write` turns a kernel into text for the target."""
+
+    derivation: Derivation
+    plan: Plan
+    write: Write
+
+    def functions(self) -> list[str]:
+        """The module-level functions."""
+        raise NotImplementedError
+
+    def definition(self) -> str:
+        """The class."""
+        raise NotImplementedError
+
+    def single_rows(self) -> list[str]:
+        """From one draw: check, compute the scalars, update."""
+        raise NotImplementedError
+
+    def averaged_rows(self) -> list[str]:
+        """From the sums over draws: the same."""
+        raise NotImplementedError
+
+    def vector_of_parameters(self) -> str:
+        """All parameters as one vector, a copy."""
+        raise NotImplementedError
+
+    def parameters_shaped(self) -> str:
+        """A copy of the parameters in the caller's own shape."""
+        raise NotImplementedError
+
+    @property
+    def program(self) -> Program:
+        return self.plan.program
+
+    @property
+    def main(self) -> str:
+        """The state that the parameters are."""
+        return self.plan.parameter.name
+
+    @property
+    def array_states(self) -> list[Variable]:
+        return [v for v in self.plan.states if v.type != SCALAR]
+
+    @property
+    def scalar_states(self) -> list[Variable]:
+        return [v for v in self.plan.states if v.type == SCALAR]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Array arguments: outputs, states, what a draw left, inputs, sums."""
+        p = self.plan
+        states = [self.main, *(v.name for v in self.array_states if v.name != self.main)]
+        inputs = [v.name for v in p.inputs]
+        return tuple(dict.fromkeys([p.probe, *states, *p.carried, *self.noises, *inputs, *p.sums]))
+
+    @property
+    def noises(self) -> list[str]:
+        return [v.name for v in self.plan.noises]
+
+    def scalar_lines(self, program: Program) -> list[str]:
+        """The scalar section, as statements of a method."""
+        inside = {v.name: f"self.{v.name}" for v in self.program.of("hyper")}
+        inside |= {v.name: f"self.{v.name}" for v in self.scalar_states}
+        printer = ScalarPrinter(inside)
+        rows = []
+        if any("t" in n.names(s.expr) for s in phase_of(program).scalars):
+            rows.append("        t = self.t + 1")
+        for s in phase_of(program).scalars:
+            rows.append(assignment(s.name, printer(s.expr), 8))
+        return rows
+
+    def scalar_writes(self, program: Program) -> list[str]:
+        names = {v.name for v in self.scalar_states}
+        return [f"        self.{a} = {b}" for a, b in phase_of(program).writes if a in names]
+
+    def input_arguments(self, optional: bool = False) -> list[str]:
+        """Arguments of `step`."""
+        none = " | None = None" if optional else ""
+        return [f"{v.name}: Arrays{none}" for v in self.plan.inputs]
+
+    def step_of_draws(self) -> str:
+        """step(g) after one draw in one pass; step() after draws that were observed."""
+        names = [v.name for v in self.plan.inputs]
+        some = " and ".join(f"{x} is not None" for x in names)
+        hand = ", ".join(names)
+        rows = [
+            f"        if not self._draws and {some}:",
+            f"            self._step_single({hand})",
+            "        else:",
+            f"            if {some}:",
+            f"                self.observe({hand})",
+            "            self._step_averaged()",
+        ]
+        step = fill(
+            "class/step.py.jinja",
+            arguments=", ".join(["self", *self.input_arguments(optional=True)]),
+            summary=f"Update in place from {input_words(self.plan.inputs)} at the draw, "
+            "or from all that was observed.",
+            body="\n".join(rows),
+        )
+        single = [
+            f"    def _step_single({', '.join(['self', *self.input_arguments()])}) -> None:",
+            '        """Estimate and update in one pass, from one draw."""',
+            *self.single_rows(),
+            "        self._pending = {}",
+        ]
+        averaged = [
+            "    def _step_averaged(self) -> None:",
+            '        """Update from several draws, observed one by one."""',
+            "        if self._pending:",
+            '            raise RuntimeError("the last draw was not observed: pass what it showed")',
+            "        if not self._draws:",
+            '            raise RuntimeError("step needs a draw: call draw first")',
+            *self.averaged_rows(),
+            "        self._sums = {}",
+            "        self._draws = 0",
+        ]
+        return "\n\n".join([step, "\n".join(single), "\n".join(averaged)])
+
+    def need_pending(self) -> list[str]:
+        if not self.plan.carried:
+            return []
+        return [
+            "        if not self._pending:",
+            '            raise RuntimeError("step needs a draw: call draw first")',
+        ]
+
+    def run(self) -> str:
+        """Step to the fixed point; inputs are functions of the parameters."""
+        if self.plan.noises:
+            raise InternalError("a rule that draws has no fixed point")
+        names = [FUNCTION_OF.get(v.name, v.name) for v in self.plan.inputs]
+        return fill(
+            "class/run.py.jinja",
+            arguments=indented("\n".join(f"{x}: Callable[[Arrays], Any]," for x in names), 8),
+            inputs=input_words(self.plan.inputs),
+            calls=", ".join(f"{x}(at)" for x in names),
+            before=self.vector_of_parameters(),
+            shaped=self.parameters_shaped(),
+        )
+
+    def resume(self, keys: list[str], entries: list[str], restore: list[str]) -> str:
+        """state_dict and load_state_dict from their lines."""
+        restore = [*restore, 'self.t = int(saved["t"])']
+        for v in self.program.of("hyper"):
+            restore.append(f'self.{v.name} = saved["hyperparameters"]["{v.name}"]')
+        quoted = ", ".join(f'"{k}"' for k in keys)
+        missing = f"        missing = [key for key in ({quoted}) if key not in saved]"
+        if len(missing) > WIDTH:
+            missing = (
+                f"        missing = [\n            key\n            for key in ({quoted})\n"
+                "            if key not in saved\n        ]"
+            )
+        return fill(
+            "class/state_dict.py.jinja",
+            hyperparameters=hyper_dict(self.program),
+            missing=missing,
+            entries=indented("\n".join(entries), 12),
+            restore=indented("\n".join(restore), 8),
+        )

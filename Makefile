@@ -70,7 +70,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/tool_speed.py
 
 generated: $(VENV)/installed
-	$(BIN)/python -m blrgen.emit.regenerate
+	$(BIN)/python -m blrgen.emit.generated
 
 clean:
 	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

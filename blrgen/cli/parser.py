@@ -72,7 +72,8 @@ class Parser(argparse.ArgumentParser):
 
     def _joined(self, argv: Sequence[str]) -> list[str]:
         """`--flag value` as `--flag=value`, so that a value may begin with a dash."""
-        words, joined = list(argv), []
+        words = list(argv)
+        joined: list[str] = []
         while words:
             word = words.pop(0)
             if word == "--":

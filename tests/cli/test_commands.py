@@ -74,8 +74,8 @@ def test_a_broken_family_file(invoke, tmp_path, command, text, what):
     assert what in said.err
 
 
-@pytest.mark.parametrize("family", sorted(p.stem for p in (ROOT / "families").glob("*.toml")))
-def test_every_family_of_ours_passes_its_check(invoke, family):
+@pytest.mark.parametrize("family", ["bernoulli-sign", "gaussian-fixed", "gaussian-full"])
+def test_a_family_of_ours_passes_its_check(invoke, family):
     said = invoke("check", family)
     assert (said.code, said.err) == (0, ""), said.out
     assert all(line.startswith(("ok ", " ")) for line in said.out.splitlines())

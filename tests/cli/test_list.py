@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import tomllib
 
-import pytest
-
 
 def test_families_are_the_files(invoke, root):
     said = invoke("list", "families")
@@ -45,7 +43,6 @@ def test_everything_under_headings(invoke):
     assert headings == ["families", "recipes", "approximations", "losses", "targets"]
 
 
-@pytest.mark.parametrize("subject", ["families", "recipes"])
-def test_every_name_in_a_list_is_a_what(invoke, subject):
-    for line in invoke("list", subject).out.splitlines():
+def test_every_family_in_the_list_is_a_what(invoke):
+    for line in invoke("list", "families").out.splitlines():
         assert invoke("derive", line.split()[0]).code == 0

@@ -94,25 +94,30 @@ def _against_density(family: Family, given: Expr, point: dict[Expr, Expr], ring:
             raise _wrong(family, shown, sp.N(claimed, 12), mpmath.nstr(found, 12))
 
 
-def total_mass(family: Family, exponent: Expr) -> Any:
-    """∫ or Σ of exp(exponent) over the support, by quadrature at the working precision."""
+def total_mass(family: Family, exponent: Expr, factor: Expr = 1) -> Any:
+    """∫ or Σ of factor·exp(exponent) over the support, by quadrature at the working precision."""
     from blrgen.prove.evaluate import evaluate
 
     x, support = family.variable, family.support
 
     def weight(value: Any) -> Any:
-        return mpmath.exp(evaluate(exponent, {x: value}))
+        mass = mpmath.exp(evaluate(exponent, {x: value}))
+        return mass if factor == 1 or mass == 0 else mass * evaluate(factor, {x: value})
 
     if support.kind == "integers":
         return mpmath.nsum(lambda k: weight(mpmath.mpf(int(k))), [int(support.lower or 0), mpmath.inf])
-    low = mpmath.mpf(str(support.lower)) if support.lower.is_finite else -mpmath.inf
-    high = mpmath.mpf(str(support.upper)) if support.upper.is_finite else mpmath.inf
-    middle = [mpmath.mpf(0)] if low == -mpmath.inf and high == mpmath.inf else []
-    if low != -mpmath.inf and high == mpmath.inf:
-        middle = [low + 1, low + 10]
-    if low == -mpmath.inf and high != mpmath.inf:
-        middle = [high - 10, high - 1]
-    return mpmath.quad(weight, [low, *middle, high])
+    low, high = (
+        mpmath.mpf(str(b)) if b.is_finite else (mpmath.inf if b > 0 else -mpmath.inf)
+        for b in (support.lower, support.upper)
+    )
+    if mpmath.isinf(low) and mpmath.isinf(high):
+        return mpmath.quad(weight, [low, -4, 0, 4, high])
+    if mpmath.isinf(low) or mpmath.isinf(high):
+        # x = end ± eʸ: a power at the end becomes an exponential tail
+        end, sign = (low, 1) if mpmath.isinf(high) else (high, -1)
+        pieces = [-400, -100, -30, -10, -3, 0, 2, 4, 8, 40]
+        return mpmath.quad(lambda y: weight(end + sign * mpmath.exp(y)) * mpmath.exp(y), pieces)
+    return mpmath.quad(weight, [low, (low + high) / 2, high])
 
 
 def check_normalisable(family: Family, precision: Expr, ring: Ring) -> None:

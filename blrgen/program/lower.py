@@ -185,7 +185,7 @@ class Lowering(MatrixLowering):
         return self.visit(sp.sympify(x, strict=True))
 
     def visit(self, x: Expr) -> n.Node:
-        if not x.is_commutative:
+        if x.is_commutative is False:
             return self.visit_word(x)
         for cls in type(x).__mro__:
             method = getattr(self, f"visit_{cls.__name__}", None)

@@ -1,0 +1,317 @@
+"""Every node on every target, every template, and sources that stand alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blrgen.algebra.ranks import symmat
+from blrgen.core import Assignment
+from blrgen.emit import compile as compiling
+from blrgen.emit import emit, generated
+from blrgen.emit.linear import LinearPrinter
+from blrgen.emit.printers import ArrayPrinter, ElementPrinter, ScalarPrinter, literal
+from blrgen.emit.prose import UnicodePrinter, clean, unicode_name
+from blrgen.emit.ranges import condition
+from blrgen.emit.targets import TARGETS
+from blrgen.emit.templates import environment, fill, keys
+from blrgen.errors import InternalError, UserError
+from blrgen.program import nodes as n
+from blrgen.program.expand import expanded
+from blrgen.program.inspect import text
+
+x, y, S = n.Sym("x"), n.Sym("y"), n.Sym("S")
+ENTRYWISE: list[n.Node] = [
+    n.Const(Fraction(-3, 2)), n.Named("pi"), x, n.Add((x, y)), n.Sub(x, n.Add((x, y))),
+    n.Mul((x, n.Sub(x, y))), n.Div(x, n.Mul((x, y))), n.Neg(n.Add((x, y))), n.Pow(n.Neg(x), 2),
+    n.Sub(x, n.Neg(y)), n.Div(n.Div(x, y), n.Div(y, x)), n.Mul((x, n.Neg(y))), n.Neg(n.Pow(x, 2)),
+    n.Select(n.Compare("<", x, y), n.Add((x, y)), n.Neg(y)),
+    n.Select(n.Compare("<", x, y), n.Select(n.Compare(">=", x, n.ZERO), x, y), x),
+]  # fmt: skip
+ENTRYWISE += [n.Call(name, (x,)) for name in n.UNARY]
+ENTRYWISE += [n.Call(name, (x, y)) for name in n.NARY] + [n.Call("max", (x, y, n.ZERO))]
+MATRIX: list[n.Node] = [
+    n.MatMul(S, n.MatMul(S, S)), n.MatMul(n.MatMul(S, S), S), n.Factor(S), n.Solve(S, x),
+    n.HalfSolve(S, x), n.HalfProduct(S, x), n.Transpose(n.Add((S, S))), n.Outer(x, y), n.Dot(x, y),
+    n.Identity("d"), n.Trace(S), n.Symmetrize(S), n.Mul((x, n.MatMul(S, x))),
+]  # fmt: skip
+
+
+def every_node_class() -> set[type]:
+    return {c for c in vars(n).values() if isinstance(c, type) and issubclass(c, n.Node)} - {n.Node}
+
+
+def test_the_lists_above_have_every_node() -> None:
+    seen = {type(node) for tree in ENTRYWISE + MATRIX for node in n.walk(tree)}
+    assert seen == every_node_class()
+
+
+@pytest.mark.parametrize("node", ENTRYWISE, ids=text)
+def test_entrywise_nodes_mean_the_same_on_every_printer(node: n.Node) -> None:
+    """Scalars by `math`, arrays and elements by NumPy, against the tree's own value."""
+    import math
+
+    node = expanded(node)
+    for u, v in ((0.3, 0.7), (0.8, -0.4), (0.25, 0.25)):
+        if isinstance(node, n.Call) and node.name == "pow" and v < 0:
+            v = 2.0
+        wanted = direct(node, {"x": u, "y": v})
+        env = {"math": math, "np": np, "x": u, "y": v}
+        assert run(ScalarPrinter()(node), env) == pytest.approx(wanted, rel=1e-15)
+        assert run(ElementPrinter()(node), env) == pytest.approx(wanted, rel=1e-15)
+        arrays = env | {"x": np.array([u, u]), "y": np.array([v, v])}
+        found = np.broadcast_to(run(ArrayPrinter()(node), arrays), 2)
+        assert found == pytest.approx([wanted, wanted], rel=1e-15)
+
+
+def run(source: str, env: dict[str, Any]) -> Any:
+    return eval(compile(source, "<printed>", "eval"), env)
+
+
+def direct(node: n.Node, at: dict[str, float]) -> Any:
+    """The value of a tree, by its definition."""
+    if isinstance(node, n.Const):
+        return float(node.value)
+    if isinstance(node, n.Named):
+        return {"pi": np.pi}[node.name]
+    if isinstance(node, n.Sym):
+        return at[node.name]
+    c = [direct(k, at) for k in node.children]
+    if isinstance(node, n.Call):
+        known = {
+            "atanh": np.arctanh,
+            "max": lambda *a: max(a),
+            "min": lambda *a: min(a),
+            "pow": pow,
+        }
+        return known.get(node.name, getattr(np, node.name, None))(*c)
+    table = {
+        n.Add: sum, n.Sub: lambda v: v[0] - v[1], n.Mul: np.prod, n.Div: lambda v: v[0] / v[1],
+        n.Neg: lambda v: -v[0], n.Pow: lambda v: v[0] ** getattr(node, "exponent", 1),
+        n.Compare: lambda v: {"<": v[0] < v[1], ">=": v[0] >= v[1]}[getattr(node, "operator", "<")],
+        n.Select: lambda v: v[1] if v[0] else v[2],
+    }  # fmt: skip
+    return table[type(node)](c)
+
+
+@pytest.mark.parametrize("node", MATRIX, ids=text)
+def test_matrix_nodes_mean_the_same(node: n.Node) -> None:
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((3, 3))
+    M, u, v = A @ A.T + np.eye(3), rng.standard_normal(3), rng.standard_normal(3)
+    L = np.linalg.cholesky(M)
+    env = {
+        "np": np, "S": M, "x": u, "y": v, "_cholesky": lambda _, s: np.linalg.cholesky(s),
+        "_solve_upper": lambda s, b: np.linalg.solve(np.linalg.cholesky(s).T, b),
+        "_symmetrize": lambda s: (s + s.T) / 2,
+    }  # fmt: skip
+    wanted = {
+        n.MatMul: M @ M @ M, n.Factor: L, n.Solve: np.linalg.inv(M) @ u,
+        n.HalfSolve: np.linalg.inv(L).T @ u, n.HalfProduct: M @ u, n.Transpose: 2 * M,
+        n.Outer: u[:, None] * v, n.Dot: (u * v).sum(), n.Identity: np.eye(3),
+        n.Trace: M.diagonal().sum(), n.Symmetrize: M, n.Mul: u * (M @ u),
+    }[type(node)]  # fmt: skip
+    printed = LinearPrinter("x", set())(node)
+    np.testing.assert_allclose(run(printed, env), wanted, rtol=1e-12)
+    assert "inv" not in printed
+
+
+@pytest.mark.parametrize("node", ENTRYWISE + MATRIX, ids=text)
+def test_every_node_has_a_unicode_form(node: n.Node) -> None:
+    printed = UnicodePrinter()(node)
+    assert printed and "Node" not in printed and "object at" not in printed
+
+
+def test_numbers_are_exact() -> None:
+    for value in (
+        Fraction(1, 10),
+        Fraction(1, 3),
+        Fraction(-7, 2),
+        Fraction(1, 10**8),
+        Fraction(5),
+    ):
+        text_, _ = literal(value)
+        assert Fraction(*[Fraction(p) for p in text_.split(" / ")]) == value
+
+
+def test_names_in_prose() -> None:
+    names = {
+        "beta1": "β₁",
+        "s_next": "s⁺",
+        "h_hat": "ĥ",
+        "m": "m",
+        "lam0": "λ₀",
+        "H_hat": "H\u0302",
+    }
+    assert {k: unicode_name(k) for k in names} == names
+    assert '"""' not in clean('a """ b \\ c\n d') and "\\" not in clean("\\alpha")
+
+
+@pytest.mark.parametrize(
+    ("domain", "inside", "outside"),
+    [
+        ("(0, oo)", [1e-300, 5.0], [0.0, -1.0, np.inf, np.nan]),
+        ("[0, 1)", [0.0, 0.999], [1.0, -1e-9, np.nan]),
+        ("(0, oo]", [1.0, np.inf], [0.0, np.nan]),
+        ("(-oo, oo)", [0.0, -5.0], [np.inf, -np.inf, np.nan]),
+        ("", [0.0], [np.nan]),
+    ],
+)
+def test_ranges(domain: str, inside: list[float], outside: list[float]) -> None:
+    import math
+
+    test = condition("v", domain)
+    assert test is not None
+    assert all(run(test, {"v": v, "math": math}) for v in inside)
+    assert not any(run(test, {"v": v, "math": math}) for v in outside)
+    assert condition("v", "SPD") is None
+
+
+def test_templates_are_filled_exactly() -> None:
+    """A template has no logic, and takes exactly its own keys."""
+    root = Path(__file__).parents[2] / "templates"
+    for name in environment().list_templates():
+        assert "{%" not in (root / name).read_text(encoding="utf-8"), name
+        wanted = {k: "x" for k in keys(name)}
+        assert isinstance(fill(name, **wanted), str)
+        with pytest.raises(InternalError, match="unused keys"):
+            fill(name, **wanted, one_too_many="x")
+        if wanted:
+            wanted.pop(min(wanted))
+            with pytest.raises(InternalError, match="missing keys"):
+                fill(name, **wanted)
+
+
+def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: set[str] = set()
+
+    def recording(name: str, /, **values: str) -> str:
+        used.add(name)
+        return fill(name, **values)
+
+    for module in (
+        "assemble",
+        "common",
+        "elementwise",
+        "kernels",
+        "linear",
+        "numba",
+        "posterior",
+        "writer",
+    ):
+        monkeypatch.setattr(f"blrgen.emit.{module}.fill", recording)
+    uniform = replace(hand.rules["bayesbinn"]()["eps"], distribution="U(-1, 1)")
+    rules = {name: make() for name, make in hand.rules.items()}
+    others = tuple(uniform if q.kind == "draw" else q for q in rules["bayesbinn"].quantities)
+    rules["uniform"] = replace(rules["bayesbinn"], quantities=others)
+    product = Assignment("S_next", symmat("S") * symmat("H"))
+    rules["product"] = replace(rules["von"], assignments=(product,))
+    for name, rule in rules.items():
+        kind = "finite" if name in ("bayesbinn", "uniform") else "vector"
+        for target in TARGETS:
+            emit(hand.derivation(rule, name, kind), target)
+    assert used == set(environment().list_templates())
+
+
+def test_unknown_words_are_refused(hand: Any) -> None:
+    d = hand.derivation(hand.rules["adam"]())
+    with pytest.raises(UserError, match="did you mean 'numba'"):
+        emit(d, "nunba")
+    with pytest.raises(UserError, match="did you mean 'float32'"):
+        emit(d, "numpy", "float23")
+    assert list(TARGETS) == sorted(TARGETS)
+
+
+SCRIPT = """
+import sys
+sys.path[:0] = {paths!r}
+import conftest
+from blrgen.emit import emit
+for name, make in sorted(conftest.RULES.items()):
+    d = conftest.derivation(make(), name, "finite" if name == "bayesbinn" else "vector")
+    for target in ("numpy", "numba"):
+        print(emit(d, target))
+"""
+
+
+def test_same_bytes_whatever_the_hash_seed() -> None:
+    here = Path(__file__).parent
+    script = SCRIPT.format(paths=[str(here), str(here.parents[1])])
+    made = [
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("0", "4711")
+    ]  # fmt: skip
+    assert made[0] == made[1] and made[0].count("class ") == 16
+    assert not re.search(r"/work|/home|\b20\d\d-\d\d|object at 0x", made[0])
+
+
+def test_a_source_stands_alone(hand: Any, tmp_path: Path) -> None:
+    """Run in a folder of its own, where neither blrgen nor SciPy can be imported."""
+    source = emit(hand.derivation(hand.rules["von"](), "VON"), "numpy")
+    (tmp_path / "von.py").write_text(source, encoding="utf-8")
+    script = (
+        "import sys; sys.modules['blrgen'] = sys.modules['scipy'] = sys.modules['numba'] = None\n"
+        "import numpy as np; from von import VON; m = np.zeros(2); o = VON(m)\n"
+        "o.step(np.ones(2), np.eye(2)); print(m[0], 'sympy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["-0.2", "False"]
+
+
+def test_emitted_sources_pass_the_linter(hand: Any, tmp_path: Path) -> None:
+    for name, make in hand.rules.items():
+        for target in TARGETS:
+            kind = "finite" if name == "bayesbinn" else "vector"
+            source = emit(hand.derivation(make(), name, kind), target)
+            (tmp_path / f"{name}_{target}.py").write_text(source, encoding="utf-8")
+    config = Path(__file__).parents[2] / "pyproject.toml"
+    for command in (["check"], ["format", "--check"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--config", str(config), str(tmp_path)],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_same_source_is_the_same_class(hand: Any) -> None:
+    source = emit(hand.derivation(hand.rules["adam"](), "Adam"), "numpy")
+    with ThreadPoolExecutor(8) as pool:
+        classes = set(pool.map(compiling.compile_class, [source] * 16))
+    assert len(classes) == 1
+    other = compiling.compile_class(source.replace("One update", "An update") + "\n")
+    assert other is not classes.pop()
+
+
+def test_a_source_that_needs_what_is_missing_says_so() -> None:
+    with pytest.raises(UserError, match="needs no_such_module"):
+        compiling.compile_class('__all__ = ["A"]\nimport no_such_module\n')
+    with pytest.raises(InternalError, match="exactly one class"):
+        compiling.compile_class("x = 1\n")
+
+
+def test_generated_folder_is_written_and_checked(tmp_path: Path) -> None:
+    wanted = {"a_numpy.py": "one\ntwo\n", "b_numpy.py": "three\n"}
+    (tmp_path / "old_numpy.py").write_text("", encoding="utf-8")
+    assert generated.check(tmp_path, wanted) == [
+        "missing: a_numpy.py", "missing: b_numpy.py", "stale: old_numpy.py",
+    ]  # fmt: skip
+    generated.write_all(tmp_path, wanted)
+    assert generated.check(tmp_path, wanted) == []
+    assert generated.write_all(tmp_path, wanted) == []
+    (tmp_path / "a_numpy.py").write_text("one\nTWO\n", encoding="utf-8")
+    assert generated.check(tmp_path, wanted) == ["different: a_numpy.py, first in line 2"]

@@ -1,0 +1,110 @@
+"""SymPy expressions to nodes, one class after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from blrgen.algebra.ranks import T, mat, positive, scalar, symmat, trace, vec
+from blrgen.core import Assignment, Quantity, Rule
+from blrgen.errors import InternalError, UserError
+from blrgen.program.inspect import text
+from blrgen.program.lower import Lowering, lower
+from blrgen.program.types import SCALAR, elementwise, matrix, symmetric, vector
+
+x, y = scalar("x"), scalar("y")
+a, b = positive("a"), positive("b")
+m, g, S, H, X = vec("m"), vec("g"), symmat("S"), symmat("H"), mat("X")
+TYPES = {
+    "x": elementwise(), "y": elementwise(), "a": SCALAR, "b": SCALAR, "t": SCALAR, "m": vector(),
+    "g": vector(), "S": symmetric(), "H": symmetric(), "X": matrix("n", "d"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("expr", "wanted"),
+    [
+        (x - a * y, "x - a * y"),
+        ((1 - a) * x + a * y, "a * y + (1 - a) * x"),
+        (x / 3, "x / 3"),
+        (x / 4, "1/4 * x"),
+        (sp.Rational(2, 3) * x, "2 * x / 3"),
+        (-x, "-x"),
+        (x**2 / (2 * a), "x**2 / (2 * a)"),
+        (sp.sqrt(x) / a, "sqrt(x) / a"),
+        (x ** sp.Rational(3, 2), "x * sqrt(x)"),
+        (sp.sqrt(1 / (1 - a)), "1 / sqrt(1 - a)"),
+        (a ** sp.Symbol("t", integer=True, positive=True), "a**t"),
+        (sp.exp(-x), "exp(-x)"),
+        (sp.Max(-a, sp.Min(a, x)), "max(-a, min(a, x))"),
+        (sp.Piecewise((x, x > 0), (a, True)), "select(x > 0, x, a)"),
+        (sp.Abs(x) + sp.sign(y), "abs(x) + sign(y)"),
+        (sp.pi * x, "pi * x"),
+        (S**-1 * g, "solve(S, g)"),
+        (m - a * S**-1 * g, "m - a * solve(S, g)"),
+        ((1 - a) * S + a * H, "a * H + (1 - a) * S"),
+        (a + T(X) * X, "X.T @ X + a * identity(d)"),
+        ((H - S) * S**-1 * (H - S), "(H - S) @ solve(S, H - S)"),
+        (g * T(g), "outer(g, g)"),
+        (S * m * T(g), "outer(S @ m, g)"),
+        (trace(T(g) * S * m), "dot(g, S @ m)"),
+        (S**-1, "solve(S, identity(d))"),
+        (S ** sp.Rational(-1, 2) * m, "half_solve(S, m)"),
+        (S ** sp.Rational(1, 2) * m, "half_product(S, m)"),
+        (S**2 * m, "S @ (S @ m)"),
+    ],
+)
+def test_expressions(expr: Any, wanted: str) -> None:
+    assert text(Lowering(TYPES).lower(expr)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("expr", "message"),
+    [
+        (sp.besseli(1, x), "no target can compute besseli in besseli(1, x)"),
+        (sp.Function("f")(x), "no target can compute f"),
+        (scalar("nowhere"), "unknown name nowhere"),
+        (symmat("nowhere") * g, "unknown name nowhere"),
+        (sp.Piecewise((x, x > 0), (y, x < -1)), "has no value where"),
+    ],
+)
+def test_what_cannot_be_computed_is_named(expr: Any, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        Lowering(TYPES).lower(expr, where="in the assignment to x_next")
+    assert message in str(caught.value) and "in the assignment to x_next" in str(caught.value)
+
+
+def rule(*assignments: Assignment, **changes: Any) -> Rule:
+    states = (Quantity("x", "state", changes.get("rank", "elementwise"), x),)
+    return Rule((*states, Quantity("y", "input", "elementwise", y)), assignments)
+
+
+def test_a_rule_of_scalars_acts_on_every_element() -> None:
+    p = lower(Rule(
+        (Quantity("x", "state", "scalar", x), Quantity("a", "hyper", "scalar", a)),
+        (Assignment("x_next", a * x),),
+    ))  # fmt: skip
+    assert p["x"].type == elementwise() and p["a"].type == SCALAR
+
+
+def test_next_values_are_written_at_the_end() -> None:
+    p = lower(rule(Assignment("x_next", x + y)))
+    assert p.phase("update").writes == (("x", "x_next"),)
+    assert p.parameter.name == "x"
+
+
+@pytest.mark.parametrize("name", ["x y", "lambda", "os.system", "é", "1x", "x\n"])
+def test_names_are_plain_identifiers(name: str) -> None:
+    with pytest.raises(UserError, match="cannot be a name in a program"):
+        lower(rule(Assignment(name, x)))
+
+
+def test_broken_rules_are_internal_errors() -> None:
+    with pytest.raises(InternalError, match="unknown stage"):
+        lower(rule(Assignment("x_next", x, "someday")))
+    with pytest.raises(InternalError, match="y is assigned, but it is already a quantity"):
+        lower(rule(Assignment("y", x)))
+    with pytest.raises(InternalError, match="without a state"):
+        lower(Rule((), ()))

@@ -1,0 +1,277 @@
+"""Every pass on small trees: what goes in, what comes out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from blrgen.errors import InternalError
+from blrgen.program import nodes as n
+from blrgen.program.cse import cse
+from blrgen.program.dead import dead
+from blrgen.program.draws import Law, distribution
+from blrgen.program.expand import expanded
+from blrgen.program.factor import factor
+from blrgen.program.hoist import hoist
+from blrgen.program.inspect import inspect, text
+from blrgen.program.order import order
+from blrgen.program.program import ELEMENTWISE, LINEAR, Phase, Program, Statement, Variable
+from blrgen.program.stable import stable_form
+from blrgen.program.strength import multiplied, strength
+from blrgen.program.types import (
+    SCALAR,
+    Type,
+    TypeMismatch,
+    check,
+    elementwise,
+    infer,
+    matrix,
+    symmetric,
+    vector,
+)
+
+a, b, t, x, y, z = (n.Sym(name) for name in ("a", "b", "t", "x", "y", "z"))
+D = elementwise()
+
+
+def call(name: str, *args: n.Node) -> n.Call:
+    return n.Call(name, args)
+
+
+def program(*body: tuple[str, n.Node], writes: tuple[tuple[str, str], ...] = ()) -> Program:
+    """Scalars a, b, t; elementwise states x, y, input z."""
+    variables = [Variable(v, "state", D) for v in "xy"] + [Variable("z", "input", D)]
+    variables += [Variable(v, "hyper", SCALAR) for v in "ab"] + [Variable("t", "counter", SCALAR)]
+    statements = tuple(Statement(name, e, D) for name, e in body)
+    writes = writes or tuple((w, f"{w}_next") for w in "xy" if f"{w}_next" in dict(body))
+    return Program(tuple(variables), (Phase("update", (), statements, writes),), ELEMENTWISE)
+
+
+def lines(p: Program) -> list[str]:
+    (phase,) = p.phases
+    return [f"{s.name} = {text(s.expr)}" for s in (*phase.scalars, *phase.body)]
+
+
+def test_hoist_leaves_arrays_and_scalars() -> None:
+    correction = n.Sub(n.ONE, call("pow", b, t))
+    e = n.Sub(x, n.div(n.mul(a, y), n.mul(correction, n.add(n.sqrt(z), a))))
+    assert lines(hoist(program(("x_next", e)))) == [
+        "b_correction = 1 - b**t",
+        "a_over_b_correction = a / b_correction",
+        "x_next = x - a_over_b_correction * y / (sqrt(z) + a)",
+    ]
+
+
+def test_hoist_keeps_a_division_by_a_scalar() -> None:
+    assert lines(hoist(program(("x_next", n.Div(x, n.add(a, b)))))) == [
+        "a_plus_b = a + b", "x_next = x / a_plus_b",
+    ]  # fmt: skip
+
+
+def test_hoist_computes_the_same_scalar_once() -> None:
+    twice = n.Sub(n.ONE, a)
+    p = hoist(program(("x_next", n.mul(twice, x)), ("y_next", n.mul(twice, y))))
+    assert lines(p) == [
+        "one_minus_a = 1 - a", "x_next = one_minus_a * x", "y_next = one_minus_a * y",
+    ]  # fmt: skip
+
+
+def test_cse_takes_the_largest_repeated_tree() -> None:
+    tree = n.mul(n.add(x, z), n.add(x, z))
+    p = cse(program(("x_next", tree), ("y_next", n.add(y, tree))))
+    assert lines(p) == [
+        "x_plus_z = x + z", "x_next = x_plus_z * x_plus_z", "y_next = y + x_next",
+    ]  # fmt: skip
+
+
+def test_strength() -> None:
+    square = n.Pow(x, 2)
+    assert text(multiplied(square)) == "x * x"
+    assert text(multiplied(n.Pow(x, 5))) == "x * x * (x * x) * x"
+    assert text(multiplied(n.Pow(x, 9))) == "x**9"
+    assert lines(cse(strength(program(("x_next", n.Pow(n.add(x, z), 2)))))) == [
+        "x_plus_z = x + z", "x_next = x_plus_z * x_plus_z",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (call("log", n.add(n.ONE, x)), "log1p(x)"),
+        (call("log", n.Sub(n.ONE, x)), "log1p(-x)"),
+        (call("log", n.add(n.ONE, call("exp", x))), "softplus(x)"),
+        (call("log", n.add(call("exp", n.neg(x)), n.ONE)), "softplus(-x)"),
+        (n.Sub(call("exp", x), n.ONE), "expm1(x)"),
+        (n.Sub(n.ONE, call("exp", x)), "-expm1(x)"),
+        (n.Div(n.ONE, n.add(n.ONE, call("exp", n.neg(x)))), "logistic(x)"),
+        (n.Div(call("exp", x), n.add(n.ONE, call("exp", x))), "logistic(x)"),
+        (call("log", n.mul(n.TWO, call("cosh", x))), "logcosh2(x)"),
+        (call("log", n.add(call("exp", x), call("exp", n.neg(x)))), "logcosh2(x)"),
+        (call("log", n.add(n.TWO, x)), "log(2 + x)"),
+        (n.Sub(call("exp", x), n.TWO), "exp(x) - 2"),
+    ],
+)
+def test_stable_forms(before: n.Node, after: str) -> None:
+    assert text(stable_form(before)) == after
+
+
+_FLOAT = {"exp": math.exp, "log1p": math.log1p, "abs": abs, "max": max, "min": min}
+
+
+def value(node: n.Node, at: float) -> float:
+    """A tree of the expanded calls, by floats."""
+    if isinstance(node, n.Const):
+        return float(node.value)
+    if isinstance(node, n.Sym):
+        return at
+    args = [value(c, at) for c in node.children]
+    if isinstance(node, n.Call):
+        return float(_FLOAT[node.name](*args))
+    if isinstance(node, n.Neg):
+        return -args[0]
+    if isinstance(node, n.Div):
+        return args[0] / args[1]
+    return sum(args) if isinstance(node, n.Add) else math.prod(args)
+
+
+@pytest.mark.parametrize("at", [-700.0, -40.0, -1.5, 0.0, 1e-9, 2.0, 40.0, 700.0])
+def test_expansions_are_accurate_far_out(at: float) -> None:
+    import mpmath
+
+    with mpmath.workdps(400):
+        u = mpmath.mpf(at)
+        wanted = {
+            "softplus": mpmath.log(1 + mpmath.exp(u)),
+            "logistic": 1 / (1 + mpmath.exp(-u)),
+            "logcosh2": mpmath.log(mpmath.exp(u) + mpmath.exp(-u)),
+        }
+        for name, exact in wanted.items():
+            found = value(expanded(call(name, x)), at)
+            assert abs(found / exact - 1) < 1e-15, name
+
+
+def test_native_calls_are_kept() -> None:
+    assert text(expanded(call("softplus", x), {"softplus"})) == "softplus(x)"
+
+
+def test_dead() -> None:
+    p = program(("k", n.add(x, z)), ("unused", n.add(x, y)), ("x_next", n.mul(n.Sym("k"), a)))
+    assert [line.split(" ")[0] for line in lines(dead(p))] == ["k", "x_next"]
+
+
+def test_order() -> None:
+    p = program(("x_next", n.Sym("y_next")), ("y_next", n.add(y, z)))
+    assert [line.split(" ")[0] for line in lines(order(p))] == ["y_next", "x_next"]
+    with pytest.raises(InternalError, match="x_next needs y_next, computed nowhere before it"):
+        order(program(("x_next", n.Sym("y_next")), ("y_next", n.Sym("x_next"))))
+    with pytest.raises(InternalError, match="x_next is assigned twice"):
+        order(program(("x_next", z), ("x_next", y)))
+    with pytest.raises(InternalError, match="y_next is written to a state but never computed"):
+        order(program(("x_next", z), writes=(("y", "y_next"),)))
+
+
+def full_program(*body: tuple[str, n.Node, Type]) -> Program:
+    variables = (
+        Variable("m", "state", vector()), Variable("S", "state", symmetric(), domain="SPD"),
+        Variable("g", "input", vector()), Variable("H", "input", symmetric()),
+    )  # fmt: skip
+    statements = tuple(Statement(*s) for s in body)
+    writes = tuple((s, f"{s}_next") for s in "mS" if any(f"{s}_next" == b[0] for b in body))
+    return Program(variables, (Phase("update", (), statements, writes),), LINEAR)
+
+
+def test_factor_is_shared_and_checks_the_next_state() -> None:
+    S, H, g, m = (n.Sym(name) for name in ("S", "H", "g", "m"))
+    new = n.Sym("S_next")
+    p = factor(full_program(
+        ("S_next", n.add(S, H), symmetric()),
+        ("v", n.Solve(new, g), vector()),
+        ("m_next", n.Sub(m, n.Solve(new, n.Sym("v"))), vector()),
+    ))  # fmt: skip
+    assert lines(p) == [
+        "S_next = S + H", "S_next_factor = factor(S_next)", "v = solve(S_next_factor, g)",
+        "m_next = m - solve(S_next_factor, v)",
+    ]  # fmt: skip
+    old = factor(full_program(
+        ("S_next", n.add(S, H), symmetric()), ("m_next", n.Solve(S, g), vector())
+    ))  # fmt: skip
+    assert "S_next_factor = factor(S_next)" in lines(old)  # checked although nothing solves by it
+    indefinite = factor(full_program(("m_next", n.Solve(H, g), vector())))
+    assert lines(indefinite) == ["m_next = solve(H, g)"]
+
+
+SCOPE = {
+    "a": SCALAR, "x": D, "m": vector(), "S": symmetric(), "H": symmetric(),
+    "X": matrix("n", "d"), "y": vector("n"), "L": Type("factor", ("d", "d")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("node", "wanted"),
+    [
+        (n.mul(a, x), D),
+        (n.MatMul(n.Sym("S"), n.Sym("m")), vector()),
+        (n.MatMul(n.Transpose(n.Sym("X")), n.Sym("X")), symmetric()),
+        (n.MatMul(n.Transpose(n.Sym("X")), n.Sym("y")), vector()),
+        (n.MatMul(n.Sym("S"), n.Sym("H")), matrix("d", "d")),
+        (n.MatMul(n.Sym("H"), n.Solve(n.Sym("S"), n.Sym("H"))), symmetric()),
+        (n.add(n.MatMul(n.Sym("S"), n.Sym("H")), n.MatMul(n.Sym("H"), n.Sym("S"))), symmetric()),
+        (n.Outer(n.Sym("m"), n.Sym("m")), symmetric()),
+        (n.Dot(n.Sym("m"), n.Sym("m")), SCALAR),
+        (n.add(n.Sym("S"), n.mul(a, n.Identity("d"))), symmetric()),
+        (n.Solve(n.Sym("L"), n.Sym("m")), vector()),
+        (n.Symmetrize(n.MatMul(n.Sym("S"), n.Sym("H"))), symmetric()),
+    ],
+)
+def test_types(node: n.Node, wanted: Type) -> None:
+    assert infer(node, SCOPE) == wanted
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        n.add(n.Sym("m"), a), n.mul(n.Sym("m"), n.Sym("m")), n.MatMul(n.Sym("m"), n.Sym("S")),
+        n.add(n.Sym("S"), n.Sym("m")), n.Pow(n.Sym("S"), 2), n.Factor(n.Sym("X")),
+        n.MatMul(n.Sym("X"), n.Sym("y")), n.Dot(n.Sym("m"), n.Sym("y")), n.Sym("nowhere"),
+        n.Div(n.Sym("S"), n.Sym("m")), n.Call("sqrt", (n.Sym("S"),)), n.Trace(n.Sym("X")),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(node: n.Node) -> None:
+    with pytest.raises(TypeMismatch):
+        infer(node, SCOPE)
+
+
+def test_a_type_message_aligns_both_types() -> None:
+    with pytest.raises(TypeMismatch) as caught:
+        check(n.Sym("m"), symmetric(), SCOPE, "S_next")
+    assert str(caught.value).split("\n")[1:] == [
+        "  expression       m", "  expression type  vector(d)", "  target type      symmetric(d, d)",
+    ]  # fmt: skip
+
+
+def test_inspect_prints_every_section() -> None:
+    p = hoist(program(("x_next", n.mul(n.Sub(n.ONE, a), x))))
+    p = replace(p, posterior=(("mean", x),))
+    printed = inspect(p)
+    for wanted in (
+        "state        x",
+        "once:\n    one_minus_a : scalar = 1 - a",
+        "x = x_next",
+        "mean = x",
+    ):
+        assert wanted in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "law"),
+    [
+        ("N(0, 1)", Law("normal")), ("N(0, I)", Law("normal")), ("N(1, 2)", None),
+        ("Logistic(0, 1/2)", Law("logistic", Fraction(0), Fraction(1, 2))),
+        ("U(-1, 1)", Law("uniform", Fraction(-1), Fraction(2))), ("Cauchy(0, 1)", None),
+    ],
+)  # fmt: skip
+def test_distributions(words: str, law: Law | None) -> None:
+    assert distribution(words) == law

@@ -53,6 +53,7 @@ demo: $(VENV)/installed
 	@mkdir -p build
 	$(BIN)/blrgen generate adam --target numba --dtype float64 -o build/adam.py --force
 	$(BIN)/blrgen verify adam
+	$(BIN)/blrgen verify build/adam.py --against adam
 	$(BIN)/python examples/adam_demo.py build/adam.py
 
 lint: $(VENV)/installed-test

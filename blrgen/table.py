@@ -9,86 +9,81 @@ from __future__ import annotations
 import sys
 import tomllib
 from dataclasses import dataclass
+from typing import Any
 
 from blrgen.api import derive
-from blrgen.core import Derivation
-from blrgen.errors import UserError
 from blrgen.paths import package_dir
 from blrgen.show.table import table as aligned
+from blrgen.show.table import wrap
 
-HEADINGS = ("row", "candidate", "approximations", "derived", "proved", "emitted", "matched")
+HEADINGS = ("row", "candidate", "derived", "proved", "emitted", "matched")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table."""
+    """One algorithm: how far it is shown, and the approximations that lead to it."""
 
-    title: str
-    candidate: str = ""
-    approximations: str = ""
-    derived: str = ""
-    proved: str = ""
-    emitted: str = ""
-    matched: str = ""
-
-    def cells(self) -> tuple[str, ...]:
-        return (self.title, self.candidate, self.approximations, self.derived, self.proved,
-                self.emitted, self.matched)  # fmt: skip
+    name: str
+    cells: tuple[str, ...]
+    approximations: str
 
 
-def table(*, columns: int = 160) -> str:
+def table(*, columns: int = 100) -> str:
     """The whole table as text."""
     with (package_dir() / "table.toml").open("rb") as file:
         entries = tomllib.load(file)["row"]
-    out: list[str] = []
+    rows = {name: _row(name) for e in entries for name in e.get("recipes", [])}
+    body = aligned([(f"  {r.name}", *r.cells) for r in rows.values()], HEADINGS).splitlines()
+    lines = dict(zip(rows, body[2:], strict=True))
+    out = body[:2]
     for section in dict.fromkeys(e["section"] for e in entries):
-        rows: list[tuple[str, ...]] = []
+        out += ["", section.upper()]
         for entry in (e for e in entries if e["section"] == section):
-            rows += [r.cells() for r in _rows(entry)]
-        out += [section, aligned(rows, HEADINGS, columns=columns).rstrip(), ""]
-    return "\n".join(out).rstrip() + "\n"
+            out += _entry(entry, rows, lines, columns)
+    return "\n".join(out) + "\n"
 
 
-def _rows(entry: dict[str, object]) -> list[Row]:
-    recipes = [str(r) for r in list(entry.get("recipes", []))]  # type: ignore[call-overload]
-    needs = str(entry.get("needs", ""))
-    title = str(entry["title"])
-    rows = [Row(title)] if recipes != [recipe_slug(title)] or needs else []
-    if needs:
-        rows = [Row(title, derived=f"not yet: needs {needs}")]
+def _entry(
+    entry: dict[str, Any], rows: dict[str, Row], lines: dict[str, str], columns: int
+) -> list[str]:
+    """The paper's row, then the algorithms that reproduce it."""
+    needs = entry.get("needs", "")
+    recipes = entry.get("recipes", [])
+    out = [entry["title"] + (f": {'the rest is ' if recipes else ''}not yet, needs {needs}" if needs else "")]
     for name in recipes:
-        print(f"  {name} …", file=sys.stderr, flush=True)
-        rows.append(_recipe_row(name))
-    return rows
+        out.append(lines[name].rstrip())
+        said = wrap(rows[name].approximations, columns - 6)
+        out += [f"      {text}" for text in said]
+    return out
 
 
-def recipe_slug(title: str) -> str:
-    return title.lower().replace(" ", "-")
-
-
-def _recipe_row(name: str) -> Row:
+def _row(name: str) -> Row:
+    """Everything about one recipe, computed now."""
     from blrgen.prove.derivation import verify_derivation
-
-    try:
-        d = derive(name)
-    except UserError as e:
-        return Row(f"  {name}", derived=f"no: {e.what}")
-    said = " ".join(f if o is None else f"{f}={o}" for f, o in d.approximations) or "none"
-    levels, emitted = [], []
-    for title, verdict in verify_derivation(d).parts:
-        if title.startswith("emitted"):
-            emitted.append(f"{title.split()[1]}: {verdict.level}")
-        else:
-            levels.append(verdict.level)
     from blrgen.prove.proof import weakest
 
-    return Row(
-        f"  {name}", d.family.name, said, f"{len(d.steps)} lines", weakest(levels),
-        ", ".join(emitted), _matched(name, d),
-    )  # fmt: skip
+    print(f"  {name} …", file=sys.stderr, flush=True)
+    d = derive(name)
+    levels: list[str] = []
+    emitted: dict[str, str] = {}
+    for title, verdict in verify_derivation(d).parts:
+        if title.startswith("emitted"):
+            emitted[title.split()[1]] = verdict.level
+        else:
+            levels.append(verdict.level)
+    said = " ".join("--" + (f if o is None else f"{f} {o}") for f, o in d.approximations)
+    cells = (d.family.name, f"{len(d.steps)} lines", weakest(levels), _emitted(emitted), _matched(name))
+    return Row(name, cells, said)
 
 
-def _matched(name: str, d: Derivation) -> str:
+def _emitted(levels: dict[str, str]) -> str:
+    """ "numpy, numba: identity" when both targets reach the same level."""
+    if len(set(levels.values())) == 1:
+        return f"{', '.join(levels)}: {next(iter(levels.values()))}"
+    return ", ".join(f"{k}: {v}" for k, v in levels.items())
+
+
+def _matched(name: str) -> str:
     """The largest relative difference from each public package's recorded trajectory."""
     root = package_dir().parent
     if not (root / "tests" / "peers" / "trajectories.py").is_file():

@@ -11,26 +11,26 @@ if TYPE_CHECKING:
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from dataclasses import replace
-
     from blrgen.approximate.rewrite import (
-        add_hyper, final, location, put, refuse, rewrite, say, scale, symbol, with_quantities,
+        final, location, put, refuse, rewrite, say, scale, symbol,
     )  # fmt: skip
+    from blrgen.approximate.start import with_start
+    from blrgen.show.expression import unicode
 
     name, m = scale(d, "rescale"), location(d, "rescale")
     if d.fact("rescaled"):
         raise refuse("rescale", "the step size is already rescaled")
     if "alpha" not in d.rule:
         raise refuse("rescale", "the mean has no step size of its own", "--separate-rates first")
-    d = add_hyper(d, "h0")
+    if d.rule[name].init == 0:
+        raise refuse("rescale", f"{name} starts at zero, which is no unit to measure in")
+    d = d if "h0" in d.rule else with_start(d, name)
     start = symbol(d, "h0")
-    d = with_quantities(d, (replace(d.rule[name], init=start),
-                            replace(d.rule["h0"], meaning=f"first value of {name}")))  # fmt: skip
     unit = start + symbol(d, "delta") if d.fact("split") else start
     alpha = symbol(d, "alpha")
     d = rewrite(d, {f"{m}_next": final(d.rule, m).subs(alpha, alpha * unit)})
     return say(put(d, rescaled=True), "rescale", option, "Rescaled step size",
-               f"α is measured in units of the first scale, α → α({unit})")  # fmt: skip
+               f"α is measured in units of the first scale, α → α({unicode(unit)})")  # fmt: skip
 
 
 APPROXIMATION = Approximation(

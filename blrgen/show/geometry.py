@@ -142,7 +142,7 @@ _Row = tuple[str, list[Formula], str, str]
 def _facts(geometry: Any) -> tuple[tuple[str, str], ...]:
     family = geometry.family
     known = [
-        f"{claim.replace('_', ' ')}: {how}" for claim, how in sorted(geometry.evidence.items())
+        f"{claim.replace('_', '-')} ({how})" for claim, how in sorted(geometry.evidence.items())
     ]
     return (
         ("family", family.name),

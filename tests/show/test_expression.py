@@ -55,6 +55,12 @@ READS = [
     (-s * (x + y), "-s*(x + y)", "−s·(x + y)"),
     ((-sp.sqrt(s) - c) * (m - m_prev), "-(sqrt(s) + c)*(m - m_prev)", "−(√s + c)(m − m⁻)"),
     (1 / s, "1/s", "1/s"),
+    ((g**x) ** y, "(g**x)**y", "(gˣ)ʸ"),
+    (
+        sp.Add(x, sp.Mul(-1, y + m, evaluate=False), evaluate=False),
+        "x - (m + y)",
+        "x − (m + y)",
+    ),
     (1 + rho * s * h - rho, "1 - rho + rho*s*h", "1 − ρ + ρsh"),
     (rho + 1, "1 + rho", "1 + ρ"),
     ((1 - rho) * m / s + rho * h * m - rho * g, None, "(1 − ρ)m/s + ρhm − ρg"),

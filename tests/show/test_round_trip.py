@@ -38,9 +38,10 @@ def _grow(child: st.SearchStrategy[sp.Expr]) -> st.SearchStrategy[sp.Expr]:
     )
 
 
-expressions = st.recursive(st.sampled_from(LEAVES) | rationals, _grow, max_leaves=8).filter(
-    lambda e: not e.has(sp.zoo, sp.nan, sp.oo, sp.I)
-)
+TOWER = (LEAVES[4] ** LEAVES[1]) ** LEAVES[0]  # a power of a power
+expressions = st.recursive(
+    st.sampled_from([*LEAVES, TOWER]) | rationals, _grow, max_leaves=8
+).filter(lambda e: not e.has(sp.zoo, sp.nan, sp.oo, sp.I))
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -16,6 +17,7 @@ from blrgen.prove import modular
 from blrgen.prove.domain import range_of
 from blrgen.prove.evaluate import Undefined, evaluate
 from blrgen.prove.fractions import TooLarge, Unsupported
+from blrgen.prove.functions import Larger, Smaller
 from blrgen.prove.proof import Proof
 from blrgen.prove.rational import identical
 
@@ -24,7 +26,9 @@ DIGITS, MORE_DIGITS = 50, 170
 TOLERANCE = mpmath.mpf(10) ** -30
 POINTS = 5
 SIGN_POINTS = 16  # where roots or cases may hide a sign
-CASES = (sp.Abs, sp.sign, sp.Max, sp.Min, sp.Piecewise)
+CASES = (sp.Abs, sp.sign, sp.Max, sp.Min, sp.Piecewise, Larger, Smaller)
+REMEMBERED = 2000
+_DONE: dict[Any, Proof] = {}  # what was decided before: equal is a pure function
 MORE_POINTS = 40  # where no proof was found
 
 
@@ -43,6 +47,15 @@ def equal(
     """
     left, right = sp.sympify(left), sp.sympify(right)
     claim = claim or f"{short(left)} = {short(right)}"
+    key = (left, right, tuple(sorted((str(s), d) for s, d in domains.items())))
+    if key not in _DONE:
+        if len(_DONE) > REMEMBERED:
+            _DONE.clear()
+        _DONE[key] = _equal(left, right, domains, claim, seconds)
+    return replace(_DONE[key], claim=claim)
+
+
+def _equal(left: Expr, right: Expr, domains: Mapping[Expr, str], claim: str, seconds: float) -> Proof:
     if not left.is_commutative or not right.is_commutative or _has_matrices(left - right):
         from blrgen.prove.matrices import equal_matrices
 
@@ -135,7 +148,16 @@ def differs(left: Expr, right: Expr, point: Mapping[Expr, Fraction]) -> tuple[st
     again = gap(left, right, point, MORE_DIGITS)
     if again is None or again[2] < size / 2 or again[2] <= TOLERANCE * again[3]:
         return None
-    return mpmath.nstr(a, 17), mpmath.nstr(b, 17)
+    return apart(a, b)
+
+
+def apart(a: Any, b: Any) -> tuple[str, str]:
+    """Two values as text, with as many digits as it takes to see the difference."""
+    for digits in (17, 25, 33, DIGITS):
+        texts = mpmath.nstr(a, digits), mpmath.nstr(b, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def gap(

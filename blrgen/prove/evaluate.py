@@ -135,7 +135,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp": mpmath.exp, "log": mpmath.log, "sqrt": mpmath.sqrt, "Abs": abs,
     "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan, "atan": mpmath.atan,
     "tanh": mpmath.tanh, "sinh": mpmath.sinh, "cosh": mpmath.cosh, "atanh": mpmath.atanh,
-    "sign": _ordered(mpmath.sign), "Max": _ordered(max), "Min": _ordered(min),
+    "sign": _ordered(mpmath.sign), "Max": _ordered(max), "Min": _ordered(min), "Larger": _ordered(max), "Smaller": _ordered(min),
     "Heaviside": _ordered(lambda x, h=mpmath.mpf("0.5"): h if x == 0 else mpmath.mpf(x > 0)),
     "floor": _ordered(mpmath.floor), "erf": mpmath.erf, "erfc": mpmath.erfc,
     "gamma": mpmath.gamma, "loggamma": mpmath.loggamma, "digamma": mpmath.digamma,

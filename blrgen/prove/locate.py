@@ -24,6 +24,7 @@ from blrgen.prove import reference
 from blrgen.prove.domain import range_of
 from blrgen.prove.evaluate import Undefined, evaluate
 from blrgen.prove.field import Rows
+from blrgen.prove.functions import plain
 from blrgen.prove.matrices import difference, numeric_model
 from blrgen.prove.modular import NoModel, Unlucky
 from blrgen.prove.proof import Verdict
@@ -72,7 +73,7 @@ class Search:
         expanded = reference.expanded(self.run.rule)
         for name in expanded:
             found[expanded[name]] = None
-        for e in [*expanded.values(), *(a.expr for a in self.run.rule.assignments)]:
+        for e in [*expanded.values(), *(plain(a.expr) for a in self.run.rule.assignments)]:
             e = e.xreplace({s: expanded[s.name] for s in e.free_symbols if s.name in expanded})
             for node in sp.preorder_traversal(e):
                 if node.is_number or not isinstance(node, sp.Expr):

@@ -43,7 +43,7 @@ def equal_matrices(
     from blrgen.prove.equal import seed_of
 
     seed = seed_of(left, right)
-    refuted = _refute(left, right, domains, seed, (1, 2, 3), claim)
+    refuted = _refute(left, right, domains, seed, (1, 1, 2, 2, 3), claim)
     if refuted:
         return refuted
     try:

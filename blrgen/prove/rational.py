@@ -24,6 +24,7 @@ from blrgen.prove.fractions import (
 Expr = Any
 MAX_CASES = 5  # indicators inside one argument
 MAX_EXPONENT_TERMS = 30
+UNLIMITED = 10**9
 LARGE = 12  # terms of an argument of Max, Min, … that is given a letter of its own
 
 
@@ -31,10 +32,15 @@ def identical(left: Expr, right: Expr, domains: Mapping[Expr, str], seconds: flo
     """Whether left − right is zero in the normal form; raises TooLarge or Unsupported."""
     deadline = time.monotonic() + seconds
     size = _size(left) + _size(right)
+    large = LARGE
     while True:
         try:
-            reader = Normaliser(domains, size, deadline)
-            return reader.equal(reader.convert(left), reader.convert(right))
+            reader = Normaliser(domains, size, deadline, large)
+            if reader.equal(reader.convert(left), reader.convert(right)):
+                return True
+            if not reader.letters:
+                return False
+            large = UNLIMITED
         except IndexError:
             size *= 2
             if size > 200:
@@ -53,14 +59,16 @@ def _is_rational_node(node: Expr) -> bool:
 class Normaliser(Workspace):
     """Reads expressions into one workspace, so that equal atoms share a generator."""
 
-    def __init__(self, domains: Mapping[Expr, str], size: int, deadline: float) -> None:
+    def __init__(
+        self, domains: Mapping[Expr, str], size: int, deadline: float, large: int = LARGE
+    ) -> None:
         super().__init__(size, deadline)
-        self.domains = domains
+        self.domains, self.large = domains, large
         self.memo: dict[Expr, Frac] = {}
         self._known: dict[Any, int] = {}
         self._roots: dict[tuple[Any, int], int] = {}
         self._indicators: dict[Poly, int] = {}
-        self._letters: list[tuple[Frac, Frac]] = []
+        self.letters: list[tuple[Frac, Frac]] = []
 
     # expressions --------------------------------------------------------------------
     def convert(self, e: Expr) -> Frac:
@@ -212,16 +220,16 @@ class Normaliser(Workspace):
         Equal for every value of the letter is equal for the argument's.
         """
         a = self.convert(e)
-        if len(a.num) + sum(len(f) for f in a.den) <= LARGE or self._indicators_in(a):
+        if len(a.num) + sum(len(f) for f in a.den) <= self.large or self._indicators_in(a):
             return a
-        for known, letter in self._letters:
+        for known, letter in self.letters:
             if self.equal(known, a):
                 return letter
             if self.is_zero(self.add(known, a)):
                 return self.negative(letter)
         values = POSITIVE if self.sign_of(a) > 0 else REAL
-        letter = self.gen(self.new(Generator("atom", values, "letter", (len(self._letters),))))
-        self._letters.append((a, letter))
+        letter = self.gen(self.new(Generator("atom", values, "letter", (len(self.letters),))))
+        self.letters.append((a, letter))
         return letter
 
     def _f_abs(self, x: Expr) -> Frac:
@@ -236,6 +244,8 @@ class Normaliser(Workspace):
     def _f_min(self, *args: Expr) -> Frac:
         return self.negative(fold(self._larger, [self.negative(self._letter(a)) for a in args]))
 
+    _f_larger, _f_smaller = _f_max, _f_min
+
     def _piecewise(self, e: Expr) -> Frac:
         if e.args[-1][1] != sp.true:
             return self._named(e, Generator("atom", REAL))
@@ -243,7 +253,7 @@ class Normaliser(Workspace):
         for branch, condition in e.args:
             here = self.multiply(left, self.condition(condition))
             if here.num:
-                out = self.add(out, self.multiply(here, self.convert(branch)))
+                out = self.add(out, self.multiply(here, self._letter(branch)))
             left = self.subtract(left, here)
         return out
 
@@ -260,7 +270,7 @@ class Normaliser(Workspace):
             return self.subtract(self.one, fold(self.multiply, none))
         if not c.is_Relational:
             raise Unsupported(f"condition {c}")
-        difference = self.subtract(self.convert(c.args[0]), self.convert(c.args[1]))
+        difference = self.subtract(self._letter(c.args[0]), self._letter(c.args[1]))
         above = lambda: self.positive_part(difference)  # noqa: E731
         below = lambda: self.positive_part(self.negative(difference))  # noqa: E731
         complement = lambda x: self.subtract(self.one, x)  # noqa: E731

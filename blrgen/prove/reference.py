@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.core import Quantity, Rule
+from blrgen.prove.functions import plain
 
 Expr = Any
 
@@ -16,7 +17,7 @@ def expanded(rule: Rule) -> dict[str, Expr]:
     """Every assigned name as an expression in states, inputs, draws, data and hyperparameters."""
     known: dict[str, Expr] = {}
     for a in rule.assignments:
-        e = sp.sympify(a.expr)
+        e = plain(sp.sympify(a.expr))
         earlier = {s: known[s.name] for s in e.free_symbols if s.name in known}
         known[a.name] = e.xreplace(earlier) if earlier else e
     return known

@@ -22,6 +22,7 @@ from blrgen.errors import InternalError
 from blrgen.prove import reference
 from blrgen.prove.equal import equal
 from blrgen.prove.field import Mod
+from blrgen.prove.functions import plain
 from blrgen.prove.match import Matching
 from blrgen.prove.modes import ArrayMode, MatrixMode
 from blrgen.prove.modular import P
@@ -29,20 +30,27 @@ from blrgen.prove.proof import Proof, Verdict
 from blrgen.prove.symbolic import linear
 from blrgen.prove.symbolic.arrays import array
 from blrgen.prove.symbolic.linear import NC
-from blrgen.prove.symbolic.number import CannotRun, Sym, context
+from blrgen.prove.symbolic.number import CannotRun, Sym, context, expr_of
 from blrgen.prove.symbolic.run import Override, Program
 
 Expr = Any
 
 
-def verify_emitted(source_text: str, rule: Rule, *, locate: bool = True) -> Verdict:
-    """One proof a state (and one for where the loss is probed, when it is)."""
+def verify_emitted(
+    source_text: str, rule: Rule, *, locate: bool = True, briefly: bool = False
+) -> Verdict:
+    """One proof a state (and one for where the loss is probed, when it is).
+
+    `briefly` stops at the first refutation and leaves the emitted helpers alone.
+    """
     mode = MatrixMode(rule) if reference.is_matrix(rule) else ArrayMode(rule)
     run = EmittedRun(source_text, rule, mode)
-    proofs = [*run.probe_proofs(), *mode.proofs(run)]
-    if run.draws:
-        proofs += run.averaged_proofs()
-    if isinstance(mode, MatrixMode):
+    proofs: list[tuple[str, Proof]] = []
+    for claims in (run.count_proofs, run.probe_proofs, lambda: mode.proofs(run), run.averaged_proofs):
+        proofs += claims()
+        if briefly and any(p.level == "refuted" for _, p in proofs):
+            break
+    if isinstance(mode, MatrixMode) and not briefly:
         proofs += solver_proofs(source_text)
     notes = [
         "the emitted helpers " + ", ".join(sorted(run.helpers)) + " keep their documented meaning"
@@ -63,6 +71,7 @@ class EmittedRun:
         self.draws = [q.name for q in rule.of("draw")]
         self.helpers: set[str] = set()
         self.probe: Any = None
+        self.count: Any = None
         states = tuple(q.name for q in rule.of("state"))
         self.matching = Matching((), states, ())
         self.program, self.values, _ = self.execute()
@@ -74,6 +83,7 @@ class EmittedRun:
             self.probe = program.call(opt.draw, **{n: self.value(n) for n in self.draws})
         inputs = {n: self.value(n) for n in self.inputs(opt.step)}
         program.call(opt.step, **inputs)
+        self.count = getattr(opt, "t", None)
         return program, self.after(opt, params), self.matching
 
     def built(self, override: Override | None = None) -> tuple[Program, Any, Any]:
@@ -147,6 +157,13 @@ class EmittedRun:
                 setattr(cls, name, f)
 
     # claims ---------------------------------------------------------------------------
+    def count_proofs(self) -> list[tuple[str, Proof]]:
+        """The counter after the step is t."""
+        return [
+            (q.name, equal(expr_of(self.count), q.symbol, self.mode.domains, claim="steps are counted"))
+            for q in self.rule.of("counter")
+        ]
+
     def probe_proofs(self) -> list[tuple[str, Proof]]:
         """Where `draw` says the loss is to be probed."""
         if self.probe is None:
@@ -159,8 +176,10 @@ class EmittedRun:
 
     def averaged_proofs(self) -> list[tuple[str, Proof]]:
         """Two draws observed one by one, then a step: estimates and inputs are averaged."""
+        if not self.draws or not isinstance(self.mode, ArrayMode):
+            return []
         program, opt, params = self.built()
-        if not hasattr(opt, "observe") or not isinstance(self.mode, ArrayMode):
+        if not hasattr(opt, "observe"):
             return []
         again = _second(self.rule)
         for k in range(2):
@@ -244,7 +263,7 @@ def averaged(rule: Rule, again: dict[Expr, Expr]) -> dict[str, Expr]:
     known: dict[str, Expr] = {}
     inputs = {q.symbol: half * (q.symbol + again[q.symbol]) for q in rule.of("input")}
     for a in rule.assignments:
-        e = sp.sympify(a.expr)
+        e = plain(sp.sympify(a.expr))
         if a.stage == "update":
             e = e.xreplace({**inputs, **{s: known[s.name] for s in e.free_symbols if s.name in known}})
             known[a.name] = e

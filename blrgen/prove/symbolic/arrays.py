@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 
 from blrgen.prove.field import Mod
+from blrgen.prove.functions import Larger, Smaller
 from blrgen.prove.symbolic.number import FLOAT, CannotRun, Sym, Truth, exact, expr_of
 
 Expr = Any
@@ -186,8 +187,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "multiply": elementwise(lambda x, y: x * y), "divide": elementwise(lambda x, y: x / exact(y)),
     "true_divide": elementwise(lambda x, y: x / exact(y)),
     "power": elementwise(lambda x, y: x ** exact(y)), "float_power": elementwise(lambda x, y: x ** exact(y)),
-    "maximum": _of(lambda x, y: sp.Max(x, y)), "minimum": _of(lambda x, y: sp.Min(x, y)),
-    "fmax": _of(lambda x, y: sp.Max(x, y)), "fmin": _of(lambda x, y: sp.Min(x, y)),
+    "maximum": _of(lambda x, y: Larger(x, y)), "minimum": _of(lambda x, y: Smaller(x, y)),
+    "fmax": _of(lambda x, y: Larger(x, y)), "fmin": _of(lambda x, y: Smaller(x, y)),
     "logaddexp": _of(lambda x, y: sp.log(sp.exp(x) + sp.exp(y))),
     "hypot": _of(lambda x, y: sp.sqrt(x**2 + y**2)),
     "copysign": _of(lambda x, y: sp.Abs(x) * sp.Piecewise((1, y >= 0), (-1, True))),

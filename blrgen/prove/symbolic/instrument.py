@@ -6,7 +6,6 @@ Names with double underscores are refused, so that no object leads out of the st
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast

@@ -16,7 +16,16 @@ from blrgen.algebra.ranks import DIM, T, logdet, mat, trace
 from blrgen.prove.field import Mod, Rows, invert
 from blrgen.prove.matrices import ONES
 from blrgen.prove.symbolic.arrays import SymArray, array, asarray
-from blrgen.prove.symbolic.number import FLOAT, NUMBERS, CannotRun, Sym, Truth, context, exact, expr_of
+from blrgen.prove.symbolic.number import (
+    FLOAT,
+    NUMBERS,
+    CannotRun,
+    Sym,
+    Truth,
+    context,
+    exact,
+    expr_of,
+)
 
 Expr = Any
 _SIZE = 1_000_003  # what __len__ says; `len` in the running source gives a Dim

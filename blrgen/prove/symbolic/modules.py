@@ -1,7 +1,6 @@
 """What the running source finds when it imports: NumPy, math, Numba, SciPy's linear algebra."""
 
 from __future__ import annotations
-
 import __future__
 
 import dataclasses
@@ -18,7 +17,16 @@ import sympy as sp
 from blrgen.prove.symbolic import arrays, linear
 from blrgen.prove.symbolic.arrays import FUNCTIONS, SymArray, array, asarray
 from blrgen.prove.symbolic.linear import NC, Dim, Factor
-from blrgen.prove.symbolic.number import FLOAT, CannotRun, FloatType, Sym, Truth, exact, expr_of, rational
+from blrgen.prove.symbolic.number import (
+    FLOAT,
+    CannotRun,
+    FloatType,
+    Sym,
+    Truth,
+    exact,
+    expr_of,
+    rational,
+)
 
 
 class Absorb:

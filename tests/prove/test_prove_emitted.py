@@ -1,0 +1,49 @@
+"""Translation validation of what the emitter writes, without the committed files."""
+
+from __future__ import annotations
+
+import pytest
+
+import blrgen
+from blrgen.core import Derivation
+from blrgen.emit import emit
+from blrgen.prove.source import verify_emitted
+
+NAMES = ("adam", "vogn", "bayesbinn-stale", "iblr", "ridge", "momentum")
+
+
+@pytest.fixture(scope="module")
+def derived() -> dict[str, Derivation]:
+    return {n: blrgen.derive(n) for n in NAMES}
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize("name", NAMES)
+def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, Derivation]) -> None:
+    verdict = verify_emitted(emit(derived[name], target=target, dtype="float32"), derived[name].rule)
+    assert verdict.proved, verdict
+
+
+@pytest.mark.parametrize(("name", "right", "wrong"), [
+    ("adam", "one_minus_beta2 = 1 - self.beta2", "one_minus_beta2 = 1 - self.beta1"),
+    ("adam", "u[i] = u_next", "u[i] = u[i]"),
+    ("adam", "self.t += 1", "self.t += 2"),
+    ("adam", "real(self.beta1),", "real(self.beta2),"),
+    ("vogn", "_draw(theta[index], m,", "_draw(theta[index], -m,"),
+    ("iblr", "- rho * _solve(S_factor, g)", "- rho * _solve(S_next_factor, g)"),
+    ("iblr", "_solve_upper(factor, _solve_lower(factor, b))", "_solve_lower(factor, _solve_lower(factor, b))"),
+])  # fmt: skip
+def test_a_change_is_refuted(name: str, right: str, wrong: str, derived: dict[str, Derivation]) -> None:
+    source = emit(derived[name], target="numba" if name == "adam" else "numpy", dtype="float64")
+    assert right in source, source
+    verdict = verify_emitted(source.replace(right, wrong, 1), derived[name].rule)
+    assert verdict.exit_code == 1
+
+
+def test_the_rule_of_another_is_refuted(derived: dict[str, Derivation]) -> None:
+    source = emit(blrgen.derive("bayesbinn-stale"), target="numpy", dtype="float64")
+    assert verify_emitted(source, derived["bayesbinn-stale"].rule).proved
+    other = emit(blrgen.derive("vadam"), target="numpy", dtype="float64")
+    changed = other.replace("1 - self.beta1", "1 - self.beta2")
+    assert changed != other
+    assert verify_emitted(changed, blrgen.derive("vadam").rule).exit_code == 1

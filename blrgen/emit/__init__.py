@@ -6,16 +6,23 @@
 | `numpy`, `numba` | one target each: how a kernel is written |
 | `printers` | nodes as Python expressions |
 | `prose` | the docstring: equations, approximations, hyperparameters |
-| `elementwise`, `linear` | the class around the kernels, for each kind of program |
+| `plan` | a rule's phases as programs of their own |
+| `kernels` | an elementwise phase as a loop or as array statements |
+| `writer` | what all classes share |
+| `elementwise`, `posterior` | the class around elementwise kernels |
+| `linear` | the class around linear algebra |
+| `assemble` | the whole file |
 | `templates` | the texts of `templates/`, strictly filled |
 | `compile` | a source as a ready class |
 | `generated` | the committed output: write it, check it |
 
 What an emitted file is made of, for whoever runs it on symbols: every check of what a
-caller hands in is in `_check_hyperparameters` (method), `_views`, `_entries` and
-`_symmetric` (functions); scalars go through `ARRAY.dtype.type(...)`; everything else is
-arithmetic, `np.<function>`, `math.<function>` on scalars, and in linear algebra `@`,
-`np.linalg.cholesky` and `_solve(factor, b)`, which computes (L Lᵀ)⁻¹ b.
+caller hands in is in `_check_hyperparameters` (method), `_views`, `_vector`, `_symmetric`
+and `_shaped_as` (functions, which return what they were given, `_views` as flat views in
+a list and `_vector` as one vector); scalars go through `ARRAY.dtype.type(...)`; the rest
+is arithmetic, `np.<function>`, `math.<function>` on scalars, and in linear algebra `@`,
+`_cholesky(name, S)` = L with L Lᵀ = S, `_solve(L, b)` = (L Lᵀ)⁻¹ b, `_solve_lower(L, b)` =
+L⁻¹ b, `_solve_upper(L, b)` = L⁻ᵀ b and `_symmetrize(A)` = (A + Aᵀ)/2.
 """
 
 from __future__ import annotations

@@ -147,10 +147,9 @@ class ElementwiseWriter(Writer):
         return {x: f'self._pending["{x}"][index]' for x in self.plan.carried}
 
     def input_views(self) -> list[str]:
-        return [
-            f'        {v.name} = _views("{v.name}", {v.name}, self._arrays)'
-            for v in self.plan.inputs
-        ]
+        """The inputs that are arrays, checked; a scalar is used as it is."""
+        arrays = [v.name for v in self.plan.inputs if v.type != SCALAR]
+        return [f'        {x} = _views("{x}", {x}, self._arrays)' for x in arrays]
 
     def step(self) -> str:
         made, single = self.kernels(), self.plan.single
@@ -166,7 +165,7 @@ class ElementwiseWriter(Writer):
         where = "where `draw` said" if self.plan.probe else f"at {self.main}"
         return fill(
             "class/step.py.jinja",
-            arguments=", ".join(["self", *(f"{v.name}: Arrays" for v in inputs)]),
+            arguments=", ".join(["self", *self.input_arguments()]),
             summary=f"Update the parameters in place from {input_words(inputs)}, {where}.",
             body="\n".join(rows),
         )
@@ -234,7 +233,7 @@ class ElementwiseWriter(Writer):
         rows.append("        self._draws += 1")
         return fill(
             "class/observe.py.jinja",
-            arguments=", ".join(["self", *(f"{v.name}: Arrays" for v in p.inputs)]),
+            arguments=", ".join(["self", *self.input_arguments()]),
             summary=f"Take {input_words(p.inputs)} at the last draw, one of several.",
             body="\n".join(rows),
         )

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from blrgen.program.program import Program
 
 RESERVED = frozenset({
-    "self", "params", "rng", "np", "math", "njit", "prange", "index", "real", "saved", "draws",
+    "self", "params", "rng", "np", "math", "njit", "index", "real", "saved", "draws", "i", "t",
     "step", "draw", "observe", "sample", "posterior", "run", "state_dict", "load_state_dict",
     "pending", "observed", "sums", "tol", "max_steps", "float", "int", "range", "zip", "list",
-    "t",
+    "array", "value", "missing", "key", "mean", "means", "deviation", "deviations", "noise", "root",
+    "factor", "identity", "before", "move", "at", "count", "largest", "low", "high", 
+    "values", "pairs", "len", "set", "isinstance", "enumerate", "gradient", "hessian",
 })  # fmt: skip
 
 

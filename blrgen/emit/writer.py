@@ -101,7 +101,8 @@ class Writer:
     def input_arguments(self, optional: bool = False) -> list[str]:
         """Arguments of `step`."""
         none = " | None = None" if optional else ""
-        return [f"{v.name}: Arrays{none}" for v in self.plan.inputs]
+        kinds = {v.name: "float" if v.type == SCALAR else "Arrays" for v in self.plan.inputs}
+        return [f"{name}: {kind}{none}" for name, kind in kinds.items()]
 
     def step_of_draws(self) -> str:
         """step(g) after one draw in one pass; step() after draws that were observed."""

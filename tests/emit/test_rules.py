@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 
+from blrgen.core import Assignment, Quantity, Rule
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
+from blrgen.errors import UserError
 
 TARGETS = ("numpy", "numba")
 SIZE = 7
@@ -259,3 +263,49 @@ def test_gaussian_sample_has_the_right_law(hand: Any, target: str) -> None:
     assert abs(drawn.mean() - 2) < 5 * wanted / 200 and abs(drawn.std() / wanted - 1) < 0.02
     noise = many.draw(np.random.default_rng(1)) - 2
     assert abs(noise.std() / wanted - 1) < 0.02
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_scalar_states_and_inputs(hand: Any, target: str) -> None:
+    """A state that is one number, averaged once a step, and an input that is one number."""
+    m, g, w, n, b = (sp.Symbol(x, real=True) for x in ("m", "g", "w", "w_next", "b"))
+    size = sp.Symbol("size", real=True)
+    rule = Rule(
+        (
+            Quantity("m", "state", "elementwise", m),
+            Quantity("w", "state", "scalar", w, init=b / 2),
+            Quantity("g", "input", "elementwise", g),
+            Quantity("size", "input", "scalar", size),
+            Quantity("b", "hyper", "scalar", b, default=sp.Rational(1, 2), domain="[0, 1)"),
+        ),
+        (Assignment("w_next", b * w + (1 - b) * size), Assignment("m_next", m - g / (1 + n**2))),
+        (("mean", m),),
+    )
+    Both = compile_class(emit(hand.derivation(rule, "Both"), target))
+    params = np.ones(3)
+    opt = Both(params)
+    assert opt.w == 0.25
+    wanted, weight = np.ones(3), 0.25
+    for k in range(5):
+        opt.step(np.cos(params), float(k))
+        weight = 0.5 * weight + 0.5 * k
+        wanted = wanted - np.cos(wanted) / (1 + weight**2)
+        close(params, wanted)
+    again = Both(np.zeros(3))
+    again.load_state_dict(opt.state_dict())
+    assert again.w == opt.w == weight
+    close(again.m[0], wanted)
+
+
+@pytest.mark.parametrize("name", ["i", "index", "step", "np", "_x"])
+def test_names_that_the_class_uses_are_refused(hand: Any, name: str) -> None:
+    rule = hand.rules["adam"]()
+    alpha, other = rule["alpha"].symbol, sp.Symbol(name, positive=True)
+    made = Rule(
+        tuple(
+            replace(q, name=name, symbol=other) if q.name == "alpha" else q for q in rule.quantities
+        ),
+        tuple(replace(a, expr=a.expr.subs(alpha, other)) for a in rule.assignments),
+    )
+    with pytest.raises(UserError, match=f"the name '{name}' is taken in emitted code"):
+        emit(hand.derivation(made), "numpy")

@@ -18,6 +18,7 @@ MAX_BITS = 2048  # of the numerator or denominator of a number
 MAX_POWER = 32  # whole power of anything that is not a number
 MAX_UNKNOWN_POWER = 8  # … of what SymPy does not know to be real: it would split it in two parts
 MAX_IN_EXPONENT = 1000  # numbers inside an exponent
+MAX_ZETA = 50  # s and a in zeta(s, a): sums and polynomials of that length
 MAX_ROOT = 16384  # bits of a number times the size of its fractional exponent
 MAX_CHOICES = 20  # k in binomial(n, k) when n is a constant but no fraction
 MAX_TERMS = 2000  # of the expression when multiplied out
@@ -134,10 +135,11 @@ def _check_special(called: Function, args: list[Expr], complain: Complain) -> No
     elif called.name == "besseli" and first.is_Integer is not True and not second.free_symbols:
         if measure(second, complain) <= 0:
             raise complain("this is not a real number", "a broken order needs a positive argument")
-    elif called.name == "zeta" and len(args) == 2 and known and not second.free_symbols:
-        outside = measure(first, complain) <= 1 or measure(second, complain) <= 0
-        if outside:
-            raise complain("zeta(s, a) has no value here", "numbers need s > 1 and a > 0")
+    elif called.name == "zeta" and len(args) == 2:
+        for value, least in ((first, 1), (second, 0)):
+            if not value.free_symbols and not least < measure(value, complain) <= MAX_ZETA:
+                why = f"numbers need 1 < s <= {MAX_ZETA} and 0 < a <= {MAX_ZETA}"
+                raise complain("zeta(s, a) has no value here", why)
 
 
 def check_whole(expr: Expr, text: str, where: str) -> None:

@@ -77,7 +77,29 @@ def test_vector_losses_refused(text: str, word: str) -> None:
     assert word in str(caught.value)
 
 
-WORDS = ["m", "s", "S", "u", "g", "h", "H", "eps", "t", "rho", "lam", "lam1", "alpha", "beta1", "beta2", "N", "tau", "c", "np", "y_next", "h_hat"]
+WORDS = [
+    "m",
+    "s",
+    "S",
+    "u",
+    "g",
+    "h",
+    "H",
+    "eps",
+    "t",
+    "rho",
+    "lam",
+    "lam1",
+    "alpha",
+    "beta1",
+    "beta2",
+    "N",
+    "tau",
+    "c",
+    "np",
+    "y_next",
+    "h_hat",
+]
 
 
 @pytest.mark.parametrize("name", WORDS)

@@ -1,0 +1,50 @@
+"""∂f/∂x of scalars: sums, products, powers, and functions by their own derivative.
+
+The same rules as SymPy's `diff`, without the machinery it loads for arrays and tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+Expr = Any
+
+
+def partial(f: Expr, x: Expr, times: int = 1) -> Expr:
+    """The derivative of f with respect to a commuting symbol x, `times` times."""
+    f = sp.sympify(f)
+    for _ in range(times):
+        f = _once(f, x)
+    return f
+
+
+def _once(f: Expr, x: Expr) -> Expr:
+    if f == x:
+        return sp.S.One
+    if not f.has(x):
+        return sp.S.Zero
+    if f.is_Add:
+        return sp.Add(*[_once(a, x) for a in f.args])
+    if f.is_Mul:
+        return sp.Add(*[
+            sp.Mul(*f.args[:i], _once(a, x), *f.args[i + 1 :])
+            for i, a in enumerate(f.args) if a.has(x)
+        ])  # fmt: skip
+    if f.is_Pow:
+        return _power(f, x)
+    if isinstance(f, sp.exp):
+        return f * _once(f.args[0], x)
+    if isinstance(f, sp.Function) and not isinstance(f, sp.Abs | sp.sign):
+        return sp.Add(*[
+            f.fdiff(i + 1) * _once(a, x) for i, a in enumerate(f.args) if a.has(x)
+        ])  # fmt: skip
+    return sp.diff(f, x)
+
+
+def _power(f: Expr, x: Expr) -> Expr:
+    base, exponent = f.args
+    if not exponent.has(x):
+        return exponent * base ** (exponent - 1) * _once(base, x)
+    return f * (sp.log(base) * _once(exponent, x) + exponent / base * _once(base, x))

@@ -76,6 +76,13 @@ def identify(d: Derivation) -> Identification:
     return Identification(_said(d), tuple(found), nearest)
 
 
+def with_identified(d: Derivation) -> Derivation:
+    """The derivation with the names of what it is as a fact; a bare recipe is itself."""
+    own = d.recipe is not None and d.approximations == d.recipe.approximations
+    names = (d.recipe.name,) if own and d.recipe else tuple(m.name for m in identify(d).matches)
+    return d.with_(facts=tuple({**dict(d.facts), "identified": names}.items()))
+
+
 def _said(d: Derivation) -> str:
     flags = " ".join(_flag(a) for a in d.approximations)
     return f"{d.family.name} {flags}".strip()

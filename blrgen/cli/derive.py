@@ -30,6 +30,10 @@ def configure(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the derivation."""
     derivation = derived(options)
+    if options.format == "json":
+        from blrgen.identify import with_identified
+
+        derivation = with_identified(derivation)
     from blrgen.show import render
 
     result(render(derivation, options.format, colour=coloured(sys.stdout)))

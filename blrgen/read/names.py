@@ -9,10 +9,18 @@ from blrgen.read.functions import CONSTANTS, FUNCTIONS, PRINTED
 RULE_WORDS = {
     "t": "the step counter", "rho": "the learning rate", "g": "the gradient",
     "h": "the diagonal curvature", "H": "the curvature matrix", "u": "the momentum",
-    "eps": "a standard normal draw", "alpha": "the rate of the mean",
-    "beta1": "a decay rate", "beta2": "a decay rate", "c": "the damping", "N": "the sample size",
-    "tau": "the temperature", "d": "the dimension",
+    "eps": "a standard normal draw", "d": "the dimension",
 }  # fmt: skip
+
+# what some approximations introduce: a family may use these names (Beta has alpha and beta),
+# and an approximation that needs a taken one is then refused; data may not
+HYPER_WORDS = {
+    "alpha": "the rate of the mean", "beta1": "a decay rate", "beta2": "a decay rate",
+    "c": "the damping", "N": "the sample size", "tau": "the temperature",
+}  # fmt: skip
+
+# functions whose names people also give to parameters; a name wins unless it is called
+PARAMETER_FUNCTIONS = ("beta", "gamma", "zeta")
 
 # states of rules: a family may declare them (they are its parameters), data may not
 STATE_WORDS = {
@@ -31,6 +39,10 @@ def check_free(name: str, what: str, where: str, taken: dict[str, str]) -> None:
         why = f"{name} is already {taken[name]}"
     elif name in RULE_WORDS:
         why = f"in rules {name} is {RULE_WORDS[name]}"
+    elif what.startswith("data") and name in HYPER_WORDS:
+        why = f"in rules {name} is {HYPER_WORDS[name]}"
+    elif name in PARAMETER_FUNCTIONS and not what.startswith("data"):
+        why = ""
     elif name in FUNCTIONS or name in PRINTED:
         why = "it is a function"
     elif name in CONSTANTS:

@@ -38,9 +38,7 @@ def averages(d: Derivation) -> tuple[str, ...]:
     """The states that are moving averages started at zero and not yet corrected."""
     done = dict(d.fact("debias", ()))
     return tuple(
-        q.name
-        for q in d.rule.of("state")
-        if q.name not in done and decay_of(d, q.name) is not None
+        q.name for q in d.rule.of("state") if q.name not in done and decay_of(d, q.name) is not None
     )
 
 
@@ -66,7 +64,9 @@ def decay_of(d: Derivation, name: str) -> Expr | None:
 
 def correct(d: Derivation, names: tuple[str, ...]) -> Derivation:
     """x⁺ → x⁺/(1 − βᵗ) wherever another assignment uses it."""
-    from blrgen.approximate.rewrite import TIME, next_symbol, put, rewrite, say, with_quantities
+    from blrgen.approximate.rewrite import (
+        TIME, next_symbol, put, rewrite, say, shown, symbol, with_quantities,
+    )  # fmt: skip
     from blrgen.rule.quantities import step_counter
 
     factors = dict(d.fact("debias", ()))
@@ -85,11 +85,19 @@ def correct(d: Derivation, names: tuple[str, ...]) -> Derivation:
             },
         )
     d = put(with_quantities(d, (step_counter(),)), debias=tuple(factors.items()))
-    listed = " and ".join(n for n in names if n in factors)
+    listed = " and ".join(shown(symbol(d, n)) for n in names if n in factors)
     return say(
         d, "bias-correction", None, "Bias correction",
         f"{listed}: after t steps an average that started at 0 has gathered the weight 1 − βᵗ",
     )  # fmt: skip
+
+
+def again(d: Derivation) -> Derivation:
+    """Once asked for, the correction acts on averages that appear later."""
+    if "bias-correction" not in d.assumptions or f"{d.fact('location')}_prev" in d.rule:
+        return d
+    names = averages(d)
+    return correct(d, names) if names else d
 
 
 APPROXIMATION = Approximation(

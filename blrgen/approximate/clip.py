@@ -14,7 +14,17 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
     from blrgen.approximate.rewrite import (
-        add_hyper, elementwise, final, location, put, refuse, rewrite, say, step_size, symbol,
+        add_hyper,
+        elementwise,
+        final,
+        location,
+        put,
+        refuse,
+        rewrite,
+        say,
+        shown,
+        step_size,
+        symbol,
     )  # fmt: skip
     from blrgen.rule.quantities import hyper
 
@@ -34,7 +44,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     direction = (x - final(d.rule, m)) / rate
     clipped = sp.Max(-c, sp.Min(c, direction))
     d = put(rewrite(d, {f"{m}_next": x - rate * clipped}), clip=True)
-    return say(d, "clip", option, "Clipping", f"no coordinate moves by more than {rate}·{name}")
+    return say(d, "clip", option, "Clipping", f"no coordinate moves by more than {shown(rate)}·{shown(c)}")
 
 
 APPROXIMATION = Approximation(

@@ -28,7 +28,9 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         return say(d, "coordinates", option, "Natural coordinates", "the rule's own coordinates")
     geometry = d.geometry
     if not geometry.family.working or not d.expectation.working_gradient:
-        raise refuse("coordinates working", f"{d.family.name} has no working coordinates to step in")
+        raise refuse(
+            "coordinates working", f"{d.family.name} has no working coordinates to step in"
+        )
     exact = _rule(geometry, d.expectation, d.exact)
     if exact.assignments != d.rule.assignments:
         raise refuse(

@@ -35,7 +35,9 @@ def _mean_of_the_noise(d: Derivation) -> Derivation:
     if "eps" not in d.rule:
         raise refuse("delta", "no noise is left in the rule")
     d = drop_unused(substitute(d, {symbol(d, "eps"): 0}))
-    return say(d, "delta", None, "Delta method", "the noise of the relaxation is put to its mean, 0")
+    return say(
+        d, "delta", None, "Delta method", "the noise of the relaxation is put to its mean, 0"
+    )
 
 
 APPROXIMATION = Approximation(

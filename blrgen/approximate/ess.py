@@ -2,51 +2,91 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from blrgen.approximate.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
+Expr = Any
+
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from dataclasses import replace
-
     from blrgen.approximate.rewrite import (
-        add_hyper, final, location, next_symbol, probes, put, refuse, rewrite, say, set_probes,
-        substitute, symbol,
+        add_hyper,
+        final,
+        location,
+        next_symbol,
+        probes,
+        put,
+        refuse,
+        rewrite,
+        say,
+        set_probes,
+        shown,
+        substitute,
+        symbol,
     )  # fmt: skip
 
     if "N" in d.rule:
         raise refuse("ess", "the effective sample size is already in the rule")
     if any(p.order == 0 or p.at == "score" for p in probes(d)):
         raise refuse("ess", "this rule does not probe gradients of the loss")
-    location(d, "ess")
-    scale_name = d.fact("scale")
+    m, scale_name = location(d, "ess"), d.fact("scale")
     d = add_hyper(d, "N")
     n = symbol(d, "N")
-    scaled = [p.symbol for p in probes(d)]
-    scaled += [symbol(d, x) for x in ("delta",) if x in d.rule]
-    names = [x for x in (scale_name, "u") if x and x in d.rule]
-    for name in names:
-        scaled += [symbol(d, name), next_symbol(d, name)]
-    scaled += [q.symbol for q in d.rule.of("intermediate") if q.name.endswith("_hat")]
-    d = substitute(d, {x: n * x for x in scaled})
-    fixed = [f"{x}_next" for x in names]
-    fixed += [q.name for q in d.rule.of("intermediate") if q.name.endswith("_hat")]
-    d = rewrite(d, {x: d.geometry.ring.tidy(d.rule.expr(x) / n) for x in fixed if x})
-    m = location(d, "ess")
-    d = rewrite(d, {f"{m}_next": final(d.rule, m)})
-    d = set_probes(
-        d,
-        lambda p: replace(p, meaning=p.meaning) if p.meaning else p,
-    )
-    return say(
-        put(d, ess=True), "ess", option, "Effective sample size",
-        "ℓ is N times the mean loss ℓ̄ that the probes now mean"
-        + (f", and the scale N times the {scale_name} that is kept" if scale_name else ""),
-    )  # fmt: skip
+    probed = [p.symbol for p in probes(d)]
+    probed += [symbol(d, x) for x in ("delta", "u") if x in d.rule]
+    probed += [next_symbol(d, "u")] if "u" in d.rule else []
+    probed += [q.symbol for q in d.rule.of("intermediate") if q.name.endswith("_hat")]
+    scaled = {x: n * x for x in probed}
+    kept = [x for x in (scale_name, f"{scale_name}_prev") if x in d.rule]
+    unit = _unit(d, scaled, str(scale_name), n) if kept else n
+    scaled |= {x: unit * x for k in kept for x in (symbol(d, k), next_symbol(d, k))}
+    d = substitute(d, scaled)
+    units = {f"{k}_next": unit for k in kept} | {"u_next": n} | {str(x): n for x in probed}
+    divided = {
+        a.name: d.geometry.ring.tidy(a.expr / units[a.name])
+        for a in d.rule.assignments if a.name in units
+    }  # fmt: skip
+    d = rewrite(d, {**divided, f"{m}_next": final(d.rule, m)})
+    d = set_probes(d, lambda p: p)
+    text = "ℓ is N times the mean loss ℓ̄ that the probes now mean"
+    for k in [k for k in (scale_name, "delta") if k and k in d.rule]:
+        d = per_example(d, k)
+    if kept:
+        s = symbol(d, kept[0])
+        text += f", and {shown(s)} → {shown(unit * s)}, so that N stands in front of the precision"
+    return say(put(d, ess=True), "ess", option, "Effective sample size", text)
+
+
+def _unit(d: Derivation, scaled: dict[Expr, Expr], name: str, n: Expr) -> Expr:
+    """c such that the precision at c·state is N times the precision at the state."""
+    from blrgen.approximate.rewrite import refuse, symbol
+
+    precision, s = dict(d.rule.posterior)["precision"], symbol(d, name)
+    for unit in (n, 1 / n, n**-_half()):
+        moved = precision.subs({**scaled, s: unit * s}, simultaneous=True)
+        if d.geometry.ring.tidy(moved - n * precision) == 0:
+            return unit
+    raise refuse("ess", f"N times the precision {precision} is no multiple of {name}")
+
+
+def _half() -> Expr:
+    import sympy as sp
+
+    return sp.S.Half
+
+
+def per_example(d: Derivation, name: str) -> Derivation:
+    """The same quantity, now counted per example."""
+    from dataclasses import replace
+
+    from blrgen.approximate.rewrite import with_quantities
+
+    q = d.rule[name]
+    return with_quantities(d, (replace(q, meaning=f"{q.meaning}, per example"),))
 
 
 APPROXIMATION = Approximation(

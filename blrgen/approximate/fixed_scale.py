@@ -12,17 +12,28 @@ if TYPE_CHECKING:
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
+    from blrgen.approximate.momentum import carry
     from blrgen.approximate.rewrite import (
-        drop_unused, next_symbol, put, say, scale, substitute, symbol, with_quantities,
+        drop_unused,
+        next_symbol,
+        put,
+        say,
+        scale,
+        substitute,
+        symbol,
+        with_quantities,
     )  # fmt: skip
 
     name = scale(d, "fixed-scale")
-    kept = tuple(a for a in d.rule.assignments if a.name != f"{name}_next")
-    one = {symbol(d, name): 1, next_symbol(d, name): 1}
+    held = [x for x in (name, f"{name}_prev") if x in d.rule]
+    gone = [f"{x}_next" for x in held]
+    kept = tuple(a for a in d.rule.assignments if a.name not in gone)
+    one = {x: 1 for n in held for x in (symbol(d, n), next_symbol(d, n))}
     d = substitute(d.with_(rule=replace(d.rule, assignments=kept)), one)
-    d = with_quantities(d, drop=(name,))
+    d = with_quantities(d, drop=tuple(held))
     d = put(drop_unused(d), scale=None, scale_fixed=True)
-    return say(d, "fixed-scale", option, "Fixed scale", f"{name} is held at 1 and not learned")
+    d = say(d, "fixed-scale", option, "Fixed scale", f"{name} is held at 1 and not learned")
+    return carry(d) if len(held) == 2 else d
 
 
 APPROXIMATION = Approximation(

@@ -45,12 +45,13 @@ def _squared_gradient(d: Derivation, gradient: Probe, curvature: Probe) -> Deriv
     from blrgen.approximate.rewrite import put, say
 
     value = d.geometry.ring.outer(gradient.symbol)
+    kind = "minibatch " if gradient.minibatch else ("expected " if gradient.at == "q" else "")
     if d.rule.of("draw"):
         value, d = _as_estimate(d, curvature, value, "one draw's squared gradient")
     d = put(_replace(d, curvature, value), hessian="squared-gradient")
     return say(
         d, "hessian", "squared-gradient", "Squared gradient for the Hessian",
-        "the square of the (minibatch) gradient stands for the curvature",
+        f"the square of the {kind}gradient stands for the curvature",
     )  # fmt: skip
 
 
@@ -65,12 +66,13 @@ def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivatio
     if not counted:
         d = add_hyper(d, "delta")
         d = substitute(d, {curvature.symbol: curvature.symbol + symbol(d, "delta")})
-    where = {"m": "at the mean m", "theta": "at the draw theta", "q": "in expectation under q"}
     d = set_probes(
         d,
-        lambda p: replace(p, meaning=f"the sum over examples of {square}, {where[p.at]}")
-        if p.order == 2
-        else p,
+        lambda p: (
+            replace(p, meaning=f"the sum over examples of {square}, {{place}}")
+            if p.order == 2
+            else p
+        ),
     )
     d = put(d, hessian="gauss-newton", regulariser_counted=True)
     tail = "" if counted else "; the regulariser's own curvature, δ, is known and is added exactly"
@@ -114,7 +116,9 @@ def _as_estimate(d: Derivation, probe: Probe, value: Any, meaning: str) -> tuple
     ring = d.geometry.ring
     x = ring.symbol_like(probe.symbol, f"{probe.name}_hat")
     text, latex = ("ĥ", r"\hat h") if ring.elementwise else ("Ĥ", r"\hat H")
-    q = Quantity(x.name, "intermediate", ring.rank(probe.symbol), x, meaning, text=text, latex=latex)
+    q = Quantity(
+        x.name, "intermediate", ring.rank(probe.symbol), x, meaning, text=text, latex=latex
+    )
     d = with_quantities(d, (q,))
     first = tuple(a for a in d.rule.assignments if a.stage == "draw")
     rest = tuple(a for a in d.rule.assignments if a.stage != "draw")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from blrgen.approximate.base import Approximation
 
 if TYPE_CHECKING:
+    from blrgen.approximate.rewrite import MeanStep
     from blrgen.core import Derivation
 
 Expr = Any
@@ -25,23 +26,33 @@ Expr = Any
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.rewrite import (
-        add_hyper, location, mean_step, put, refuse, rewrite, say, substitute, with_quantities,
+        add_hyper,
+        location,
+        mean_step,
+        put,
+        refuse,
+        rewrite,
+        say,
+        shown,
+        substitute,
+        with_quantities,
     )  # fmt: skip
     from blrgen.approximate.rewrite import symbol as sym
 
     m = location(d, "momentum")
     if "u" in d.rule or f"{m}_prev" in d.rule:
         raise refuse("momentum", "the rule already has momentum")
-    step = mean_step(d, "momentum")
+    natural_step(d, mean_step(d, "momentum"))
     adaptive = d.fact("scale") is not None
     decay = "beta1" if adaptive else "gamma"
     d = add_hyper(d, decay)
-    gamma, r0 = sym(d, decay), step.rate
-    rate = r0 * (1 - gamma) if adaptive else r0
     if adaptive and "beta" in d.rule:
         d = add_hyper(d, "beta2")
         d = substitute(d, {sym(d, "beta"): 1 - sym(d, "beta2")})
         d = with_quantities(d, drop=("beta",))
+    step = natural_step(d, mean_step(d, "momentum"))
+    gamma, r0 = sym(d, decay), step.rate
+    rate = r0 * (1 - gamma) if adaptive else r0
     base = step.expr.subs(r0, rate) if adaptive else step.expr
     d, previous = _remember(d, m)
     slow = not adaptive or "slow-scale" in d.assumptions
@@ -49,13 +60,39 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     repeated = gamma * step.divisor**-1 * before * (step.m - previous)
     d = rewrite(d, {f"{m}_next": base + repeated})
     if not slow:
-        d = _scale_momentum(d, gamma)
-    d = put(d, momentum=(step.divisor, step.divisor_now))
+        d = _scale_momentum(d, gamma, {r0: rate})
+    d = put(d, momentum=(("next", step.divisor), ("now", step.divisor_now)))
     why = "the last step, λ − λ₋, is repeated in natural coordinates"
     if adaptive:
-        why += f"; with ρ → {r0}(1−β₁) and γ → β₁, the rates of the equivalent proximal step"
+        r = shown(r0)
+        why += f"; with {r} → {r}(1−β₁) and γ → β₁, the rates of the equivalent proximal step"
     d = say(d, "momentum", option, "Natural momentum", why)
     return carry(d) if slow else d
+
+
+def natural_step(d: Derivation, step: MeanStep) -> MeanStep:
+    """The step with D the factor of the location in its natural coordinate, D m.
+
+    A scale makes D a function of the *new* state; where the old one divides, the step is
+    not one in natural coordinates.  A divisor made of the draw itself is no coordinate: the
+    location is then natural already, D = 1.
+    """
+    import sympy as sp
+
+    from blrgen.approximate.rewrite import refuse, shown
+
+    name = d.fact("scale")
+    if name is not None and step.divisor.has(d.rule[str(name)].symbol):
+        raise refuse(
+            "momentum",
+            f"the old {shown(d.rule[str(name)].symbol)} divides the mean step, so the step is not one in "
+            "natural coordinates, where the last one is repeated",
+            "put --momentum before what divides by the old scale, or --precision new before it",
+        )
+    made = {q.name for q in d.rule.of("intermediate", "draw", "input")}
+    if {s.name for s in step.divisor.free_symbols} & made:
+        return replace(step, divisor=sp.S.One, divisor_now=sp.S.One)
+    return step
 
 
 def _remember(d: Derivation, name: str) -> tuple[Derivation, Expr]:
@@ -79,45 +116,52 @@ def _previous_divisor(d: Derivation, divisor: Expr) -> Expr:
     return divisor.subs(x, d.geometry.ring.symbol_like(x, f"{name}_prev"))
 
 
-def _scale_momentum(d: Derivation, gamma: Expr) -> Derivation:
-    from blrgen.approximate.rewrite import final, rewrite
+def _scale_momentum(d: Derivation, gamma: Expr, rates: dict[Expr, Expr]) -> Derivation:
+    """The same momentum, and the same rate where mean and scale share one."""
+    from blrgen.approximate.rewrite import final, put, rewrite
 
     name = str(d.fact("scale"))
     _check_additive(d)
     d, previous = _remember(d, name)
-    return rewrite(
-        d, {f"{name}_next": final(d.rule, name) + gamma * (d.rule[name].symbol - previous)}
-    )
+    now = final(d.rule, name)
+    step = d.geometry.ring.tidy(now.subs(rates))
+    d = put(d, scale_rate_shared=any(now.has(r) for r in rates))
+    return rewrite(d, {f"{name}_next": step + gamma * (d.rule[name].symbol - previous)})
 
 
 def _check_additive(d: Derivation) -> None:
     """λ − λ₋ is a multiple of s − s₋ only where λ is affine in s."""
-    import sympy as sp
+    from blrgen.approximate.rewrite import natural_in_scale, refuse, scale_value, shown
 
-    from blrgen.approximate.rewrite import refuse
-
-    x = next(w for w in d.geometry.working if w.name == d.fact("scale_origin", d.fact("scale")))
-    for value in d.geometry.natural_of_working.values():
-        alone = value.free_symbols == {x}
-        if alone and x.is_commutative and sp.diff(value, x, 2) != 0:
-            raise refuse(
-                "momentum",
-                f"the natural parameter {value} is not affine in {x}, so its momentum is not additive in {x}",
-                "--slow-scale first, which leaves the scale's own momentum out",
-            )
+    if not natural_in_scale(d):
+        x = shown(scale_value(d)[0])
+        raise refuse(
+            "momentum",
+            f"the natural parameters are not affine in {x}, so their momentum is not additive in {x}",
+            "--slow-scale first, which leaves the scale's own momentum out",
+        )
 
 
 def carry(d: Derivation) -> Derivation:
     """Change of state u = −D (m − m₋)/r₀: the two-step form becomes a moving average."""
     import sympy as sp
 
+    from blrgen.approximate.bias_correction import again
     from blrgen.approximate.rewrite import (
-        final, location, next_symbol, put, say, step_size, symbol, with_quantities,
+        final,
+        location,
+        next_symbol,
+        ordered,
+        put,
+        say,
+        step_size,
+        symbol,
+        with_quantities,
     )  # fmt: skip
     from blrgen.core import Assignment, Equation, Quantity
 
     m = location(d, "momentum")
-    divisor, divisor_now = d.fact("momentum")
+    divisor, divisor_now = (value for _, value in d.fact("momentum"))
     r0 = step_size(d, "momentum")
     ring, x = d.geometry.ring, symbol(d, m)
     u = ring.symbol_like(d.rule[m].symbol, "u")
@@ -145,15 +189,14 @@ def carry(d: Derivation) -> Derivation:
         *kept,
         Assignment(f"{m}_next", new_mean),
     )
-    draws = [a for a in made if a.stage in ("draw", "estimate")]
-    d = d.with_(
-        rule=replace(d.rule, assignments=(*draws, *[a for a in made if a not in draws]))
-    )
+    d = d.with_(rule=replace(d.rule, assignments=ordered(made)))
     state_map = -divisor_now * (x - previous) / r0
     d = put(d, changes=(*d.fact("changes", ()), ("u", state_map, two_step, d.rule)))
-    return _again(say(
+    return again(say(
         d, "momentum", None, "The last step as a moving average",
-        "an exact change of state: u stands for −D(m − m₋)/step size",
+        "an exact change of state, with D what divides the mean step"
+        if divisor != 1
+        else "an exact change of state: the last step, by the step size",
         equations=(Equation(u, state_map), *_equations(d)),
     ))  # fmt: skip
 
@@ -162,9 +205,11 @@ def _opened(moved: Expr, x: Expr, u: Expr) -> Expr:
     """The step as a sum of the part in u and the rest, without expanding the divisor."""
     import sympy as sp
 
+    from blrgen.algebra.partial import partial
+
     if not x.is_commutative:
         return moved
-    in_u = sp.diff(moved, u)
+    in_u = partial(moved, u)
     return sp.Add(moved.subs(u, 0), in_u * u, evaluate=True)
 
 
@@ -172,15 +217,6 @@ def _equations(d: Derivation) -> Any:
     from blrgen.rule.assemble import equations_of
 
     return equations_of(d.rule, d.geometry)
-
-
-def _again(d: Derivation) -> Derivation:
-    """Assumptions already in force act on the state that has just appeared."""
-    if "bias-correction" in d.assumptions:
-        from blrgen.approximate.bias_correction import averages, correct
-
-        return correct(d, averages(d))
-    return d
 
 
 APPROXIMATION = Approximation(

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.rewrite import (
-        final, location, next_symbol, refuse, rewrite, say, scale, symbol,
+        final,
+        location,
+        next_symbol,
+        refuse,
+        rewrite,
+        say,
+        scale,
+        symbol,
     )  # fmt: skip
 
     name, m = scale(d, "precision"), location(d, "precision")

@@ -18,13 +18,16 @@ Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import add_hyper, put, refuse, say
+    from blrgen.approximate.ess import per_example
+    from blrgen.approximate.rewrite import add_hyper, put, refuse, say, shown, symbol
 
     if d.fact("prior"):
         raise refuse("prior", "the prior is already in the rule")
     if d.family.support.kind == "finite":
         return _conjugate(d, str(option))
     d = add_hyper(d, "delta")
+    if d.fact("ess"):
+        d = per_example(d, "delta")
     d = _gradient(d)
     scale_name = d.fact("scale")
     if scale_name and not d.fact("regulariser_counted"):
@@ -34,7 +37,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     where = "outside the gradient average" if "u" in d.rule else "with the gradient"
     text = f"½δ‖θ‖² is added to the loss: δm enters {where}"
     if option == "apart":
-        text += f"; {scale_name} keeps the curvature of the loss alone, precision = {scale_name} + δ"
+        s, whole = symbol(d, str(scale_name)), dict(d.rule.posterior)["precision"]
+        text += f"; {shown(s)} keeps the curvature of the loss alone, precision {shown(whole)}"
     return say(put(d, prior=option), "prior", option, "Gaussian prior", text)
 
 
@@ -63,21 +67,37 @@ def _curvature(d: Derivation, name: str) -> Derivation:
     """C → C + δ in s⁺ = (1 − w)s + wC, with w read off the coefficient of s."""
     import sympy as sp
 
-    from blrgen.approximate.rewrite import final, refuse, rewrite, symbol
+    from blrgen.algebra.partial import partial
+    from blrgen.approximate.rewrite import final, refuse, rewrite, shown, symbol
 
     expr, s = d.geometry.ring.tidy(final(d.rule, name)), symbol(d, name)
-    slope = sp.diff(expr, s) if s.is_commutative else expr.coeff(s)
+    now = [s] + [symbol(d, p) for p in (f"{name}_prev",) if p in d.rule]
+    slope = sp.Add(*[partial(expr, x) if x.is_commutative else expr.coeff(x) for x in now])
     if slope.has(s):
         raise refuse(
-            "prior", f"the update of {name} is no longer an average", "put --prior before --retraction"
+            "prior",
+            f"the update of {shown(s)} is no average (1−w){shown(s)} + w·curvature",
+            "put --prior before --retraction"
+            if d.fact("retraction")
+            else "a candidate whose scale is its precision, such as gaussian-diag",
         )
     return rewrite(d, {f"{name}_next": final(d.rule, name) + (1 - slope) * symbol(d, "delta")})
 
 
 def _split_scale(d: Derivation) -> Derivation:
     """Change of state s → s + δ: the new s leaves the prior out.  Exact."""
+    from dataclasses import replace
+
     from blrgen.approximate.rewrite import (
-        final, next_symbol, put, refuse, rewrite, scale, substitute, symbol,
+        final,
+        next_symbol,
+        put,
+        refuse,
+        rewrite,
+        scale,
+        substitute,
+        symbol,
+        with_quantities,
     )  # fmt: skip
 
     name = scale(d, "prior apart")
@@ -85,18 +105,28 @@ def _split_scale(d: Derivation) -> Derivation:
         raise refuse(
             "prior apart", "the root of the whole scale is already taken", "put --prior before it"
         )
-    s, delta = symbol(d, name), symbol(d, "delta")
-    d = substitute(d, {s: s + delta, next_symbol(d, name): next_symbol(d, name) + delta})
-    return put(
-        rewrite(d, {f"{name}_next": d.geometry.ring.tidy(final(d.rule, name) - delta)}),
-        split=True,
-    )
+    delta, tidy = symbol(d, "delta"), d.geometry.ring.tidy
+    held = [x for x in (name, f"{name}_prev") if x in d.rule]
+    moved = [x for n in held for x in (symbol(d, n), next_symbol(d, n))]
+    d = substitute(d, {x: x + delta for x in moved})
+    apart = {f"{n}_next": tidy(final(d.rule, n) - delta) for n in held}
+    meaning = "curvature of the loss alone" + (", per example" if d.fact("ess") else "")
+    d = with_quantities(d, (replace(d.rule[name], meaning=meaning),))
+    return put(rewrite(d, apart), split=True)
 
 
 def _conjugate(d: Derivation, option: str) -> Derivation:
     """−log p(θ) = −λ₀ᵀT(θ) is linear in T: ∇_μ of it is −λ₀."""
     from blrgen.approximate.rewrite import (
-        add_hyper, final, location, put, refuse, rewrite, say, step_size, symbol,
+        add_hyper,
+        final,
+        location,
+        put,
+        refuse,
+        rewrite,
+        say,
+        step_size,
+        symbol,
     )  # fmt: skip
 
     if option == "apart":

@@ -21,6 +21,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     import sympy as sp
 
+    from blrgen.algebra.partial import partial
     from blrgen.approximate.rewrite import add_hyper, put, refuse, say, symbol, with_quantities
     from blrgen.core import Assignment, Quantity
     from blrgen.expect.expectation import Probe
@@ -39,7 +40,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     d = add_hyper(d, "tau")
     eps, tau = sp.Symbol("eps", real=True), symbol(d, "tau")
     relaxed = (low + high) / 2 + (high - low) / 2 * sp.tanh((gap + eps) / tau)
-    slope = sp.diff(relaxed, lam).subs(sp.tanh((gap + eps) / tau), _inverse(theta, low, high))
+    slope = partial(relaxed, lam).subs(sp.tanh((gap + eps) / tau), _inverse(theta, low, high))
     fisher = _fisher_in_mean(d)
     mu = sp.Symbol("mu", real=True)
     g = Probe("g", d.geometry.ring.gradient_symbol(), 1, "theta")
@@ -88,9 +89,11 @@ def _fisher_in_mean(d: Derivation) -> Expr:
     """F as a function of μ, using the derived mean map: d tanh(λ) = 1 − μ²."""
     import sympy as sp
 
+    from blrgen.algebra.partial import partial
+
     lam, mean = d.geometry.natural[0], d.geometry.mean[0]
     mu = sp.Symbol("mu", real=True)
-    fisher = sp.expand(sp.diff(mean, lam))
+    fisher = sp.expand(partial(mean, lam))
     (part,) = sorted(mean.atoms(sp.tanh), key=str)
     level = sp.solve(mean.subs(part, sp.Symbol("_w")) - mu, sp.Symbol("_w"))[0]
     return sp.expand(fisher.subs(part, level))

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     import keyword
-    from dataclasses import replace
 
-    from blrgen.approximate.rewrite import next_symbol, put, refuse, substitute, symbol
+    from blrgen.approximate.rewrite import refuse, say, set_probes
     from blrgen.errors import UserError, did_you_mean
+    from blrgen.read.names import RULE_WORDS
+    from blrgen.rule.quantities import _HYPER
 
     old, _, new = (part.strip() for part in str(option).partition(":"))
     if old not in [q.name for q in d.rule.of("state")]:
@@ -23,8 +24,25 @@ def apply(d: Derivation, option: str | None) -> Derivation:
                         how=did_you_mean(old, [q.name for q in d.rule.of("state")]))  # fmt: skip
     if not new.isidentifier() or keyword.iskeyword(new) or not new.isascii():
         raise UserError(f"--rename: {new!r} is not a name", how="--rename s:h")
-    if new in d.rule or new in ("t", "theta") or new.endswith("_next"):
-        raise refuse("rename", f"the name {new} is taken")
+    if old.endswith("_prev"):
+        raise refuse("rename", f"{old} is the last {old.removesuffix('_prev')} and follows its name")
+    reserved = {*RULE_WORDS, *_HYPER, "theta", "mu"} - {"h", "H"}
+    made = new.endswith(("_next", "_prev", "_hat"))
+    if new in d.rule or new in reserved or made or keyword.iskeyword(new):
+        raise refuse("rename", f"the name {new} is taken, or kept for what rules may still need")
+    d = _renamed(d, old, new)
+    if f"{old}_prev" in d.rule:
+        d = _renamed(d, f"{old}_prev", f"{new}_prev")
+    d = set_probes(d, lambda p: p)
+    return say(d, "rename", option, "Another name", f"{old} is written {new} from here on")
+
+
+def _renamed(d: Derivation, old: str, new: str) -> Derivation:
+    """One state and its next value under another name, wherever they are kept."""
+    from dataclasses import replace
+
+    from blrgen.approximate.rewrite import next_symbol, put, substitute, symbol
+
     x = symbol(d, old)
     y = d.geometry.ring.symbol_like(x, new)
     d = substitute(d, {x: y, next_symbol(d, old): d.geometry.ring.symbol_like(x, f"{new}_next")})
@@ -32,8 +50,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         replace(q, name=new, symbol=y) if q.name == old else q for q in d.rule.quantities
     )
     assignments = tuple(
-        replace(a, name=f"{new}_next") if a.name == f"{old}_next" else a
-        for a in d.rule.assignments
+        replace(a, name=f"{new}_next") if a.name == f"{old}_next" else a for a in d.rule.assignments
     )
     d = d.with_(rule=replace(d.rule, quantities=quantities, assignments=assignments))
     roles = {k: new for k in ("location", "scale") if d.fact(k) == old}

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.rewrite import (
-        final, location, put, refuse, rewrite, say, scale, symbol,
+        final,
+        location,
+        put,
+        refuse,
+        rewrite,
+        say,
+        scale,
+        symbol,
     )  # fmt: skip
     from blrgen.approximate.start import with_start
     from blrgen.show.expression import unicode

@@ -22,7 +22,18 @@ Expr = Any
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.rewrite import (
-        final, hyper_symbols, location, next_symbol, put, refuse, rewrite, say, scale, symbol,
+        final,
+        hyper_symbols,
+        location,
+        natural_in_scale,
+        next_symbol,
+        put,
+        refuse,
+        rewrite,
+        say,
+        scale,
+        scale_value,
+        symbol,
     )  # fmt: skip
     from blrgen.core import Equation
     from blrgen.rule.arrange import common_factor
@@ -32,12 +43,20 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         raise refuse("retraction", "the step is already retracted")
     if f"{name}_prev" in d.rule:
         raise refuse("retraction", "with momentum on the scale the step is not a geodesic's")
-    family_scale = next(x for x in d.geometry.working if x.name == d.fact("scale_origin", name))
+    family_scale, kept = scale_value(d)
+    if d.fact("coordinates") != "working" and not natural_in_scale(d):
+        raise refuse(
+            "retraction",
+            f"the step is straight in natural coordinates, and these are not affine in {family_scale}",
+            "--coordinates working first",
+        )
     christoffel, direction = christoffel_of(d.geometry, family_scale)
     _check_blocks(d, family_scale)
     ring, s = d.geometry.ring, symbol(d, name)
     total = common_factor(ring.tidy(final(d.rule, name) - s), hyper_symbols(d))
-    new = final(d.rule, name) - _in_state(d, christoffel, family_scale, direction, total) / 2
+    new = (
+        final(d.rule, name) - _in_state(d, christoffel, (family_scale, kept), direction, total) / 2
+    )
     old = final(d.rule, m).subs(next_symbol(d, name), s)
     d = rewrite(d, {f"{name}_next": new, f"{m}_next": old})
     d = put(d, retraction=True, coordinates="block")
@@ -79,23 +98,24 @@ def christoffel_of(geometry: Geometry, x: Expr) -> tuple[Expr, Expr]:
 
 
 def _in_state(
-    d: Derivation, christoffel: Expr, x: Expr, direction: Expr, total: Expr
+    d: Derivation, christoffel: Expr, scale: tuple[Expr, Expr], direction: Expr, total: Expr
 ) -> Expr:
-    """Γ(step, step) for the state as kept: P = P(state) is affine, so P moves by P′·step."""
+    """Γ(step, step) for the state as kept: x = x(state) is affine, so x moves by x′·step."""
     import sympy as sp
 
+    from blrgen.algebra.partial import partial
     from blrgen.approximate.rewrite import symbol
 
+    x, value = scale
     state = symbol(d, str(d.fact("scale")))
-    precision = dict(d.rule.posterior)["precision"]
     if not state.is_commutative:
-        slope = precision.coeff(state) if precision != state else sp.S.One
+        slope = value.coeff(state) if value != state else sp.S.One
     else:
-        slope = sp.diff(precision, state)
+        slope = partial(value, state)
     # the state stays a symbol of its own so that powers of the step are not multiplied out
-    hold = d.geometry.ring.symbol_like(x, "P_now")
-    value = christoffel.xreplace({x: hold}).subs(direction, slope * total) / slope
-    return value.xreplace({hold: precision})
+    hold = d.geometry.ring.symbol_like(x, "x_now")
+    step = christoffel.xreplace({x: hold}).subs(direction, slope * total) / slope
+    return step.xreplace({hold: value})
 
 
 def _check_blocks(d: Derivation, x: Expr) -> None:

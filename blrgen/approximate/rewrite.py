@@ -14,8 +14,9 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.calculus import jacobian
+from blrgen.algebra.partial import partial
 from blrgen.core import Assignment, Derivation, Equation, Quantity, Rule, Step
-from blrgen.errors import NotApplicable
+from blrgen.errors import InternalError, NotApplicable
 from blrgen.expect.expectation import Probe
 from blrgen.rule.arrange import arrange
 from blrgen.rule.assemble import equations_of, probe_notation
@@ -124,14 +125,83 @@ def _arranged(d: Derivation, x: Expr) -> Expr:
 
 def substitute(d: Derivation, mapping: Mapping[Expr, Expr]) -> Derivation:
     """Replace symbols in every assignment and in the posterior."""
-    change = {a.name: a.expr.subs(mapping, simultaneous=True) for a in d.rule.assignments}
-    posterior = tuple((k, x.subs(mapping, simultaneous=True)) for k, x in d.rule.posterior)
-    d = rewrite(d, change)
-    return d.with_(rule=replace(d.rule, posterior=posterior))
+
+    def moved(x: Expr) -> Expr:
+        return x.subs(mapping, simultaneous=True)
+
+    d = rewrite(d, {a.name: moved(a.expr) for a in d.rule.assignments})
+    posterior = tuple((k, moved(x)) for k, x in d.rule.posterior)
+    d = d.with_(rule=replace(d.rule, posterior=posterior))
+    remembered = {k: tuple((n, moved(x)) for n, x in d.fact(k)) for k in _KEPT if d.fact(k)}
+    return redraw(put(d, **remembered))
+
+
+_KEPT = ("momentum", "debias", "scale_value")  # facts that hold (name, expression) pairs
+
+
+def law_of(d: Derivation) -> str:
+    """N(mean, precision⁻¹) of the candidate as the rule now writes it."""
+    from blrgen.show.expression import ascii
+
+    posterior = dict(d.rule.posterior)
+    return f"N({ascii(posterior['mean'])}, ({ascii(posterior['precision'])})**(-1))"
+
+
+def redraw(d: Derivation) -> Derivation:
+    """Vector draws are from the candidate: their law follows when a state is rewritten."""
+    quantities = tuple(
+        replace(q, distribution=law_of(d)) if q.kind == "draw" and q.rank == "vector" else q
+        for q in d.rule.quantities
+    )
+    return d.with_(rule=replace(d.rule, quantities=quantities))
+
+
+def scale_value(d: Derivation) -> tuple[Expr, Expr]:
+    """(x, x as a function of the state): the family's own scale, and how the rule keeps it."""
+    name = str(d.fact("scale_origin", d.fact("scale")))
+    x = next(w for w in d.geometry.working if w.name == name)
+    return x, dict(d.fact("scale_value", ())).get(name, x)
+
+
+def natural_in_scale(d: Derivation) -> bool:
+    """Whether the natural parameters are affine in the family's scale."""
+    from blrgen.geometry.geometry import direction_symbol, directional
+
+    x, _ = scale_value(d)
+    way = direction_symbol(x, "X")
+    return all(
+        directional(directional(value, x, way), x, way) == 0
+        for value in d.geometry.natural_of_working.values()
+    )
+
+
+def ordered(assignments: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
+    """The same assignments, each after those it uses; their order is kept where it can be."""
+    left, done = list(assignments), list[Assignment]()
+    while left:
+        waiting = {a.name for a in left}
+        ready = next(
+            (a for a in left if not {s.name for s in a.expr.free_symbols} & (waiting - {a.name})),
+            None,
+        )
+        if ready is None:
+            raise InternalError(f"assignments use each other in a circle: {sorted(waiting)}")
+        left.remove(ready)
+        done.append(ready)
+    stages = ("draw", "estimate", "update")
+    return tuple(sorted(done, key=lambda a: stages.index(a.stage)))
+
+
+def shown(x: Expr) -> str:
+    """An expression or name inside a sentence, as the printers write it."""
+    from blrgen.show.expression import unicode
+
+    return unicode(x)
 
 
 def drop_unused(d: Derivation) -> Derivation:
     """Forget inputs, draws and hyperparameters that no assignment mentions any more."""
+    d = _without_dangling(d)
     used = {s.name for a in d.rule.assignments for s in a.expr.free_symbols}
     used |= {s.name for q in d.rule.of("state") if q.init is not None
              for s in sp.sympify(q.init).free_symbols}  # fmt: skip
@@ -140,9 +210,21 @@ def drop_unused(d: Derivation) -> Derivation:
     gone = tuple(
         q.name for q in d.rule.quantities
         if q.kind in ("input", "hyper", "draw", "intermediate") and q.name not in used
-        and not (q.kind == "draw" and q.distribution.startswith("N(m"))
+        and not (q.kind == "draw" and q.rank == "vector")
     )  # fmt: skip
     return with_quantities(d, drop=gone)
+
+
+def _without_dangling(d: Derivation) -> Derivation:
+    """Forget intermediate results that nothing uses; the place of the probe is always used."""
+    states = {f"{q.name}_next" for q in d.rule.of("state")}
+    kept = d.rule.assignments
+    while True:
+        used = {s.name for a in kept for s in a.expr.free_symbols}
+        left = tuple(a for a in kept if a.name in used | states or a.stage == "draw")
+        if left == kept:
+            return d.with_(rule=replace(d.rule, assignments=kept))
+        kept = left
 
 
 def say(
@@ -185,7 +267,7 @@ def mean_step(d: Derivation, flag: str) -> MeanStep:
     name = location(d, flag)
     expr = final(d.rule, name)
     carrier = carrier_of(d, flag)
-    factor = -jacobian(expr, carrier) if not expr.is_commutative else -sp.diff(expr, carrier)
+    factor = -jacobian(expr, carrier) if not expr.is_commutative else -partial(expr, carrier)
     if factor == 0 or factor.has(carrier):
         raise refuse(flag, f"the step of {name} is not linear in the gradient")
     rate = step_size(d, flag)

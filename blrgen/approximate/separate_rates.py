@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from blrgen.approximate.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
+Expr = Any
+
 
 def apply(d: Derivation, option: str | None) -> Derivation:
+    import sympy as sp
+
     from blrgen.approximate.rewrite import (
-        add_hyper, drop_unused, final, location, refuse, rewrite, say, scale, symbol,
+        add_hyper,
+        drop_unused,
+        final,
+        location,
+        put,
+        refuse,
+        rewrite,
+        say,
+        scale,
+        symbol,
     )  # fmt: skip
 
     m, s = location(d, "separate-rates"), scale(d, "separate-rates")
@@ -22,14 +35,35 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     averaged = "beta1" in d.rule
     d = add_hyper(d, "alpha", "beta2" if averaged else "beta")
     rate = 1 - symbol(d, "beta2") if averaged else symbol(d, "beta")
+    if d.fact("scale_rate_shared"):  # momentum has made the shared rate ρ(1 − β₁)
+        rate = rate / (1 - symbol(d, "beta1"))
+    step = final(d.rule, s).subs(rho, rate)
+    # what corrects an average knows the scale's rate, and stands in the mean step
+    factors = tuple((n, x, x.subs(rho, rate)) for n, x in d.fact("debias", ()))
+    held = {x: sp.Dummy(n, commutative=True) for n, x, _ in factors}
+    mean = final(d.rule, m).subs(held).subs(rho, symbol(d, "alpha"))
     d = rewrite(
         d,
         {
-            f"{m}_next": final(d.rule, m).subs(rho, symbol(d, "alpha")),
-            f"{s}_next": final(d.rule, s).subs(rho, rate),
+            f"{m}_next": mean.subs({held[x]: new for _, x, new in factors}),
+            f"{s}_next": d.geometry.ring.tidy(step) if not averaged else _reduced(step),
         },
     )
-    return say(drop_unused(d), "separate-rates", option, "Separate step sizes", APPROXIMATION.summary)
+    if factors:
+        d = put(d, debias=tuple((n, new) for n, _, new in factors))
+    return say(
+        drop_unused(d), "separate-rates", option, "Separate step sizes", APPROXIMATION.summary
+    )
+
+
+def _reduced(x: Expr) -> Expr:
+    """A sum whose coefficients are fractions in hyperparameters, each in lowest terms."""
+    import sympy as sp
+
+    if x.is_commutative:
+        return sp.cancel(x)
+    parts = [term.args_cnc() for term in sp.Add.make_args(sp.expand(x))]
+    return sp.Add(*[sp.Mul(sp.cancel(sp.Mul(*c)), *word) for c, word in parts])
 
 
 APPROXIMATION = Approximation(

@@ -14,12 +14,21 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
     from blrgen.approximate.rewrite import (
-        add_hyper, drop_unused, final, location, refuse, rewrite, say, symbol,
+        add_hyper,
+        drop_unused,
+        final,
+        location,
+        refuse,
+        rewrite,
+        say,
+        symbol,
     )  # fmt: skip
 
     name = location(d, "no-shrinkage")
     if "rho" not in d.rule:
-        raise refuse("no-shrinkage", "ρ is no longer in the rule", "put --no-shrinkage before --rho")
+        raise refuse(
+            "no-shrinkage", "ρ is no longer in the rule", "put --no-shrinkage before --rho"
+        )
     x, rho = symbol(d, name), symbol(d, "rho")
     expr = sp.expand(final(d.rule, name))
     if not expr.is_commutative or expr.coeff(x, 1) == 1 or expr.coeff(x, 1).has(x):

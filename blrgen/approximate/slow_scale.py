@@ -28,6 +28,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 def _drop_previous(d: Derivation, name: str, option: str | None) -> Derivation:
     from blrgen.approximate.momentum import carry
+    from blrgen.approximate.square_root import from_zero
     from blrgen.approximate.rewrite import say, substitute, symbol, with_quantities
 
     kept = tuple(a for a in d.rule.assignments if a.name != f"{name}_prev_next")
@@ -36,6 +37,8 @@ def _drop_previous(d: Derivation, name: str, option: str | None) -> Derivation:
         {symbol(d, f"{name}_prev"): symbol(d, name)},
     )
     d = with_quantities(d, drop=(f"{name}_prev",))
+    if d.fact("square_root"):
+        d, _ = from_zero(d, name)
     return carry(say(d, "slow-scale", option, "Slowly moving scale", APPROXIMATION.summary))
 
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from blrgen.approximate.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
+Expr = Any
+
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
+    from blrgen.approximate.bias_correction import again
     from blrgen.approximate.rewrite import (
-        add_hyper, elementwise, mean_step, next_symbol, put, refuse, rewrite, say, scale, symbol,
-        with_quantities,
+        add_hyper, elementwise, mean_step, next_symbol, put, refuse, rewrite, say, scale, shown,
+        symbol,
     )  # fmt: skip
 
     name = scale(d, "square-root")
@@ -31,17 +34,35 @@ def apply(d: Derivation, option: str | None) -> Derivation:
             f"the new {name} does not divide the mean step",
             "give --square-root before what changes the divisor",
         )
-    root = {s_next: sp.sqrt(s_next)}
-    new = step.expr.subs(root)
-    note = f"{name} → √{name} where it divides the mean step"
+    sign = shown(symbol(d, name))
+    note = f"{sign} → √{sign} where it divides the mean step"
+    small: Expr = sp.S.Zero
     if step.divisor.subs(s_next, 0) == 0:
         d = add_hyper(d, "c")
-        c = symbol(d, "c")
-        new = step.expr.subs({s_next: sp.sqrt(s_next) + c})
-        note += f", and a small c keeps the divisor from zero, so {name} may start at 0"
-    d = rewrite(d, {f"{step.name}_next": new})
-    d = with_quantities(d, (replace(d.rule[name], init=sp.S.Zero),))
-    return say(put(d, square_root=True), "square-root", option, "Square root of the scale", note)
+        small = symbol(d, "c")
+        note += ", and a small c keeps the divisor from zero"
+    held = [s_next, symbol(d, name)] + [symbol(d, p) for p in (f"{name}_prev",) if p in d.rule]
+    root = {x: sp.sqrt(x) + small for x in held}
+    d = rewrite(d, {f"{step.name}_next": step.expr.subs(root, simultaneous=True)})
+    last = tuple((k, x.subs(root, simultaneous=True)) for k, x in d.fact("momentum", ()))
+    d = put(d, square_root=True, **({"momentum": last} if last else {}))
+    d, zero = from_zero(d, name)
+    note += f"; {sign} is an average and may start at 0" if zero else ""
+    return again(say(d, "square-root", option, "Square root of the scale", note))
+
+
+def from_zero(d: Derivation, name: str) -> tuple[Derivation, bool]:
+    """An average x⁺ = βx + (1−β)y can start at 0 once the divisor stays positive there."""
+    import sympy as sp
+
+    from blrgen.approximate.bias_correction import decay_of
+    from blrgen.approximate.rewrite import with_quantities
+
+    if not sp.sympify(d.rule[name].init).is_number:
+        return d, False  # its first value has been made a choice
+    q = replace(d.rule[name], init=sp.S.Zero, domain="[0, oo)")
+    started = with_quantities(d, (q,))
+    return (d, False) if decay_of(started, name) is None else (started, True)
 
 
 APPROXIMATION = Approximation(

@@ -43,26 +43,23 @@ def add_draw(d: Derivation) -> Derivation:
     quantities, assignments = draw(d)
     d = with_quantities(d, quantities)
     rule = change(d.rule, assignments=(*assignments, *d.rule.assignments))
-    return set_probes(
-        d.with_(rule=rule), lambda p: replace(p, at="theta") if p.at == "q" else p
-    )
+    return set_probes(d.with_(rule=rule), lambda p: replace(p, at="theta") if p.at == "q" else p)
 
 
 def draw(d: Derivation) -> tuple[tuple[Quantity, ...], tuple[Assignment, ...]]:
     """θ = mean + P^{−½} ε, read off the quadratic exponent of q; a vector draw when P is full."""
     import sympy as sp
 
+    from blrgen.approximate.rewrite import law_of
     from blrgen.core import Assignment, Quantity
-    from blrgen.show.expression import ascii
 
     posterior = dict(d.rule.posterior)
     mean, precision = posterior["mean"], posterior["precision"]
     theta = d.geometry.ring.symbol_like(d.family.variable, "theta")
     if not d.geometry.ring.elementwise:
-        law = f"N({ascii(mean)}, ({ascii(precision)})**(-1))"
         return (
             (Quantity("theta", "draw", "vector", theta, "where the loss is probed",
-                      distribution=law),),
+                      distribution=law_of(d)),),
             (),
         )  # fmt: skip
     eps = sp.Symbol("eps", real=True)

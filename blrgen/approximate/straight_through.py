@@ -14,7 +14,13 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from dataclasses import replace
 
     from blrgen.approximate.rewrite import (
-        carrier_of, drop_unused, mean_step, refuse, rewrite, say, step_size,
+        carrier_of,
+        drop_unused,
+        mean_step,
+        refuse,
+        rewrite,
+        say,
+        step_size,
     )  # fmt: skip
 
     if not d.fact("relaxed"):

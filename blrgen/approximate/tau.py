@@ -24,7 +24,9 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         raise refuse("tau", "there is no temperature in the rule", "--relax introduces one")
     tau = symbol(d, "tau")
     if value > 0:
-        return say(drop_unused(substitute(d, {tau: value})), "tau", option, "Temperature", f"τ = {value}")
+        return say(
+            drop_unused(substitute(d, {tau: value})), "tau", option, "Temperature", f"τ = {value}"
+        )
     cooled = {
         a.name: a.expr.replace(
             lambda e: isinstance(e, sp.tanh) and e.has(tau),

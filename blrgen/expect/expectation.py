@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.partial import partial
 from blrgen.expect.identities import Identity, NoIdentity, find_identity
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of
@@ -34,7 +35,7 @@ class Probe:
     order: int
     at: str
     minibatch: bool = False
-    meaning: str = ""  # overrides the reading made from order and place
+    meaning: str = ""  # overrides the reading made from order and place; may name {place}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +65,7 @@ def _by_identities(geometry: Geometry) -> Expectation:
     ring, family = geometry.ring, geometry.family
     if geometry.integral.quadratic is None:
         raise NoIdentity("log q is not a polynomial on the whole line")
-    log_density = ring.tidy(
-        geometry.to_working(exponent_of(family, ring) - geometry.log_partition)
-    )
+    log_density = ring.tidy(geometry.to_working(exponent_of(family, ring) - geometry.log_partition))
     symbols = {1: ring.gradient_symbol(), 2: ring.curvature_symbol()}
     identities, slopes = [], []
     for x in geometry.working:
@@ -118,11 +117,9 @@ def _two_points(geometry: Geometry, points: list[Expr], losses: list[Expr]) -> t
     statistic, theta = geometry.family.statistics[0], geometry.family.variable
     mu, p0, p1 = sp.symbols("mu p0 p1")
     values = [statistic.subs(theta, p) for p in points]
-    solution = sp.solve(
-        [p0 + p1 - 1, p0 * values[0] + p1 * values[1] - mu], [p0, p1], dict=True
-    )[0]
+    solution = sp.solve([p0 + p1 - 1, p0 * values[0] + p1 * values[1] - mu], [p0, p1], dict=True)[0]
     mean_loss = solution[p0] * losses[0] + solution[p1] * losses[1]
-    return (sp.factor(sp.diff(sp.expand(mean_loss), mu)),)
+    return (sp.factor(partial(sp.expand(mean_loss), mu)),)
 
 
 def _by_score(geometry: Geometry, reason: str) -> Expectation:

@@ -46,9 +46,7 @@ def density_ratios(log_density: Expr, theta: Expr, ring: Ring) -> dict[int, Expr
     return {1: score, 2: ring.tidy(hessian + (score * T(score)))}
 
 
-def find_identity(
-    log_density: Expr, parameter: Expr, theta: Expr, ring: Ring
-) -> Identity:
+def find_identity(log_density: Expr, parameter: Expr, theta: Expr, ring: Ring) -> Identity:
     """The identity for one working parameter; raises NoIdentity when there is none."""
     target = ring.tidy(gradient(log_density, parameter))
     ratios = density_ratios(log_density, theta, ring)
@@ -93,9 +91,7 @@ def _divide(
     return None
 
 
-def _leading(
-    x: Expr, theta: Expr, degree: int
-) -> tuple[Expr, Expr, tuple[Expr, ...], Expr] | None:
+def _leading(x: Expr, theta: Expr, degree: int) -> tuple[Expr, Expr, tuple[Expr, ...], Expr] | None:
     """(coefficient, word before θ, the θ-part, word after θ) of the word of that degree."""
     for word, coefficient in collect_words(x).items():
         places = [i for i, a in enumerate(word) if a == theta or a == T(theta)]

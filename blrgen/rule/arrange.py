@@ -25,6 +25,10 @@ def _signed(coefficient: Expr) -> tuple[Expr, ...]:
     −½ + ½ρ as −½·(1 − ρ), Nβ − N as −N·(1 − β)."""
     if not coefficient.is_Add:
         return (coefficient,)
+    if any(p.exp.is_negative for p in coefficient.atoms(sp.Pow) if p.exp.is_Integer):
+        coefficient = sp.cancel(coefficient)
+        if not coefficient.is_Add:
+            return (coefficient,)
     content, core = sp.gcd_terms(coefficient).as_independent(sp.Add, as_Add=False)
     if not core.is_Add:
         return (coefficient,)

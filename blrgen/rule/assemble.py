@@ -6,8 +6,8 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.errors import UserError
 from blrgen.core import Assignment, Derivation, Equation, Family, Loss, Quantity, Rule, Step
+from blrgen.errors import UserError
 from blrgen.expect.expectation import Expectation, expectation_of
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.geometry.integrate import exponent_of
@@ -60,6 +60,7 @@ def _roles(geometry: Geometry, expectation: Expectation) -> tuple[tuple[str, Any
     return (
         ("location", location[0].name if len(location) == 1 else None),
         ("scale", scale[0].name if len(scale) == 1 else None),
+        ("scale_value", tuple((x.name, x) for x in scale)),
     )
 
 
@@ -123,9 +124,9 @@ def _meaning(geometry: Geometry, x: Expr, order: int | None) -> str:
 
 def _is_variance(geometry: Geometry, x: Expr) -> bool:
     quadratic = geometry.integral.quadratic
-    return quadratic is not None and geometry.ring.tidy(
-        geometry.to_working(quadratic[2]) ** -1
-    ) == x
+    return (
+        quadratic is not None and geometry.ring.tidy(geometry.to_working(quadratic[2]) ** -1) == x
+    )
 
 
 def _is_precision(geometry: Geometry, x: Expr) -> bool:
@@ -172,9 +173,7 @@ def _geometry_lines(geometry: Geometry) -> list[Step]:
         ),
         Step(
             "Mean parameters",
-            tuple(
-                Equation(sym(f"mu{i}"), m) for i, m in _numbered(geometry.mean)
-            ),
+            tuple(Equation(sym(f"mu{i}"), m) for i, m in _numbered(geometry.mean)),
             "μ = ∇A(λ), the expectation of T(θ)",
             "mean",
         ),
@@ -183,9 +182,7 @@ def _geometry_lines(geometry: Geometry) -> list[Step]:
         chart = tuple(Equation(x, geometry.natural_of_working[x]) for x in geometry.natural)
         mean = tuple(Equation(sym(f"mu{i}"), m) for i, m in _numbered(geometry.mean_in_working))
         names = " and ".join(p.name for p in family.working)
-        lines.append(
-            Step("Working parameters", chart + mean, f"the chart in {names}", "working")
-        )
+        lines.append(Step("Working parameters", chart + mean, f"the chart in {names}", "working"))
     entropy = Equation(sym("H_"), geometry.to_working(geometry.entropy))
     gradients = tuple(
         Equation(sym(f"grad_mu{i}_H"), geometry.to_working(e))

@@ -16,6 +16,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.calculus import gradient, jacobian
+from blrgen.algebra.partial import partial
 from blrgen.approximate.rewrite import (
     drop_unused,
     location,
@@ -56,6 +57,8 @@ def put_loss(d: Derivation) -> Derivation:
     d = put(d, probes=tuple(p for p in probes(d) if p.symbol not in known))
     d = _cancel_new_scale(d)
     note = "its derivatives, where the rule probes the loss"
+    if d.fact("ess"):
+        note += "; taken as the mean loss ℓ̄, one example's worth"
     if left:
         note += f"; {', '.join(left)} has no closed form here and stays an input"
     return say(d, "", None, f"The loss ℓ(θ) = {d.loss.text}", note)
@@ -94,7 +97,7 @@ def derivative(d: Derivation, order: int) -> Expr:
     slope = gradient(loss, theta)
     if order == 1:
         return ring.tidy(slope) if not ring.elementwise else slope
-    return sp.diff(slope, theta) if ring.elementwise else ring.tidy(jacobian(slope, theta))
+    return partial(slope, theta) if ring.elementwise else ring.tidy(jacobian(slope, theta))
 
 
 def _value(d: Derivation, probe: Probe) -> Expr | None:
@@ -126,8 +129,9 @@ def _expected(d: Derivation, value: Expr) -> Expr | None:
             return None
         if sp.degree(value, theta) > 2:
             return None
-        moment = gaussian_moment(value, theta, d.geometry.integral.quadratic, ring)
-        return d.geometry.to_working(moment)
+        precision = dict(d.rule.posterior)["precision"]
+        now = (sp.S.Zero, precision * mean, precision)  # q as the rule now writes it
+        return gaussian_moment(value, theta, now, ring)
     try:
         slope = jacobian(value, theta)
     except Exception as e:  # a derivative that is no word in θ has no closed moment
@@ -152,5 +156,3 @@ def _cancel_new_scale(d: Derivation) -> Derivation:
     if numerator.has(d.rule[m].symbol) or numerator.has(s_next):
         return d
     return rewrite(d, {f"{m}_next": s_next**-1 * numerator})
-
-

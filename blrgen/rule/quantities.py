@@ -95,8 +95,11 @@ def place_of(q: Quantity) -> int:
     """Where a quantity stands among its kind: the table's order; the mean, u, then the rest."""
     if q.kind == "hyper":
         return list(_HYPER).index(q.name) if q.name in _HYPER else len(_HYPER)
-    return {"mean": 0, "moving average of the gradient": 1}.get(q.meaning, 2) if (
-        q.kind == "state") else 0
+    return (
+        {"mean": 0, "moving average of the gradient": 1}.get(q.meaning, 2)
+        if (q.kind == "state")
+        else 0
+    )
 
 
 _DERIVATIVE = {
@@ -114,7 +117,8 @@ _PLACE = {
 def reading(probe: Probe, elementwise: bool) -> tuple[str, str, str]:
     """(unicode, LaTeX, English) of a probe, e.g. (∇ℓ(m), …, "the gradient … at the mean m")."""
     if probe.meaning:
-        return probe.name, probe.name, probe.meaning
+        place = _PLACE.get(probe.at, ("", "", ""))[2]
+        return probe.name, probe.name, probe.meaning.replace("{place}", place)
     if probe.order == 0:
         text, where = f"𝔼[ℓ|{probe.at}]", f"expected loss with this coordinate fixed at {probe.at}"
         return text, rf"\mathbb{{E}}[\ell \mid {probe.at}]", where

@@ -14,6 +14,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.partial import partial
 from blrgen.algebra.ring import Ring
 from blrgen.algebra.solve import isolate
 from blrgen.errors import InternalError
@@ -85,13 +86,13 @@ def _solve_for(side: Expr, right: Expr, unknown: Expr, ring: Ring) -> Expr:
     """unknown from side(unknown) = right, where side is linear in it or in its inverse."""
     if not unknown.is_commutative:
         return isolate(side - right, unknown)
-    if sp.diff(side, unknown, 2) == 0:
-        slope = sp.diff(side, unknown)
+    if partial(side, unknown, 2) == 0:
+        slope = partial(side, unknown)
         return sp.expand((right - side.subs(unknown, 0)) / slope)
     inverse = sp.Dummy("inverse", positive=True)
     flipped = sp.expand(side.subs(unknown, 1 / inverse))
-    if sp.diff(flipped, inverse, 2) == 0:
-        slope = sp.diff(flipped, inverse)
+    if partial(flipped, inverse, 2) == 0:
+        slope = partial(flipped, inverse)
         return sp.cancel(1 / sp.expand((right - flipped.subs(inverse, 0)) / slope))
     solutions = [
         s for s in sp.solve(side - right, unknown) if not (s.is_real is False or s.is_negative)

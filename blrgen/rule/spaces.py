@@ -50,9 +50,7 @@ class Element:
     def __rmul__(self, factor: Expr) -> Element:
         return Element(self.space, tuple(factor * a for a in self.parts))
 
-    def _combine(
-        self, other: Element, sign: str, how: Callable[[Expr, Expr], Expr]
-    ) -> Element:
+    def _combine(self, other: Element, sign: str, how: Callable[[Expr, Expr], Expr]) -> Element:
         if not isinstance(other, Element) or other.space != self.space:
             there = other.space if isinstance(other, Element) else None
             raise SpaceError(
@@ -65,7 +63,9 @@ class Element:
                 ),
                 how="apply the Fisher matrix or its inverse, or take the gradient in the dual coordinates",
             )
-        return Element(self.space, tuple(how(a, b) for a, b in zip(self.parts, other.parts, strict=True)))
+        return Element(
+            self.space, tuple(how(a, b) for a, b in zip(self.parts, other.parts, strict=True))
+        )
 
     def map(self, f: Callable[[Expr], Expr]) -> Element:
         return Element(self.space, tuple(f(a) for a in self.parts))

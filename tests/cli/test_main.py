@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -153,6 +154,20 @@ def test_the_operating_system_refuses(invoke, monkeypatch):
     assert said.code == 2
     assert "Permission denied" in said.err
     assert "Traceback" not in said.err
+
+
+def test_interrupted_at_work_it_stops_at_once_and_quietly():
+    def interruptible():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    child = process(["table"], preexec_fn=interruptible, **pipes)
+    child.stderr.readline()  # the first row is being computed
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (INTERRUPTED, b"")
+    assert err.endswith(b"error: interrupted\n")
+    assert b"Traceback" not in err
 
 
 def process(words, **streams):

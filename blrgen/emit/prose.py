@@ -30,6 +30,8 @@ def unicode_name(name: str) -> str:
     """beta1 → β₁, s_next → s⁺, h_hat → ĥ."""
     if name.endswith("_next"):
         return unicode_name(name.removesuffix("_next")) + "⁺"
+    if name.endswith("_prev"):
+        return unicode_name(name.removesuffix("_prev")) + "₋"
     if name.endswith("_hat") and len(name) > 4:
         letter = unicode_name(name.removesuffix("_hat"))
         return f"{letter[0]}\N{COMBINING CIRCUMFLEX ACCENT}{letter[1:]}".replace(
@@ -230,5 +232,5 @@ def _hyper(v: Variable, all_of_them: tuple[Variable, ...]) -> str:
     width = max(len(x.name) for x in all_of_them)
     default = f", {UnicodePrinter()(v.default)} by default" if v.default is not None else ""
     meaning = clean(v.meaning) or "hyperparameter"
-    domain = v.domain.replace("oo", "∞") or "(−∞, ∞)"
+    domain = (v.domain or "(-oo, oo)").replace("oo", "∞").replace("-", "−")
     return wrapped(f"{v.name:<{width}}  {meaning}, in {domain}{default}", "    ", " " * (width + 6))

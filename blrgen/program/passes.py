@@ -14,7 +14,7 @@ from blrgen.program.program import Program
 from blrgen.program.stable import stable
 from blrgen.program.strength import strength
 
-BEFORE = (order, dead, stable)
+BEFORE = (order, stable, dead)
 AFTER = (hoist, strength, factor, cse, order)
 
 

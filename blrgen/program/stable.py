@@ -1,11 +1,14 @@
 """Forms that keep their digits where the textbook ones lose them.
 
 log(1+x) → log1p(x), exp(x)−1 → expm1(x), log(1+eˣ) → softplus(x),
-1/(1+e⁻ˣ) → logistic(x), log(eˣ+e⁻ˣ) = log(2 cosh x) → logcosh2(x).
-All are identities on the whole real line.
+1/(1+e⁻ˣ) → logistic(x), log(eˣ+e⁻ˣ) = log(2 cosh x) → logcosh2(x),
+1−tanh²x → 1/cosh²x, also where tanh x has a name: the difference is 0 from x = 9 on in
+float32, and what is divided by it is lost.  All are identities on the whole real line.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from blrgen.program import nodes as n
 from blrgen.program.program import Program
@@ -13,12 +16,31 @@ from blrgen.program.program import Program
 
 def stable(program: Program) -> Program:
     """Every expression in its stable form."""
-    return program.map_expressions(stable_form)
+    named = {
+        s.name: s.expr for phase in program.phases for s in phase.body if _is_call(s.expr, "tanh")
+    }
+    return program.map_expressions(lambda e: stable_form(e, named))
 
 
-def stable_form(node: n.Node) -> n.Node:
-    """One expression in its stable form."""
-    return n.transform(node, _rewrite)
+def stable_form(node: n.Node, named: Mapping[str, n.Node] | None = None) -> n.Node:
+    """One expression in its stable form; `named` are the names that stand for a tanh."""
+    known = named or {}
+
+    def change(x: n.Node) -> n.Node:
+        x = _rewrite(x)
+        argument = _of_one_minus_tanh_squared(x, known)
+        return x if argument is None else n.Div(n.ONE, n.Pow(n.Call("cosh", (argument,)), 2))
+
+    return n.transform(node, change)
+
+
+def _of_one_minus_tanh_squared(node: n.Node, named: Mapping[str, n.Node]) -> n.Node | None:
+    """Argument x of 1 − tanh(x)², None for anything else."""
+    if not isinstance(node, n.Sub) or node.left != n.ONE or not isinstance(node.right, n.Pow):
+        return None
+    base = node.right.base
+    base = named.get(base.name, base) if isinstance(base, n.Sym) else base
+    return base.children[0] if node.right.exponent == 2 and _is_call(base, "tanh") else None
 
 
 def _rewrite(node: n.Node) -> n.Node:
@@ -31,7 +53,8 @@ def _rewrite(node: n.Node) -> n.Node:
     if isinstance(node, n.Sub) and node.left == n.ONE and _is_call(node.right, "exp"):
         return n.Neg(n.Call("expm1", node.right.children))
     if isinstance(node, n.Div):
-        return _logistic(node)
+        flat = _flat_quotient(node)
+        return _logistic(flat) if isinstance(flat, n.Div) else flat
     return node
 
 
@@ -50,6 +73,17 @@ def _logarithm(node: n.Call) -> n.Node:
         if right == n.neg(left) or left == n.neg(right):
             return n.Call("logcosh2", (left if right == n.neg(left) else right,))
     return node
+
+
+def _flat_quotient(node: n.Div) -> n.Node:
+    """a/(b·(1/c)) → a·c/b: one division, and no division by what has underflowed."""
+    below = node.bottom.args if isinstance(node.bottom, n.Mul) else (node.bottom,)
+    inverses = [f for f in below if isinstance(f, n.Div) and f.top == n.ONE]
+    if not inverses:
+        return node
+    rest = n.mul(*[f for f in below if f not in inverses])
+    top = n.mul(node.top, *[f.bottom for f in inverses])
+    return n.div(top, rest)
 
 
 def _logistic(node: n.Div) -> n.Node:

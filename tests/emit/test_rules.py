@@ -309,3 +309,19 @@ def test_names_that_the_class_uses_are_refused(hand: Any, name: str) -> None:
     )
     with pytest.raises(UserError, match=f"the name '{name}' is taken in emitted code"):
         emit(hand.derivation(made), "numpy")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_saturated_binary_variables_stay_finite(hand: Any, target: str) -> None:
+    """In float32 tanh(10) is 1, and 1 − tanh² would be a division by zero."""
+    rule = hand.rules["bayesbinn"]()
+    Binary = compile_class(emit(hand.derivation(rule, "BayesBiNN", "finite"), target))
+    exact = np.array([10.0, -12.0, 0.5])
+    params = exact.astype(np.float32)
+    eps = np.array([-9.5, 12.5, 0.1])
+    opt = Binary(params)
+    opt.draw(eps=eps.astype(np.float32))
+    opt.step(np.ones(3, np.float32))
+    rho, theta = 0.2, np.tanh(exact + eps)
+    wanted = (1 - rho) * exact - rho * (1 - theta**2) * np.cosh(exact) ** 2
+    np.testing.assert_allclose(params, wanted, rtol=1e-5)

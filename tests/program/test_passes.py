@@ -19,7 +19,7 @@ from blrgen.program.hoist import hoist
 from blrgen.program.inspect import inspect, text
 from blrgen.program.order import order
 from blrgen.program.program import ELEMENTWISE, LINEAR, Phase, Program, Statement, Variable
-from blrgen.program.stable import stable_form
+from blrgen.program.stable import stable, stable_form
 from blrgen.program.strength import multiplied, strength
 from blrgen.program.types import (
     SCALAR,
@@ -111,11 +111,19 @@ def test_strength() -> None:
         (call("log", n.mul(n.TWO, call("cosh", x))), "logcosh2(x)"),
         (call("log", n.add(call("exp", x), call("exp", n.neg(x)))), "logcosh2(x)"),
         (call("log", n.add(n.TWO, x)), "log(2 + x)"),
+        (n.Sub(n.ONE, n.Pow(call("tanh", x), 2)), "1 / cosh(x)**2"),
+        (n.Div(y, n.mul(a, n.Sub(n.ONE, n.Pow(call("tanh", x), 2)))), "y * cosh(x)**2 / a"),
+        (n.Sub(n.ONE, n.Pow(x, 2)), "1 - x**2"),
         (n.Sub(call("exp", x), n.TWO), "exp(x) - 2"),
     ],
 )
 def test_stable_forms(before: n.Node, after: str) -> None:
     assert text(stable_form(before)) == after
+
+
+def test_a_named_tanh_is_seen() -> None:
+    p = program(("k", call("tanh", y)), ("x_next", n.Div(x, n.Sub(n.ONE, n.Pow(n.Sym("k"), 2)))))
+    assert lines(dead(stable(p))) == ["x_next = x * cosh(y)**2"]
 
 
 _FLOAT = {"exp": math.exp, "log1p": math.log1p, "abs": abs, "max": max, "min": min}
@@ -248,8 +256,10 @@ def test_a_type_message_aligns_both_types() -> None:
     with pytest.raises(TypeMismatch) as caught:
         check(n.Sym("m"), symmetric(), SCOPE, "S_next")
     assert str(caught.value).split("\n")[1:] == [
-        "  expression       m", "  expression type  vector(d)", "  target type      symmetric(d, d)",
-    ]  # fmt: skip
+        "  expression       m",
+        "  expression type  vector(d)",
+        "  target type      symmetric(d, d)",
+    ]
 
 
 def test_inspect_prints_every_section() -> None:

@@ -1,0 +1,166 @@
+"""Exact Bernoulli.
+
+The Bayesian learning rule for the candidate: Bernoulli on signs, θ in {-1, +1}.
+
+Here λ is natural parameter; lminus is expected loss with this coordinate fixed at -1; lplus
+is expected loss with this coordinate fixed at 1; x⁺ is the next value of x.
+
+Update:
+
+    λ⁺ = (1 − ρ)·λ + ½·ρ·lminus − ½·ρ·lplus
+
+Hyperparameters:
+
+    rho  step size of the rule, in (0, 1], 0.1 by default
+
+See Khan & Rue (2023), section 4.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ExactBernoulli"]
+
+DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+
+Array: TypeAlias = NDArray[Any]
+Arrays: TypeAlias = Array | Sequence[Array]
+
+
+def _step(
+    lam: Array, lminus: Array, lplus: Array, one_minus_rho: float, half_times_rho: float
+) -> None:
+    """Update every element in place."""
+    lam_next = one_minus_rho * lam + half_times_rho * lminus - half_times_rho * lplus
+    lam[:] = lam_next
+
+
+def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    several = isinstance(arrays, list | tuple)
+    found = list(arrays) if several else [arrays]
+    if like is not None and len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, array in enumerate(found):
+        where = f"{name}[{index}]" if several else name
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
+        if array.dtype not in DTYPES:
+            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
+        if like is None and not array.flags.writeable:
+            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+        if like is not None and array.dtype != like[index].dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
+        if like is not None and array.shape != like[index].shape:
+            raise ValueError(
+                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
+            )
+    return [array.reshape(-1) for array in found]
+
+
+def _listed(arrays: Arrays) -> list[Array]:
+    """Return one array or several as a list."""
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
+
+
+def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> list[Array]:
+    """Return copies of saved arrays; refuse those that do not fit the current ones."""
+    if len(saved) != len(current):
+        raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+    for index, (old, new) in enumerate(zip(saved, current, strict=True)):
+        if old.shape != new.shape or old.dtype != new.dtype:
+            raise ValueError(
+                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
+                f"but the parameters need {new.dtype} of shape {new.shape}"
+            )
+    return [array.copy() for array in saved]
+
+
+class ExactBernoulli:
+    """Exact Bernoulli.
+
+    `params` is the array, or the list of arrays, with the natural parameter; it is updated in
+    place. Hyperparameters are plain attributes and may be changed between steps. The module's
+    docstring has the equations.
+    """
+
+    def __init__(
+        self,
+        params: Arrays,
+        *,
+        rho: float = 0.1,
+    ) -> None:
+        """Keep the arrays to update; everything else starts as the rule says."""
+        self.rho = rho
+        self._check_hyperparameters()
+        self.params = params
+        self._arrays = _listed(params)
+        self.t = 0  # steps taken
+        self.lam = _views("params", params)
+
+    def _check_hyperparameters(self) -> None:
+        """Refuse values outside their range; NaN is outside every range."""
+        if not 0 < self.rho <= 1:
+            raise ValueError(f"rho = {self.rho!r} is outside (0, 1]")
+
+    def step(self, lminus: Arrays, lplus: Arrays) -> None:
+        """Update the parameters in place from lminus and lplus, at lam."""
+        self._check_hyperparameters()
+        lminus = _views("lminus", lminus, self._arrays)
+        lplus = _views("lplus", lplus, self._arrays)
+        one_minus_rho = 1 - self.rho
+        half_times_rho = 0.5 * self.rho
+        for index, lam in enumerate(self.lam):
+            real = lam.dtype.type
+            _step(lam, lminus[index], lplus[index], real(one_minus_rho), real(half_times_rho))
+        self.t += 1
+
+    def posterior(self) -> tuple[Arrays, Arrays]:
+        """Return mean and standard deviation of every binary variable."""
+        means = []
+        for lam in self.lam:
+            means.append(np.tanh(lam))
+        deviations = [np.sqrt((mean + 1) * (1 - mean)) for mean in means]
+        return self._shaped(means), self._shaped(deviations)
+
+    def sample(self, rng: np.random.Generator) -> Arrays:
+        """Draw -1 or 1 for each; the same seed, the same draw."""
+        means, _ = self.posterior()
+        values = []
+        for mean in _listed(means):
+            u = rng.random(mean.shape, dtype=mean.dtype)
+            low, high = mean.dtype.type(-1), mean.dtype.type(1)
+            values.append(np.where(u < (mean + 1) / 2, high, low))
+        return self._shaped(values)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that is needed to resume exactly, as copies."""
+        return {
+            "t": self.t,
+            "hyperparameters": {"rho": self.rho},
+            "lam": [x.copy() for x in self.lam],
+        }
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `state_dict` returned; parameters are written in place."""
+        missing = [key for key in ("t", "hyperparameters", "lam") if key not in saved]
+        if missing:
+            raise ValueError(f"the saved state lacks {', '.join(missing)}")
+        lam = _restored("lam", saved["lam"], self.lam)
+        for array, value in zip(self.lam, lam, strict=True):
+            array[:] = value
+        self.t = int(saved["t"])
+        self.rho = saved["hyperparameters"]["rho"]
+
+    def _shaped(self, flat: list[Array]) -> Arrays:
+        """Return flat arrays in the shape of the parameters, one array if they are one."""
+        shaped = [x.reshape(a.shape) for x, a in zip(flat, self._arrays, strict=True)]
+        return shaped if isinstance(self.params, list | tuple) else shaped[0]

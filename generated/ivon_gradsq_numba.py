@@ -1,0 +1,465 @@
+"""IVON squared gradient.
+
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
+diag(s)⁻¹).
+
+Here m is mean; u is moving average of the gradient; h is curvature of the loss alone, per
+example; g is a minibatch estimate of the gradient of the loss, at the draw theta; ε is
+standard normal noise; t counts steps from 1; x⁺ is the next value of x.
+
+The loss is probed at:
+
+    θ = m + ε/(√N·√(h + δ))
+
+Estimated there, and averaged over several such points:
+
+    ĥ = N·g²
+
+Update:
+
+    u⁺ = β₁·u + (1 − β₁)·g
+    h⁺ = β₂·h + (1 − β₂)·ĥ + (β₂ − 1)²·(h − ĥ)²/(2·(h + δ))
+    m⁺ = m − α·(δ + h₀)·max(−c, min(c, (δ·m + u⁺/(1 − β₁ᵗ))/(h⁺ + δ)))
+
+Approximations, in the order in which they were made:
+
+    stochastic: one draw θ ~ q and a minibatch stand for the expectation and the data
+    hessian=squared-gradient: the square of the minibatch gradient stands for the curvature
+    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N
+        stands in front of the precision
+    separate-rates: once mean and scale have equations of their own, each gets a step size
+        of its own
+    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite
+        yet
+    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁)
+        and γ → β₁, the rates of the equivalent proximal step
+    momentum: an exact change of state, with D what divides the mean step
+    prior=apart: ½δ‖θ‖² is added to the loss: δm enters outside the gradient average; s
+        keeps the curvature of the loss alone, precision N(s + δ)
+    rename=s:h: s is written h from here on
+    bias-correction: u: after t steps an average that started at 0 has gathered the weight 1
+        − βᵗ
+    retraction: the second-order term of the geodesic, −½Γ(step, step); in block coordinates
+        the old h divides the mean step
+    precision=new: the new h divides the mean step, as in natural coordinates
+    clip: no coordinate moves by more than α·c
+    start: h starts at h₀, to be chosen
+    rescale: α is measured in units of the first scale, α → α(h₀ + δ)
+
+Hyperparameters:
+
+    alpha  step size of the mean, in (0, ∞), 0.1 by default
+    beta1  decay of the gradient average, in [0, 1), 0.9 by default
+    beta2  decay of the curvature average, in [0, 1), 0.99999 by default
+    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by
+           default
+    N      effective number of examples, in (0, ∞), 1000 by default
+    c      largest step of a coordinate, before the step size, in (0, ∞], ∞ by default
+    h0     first value of h, in (0, ∞), 1 by default
+
+See Shen et al. (2024).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["IVONSquaredGradient"]
+
+DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their meaning
+
+Array: TypeAlias = NDArray[Any]
+Arrays: TypeAlias = Array | Sequence[Array]
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw(theta: Array, m: Array, h: Array, eps: Array, delta: float, sqrt_N: float) -> None:
+    """Write where to evaluate the loss into theta."""
+    for i in range(theta.size):
+        theta[i] = m[i] + eps[i] / (sqrt_N * np.sqrt(h[i] + delta))
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _observe(g: Array, g_sum: Array, h_hat_sum: Array, N: float) -> None:
+    """Add what one draw has shown to the sums."""
+    for i in range(g.size):
+        h_hat_sum[i] += N * (g[i] * g[i])
+        g_sum[i] += g[i]
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step(
+    m: Array,
+    u: Array,
+    h: Array,
+    g: Array,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    N: float,
+    c: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    beta2_minus_one_squared_over_two: float,
+    alpha_times_delta_plus_h0: float,
+    beta1_correction: float,
+) -> None:
+    """Update every element in place."""
+    for i in range(m.size):
+        h_hat = N * (g[i] * g[i])
+        u_next = beta1 * u[i] + one_minus_beta1 * g[i]
+        h_minus_h_hat = h[i] - h_hat
+        part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+        h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
+        part_2 = (delta * m[i] + u_next / beta1_correction) / (h_next + delta)
+        m_next = m[i] - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
+        m[i] = m_next
+        u[i] = u_next
+        h[i] = h_next
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_averaged(
+    m: Array,
+    u: Array,
+    h: Array,
+    g_sum: Array,
+    h_hat_sum: Array,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    c: float,
+    draws: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    beta2_minus_one_squared_over_two: float,
+    alpha_times_delta_plus_h0: float,
+    beta1_correction: float,
+) -> None:
+    """Update every element in place, from averages over draws."""
+    for i in range(m.size):
+        g = g_sum[i] / draws
+        h_hat = h_hat_sum[i] / draws
+        u_next = beta1 * u[i] + one_minus_beta1 * g
+        h_minus_h_hat = h[i] - h_hat
+        part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+        h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
+        part_2 = (delta * m[i] + u_next / beta1_correction) / (h_next + delta)
+        m_next = m[i] - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
+        m[i] = m_next
+        u[i] = u_next
+        h[i] = h_next
+
+
+def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    several = isinstance(arrays, list | tuple)
+    found = list(arrays) if several else [arrays]
+    if like is not None and len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, array in enumerate(found):
+        where = f"{name}[{index}]" if several else name
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
+        if array.dtype not in DTYPES:
+            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
+        if like is None and not array.flags.writeable:
+            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+        if like is not None and array.dtype != like[index].dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
+        if like is not None and array.shape != like[index].shape:
+            raise ValueError(
+                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
+            )
+    return [array.reshape(-1) for array in found]
+
+
+def _listed(arrays: Arrays) -> list[Array]:
+    """Return one array or several as a list."""
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
+
+
+def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> list[Array]:
+    """Return copies of saved arrays; refuse those that do not fit the current ones."""
+    if len(saved) != len(current):
+        raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+    for index, (old, new) in enumerate(zip(saved, current, strict=True)):
+        if old.shape != new.shape or old.dtype != new.dtype:
+            raise ValueError(
+                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
+                f"but the parameters need {new.dtype} of shape {new.shape}"
+            )
+    return [array.copy() for array in saved]
+
+
+def _standard_normal(rng: np.random.Generator, like: Array) -> Array:
+    """Draw independent standard normal numbers."""
+    return rng.standard_normal(like.shape, dtype=like.dtype)
+
+
+def _noise(
+    name: str,
+    given: Arrays | None,
+    rng: np.random.Generator | None,
+    like: Sequence[Array],
+    distribution: Callable[[np.random.Generator, Array], Array],
+) -> list[Array]:
+    """Return a copy of the noise that was given, or draw it."""
+    if given is not None:
+        return [array.copy() for array in _views(name, given, like)]
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"pass rng=np.random.default_rng(seed), or {name}= with the noise itself")
+    return [distribution(rng, array.reshape(-1)) for array in like]
+
+
+def _deviation(precision: Array) -> Array:
+    """Return 1/√precision; refuse where there is none."""
+    if not np.all(precision > 0):
+        count = np.count_nonzero(~(precision > 0))
+        raise ValueError(f"the posterior precision is not positive at {count} of its elements")
+    return 1 / np.sqrt(precision)
+
+
+class IVONSquaredGradient:
+    """IVON squared gradient.
+
+    `params` is the array, or the list of arrays, with the mean; it is updated in place.
+    Hyperparameters are plain attributes and may be changed between steps. The module's
+    docstring has the equations.
+    """
+
+    def __init__(
+        self,
+        params: Arrays,
+        *,
+        alpha: float = 0.1,
+        beta1: float = 0.9,
+        beta2: float = 0.99999,
+        delta: float = 0.0001,
+        N: float = 1000.0,
+        c: float = math.inf,
+        h0: float = 1.0,
+    ) -> None:
+        """Keep the arrays to update; everything else starts as the rule says."""
+        self.alpha = alpha
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.delta = delta
+        self.N = N
+        self.c = c
+        self.h0 = h0
+        self._check_hyperparameters()
+        self.params = params
+        self._arrays = _listed(params)
+        self.t = 0  # steps taken
+        self.m = _views("params", params)
+        self.u = [np.zeros_like(m) for m in self.m]
+        self.h = [np.full_like(m, self.h0) for m in self.m]
+        self._pending: dict[str, list[Array]] = {}  # the noise of the last draw
+        self._sums: dict[str, list[Array]] = {}  # over the draws of this step
+        self._draws = 0  # how many there are in them
+
+    def _check_hyperparameters(self) -> None:
+        """Refuse values outside their range; NaN is outside every range."""
+        if not 0 < self.alpha < math.inf:
+            raise ValueError(f"alpha = {self.alpha!r} is outside (0, inf)")
+        if not 0 <= self.beta1 < 1:
+            raise ValueError(f"beta1 = {self.beta1!r} is outside [0, 1)")
+        if not 0 <= self.beta2 < 1:
+            raise ValueError(f"beta2 = {self.beta2!r} is outside [0, 1)")
+        if not 0 <= self.delta < math.inf:
+            raise ValueError(f"delta = {self.delta!r} is outside [0, inf)")
+        if not 0 < self.N < math.inf:
+            raise ValueError(f"N = {self.N!r} is outside (0, inf)")
+        if not 0 < self.c <= math.inf:
+            raise ValueError(f"c = {self.c!r} is outside (0, inf]")
+        if not 0 < self.h0 < math.inf:
+            raise ValueError(f"h0 = {self.h0!r} is outside (0, inf)")
+
+    def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
+        """Return where to evaluate the loss; the noise is remembered for `step`."""
+        self._check_hyperparameters()
+        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
+        sqrt_N = math.sqrt(self.N)
+        theta = [np.empty_like(m) for m in self.m]
+        for index, m in enumerate(self.m):
+            real = m.dtype.type
+            _draw(theta[index], m, self.h[index], eps[index], real(self.delta), real(sqrt_N))
+        self._pending = {"eps": eps}
+        return self._shaped(theta)
+
+    def observe(self, g: Arrays) -> None:
+        """Take g at the last draw, one of several."""
+        if not self._pending:
+            raise RuntimeError("step needs a draw: call draw first")
+        g = _views("g", g, self._arrays)
+        if not self._sums:
+            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
+            self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
+        for index, m in enumerate(self.m):
+            real = m.dtype.type
+            _observe(
+                g[index], self._sums["g_sum"][index], self._sums["h_hat_sum"][index], real(self.N)
+            )
+        self._pending = {}
+        self._draws += 1
+
+    def step(self, g: Arrays | None = None) -> None:
+        """Update in place from g at the draw, or from all that was observed."""
+        self._check_hyperparameters()
+        if not self._draws and g is not None:
+            self._step_single(g)
+        else:
+            if g is not None:
+                self.observe(g)
+            self._step_averaged()
+        self.t += 1
+
+    def _step_single(self, g: Arrays) -> None:
+        """Estimate and update in one pass, from one draw."""
+        if not self._pending:
+            raise RuntimeError("step needs a draw: call draw first")
+        g = _views("g", g, self._arrays)
+        t = self.t + 1
+        one_minus_beta1 = 1 - self.beta1
+        one_minus_beta2 = 1 - self.beta2
+        beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
+        alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
+        beta1_correction = 1 - self.beta1**t
+        for index, m in enumerate(self.m):
+            real = m.dtype.type
+            _step(
+                m,
+                self.u[index],
+                self.h[index],
+                g[index],
+                real(self.beta1),
+                real(self.beta2),
+                real(self.delta),
+                real(self.N),
+                real(self.c),
+                real(one_minus_beta1),
+                real(one_minus_beta2),
+                real(beta2_minus_one_squared_over_two),
+                real(alpha_times_delta_plus_h0),
+                real(beta1_correction),
+            )
+        self._pending = {}
+
+    def _step_averaged(self) -> None:
+        """Update from several draws, observed one by one."""
+        if self._pending:
+            raise RuntimeError("the last draw was not observed: pass what it showed")
+        if not self._draws:
+            raise RuntimeError("step needs a draw: call draw first")
+        t = self.t + 1
+        one_minus_beta1 = 1 - self.beta1
+        one_minus_beta2 = 1 - self.beta2
+        beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
+        alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
+        beta1_correction = 1 - self.beta1**t
+        for index, m in enumerate(self.m):
+            real = m.dtype.type
+            _step_averaged(
+                m,
+                self.u[index],
+                self.h[index],
+                self._sums["g_sum"][index],
+                self._sums["h_hat_sum"][index],
+                real(self.beta1),
+                real(self.beta2),
+                real(self.delta),
+                real(self.c),
+                real(self._draws),
+                real(one_minus_beta1),
+                real(one_minus_beta2),
+                real(beta2_minus_one_squared_over_two),
+                real(alpha_times_delta_plus_h0),
+                real(beta1_correction),
+            )
+        self._sums = {}
+        self._draws = 0
+
+    def posterior(self) -> tuple[Arrays, Arrays]:
+        """Return mean and standard deviation of every parameter."""
+        means = []
+        deviations = []
+        for index, m in enumerate(self.m):
+            real = m.dtype.type
+            means.append(m.copy())
+            deviations.append(_deviation(real(self.N) * (self.h[index] + real(self.delta))))
+        return self._shaped(means), self._shaped(deviations)
+
+    def sample(self, rng: np.random.Generator) -> Arrays:
+        """Draw from the posterior; the same seed gives the same draw."""
+        means, deviations = self.posterior()
+        pairs = zip(_listed(means), _listed(deviations), strict=True)
+        return self._shaped([m + s * _standard_normal(rng, m) for m, s in pairs])
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that is needed to resume exactly, as copies."""
+        return {
+            "t": self.t,
+            "hyperparameters": {
+                "alpha": self.alpha,
+                "beta1": self.beta1,
+                "beta2": self.beta2,
+                "delta": self.delta,
+                "N": self.N,
+                "c": self.c,
+                "h0": self.h0,
+            },
+            "m": [x.copy() for x in self.m],
+            "u": [x.copy() for x in self.u],
+            "h": [x.copy() for x in self.h],
+            "pending": {k: [x.copy() for x in v] for k, v in self._pending.items()},
+            "sums": {k: [x.copy() for x in v] for k, v in self._sums.items()},
+            "draws": self._draws,
+        }
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `state_dict` returned; parameters are written in place."""
+        missing = [
+            key
+            for key in ("t", "hyperparameters", "m", "u", "h", "pending", "sums", "draws")
+            if key not in saved
+        ]
+        if missing:
+            raise ValueError(f"the saved state lacks {', '.join(missing)}")
+        m = _restored("m", saved["m"], self.m)
+        u = _restored("u", saved["u"], self.u)
+        h = _restored("h", saved["h"], self.h)
+        pending = {k: _restored(k, v, self.m) for k, v in saved["pending"].items()}
+        sums = {k: _restored(k, v, self.m) for k, v in saved["sums"].items()}
+        for array, value in zip(self.m, m, strict=True):
+            array[:] = value
+        for array, value in zip(self.u, u, strict=True):
+            array[:] = value
+        for array, value in zip(self.h, h, strict=True):
+            array[:] = value
+        self._pending = pending
+        self._sums = sums
+        self._draws = int(saved["draws"])
+        self.t = int(saved["t"])
+        self.alpha = saved["hyperparameters"]["alpha"]
+        self.beta1 = saved["hyperparameters"]["beta1"]
+        self.beta2 = saved["hyperparameters"]["beta2"]
+        self.delta = saved["hyperparameters"]["delta"]
+        self.N = saved["hyperparameters"]["N"]
+        self.c = saved["hyperparameters"]["c"]
+        self.h0 = saved["hyperparameters"]["h0"]
+
+    def _shaped(self, flat: list[Array]) -> Arrays:
+        """Return flat arrays in the shape of the parameters, one array if they are one."""
+        shaped = [x.reshape(a.shape) for x, a in zip(flat, self._arrays, strict=True)]
+        return shaped if isinstance(self.params, list | tuple) else shaped[0]

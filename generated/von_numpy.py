@@ -1,0 +1,249 @@
+"""VON.
+
+The Bayesian learning rule for the candidate: Gaussian with full covariance, N(m, S⁻¹).
+
+Here m is mean; S is precision; g is the gradient of the loss, in expectation under q; H is
+the Hessian of the loss, in expectation under q; x⁺ is the next value of x.
+
+Update:
+
+    S⁺ = ρ·H + (1 − ρ)·S
+    m⁺ = m − ρ·S⁺⁻¹ g
+
+Hyperparameters:
+
+    rho  step size of the rule, in (0, 1], 0.1 by default
+
+See Khan & Rue (2023), section 1.3.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["VON"]
+
+DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+
+Array: TypeAlias = NDArray[Any]
+Arrays: TypeAlias = Array | Sequence[Array]
+
+
+def _step(
+    m: Array, S: Array, g: Array, H: Array, rho: float, one_minus_rho: float
+) -> tuple[Array, Array]:
+    """Return the next values; nothing is written here."""
+    S_next = rho * H + one_minus_rho * S
+    S_next_factor = _cholesky("the next S", S_next)
+    m_next = m - rho * _solve(S_next_factor, g)
+    return m_next, S_next
+
+
+def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
+    """Return L⁻¹ b for a lower triangular L, one diagonal block after the other."""
+    x = b.copy()
+    for start in range(0, len(x), block):
+        rows = slice(start, start + block)
+        known = factor[rows, :start] @ x[:start]
+        x[rows] = np.linalg.solve(factor[rows, rows], x[rows] - known)
+    return x
+
+
+def _solve_upper(factor: Array, b: Array) -> Array:
+    """Return L⁻ᵀ b: read backwards, Lᵀ is lower triangular."""
+    return _solve_lower(factor.T[::-1, ::-1], b[::-1])[::-1]
+
+
+def _solve(factor: Array, b: Array) -> Array:
+    """Return (L Lᵀ)⁻¹ b."""
+    return _solve_upper(factor, _solve_lower(factor, b))
+
+
+def _cholesky(name: str, matrix: Array) -> Array:
+    """Return L with L Lᵀ = matrix; refuse a matrix that is not positive definite."""
+    try:
+        factor = np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        factor = np.full_like(matrix, np.nan)
+    if not np.isfinite(factor).all():
+        raise ValueError(f"{name} is not positive definite; nothing has been changed")
+    return factor
+
+
+def _symmetric(name: str, matrix: Array, like: Array) -> Array:
+    """Return the matrix; refuse one of the wrong kind, shape or dtype, or not symmetric."""
+    _shaped_as(name, matrix, (len(like), len(like)), like)
+    size = np.abs(matrix).max(initial=0)
+    if np.abs(matrix - matrix.T).max(initial=0) > size * np.sqrt(np.finfo(matrix.dtype).eps):
+        raise ValueError(f"{name} is not symmetric; pass ({name} + {name}.T) / 2")
+    return matrix
+
+
+def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> Array:
+    """Return the array; refuse one of the wrong kind, shape or dtype."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
+    if array.dtype != like.dtype:
+        raise TypeError(f"{name} is {array.dtype}, but the parameters are {like.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}; here it must be {shape}")
+    return array
+
+
+def _vector(name: str, arrays: Arrays, like: Sequence[Array]) -> Array:
+    """Return one array or several as one vector, in the order of the parameters."""
+    views = _views(name, arrays, like)
+    if any(view.dtype != views[0].dtype for view in views):
+        raise TypeError(f"{name} mixes dtypes; a full covariance needs one for all")
+    return views[0] if len(views) == 1 else np.concatenate(views)
+
+
+def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    several = isinstance(arrays, list | tuple)
+    found = list(arrays) if several else [arrays]
+    if like is not None and len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, array in enumerate(found):
+        where = f"{name}[{index}]" if several else name
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
+        if array.dtype not in DTYPES:
+            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
+        if like is None and not array.flags.writeable:
+            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+        if like is not None and array.dtype != like[index].dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
+        if like is not None and array.shape != like[index].shape:
+            raise ValueError(
+                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
+            )
+    return [array.reshape(-1) for array in found]
+
+
+def _listed(arrays: Arrays) -> list[Array]:
+    """Return one array or several as a list."""
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
+
+
+def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> list[Array]:
+    """Return copies of saved arrays; refuse those that do not fit the current ones."""
+    if len(saved) != len(current):
+        raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+    for index, (old, new) in enumerate(zip(saved, current, strict=True)):
+        if old.shape != new.shape or old.dtype != new.dtype:
+            raise ValueError(
+                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
+                f"but the parameters need {new.dtype} of shape {new.shape}"
+            )
+    return [array.copy() for array in saved]
+
+
+def _standard_normal(rng: np.random.Generator, like: Array) -> Array:
+    """Draw independent standard normal numbers."""
+    return rng.standard_normal(like.shape, dtype=like.dtype)
+
+
+class VON:
+    """VON.
+
+    `params` is the array, or the list of arrays, with the mean; it is updated in place.
+    Hyperparameters are plain attributes and may be changed between steps. The module's
+    docstring has the equations.
+    """
+
+    def __init__(
+        self,
+        params: Arrays,
+        *,
+        rho: float = 0.1,
+    ) -> None:
+        """Keep the arrays to update; everything else starts as the rule says."""
+        self.rho = rho
+        self._check_hyperparameters()
+        self.params = params
+        self._arrays = _listed(params)
+        self.t = 0  # steps taken
+        _views("params", params)
+        m = self._gathered()
+        self.S = np.eye(len(m), dtype=m.dtype)
+
+    def _check_hyperparameters(self) -> None:
+        """Refuse values outside their range; NaN is outside every range."""
+        if not 0 < self.rho <= 1:
+            raise ValueError(f"rho = {self.rho!r} is outside (0, 1]")
+
+    def step(self, g: Arrays, H: Array) -> None:
+        """Update the parameters in place from g and H."""
+        self._check_hyperparameters()
+        m = self._gathered()
+        g = _vector("g", g, self._arrays)
+        H = _symmetric("H", H, m)
+        one_minus_rho = 1 - self.rho
+        real = m.dtype.type
+        m_next, S_next = _step(m, self.S, g, H, real(self.rho), real(one_minus_rho))
+        self._scatter(m_next)
+        self.S = S_next
+        self.t += 1
+
+    def posterior(self) -> tuple[Arrays, Arrays]:
+        """Return mean and standard deviation of every parameter."""
+        m = self._gathered()
+        factor = _cholesky("the posterior precision", self.S)
+        identity = np.eye(len(m), dtype=m.dtype)
+        root = _solve_lower(factor, identity)
+        deviation = np.sqrt((root * root).sum(axis=0))
+        return self._shaped(m.copy()), self._shaped(deviation)
+
+    def sample(self, rng: np.random.Generator) -> Arrays:
+        """Draw from the posterior; the same seed gives the same draw."""
+        m = self._gathered()
+        factor = _cholesky("the posterior precision", self.S)
+        noise = _standard_normal(rng, m)
+        return self._shaped(m + _solve_upper(factor, noise))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that is needed to resume exactly, as copies."""
+        return {
+            "t": self.t,
+            "hyperparameters": {"rho": self.rho},
+            "m": self._gathered().copy(),
+            "S": self.S.copy(),
+        }
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `state_dict` returned; parameters are written in place."""
+        missing = [key for key in ("t", "hyperparameters", "m", "S") if key not in saved]
+        if missing:
+            raise ValueError(f"the saved state lacks {', '.join(missing)}")
+        m = _restored("m", [saved["m"]], [self._gathered()])[0]
+        S = _restored("S", [saved["S"]], [self.S])[0]
+        self._scatter(m)
+        self.S = S
+        self.t = int(saved["t"])
+        self.rho = saved["hyperparameters"]["rho"]
+
+    def _gathered(self) -> Array:
+        """Return the parameters as one vector."""
+        return _vector("params", self.params, self._arrays)
+
+    def _scatter(self, vector: Array) -> None:
+        """Write a vector to the parameters, in place."""
+        start = 0
+        for array in self._arrays:
+            array.reshape(-1)[:] = vector[start : start + array.size]
+            start += array.size
+
+    def _shaped(self, vector: Array) -> Arrays:
+        """Return a vector in the shape of the parameters, one array if they are one."""
+        ends = np.cumsum([array.size for array in self._arrays])
+        parts = np.split(vector, ends[:-1])
+        shaped = [x.reshape(a.shape) for x, a in zip(parts, self._arrays, strict=True)]
+        return shaped if isinstance(self.params, list | tuple) else shaped[0]

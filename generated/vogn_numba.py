@@ -100,7 +100,7 @@ def _step_averaged(
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     several = isinstance(arrays, list | tuple)
-    found = list(arrays) if several else [arrays]
+    found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
     for index, array in enumerate(found):

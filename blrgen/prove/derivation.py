@@ -106,7 +106,7 @@ def verify_derivation(
     from blrgen.prove.source import verify_emitted
 
     for target in targets:
-        source = emit(d, target=target, dtype="float64")
+        source = emit(d, target=target)
         parts.append((f"emitted {target} source = derived rule", verify_emitted(source, d.rule)))
     return Report(tuple(parts))
 

@@ -119,7 +119,7 @@ def _substitute(terms: Mapping[Monomial, Any], ranges: Sequence[Range]) -> dict[
     used = sorted({k for m in terms for k, e in enumerate(m) if e})
     for k in used:
         low, high = ranges[k].lower, ranges[k].upper
-        if low is None and high is None or low == 0 and high is None:
+        if (low is None and high is None) or (low == 0 and high is None):
             continue
         degree = max(m[k] for m in out)
         if degree > 40:

@@ -55,7 +55,9 @@ def equal(
     return replace(_DONE[key], claim=claim)
 
 
-def _equal(left: Expr, right: Expr, domains: Mapping[Expr, str], claim: str, seconds: float) -> Proof:
+def _equal(
+    left: Expr, right: Expr, domains: Mapping[Expr, str], claim: str, seconds: float
+) -> Proof:
     if not left.is_commutative or not right.is_commutative or _has_matrices(left - right):
         from blrgen.prove.matrices import equal_matrices
 
@@ -63,7 +65,9 @@ def _equal(left: Expr, right: Expr, domains: Mapping[Expr, str], claim: str, sec
     if left == right:
         return Proof("identity", claim, "both sides are the same expression")
     seed = seed_of(left, right)
-    points = SIGN_POINTS if left.has(*CASES) or right.has(*CASES) or _roots(left - right) else POINTS
+    points = (
+        SIGN_POINTS if left.has(*CASES) or right.has(*CASES) or _roots(left - right) else POINTS
+    )
     refuted = refute(left, right, domains, Random(seed), points, claim)
     if refuted:
         return refuted
@@ -80,7 +84,9 @@ def _equal(left: Expr, right: Expr, domains: Mapping[Expr, str], claim: str, sec
     except modular.NoModel as error:
         why, bound = f"{why}; no finite-field model of {error}", ""
     if bound:
-        return Proof("random-exact", claim, f"{why}; equal at random points of a prime field", bound=bound)
+        return Proof(
+            "random-exact", claim, f"{why}; equal at random points of a prime field", bound=bound
+        )
     refuted = refute(left, right, domains, Random(seed + 1), MORE_POINTS, claim)
     return refuted or Proof(
         "numeric", claim, f"{why}; equal to 30 digits at {MORE_POINTS + points} points: no proof"
@@ -101,6 +107,7 @@ def seed_of(*expressions: Expr) -> int:
 
 
 def short(e: Expr, width: int = 60) -> str:
+    """An expression as text, cut to a width."""
     text = str(e)
     return text if len(text) <= width else text[: width - 1] + "…"
 
@@ -113,6 +120,7 @@ def sample(
 
 
 def symbols_of(*expressions: Expr) -> list[Expr]:
+    """The symbols of several expressions, by name."""
     return sorted(set().union(*(e.free_symbols for e in expressions)), key=lambda s: s.name)
 
 

@@ -18,7 +18,9 @@ class Undefined(Exception):
     """The expression has no finite value at this point."""
 
 
-def evaluate(expr: Expr, point: Mapping[Expr, Value], memo: dict[Expr, Value] | None = None) -> Value:
+def evaluate(
+    expr: Expr, point: Mapping[Expr, Value], memo: dict[Expr, Value] | None = None
+) -> Value:
     """The value of `expr` at `point`, at mpmath's current precision.
 
     Functions without a definition (an abstract loss) are pseudo-random functions of
@@ -113,7 +115,9 @@ def holds(condition: Expr, point: Mapping[Expr, Value], memo: dict[Expr, Value])
 
 def _unknown(e: Expr, args: list[Value]) -> Value:
     if not isinstance(e, sp.core.function.AppliedUndef):
-        numeric = e.func(*[sp.Float(a, mp.dps) for a in args]).evalf(mp.dps) if args else e.evalf(mp.dps)
+        numeric = (
+            e.func(*[sp.Float(a, mp.dps) for a in args]).evalf(mp.dps) if args else e.evalf(mp.dps)
+        )
         if not numeric.is_Float:
             raise Undefined(f"no value for {type(e).__name__}")
         return mpmath.mpf(numeric._mpf_)
@@ -135,8 +139,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp": mpmath.exp, "log": mpmath.log, "sqrt": mpmath.sqrt, "Abs": abs,
     "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan, "atan": mpmath.atan,
     "tanh": mpmath.tanh, "sinh": mpmath.sinh, "cosh": mpmath.cosh, "atanh": mpmath.atanh,
-    "sign": _ordered(mpmath.sign), "Max": _ordered(max), "Min": _ordered(min), "Larger": _ordered(max), "Smaller": _ordered(min),
-    "Heaviside": _ordered(lambda x, h=mpmath.mpf("0.5"): h if x == 0 else mpmath.mpf(x > 0)),
+    "sign": _ordered(mpmath.sign), "Max": _ordered(max), "Min": _ordered(min), 
+    "Larger": _ordered(max), "Smaller": _ordered(min),
+    "Heaviside": _ordered(lambda x: (mpmath.sign(x) + 1) / 2),
     "floor": _ordered(mpmath.floor), "erf": mpmath.erf, "erfc": mpmath.erfc,
     "gamma": mpmath.gamma, "loggamma": mpmath.loggamma, "digamma": mpmath.digamma,
     "polygamma": lambda n, x: mpmath.polygamma(int(n), x), "beta": mpmath.beta,

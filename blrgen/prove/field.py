@@ -79,22 +79,27 @@ class Mod:
 
 
 def identity(n: int, scale: Number = 1) -> Rows:
+    """A multiple of the identity matrix."""
     return tuple(tuple(scale if i == j else scale * 0 for j in range(n)) for i in range(n))
 
 
 def add(a: Rows, b: Rows) -> Rows:
+    """The sum of two matrices."""
     return tuple(tuple(x + y for x, y in zip(r, s, strict=True)) for r, s in zip(a, b, strict=True))
 
 
 def scale(c: Number, a: Rows) -> Rows:
+    """A number times a matrix."""
     return tuple(tuple(c * x for x in r) for r in a)
 
 
 def transpose(a: Rows) -> Rows:
+    """The transpose."""
     return tuple(zip(*a, strict=True))
 
 
 def multiply(a: Rows, b: Rows) -> Rows:
+    """The product of two matrices."""
     columns = transpose(b)
     return tuple(
         tuple(sum((x * y for x, y in zip(r, c, strict=True)), start=0 * r[0]) for c in columns)

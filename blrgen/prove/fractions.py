@@ -186,7 +186,11 @@ class Workspace:
         if n < 0:
             return self.integer_power(self.inverse(a), -n)
         num = self.power(a.num, n)
-        return self._drop_monomials(num, {f: e * n for f, e in a.den.items() if n}) if num else self.zero
+        return (
+            self._drop_monomials(num, {f: e * n for f, e in a.den.items() if n})
+            if num
+            else self.zero
+        )
 
     def is_zero(self, a: Frac) -> bool:
         return not self.reduce(a.num)

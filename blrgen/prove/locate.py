@@ -57,7 +57,9 @@ class Search:
         self.matrix = type(run.mode).__name__ == "MatrixMode"
         self.deadline = time.monotonic() + SECONDS
         random = Random(3)
-        self.points = [_Point(self.mode.domains, Random(random.random()), self.matrix) for _ in range(2)]
+        self.points = [
+            _Point(self.mode.domains, Random(random.random()), self.matrix) for _ in range(2)
+        ]
         rule = run.rule
         self.next = {n: self._first(e) for n, e in reference.next_states(rule).items()}
         self.candidates = self._candidates()
@@ -99,7 +101,9 @@ class Search:
             for r in suspects:
                 repair = self._repair(r, states)
                 if repair is not None:
-                    return r.line, f"{r.target} = {repair}" if "return" not in r.target else str(repair)
+                    return r.line, f"{r.target} = {repair}" if "return" not in r.target else str(
+                        repair
+                    )
         hyper = {self.mode.quantity(q.name).symbol for q in self.run.rule.of("hyper", "counter")}
         for r in strange:
             e = self._expr(r.value)
@@ -185,7 +189,9 @@ class Search:
                 if self.matrix:
                     replacement[symbol] = w
                 elif element < self.mode.count or i == 0:
-                    replacement[symbol] = self.mode.elements.at(w, min(element, self.mode.count - 1))
+                    replacement[symbol] = self.mode.elements.at(
+                        w, min(element, self.mode.count - 1)
+                    )
             for n, out in outputs.items():
                 if not point.equal(out, self.next[n], replacement):
                     return False
@@ -266,6 +272,3 @@ class _Point:
         pairs = [(p, q) for r, s in zip(x, y, strict=True) for p, q in zip(r, s, strict=True)]
         scale = max(max(abs(p), abs(q)) for p, q in pairs)
         return bool(all(abs(p - q) <= scale * mpmath.mpf(10) ** -20 for p, q in pairs))
-
-
-

@@ -63,7 +63,11 @@ def match(
 
 
 def _check_mapping(
-    parameters: Mapping[str, Any], known: list[str], mapping: Mapping[str, str], function: str, path: str
+    parameters: Mapping[str, Any],
+    known: list[str],
+    mapping: Mapping[str, str],
+    function: str,
+    path: str,
 ) -> None:
     for theirs, ours in mapping.items():
         if theirs not in parameters:
@@ -79,7 +83,11 @@ def _check_mapping(
 
 
 def outcome(
-    returned: Any, after: Mapping[str, Any], changed: Mapping[str, bool], matching: Matching, function: str
+    returned: Any,
+    after: Mapping[str, Any],
+    changed: Mapping[str, bool],
+    matching: Matching,
+    function: str,
 ) -> dict[str, Any]:
     """State → its new value, from what was returned or from the arrays after the call."""
     states = matching.states
@@ -91,14 +99,15 @@ def outcome(
             )
         return {n: after[n] for n in states}
     fields = getattr(returned, "_fields", None)
-    if isinstance(returned, dict) or fields:
-        named = dict(returned) if isinstance(returned, dict) else dict(zip(fields, returned, strict=True))
+    if isinstance(returned, dict) or fields is not None:
+        named = returned if isinstance(returned, dict) else returned._asdict()
         found = _by_name(named, matching)
         if found or isinstance(returned, dict):
             if not found:
                 raise UserError(
                     f"the dictionary {function} returns has none of the states as keys",
-                    why="its keys are " + ", ".join(map(str, named)), how="use " + ", ".join(states),
+                    why="its keys are " + ", ".join(map(str, named)),
+                    how="use " + ", ".join(states),
                 )
             return {n: found.get(n, after[n]) for n in states}
     values = list(returned) if isinstance(returned, tuple | list) else [returned]
@@ -122,4 +131,3 @@ def _by_name(named: Mapping[Any, Any], matching: Matching) -> dict[str, Any]:
                 out[ours] = named[key]
                 break
     return out
-

@@ -137,7 +137,7 @@ class Model:
             else:
                 raise modular.NoModel("a product of ranks that do not fit")
         c = self.scalar(sp.Mul(*coefficient))
-        return scale(c, out)  # type: ignore[arg-type]
+        return scale(c, out)
 
 
 def difference(model: Model, left: Expr, right: Expr) -> tuple[Rows, Rows]:
@@ -220,10 +220,16 @@ def matrix_degree(e: Expr, d: int) -> int:
 
 
 # numbers ----------------------------------------------------------------------------------
-def numeric_model(d: int, domains: Mapping[Expr, str], random: Random, point: dict[Expr, Any]) -> Model:
+def numeric_model(
+    d: int, domains: Mapping[Expr, str], random: Random, point: dict[Expr, Any]
+) -> Model:
     """Random rational matrices, positive definite where declared, at mpmath's precision."""
+
     def scalar(e: Expr, special: dict[Expr, Number]) -> Any:
-        values = {s: mpmath.mpf(v.numerator) / v.denominator for s, v in _scalars(e, domains, random, point).items()}
+        values = {
+            s: mpmath.mpf(v.numerator) / v.denominator
+            for s, v in _scalars(e, domains, random, point).items()
+        }
         values.update({a: mpmath.mpf(x) for a, x in special.items()})
         return evaluate(e, values)
 
@@ -238,7 +244,9 @@ def numeric_model(d: int, domains: Mapping[Expr, str], random: Random, point: di
 def _scalars(
     e: Expr, domains: Mapping[Expr, str], random: Random, point: dict[Expr, Any]
 ) -> dict[Expr, Fraction]:
-    names = sorted((s for s in e.free_symbols if s.is_commutative and s != DIM), key=lambda s: s.name)
+    names = sorted(
+        (s for s in e.free_symbols if s.is_commutative and s != DIM), key=lambda s: s.name
+    )
     for s in names:
         if s not in point:
             point[s] = range_of(s, domains).sample(random)
@@ -255,7 +263,12 @@ def _definite(s: Expr, d: int, domains: Mapping[Expr, str], random: Random) -> R
 
 
 def _refute(
-    left: Expr, right: Expr, domains: Mapping[Expr, str], seed: int, sizes: tuple[int, ...], claim: str
+    left: Expr,
+    right: Expr,
+    domains: Mapping[Expr, str],
+    seed: int,
+    sizes: tuple[int, ...],
+    claim: str,
 ) -> Proof | None:
     from blrgen.prove.equal import DIGITS, MORE_DIGITS, TOLERANCE
 
@@ -275,12 +288,16 @@ def _refute(
                 except (Undefined, modular.Unlucky, ZeroDivisionError, TypeError):
                     break
                 size = max(abs(x) for r in (*a, *b) for x in r)
-                gap = max(abs(x - y) for r, s in zip(a, b, strict=True) for x, y in zip(r, s, strict=True))
+                gap = max(
+                    abs(x - y) for r, s in zip(a, b, strict=True) for x, y in zip(r, s, strict=True)
+                )
                 if gap <= TOLERANCE * size:
                     break
                 found.append((a, b, gap))
         if len(found) == 2 and found[1][2] > found[0][2] / 2:
-            values = tuple((str(s), _text(v)) for s, v in sorted(point.items(), key=lambda x: str(x[0])))
+            values = tuple(
+                (str(s), _text(v)) for s, v in sorted(point.items(), key=lambda x: str(x[0]))
+            )
             return Proof(
                 "refuted", claim, f"the two sides differ for matrices of size d = {d}",
                 point=(("d", str(d)), *values), left=_text(found[0][0]), right=_text(found[0][1]),

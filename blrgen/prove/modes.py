@@ -21,7 +21,8 @@ from blrgen.prove.field import Mod
 from blrgen.prove.matrices import Model, matrix_degree, modular_model
 from blrgen.prove.proof import Proof
 from blrgen.prove.symbolic.arrays import array
-from blrgen.prove.symbolic.linear import NC, without_factors
+from blrgen.prove.symbolic.linalg import without_factors
+from blrgen.prove.symbolic.linear import NC
 from blrgen.prove.symbolic.number import CannotRun, Sym, expr_of
 from blrgen.prove.symbolic.run import Program
 
@@ -169,7 +170,9 @@ class MatrixMode(Mode):
         kind = {"vector": "vector"}.get(self.quantity(name).rank, "matrix")
         if self.quantity(name).rank in ("scalar", "elementwise"):
             kind = "scalar"
-        found = {"column": "vector"}.get(value.kind, value.kind) if isinstance(value, NC) else "scalar"
+        found = (
+            {"column": "vector"}.get(value.kind, value.kind) if isinstance(value, NC) else "scalar"
+        )
         if found != kind:
             return Proof("refuted", claim, f"the result is a {found} where {name} is a {kind}")
         return self.compare_expr(claim, value, expected, program)
@@ -235,7 +238,9 @@ class FieldMode(Mode):
         out = []
         for n in states:
             size = matrix_degree(known[n], SIZES[-1])
-            bound = f"(k/2^127)^{self.trials} at each size d = 1…6, k the larger degree (rule: {size})"
+            bound = (
+                f"(k/2^127)^{self.trials} at each size d = 1…6, k the larger degree (rule: {size})"
+            )
             detail = "the function run on random matrices over a prime field at d = 1…6"
             out.append((n, Proof("random-exact", f"{n}_next", detail, bound=bound)))
         return out

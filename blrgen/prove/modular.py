@@ -42,10 +42,12 @@ class NoModel(Exception):
 
 
 def is_square(x: int) -> bool:
+    """Whether x is a non-zero square: what counts as positive."""
     return pow(x, Q, P) == 1
 
 
 def inverse(x: int) -> int:
+    """1/x; no luck where x is zero."""
     if x % P == 0:
         raise Unlucky
     return pow(x, -1, P)
@@ -237,9 +239,12 @@ def degree(e: Expr) -> int:
     """An upper bound for the degree of a numerator over a common denominator."""
     memo: dict[Expr, tuple[int, int]] = {}
     roots = sum(
-        1 for n in sp.preorder_traversal(e) if n.is_Pow and n.exp.is_Rational and not n.exp.is_Integer
+        1
+        for n in sp.preorder_traversal(e)
+        if n.is_Pow and n.exp.is_Rational and not n.exp.is_Integer
     )
-    return max(1, sum(_degrees(e, memo))) * 2 ** min(roots, 20)
+    size: int = max(1, sum(_degrees(e, memo))) * 2 ** min(roots, 20)
+    return size
 
 
 def _degrees(e: Expr, memo: dict[Expr, tuple[int, int]]) -> tuple[int, int]:

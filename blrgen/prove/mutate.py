@@ -13,6 +13,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from blrgen.prove.proof import Verdict
@@ -38,7 +39,9 @@ class Outcome:
     detail: str = ""
 
 
-def mutants(source: str, functions: Callable[[str], bool], limit: int | None = None) -> list[Mutant]:
+def mutants(
+    source: str, functions: Callable[[str], bool], limit: int | None = None
+) -> list[Mutant]:
     """Distinct mutants inside the named functions, kinds taken in turn up to the limit."""
     tree = ast.parse(source)
     known = {ast.unparse(tree)}
@@ -48,14 +51,23 @@ def mutants(source: str, functions: Callable[[str], bool], limit: int | None = N
             known.add(m.source)
             by_kind.setdefault(m.kind, []).append(m)
     out: list[Mutant] = []
-    queues = [by_kind[k] for k in sorted(by_kind)]
+    queues = [_spread(by_kind[k]) for k in sorted(by_kind)]
     for turn in range(max(map(len, queues), default=0)):
         out += [q[turn] for q in queues if turn < len(q)]
     return out[:limit]
 
 
+def _spread(found: list[Mutant]) -> list[Mutant]:
+    """The same mutants with neighbours far apart, so that the first few come from everywhere."""
+    golden = 0.6180339887498949
+    order = sorted(range(len(found)), key=lambda i: (i * golden) % 1)
+    return [found[i] for i in order]
+
+
 def judge(
-    found: Iterable[Mutant], verify: Callable[[str], Verdict], broken: tuple[type[BaseException], ...]
+    found: Iterable[Mutant],
+    verify: Callable[[str], Verdict],
+    broken: tuple[type[BaseException], ...],
 ) -> list[Outcome]:
     """Each mutant verified; exceptions of the named kinds mean that it does not run."""
     out = []
@@ -89,7 +101,12 @@ def _all(tree: ast.Module, functions: Callable[[str], bool]) -> Iterator[Mutant]
 
 
 def _mutant(
-    tree: ast.Module, function: ast.FunctionDef, path: list[tuple[str, int | None]], node: ast.AST, kind: str, new: Any
+    tree: ast.Module,
+    function: ast.FunctionDef,
+    path: list[tuple[str, int | None]],
+    node: ast.AST,
+    kind: str,
+    new: Any,
 ) -> Mutant:
     """The source with one node replaced: the tree is changed, printed and changed back."""
     parent: Any = function
@@ -115,11 +132,18 @@ def _places(function: ast.FunctionDef) -> Iterator[tuple[list[tuple[str, int | N
 
     def walk(node: ast.AST, path: list[tuple[str, int | None]]) -> Iterator[Any]:
         for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns", "decorator_list", "args" if isinstance(node, ast.FunctionDef) else ""):
+            if name in (
+                "annotation",
+                "returns",
+                "decorator_list",
+                "args" if isinstance(node, ast.FunctionDef) else "",
+            ):
                 continue
             items = enumerate(value) if isinstance(value, list) else [(None, value)]
             for index, child in items:
-                if not isinstance(child, ast.AST) or isinstance(child, ast.Raise | ast.If | ast.Assert):
+                if not isinstance(child, ast.AST) or isinstance(
+                    child, ast.Raise | ast.If | ast.Assert
+                ):
                     if isinstance(child, ast.If):
                         yield from walk(child, [*path, (name, index)])
                     continue
@@ -139,20 +163,26 @@ def _places(function: ast.FunctionDef) -> Iterator[tuple[list[tuple[str, int | N
 def _names(function: ast.FunctionDef) -> dict[str, list[str]]:
     """name → names it may be mistaken for: old and new state, the other rate, a neighbour."""
     arguments = [a.arg for a in (*function.args.args, *function.args.kwonlyargs) if a.arg != "self"]
-    assigned = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    assigned = [
+        n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    ]
     known = list(dict.fromkeys([*arguments, *assigned]))
     confused: dict[str, list[str]] = {}
     for n in known:
-        others = [o for o in known if o != n and (o in (f"{n}_next", n.removesuffix("_next")) or _alike(n, o))]
+        others = [
+            o
+            for o in known
+            if o != n and (o in (f"{n}_next", n.removesuffix("_next")) or _alike(n, o))
+        ]
         confused[n] = others
-    for a, b in zip(arguments, arguments[1:], strict=False):
+    for a, b in pairwise(arguments):
         confused[a].append(b)
     return confused
 
 
 def _alike(a: str, b: str) -> bool:
     """beta1 and beta2, one_minus_beta1 and one_minus_beta2."""
-    return a != b and a.rstrip("0123456789") == b.rstrip("0123456789") or (
+    return (a != b and a.rstrip("0123456789") == b.rstrip("0123456789")) or (
         a.replace("1", "#") == b.replace("2", "#") or a.replace("2", "#") == b.replace("1", "#")
     )
 
@@ -162,7 +192,11 @@ def _changes(node: ast.AST, names: dict[str, list[str]]) -> Iterator[Change]:
         yield from _binary(node)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         yield "sign", node.operand
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+    elif (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, int | float)
+        and not isinstance(node.value, bool)
+    ):
         yield "constant", ast.Constant(node.value + 1)
         yield "constant", ast.Constant(node.value * 2 if node.value else -1)
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -172,7 +206,11 @@ def _changes(node: ast.AST, names: dict[str, list[str]]) -> Iterator[Change]:
         if node.id in names:
             yield "value doubled", ast.BinOp(ast.Constant(2), ast.Mult(), node)
             yield "value negated", ast.UnaryOp(ast.USub(), node)
-    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+    elif (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    ):
         if node.attr.endswith(("1", "2")):
             twin = node.attr[:-1] + ("2" if node.attr.endswith("1") else "1")
             yield "rates", ast.Attribute(copy.deepcopy(node.value), twin, node.ctx)
@@ -206,8 +244,14 @@ def _binary(node: ast.BinOp) -> Iterator[Change]:
     what = "term left out" if isinstance(node.op, ast.Add | ast.Sub) else "factor left out"
     if isinstance(node.op, ast.Pow):
         what = "exponent"
-        yield what, ast.BinOp(node.left, ast.Pow(), ast.BinOp(node.right, ast.Add(), ast.Constant(1)))
-        yield what, ast.BinOp(node.left, ast.Pow(), ast.BinOp(node.right, ast.Sub(), ast.Constant(1)))
+        yield (
+            what,
+            ast.BinOp(node.left, ast.Pow(), ast.BinOp(node.right, ast.Add(), ast.Constant(1))),
+        )
+        yield (
+            what,
+            ast.BinOp(node.left, ast.Pow(), ast.BinOp(node.right, ast.Sub(), ast.Constant(1))),
+        )
     if (
         isinstance(node.op, ast.Sub)
         and isinstance(node.right, ast.BinOp)
@@ -228,20 +272,37 @@ def _binary(node: ast.BinOp) -> Iterator[Change]:
 
 def _root(node: ast.AST) -> ast.Call | None:
     """The root a sum starts with: sqrt(x), sqrt(x)/b."""
-    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("sqrt") and len(node.args) == 1:
+    if (
+        isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith("sqrt")
+        and len(node.args) == 1
+    ):
         return node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Mult):
         return _root(node.left)
     return None
 
 
-_TWINS = {"maximum": "minimum", "minimum": "maximum", "max": "min", "min": "max", "tanh": "sinh",
-          "exp": "expm1", "log": "log1p", "log1p": "log", "expm1": "exp", "sin": "cos", "cos": "sin"}  # fmt: skip
+_TWINS = {
+    "maximum": "minimum", "minimum": "maximum", "max": "min", "min": "max", "tanh": "sinh",
+    "exp": "expm1", "log": "log1p", "log1p": "log", "expm1": "exp", "sin": "cos", "cos": "sin",
+}  # fmt: skip
 
 
 def _call(node: ast.Call) -> Iterator[Change]:
     name = ast.unparse(node.func).split(".")[-1]
-    if name in ("sqrt", "tanh", "clip", "abs", "sign", "exp", "log", "square", "maximum", "minimum"):
+    if name in (
+        "sqrt",
+        "tanh",
+        "clip",
+        "abs",
+        "sign",
+        "exp",
+        "log",
+        "square",
+        "maximum",
+        "minimum",
+    ):
         kind = "root left out" if name == "sqrt" else "function left out"
         yield kind, node.args[0]
     if name in _TWINS and isinstance(node.func, ast.Attribute):
@@ -260,6 +321,8 @@ def _statement(node: ast.Assign | ast.AugAssign) -> Iterator[Change]:
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
         other = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
         yield "sign", ast.AugAssign(node.target, other, node.value)
-    if isinstance(node, ast.Assign) and not isinstance(node.value, ast.List | ast.Dict | ast.Call | ast.Attribute):
+    if isinstance(node, ast.Assign) and not isinstance(
+        node.value, ast.List | ast.Dict | ast.Call | ast.Attribute
+    ):
         yield "scale", ast.Assign(node.targets, ast.BinOp(ast.Constant(2), ast.Mult(), node.value))
         yield "sign", ast.Assign(node.targets, ast.UnaryOp(ast.USub(), node.value))

@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.prove.cases import Cases
 from blrgen.prove.domain import POSITIVE, REAL, UNIT, Range, range_of
 from blrgen.prove.fractions import (
     Frac,
@@ -17,12 +18,10 @@ from blrgen.prove.fractions import (
     Poly,
     TooLarge,
     Unsupported,
-    Workspace,
     rational,
 )
 
 Expr = Any
-MAX_CASES = 5  # indicators inside one argument
 MAX_EXPONENT_TERMS = 30
 UNLIMITED = 10**9
 LARGE = 12  # terms of an argument of Max, Min, … that is given a letter of its own
@@ -48,7 +47,9 @@ def identical(left: Expr, right: Expr, domains: Mapping[Expr, str], seconds: flo
 
 
 def _size(e: Expr) -> int:
-    special = sum(1 for node in sp.preorder_traversal(e) if node.args and not _is_rational_node(node))
+    special = sum(
+        1 for node in sp.preorder_traversal(e) if node.args and not _is_rational_node(node)
+    )
     return len(e.free_symbols) + min(2 * special, 40) + 4
 
 
@@ -56,19 +57,17 @@ def _is_rational_node(node: Expr) -> bool:
     return bool(node.is_Add or node.is_Mul or (node.is_Pow and node.exp.is_Integer))
 
 
-class Normaliser(Workspace):
+class Normaliser(Cases):
     """Reads expressions into one workspace, so that equal atoms share a generator."""
 
     def __init__(
         self, domains: Mapping[Expr, str], size: int, deadline: float, large: int = LARGE
     ) -> None:
-        super().__init__(size, deadline)
-        self.domains, self.large = domains, large
+        super().__init__(size, deadline, large)
+        self.domains = domains
         self.memo: dict[Expr, Frac] = {}
         self._known: dict[Any, int] = {}
         self._roots: dict[tuple[Any, int], int] = {}
-        self._indicators: dict[Poly, int] = {}
-        self.letters: list[tuple[Frac, Frac]] = []
 
     # expressions --------------------------------------------------------------------
     def convert(self, e: Expr) -> Frac:
@@ -95,7 +94,11 @@ class Normaliser(Workspace):
         if isinstance(e, sp.Piecewise):
             return self._piecewise(e)
         name = type(e).__name__
-        method = getattr(self, f"_f_{name.lower()}", None) if e.is_Function or e.is_Atom is False else None
+        method = (
+            getattr(self, f"_f_{name.lower()}", None)
+            if e.is_Function or e.is_Atom is False
+            else None
+        )
         if method is not None:
             return method(*e.args)  # type: ignore[no-any-return]
         if e.is_Function and e.args:
@@ -118,168 +121,6 @@ class Normaliser(Workspace):
             power = Fraction(int(exponent.p), int(exponent.q))
             return self.by_cases(lambda x: self.rational_power(x, power), b)
         return self.by_cases(self.symbolic_power, b, self.convert(exponent))
-
-    # cases --------------------------------------------------------------------------
-    def by_cases(self, function: Any, *args: Frac) -> Frac:
-        """f(args), opened by cases where an argument contains indicators."""
-        found = sorted({k for a in args for k in self._indicators_in(a)})
-        if not found:
-            return function(*args)  # type: ignore[no-any-return]
-        if len(found) > MAX_CASES:
-            raise TooLarge
-        k = found[0]
-        inside = self.gen(k)
-        yes = self.by_cases(function, *[self._set(a, k, 1) for a in args])
-        no = self.by_cases(function, *[self._set(a, k, 0) for a in args])
-        return self.add(self.multiply(inside, yes), self.multiply(self.subtract(self.one, inside), no))
-
-    def _indicators_in(self, a: Frac) -> set[int]:
-        flagged = {k for k, g in enumerate(self.info) if g.kind == "indicator"}
-        return {k for p in (a.num, *a.den) for m in p for k in flagged if m[k]} if flagged else set()
-
-    def _set(self, a: Frac, k: int, value: int) -> Frac:
-        """The fraction with indicator k set, and those it decides with it."""
-        out = a
-        decided = {k: value}
-        for (i, j), result in self.pairs.items():
-            if i == j or k not in (i, j):
-                continue
-            other = j if k == i else i
-            if value and result is None:
-                decided[other] = 0
-            elif value and result == k:
-                decided[other] = 1  # k implies other
-            elif not value and result == other:
-                decided[other] = 0
-        for index, v in decided.items():
-            den = self.one
-            for f, e in out.den.items():
-                den = self.multiply(den, self.integer_power(Frac(f.subs(index, v)), e))
-            out = self.multiply(Frac(self.ring(out.num.subs(index, v))), self.inverse(den))
-        return out
-
-    def positive_part(self, a: Frac) -> Frac:
-        """The indicator [a > 0]."""
-        return self.by_cases(self._positive_part, a)
-
-    def _positive_part(self, a: Frac) -> Frac:
-        num, den = self.canonical(a)
-        if not num:
-            return self.zero
-        sign, odd, even = 1, [], []
-        for poly in (num, den):
-            constant, parts = self.factors(poly)
-            sign *= 1 if constant > 0 else -1
-            for f, e in parts:
-                known = self.sign(f)
-                if known:
-                    sign *= known**e
-                else:
-                    (odd if e % 2 else even).append(f)
-        plus, minus = (self.one, self.zero) if sign > 0 else (self.zero, self.one)
-        for f in odd:
-            up, down = self.gen(self._indicator(f)), self.gen(self._indicator(-f))
-            plus, minus = (
-                self.add(self.multiply(plus, up), self.multiply(minus, down)),
-                self.add(self.multiply(plus, down), self.multiply(minus, up)),
-            )
-        for f in even:
-            nonzero = self.add(self.gen(self._indicator(f)), self.gen(self._indicator(-f)))
-            plus = self.multiply(plus, nonzero)
-        return plus
-
-    def _indicator(self, f: Poly) -> int:
-        if f not in self._indicators:
-            k = self.new(Generator("indicator", UNIT))
-            self.pairs[(k, k)] = k
-            for h, j in self._indicators.items():
-                if self.at_least_zero(-f - h):
-                    self.pairs[(j, k)] = None  # not both positive
-                elif self.at_least_zero(f - h):
-                    self.pairs[(j, k)] = j  # h > 0 implies f > 0
-                elif self.at_least_zero(h - f):
-                    self.pairs[(j, k)] = k
-            self._indicators[f] = k
-            if -f in self._indicators:
-                self.complementary(f, self._indicators[-f], k)
-        return self._indicators[f]
-
-    def sign_function(self, a: Frac) -> Frac:
-        return self.subtract(self.positive_part(a), self.positive_part(self.negative(a)))
-
-    def absolute(self, a: Frac) -> Frac:
-        return self.multiply(a, self.sign_function(a))
-
-    def _larger(self, a: Frac, b: Frac) -> Frac:
-        difference = self.subtract(a, b)
-        return self.add(b, self.multiply(difference, self.positive_part(difference)))
-
-    def _letter(self, e: Expr) -> Frac:
-        """A large argument as a letter, the same for arguments proved equal.
-
-        Equal for every value of the letter is equal for the argument's.
-        """
-        a = self.convert(e)
-        if len(a.num) + sum(len(f) for f in a.den) <= self.large or self._indicators_in(a):
-            return a
-        for known, letter in self.letters:
-            if self.equal(known, a):
-                return letter
-            if self.is_zero(self.add(known, a)):
-                return self.negative(letter)
-        values = POSITIVE if self.sign_of(a) > 0 else REAL
-        letter = self.gen(self.new(Generator("atom", values, "letter", (len(self.letters),))))
-        self.letters.append((a, letter))
-        return letter
-
-    def _f_abs(self, x: Expr) -> Frac:
-        return self.absolute(self._letter(x))
-
-    def _f_sign(self, x: Expr) -> Frac:
-        return self.sign_function(self._letter(x))
-
-    def _f_max(self, *args: Expr) -> Frac:
-        return fold(self._larger, map(self._letter, args))
-
-    def _f_min(self, *args: Expr) -> Frac:
-        return self.negative(fold(self._larger, [self.negative(self._letter(a)) for a in args]))
-
-    _f_larger, _f_smaller = _f_max, _f_min
-
-    def _piecewise(self, e: Expr) -> Frac:
-        if e.args[-1][1] != sp.true:
-            return self._named(e, Generator("atom", REAL))
-        out, left = self.zero, self.one
-        for branch, condition in e.args:
-            here = self.multiply(left, self.condition(condition))
-            if here.num:
-                out = self.add(out, self.multiply(here, self._letter(branch)))
-            left = self.subtract(left, here)
-        return out
-
-    def condition(self, c: Expr) -> Frac:
-        """The indicator of a condition."""
-        if c in (sp.true, sp.false):
-            return self.one if c == sp.true else self.zero
-        if isinstance(c, sp.And):
-            return fold(self.multiply, map(self.condition, c.args))
-        if isinstance(c, sp.Not):
-            return self.subtract(self.one, self.condition(c.args[0]))
-        if isinstance(c, sp.Or):
-            none = [self.subtract(self.one, self.condition(a)) for a in c.args]
-            return self.subtract(self.one, fold(self.multiply, none))
-        if not c.is_Relational:
-            raise Unsupported(f"condition {c}")
-        difference = self.subtract(self._letter(c.args[0]), self._letter(c.args[1]))
-        above = lambda: self.positive_part(difference)  # noqa: E731
-        below = lambda: self.positive_part(self.negative(difference))  # noqa: E731
-        complement = lambda x: self.subtract(self.one, x)  # noqa: E731
-        return {
-            ">": above, "<": below,
-            ">=": lambda: complement(below()), "<=": lambda: complement(above()),
-            "!=": lambda: self.add(above(), below()),
-            "==": lambda: complement(self.add(above(), below())),
-        }[c.rel_op]()  # fmt: skip
 
     # powers -------------------------------------------------------------------------
     def _parts(self, a: Frac) -> tuple[Fraction, list[tuple[Poly, int]]]:
@@ -312,9 +153,7 @@ class Normaliser(Workspace):
             if self.sign(f) > 0:
                 out = self.multiply(out, self._factor_power(f, e * power))
             elif e % 2 == 0 and (e * power).denominator == 1:
-                out = self.multiply(
-                    out, self.integer_power(self.absolute(Frac(f)), int(e * power))
-                )
+                out = self.multiply(out, self.integer_power(self.absolute(Frac(f)), int(e * power)))
             elif e > 0:
                 top = self.product(top, self.power(f, e))
             else:
@@ -348,7 +187,9 @@ class Normaliser(Workspace):
         for number, sign in ((c.numerator, 1), (c.denominator, -1)):
             if number > 10**14:
                 index = self._root(self.ring.ground_new(number), power.denominator)
-                out = self.multiply(out, self.integer_power(self.gen(index), sign * power.numerator))
+                out = self.multiply(
+                    out, self.integer_power(self.gen(index), sign * power.numerator)
+                )
                 continue
             for prime, e in sorted(sp.factorint(number).items()):
                 f = self.ring.ground_new(prime)

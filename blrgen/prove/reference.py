@@ -35,6 +35,7 @@ def domains(rule: Rule) -> dict[Any, str]:
 
 
 def is_matrix(rule: Rule) -> bool:
+    """Whether the rule computes with vectors and matrices."""
     return any(q.rank in ("vector", "symmetric", "matrix") for q in rule.quantities)
 
 

@@ -51,16 +51,18 @@ try:
     f = getattr(f, "py_func", f) if not callable(f) else f
     target = getattr(f, "py_func", f)
     empty = inspect.Parameter.empty
-    answer["signature"] = [[p.name, p.default is empty] for p in inspect.signature(target).parameters.values()]
+    parameters = inspect.signature(target).parameters.values()
+    answer["signature"] = [[p.name, p.default is empty] for p in parameters]
     answer["results"] = []
     for call in job["calls"]:
-        values = {k: v if isinstance(v, (int, float)) else np.array(v, dtype=float) for k, v in call.items()}
+        values = {k: np.array(v, dtype=float) if isinstance(v, list) else v for k, v in call.items()}
         with np.errstate(all="ignore"):
             returned = f(**values)
         answer["results"].append([back(returned), {k: back(v) for k, v in values.items()}])
 except BaseException as error:
     import traceback
-    lines = [s.lineno for s in traceback.extract_tb(error.__traceback__) if s.filename == job["path"]]
+    stack = traceback.extract_tb(error.__traceback__)
+    lines = [s.lineno for s in stack if s.filename == job["path"]]
     answer["error"] = f"{type(error).__name__}: {error}"; answer["line"] = lines[-1] if lines else 0
 json.dump(answer, out); out.flush()
 """
@@ -82,10 +84,15 @@ def compare_numbers(
         answer, scalar = _answers(file, function, path, matching, rule, points)
     proofs = []
     for n in matching.states:
-        proofs.append((n, _compare(n, answer["results"], points, rule, matching, function, scalar, reason)))
+        proofs.append(
+            (n, _compare(n, answer["results"], points, rule, matching, function, scalar, reason))
+        )
     line, text = (_line(reason), "") if any(p.level == "refuted" for _, p in proofs) else (0, "")
     del line
-    note = f"{function} could not be run on symbols ({reason}): compared at {POINTS} points, which is no proof"
+    note = (
+        f"{function} could not be run on symbols ({reason}): "
+        f"compared at {POINTS} points, which is no proof"
+    )
     missing = [f"{function} takes no {n}" for n in matching.missing if _matters(n, rule, matching)]
     return Verdict(tuple(proofs), path, notes=(note, *missing), source=text)
 
@@ -134,7 +141,9 @@ def _failed(answer: Mapping[str, Any], function: str, path: str) -> None:
 def _point(matching: Matching, rule: Rule, random: Random, k: int) -> dict[str, Any]:
     """Quantity → float, array or matrix inside its domain."""
     size = 1 + k % 4 if reference.is_matrix(rule) else SIZE
-    return {q.name: _draw(q, rule, random, size) for q in rule.quantities if q.kind != "intermediate"}
+    return {
+        q.name: _draw(q, rule, random, size) for q in rule.quantities if q.kind != "intermediate"
+    }
 
 
 def _draw(q: Quantity, rule: Rule, random: Random, size: int) -> Any:
@@ -153,7 +162,12 @@ def _draw(q: Quantity, rule: Rule, random: Random, size: int) -> Any:
 
 
 def _answers(
-    file: Path, function: str, path: str, matching: Matching, rule: Rule, points: list[dict[str, Any]]
+    file: Path,
+    function: str,
+    path: str,
+    matching: Matching,
+    rule: Rule,
+    points: list[dict[str, Any]],
 ) -> tuple[dict[str, Any], bool]:
     """Results on arrays; on single numbers where arrays fail."""
     first: dict[str, Any] = {}
@@ -169,7 +183,9 @@ def _answers(
     raise AssertionError
 
 
-def _arguments(point: dict[str, Any], matching: Matching, rule: Rule, scalar: bool) -> dict[str, Any]:
+def _arguments(
+    point: dict[str, Any], matching: Matching, rule: Rule, scalar: bool
+) -> dict[str, Any]:
     out = {}
     for theirs, ours in matching.arguments:
         if ours in point:
@@ -195,7 +211,7 @@ def _expected(e: Expr, rule: Rule, point: Mapping[str, Any]) -> Any:
     out = []
     for i in range(count):
         values = {
-            q.symbol: mpmath.mpf(point[q.name][i] if isinstance(point[q.name], list) else point[q.name])
+            q.symbol: mpmath.mpf(_entry(point[q.name], i))
             for q in rule.quantities if q.name in point
         }  # fmt: skip
         try:
@@ -204,6 +220,10 @@ def _expected(e: Expr, rule: Rule, point: Mapping[str, Any]) -> Any:
         except Undefined:
             out.append(float("nan"))
     return out
+
+
+def _entry(x: Any, i: int) -> Any:
+    return x[i] if isinstance(x, list) else x
 
 
 def _fractions(x: Any) -> Any:
@@ -221,8 +241,12 @@ def _compare(
     for point, (returned, after) in zip(points, results, strict=True):
         names = matching.names
         values = {names[k]: _decode(v) for k, v in after.items()}
-        changed = {n: not np.array_equal(np.asarray(values[n]), _start(point, n, scalar)) for n in values}
-        found = np.asarray(outcome(_decode(returned), values, changed, matching, function)[name], dtype=float)
+        changed = {
+            n: not np.array_equal(np.asarray(values[n]), _start(point, n, scalar)) for n in values
+        }
+        found = np.asarray(
+            outcome(_decode(returned), values, changed, matching, function)[name], dtype=float
+        )
         with mp.workdps(40):
             wanted = np.asarray(_expected(known, rule, point), dtype=float)
         wanted = wanted[:1] if scalar else wanted
@@ -231,7 +255,9 @@ def _compare(
             return Proof("refuted", claim, f"the result has shape {found.shape}")
         difference = np.abs(flat.reshape(-1) - wanted.reshape(-1))
         scale = np.maximum(np.abs(flat.reshape(-1)), np.abs(wanted.reshape(-1)))
-        wrong = (difference > RELATIVE * scale.max()) | (np.isnan(flat.reshape(-1)) & ~np.isnan(wanted.reshape(-1)))
+        wrong = (difference > RELATIVE * scale.max()) | (
+            np.isnan(flat.reshape(-1)) & ~np.isnan(wanted.reshape(-1))
+        )
         if wrong.any():
             return Proof(
                 "refuted", claim, "the function and the rule differ at a point, beyond rounding",
@@ -239,7 +265,9 @@ def _compare(
                 left=_text(flat.tolist()), right=_text(wanted.tolist()),
             )  # fmt: skip
     return Proof(
-        "numeric", claim, f"equal to {RELATIVE:g} at {POINTS} random points; this is no proof ({reason})"
+        "numeric",
+        claim,
+        f"equal to {RELATIVE:g} at {POINTS} random points; this is no proof ({reason})",
     )
 
 

@@ -27,11 +27,12 @@ from blrgen.prove.match import Matching
 from blrgen.prove.modes import ArrayMode, MatrixMode
 from blrgen.prove.modular import P
 from blrgen.prove.proof import Proof, Verdict
-from blrgen.prove.symbolic import linear
+from blrgen.prove.symbolic import linalg
 from blrgen.prove.symbolic.arrays import array
 from blrgen.prove.symbolic.linear import NC
 from blrgen.prove.symbolic.number import CannotRun, Sym, context, expr_of
 from blrgen.prove.symbolic.run import Override, Program
+from blrgen.prove.symbolic.stand_ins import Generator
 
 Expr = Any
 
@@ -46,7 +47,10 @@ def verify_emitted(
     mode = MatrixMode(rule) if reference.is_matrix(rule) else ArrayMode(rule)
     run = EmittedRun(source_text, rule, mode)
     proofs: list[tuple[str, Proof]] = []
-    for claims in (run.count_proofs, run.probe_proofs, lambda: mode.proofs(run), run.averaged_proofs):
+    for claims in (
+        run.count_proofs, run.probe_proofs, lambda: mode.proofs(run), run.averaged_proofs,
+        run.posterior_proofs,
+    ):  # fmt: skip
         proofs += claims()
         if briefly and any(p.level == "refuted" for _, p in proofs):
             break
@@ -72,6 +76,8 @@ class EmittedRun:
         self.helpers: set[str] = set()
         self.probe: Any = None
         self.count: Any = None
+        self.tidy = True  # whether what is kept between steps is as it was
+        self.probes = [a.name for a in rule.assignments if a.stage == "draw"]
         states = tuple(q.name for q in rule.of("state"))
         self.matching = Matching((), states, ())
         self.program, self.values, _ = self.execute()
@@ -79,11 +85,13 @@ class EmittedRun:
     def execute(self, override: Override | None = None) -> tuple[Program, dict[str, Any], Matching]:
         """A single step: draw once where the rule draws, then step."""
         program, opt, params = self.built(override)
-        if self.draws:
+        before = self.kept(opt)
+        if hasattr(opt, "draw") and self.probes:
             self.probe = program.call(opt.draw, **{n: self.value(n) for n in self.draws})
         inputs = {n: self.value(n) for n in self.inputs(opt.step)}
         program.call(opt.step, **inputs)
         self.count = getattr(opt, "t", None)
+        self.tidy = self.kept(opt) == before
         return program, self.after(opt, params), self.matching
 
     def built(self, override: Override | None = None) -> tuple[Program, Any, Any]:
@@ -141,7 +149,7 @@ class EmittedRun:
             "_symmetric": lambda name, matrix, like=None: matrix,
             "_shaped_as": lambda name, x, *_: x,
             "_entries": lambda name, x, *_: x,
-            "_cholesky": lambda name, matrix: linear.cholesky(matrix),
+            "_cholesky": lambda name, matrix: linalg.cholesky(matrix),
             "_solve": _solve,
         }
         for name, f in functions.items():
@@ -158,21 +166,57 @@ class EmittedRun:
 
     # claims ---------------------------------------------------------------------------
     def count_proofs(self) -> list[tuple[str, Proof]]:
-        """The counter after the step is t."""
-        return [
-            (q.name, equal(expr_of(self.count), q.symbol, self.mode.domains, claim="steps are counted"))
-            for q in self.rule.of("counter")
-        ]
+        """The counter after the step is t; nothing else is left of the step."""
+        out = []
+        if self.count is not None:
+            t = next((q.symbol for q in self.rule.of("counter")), sp.S.One)
+            proof = equal(expr_of(self.count), t, self.mode.domains, claim="steps are counted")
+            out.append(("t", proof))
+        if not self.tidy:
+            claim = "noise and sums are cleared after the step"
+            out.append(("pending", Proof("refuted", claim, "something is left after the step")))
+        return out
+
+    def kept(self, opt: Any) -> dict[str, Any]:
+        """What the object keeps beside states, hyperparameters and parameters."""
+        known = {*self.matching.states, "params", "t"}
+        plain = (int, dict, str, type(None))
+        return {
+            k: dict(v) if isinstance(v, dict) else v
+            for k, v in vars(opt).items() if k not in known and isinstance(v, plain)
+        }  # fmt: skip
 
     def probe_proofs(self) -> list[tuple[str, Proof]]:
         """Where `draw` says the loss is to be probed."""
         if self.probe is None:
             return []
-        probes = [a.name for a in self.rule.assignments if a.stage == "draw"]
-        return [
-            (n, self.mode.compare_expr(n, self.probe, reference.expanded(self.rule)[n], self.program))
-            for n in probes[-1:]
-        ]
+        known = reference.expanded(self.rule)
+        last = self.probes[-1]
+        proofs = [(last, self.mode.compare_expr(last, self.probe, known[last], self.program))]
+        normal = all(self.rule[n].distribution == "N(0, 1)" for n in self.draws)
+        if self.draws and normal and isinstance(self.mode, ArrayMode):
+            program, opt, _ = self.built()
+            noise = _Noise([self.value(n) for n in self.draws])
+            probe = program.call(opt.draw, noise)
+            claim = f"{last}, with noise drawn"
+            proofs.append((claim, self.mode.compare_expr(claim, probe, known[last], program)))
+        return proofs
+
+    def posterior_proofs(self) -> list[tuple[str, Proof]]:
+        """Mean and standard deviation, where the emitted checks can be decided."""
+        known = dict(self.rule.posterior)
+        if "precision" not in known or not isinstance(self.mode, ArrayMode):
+            return []
+        program, opt, _ = self.built()
+        if not hasattr(opt, "posterior"):
+            return []
+        try:
+            mean, deviation = program.call(opt.posterior)
+        except CannotRun:  # its check that the precision is positive depends on the state
+            return []
+        wanted = (("posterior mean", mean, known["mean"]),
+                  ("posterior deviation", deviation, 1 / sp.sqrt(known["precision"])))  # fmt: skip
+        return [(n, self.mode.compare_expr(n, x, e, program)) for n, x, e in wanted]
 
     def averaged_proofs(self) -> list[tuple[str, Proof]]:
         """Two draws observed one by one, then a step: estimates and inputs are averaged."""
@@ -182,6 +226,7 @@ class EmittedRun:
         if not hasattr(opt, "observe"):
             return []
         again = _second(self.rule)
+        kept = self.kept(opt)
         for k in range(2):
             made = [_renamed(self.value(n), again if k else {}, self.mode) for n in self.draws]
             program.call(opt.draw, **dict(zip(self.draws, made, strict=True)))
@@ -190,6 +235,9 @@ class EmittedRun:
             program.call(opt.observe, **dict(zip(names, seen, strict=True)))
         program.call(opt.step)
         values = self.after(opt, params)
+        if self.kept(opt) != kept:
+            claim = "sums are cleared after the step"
+            return [("sums", Proof("refuted", claim, "something is left after the step"))]
         wanted = averaged(self.rule, again)
         second = {
             self.mode.elements.symbol(q, i).name + "_second": q.domain
@@ -211,7 +259,9 @@ class EmittedRun:
 def class_name(source: str) -> str:
     """The public class of an emitted file."""
     tree = ast.parse(source)
-    names = [n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")]
+    names = [
+        n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")
+    ]
     if not names:
         raise InternalError("the emitted source has no class")
     return names[-1]
@@ -221,12 +271,24 @@ def _solve(factor: Any, b: Any) -> Any:
     """(L Lᵀ)⁻¹ b."""
     known = context().factors
     if isinstance(factor, NC) and factor.e in known:
-        return linear.solve(NC(known[factor.e], "matrix"), b)
+        return linalg.solve(NC(known[factor.e], "matrix"), b)
     raise CannotRun("_solve without a Cholesky factor")
 
 
 def _scatter(self: Any, vector: Any) -> None:
     self.params[...] = vector
+
+
+class _Noise(Generator):
+    """A random generator that gives the rule's own standard normal symbols, in order."""
+
+    def __init__(self, symbols: list[Any]) -> None:
+        self.symbols = list(symbols)
+
+    def standard_normal(self, *_: Any, **__: Any) -> Any:
+        if not self.symbols:
+            raise CannotRun("more noise is drawn than the rule has")
+        return self.symbols.pop(0)
 
 
 # two draws ----------------------------------------------------------------------------------
@@ -265,7 +327,9 @@ def averaged(rule: Rule, again: dict[Expr, Expr]) -> dict[str, Expr]:
     for a in rule.assignments:
         e = plain(sp.sympify(a.expr))
         if a.stage == "update":
-            e = e.xreplace({**inputs, **{s: known[s.name] for s in e.free_symbols if s.name in known}})
+            e = e.xreplace(
+                {**inputs, **{s: known[s.name] for s in e.free_symbols if s.name in known}}
+            )
             known[a.name] = e
             continue
         e = e.xreplace({s: known[s.name] for s in e.free_symbols if s.name in known})
@@ -292,7 +356,10 @@ def solver_proofs(source: str) -> list[tuple[str, Proof]]:
     claim = "_solve(L, b) = (L Lᵀ)⁻¹ b"
     for d in range(1, 7):
         lower = array(
-            [[Mod(random.randrange(1, P)) if j <= i else Mod(0) for j in range(d)] for i in range(d)]
+            [
+                [Mod(random.randrange(1, P)) if j <= i else Mod(0) for j in range(d)]
+                for i in range(d)
+            ]
         )
         for shape in ((d,), (d, d)):
             entries = [Mod(random.randrange(P)) for _ in range(int(np.prod(shape)))]

@@ -90,7 +90,11 @@ def _parse(source: str, function: str, path: str) -> None:
         ) from error  # fmt: skip
     functions = [n.name for n in tree.body if isinstance(n, ast.FunctionDef)]
     others = [
-        t.id for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)
+        t.id
+        for n in tree.body
+        if isinstance(n, ast.Assign)
+        for t in n.targets
+        if isinstance(t, ast.Name)
     ]
     if function not in functions + others:
         raise UserError(
@@ -104,7 +108,13 @@ class Run:
     """One run of the function in one mode, and what it gave."""
 
     def __init__(
-        self, source: str, rule: Rule, mode: Any, function: str, mapping: Mapping[str, str], path: str
+        self,
+        source: str,
+        rule: Rule,
+        mode: Any,
+        function: str,
+        mapping: Mapping[str, str],
+        path: str,
     ) -> None:
         self.source, self.rule, self.mode = source, rule, mode
         self.function, self.mapping, self.path = function, mapping, path
@@ -146,6 +156,7 @@ class Run:
         ]  # fmt: skip
         states = [q.name for q in self.rule.of("state") if q.name not in self.matching.states]
         if states:
-            out.append(f"not compared, as {self.function} has no argument for it: {', '.join(states)}")
+            out.append(
+                f"not compared, as {self.function} has no argument for it: {', '.join(states)}"
+            )
         return out + sorted(set(self.program.decided)) + list(self.mode.notes)
-

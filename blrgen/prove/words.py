@@ -27,7 +27,9 @@ Sum = dict[Word, Frac]
 MAX_TERMS = 400
 
 
-def identical_words(left: Expr, right: Expr, domains: Mapping[Expr, str], seconds: float = 2.0) -> bool:
+def identical_words(
+    left: Expr, right: Expr, domains: Mapping[Expr, str], seconds: float = 2.0
+) -> bool:
     """Whether left − right is zero in the normal form."""
     size = 30
     deadline = time.monotonic() + seconds

@@ -34,17 +34,24 @@ def quantities(kinds: Mapping[str, str]) -> tuple[Quantity, ...]:
     return tuple(out)
 
 
-def rule(kinds: Mapping[str, str], assignments: Mapping[str, str], stages: Mapping[str, str] | None = None) -> Rule:
+def rule(
+    kinds: Mapping[str, str],
+    assignments: Mapping[str, str],
+    stages: Mapping[str, str] | None = None,
+) -> Rule:
     """A rule from SymPy text over the declared names (test data of our own, not user text)."""
     found = quantities(kinds)
     names: dict[str, Any] = {q.name: q.symbol for q in found}
     out = []
     for name, text in assignments.items():
-        expr = eval(text, {"__builtins__": {}, "sqrt": sp.sqrt, "Min": sp.Min, "Max": sp.Max,  # noqa: S307
-                           "tanh": sp.tanh, "half": sp.Rational(1, 2), "one": sp.S.One}, names)  # fmt: skip
+        expr = eval(text, {"__builtins__": {}, "sqrt": sp.sqrt, "Min": sp.Min, "Max": sp.Max,
+                           "tanh": sp.tanh,
+                           "half": sp.Rational(1, 2), "one": sp.S.One}, names)  # fmt: skip
         out.append(Assignment(name, expr, (stages or {}).get(name, "update")))
-        names[name] = scalar(name) if expr.is_commutative else (
-            symmat(name) if name.startswith("S") else vec(name)
+        names[name] = (
+            scalar(name)
+            if expr.is_commutative
+            else (symmat(name) if name.startswith("S") else vec(name))
         )
     return Rule(found, tuple(out))
 
@@ -56,8 +63,8 @@ RATE, NUMBER = f"hyper scalar {UNIT}", f"hyper scalar {POSITIVE}"
 COUNTER = "counter scalar [1, oo)"
 
 ADAM = rule(
-    {"m": STATE, "u": STATE, "s": SCALE, "g": GRADIENT, "alpha": NUMBER, "beta1": RATE, "beta2": RATE,
-     "c": NUMBER, "t": COUNTER},
+    {"m": STATE, "u": STATE, "s": SCALE, "g": GRADIENT, "alpha": NUMBER, "beta1": RATE,
+     "beta2": RATE, "c": NUMBER, "t": COUNTER},
     {"u_next": "beta1*u + (1 - beta1)*g", "s_next": "beta2*s + (1 - beta2)*g**2",
      "m_next": "m - alpha*(u_next/(1 - beta1**t))/(sqrt(s_next/(1 - beta2**t)) + c)"},
 )  # fmt: skip

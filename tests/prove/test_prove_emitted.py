@@ -20,7 +20,9 @@ def derived() -> dict[str, Derivation]:
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 @pytest.mark.parametrize("name", NAMES)
 def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, Derivation]) -> None:
-    verdict = verify_emitted(emit(derived[name], target=target, dtype="float32"), derived[name].rule)
+    verdict = verify_emitted(
+        emit(derived[name], target=target, dtype="float32"), derived[name].rule
+    )
     assert verdict.proved, verdict
 
 
@@ -33,7 +35,9 @@ def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, D
     ("iblr", "- rho * _solve(S_factor, g)", "- rho * _solve(S_next_factor, g)"),
     ("iblr", "_solve_upper(factor, _solve_lower(factor, b))", "_solve_lower(factor, _solve_lower(factor, b))"),
 ])  # fmt: skip
-def test_a_change_is_refuted(name: str, right: str, wrong: str, derived: dict[str, Derivation]) -> None:
+def test_a_change_is_refuted(
+    name: str, right: str, wrong: str, derived: dict[str, Derivation]
+) -> None:
     source = emit(derived[name], target="numba" if name == "adam" else "numpy", dtype="float64")
     assert right in source, source
     verdict = verify_emitted(source.replace(right, wrong, 1), derived[name].rule)

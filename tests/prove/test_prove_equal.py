@@ -103,7 +103,12 @@ def test_numeric_where_there_is_no_algebra() -> None:
 
 
 def test_levels_have_exit_codes() -> None:
-    assert [Proof(n, "").exit_code for n in ("identity", "random-exact", "numeric", "refuted")] == [0, 0, 3, 1]
+    assert [Proof(n, "").exit_code for n in ("identity", "random-exact", "numeric", "refuted")] == [
+        0,
+        0,
+        3,
+        1,
+    ]
     with pytest.raises(ValueError, match="level"):
         Proof("certain", "")
     assert Verdict((("m", Proof("identity", "")), ("s", Proof("numeric", "")))).exit_code == 3

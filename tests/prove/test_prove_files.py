@@ -22,7 +22,8 @@ def check(text: str, rule: Rule, **mapping: str) -> Verdict:
 
 
 @pytest.mark.parametrize(
-    ("name", "rule"), [("adam", ADAM), ("ogn", OGN), ("ivon", IVON), ("von", VON_FULL), ("iblr", IBLR)]
+    ("name", "rule"),
+    [("adam", ADAM), ("ogn", OGN), ("ivon", IVON), ("von", VON_FULL), ("iblr", IBLR)],
 )
 def test_references_agree(name: str, rule: Rule) -> None:
     verdict = verify_file(REFERENCE / f"{name}.py", rule)
@@ -175,7 +176,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("source", "rule", "right", "wrong"), WRONG, ids=[w[3] for w in WRONG])
-def test_wrong_ones_are_refuted_at_their_line(source: str, rule: Rule, right: str, wrong: str) -> None:
+def test_wrong_ones_are_refuted_at_their_line(
+    source: str, rule: Rule, right: str, wrong: str
+) -> None:
     assert source.count(right) == 1
     line = source[: source.index(right)].count("\n") + 1
     verdict = verify_source(source.replace(right, wrong), rule)
@@ -202,8 +205,12 @@ def test_a_number_added_to_a_matrix_is_not_a_multiple_of_the_identity() -> None:
             return m - rho * np.linalg.solve((1 - rho) * S + rho * H, g), S_next
         """
     assert check(text.format(extra=""), VON_FULL).proved
-    assert check(text.format(extra="+ rho - rho * np.eye(len(m))"), VON_FULL)["S"].level == "refuted"
-    assert check(text.format(extra="+ rho * np.eye(len(m)) - rho * np.eye(m.size)"), VON_FULL).proved
+    assert (
+        check(text.format(extra="+ rho - rho * np.eye(len(m))"), VON_FULL)["S"].level == "refuted"
+    )
+    assert check(
+        text.format(extra="+ rho * np.eye(len(m)) - rho * np.eye(m.size)"), VON_FULL
+    ).proved
 
 
 BRANCH = """

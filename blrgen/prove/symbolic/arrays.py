@@ -20,7 +20,7 @@ class SymArray(np.ndarray):
     """An object array that answers as an array of floats does."""
 
     @property
-    def dtype(self) -> Any:  # type: ignore[override]
+    def dtype(self) -> Any:
         return FLOAT
 
     def astype(self, *_: Any, **__: Any) -> Any:
@@ -45,16 +45,16 @@ class SymArray(np.ndarray):
     def clip(self, low: Any = None, high: Any = None, out: Any = None, **_: Any) -> Any:  # type: ignore[override]
         return clip(self, low, high, out=out)
 
-    def max(self, *_: Any, **__: Any) -> Any:  # type: ignore[override]
+    def max(self, *_: Any, **__: Any) -> Any:
         return fold(lambda a, b: FUNCTIONS["maximum"](a, b), list(self.reshape(-1)))
 
-    def min(self, *_: Any, **__: Any) -> Any:  # type: ignore[override]
+    def min(self, *_: Any, **__: Any) -> Any:
         return fold(lambda a, b: FUNCTIONS["minimum"](a, b), list(self.reshape(-1)))
 
-    def any(self, *_: Any, **__: Any) -> Any:  # type: ignore[override]
+    def any(self, *_: Any, **__: Any) -> Any:
         return any_of(self)
 
-    def all(self, *_: Any, **__: Any) -> Any:  # type: ignore[override]
+    def all(self, *_: Any, **__: Any) -> Any:
         return all_of(self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -92,8 +92,10 @@ class SymArray(np.ndarray):
 
 
 def _is_mask(key: Any) -> bool:
-    return isinstance(key, np.ndarray) and key.view(np.ndarray).dtype == object and any(
-        isinstance(x, Truth) for x in key.view(np.ndarray).reshape(-1)
+    return (
+        isinstance(key, np.ndarray)
+        and key.view(np.ndarray).dtype == object
+        and any(isinstance(x, Truth) for x in key.view(np.ndarray).reshape(-1))
     )
 
 
@@ -101,11 +103,14 @@ def array(x: Any, *_: Any, copy: bool = True, ndmin: int = 0, **__: Any) -> Any:
     """np.array for arrays of expressions; numbers inside are exact."""
     raw = np.array(x.view(np.ndarray) if isinstance(x, SymArray) else x, dtype=object, ndmin=ndmin)
     if raw.size and not isinstance(x, SymArray):
-        raw = np.array([_element(v) for v in raw.reshape(-1)] + [None], dtype=object)[:-1].reshape(raw.shape)
+        raw = np.array([_element(v) for v in raw.reshape(-1)] + [None], dtype=object)[:-1].reshape(
+            raw.shape
+        )
     return raw.view(SymArray)
 
 
 def asarray(x: Any, *_: Any, **__: Any) -> Any:
+    """np.asarray."""
     if isinstance(x, SymArray):
         return x
     return array(x)
@@ -131,7 +136,9 @@ def elementwise(f: Callable[..., Any]) -> Callable[..., Any]:
         if not any(isinstance(a, np.ndarray | list | tuple) for a in plain):
             result: Any = f(*map(_element, plain))
         else:
-            boxed = [np.asarray(a, dtype=object) if not isinstance(a, np.ndarray) else a for a in plain]
+            boxed = [
+                np.asarray(a, dtype=object) if not isinstance(a, np.ndarray) else a for a in plain
+            ]
             result = np.frompyfunc(lambda *v: f(*map(_element, v)), len(boxed), 1)(*boxed)
             result = array(result)
         if out is None:
@@ -172,38 +179,60 @@ def _truth(x: Any) -> Any:
 HALF = sp.Rational(1, 2)
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": elementwise(lambda x: x ** exact(0.5)),
-    "exp": _of(lambda x: sp.exp(x)), "log": _of(lambda x: sp.log(x)),
-    "log1p": _of(lambda x: sp.log(1 + x)), "expm1": _of(lambda x: sp.exp(x) - 1),
-    "log2": _of(lambda x: sp.log(x) / sp.log(2)), "log10": _of(lambda x: sp.log(x) / sp.log(10)),
-    "exp2": _of(lambda x: 2**x), "cbrt": _of(lambda x: sp.sign(x) * sp.Abs(x) ** sp.Rational(1, 3)),
-    "tanh": _of(lambda x: sp.tanh(x)), "sinh": _of(lambda x: sp.sinh(x)),
-    "cosh": _of(lambda x: sp.cosh(x)), "arctanh": _of(lambda x: sp.log((1 + x) / (1 - x)) / 2),
-    "sin": _of(lambda x: sp.sin(x)), "cos": _of(lambda x: sp.cos(x)),
-    "sign": _of(lambda x: sp.sign(x)), "absolute": _of(lambda x: sp.Abs(x)),
-    "fabs": _of(lambda x: sp.Abs(x)), "square": elementwise(lambda x: x * x),
-    "reciprocal": elementwise(lambda x: Sym(sp.S.One) / x), "negative": elementwise(lambda x: -x),
-    "positive": elementwise(lambda x: x), "conjugate": elementwise(lambda x: x),
-    "add": elementwise(lambda x, y: x + y), "subtract": elementwise(lambda x, y: x - y),
-    "multiply": elementwise(lambda x, y: x * y), "divide": elementwise(lambda x, y: x / exact(y)),
+    "exp": _of(lambda x: sp.exp(x)),
+    "log": _of(lambda x: sp.log(x)),
+    "log1p": _of(lambda x: sp.log(1 + x)),
+    "expm1": _of(lambda x: sp.exp(x) - 1),
+    "log2": _of(lambda x: sp.log(x) / sp.log(2)),
+    "log10": _of(lambda x: sp.log(x) / sp.log(10)),
+    "exp2": _of(lambda x: 2**x),
+    "cbrt": _of(lambda x: sp.sign(x) * sp.Abs(x) ** sp.Rational(1, 3)),
+    "tanh": _of(lambda x: sp.tanh(x)),
+    "sinh": _of(lambda x: sp.sinh(x)),
+    "cosh": _of(lambda x: sp.cosh(x)),
+    "arctanh": _of(lambda x: sp.log((1 + x) / (1 - x)) / 2),
+    "sin": _of(lambda x: sp.sin(x)),
+    "cos": _of(lambda x: sp.cos(x)),
+    "sign": _of(lambda x: sp.sign(x)),
+    "absolute": _of(lambda x: sp.Abs(x)),
+    "fabs": _of(lambda x: sp.Abs(x)),
+    "square": elementwise(lambda x: x * x),
+    "reciprocal": elementwise(lambda x: Sym(sp.S.One) / x),
+    "negative": elementwise(lambda x: -x),
+    "positive": elementwise(lambda x: x),
+    "conjugate": elementwise(lambda x: x),
+    "add": elementwise(lambda x, y: x + y),
+    "subtract": elementwise(lambda x, y: x - y),
+    "multiply": elementwise(lambda x, y: x * y),
+    "divide": elementwise(lambda x, y: x / exact(y)),
     "true_divide": elementwise(lambda x, y: x / exact(y)),
-    "power": elementwise(lambda x, y: x ** exact(y)), "float_power": elementwise(lambda x, y: x ** exact(y)),
-    "maximum": _of(lambda x, y: Larger(x, y)), "minimum": _of(lambda x, y: Smaller(x, y)),
-    "fmax": _of(lambda x, y: Larger(x, y)), "fmin": _of(lambda x, y: Smaller(x, y)),
+    "power": elementwise(lambda x, y: x ** exact(y)),
+    "float_power": elementwise(lambda x, y: x ** exact(y)),
+    "maximum": _of(lambda x, y: Larger(x, y)),
+    "minimum": _of(lambda x, y: Smaller(x, y)),
+    "fmax": _of(lambda x, y: Larger(x, y)),
+    "fmin": _of(lambda x, y: Smaller(x, y)),
     "logaddexp": _of(lambda x, y: sp.log(sp.exp(x) + sp.exp(y))),
     "hypot": _of(lambda x, y: sp.sqrt(x**2 + y**2)),
     "copysign": _of(lambda x, y: sp.Abs(x) * sp.Piecewise((1, y >= 0), (-1, True))),
     "heaviside": _of(lambda x, y: sp.Piecewise((0, x < 0), (y, sp.Eq(x, 0)), (1, True))),
-    "greater": _compare(sp.Gt), "greater_equal": _compare(sp.Ge), "less": _compare(sp.Lt),
-    "less_equal": _compare(sp.Le), "equal": _compare(sp.Eq), "not_equal": _compare(sp.Ne),
+    "greater": _compare(sp.Gt),
+    "greater_equal": _compare(sp.Ge),
+    "less": _compare(sp.Lt),
+    "less_equal": _compare(sp.Le),
+    "equal": _compare(sp.Eq),
+    "not_equal": _compare(sp.Ne),
     "logical_and": elementwise(lambda x, y: Truth(sp.And(_truth(x), _truth(y)))),
     "logical_or": elementwise(lambda x, y: Truth(sp.Or(_truth(x), _truth(y)))),
     "logical_not": elementwise(lambda x: Truth(sp.Not(_truth(x)))),
     "invert": elementwise(lambda x: Truth(sp.Not(_truth(x)))),
     "bitwise_and": elementwise(lambda x, y: Truth(sp.And(_truth(x), _truth(y)))),
     "bitwise_or": elementwise(lambda x, y: Truth(sp.Or(_truth(x), _truth(y)))),
-    "isfinite": elementwise(lambda x: Truth(sp.true)), "isnan": elementwise(lambda x: Truth(sp.false)),
-    "isinf": elementwise(lambda x: Truth(sp.false)), "signbit": _of(lambda x: sp.Piecewise((1, x < 0), (0, True))),
-}  # fmt: skip
+    "isfinite": elementwise(lambda x: Truth(sp.true)),
+    "isnan": elementwise(lambda x: Truth(sp.false)),
+    "isinf": elementwise(lambda x: Truth(sp.false)),
+    "signbit": _of(lambda x: sp.Piecewise((1, x < 0), (0, True))),
+}
 FUNCTIONS["abs"] = FUNCTIONS["absolute"]
 
 
@@ -218,6 +247,7 @@ _where = elementwise(lambda c, a, b: _select(c, a, b))
 
 
 def where(c: Any, *branches: Any) -> Any:
+    """np.where with two branches."""
     if len(branches) != 2:
         raise CannotRun("the indices where a condition holds depend on the data")
     return _where(c, *branches)
@@ -241,6 +271,7 @@ def _infinite(x: Any) -> bool:
 
 
 def total(x: Any, axis: Any = None, **_: Any) -> Any:
+    """np.sum."""
     if hasattr(x, "nc"):
         return x.sum()
     raw = asarray(x).view(np.ndarray)
@@ -251,6 +282,7 @@ def total(x: Any, axis: Any = None, **_: Any) -> Any:
 
 
 def mean(x: Any, axis: Any = None, **_: Any) -> Any:
+    """np.mean."""
     if hasattr(x, "nc"):
         return x.sum() / x.size
     raw = asarray(x).view(np.ndarray)
@@ -259,13 +291,19 @@ def mean(x: Any, axis: Any = None, **_: Any) -> Any:
 
 
 def any_of(x: Any, *_: Any, **__: Any) -> Any:
+    """np.any, as a condition."""
     return _logical(x, sp.Or)
 
 
 def all_of(x: Any, *_: Any, **__: Any) -> Any:
+    """np.all, as a condition."""
     return _logical(x, sp.And)
 
 
 def _logical(x: Any, operation: Any) -> Any:
     items: Sequence[Any] = list(np.asarray(x, dtype=object).view(np.ndarray).reshape(-1))
-    return Truth(operation(*[_truth(v) if isinstance(v, Truth | bool) else sp.Ne(_symbolic(v), 0) for v in items]))
+    return Truth(
+        operation(
+            *[_truth(v) if isinstance(v, Truth | bool) else sp.Ne(_symbolic(v), 0) for v in items]
+        )
+    )

@@ -24,7 +24,8 @@ def instrumented(source: str) -> CodeType:
     tree = ast.parse(source, FILENAME)
     tree = ast.fix_missing_locations(_Rewriter().visit(tree))
     flags = __future__.annotations.compiler_flag  # annotations are never evaluated
-    return compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True)
+    code: CodeType = compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True)
+    return code
 
 
 def _call(name: str, *args: ast.expr) -> ast.Call:

@@ -54,6 +54,7 @@ _CONTEXT: ContextVar[Context] = ContextVar("context")
 
 
 def context() -> Context:
+    """The context of the run that is going on."""
     return _CONTEXT.get()
 
 
@@ -125,7 +126,7 @@ class Sym:
             return Sym(f(self.e, other.e))
         if isinstance(other, Mod):
             return f(self._mod(), other)
-        if isinstance(other, NUMBERS) or isinstance(other, Truth):
+        if isinstance(other, (*NUMBERS, Truth)):
             return Sym(f(self.e, expr_of(other)))
         return NotImplemented
 
@@ -255,12 +256,14 @@ class Sym:
 
 
 def divide(a: Any, b: Any) -> Any:
+    """a/b, refused when b is zero."""
     if isinstance(b, sp.Basic) and b.is_zero:
         raise CannotRun("a division by zero")
     return a / b
 
 
 def power(a: Expr, b: Expr) -> Expr:
+    """a^b, refused when b is a huge number."""
     if b.is_Integer and abs(int(b)) > 10_000:
         raise CannotRun(f"the power {b}")
     return a**b
@@ -277,7 +280,9 @@ class Truth:
     def __bool__(self) -> bool:
         known = decide(self.c)
         if known is None:
-            raise CannotRun(f"the condition {self.c} depends on the data and steers what is executed")
+            raise CannotRun(
+                f"the condition {self.c} depends on the data and steers what is executed"
+            )
         if self.c not in (sp.true, sp.false):
             context().decided.append(f"{self.c} taken as {known} inside the domains")
         return known

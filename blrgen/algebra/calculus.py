@@ -15,6 +15,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.partial import partial
 from blrgen.algebra.ranks import SymMat, T, Vec, logdet, symmat, trace, vec
 from blrgen.algebra.words import normal, split
 from blrgen.errors import InternalError
@@ -82,7 +83,7 @@ def _power_rule(f: Expr, x: Expr, dx: Expr) -> Expr:
 def gradient(f: Expr, x: Expr) -> Expr:
     """∇_x f of a scalar f, in the convention above; plain ∂f/∂x for a commuting x."""
     if x.is_commutative:
-        return sp.diff(f, x)
+        return partial(f, x)
     dx = increment(x)
     total = sp.S.Zero
     for term in sp.Add.make_args(sp.expand(differential(f, x, dx))):
@@ -114,7 +115,7 @@ def _coefficient_of(term: Expr, dx: Expr) -> Expr:
 def jacobian(v: Expr, x: Expr) -> Expr:
     """M with dv = M dx, for a vector v and a vector x (∂v/∂x for commuting ones)."""
     if x.is_commutative:
-        return sp.diff(v, x)
+        return partial(v, x)
     dx = increment(x)
     total = sp.S.Zero
     for term in sp.Add.make_args(normal(differential(v, x, dx))):
@@ -122,6 +123,9 @@ def jacobian(v: Expr, x: Expr) -> Expr:
             continue
         coefficient, word = split(term)
         scalars = coefficient
+        if coefficient.has(dx):  # w (gᵀdx) = w gᵀ dx
+            total += sp.Mul(*word) * T(_coefficient_of(coefficient, dx))
+            continue
         if word and word[-1] == dx:
             total += scalars * sp.Mul(*word[:-1])
             continue

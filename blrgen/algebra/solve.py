@@ -7,10 +7,12 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.partial import partial
 from blrgen.algebra.words import collect_words, normal
 from blrgen.errors import InternalError
 
 Expr = Any
+_LARGE = 150  # operations in a system whose solution is still brought to lowest terms
 
 
 def solve_linear(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Expr, Expr]:
@@ -38,14 +40,19 @@ def solve_linear(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Ex
 
 def _solve_commuting(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Expr, Expr]:
     matrix, right = sp.linear_eq_to_matrix([sp.expand(e) for e in equations], list(unknowns))
-    solution = matrix.LUsolve(right)
-    return {u: sp.cancel(v) for u, v in zip(unknowns, solution, strict=True)}
+    if matrix.shape[0] == 1 or sum(sp.count_ops(a) for a in matrix) <= _LARGE:
+        solution = [sp.cancel(v) for v in matrix.LUsolve(right)]
+    else:  # common factors of large transcendental entries are not looked for
+        names = sp.Matrix(*matrix.shape, lambda i, j: sp.Dummy(f"a{i}{j}"))
+        table = dict(zip(names, matrix, strict=True))
+        solution = [sp.cancel(v).xreplace(table) for v in names.LUsolve(right)]
+    return dict(zip(unknowns, solution, strict=True))
 
 
 def isolate(equation: Expr, unknown: Expr) -> Expr:
     """X from (… A X B …) = 0 with X in exactly one word."""
     if unknown.is_commutative:
-        c1 = sp.diff(equation, unknown)
+        c1 = partial(equation, unknown)
         if c1.has(unknown):
             raise InternalError(f"{equation} is not linear in {unknown}")
         return sp.cancel(-equation.subs(unknown, 0) / c1)

@@ -11,7 +11,9 @@ Expr = Any
 
 def split(x: Expr) -> tuple[Expr, tuple[Expr, ...]]:
     """A product as (commuting coefficient, word), with A² unrolled to A A."""
-    coefficient, parts = x.args_cnc() if x.is_Mul else (([x], []) if x.is_commutative else ([], [x]))
+    coefficient, parts = (
+        x.args_cnc() if x.is_Mul else (([x], []) if x.is_commutative else ([], [x]))
+    )
     word: list[Expr] = []
     for p in parts:
         if p.is_Pow and p.exp.is_Integer and abs(int(p.exp)) > 1:
@@ -30,11 +32,15 @@ def normal(x: Expr) -> Expr:
 
 
 def _is_inverse_product(x: Expr) -> bool:
-    return bool(x.is_Pow and x.exp == -1 and not x.is_commutative and x.base.is_Mul)
+    return bool(
+        x.is_Pow and x.exp == -1 and not x.is_commutative and (x.base.is_Mul or x.base.is_Pow)
+    )
 
 
 def _open_inverse(x: Expr) -> Expr:
     base = normal(x.base)
+    if base.is_Pow and base.exp.is_Integer:
+        return base.base**-base.exp
     if base.is_Mul:
         coefficient, word = split(base)
         if all(_invertible(a) for a in word):

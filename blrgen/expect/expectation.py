@@ -64,7 +64,7 @@ def expectation_of(geometry: Geometry) -> Expectation:
 def _by_identities(geometry: Geometry) -> Expectation:
     ring, family = geometry.ring, geometry.family
     if geometry.integral.quadratic is None:
-        raise NoIdentity("log q is not a polynomial on the whole line")
+        raise NoIdentity("log q is no quadratic polynomial on the whole line")
     log_density = ring.tidy(geometry.to_working(exponent_of(family, ring) - geometry.log_partition))
     symbols = {1: ring.gradient_symbol(), 2: ring.curvature_symbol()}
     identities, slopes = [], []
@@ -90,12 +90,14 @@ def _enumerate(geometry: Geometry) -> Expectation:
     """Σ_k q(θ_k) ℓ(θ_k): ∇_μ = F⁻¹ ∇_λ of it."""
     family, ring = geometry.family, geometry.ring
     points = sorted(family.support.points)
-    names = ("lminus", "lplus") if len(points) == 2 else tuple(f"l{k}" for k in range(len(points)))
+    signs = len(points) == 2 and points[0] == -points[1]
+    names = ("lminus", "lplus") if signs else tuple(f"l{k}" for k in range(len(points)))
     symbols = [sp.Symbol(n, real=True) for n in names]
     exponent = exponent_of(family, ring)
     levels = [exponent.subs(family.variable, p) for p in points]
-    if len(points) == 2 and len(geometry.natural) == 1:
-        gradient = _two_points(geometry, points, symbols)
+    affine = len(points) == len(geometry.natural) + 1
+    if affine:
+        gradient = _affine(geometry, points, symbols)
     else:
         mean_loss = sp.Add(
             *[x * sp.exp(a - geometry.log_partition) for x, a in zip(symbols, levels, strict=True)]
@@ -103,23 +105,22 @@ def _enumerate(geometry: Geometry) -> Expectation:
         gradient = tuple(geometry.to_working(x) for x in geometry.mean_gradient_of(mean_loss))
     return Expectation(
         "enumeration",
-        "q(θ_k) is affine in μ on two points"
-        if len(points) == 2
-        else "E_q[ℓ] is a finite sum over the support",
+        f"on {len(points)} points each q(θ_k) is affine in μ, so ∇_μ takes differences of the losses"
+        if affine
+        else "𝔼_q[ℓ] is a finite sum over the support",
         tuple(Probe(n, x, 0, str(p)) for n, x, p in zip(names, symbols, points, strict=True)),
         gradient,
         (),
     )
 
 
-def _two_points(geometry: Geometry, points: list[Expr], losses: list[Expr]) -> tuple[Expr, ...]:
-    """q(θ_k) solved from Σq = 1, Σ T(θ_k) q = μ: affine in μ, so ∇_μ E_q[ℓ] is constant."""
-    statistic, theta = geometry.family.statistics[0], geometry.family.variable
-    mu, p0, p1 = sp.symbols("mu p0 p1")
-    values = [statistic.subs(theta, p) for p in points]
-    solution = sp.solve([p0 + p1 - 1, p0 * values[0] + p1 * values[1] - mu], [p0, p1], dict=True)[0]
-    mean_loss = solution[p0] * losses[0] + solution[p1] * losses[1]
-    return (sp.factor(partial(sp.expand(mean_loss), mu)),)
+def _affine(geometry: Geometry, points: list[Expr], losses: list[Expr]) -> tuple[Expr, ...]:
+    """q solved from Σq = 1, Σ T(θ_k) q_k = μ: affine in μ, so ∇_μ E_q[ℓ] is constant."""
+    theta = geometry.family.variable
+    rows = [[t.subs(theta, p) for p in points] for t in geometry.family.statistics]
+    table = sp.Matrix([[1] * len(points), *rows])
+    weights = table.inv().T * sp.Matrix(losses)  # ∂/∂(1, μ) of Σ q_k ℓ_k
+    return tuple(sp.factor(w) for w in list(weights)[1:])
 
 
 def _by_score(geometry: Geometry, reason: str) -> Expectation:
@@ -135,7 +136,7 @@ def _by_score(geometry: Geometry, reason: str) -> Expectation:
     probes = tuple(
         Probe(
             str(s), s, 0, "score",
-            meaning=f"𝔼_q[ℓ(θ)·({unicode(t)} − μ{_LOW[i]})]: the loss weighted by the score",
+            meaning=f"𝔼_q[ℓ({geometry.family.variable})·({unicode(t)} − μ{_LOW[i]})]: the loss weighted by the score",
         )
         for i, (s, t) in enumerate(zip(symbols, geometry.family.statistics, strict=True))
     )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.partial import partial
 from blrgen.algebra.ring import Ring
 from blrgen.algebra.solve import isolate
 from blrgen.core import Family
@@ -73,7 +74,7 @@ def _solve_one(equation: Expr, x: Expr, ring: Ring, family: Family) -> Expr:
         return isolate(equation, x)
     numerator = sp.fraction(sp.together(equation))[0]
     numerator = sp.expand(numerator)
-    if sp.diff(numerator, x, 2) == 0:
+    if partial(numerator, x, 2) == 0:
         return isolate(numerator, x)
     solutions = [s for s in sp.solve(equation, x) if _fits(s, x, family)]
     if len(solutions) != 1:

@@ -1,6 +1,6 @@
 """The geometry of a family: A, μ = ∇A, F = ∇²A, entropy, charts.
 
-    𝓗 = A − ⟨λ, μ⟩ − E_q[log h],     ∇_μ 𝓗 = −λ − ∇_μ E_q[log h].
+𝓗 = A − ⟨λ, μ⟩ − E_q[log h],     ∇_μ 𝓗 = −λ − ∇_μ E_q[log h].
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.calculus import differential, gradient, increment
+from blrgen.algebra.partial import partial
 from blrgen.algebra.ranks import trace
 from blrgen.algebra.ring import Ring, ring_of
 from blrgen.algebra.solve import solve_linear
@@ -61,7 +62,7 @@ class Geometry:
     @cached_property
     def fisher(self) -> tuple[tuple[Expr, ...], ...]:
         """F = ∂μ/∂λ for scalar parameters; for matrices see `metric`."""
-        return tuple(tuple(sp.diff(m, x) for x in self.natural) for m in self.mean)
+        return tuple(tuple(partial(m, x) for x in self.natural) for m in self.mean)
 
     @cached_property
     def expected_log_base(self) -> Expr:
@@ -129,7 +130,7 @@ def direction_symbol(x: Expr, name: str) -> Expr:
 def directional(f: Expr, x: Expr, direction: Expr) -> Expr:
     """D f[direction] when only x moves."""
     if x.is_commutative:
-        return sp.diff(f, x) * direction
+        return partial(f, x) * direction
     dx = increment(x)
     return normal(differential(f, x, dx)).xreplace({dx: direction})
 
@@ -161,9 +162,7 @@ def expected_log_base(family: Family, integral: Integral, ring: Ring) -> Expr:
         from blrgen.geometry.integrate import exponent_of
 
         weight = exponent_of(family, ring) - integral.log_partition
-        terms = [
-            (log_h * sp.exp(weight)).subs(family.variable, p) for p in family.support.points
-        ]
+        terms = [(log_h * sp.exp(weight)).subs(family.variable, p) for p in family.support.points]
         return sp.Add(*terms)
     if integral.quadratic is not None:
         return gaussian_moment(log_h, family.variable, integral.quadratic, ring)
@@ -172,9 +171,7 @@ def expected_log_base(family: Family, integral: Integral, ring: Ring) -> Expr:
     raise _no_moment(family)
 
 
-def gaussian_moment(
-    f: Expr, theta: Expr, quadratic: tuple[Expr, Expr, Expr], ring: Ring
-) -> Expr:
+def gaussian_moment(f: Expr, theta: Expr, quadratic: tuple[Expr, Expr, Expr], ring: Ring) -> Expr:
     """E[c + ⟨b,θ⟩ + ½⟨θ,Qθ⟩] = c + ⟨b,M⟩ + ½⟨M,QM⟩ + ½tr(QV), M = P⁻¹b₀, V = P⁻¹."""
     from blrgen.algebra.calculus import jacobian
 
@@ -185,11 +182,12 @@ def gaussian_moment(
         raise UserError(f"E_q of {f} has no closed form here", why="it is not quadratic")
     mean = ring.tidy(precision**-1 * b0)
     free = (lambda x: x.subs(theta, 0)) if ring.elementwise else (lambda x: _free_part(x, theta))
-    spread = (
-        q * precision**-1 if ring.elementwise else trace(normal(q * precision**-1))
-    )
+    spread = q * precision**-1 if ring.elementwise else trace(normal(q * precision**-1))
     return ring.tidy(
-        free(sp.expand(f)) + ring.inner(free(slope), mean) + ring.inner(mean, q * mean) / 2 + spread / 2
+        free(sp.expand(f))
+        + ring.inner(free(slope), mean)
+        + ring.inner(mean, q * mean) / 2
+        + spread / 2
     )
 
 

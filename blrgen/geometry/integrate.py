@@ -16,7 +16,6 @@ import sympy as sp
 
 from blrgen.algebra.calculus import gradient, jacobian
 from blrgen.algebra.ring import Ring
-from blrgen.algebra.words import normal
 from blrgen.core import Family
 from blrgen.errors import UserError
 
@@ -43,7 +42,9 @@ def log_integral(family: Family, ring: Ring) -> Integral:
         return _gaussian_integral(quadratic, ring)
     if family.log_partition is not None:
         return Integral(
-            family.log_partition, "given", "given by the declaration and checked against the density"
+            family.log_partition,
+            "given",
+            "given by the declaration and checked against the density",
         )
     raise UserError(
         f"no closed form found for the log-partition of {family.name!r}",
@@ -71,9 +72,7 @@ def _covers_the_line(family: Family) -> bool:
     return s.kind == "vector" or (s.kind == "interval" and s.lower == -sp.oo and s.upper == sp.oo)
 
 
-def quadratic_form(
-    exponent: Expr, theta: Expr, ring: Ring
-) -> tuple[Expr, Expr, Expr] | None:
+def quadratic_form(exponent: Expr, theta: Expr, ring: Ring) -> tuple[Expr, Expr, Expr] | None:
     """(c, b, P) with exponent = c + ⟨b, θ⟩ − ½⟨θ, Pθ⟩, or None when it is not of that form."""
     if not ring.elementwise and not _polynomial_words(exponent, theta):
         return None

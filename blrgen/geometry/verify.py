@@ -85,13 +85,41 @@ def _wrong(family: Family, point: str, given: Any, should: Any) -> UserError:
 def _against_density(family: Family, given: Expr, point: dict[Expr, Expr], ring: Ring) -> None:
     with mpmath.workdps(30):
         exponent = exponent_of(family, ring).subs(point)
-        found = mpmath.log(total_mass(family, exponent))
-        claimed = sp.N(given.subs(point), 30)
         shown = ", ".join(f"{k} = {v}" for k, v in point.items())
+        total = total_mass(family, exponent)
+        if not total > 0 or _tail(family, exponent) > total * mpmath.mpf(10) ** -8:
+            raise _diverges(family, shown)
+        found = mpmath.log(total)
+        claimed = sp.N(given.subs(point), 30)
         if not claimed.is_real or abs(mpmath.mpf(str(claimed)) - found) > _TOLERANCE * max(
             1, abs(found)
         ):
             raise _wrong(family, shown, sp.N(claimed, 12), mpmath.nstr(found, 12))
+
+
+def _tail(family: Family, exponent: Expr) -> Any:
+    """The mass in one unit of log-distance, far out at every infinite end of the support."""
+    from blrgen.prove.evaluate import evaluate
+
+    support, far = family.support, mpmath.exp(12 if family.support.kind == "integers" else 40)
+    ends = {sp.oo: mpmath.floor(far), -sp.oo: -far}
+    if support.kind == "integers":
+        ends.pop(-sp.oo)
+    masses = [
+        mpmath.exp(evaluate(exponent, {family.variable: x})) * far
+        for end, x in ends.items()
+        if end in (support.lower, support.upper) or support.kind == "integers"
+    ]
+    return max(masses, default=mpmath.mpf(0))
+
+
+def _diverges(family: Family, point: str) -> UserError:
+    return UserError(
+        f"the density of {family.name!r} cannot be normalised",
+        where=family.path,
+        why=f"at {point}, inside the declared domain, its mass does not fall off",
+        how="restrict the natural domain to where ∫ h exp⟨λ, T⟩ is finite",
+    )
 
 
 def total_mass(family: Family, exponent: Expr, factor: Expr = 1) -> Any:
@@ -105,7 +133,9 @@ def total_mass(family: Family, exponent: Expr, factor: Expr = 1) -> Any:
         return mass if factor == 1 or mass == 0 else mass * evaluate(factor, {x: value})
 
     if support.kind == "integers":
-        return mpmath.nsum(lambda k: weight(mpmath.mpf(int(k))), [int(support.lower or 0), mpmath.inf])
+        return mpmath.nsum(
+            lambda k: weight(mpmath.mpf(int(k))), [int(support.lower or 0), mpmath.inf]
+        )
     low, high = (
         mpmath.mpf(str(b)) if b.is_finite else (mpmath.inf if b > 0 else -mpmath.inf)
         for b in (support.lower, support.upper)
@@ -117,7 +147,21 @@ def total_mass(family: Family, exponent: Expr, factor: Expr = 1) -> Any:
         end, sign = (low, 1) if mpmath.isinf(high) else (high, -1)
         pieces = [-400, -100, -30, -10, -3, 0, 2, 4, 8, 40]
         return mpmath.quad(lambda y: weight(end + sign * mpmath.exp(y)) * mpmath.exp(y), pieces)
-    return mpmath.quad(weight, [low, (low + high) / 2, high])
+    half = (high - low) / 2
+    return mpmath.fsum(
+        mpmath.quad(
+            lambda y, end=end, sign=sign: _near(weight, end, sign * half, y),
+            [-150, -50, -15, -5, -2, 0],
+        )
+        for end, sign in ((low, 1), (high, -1))
+    )
+
+
+def _near(weight: Any, end: Any, reach: Any, y: Any) -> Any:
+    """The mass at end + reach·eʸ, with digits enough that the distance is not lost."""
+    with mpmath.workdps(mpmath.mp.dps + int(-y / 2)):
+        distance = reach * mpmath.exp(y)
+        return weight(end + distance) * abs(distance)
 
 
 def check_normalisable(family: Family, precision: Expr, ring: Ring) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.core import Assignment, Derivation, Equation, Family, Loss, Quantity, Rule, Step
-from blrgen.errors import UserError
+from blrgen.errors import InternalError, UserError
 from blrgen.expect.expectation import Expectation, expectation_of
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.geometry.integrate import exponent_of
@@ -29,8 +29,17 @@ NOTATION: tuple[tuple[str, str, str], ...] = (
 def exact_derivation(family: Family, loss: Loss) -> Derivation:
     """Geometry, expectation and rule of a family, written out line by line."""
     geometry = geometry_of(family)
-    expectation = expectation_of(geometry)
-    exact = exact_rule(geometry, expectation)
+    try:
+        expectation = expectation_of(geometry)
+        exact = exact_rule(geometry, expectation)
+    except InternalError as e:
+        raise UserError(
+            f"the rule of {family.name!r} cannot be solved for its parameters",
+            where=family.path,
+            why=str(e),
+            how="working parameters in which the natural parameters separate: the scale alone in one"
+            " of them, as in mean and precision",
+        ) from e
     rule = _rule(geometry, expectation, exact)
     steps = (
         *_geometry_lines(geometry),
@@ -298,18 +307,25 @@ def _rule_lines(geometry: Geometry, exact: ExactRule, rule: Rule) -> list[Step]:
         )
     ]
     if geometry.family.working:
-        several = len(exact.working_next) > 1
+        gone = _eliminated(exact, [q.symbol for q in rule.of("input")])
         lines.append(
             Step(
                 "In working parameters",
                 equations_of(rule, geometry),
                 "solved for the new parameters one after the other"
-                + ("; the first equation removes the curvature from the second" if several else ""),
+                + (f"; the first removes {gone} from the second" if gone else ""),
                 "working",
                 notation=notation,
             )
         )
     return lines
+
+
+def _eliminated(exact: ExactRule, probes: list[Expr]) -> str:
+    """What an equation already solved has removed from a later one, in words."""
+    natural = sum(p.has(x) for p in exact.natural_next.parts for x in probes)
+    working = sum(value.has(x) for _, value in exact.working_next for x in probes)
+    return "the curvature" if working < natural else ""
 
 
 def equations_of(rule: Rule, geometry: Geometry) -> tuple[Equation, ...]:

@@ -84,6 +84,9 @@ def _in_working(
 
 def _solve_for(side: Expr, right: Expr, unknown: Expr, ring: Ring) -> Expr:
     """unknown from side(unknown) = right, where side is linear in it or in its inverse."""
+    if not unknown.is_commutative and side.has(unknown**-1):
+        turned = ring.symbol_like(unknown, f"inv_{unknown.name}")
+        return isolate(side.xreplace({unknown**-1: turned}) - right, turned) ** -1
     if not unknown.is_commutative:
         return isolate(side - right, unknown)
     if partial(side, unknown, 2) == 0:
@@ -94,13 +97,20 @@ def _solve_for(side: Expr, right: Expr, unknown: Expr, ring: Ring) -> Expr:
     if partial(flipped, inverse, 2) == 0:
         slope = partial(flipped, inverse)
         return sp.cancel(1 / sp.expand((right - flipped.subs(inverse, 0)) / slope))
-    solutions = [
-        s for s in sp.solve(side - right, unknown) if not (s.is_real is False or s.is_negative)
-    ]
-    positive = [s for s in solutions if not s.could_extract_minus_sign()]
-    if len(positive) != 1:
+    solutions = [s for s in sp.solve(side - right, unknown) if _starts_here(s, unknown)]
+    if len(solutions) != 1:
         raise InternalError(f"{side} = {right} is not solvable for {unknown}")
-    return positive[0]
+    return solutions[0]
+
+
+def _starts_here(solution: Expr, unknown: Expr) -> bool:
+    """Of several branches, the one that stays where it is when ρ = 0."""
+    still = solution.subs(RHO, 0)
+    point = {
+        x: sp.Rational(sum(map(ord, x.name.removesuffix("_next"))) % 7 + 2, 5)
+        for x in (*still.free_symbols, unknown)
+    }
+    return bool(abs(sp.N(still.subs(point) - point[unknown], 30)) < sp.Rational(1, 10**20))
 
 
 def _eliminate(right: Expr, equations: list[Expr], probes: list[Expr], ring: Ring) -> Expr:

@@ -94,7 +94,7 @@ class Search:
                  {(x.line, x.target) for x in records[:k]}]  # fmt: skip
         first = [r for r in first if not r.target.startswith("returned")]
         strange = [r for r in first if not self._occurs(r.value)]
-        refuted = {n for n, p in verdict.proofs if p.level == "refuted"}
+        refuted = self._refuted(verdict)
         for suspects, states in (
             (strange, None), ([r for r in first if r not in strange], None), (strange, refuted)
         ):  # fmt: skip
@@ -111,8 +111,14 @@ class Search:
                 return r.line, ""
         return self._last(verdict, records), ""
 
+    def _refuted(self, verdict: Verdict) -> set[str]:
+        """The states whose claims are refuted; other claims name none."""
+        return {n for n, p in verdict.proofs if p.level == "refuted" and n in self.run.values}
+
     def _last(self, verdict: Verdict, records: list[Record]) -> int:
-        name = next(n for n, p in verdict.proofs if p.level == "refuted")
+        name = min(self._refuted(verdict), default="")
+        if not name:
+            return 0
         wrong = self._expr(self.run.values[name])
         swapped = self._occurs(self.run.values[name])  # right somewhere else: look at the return
         lines = [

@@ -55,7 +55,7 @@ try:
     answer["signature"] = [[p.name, p.default is empty] for p in parameters]
     answer["results"] = []
     for call in job["calls"]:
-        values = {k: np.array(v, dtype=float) if isinstance(v, list) else v for k, v in call.items()}
+        values = {k: np.array(v, float) if isinstance(v, list) else v for k, v in call.items()}
         with np.errstate(all="ignore"):
             returned = f(**values)
         answer["results"].append([back(returned), {k: back(v) for k, v in values.items()}])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -42,8 +43,20 @@ def verify_emitted(
 ) -> Verdict:
     """One proof a state (and one for where the loss is probed, when it is).
 
-    `briefly` stops at the first refutation and leaves the emitted helpers alone.
+    `briefly` stops at the first refutation, leaves the emitted helpers alone and
+    raises CannotRun for a source that does not run; else that is a verdict too.
     """
+    try:
+        return _verified(source_text, rule, locate, briefly)
+    except CannotRun as error:
+        if briefly:
+            raise
+        claim = "the emitted source computes the rule"
+        detail = f"it could not be run on symbols ({error}); nothing was compared, no proof"
+        return Verdict((("source", Proof("numeric", claim, detail)),), notes=(detail,))
+
+
+def _verified(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Verdict:
     mode = MatrixMode(rule) if reference.is_matrix(rule) else ArrayMode(rule)
     run = EmittedRun(source_text, rule, mode)
     proofs: list[tuple[str, Proof]] = []
@@ -256,6 +269,7 @@ class EmittedRun:
         return out
 
 
+@lru_cache(maxsize=64)
 def class_name(source: str) -> str:
     """The public class of an emitted file."""
     tree = ast.parse(source)

@@ -25,6 +25,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 def _row(fates: Counter[str]) -> str:
     return (
-        f"{sum(fates.values()):5} mutants: {fates['refuted']} refuted, {fates['broken']} do not run, "
+        f"{sum(fates.values()):5} mutants: {fates['refuted']} refuted, "
+        f"{fates['broken']} do not run, "
         f"{fates['equivalent']} proved equivalent, {fates['survived']} survived"
     )

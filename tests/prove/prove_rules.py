@@ -69,16 +69,19 @@ ADAM = rule(
      "m_next": "m - alpha*(u_next/(1 - beta1**t))/(sqrt(s_next/(1 - beta2**t)) + c)"},
 )  # fmt: skip
 OGN = rule(
-    {"m": STATE, "s": SCALE, "g": GRADIENT, "h": f"input elementwise {POSITIVE}", "rho": RATE, "delta": NUMBER},
+    {"m": STATE, "s": SCALE, "g": GRADIENT, "h": f"input elementwise {POSITIVE}",
+     "rho": RATE, "delta": NUMBER},
     {"s_next": "(1 - rho)*s + rho*(h + delta)", "m_next": "m - rho*g/s_next"},
 )  # fmt: skip
 IVON = rule(
-    {"m": STATE, "u": STATE, "h": STATE, "g": GRADIENT, "eps": f"draw elementwise {REAL}", "alpha": NUMBER,
-     "beta1": RATE, "beta2": RATE, "delta": NUMBER, "N": NUMBER, "h0": NUMBER, "c": NUMBER, "t": COUNTER},
+    {"m": STATE, "u": STATE, "h": STATE, "g": GRADIENT,
+     "eps": f"draw elementwise {REAL}", "alpha": NUMBER, "beta1": RATE, "beta2": RATE,
+     "delta": NUMBER, "N": NUMBER, "h0": NUMBER, "c": NUMBER, "t": COUNTER},
     {"theta": "m + eps/sqrt(N*(h + delta))", "h_hat": "sqrt(N*(h + delta))*eps*g",
      "u_next": "beta1*u + (1 - beta1)*g",
      "h_next": "beta2*h + (1 - beta2)*h_hat + half*(1 - beta2)**2*(h - h_hat)**2/(h + delta)",
-     "m_next": "m - alpha*(h0 + delta)*Min(Max((u_next/(1 - beta1**t) + delta*m)/(h_next + delta), -c), c)"},
+     "m_next": "m - alpha*(h0 + delta)"
+               "*Min(Max((u_next/(1 - beta1**t) + delta*m)/(h_next + delta), -c), c)"},
     {"theta": "draw", "h_hat": "estimate"},
 )  # fmt: skip
 VON_FULL = rule(

@@ -32,8 +32,9 @@ def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, D
     ("adam", "self.t += 1", "self.t += 2"),
     ("adam", "real(self.beta1),", "real(self.beta2),"),
     ("vogn", "_draw(theta[index], m,", "_draw(theta[index], -m,"),
-    ("iblr", "- rho * _solve(S_factor, g)", "- rho * _solve(S_next_factor, g)"),
-    ("iblr", "_solve_upper(factor, _solve_lower(factor, b))", "_solve_lower(factor, _solve_lower(factor, b))"),
+    ("iblr", "- rho * _solve(S_factor, g)", '- rho * _solve(_cholesky("S", S_next), g)'),
+    ("iblr", "_solve_upper(factor, _solve_lower(factor, b))",
+     "_solve_lower(factor, _solve_lower(factor, b))"),
 ])  # fmt: skip
 def test_a_change_is_refuted(
     name: str, right: str, wrong: str, derived: dict[str, Derivation]
@@ -51,3 +52,11 @@ def test_the_rule_of_another_is_refuted(derived: dict[str, Derivation]) -> None:
     changed = other.replace("1 - self.beta1", "1 - self.beta2")
     assert changed != other
     assert verify_emitted(changed, blrgen.derive("vadam").rule).exit_code == 1
+
+
+def test_a_source_that_does_not_run_is_no_proof(derived: dict[str, Derivation]) -> None:
+    source = emit(derived["momentum"], target="numpy", dtype="float64")
+    broken = source.replace("def step(self", "def stop(self")
+    assert broken != source
+    verdict = verify_emitted(broken, derived["momentum"].rule)
+    assert verdict.exit_code == 3 and "nothing was compared" in verdict.notes[0]

@@ -136,7 +136,8 @@ def test_matrix_identities_for_every_size(left: Any, right: Any) -> None:
 
 @pytest.mark.parametrize(("left", "right"), [
     ((S**-1 + F) ** -1, S - S * (S + F**-1) ** -1 * S),
-    ((S**-1 + transpose(X) * R**-1 * X) ** -1, S - S * transpose(X) * (X * S * transpose(X) + R) ** -1 * X * S),
+    ((S**-1 + transpose(X) * R**-1 * X) ** -1,
+     S - S * transpose(X) * (X * S * transpose(X) + R) ** -1 * X * S),
     ((S + m * transpose(m)) ** -1,
      S**-1 - S**-1 * m * transpose(m) * S**-1 / (1 + trace(transpose(m) * S**-1 * m))),
 ])  # fmt: skip
@@ -189,7 +190,8 @@ def _expressions() -> st.SearchStrategy[Any]:
 def _transformed(e: Any, how: int) -> Any:
     return [
         lambda: sp.expand(e), lambda: sp.together(e), lambda: (e**2 - e) / (e - 1) if e != 1 else e,
-        lambda: e * (p + q) / p - e * q / p, lambda: e.rewrite(sp.exp), lambda: (2 * e + x - x * 3 + 2 * x) / 2,
+        lambda: e * (p + q) / p - e * q / p, lambda: e.rewrite(sp.exp),
+        lambda: (2 * e + x - x * 3 + 2 * x) / 2,
     ][how]()  # fmt: skip
 
 

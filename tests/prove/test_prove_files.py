@@ -37,7 +37,8 @@ RIGHT = {
             u *= beta1
             u += (1 - beta1) * g
             s[:] = beta2 * s + (1 - beta2) * g * g
-            m -= alpha * np.sqrt(1 - beta2 ** t) / (1 - beta1 ** t) * u / (np.sqrt(s) + c * np.sqrt(1 - beta2 ** t))
+            root = np.sqrt(1 - beta2 ** t)
+            m -= alpha * root / (1 - beta1 ** t) * u / (np.sqrt(s) + c * root)
         """),
     "out=": (ADAM, """
         import numpy as np

@@ -10,6 +10,7 @@ import __future__
 
 import ast
 import copy
+from functools import lru_cache
 from types import CodeType
 
 from blrgen.prove.symbolic.number import CannotRun
@@ -19,6 +20,7 @@ FILENAME = "<step>"
 _ALLOWED = {"__name__", "__doc__", "__init__", "__all__", "__version__", "__author__", "__slots__"}
 
 
+@lru_cache(maxsize=64)
 def instrumented(source: str) -> CodeType:
     """Compiled source; SyntaxError as the compiler raises it."""
     tree = ast.parse(source, FILENAME)

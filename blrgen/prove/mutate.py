@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from textwrap import indent
 from typing import Any
 
 from blrgen.prove.proof import Verdict
@@ -44,9 +45,11 @@ def mutants(
 ) -> list[Mutant]:
     """Distinct mutants inside the named functions, kinds taken in turn up to the limit."""
     tree = ast.parse(source)
-    known = {ast.unparse(tree)}
+    known: set[str] = set()
+    for f in _functions(tree, functions):
+        known.add(_spliced(source, f))
     by_kind: dict[str, list[Mutant]] = {}
-    for m in _all(tree, functions):
+    for m in _all(source, tree, functions):
         if m.source not in known:
             known.add(m.source)
             by_kind.setdefault(m.kind, []).append(m)
@@ -88,25 +91,24 @@ def counts(outcomes: Iterable[Outcome]) -> Counter[str]:
 
 
 # places and changes -----------------------------------------------------------------------
+Path = list[tuple[str, int | None]]  # fields and indices that lead to a node
 Change = tuple[str, Any]  # kind, new node (None: leave the statement out)
 
 
-def _all(tree: ast.Module, functions: Callable[[str], bool]) -> Iterator[Mutant]:
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef) and functions(function.name):
-            names = _names(function)
-            for path, node in _places(function):
-                for kind, new in _changes(node, names):
-                    yield _mutant(tree, function, path, node, kind, new)
+def _functions(tree: ast.Module, wanted: Callable[[str], bool]) -> list[ast.FunctionDef]:
+    return [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and wanted(f.name)]
+
+
+def _all(source: str, tree: ast.Module, functions: Callable[[str], bool]) -> Iterator[Mutant]:
+    for function in _functions(tree, functions):
+        names = _names(function)
+        for path, node in list(_places(function)):
+            for kind, new in _changes(node, names):
+                yield _mutant(source, function, path, node, kind, new)
 
 
 def _mutant(
-    tree: ast.Module,
-    function: ast.FunctionDef,
-    path: list[tuple[str, int | None]],
-    node: ast.AST,
-    kind: str,
-    new: Any,
+    source: str, function: ast.FunctionDef, path: Path, node: ast.AST, kind: str, new: Any
 ) -> Mutant:
     """The source with one node replaced: the tree is changed, printed and changed back."""
     parent: Any = function
@@ -114,17 +116,26 @@ def _mutant(
         parent = getattr(parent, name) if index is None else getattr(parent, name)[index]
     name, index = path[-1]
     replacement = ast.Pass() if new is None else ast.copy_location(new, node)
-    if index is None:
-        setattr(parent, name, replacement)
-    else:
-        getattr(parent, name)[index] = replacement
-    text = ast.unparse(ast.fix_missing_locations(tree))
+    _put(parent, name, index, replacement)
+    text = _spliced(source, function)
+    after = "" if new is None else ast.unparse(replacement)
+    _put(parent, name, index, node)
+    return Mutant(kind, getattr(node, "lineno", 0), ast.unparse(node), after, text)
+
+
+def _put(parent: Any, name: str, index: int | None, node: ast.AST) -> None:
     if index is None:
         setattr(parent, name, node)
     else:
         getattr(parent, name)[index] = node
-    after = "" if new is None else ast.unparse(replacement)
-    return Mutant(kind, getattr(node, "lineno", 0), ast.unparse(node), after, text)
+
+
+def _spliced(source: str, function: ast.FunctionDef) -> str:
+    """The source with this function printed from its tree, the rest as it is written."""
+    lines = source.splitlines(keepends=True)
+    start = min([function.lineno, *(d.lineno for d in function.decorator_list)]) - 1
+    text = indent(ast.unparse(function), " " * function.col_offset) + "\n"
+    return "".join([*lines[:start], text, *lines[function.end_lineno or start :]])
 
 
 def _places(function: ast.FunctionDef) -> Iterator[tuple[list[tuple[str, int | None]], ast.AST]]:

@@ -56,7 +56,7 @@ def test_the_rule_of_another_is_refuted(derived: dict[str, Derivation]) -> None:
 
 def test_a_source_that_does_not_run_is_no_proof(derived: dict[str, Derivation]) -> None:
     source = emit(derived["momentum"], target="numpy", dtype="float64")
-    broken = source.replace("def step(self", "def stop(self")
+    broken = source.replace("self.t += 1", "self.tt += 1")
     assert broken != source
     verdict = verify_emitted(broken, derived["momentum"].rule)
     assert verdict.exit_code == 3 and "nothing was compared" in verdict.notes[0]

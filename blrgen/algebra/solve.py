@@ -39,13 +39,18 @@ def solve_linear(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Ex
 
 
 def _solve_commuting(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Expr, Expr]:
-    matrix, right = sp.linear_eq_to_matrix([sp.expand(e) for e in equations], list(unknowns))
+    matrix = sp.Matrix([[partial(e, u) for u in unknowns] for e in equations])
+    if matrix.free_symbols & set(unknowns):
+        raise InternalError(f"{list(equations)} are not linear in {list(unknowns)}")
+    none = dict.fromkeys(unknowns, 0)
+    right = sp.Matrix([-e.subs(none) for e in equations])
     if matrix.shape[0] == 1 or sum(sp.count_ops(a) for a in matrix) <= _LARGE:
         solution = [sp.cancel(v) for v in matrix.LUsolve(right)]
     else:  # common factors of large transcendental entries are not looked for
         names = sp.Matrix(*matrix.shape, lambda i, j: sp.Dummy(f"a{i}{j}"))
-        table = dict(zip(names, matrix, strict=True))
-        solution = [sp.cancel(v).xreplace(table) for v in names.LUsolve(right)]
+        sides = sp.Matrix(right.shape[0], 1, lambda i, _: sp.Dummy(f"b{i}"))
+        table = dict(zip([*names, *sides], [*matrix, *right], strict=True))
+        solution = [sp.cancel(v).xreplace(table) for v in names.LUsolve(sides)]
     return dict(zip(unknowns, solution, strict=True))
 
 

@@ -76,10 +76,25 @@ def _solve_one(equation: Expr, x: Expr, ring: Ring, family: Family) -> Expr:
     numerator = sp.expand(numerator)
     if partial(numerator, x, 2) == 0:
         return isolate(numerator, x)
+    undone = _undo_function(equation, x)
+    if undone is not None:
+        return undone
     solutions = [s for s in sp.solve(equation, x) if _fits(s, x, family)]
     if len(solutions) != 1:
         raise InternalError(f"{equation} = 0 has {len(solutions)} solutions for {x}")
     return solutions[0]
+
+
+def _undo_function(equation: Expr, x: Expr) -> Expr | None:
+    """x from a·f(x) + b = 0 with an f that has an inverse: exp, log, tanh, …"""
+    holders = [f for f in equation.atoms(sp.Function) if f.has(x)]
+    if len(holders) != 1 or holders[0].args != (x,) or not hasattr(holders[0], "inverse"):
+        return None
+    held = sp.Dummy("held")
+    level = equation.xreplace({holders[0]: held})
+    if level.has(x) or partial(level, held, 2) != 0:
+        return None
+    return holders[0].inverse()(isolate(level, held))
 
 
 def _fits(solution: Expr, x: Expr, family: Family) -> bool:

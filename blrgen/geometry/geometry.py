@@ -24,6 +24,7 @@ from blrgen.geometry.integrate import Integral, log_base, log_integral
 from blrgen.geometry.verify import check_normalisable, verify_log_partition
 
 Expr = Any
+_LARGE = 400  # operations beyond which a solution is left with its common denominator
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +98,17 @@ class Geometry:
             gradient(pairing, x) - slope for x, slope in zip(coordinates, slopes, strict=True)
         ]
         found = solve_linear(equations, unknowns)
-        return tuple(self.ring.tidy(found[y]) for y in unknowns)
+        return tuple(
+            self.ring.tidy(found[y]) if sp.count_ops(found[y]) <= _LARGE else found[y]
+            for y in unknowns
+        )
+
+    @cached_property
+    def inverse_mean(self) -> tuple[Expr, ...] | None:
+        """λ as a function of mu, or mu1, mu2, …; None where there is no closed form."""
+        from blrgen.geometry.inverse import inverse_mean
+
+        return inverse_mean(self)
 
     def metric(self, x: Expr, left: Expr, right: Expr) -> Expr:
         """g_x(left, right): the Fisher metric's block of the working parameter x.
@@ -141,7 +152,15 @@ def geometry_of(family: Family) -> Geometry:
     integral = log_integral(family, ring)
     if integral.quadratic is not None:
         check_normalisable(family, integral.quadratic[2], ring)
-    evidence = {"log_partition": verify_log_partition(family, integral, ring)}
+    evidence = {
+        "log_partition": verify_log_partition(family, integral, ring),
+        "mean": "derived: ∇A",
+        "fisher": "derived: ∇²A",
+        "entropy": "derived: A − ⟨λ, μ⟩ − E_q[log h]",
+        "entropy_gradient": "derived: −λ − ∇_μ E_q[log h]",
+    }
+    if family.working:
+        evidence["natural_of_working"] = "identity: solved in both directions, round trip checked"
     mean = tuple(_mean_of(integral.log_partition, p.symbol, ring) for p in family.natural)
     forward, backward = charts(family, ring)
     return Geometry(family, ring, integral, mean, forward, backward, evidence)

@@ -1,0 +1,49 @@
+"""μ → λ in closed form, where the mean map can be solved one equation at a time.
+
+The equations μ_i = μ_i(ψ) are solved for the working parameters and carried to the
+natural ones; a family whose mean map does not separate has no closed form here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from blrgen.errors import InternalError
+from blrgen.geometry.charts import _solve_triangular
+
+if TYPE_CHECKING:
+    from blrgen.geometry.geometry import Geometry
+
+Expr = Any
+
+
+def mean_symbols(geometry: Geometry) -> tuple[Expr, ...]:
+    """mu for one statistic, mu1, mu2, … for several, of the ranks of the statistics."""
+    from blrgen.geometry.geometry import direction_symbol
+
+    several = len(geometry.natural) > 1
+    return tuple(
+        direction_symbol(x, f"mu{i + 1}" if several else "mu")
+        for i, x in enumerate(geometry.natural)
+    )
+
+
+def inverse_mean(geometry: Geometry) -> tuple[Expr, ...] | None:
+    """λ(μ), or None where there is no closed form."""
+    ring = geometry.ring
+    symbols = mean_symbols(geometry)
+    equations = [
+        ring.tidy(m - mu) for m, mu in zip(geometry.mean_in_working, symbols, strict=True)
+    ]
+    try:
+        found = _solve_triangular(equations, list(geometry.working), ring, geometry.family)
+    except (InternalError, NotImplementedError):
+        return None
+    values = [
+        geometry.natural_of_working[x].subs(found, simultaneous=True) for x in geometry.natural
+    ]
+    if any(v.has(sp.zoo, sp.nan) for v in values):
+        return None
+    return tuple(ring.tidy(v) if not ring.elementwise else v for v in values)

@@ -219,13 +219,13 @@ class Derivation:
 
         return identify(self)
 
-    def source(self, target: str = "numba", dtype: str = "float32") -> str:
+    def source(self, target: str = "numba", dtype: str | None = None) -> str:
         """The emitted file."""
         from blrgen.emit import emit
 
         return str(emit(self, target=target, dtype=dtype))
 
-    def compile(self, target: str = "numba", dtype: str = "float64") -> type:
+    def compile(self, target: str = "numba", dtype: str | None = None) -> type:
         """A ready class, `step` and all."""
         from blrgen.emit.compile import compile_class
 

@@ -25,7 +25,7 @@ def configure(parser: Parser) -> None:
         "--target", action=OneOf, values=TARGETS, default="numba", help="numba if absent"
     )
     parser.add_argument(
-        "--dtype", action=OneOf, values=DTYPES, default="float32", help="float32 if absent"
+        "--dtype", action=OneOf, values=DTYPES, help="the class takes both if absent"
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="standard output if absent"

@@ -33,12 +33,14 @@ def test_every_import_outside_the_standard_library_is_declared(root, project):
     import sys
 
     declared = names(project["project"]["dependencies"]) | {"mpmath"}  # mpmath: SymPy's own
-    optional = names(project["project"]["optional-dependencies"]["peers"])
+    optional = names(project["project"]["optional-dependencies"]["peers"]) | {"ivon"}  # ivon-opt
+    in_a_checkout = {"blrgen/table.py": {"tests"}}  # the recorded trajectories, where there are any
     pattern = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
     for file in sorted((root / "blrgen").rglob("*.py")):
         found = set(pattern.findall(re.sub(r'"""[\s\S]*?"""', "", file.read_text())))
-        unknown = found - set(sys.stdlib_module_names) - declared - optional - {"blrgen", "ivon"}
-        assert not unknown, (file, unknown)
+        unknown = found - set(sys.stdlib_module_names) - declared - optional - {"blrgen"}
+        name = file.relative_to(root).as_posix()
+        assert unknown == in_a_checkout.get(name, set()), (name, unknown)
 
 
 def test_torch_is_pinned_wherever_it_is_named(root, project):

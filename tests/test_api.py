@@ -1,0 +1,61 @@
+"""The Python door: the same as the command line, and an object that shows itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import blrgen
+
+ADAM = [
+    "delta", "stochastic", "hessian=squared-gradient", "square-root", "separate-rates",
+    "slow-scale", "momentum", "bias-correction",
+]  # fmt: skip
+
+
+def test_a_family_and_its_approximations() -> None:
+    d = blrgen.derive("gaussian-diag", ADAM)
+    assert [s.approximation for s in d.steps if s.approximation][0] == "delta"
+    assert {q.name for q in d.rule.of("hyper")} == {"alpha", "beta1", "beta2", "c"}
+    verdict = d.prove("adam")
+    assert verdict.proved
+    assert str(d.identify()).splitlines()[-1].strip().startswith("adam (identity)")
+
+
+def test_a_ready_class() -> None:
+    kind = blrgen.derive("adam").compile("numpy")
+    params, truth = np.zeros(3), np.array([1.0, -2.0, 3.0])
+    opt = kind(params, alpha=0.1)
+    for _ in range(500):
+        opt.step(params - truth)
+    assert np.abs(params - truth).max() < 1e-2
+
+
+def test_it_displays_as_mathematics() -> None:
+    d = blrgen.derive("newton")
+    assert "$$" in d._repr_markdown_()
+    assert "(S⁺)⁻¹" in str(d)
+
+
+def test_approximations_after_a_recipe_are_appended() -> None:
+    d = blrgen.derive("von", ["delta", "rho=1"])
+    assert d.approximations == (("delta", None), ("rho", "1"))
+    assert d.prove("newton").proved
+
+
+@pytest.mark.parametrize(
+    ("what", "said", "wanted"),
+    [
+        ("gausian-diag", [], "did you mean 'gaussian-diag'"),
+        ("gaussian-diag", ["dleta"], "did you mean 'delta'"),
+        ("gaussian-diag", ["hessian=gaus-newton"], "did you mean 'gauss-newton'"),
+        ("gaussian-diag", ["hessian"], "needs a value"),
+        ("gaussian-diag", ["delta=1"], "takes no value"),
+        ("gaussian-fixed", ["square-root"], "no scale that is learned"),
+        ("bernoulli-sign", ["delta"], "--relax"),
+    ],
+)
+def test_mistakes_are_explained(what: str, said: list[str], wanted: str) -> None:
+    with pytest.raises(blrgen.UserError) as caught:
+        blrgen.derive(what, said)
+    assert wanted in str(caught.value)

@@ -1,0 +1,74 @@
+"""Every recipe is derived, proved equal to the hand-written algorithm, emitted and matched."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from blrgen import table
+from blrgen.api import derive
+from blrgen.prove.derivation import prove_against, verify_derivation
+from blrgen.read.recipe import read_recipes
+
+RECIPES = sorted(read_recipes())
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_everything_about_a_recipe_is_proved(name: str) -> None:
+    report = verify_derivation(derive(name))
+    titles = [title for title, _ in report.parts]
+    assert titles[0] == f"derived = {name} as written by hand"
+    assert sum(t.startswith("emitted") for t in titles) == 2
+    for title, verdict in report.parts:
+        assert verdict.proved, (title, verdict)
+        assert verdict.proofs, title
+
+
+@pytest.mark.parametrize("name", ["momentum", "adam", "vadam", "ivon"])
+def test_momentum_exhibits_its_change_of_state(name: str) -> None:
+    report = verify_derivation(derive(name), targets=())
+    (changes,) = [v for title, v in report.parts if title == "exact changes of state"]
+    claims = [claim for claim, _ in changes.proofs]
+    assert any(claim.startswith("u_next is the next value of u = -") or "m_prev" in claim
+               for claim in claims)  # fmt: skip
+    assert {p.level for _, p in changes.proofs} == {"identity"}
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("adam", "rmsprop"), ("ivon", "vadam"), ("von", "iblr"), ("sgd", "momentum"),
+                        ("bayesbinn", "bayesbinn-stale"), ("online-newton", "newton")]
+)  # fmt: skip
+def test_another_algorithm_is_refuted(name: str, other: str) -> None:
+    assert prove_against(derive(name), other).level == "refuted"
+
+
+def test_old_precision_is_not_the_rule() -> None:
+    assert prove_against(derive("von", ["precision=old"]), "von").level == "refuted"
+    assert prove_against(derive("von", ["precision=old", "precision=new"]), "von").proved
+
+
+def test_every_row_of_the_paper_is_there_and_honest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        table, "_row", lambda name: table.Row(name, ("family", "n lines", "l", "e", "m"), "--a")
+    )
+    text = table.table()
+    for row in (
+        "Gradient descent", "Newton's method", "Multimodal optimization", "RMSprop/Adam",
+        "Stochastic gradient descent", "Dropout", "STE", "Online Gauss-Newton (OGN)",
+        "Variational OGN", "BayesBiNN", "Conjugate Bayes", "Laplace's method",
+        "Expectation-maximization", "Stochastic VI (SVI)", "VMP", "Non-conjugate VMP",
+        "Non-conjugate VI",
+    ):  # fmt: skip
+        assert row in text
+    for row in ("Dropout", "Expectation-maximization", "VMP", "Multimodal optimization"):
+        assert re.search(rf"^{row}: not yet, needs ", text, re.M)
+    for name in RECIPES:
+        assert re.search(rf"^  {re.escape(name)} ", text, re.M), f"{name} is in no row"
+
+
+def test_matched_differences_are_below_the_limit() -> None:
+    for name in ("adam", "ridge", "gradient-descent"):
+        found = [float(x) for x in re.findall(r"\d+e[-+]\d+", table._matched(name))]
+        assert found
+        assert max(found) <= 1e-12

@@ -72,11 +72,11 @@ class Cases(Workspace):
             out = self.multiply(Frac(self.ring(out.num.subs(index, v))), self.inverse(den))
         return out
 
-    def positive_part(self, a: Frac) -> Frac:
-        """The indicator [a > 0]."""
-        return self.by_cases(self._positive_part, a)
+    def positive_part(self, a: Frac, *, strict: bool = True) -> Frac:
+        """The indicator [a > 0]; not strict where it multiplies a, so that a = 0 is no matter."""
+        return self.by_cases(lambda x: self._positive_part(x, strict), a)
 
-    def _positive_part(self, a: Frac) -> Frac:
+    def _positive_part(self, a: Frac, strict: bool) -> Frac:
         num, den = self.canonical(a)
         if not num:
             return self.zero
@@ -87,22 +87,25 @@ class Cases(Workspace):
             constant, parts = self.factors(poly)
             sign *= 1 if constant > 0 else -1
             for f, e in parts:
-                known = self.sign(f)
+                known = self.sign(f) if poly is den or not strict else self.strict_sign(f)
                 if known:
                     sign *= known**e
                 else:
                     (odd if e % 2 else even).append(f)
         plus, minus = (self.one, self.zero) if sign > 0 else (self.zero, self.one)
         for f in odd:
-            up, down = self.gen(self._indicator(f)), self.gen(self._indicator(-f))
+            up, down = self._indicator_of(f), self._indicator_of(-f)
             plus, minus = (
                 self.add(self.multiply(plus, up), self.multiply(minus, down)),
                 self.add(self.multiply(plus, down), self.multiply(minus, up)),
             )
         for f in even:
-            nonzero = self.add(self.gen(self._indicator(f)), self.gen(self._indicator(-f)))
+            nonzero = self.add(self._indicator_of(f), self._indicator_of(-f))
             plus = self.multiply(plus, nonzero)
         return plus
+
+    def _indicator_of(self, f: Poly) -> Frac:
+        return self.zero if self.at_least_zero(-f) else self.gen(self._indicator(f))
 
     def _indicator(self, f: Poly) -> int:
         if f not in self._indicators:
@@ -120,15 +123,17 @@ class Cases(Workspace):
                 self.complementary(f, self._indicators[-f], k)
         return self._indicators[f]
 
-    def sign_function(self, a: Frac) -> Frac:
-        return self.subtract(self.positive_part(a), self.positive_part(self.negative(a)))
+    def sign_function(self, a: Frac, *, strict: bool = True) -> Frac:
+        """[a > 0] − [a < 0]."""
+        above = self.positive_part(a, strict=strict)
+        return self.subtract(above, self.positive_part(self.negative(a), strict=strict))
 
     def absolute(self, a: Frac) -> Frac:
-        return self.multiply(a, self.sign_function(a))
+        return self.multiply(a, self.sign_function(a, strict=False))
 
     def _larger(self, a: Frac, b: Frac) -> Frac:
         difference = self.subtract(a, b)
-        return self.add(b, self.multiply(difference, self.positive_part(difference)))
+        return self.add(b, self.multiply(difference, self.positive_part(difference, strict=False)))
 
     def _letter(self, e: Expr) -> Frac:
         """A large argument as a letter, the same for arguments proved equal.

@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
+from itertools import product
+from math import comb, prod
 from random import Random
 from typing import Any
 
@@ -30,6 +31,7 @@ class Range:
     upper: Fraction | None = None
     integer: bool = False
     points: tuple[Fraction, ...] = ()
+    closed: tuple[bool, bool] = (False, False)  # whether the ends belong to it
 
     def sample(self, random: Random) -> Fraction:
         """A generic point strictly inside, of moderate size and small denominator."""
@@ -48,15 +50,10 @@ class Range:
             return self.upper - size
         return size * random.choice((-1, 1))
 
-    def __contains__(self, value: Fraction) -> bool:
-        return (self.lower is None or value > self.lower) and (
-            self.upper is None or value < self.upper
-        )
-
 
 REAL = Range()
 POSITIVE = Range(lower=Fraction(0))
-UNIT = Range(Fraction(0), Fraction(1))
+UNIT = Range(Fraction(0), Fraction(1), closed=(True, True))
 
 
 def read(text: str) -> Range:
@@ -66,14 +63,15 @@ def read(text: str) -> Range:
         points = re.findall(_NUMBER, text)
         if points:
             values = tuple(Fraction(p) for p in points)
-            return Range(min(values), max(values), points=values)
+            return Range(min(values), max(values), points=values, closed=(True, True))
     integers = re.match(r"^integers\s*>=\s*(-?\d+)$", text)
     if integers:
-        return Range(lower=Fraction(int(integers[1])), integer=True)
+        return Range(lower=Fraction(int(integers[1])), integer=True, closed=(True, False))
     match = _INTERVAL.match(text)
     if not match:
         return REAL
-    return Range(_bound(match[2]), _bound(match[3]))
+    closed = (match[1] == "[", match[4] == "]")
+    return Range(_bound(match[2]), _bound(match[3]), closed=closed)
 
 
 def _bound(text: str) -> Fraction | None:
@@ -84,13 +82,15 @@ def range_of(symbol: Expr, domains: Mapping[Any, str]) -> Range:
     """The range of a symbol: its declared domain met with its SymPy assumptions."""
     text = domains.get(symbol, domains.get(getattr(symbol, "name", ""), ""))
     found = read(text) if text else REAL
-    lower = found.lower
+    lower, (low, high) = found.lower, found.closed
     if symbol.is_nonnegative and (lower is None or lower < 0):
-        lower = Fraction(0)
+        lower, low = Fraction(0), not symbol.is_positive
     integer = found.integer or bool(symbol.is_integer)
-    if integer and lower == 0 and symbol.is_positive:
-        lower = Fraction(1)
-    return Range(lower, found.upper, integer, found.points)
+    if integer:
+        if lower == 0 and symbol.is_positive:
+            lower = Fraction(1)
+        low, high = lower is not None, found.upper is not None
+    return Range(lower, found.upper, integer, found.points, (low, high))
 
 
 def nonnegative(terms: Mapping[Monomial, Any], ranges: Sequence[Range]) -> bool:
@@ -104,13 +104,41 @@ def nonnegative(terms: Mapping[Monomial, Any], ranges: Sequence[Range]) -> bool:
 
 def positive(terms: Mapping[Monomial, Any], ranges: Sequence[Range]) -> bool:
     """As `nonnegative`, and > 0 in the interior: one term has no unrestricted variable."""
+    return nonnegative(terms, ranges) and _reaches(terms, ranges, ends=False)
+
+
+def everywhere_positive(terms: Mapping[Monomial, Any], ranges: Sequence[Range]) -> bool:
+    """As `positive`, and > 0 where variables are at ends that belong to their ranges."""
+    return nonnegative(terms, ranges) and _reaches(terms, ranges, ends=True)
+
+
+def _reaches(terms: Mapping[Monomial, Any], ranges: Sequence[Range], *, ends: bool) -> bool:
+    """Whether in every corner some term stays > 0: y = 0 at a lower end, y = ∞ at an upper."""
     moved = _substitute(terms, ranges)
-    if not moved:
+    used = sorted({k for m in terms for k, e in enumerate(m) if e})
+    top = {k: max(m[k] for m in terms) for k in used}  # what (1 + y) was multiplied with
+    choices = [_ends(ranges[k], top[k], ends) for k in used]
+    if prod(map(len, choices)) > 256:
         return False
-    free = [k for k, r in enumerate(ranges) if r.lower is None and r.upper is None]
-    return all(c > 0 and all(m[k] % 2 == 0 for k in free) for m, c in moved.items()) and any(
-        all(m[k] == 0 for k in free) for m in moved
+    return all(
+        any(all(w is None or m[k] == w for k, w in zip(used, corner, strict=True)) for m in moved)
+        for corner in product(*choices)
     )
+
+
+def _ends(values: Range, top: int, ends: bool) -> list[int | None]:
+    """The exponents that stay > 0 where a variable may be; None is any."""
+    if values.lower is None and values.upper is None:
+        return [0]
+    if not ends:
+        return [None]
+    low, high = values.closed
+    if values.lower is None:  # then y runs from the upper end
+        low, high = high, False
+    found: list[int | None] = [0] if low else []
+    if high and values.upper is not None and values.lower is not None:
+        found.append(top)
+    return found or [None]
 
 
 def _substitute(terms: Mapping[Monomial, Any], ranges: Sequence[Range]) -> dict[Monomial, Fraction]:

@@ -19,7 +19,7 @@ from typing import Any
 from sympy import QQ
 from sympy.polys.rings import ring
 
-from blrgen.prove.domain import REAL, Range, nonnegative, positive
+from blrgen.prove.domain import REAL, Range, everywhere_positive, nonnegative, positive
 
 Poly = Any
 MAX_PRODUCT = 150_000  # pairs of terms multiplied at once
@@ -66,6 +66,7 @@ class Workspace:
         self.leads: dict[int, tuple[tuple[int, ...], Poly]] = {}  # f I₋ = f − f I₊, by leading term
         self._factors: dict[Poly, tuple[Any, tuple[tuple[Poly, int], ...]]] = {}
         self._signs: dict[Poly, int] = {}
+        self._strict: dict[Poly, int] = {}
 
     # generators ---------------------------------------------------------------------
     def new(self, info: Generator) -> int:
@@ -270,7 +271,7 @@ class Workspace:
 
     # signs --------------------------------------------------------------------------
     def sign(self, p: Poly) -> int:
-        """1 or −1 when the sign of `p` inside the domains is proved, else 0."""
+        """1 where p > 0 inside the domains (so ≥ 0 at their ends) is proved, −1 where p < 0."""
         found = self._signs.get(p)
         if found is None:
             ranges = self.ranges
@@ -278,12 +279,21 @@ class Workspace:
             self._signs[p] = found
         return found
 
+    def strict_sign(self, p: Poly) -> int:
+        """As `sign`, at the ends that belong to the domains too."""
+        found = self._strict.get(p)
+        if found is None:
+            ranges = self.ranges
+            above, below = everywhere_positive(p, ranges), everywhere_positive(-p, ranges)
+            self._strict[p] = found = 1 if above else -1 if below else 0
+        return found
+
     def at_least_zero(self, p: Poly) -> bool:
         return not p or nonnegative(p, self.ranges)
 
-    def sign_of(self, a: Frac) -> int:
-        """The proved sign of a fraction, or 0."""
-        out = self.sign(a.num)
+    def sign_of(self, a: Frac, *, strict: bool = False) -> int:
+        """The proved sign of a fraction, or 0; a denominator is not zero where it is defined."""
+        out = (self.strict_sign if strict else self.sign)(a.num)
         for f, e in a.den.items():
             out *= self.sign(f) ** e if e % 2 or self.sign(f) else 0
         return out

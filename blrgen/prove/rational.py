@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.prove.cases import Cases
-from blrgen.prove.domain import POSITIVE, REAL, UNIT, Range, range_of
+from blrgen.prove.domain import POSITIVE, REAL, Range, range_of
 from blrgen.prove.fractions import (
     Frac,
     Generator,
@@ -233,8 +233,9 @@ class Normaliser(Cases):
             return self.exponential(self.multiply(inner, self.constant(sp.Rational(c))))
         values = REAL
         if known > 0:
-            small = self.sign(self.ring.one - f) > 0 and self.sign_of(z) > 0
-            values = UNIT if small else POSITIVE
+            small = self.strict_sign(self.ring.one - f) > 0 and self.sign_of(z, strict=True) > 0
+            zero = self.strict_sign(f) <= 0
+            values = Range(Fraction(0), Fraction(1) if small else None, closed=(zero, False))
         return self.rational_power(self._atom("pow", (Frac(f), z), values), c)
 
     def _integer(self, monomial: Any, den: Poly) -> bool:

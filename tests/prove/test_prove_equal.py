@@ -75,6 +75,32 @@ def test_identities(left: Any, right: Any) -> None:
     assert equal(left, right, DOMAINS).level == "identity"
 
 
+C0 = sp.Symbol("c0", real=True)
+JUMPS = [  # equal but at single points, which no random point meets
+    (sp.sign(x), sp.Piecewise((1, x >= 0), (-1, True)), {}),
+    (sp.Piecewise((1, x > 0), (-1, True)), sp.Piecewise((1, x >= 0), (-1, True)), {}),
+    (sp.Piecewise((p, sp.Eq(x, y)), (q, True)), q, {}),
+    (sp.Piecewise((p, sp.Eq(T, 70)), (q, True)), q, {}),
+    (sp.Piecewise((p, T > 1), (q, True)), p, {}),
+    (sp.Piecewise((p, C0 > 0), (q, True)), p, {C0: "[0, oo)"}),
+    (sp.Piecewise((p, C0 < 1), (q, True)), p, {C0: "[0, 1]"}),
+    (sp.sign(C0), sp.S.One, {C0: "[0, 1)"}),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "more"), JUMPS, ids=lambda e: str(e)[:40])
+def test_what_differs_at_single_points_is_not_proved(left: Any, right: Any, more: Any) -> None:
+    assert not equal(left, right, {**DOMAINS, **more}).proved
+
+
+def test_closed_ends_keep_what_is_continuous() -> None:
+    domains = {**DOMAINS, C0: "[0, oo)"}
+    assert equal(sp.Abs(C0), C0, domains).level == "identity"
+    assert equal(sp.sqrt(C0 * p), sp.sqrt(C0) * sp.sqrt(p), domains).level == "identity"
+    assert equal(sp.Piecewise((p, C0 >= 0), (q, True)), p, domains).level == "identity"
+    assert equal(sp.Piecewise((p, T >= 1), (q, True)), p, domains).level == "identity"
+
+
 @pytest.mark.parametrize(("left", "right"), REFUTED, ids=lambda e: str(e)[:40])
 def test_refuted_with_a_point_and_both_values(left: Any, right: Any) -> None:
     proof = equal(left, right, DOMAINS)

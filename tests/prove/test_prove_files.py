@@ -237,6 +237,24 @@ def test_conditions_that_the_domains_decide_do_not_steer() -> None:
     assert verdict.proved and any("taken as True" in n for n in verdict.notes)
 
 
+@pytest.mark.parametrize(("condition", "code"), [
+    ("t == 1", 1), ("t <= 1", 1), ("t > 1", 1), ("t != 3", 1),  # t counts from 1: it can be 1
+    ("t >= 1", 0), ("0 < t", 0), ("beta1 < 1", 0),
+])  # fmt: skip
+def test_ends_that_belong_to_a_domain_are_not_forgotten(condition: str, code: int) -> None:
+    source = _ADAM.replace("    u_next", f"    g = g * 1 if {condition} else g * 2\n    u_next", 1)
+    if condition in ("t == 1", "t <= 1"):
+        source = _ADAM.replace("    u_next", f"    g = 2 * g if {condition} else g\n    u_next", 1)
+    assert verify_source(source, ADAM).exit_code == code
+
+
+def test_jumps_at_one_point_are_seen() -> None:
+    source = _ADAM.replace("    u_next", "    g = np.where(t == 1, 2 * g, g)\n    u_next", 1)
+    assert verify_source(source, ADAM).exit_code == 1
+    source = _ADAM.replace("    u_next", "    g = np.where(g == 0, 1, g)\n    u_next", 1)
+    assert not verify_source(source, ADAM)["u"].proved
+
+
 def test_endless_loops_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("blrgen.prove.symbolic.run.SECONDS", 0.2)
     text = "def step(m, s, g, h, rho, delta):\n    while True:\n        pass\n"

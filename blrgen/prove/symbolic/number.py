@@ -354,11 +354,13 @@ def decide(c: Any) -> bool | None:
         return bool(high) if high in (sp.true, sp.false) else None
     try:
         reader = Normaliser(context().domains, 60, 1e18)
-        sign = reader.sign_of(reader.convert(c.args[0] - c.args[1]))
+        difference = reader.convert(c.args[0] - c.args[1])
+        weak, strict = reader.sign_of(difference), reader.sign_of(difference, strict=True)
     except (TooLarge, Unsupported, IndexError):
         return None
-    if not sign:
-        return None
-    return {">": sign > 0, ">=": sign > 0, "<": sign < 0, "<=": sign < 0, "==": False, "!=": True}[
-        c.rel_op
-    ]
+    sure, never = {
+        ">": (strict > 0, weak < 0), "<": (strict < 0, weak > 0),
+        ">=": (weak > 0, strict < 0), "<=": (weak < 0, strict > 0),
+        "!=": (strict != 0, False), "==": (False, strict != 0),
+    }[c.rel_op]  # fmt: skip
+    return True if sure else False if never else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -91,7 +92,12 @@ def load(path: Path) -> ModuleType:
     return module
 
 
+@cache
+def _nodes(points: int) -> Any:
+    return np.polynomial.hermite_e.hermegauss(points)
+
+
 def gauss_hermite(f: Any, mean: float, variance: float, points: int = 96) -> float:
     """E[f(θ)] for θ ~ N(mean, variance)."""
-    x, w = np.polynomial.hermite_e.hermegauss(points)
+    x, w = _nodes(points)
     return float(np.sum(w * f(mean + math.sqrt(variance) * x)) / math.sqrt(2 * math.pi))

@@ -1,16 +1,27 @@
-"""The table of targets: a name, the module that writes for it."""
+"""Targets: each folder of templates/ with a module of that name here that writes for it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from blrgen.errors import UserError, did_you_mean
+from blrgen.paths import data_dir
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
-TARGETS = ("numba", "numpy")
+
+
+def _found() -> tuple[str, ...]:
+    """Names that have both a template folder and a module, sorted."""
+    here = Path(__file__).parent
+    folders = (p.name for p in data_dir("templates").iterdir() if p.is_dir())
+    return tuple(sorted(name for name in folders if (here / f"{name}.py").is_file()))
+
+
+TARGETS = _found()
 
 
 def emitter(target: str) -> Callable[[Derivation, str | None], str]:

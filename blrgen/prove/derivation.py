@@ -65,7 +65,9 @@ def prove_against(d: Derivation, name: str) -> Verdict:
         return _refuted(d, known, name)
     by_hand = verify_file(path, known.rule)
     renamed = [f"{a} = {b}" for a, b in (*match.states, *match.hyper) if a != b]
-    note = f"the derivation is the recipe {name}" + (f" with {', '.join(renamed)}" if renamed else "")
+    note = f"the derivation is the recipe {name}" + (
+        f" with {', '.join(renamed)}" if renamed else ""
+    )
     return Verdict(by_hand.proofs, by_hand.path, notes=(*by_hand.notes, note))
 
 
@@ -91,7 +93,7 @@ def _refuted(d: Derivation, known: Derivation, name: str) -> Verdict:
 
 
 def verify_derivation(
-    d: Derivation, *, against: str = "", targets: Sequence[str] = ("numpy", "numba")
+    d: Derivation, *, against: str = "", targets: Sequence[str] | None = None
 ) -> Report:
     """Everything that can be proved of one derivation."""
     parts: list[tuple[str, Verdict]] = []
@@ -103,9 +105,10 @@ def verify_derivation(
         named = tuple((p.claim, p) for p in changes)
         parts.append(("exact changes of state", Verdict(named)))
     from blrgen.emit import emit
+    from blrgen.emit.targets import TARGETS
     from blrgen.prove.source import verify_emitted
 
-    for target in targets:
+    for target in TARGETS if targets is None else targets:
         source = emit(d, target=target)
         parts.append((f"emitted {target} source = derived rule", verify_emitted(source, d.rule)))
     return Report(tuple(parts))

@@ -171,12 +171,18 @@ def apart(a: Any, b: Any) -> tuple[str, str]:
 def gap(
     left: Expr, right: Expr, point: Mapping[Expr, Fraction], digits: int
 ) -> tuple[Any, Any, Any, Any] | None:
-    """(left, right, |left − right|, max size) at a point; None where either is undefined."""
+    """(left, right, |left − right|, max size) at a point; None where either is undefined.
+
+    A point at which both sides leave the reals is outside the domain of what is compared:
+    code gives NaN on either side there, and no counterexample is taken from it.
+    """
     with mp.workdps(digits):
         values = {s: mpmath.mpf(v.numerator) / v.denominator for s, v in point.items()}
         memo: dict[Expr, Any] = {}
         try:
             a, b = evaluate(left, values, memo), evaluate(right, values, memo)
         except Undefined:
+            return None
+        if isinstance(a, mpmath.mpc) and isinstance(b, mpmath.mpc):
             return None
         return a, b, abs(a - b), max(abs(a), abs(b))

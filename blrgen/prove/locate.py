@@ -85,7 +85,9 @@ class Search:
                     for size in range(2, len(node.args)):
                         for part in itertools.combinations(node.args, size):
                             found[node.func(*part)] = None
-        return list(found)[:MAX_CANDIDATES]
+        # √a·√b is written √(ab) as often: what stands under the joint root, and reciprocals
+        roots = {n**2: None for n in found if n.is_commutative and n.is_Mul and _has_root(n)}
+        return list({**roots, **found})[:MAX_CANDIDATES]
 
     # blame ------------------------------------------------------------------------------
     def blame(self, verdict: Verdict) -> tuple[int, str]:
@@ -278,3 +280,9 @@ class _Point:
         pairs = [(p, q) for r, s in zip(x, y, strict=True) for p, q in zip(r, s, strict=True)]
         scale = max(max(abs(p), abs(q)) for p, q in pairs)
         return bool(all(abs(p - q) <= scale * mpmath.mpf(10) ** -20 for p, q in pairs))
+
+
+def _has_root(product: Expr) -> bool:
+    """Whether every symbolic factor stands under a square root."""
+    factors = [a for a in product.args if not a.is_number]
+    return bool(factors) and all(a.is_Pow and abs(a.exp) == sp.S.Half for a in factors)

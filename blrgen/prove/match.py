@@ -110,7 +110,8 @@ def outcome(
                     how="use " + ", ".join(states),
                 )
             return {n: found.get(n, after[n]) for n in states}
-    values = list(returned) if isinstance(returned, tuple | list) else [returned]
+    several = isinstance(returned, tuple) or (isinstance(returned, list) and len(states) > 1)
+    values = list(returned) if several else [returned]
     if len(values) == len(states):
         return dict(zip(states, values, strict=True))
     rest = [n for n in states if not changed[n]]

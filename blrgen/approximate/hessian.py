@@ -127,25 +127,26 @@ def _as_estimate(d: Derivation, probe: Probe, value: Any, meaning: str) -> tuple
 
 
 def _score_estimate(d: Derivation, g: Any) -> Any:
-    """−∇ℓ ∇log q at the draw, symmetrised: g·P(θ − mean) with θ − mean = P^{−½}ε."""
+    """−∇ℓ ∇log q at the draw, symmetrised: g·P(θ − mean), where P(θ − mean) is −∇log q."""
     import sympy as sp
 
     from blrgen.algebra.calculus import gradient
     from blrgen.algebra.ranks import T
+    from blrgen.errors import InternalError
     from blrgen.geometry.integrate import exponent_of
 
-    geometry, theta = d.geometry, d.family.variable
-    score = geometry.to_working(gradient(exponent_of(d.family, geometry.ring), theta))
-    if not geometry.ring.elementwise:
-        outer = -(score.subs(theta, d.rule["theta"].symbol) * T(g))
-        return geometry.ring.tidy((outer + T(outer)) / 2)
-    # P(θ − mean), with P the precision as the rule now writes it and θ its draw
-    precision = dict(d.rule.posterior)["precision"]
-    linear = sp.cancel(-score / geometry.to_working(geometry.integral.quadratic[2]))
-    mean = dict(d.rule.posterior)["mean"]
-    step = sp.expand(linear.subs(theta, d.rule.expr("theta")))
-    assert not step.has(mean)
-    return precision * step * g
+    ring, theta = d.geometry.ring, d.family.variable
+    _, b, own = d.geometry.integral.quadratic
+    score = gradient(exponent_of(d.family, ring), theta)
+    if ring.tidy(score - (b - own * theta)) != 0:
+        raise InternalError(f"∇log q of {d.family.name} is not b − Pθ")
+    # −∇log q = P(θ − mean), with P and the mean as the rule now writes them
+    posterior = dict(d.rule.posterior)
+    mean, precision = posterior["mean"], posterior["precision"]
+    if not ring.elementwise:
+        outer = precision * (d.rule["theta"].symbol - mean) * T(g)
+        return (ring.tidy(outer) + ring.tidy(T(outer))) / 2
+    return precision * sp.expand(d.rule.expr("theta") - mean) * g
 
 
 APPROXIMATION = Approximation(

@@ -109,7 +109,7 @@ def _in_state(
     x, value = scale
     state = symbol(d, str(d.fact("scale")))
     if not state.is_commutative:
-        slope = value.coeff(state) if value != state else sp.S.One
+        slope = sp.expand(value).coeff(state)
     else:
         slope = partial(value, state)
     # the state stays a symbol of its own so that powers of the step are not multiplied out

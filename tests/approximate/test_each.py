@@ -1,0 +1,247 @@
+"""Each approximation: what it rewrites, and what it refuses with which reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from blrgen.algebra.ranks import T
+from blrgen.algebra.words import normal
+from blrgen.api import derive
+from blrgen.approximate.base import parse_request, registry
+from blrgen.core import Derivation
+from blrgen.errors import NotApplicable, UserError
+from blrgen.prove.equal import equal
+from blrgen.rule.expand import domains_of
+
+P = dict(positive=True)
+NAMES = {
+    n: sp.Symbol(n, **P)
+    for n in ("rho", "alpha", "beta", "beta1", "beta2", "gamma", "delta", "N", "c", "tau", "h0",
+              "s", "s_next", "s_prev", "h_next", "v", "v_next", "clip")
+} | {n: sp.Symbol(n, real=True) for n in ("m", "m_prev", "g", "h", "u", "u_next", "eps", "theta",
+                                          "lam", "lam0", "mu", "h_hat", "lam_prev")}  # fmt: skip
+NAMES["t"] = sp.Symbol("t", integer=True, positive=True)
+
+
+def says(d: Derivation, name: str, text: str) -> bool:
+    """The assignment `name` is this formula (proved, not compared as text)."""
+    expr = d.rule.expr(name)
+    own = {s.name: s for s in expr.free_symbols}
+    wanted = sp.sympify(text, locals={**NAMES, **own})
+    return equal(expr, wanted, domains_of(d.rule)).proved
+
+
+def diag(*flags: str) -> Derivation:
+    return derive("gaussian-diag", flags)
+
+
+def place(d: Derivation, name: str) -> str:
+    return d.rule[name].text
+
+
+REWRITES: dict[str, Callable[[], bool]] = {
+    "delta": lambda: place(diag("delta"), "g") == "∇ℓ(m)" and place(diag(), "g") == "𝔼_q[∇ℓ]",
+    "stochastic": lambda: place(diag("stochastic"), "g") == "ĝ(θ)"
+    and says(diag("stochastic"), "theta", "m + eps/sqrt(s)")
+    and place(diag("delta", "stochastic"), "g") == "ĝ(m)",
+    "hessian": lambda: says(diag("hessian=squared-gradient"), "s_next", "(1-rho)*s + rho*g**2")
+    and says(diag("hessian=gauss-newton"), "s_next", "(1-rho)*s + rho*(h+delta)")
+    and says(diag("hessian=reparam"), "h_hat", "sqrt(s)*eps*g")
+    and says(diag("hessian=exact"), "s_next", "(1-rho)*s + rho*h"),
+    "square-root": lambda: says(diag("square-root"), "m_next", "m - rho*g/(sqrt(s_next)+c)"),
+    "separate-rates": lambda: says(diag("separate-rates"), "m_next", "m - alpha*g/s_next")
+    and says(diag("separate-rates"), "s_next", "(1-beta)*s + beta*h"),
+    "slow-scale": lambda: "s_prev" not in diag("momentum", "slow-scale").rule,
+    "momentum": lambda: says(
+        diag("momentum"), "m_next", "m - rho*(1-beta1)*g/s_next + beta1*s_prev/s_next*(m-m_prev)"
+    )
+    and says(
+        diag("momentum"), "s_next", "s - rho*(1-beta1)*(s-h) + beta1*(s-s_prev)"
+    )
+    and says(derive("gaussian-fixed", ["momentum"]), "u_next", "gamma*u + g"),
+    "bias-correction": lambda: says(
+        diag("hessian=squared-gradient", "square-root", "bias-correction"),
+        "m_next", "m - rho*g/(sqrt(s_next/(1-(1-rho)**t))+c)",
+    ),
+    "fixed-scale": lambda: says(diag("fixed-scale"), "m_next", "m - rho*g")
+    and "s" not in diag("fixed-scale").rule,
+    "rho": lambda: says(diag("rho=1"), "s_next", "h") and "rho" not in diag("rho=1").rule,
+    "retraction": lambda: says(
+        diag("retraction"), "s_next", "(s + (s + rho*(h-s))**2/s)/2"
+    ) and says(diag("retraction"), "m_next", "m - rho*g/s"),
+    "precision": lambda: says(diag("precision=old"), "m_next", "m - rho*g/s")
+    and says(diag("retraction", "precision=new"), "m_next", "m - rho*g/s_next"),
+    "prior": lambda: says(diag("prior=total"), "m_next", "m - rho*(g + delta*m)/s_next")
+    and says(diag("prior=total"), "s_next", "(1-rho)*s + rho*(h+delta)")
+    and says(diag("prior=apart"), "s_next", "(1-rho)*s + rho*h")
+    and says(diag("prior=apart"), "m_next", "m - rho*(g + delta*m)/(s_next+delta)"),
+    "ess": lambda: says(diag("stochastic", "ess"), "theta", "m + eps/sqrt(N*s)")
+    and says(derive("gaussian", ["ess", "stochastic"]), "theta", "m + eps*sqrt(v/N)"),
+    "clip": lambda: says(diag("clip"), "m_next", "m - rho*Max(-c, Min(c, g/s_next))"),
+    "rescale": lambda: says(diag("separate-rates", "rescale"), "m_next", "m - alpha*h0*g/s_next")
+    and diag("separate-rates", "rescale").rule["s"].init == NAMES["h0"],
+    "start": lambda: diag("start").rule["s"].init == NAMES["h0"],
+    "rename": lambda: says(diag("rename=s:q"), "m_next", "m - rho*g/q_next"),
+    "coordinates": lambda: says(derive("gaussian", ["coordinates=working"]), "v_next",
+                                "v - rho*(v**2*h - v)")
+    and says(diag("coordinates=working"), "m_next", "m - rho*g/s"),
+    "relax": lambda: says(
+        derive("bernoulli-sign", ["relax"]), "lam_next",
+        "(1-rho)*lam - rho*g*(1-theta**2)/(tau*(1-mu**2))",
+    ) and says(derive("bernoulli-sign", ["relax"]), "theta", "tanh((lam+eps)/tau)"),
+    "straight-through": lambda: says(
+        derive("bernoulli-sign", ["relax", "straight-through"]), "lam_next", "(1-rho)*lam - rho*g"
+    ),
+    "no-shrinkage": lambda: says(
+        derive("bernoulli-sign", ["relax", "straight-through", "no-shrinkage"]), "lam_next",
+        "lam - alpha*g",
+    ),
+    "tau": lambda: says(
+        derive("bernoulli-sign", ["relax", "straight-through", "tau=0"]), "theta", "sign(lam+eps)"
+    ) and says(derive("bernoulli-sign", ["relax", "tau=1/2"]), "theta", "tanh(2*(lam+eps))"),
+    "stale-mean": lambda: says(derive("bernoulli-sign", ["relax", "stale-mean"]), "mu",
+                               "tanh(lam_prev)"),
+    "fixed-point": lambda: diag("delta", "fixed-point").rule.until == "fixed point",
+}  # fmt: skip
+
+REFUSALS: dict[str, tuple[str, list[str], str]] = {
+    "delta": ("gaussian-diag", ["delta", "delta"], "no expectation under q is left"),
+    "stochastic": ("bernoulli-sign", ["stochastic"], "expected losses, not for gradients"),
+    "hessian": ("gaussian-diag", ["delta", "hessian=reparam"], "delta method has removed the draw"),
+    "square-root": ("gaussian-full", ["square-root"], "coordinate by coordinate"),
+    "separate-rates": ("gaussian-diag", ["rho=1", "separate-rates"], "already separate, or fixed"),
+    "slow-scale": ("gaussian-fixed", ["slow-scale"], "no scale"),
+    "momentum": ("gaussian-diag", ["retraction", "momentum"], "the old s divides the mean step"),
+    "bias-correction": ("gaussian-diag", ["bias-correction"], "no state is a moving average"),
+    "fixed-scale": ("gaussian-fixed", ["fixed-scale"], "no scale"),
+    "rho": ("gaussian-diag", ["separate-rates", "rho=1"], "replaced by other step sizes"),
+    "retraction": ("gaussian", ["retraction"], "not affine in v"),
+    "precision": ("gaussian-diag", ["precision=new"], "already divides"),
+    "prior": ("gaussian", ["prior=total"], "is no average"),
+    "ess": ("bernoulli-sign", ["ess"], "does not probe gradients"),
+    "clip": ("gaussian-full", ["clip"], "mixes them"),
+    "rescale": ("gaussian-diag", ["rescale"], "no step size of its own"),
+    "start": ("gaussian-diag", ["square-root", "start"], "starts at zero"),
+    "rename": ("gaussian-diag", ["rename=s:eps"], "is taken, or kept"),
+    "coordinates": ("gaussian-diag", ["rho=1", "coordinates=working"], "rewritten already"),
+    "relax": ("gaussian-diag", ["relax"], "two values"),
+    "straight-through": ("gaussian-diag", ["straight-through"], "not relaxed"),
+    "no-shrinkage": ("gaussian-diag", ["no-shrinkage"], "does not shrink it"),
+    "tau": ("bernoulli-sign", ["relax", "tau=0"], "has no limit"),
+    "stale-mean": ("gaussian-diag", ["stale-mean"], "no mean parameter"),
+    "fixed-point": ("gaussian-diag", ["stochastic", "fixed-point"], "no fixed point"),
+}  # fmt: skip
+
+
+def test_the_registry_is_complete() -> None:
+    """Every module says what it is, rewrites, requires; every one is tested here."""
+    assert set(registry()) == set(REWRITES) == set(REFUSALS)
+    for flag, a in registry().items():
+        assert (a.flag, bool(a.summary), bool(a.rewrites), bool(a.requires)) == (
+            flag, True, True, True,
+        )  # fmt: skip
+        assert a.citation or flag in ("rename", "start"), flag
+
+
+@pytest.mark.parametrize("flag", sorted(REWRITES))
+def test_rewrites(flag: str) -> None:
+    assert REWRITES[flag]()
+
+
+@pytest.mark.parametrize("flag", sorted(REFUSALS))
+def test_refuses_with_a_reason(flag: str) -> None:
+    family, flags, reason = REFUSALS[flag]
+    with pytest.raises(NotApplicable) as refused:
+        derive(family, flags)
+    assert f"--{flag}" in refused.value.what
+    assert reason in refused.value.why
+    assert "after: blrgen derive" in str(refused.value)
+
+
+@pytest.mark.parametrize("flag", sorted(REWRITES))
+def test_every_acted_approximation_is_a_line(flag: str) -> None:
+    """The step names the flag and gives a reason, in words a reader knows (no raw names)."""
+    family = {"relax": "bernoulli-sign", "tau": "bernoulli-sign"}.get(flag, "gaussian-diag")
+    flags = {
+        "tau": ["relax", "tau=1/2"], "precision": ["precision=old"], "prior": ["prior=apart"],
+        "hessian": ["hessian=squared-gradient"], "rho": ["rho=1"], "rename": ["rename=s:q"],
+        "coordinates": ["coordinates=working"], "rescale": ["separate-rates", "rescale"],
+        "clip": ["separate-rates", "clip"], "fixed-point": ["delta", "fixed-point"],
+        "bias-correction": ["square-root", "bias-correction"],
+    }.get(flag, [flag])  # fmt: skip
+    if flag in ("straight-through", "no-shrinkage", "stale-mean"):
+        family = "bernoulli-sign"
+        flags = ["relax", "straight-through", flag] if flag == "no-shrinkage" else ["relax", flag]
+    d = derive(family, flags)
+    lines = [s for s in d.steps if s.approximation.split("=")[0] == flag]
+    assert lines
+    for line in lines:
+        assert line.because
+        for raw in ("alpha", "beta", "delta", "rho", "gamma", "lambda"):
+            assert raw not in line.because.replace("--", " "), line.because
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("rho=2", "0 < ρ ≤ 1"), ("rho=0", "0 < ρ"), ("tau=-1", "temperature"), ("hessian=x", "known"),
+     ("nonsense", "did you mean|known"), ("delta=1", "no value"), ("hessian", "needs a value"),
+     ("rename=q:x", "no state"), ("rename=s:lambda", "not a name|taken"), ("rename=s:", "not a name"),
+     ("rename=s:a b", "not a name"), ("rho=1/0", "."), ("rho=x", "."), ("tau=", ".")],
+)  # fmt: skip
+def test_bad_values(text: str, reason: str) -> None:
+    with pytest.raises(UserError, match=reason):
+        derive("bernoulli-sign" if text.startswith("tau") else "gaussian-diag",
+               ["relax", text] if text.startswith("tau") else [text])  # fmt: skip
+
+
+def test_requests_as_text() -> None:
+    assert parse_request("--hessian=reparam") == ("hessian", "reparam")
+    assert parse_request(" delta ") == ("delta", None)
+
+
+def test_draws_follow_a_change_of_state() -> None:
+    """θ ~ N(m, precision⁻¹) with the precision as the rule now keeps it."""
+    d = derive("gaussian-full", ["stochastic", "prior=apart", "rename=m:q"])
+    assert d.rule["theta"].distribution.startswith("N(q, (S + delta")
+
+
+def test_the_place_of_a_probe_follows_later_approximations() -> None:
+    d = diag("hessian=gauss-newton", "delta")
+    assert "at the mean m" in d.rule["h"].meaning
+    assert "expectation" not in d.rule["h"].meaning
+
+
+def test_meanings_follow_a_change_of_state() -> None:
+    d = derive("ivon")
+    assert "precision" not in d.rule["h"].meaning
+    assert "per example" in d.rule["h"].meaning
+    assert "per example" in d.rule["delta"].meaning
+    assert derive("vprop").rule["s"].meaning == "curvature of the loss alone, per example"
+
+
+def test_momentum_then_a_prior_weighs_it_right() -> None:
+    """With momentum on the scale, δ enters with the weight of the curvature, ρ(1 − β₁)."""
+    d = diag("momentum", "prior=total")
+    assert says(d, "s_next", "s - rho*(1-beta1)*(s - h - delta) + beta1*(s - s_prev)")
+    d = diag("momentum", "prior=apart")
+    assert says(d, "s_prev_next", "s")
+
+
+@pytest.mark.parametrize("before", [["rename=S:P"], ["prior=apart"], ["ess"]])
+def test_the_reparameterised_hessian_follows_a_change_of_state(before: list[str]) -> None:
+    """Ĥ = ½(P(θ − m)gᵀ + transpose), P the precision as the rule now keeps it."""
+    d = derive("gaussian-full", ["stochastic", *before, "hessian=reparam"])
+    precision = dict(d.rule.posterior)["precision"]
+    theta, m, g = (d.rule[n].symbol for n in ("theta", "m", "g"))
+    outer = precision * (theta - m) * T(g)
+    assert normal(d.rule.expr("H_hat") - (outer + T(outer)) / 2) == 0
+
+
+def test_numbers_of_any_kind(capsys: Any) -> None:
+    """A rational given as a decimal is that rational."""
+    assert says(diag("rho=0.25"), "s_next", "3*s/4 + h/4")
+    assert capsys.readouterr().out == ""

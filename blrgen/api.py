@@ -1,11 +1,11 @@
 """From words to a derivation: the driver that strings the stages together.
 
-    read      family file, loss text, options → Family, Loss, Recipe
-    geometry  Family → A, μ, F, 𝓗, charts
-    expect    Geometry → ∇_μ E_q[ℓ]
-    rule      → the exact rule, natural then working coordinates
-    approximate  one named rewriting after the other, in the order given
-    loss      a concrete loss put where the rule probes it
+read      family file, loss text, options → Family, Loss, Recipe
+geometry  Family → A, μ, F, 𝓗, charts
+expect    Geometry → ∇_μ E_q[ℓ]
+rule      → the exact rule, natural then working coordinates
+approximate  one named rewriting after the other, in the order given
+loss      a concrete loss put where the rule probes it
 """
 
 from __future__ import annotations

@@ -111,7 +111,9 @@ def _against_density(geometry: Geometry) -> Iterator[Finding]:
                 )  # fmt: skip
                 return
     for stage, gap in worst.items():
-        yield Finding(stage, True, f"numeric: within {mpmath.nstr(gap, 2)} of the density at 3 points")
+        yield Finding(
+            stage, True, f"numeric: within {mpmath.nstr(gap, 2)} of the density at 3 points"
+        )
 
 
 def _comparisons(

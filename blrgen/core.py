@@ -176,12 +176,14 @@ class Step:
     because: str
     space: str = ""  # natural | mean | working | sample
     approximation: str = ""  # the flag's name when this line is an approximation
-    notation: tuple[tuple[str, str, str], ...] = ()  # symbol name, unicode, LaTeX: valid at this line
+    notation: tuple[
+        tuple[str, str, str], ...
+    ] = ()  # symbol name, unicode, LaTeX: valid at this line
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """Everything derived so far: the geometry it stands on, the rule, the lines, the assumptions."""
+    """Everything derived so far: the geometry, the rule, the lines, the assumptions."""
 
     family: Family
     loss: Loss

@@ -56,7 +56,9 @@ class Identification:
         for name, add, drop in self.nearest:
             parts = [f"add {' '.join(add)}"] if add else []
             parts += [f"drop {' '.join(drop)}"] if drop else []
-            rows.append(f"  {name}: {'; '.join(parts) or 'the same approximations in another order'}")
+            rows.append(
+                f"  {name}: {'; '.join(parts) or 'the same approximations in another order'}"
+            )
         return "\n".join(rows)
 
 
@@ -92,7 +94,9 @@ def _flag(request: tuple[str, str | None]) -> str:
     return f"--{request[0]}" if request[1] is None else f"--{request[0]} {request[1]}"
 
 
-def _nearest(d: Derivation, recipes: Any) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
+def _nearest(
+    d: Derivation, recipes: Any
+) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
     """Recipes of the same candidate by how many approximations differ."""
     ours = list(d.approximations)
     rows = []
@@ -133,8 +137,7 @@ def match_rules(d: Derivation, known: Derivation, name: str) -> Match | None:
 
 
 def _same_probes(ours: Rule, theirs: Rule) -> bool:
-    """The loss must be asked the same: gradients of a minibatch or of everything count alike,
-    but not at another place."""
+    """The loss must be asked the same, at the same place, on a minibatch or on everything."""
 
     def asked(rule: Rule) -> list[tuple[str, str]]:
         return sorted(
@@ -216,7 +219,9 @@ def _level(
 ) -> str | None:
     """The weakest level over all states (and draws), or None where one is refuted."""
     table = {t.symbol: o.symbol for t, o in states} | {q.symbol: e for q, e in hyper}
-    table |= {q.symbol: ours[q.name].symbol for q in theirs.of("input", "draw", "data") if q.name in ours}
+    table |= {
+        q.symbol: ours[q.name].symbol for q in theirs.of("input", "draw", "data") if q.name in ours
+    }
     pairs = [(left[o.name], right[t.name]) for t, o in states]
     pairs += [(left[k], right[k]) for k in right if k.startswith("@") and k in left]
     if {k for k in left if k.startswith("@")} != {k for k in right if k.startswith("@")}:

@@ -49,7 +49,10 @@ def _entry(
     """The paper's row, then the algorithms that reproduce it."""
     needs = entry.get("needs", "")
     recipes = entry.get("recipes", [])
-    out = [entry["title"] + (f": {'the rest is ' if recipes else ''}not yet, needs {needs}" if needs else "")]
+    out = [
+        entry["title"]
+        + (f": {'the rest is ' if recipes else ''}not yet, needs {needs}" if needs else "")
+    ]
     for name in recipes:
         out.append(lines[name].rstrip())
         said = wrap(rows[name].approximations, columns - 6)
@@ -72,12 +75,18 @@ def _row(name: str) -> Row:
         else:
             levels.append(verdict.level)
     said = " ".join("--" + (f if o is None else f"{f} {o}") for f, o in d.approximations)
-    cells = (d.family.name, f"{len(d.steps)} lines", weakest(levels), _emitted(emitted), _matched(name))
+    cells = (
+        d.family.name,
+        f"{len(d.steps)} lines",
+        weakest(levels),
+        _emitted(emitted),
+        _matched(name),
+    )
     return Row(name, cells, said)
 
 
 def _emitted(levels: dict[str, str]) -> str:
-    """ "numpy, numba: identity" when both targets reach the same level."""
+    """The level of each target, said once when they agree."""
     if len(set(levels.values())) == 1:
         return f"{', '.join(levels)}: {next(iter(levels.values()))}"
     return ", ".join(f"{k}: {v}" for k, v in levels.items())

@@ -15,7 +15,7 @@ ADAM = [
 
 def test_a_family_and_its_approximations() -> None:
     d = blrgen.derive("gaussian-diag", ADAM)
-    assert [s.approximation for s in d.steps if s.approximation][0] == "delta"
+    assert next(s.approximation for s in d.steps if s.approximation) == "delta"
     assert {q.name for q in d.rule.of("hyper")} == {"alpha", "beta1", "beta2", "c"}
     verdict = d.prove("adam")
     assert verdict.proved

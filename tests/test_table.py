@@ -36,9 +36,16 @@ def test_momentum_exhibits_its_change_of_state(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "other"), [("adam", "rmsprop"), ("ivon", "vadam"), ("von", "iblr"), ("sgd", "momentum"),
-                        ("bayesbinn", "bayesbinn-stale"), ("online-newton", "newton")]
-)  # fmt: skip
+    ("name", "other"),
+    [
+        ("adam", "rmsprop"),
+        ("ivon", "vadam"),
+        ("von", "iblr"),
+        ("sgd", "momentum"),
+        ("bayesbinn", "bayesbinn-stale"),
+        ("online-newton", "newton"),
+    ],
+)
 def test_another_algorithm_is_refuted(name: str, other: str) -> None:
     assert prove_against(derive(name), other).level == "refuted"
 

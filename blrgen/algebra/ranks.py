@@ -33,22 +33,27 @@ class SymMat(Mat):
 
 
 def scalar(name: str) -> Expr:
+    """A real commuting symbol."""
     return sp.Symbol(name, real=True)
 
 
 def positive(name: str) -> Expr:
+    """A positive commuting symbol."""
     return sp.Symbol(name, positive=True)
 
 
 def vec(name: str) -> Expr:
+    """A column vector."""
     return Vec(name, commutative=False)
 
 
 def mat(name: str) -> Expr:
+    """A matrix without structure."""
     return Mat(name, commutative=False)
 
 
 def symmat(name: str) -> Expr:
+    """A symmetric matrix."""
     return SymMat(name, commutative=False)
 
 

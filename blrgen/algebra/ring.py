@@ -87,6 +87,7 @@ Ring = Elementwise | Matrix
 
 
 def ring_of(elementwise: bool) -> Ring:
+    """The ring of a family."""
     return Elementwise() if elementwise else Matrix()
 
 

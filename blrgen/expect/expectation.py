@@ -13,7 +13,6 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.partial import partial
 from blrgen.expect.identities import Identity, NoIdentity, find_identity
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of
@@ -105,7 +104,7 @@ def _enumerate(geometry: Geometry) -> Expectation:
         gradient = tuple(geometry.to_working(x) for x in geometry.mean_gradient_of(mean_loss))
     return Expectation(
         "enumeration",
-        f"on {len(points)} points each q(θ_k) is affine in μ, so ∇_μ takes differences of the losses"
+        f"on {len(points)} points each q(θ_k) is affine in μ: ∇_μ takes differences of losses"
         if affine
         else "𝔼_q[ℓ] is a finite sum over the support",
         tuple(Probe(n, x, 0, str(p)) for n, x, p in zip(names, symbols, points, strict=True)),
@@ -132,11 +131,13 @@ def _by_score(geometry: Geometry, reason: str) -> Expectation:
     ]  # fmt: skip
     from blrgen.show.expression import unicode
 
+    low = _LOW if len(geometry.natural) > 1 else ("",)
     gradient = geometry.solve_dual(list(symbols), geometry.mean, geometry.natural)
     probes = tuple(
         Probe(
             str(s), s, 0, "score",
-            meaning=f"𝔼_q[ℓ({geometry.family.variable})·({unicode(t)} − μ{_LOW[i]})]: the loss weighted by the score",
+            meaning=f"𝔼_q[ℓ({geometry.family.variable})·({unicode(t)} − μ{low[i]})]: "
+            "the loss weighted by the score",
         )
         for i, (s, t) in enumerate(zip(symbols, geometry.family.statistics, strict=True))
     )  # fmt: skip

@@ -41,7 +41,8 @@ def charts(family: Family, ring: Ring) -> tuple[dict[Expr, Expr], dict[Expr, Exp
             f"the charts of {family.name!r} cannot be solved for each other",
             where=family.path,
             why=str(e),
-            how="give the other direction: working = … on a natural parameter, natural = … on a working one",
+            how="give the other direction: working = … on a natural parameter, "
+            "natural = … on a working one",
         ) from e
     _check_round_trip(family, forward, backward, ring)
     return forward, backward
@@ -86,7 +87,7 @@ def _solve_one(equation: Expr, x: Expr, ring: Ring, family: Family) -> Expr:
 
 
 def _undo_function(equation: Expr, x: Expr) -> Expr | None:
-    """x from a·f(x) + b = 0 with an f that has an inverse: exp, log, tanh, …"""
+    """x from a·f(x) + b = 0 with an f that has an inverse, such as exp, log or tanh."""
     holders = [f for f in equation.atoms(sp.Function) if f.has(x)]
     if len(holders) != 1 or holders[0].args != (x,) or not hasattr(holders[0], "inverse"):
         return None

@@ -135,6 +135,7 @@ class Geometry:
 
 
 def direction_symbol(x: Expr, name: str) -> Expr:
+    """A symbol of the same rank as x, for a displacement of it."""
     return sp.Symbol(name, real=True) if x.is_commutative else type(x)(name, commutative=False)
 
 
@@ -200,7 +201,10 @@ def gaussian_moment(f: Expr, theta: Expr, quadratic: tuple[Expr, Expr, Expr], ri
     if q.has(theta):
         raise UserError(f"E_q of {f} has no closed form here", why="it is not quadratic")
     mean = ring.tidy(precision**-1 * b0)
-    free = (lambda x: x.subs(theta, 0)) if ring.elementwise else (lambda x: _free_part(x, theta))
+
+    def free(x: Expr) -> Expr:
+        return x.subs(theta, 0) if ring.elementwise else _free_part(x, theta)
+
     spread = q * precision**-1 if ring.elementwise else trace(normal(q * precision**-1))
     return ring.tidy(
         free(sp.expand(f))

@@ -34,9 +34,7 @@ def inverse_mean(geometry: Geometry) -> tuple[Expr, ...] | None:
     """λ(μ), or None where there is no closed form."""
     ring = geometry.ring
     symbols = mean_symbols(geometry)
-    equations = [
-        ring.tidy(m - mu) for m, mu in zip(geometry.mean_in_working, symbols, strict=True)
-    ]
+    equations = [ring.tidy(m - mu) for m, mu in zip(geometry.mean_in_working, symbols, strict=True)]
     try:
         found = _solve_triangular(equations, list(geometry.working), ring, geometry.family)
     except (InternalError, NotImplementedError):

@@ -176,7 +176,8 @@ def check_normalisable(family: Family, precision: Expr, ring: Ring) -> None:
                     raise UserError(
                         f"the density of {family.name!r} cannot be normalised",
                         where=family.path,
-                        why=f"its exponent grows with the square when {p.name} is in {p.domain.text}",
+                        why="its exponent grows with the square when "
+                        f"{p.name} is in {p.domain.text}",
                         how=how,
                     )
         return

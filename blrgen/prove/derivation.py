@@ -87,8 +87,8 @@ def _refuted(d: Derivation, known: Derivation, name: str) -> Verdict:
             who = "the derivation" if state in ours else name
             proofs.append((state, Proof("refuted", claim, f"only {who} has the state {state}")))
     if all(p.proved for _, p in proofs):
-        proofs = [("probes", Proof("refuted", f"the rule is that of {name}",
-                                   "the loss is probed, drawn or started differently"))]  # fmt: skip
+        why = "the loss is probed, drawn or started differently"
+        proofs = [("probes", Proof("refuted", f"the rule is that of {name}", why))]
     return Verdict(tuple(proofs))
 
 

@@ -21,8 +21,10 @@ def arrange(x: Expr, hyper: Iterable[Expr]) -> Expr:
 
 
 def _signed(coefficient: Expr) -> tuple[Expr, ...]:
-    """A sum of hyperparameters as factors, common ones out and its constant positive:
-    −½ + ½ρ as −½·(1 − ρ), Nβ − N as −N·(1 − β)."""
+    """A sum of hyperparameters as factors: common ones out, and its constant positive.
+
+    −½ + ½ρ is −½·(1 − ρ), and Nβ − N is −N·(1 − β).
+    """
     if not coefficient.is_Add:
         return (coefficient,)
     if any(p.exp.is_negative for p in coefficient.atoms(sp.Pow) if p.exp.is_Integer):
@@ -48,7 +50,8 @@ def common_factor(x: Expr, hyper: Iterable[Expr]) -> Expr:
 
 
 def _split(term: Expr, names: set[Expr]) -> tuple[Expr, Expr]:
-    outer, inner = [], []
+    outer: list[Expr] = []
+    inner: list[Expr] = []
     for factor in sp.Mul.make_args(term):
         known = factor.is_commutative and factor.free_symbols <= names
         (outer if known else inner).append(factor)

@@ -37,8 +37,8 @@ def exact_derivation(family: Family, loss: Loss) -> Derivation:
             f"the rule of {family.name!r} cannot be solved for its parameters",
             where=family.path,
             why=str(e),
-            how="working parameters in which the natural parameters separate: the scale alone in one"
-            " of them, as in mean and precision",
+            how="working parameters in which the natural parameters separate: "
+            "the scale alone in one of them, as in mean and precision",
         ) from e
     rule = _rule(geometry, expectation, exact)
     steps = (
@@ -159,6 +159,7 @@ def _posterior(geometry: Geometry) -> tuple[tuple[str, Expr], ...]:
 
 
 def sym(name: str) -> Expr:
+    """A real symbol that stands for a quantity of the text, read through the notation."""
     return sp.Symbol(name, real=True)
 
 

@@ -67,6 +67,7 @@ def put_loss(d: Derivation) -> Derivation:
 def _with_hyperparameters(loss: Loss) -> Loss:
     """Names of the hyperparameter table in a loss are those hyperparameters."""
     table = {x: hyper_symbol(x.name) for x in loss.data if x.name in _HYPER}
+    assert loss.expr is not None
     return replace(
         loss, expr=loss.expr.xreplace(table), data=tuple(table.get(x, x) for x in loss.data)
     )

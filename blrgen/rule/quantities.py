@@ -51,15 +51,16 @@ def hyper(name: str, *, default: str | None = None, meaning: str = "") -> Quanti
 
 
 def hyper_symbol(name: str) -> Expr:
+    """The symbol of a hyperparameter; a range that starts at zero makes it positive."""
     domain = _HYPER.get(name, ("", "(0, oo)", ""))[1]
-    if domain.startswith("(0") or name in ("beta1", "beta2", "gamma", "c", "delta"):
-        return sp.Symbol(name, positive=True)
-    return sp.Symbol(name, real=True)
+    positive = domain.startswith(("(0", "[0"))
+    return sp.Symbol(name, **({"positive": True} if positive else {"real": True}))
 
 
 def state(
     geometry: Geometry, x: Expr, *, init: Expr, meaning: str, domain: str = "(-oo, oo)"
 ) -> Quantity:
+    """A state of the rank of its symbol."""
     return Quantity(
         name=x.name,
         kind="state",
@@ -72,6 +73,7 @@ def state(
 
 
 def probe_quantity(probe: Probe, geometry: Geometry) -> Quantity:
+    """A probe as an input, with its reading."""
     text, latex, meaning = reading(probe, geometry.ring.elementwise)
     return Quantity(
         name=probe.name,

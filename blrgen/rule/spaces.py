@@ -19,6 +19,8 @@ Expr = Any
 
 @dataclass(frozen=True)
 class Space:
+    """A coordinate space, told apart by name."""
+
     name: str
     meaning: str
 
@@ -61,7 +63,8 @@ class Element:
                     if there
                     else "right is not in any coordinate space"
                 ),
-                how="apply the Fisher matrix or its inverse, or take the gradient in the dual coordinates",
+                how="apply the Fisher matrix or its inverse, "
+                "or take the gradient in the dual coordinates",
             )
         return Element(
             self.space, tuple(how(a, b) for a, b in zip(self.parts, other.parts, strict=True))

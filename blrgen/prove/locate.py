@@ -31,6 +31,7 @@ from blrgen.prove.proof import Verdict
 from blrgen.prove.symbolic.linear import NC
 from blrgen.prove.symbolic.number import CannotRun, Sym, Truth, expr_of
 from blrgen.prove.symbolic.run import Record
+from blrgen.show.expression import ascii
 
 Expr = Any
 MAX_CANDIDATES = 600
@@ -103,9 +104,8 @@ class Search:
             for r in suspects:
                 repair = self._repair(r, states)
                 if repair is not None:
-                    return r.line, f"{r.target} = {repair}" if "return" not in r.target else str(
-                        repair
-                    )
+                    text = ascii(repair)
+                    return r.line, text if "return" in r.target else f"{r.target} = {text}"
         hyper = {self.mode.quantity(q.name).symbol for q in self.run.rule.of("hyper", "counter")}
         for r in strange:
             e = self._expr(r.value)

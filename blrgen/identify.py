@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations, product
 from typing import Any
 
@@ -69,7 +70,7 @@ def identify(d: Derivation) -> Identification:
     recipes = read_recipes()
     found: list[Match] = []
     for name in recipes:
-        match = match_rules(d, derive(name), name)
+        match = match_rules(d, _known(name), name)
         if match is not None:
             found.append(match)
     found = [m for m in found if not m.note] or found
@@ -83,6 +84,12 @@ def with_identified(d: Derivation) -> Derivation:
     own = d.recipe is not None and d.approximations == d.recipe.approximations
     names = (d.recipe.name,) if own and d.recipe else tuple(m.name for m in identify(d).matches)
     return d.with_(facts=tuple({**dict(d.facts), "identified": names}.items()))
+
+
+@cache
+def _known(name: str) -> Derivation:
+    """The derivation of a recipe; nothing a process does can change it."""
+    return derive(name)
 
 
 def _said(d: Derivation) -> str:
@@ -116,7 +123,7 @@ def match_rules(d: Derivation, known: Derivation, name: str) -> Match | None:
     ours, theirs = d.rule, known.rule
     if d.geometry.ring.elementwise != known.geometry.ring.elementwise:
         return None
-    if ours.until != theirs.until or not _same_probes(ours, theirs):
+    if ours.until != theirs.until or not _same_probes(d, known):
         return None
     if len(ours.of("state")) != len(theirs.of("state")):
         return None
@@ -136,13 +143,12 @@ def match_rules(d: Derivation, known: Derivation, name: str) -> Match | None:
     return None
 
 
-def _same_probes(ours: Rule, theirs: Rule) -> bool:
-    """The loss must be asked the same, at the same place, on a minibatch or on everything."""
+def _same_probes(ours: Derivation, theirs: Derivation) -> bool:
+    """The loss must be asked the same, at the same place, whatever that place is called."""
 
-    def asked(rule: Rule) -> list[tuple[str, str]]:
+    def asked(d: Derivation) -> list[tuple[str, int, str, bool]]:
         return sorted(
-            (q.name, q.text.split("(")[-1] if "(" in q.text else q.text[:2])
-            for q in rule.of("input")
+            (p.name, p.order, p.at, bool(p.meaning)) for p in d.fact("probes", ()) if p.name in d.rule
         )
 
     return asked(ours) == asked(theirs)

@@ -45,6 +45,6 @@ APPROXIMATION = Approximation(
     summary="𝔼_q[f(θ)] ≈ f(m): the expectation is replaced by the value at the mean",
     rewrites="𝔼_q[∇ℓ] → ∇ℓ(m) and 𝔼_q[∇²ℓ] → ∇²ℓ(m)",
     requires="an expectation under q in the rule; good where ℓ varies little over the spread of q",
-    citation="Khan & Rue (2023), section 1.3; Dorfman (1938)",
+    citation="Khan & Rue (2023); Dorfman (1938)",
     apply=apply,
 )

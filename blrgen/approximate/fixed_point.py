@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from blrgen.approximate.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
+
+Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
@@ -44,10 +46,21 @@ def fixed_point(d: Derivation) -> list[tuple[object, object]]:
             if gap.has(probe.symbol) and not (gap.has(q.symbol) and q.name == d.fact("scale")):
                 target = probe.symbol
         try:
-            out.append((target, isolate(gap, target)))
+            out.append((target, isolate(_essential(gap, target), target)))
         except InternalError:
             out.append((q.symbol, d.rule.expr(f"{q.name}_next").subs(still)))
     return out
+
+
+def _essential(gap: Expr, target: Expr) -> Expr:
+    """The factor of a gap that decides it: of v − v/(½vh + ½), the one in 1 − vh."""
+    import sympy as sp
+
+    if not gap.is_commutative or not gap.is_rational_function(target):
+        return gap
+    numerator = sp.fraction(sp.together(gap))[0]
+    factors = [f for f, _ in sp.factor_list(numerator)[1] if f != target and f.has(target)]
+    return factors[0] if len(factors) == 1 else gap
 
 
 APPROXIMATION = Approximation(
@@ -55,6 +68,6 @@ APPROXIMATION = Approximation(
     summary="the step is repeated until the parameters no longer move",
     rewrites="one step → the limit of the steps",
     requires="a rule without draws",
-    citation="Laplace (1774); Khan & Rue (2023), section 3",
+    citation="Laplace (1774); Khan & Rue (2023)",
     apply=apply,
 )

@@ -41,6 +41,6 @@ APPROXIMATION = Approximation(
     summary="the scale of the candidate is held at one and not learned",
     rewrites="s, s⁺ → 1 and the update of s → nothing",
     requires="a candidate with a scale",
-    citation="Khan & Rue (2023), section 1.3.1",
+    citation="Khan & Rue (2023)",
     apply=apply,
 )

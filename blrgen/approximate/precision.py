@@ -42,7 +42,7 @@ APPROXIMATION = Approximation(
     summary="which scale divides the mean step; the rule in natural coordinates gives the new one",
     rewrites="s⁺ ↔ s in the mean step",
     requires="a scale in the mean step",
-    citation="Khan & Rue (2023), equation for the variational online Newton method",
+    citation="Khan & Rue (2023)",
     apply=apply,
     options=("new", "old"),
 )

@@ -87,7 +87,8 @@ def probe_of_order(d: Derivation, order: int) -> Probe | None:
 def set_probes(d: Derivation, change: Callable[[Probe], Probe]) -> Derivation:
     """Change where the probes are taken, and how they read."""
     new = tuple(change(p) for p in probes(d))
-    made = {p.name: probe_quantity(p, d.geometry) for p in new}
+    mean = dict(d.rule.posterior).get("mean")
+    made = {p.name: probe_quantity(p, d.geometry, mean) for p in new}
     quantities = tuple(made.get(q.name, q) if q.kind == "input" else q for q in d.rule.quantities)
     return put(d.with_(rule=replace(d.rule, quantities=quantities)), probes=new)
 

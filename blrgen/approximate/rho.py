@@ -36,7 +36,7 @@ APPROXIMATION = Approximation(
     summary="the step size of the rule is fixed; ρ = 1 keeps nothing of the old natural parameters",
     rewrites="ρ → the value",
     requires="ρ in the rule, 0 < value ≤ 1",
-    citation="Khan & Rue (2023), sections 3 and 5",
+    citation="Khan & Rue (2023)",
     apply=apply,
     options="value",
 )

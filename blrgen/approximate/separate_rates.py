@@ -71,6 +71,6 @@ APPROXIMATION = Approximation(
     summary="once mean and scale have equations of their own, each gets a step size of its own",
     rewrites="ρ → α in the step of the mean, ρ → β in the step of the scale",
     requires="a mean and a scale that share ρ",
-    citation="Khan & Rue (2023), section 4.2",
+    citation="Khan & Rue (2023)",
     apply=apply,
 )

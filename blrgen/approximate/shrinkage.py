@@ -46,6 +46,6 @@ APPROXIMATION = Approximation(
     summary="the entropy's pull is left out: (1−ρ)λ → λ",
     rewrites="(1−ρ)λ → λ, ρ → α",
     requires="a natural parameter that the step shrinks",
-    citation="Khan & Rue (2023), section 4.4",
+    citation="Khan & Rue (2023)",
     apply=apply,
 )

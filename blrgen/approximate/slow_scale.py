@@ -47,6 +47,6 @@ APPROXIMATION = Approximation(
     summary="the scale moves slowly: s₋ ≈ s where momentum compares two scales",
     rewrites="s₋ → s in the momentum term, and the scale's own momentum γ(s − s₋) → 0",
     requires="a scale that is learned",
-    citation="Khan & Rue (2023), section 4.2",
+    citation="Khan & Rue (2023)",
     apply=apply,
 )

@@ -70,6 +70,6 @@ APPROXIMATION = Approximation(
     summary="the mean step is divided by the root of the scale (and a small constant)",
     rewrites="1/s⁺ → 1/(√s⁺ + c) in the mean step; an additive prior already there takes c's place",
     requires="a diagonal scale that divides the mean step",
-    citation="Tieleman & Hinton (2012); Khan & Rue (2023), section 4.2",
+    citation="Tieleman & Hinton (2012); Khan & Rue (2023)",
     apply=apply,
 )

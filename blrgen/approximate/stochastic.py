@@ -78,6 +78,6 @@ APPROXIMATION = Approximation(
     summary="a minibatch stands for the data, and one draw θ ~ q for an expectation left in the rule",
     rewrites="∇ℓ → ĝ; 𝔼_q[∇ℓ] → ĝ(θ) with θ ~ q",
     requires="gradients or Hessians of the loss in the rule",
-    citation="Robbins & Monro (1951); Khan & Rue (2023), section 4",
+    citation="Robbins & Monro (1951); Khan & Rue (2023)",
     apply=apply,
 )

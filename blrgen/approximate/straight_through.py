@@ -43,6 +43,6 @@ APPROXIMATION = Approximation(
     summary="the slope of the relaxation over the Fisher information, (1−θ²)/(τ(1−μ²)), is taken as 1",
     rewrites="(1−θ²)/(τ(1−μ²)) → 1",
     requires="a relaxed variable",
-    citation="Bengio, Léonard & Courville (2013); Khan & Rue (2023), section 4.4",
+    citation="Bengio, Léonard & Courville (2013); Khan & Rue (2023)",
     apply=apply,
 )

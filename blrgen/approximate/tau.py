@@ -49,7 +49,7 @@ APPROXIMATION = Approximation(
     summary="the temperature of the relaxation is fixed; at 0 the relaxed variable is a sign again",
     rewrites="τ → the value; tanh(x/τ) → sign(x) at 0",
     requires="a relaxed variable; at 0, no 1/τ left in the step",
-    citation="Khan & Rue (2023), section 4.4",
+    citation="Khan & Rue (2023)",
     apply=apply,
     options="value",
 )

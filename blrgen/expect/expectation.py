@@ -119,7 +119,7 @@ def _affine(geometry: Geometry, points: list[Expr], losses: list[Expr]) -> tuple
     rows = [[t.subs(theta, p) for p in points] for t in geometry.family.statistics]
     table = sp.Matrix([[1] * len(points), *rows])
     weights = table.inv().T * sp.Matrix(losses)  # ∂/∂(1, μ) of Σ q_k ℓ_k
-    return tuple(sp.factor(w) for w in list(weights)[1:])
+    return tuple(sp.expand(w) for w in list(weights)[1:])
 
 
 def _by_score(geometry: Geometry, reason: str) -> Expectation:

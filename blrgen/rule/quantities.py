@@ -72,9 +72,10 @@ def state(
     )
 
 
-def probe_quantity(probe: Probe, geometry: Geometry) -> Quantity:
-    """A probe as an input, with its reading."""
-    text, latex, meaning = reading(probe, geometry.ring.elementwise)
+def probe_quantity(probe: Probe, geometry: Geometry, mean: Expr = None) -> Quantity:
+    """A probe as an input, with its reading; `mean` is the candidate's as the rule writes it."""
+    coordinates = geometry.ring.elementwise and bool(geometry.family.support.size)
+    text, latex, meaning = reading(probe, geometry.ring.elementwise, coordinates, mean)
     return Quantity(
         name=probe.name,
         kind="input",
@@ -111,23 +112,44 @@ _DERIVATIVE = {
 }
 _PLACE = {
     "q": ("", "", "in expectation under q"),
-    "m": ("(m)", "(m)", "at the mean m"),
+    "m": ("({mean})", "({mean})", "at the mean {mean}"),
     "theta": ("(θ)", r"(\theta)", "at the draw theta"),
 }
 
 
-def reading(probe: Probe, elementwise: bool) -> tuple[str, str, str]:
+def _place(at: str, mean: Expr) -> tuple[str, str, str]:
+    """Where the loss is probed, in unicode, LaTeX and English."""
+    text, latex, english = _PLACE.get(at, ("", "", ""))
+    if at != "m":
+        return text, latex, english
+    from blrgen.show.expression import latex as in_latex
+    from blrgen.show.expression import unicode
+
+    short = mean is not None and not mean.args
+    name, spelled = (unicode(mean), in_latex(mean)) if short else ("mean", r"\mathrm{mean}")
+    sentence = english.replace("{mean}", name if short else "").rstrip()
+    return text.replace("{mean}", name), latex.replace("{mean}", spelled), sentence
+
+
+def reading(
+    probe: Probe, elementwise: bool, coordinates: bool, mean: Expr
+) -> tuple[str, str, str]:
     """(unicode, LaTeX, English) of a probe, e.g. (∇ℓ(m), …, "the gradient … at the mean m")."""
     if probe.meaning:
-        place = _PLACE.get(probe.at, ("", "", ""))[2]
+        place = _place(probe.at, mean)[2]
         return probe.name, probe.name, probe.meaning.replace("{place}", place)
     if probe.order == 0:
-        text, where = f"𝔼[ℓ|{probe.at}]", f"expected loss with this coordinate fixed at {probe.at}"
+        at = probe.at.replace("-", "−")
+        text, where = f"𝔼[ℓ|{at}]", f"expected loss with this coordinate fixed at {at}"
         return text, rf"\mathbb{{E}}[\ell \mid {probe.at}]", where
     symbol, latex, english = _DERIVATIVE[probe.order]
     if probe.order == 2 and elementwise:
-        english = "the diagonal of the Hessian of the loss"
-    place, place_latex, where = _PLACE[probe.at]
+        english = (
+            "the diagonal of the Hessian of the loss"
+            if coordinates
+            else "the second derivative of the loss"
+        )
+    place, place_latex, where = _place(probe.at, mean)
     if probe.minibatch:
         symbol, latex = {1: ("ĝ", r"\hat g"), 2: ("Ĥ", r"\hat H")}[probe.order]
         if elementwise and probe.order == 2:

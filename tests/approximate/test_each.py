@@ -215,6 +215,24 @@ def test_the_place_of_a_probe_follows_later_approximations() -> None:
     assert "expectation" not in d.rule["h"].meaning
 
 
+def test_the_mean_is_called_what_the_rule_calls_it() -> None:
+    assert place(diag("delta", "rename=m:q"), "g") == "∇ℓ(q)"
+    assert place(diag("rename=m:q", "delta"), "g") == "∇ℓ(q)"
+    assert "at the mean q" in diag("rename=m:q", "delta").rule["g"].meaning
+    assert derive("gaussian", ["delta"]).rule["h"].meaning.startswith("the second derivative")
+
+
+@pytest.mark.parametrize("flags", [["delta"], ["delta", "rho=1/2"], ["delta", "rho=1"]])
+@pytest.mark.parametrize("family", ["gaussian", "gaussian-diag"])
+def test_the_fixed_point_is_solved_for(family: str, flags: list[str]) -> None:
+    """∇ℓ(m) = 0 and 1/v = ∇²ℓ(m), or s = ∇²ℓ(m), whatever the step size."""
+    d = derive(family, [*flags, "fixed-point"])
+    first, second = d.steps[-1].equations
+    h = d.rule["h"].symbol
+    assert (first.lhs, first.rhs) == (d.rule["g"].symbol, 0)
+    assert sp.cancel(second.rhs - (h if family == "gaussian-diag" else 1 / h)) == 0
+
+
 def test_meanings_follow_a_change_of_state() -> None:
     d = derive("ivon")
     assert "precision" not in d.rule["h"].meaning

@@ -148,7 +148,9 @@ def _same_probes(ours: Derivation, theirs: Derivation) -> bool:
 
     def asked(d: Derivation) -> list[tuple[str, int, str, bool]]:
         return sorted(
-            (p.name, p.order, p.at, bool(p.meaning)) for p in d.fact("probes", ()) if p.name in d.rule
+            (p.name, p.order, p.at, bool(p.meaning))
+            for p in d.fact("probes", ())
+            if p.name in d.rule
         )
 
     return asked(ours) == asked(theirs)

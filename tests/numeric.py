@@ -37,7 +37,7 @@ def value(x: Expr, env: Mapping[str, Any]) -> Any:
         return env[x.name]
     if x is sp.oo:
         return math.inf
-    if x.is_number and not x.args or x.is_Rational:
+    if (x.is_number and not x.args) or x.is_Rational:
         return float(x)
     if isinstance(x, T):
         inner = value(x.args[0], env)

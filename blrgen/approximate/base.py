@@ -44,7 +44,7 @@ def registry() -> dict[str, Approximation]:
 
 
 def parse_request(text: str) -> tuple[str, str | None]:
-    """ "hessian=reparam" → ("hessian", "reparam"); "delta" → ("delta", None)."""
+    """Flag and option: hessian=reparam → ("hessian", "reparam"), delta → ("delta", None)."""
     flag, equals, option = text.strip().removeprefix("--").partition("=")
     return flag.strip(), (option.strip() if equals else None)
 

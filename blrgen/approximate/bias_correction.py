@@ -22,7 +22,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         d = d.with_(assumptions=(*d.assumptions, "bias-correction"))
         return say(
             d, "bias-correction", option, "Bias correction",
-            "from here on, of every moving average started at 0; with momentum on the scale there is none yet",
+            "from here on, of every moving average started at 0; "
+            "with momentum on the scale there is none yet",
         )  # fmt: skip
     if not names:
         raise refuse(
@@ -65,7 +66,14 @@ def decay_of(d: Derivation, name: str) -> Expr | None:
 def correct(d: Derivation, names: tuple[str, ...]) -> Derivation:
     """x⁺ → x⁺/(1 − βᵗ) wherever another assignment uses it."""
     from blrgen.approximate.rewrite import (
-        TIME, next_symbol, put, rewrite, say, shown, symbol, with_quantities,
+        TIME,
+        next_symbol,
+        put,
+        rewrite,
+        say,
+        shown,
+        symbol,
+        with_quantities,
     )  # fmt: skip
     from blrgen.rule.quantities import step_counter
 

@@ -44,7 +44,9 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     direction = (x - final(d.rule, m)) / rate
     clipped = sp.Max(-c, sp.Min(c, direction))
     d = put(rewrite(d, {f"{m}_next": x - rate * clipped}), clip=True)
-    return say(d, "clip", option, "Clipping", f"no coordinate moves by more than {shown(rate)}·{shown(c)}")
+    return say(
+        d, "clip", option, "Clipping", f"no coordinate moves by more than {shown(rate)}·{shown(c)}"
+    )
 
 
 APPROXIMATION = Approximation(

@@ -46,7 +46,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     d = put(d.with_(rule=replace(d.rule, assignments=made)), coordinates="working")
     names = ", ".join(p.name for p in geometry.family.working)
     return say(d, "coordinates", option, "Working coordinates",
-               f"the natural-gradient step taken in ({names}): ψ⁺ = ψ − ρF_ψ⁻¹∇_ψ(𝔼_q[ℓ] − 𝓗)")  # fmt: skip
+               f"the natural-gradient step taken in ({names}): "
+               "ψ⁺ = ψ − ρF_ψ⁻¹∇_ψ(𝔼_q[ℓ] − 𝓗)")  # fmt: skip
 
 
 def working_step(d: Derivation) -> tuple[Expr, ...]:
@@ -74,7 +75,7 @@ APPROXIMATION = Approximation(
     flag="coordinates",
     summary="the coordinates in which the step is straight: natural (the rule) or working",
     rewrites="λ⁺ = λ − ρ∇_μL → ψ⁺ = ψ − ρF_ψ⁻¹∇_ψL",
-    requires="working coordinates in which the Fisher metric is block-diagonal; before other rewritings",
+    requires="working coordinates with a block-diagonal Fisher metric; before other rewritings",
     citation="Amari (1998)",
     apply=apply,
     options=("natural", "working"),

@@ -66,7 +66,7 @@ def _unit(d: Derivation, scaled: dict[Expr, Expr], name: str, n: Expr) -> Expr:
     from blrgen.approximate.rewrite import refuse, symbol
 
     precision, s = dict(d.rule.posterior)["precision"], symbol(d, name)
-    for unit in (n, 1 / n, n**-_half()):
+    for unit in (n, 1 / n, n ** -_half()):
         moved = precision.subs({**scaled, s: unit * s}, simultaneous=True)
         if d.geometry.ring.tidy(moved - n * precision) == 0:
             return unit
@@ -91,7 +91,7 @@ def per_example(d: Derivation, name: str) -> Derivation:
 
 APPROXIMATION = Approximation(
     flag="ess",
-    summary="the loss is written as N times a mean loss, and the scale as N times a scale per example",
+    summary="the loss is N times a mean loss, and the precision N times one per example",
     rewrites="∇ℓ → N∇ℓ̄, ∇²ℓ → N∇²ℓ̄, s → N s, δ → N δ",
     requires="gradients of the loss in the rule",
     citation="Khan et al. (2018); Shen et al. (2024)",

@@ -27,7 +27,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     )
     d = d.with_(rule=replace(d.rule, until="fixed point"))
     return say(d, "fixed-point", option, "To the fixed point",
-               "iterated until next = current; there the equations read", equations=still)  # fmt: skip
+               "iterated until next = current; there the equations read",
+               equations=still)  # fmt: skip
 
 
 def fixed_point(d: Derivation) -> list[tuple[object, object]]:

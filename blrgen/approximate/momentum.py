@@ -85,8 +85,8 @@ def natural_step(d: Derivation, step: MeanStep) -> MeanStep:
     if name is not None and step.divisor.has(d.rule[str(name)].symbol):
         raise refuse(
             "momentum",
-            f"the old {shown(d.rule[str(name)].symbol)} divides the mean step, so the step is not one in "
-            "natural coordinates, where the last one is repeated",
+            f"the old {shown(d.rule[str(name)].symbol)} divides the mean step, so the step is not "
+            "one in natural coordinates, where the last one is repeated",
             "put --momentum before what divides by the old scale, or --precision new before it",
         )
     made = {q.name for q in d.rule.of("intermediate", "draw", "input")}
@@ -137,7 +137,7 @@ def _check_additive(d: Derivation) -> None:
         x = shown(scale_value(d)[0])
         raise refuse(
             "momentum",
-            f"the natural parameters are not affine in {x}, so their momentum is not additive in {x}",
+            f"the natural parameters are not affine in {x}: their momentum is not additive in {x}",
             "--slow-scale first, which leaves the scale's own momentum out",
         )
 

@@ -49,8 +49,10 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     quantities = (
         probe_quantity(g, d.geometry),
         Quantity("eps", "draw", "elementwise", eps, "½log(u/(1−u)) with u uniform on (0, 1)",
-                 distribution="Logistic(0, 1/2)", domain="(-oo, oo)", text="ε", latex=r"\varepsilon"),
-        Quantity("theta", "intermediate", "elementwise", theta, "the relaxed draw, where the loss is probed"),
+                 distribution="Logistic(0, 1/2)", domain="(-oo, oo)", text="ε",
+                 latex=r"\varepsilon"),
+        Quantity("theta", "intermediate", "elementwise", theta,
+                 "the relaxed variable, where the loss is probed"),
         Quantity("mu", "intermediate", "elementwise", mu, "mean of the variable"),
     )  # fmt: skip
     inputs = tuple(q.name for q in d.rule.of("input"))
@@ -107,11 +109,10 @@ def _replace_enumeration(d: Derivation, gradient: Expr) -> Any:
     expr = d.rule.expr(f"{name}_next")
     probes = [q.symbol for q in d.rule.of("input")]
     shrunk = expr.subs({p: 0 for p in probes}, simultaneous=True)
-    rho = d.rule["rho"].symbol if "rho" in d.rule else 1
-    from blrgen.approximate.rewrite import hyper_symbols
+    from blrgen.approximate.rewrite import hyper_symbols, step_size
     from blrgen.rule.arrange import arrange
 
-    new = arrange(shrunk, hyper_symbols(d)) - rho * gradient
+    new = arrange(shrunk, hyper_symbols(d)) - step_size(d, "relax") * gradient
     made = tuple(
         replace(a, expr=new) if a.name == f"{name}_next" else a for a in d.rule.assignments
     )

@@ -25,7 +25,9 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if not new.isidentifier() or keyword.iskeyword(new) or not new.isascii():
         raise UserError(f"--rename: {new!r} is not a name", how="--rename s:h")
     if old.endswith("_prev"):
-        raise refuse("rename", f"{old} is the last {old.removesuffix('_prev')} and follows its name")
+        raise refuse(
+            "rename", f"{old} is the last {old.removesuffix('_prev')} and follows its name"
+        )
     reserved = {*RULE_WORDS, *_HYPER, "theta", "mu"} - {"h", "H"}
     made = new.endswith(("_next", "_prev", "_hat"))
     if new in d.rule or new in reserved or made or keyword.iskeyword(new):

@@ -33,6 +33,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         say,
         scale,
         scale_value,
+        shown,
         symbol,
     )  # fmt: skip
     from blrgen.core import Equation
@@ -47,7 +48,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if d.fact("coordinates") != "working" and not natural_in_scale(d):
         raise refuse(
             "retraction",
-            f"the step is straight in natural coordinates, and these are not affine in {family_scale}",
+            "the step is straight in natural coordinates, and these are not affine in "
+            f"{shown(family_scale)}",
             "--coordinates working first",
         )
     christoffel, direction = christoffel_of(d.geometry, family_scale)
@@ -108,10 +110,8 @@ def _in_state(
 
     x, value = scale
     state = symbol(d, str(d.fact("scale")))
-    if not state.is_commutative:
-        slope = sp.expand(value).coeff(state)
-    else:
-        slope = partial(value, state)
+    commutes = state.is_commutative
+    slope = partial(value, state) if commutes else sp.expand(value).coeff(state)
     # the state stays a symbol of its own so that powers of the step are not multiplied out
     hold = d.geometry.ring.symbol_like(x, "x_now")
     step = christoffel.xreplace({x: hold}).subs(direction, slope * total) / slope
@@ -127,7 +127,7 @@ def _check_blocks(d: Derivation, x: Expr) -> None:
             raise refuse(
                 "retraction",
                 f"the Fisher metric couples {x} and {other}, so the blocks are not separate",
-                "working parameters in which the metric is block-diagonal, such as mean and precision",
+                "working parameters with a block-diagonal metric, such as mean and precision",
             )
 
 

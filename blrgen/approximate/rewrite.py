@@ -20,7 +20,8 @@ from blrgen.errors import InternalError, NotApplicable
 from blrgen.expect.expectation import Probe
 from blrgen.rule.arrange import arrange
 from blrgen.rule.assemble import equations_of, probe_notation
-from blrgen.rule.quantities import TIME, hyper, place_of, probe_quantity
+from blrgen.rule.quantities import TIME as TIME
+from blrgen.rule.quantities import hyper, place_of, probe_quantity
 
 Expr = Any
 
@@ -105,7 +106,7 @@ def with_quantities(
 
 
 def add_hyper(d: Derivation, *names: str, **changes: str) -> Derivation:
-    new = tuple(hyper(n, **changes) for n in names if n not in d.rule)  # type: ignore[arg-type]
+    new = tuple(hyper(n, **changes) for n in names if n not in d.rule)
     return with_quantities(d, new)
 
 

@@ -14,7 +14,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
     from blrgen.approximate.rewrite import (
-        add_hyper,
         drop_unused,
         final,
         location,
@@ -22,7 +21,9 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         rewrite,
         say,
         symbol,
+        with_quantities,
     )  # fmt: skip
+    from blrgen.rule.quantities import hyper
 
     name = location(d, "no-shrinkage")
     if "rho" not in d.rule:
@@ -34,11 +35,12 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if not expr.is_commutative or expr.coeff(x, 1) == 1 or expr.coeff(x, 1).has(x):
         raise refuse("no-shrinkage", f"the step of {name} does not shrink it")
     pull = expr.coeff(x, 1) - 1
-    d = add_hyper(d, "alpha")
+    d = with_quantities(d, (hyper("alpha", meaning="step size"),))
     new = sp.expand(final(d.rule, name) - pull * x).subs(rho, symbol(d, "alpha"))
     d = drop_unused(rewrite(d, {f"{name}_next": new}))
     return say(d, "no-shrinkage", option, "No shrinkage",
-               "the entropy's pull is left out, (1−ρ)λ → λ; what is left of ρ is a step size α")  # fmt: skip
+               "the entropy's pull is left out, (1−ρ)λ → λ; "
+               "what is left of ρ is a step size α")  # fmt: skip
 
 
 APPROXIMATION = Approximation(

@@ -21,15 +21,16 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if f"{name}_prev" not in d.rule:
         return say(
             d, "slow-scale", option, "Slowly moving scale",
-            f"from here on {name}₋ ≈ {name} where momentum compares two scales; nothing to rewrite yet",
+            f"from here on {name}₋ ≈ {name} where momentum compares two scales; "
+            "nothing to rewrite yet",
         )  # fmt: skip
     return _drop_previous(d, name, option)
 
 
 def _drop_previous(d: Derivation, name: str, option: str | None) -> Derivation:
     from blrgen.approximate.momentum import carry
-    from blrgen.approximate.square_root import from_zero
     from blrgen.approximate.rewrite import say, substitute, symbol, with_quantities
+    from blrgen.approximate.square_root import from_zero
 
     kept = tuple(a for a in d.rule.assignments if a.name != f"{name}_prev_next")
     d = substitute(

@@ -18,7 +18,16 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     from blrgen.approximate.bias_correction import again
     from blrgen.approximate.rewrite import (
-        add_hyper, elementwise, mean_step, next_symbol, put, refuse, rewrite, say, scale, shown,
+        add_hyper,
+        elementwise,
+        mean_step,
+        next_symbol,
+        put,
+        refuse,
+        rewrite,
+        say,
+        scale,
+        shown,
         symbol,
     )  # fmt: skip
 

@@ -22,7 +22,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     d, previous = _remember(d, name)
     d = rewrite(d, {"mu": d.rule.expr("mu").subs(symbol(d, name), previous)})
     return say(d, "stale-mean", option, "Stale mean parameter",
-               "a deviation: the rule has the mean of this step, public code that of the step before")  # fmt: skip
+               "a deviation: the rule has the mean of this step, "
+               "public code that of the step before")  # fmt: skip
 
 
 APPROXIMATION = Approximation(

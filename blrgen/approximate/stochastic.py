@@ -75,7 +75,7 @@ def draw(d: Derivation) -> tuple[tuple[Quantity, ...], tuple[Assignment, ...]]:
 
 APPROXIMATION = Approximation(
     flag="stochastic",
-    summary="a minibatch stands for the data, and one draw θ ~ q for an expectation left in the rule",
+    summary="a minibatch stands for the data, and one draw θ ~ q for an expectation still there",
     rewrites="∇ℓ → ĝ; 𝔼_q[∇ℓ] → ĝ(θ) with θ ~ q",
     requires="gradients or Hessians of the loss in the rule",
     citation="Robbins & Monro (1951); Khan & Rue (2023)",

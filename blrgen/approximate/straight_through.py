@@ -40,7 +40,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 APPROXIMATION = Approximation(
     flag="straight-through",
-    summary="the slope of the relaxation over the Fisher information, (1−θ²)/(τ(1−μ²)), is taken as 1",
+    summary="the relaxation's slope over the Fisher information, (1−θ²)/(τ(1−μ²)), is taken as 1",
     rewrites="(1−θ²)/(τ(1−μ²)) → 1",
     requires="a relaxed variable",
     citation="Bengio, Léonard & Courville (2013); Khan & Rue (2023)",

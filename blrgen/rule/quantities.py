@@ -95,14 +95,17 @@ def step_counter() -> Quantity:
 
 
 def place_of(q: Quantity) -> int:
-    """Where a quantity stands among its kind: the table's order; the mean, u, then the rest."""
+    """Where a quantity stands among its kind: the table's order; what moves θ, u, then scales.
+
+    The first state is the one an emitted class updates in the caller's arrays.
+    """
     if q.kind == "hyper":
         return list(_HYPER).index(q.name) if q.name in _HYPER else len(_HYPER)
-    return (
-        {"mean": 0, "moving average of the gradient": 1}.get(q.meaning, 2)
-        if (q.kind == "state")
-        else 0
-    )
+    if q.kind != "state":
+        return 0
+    if q.name == "u":
+        return 1
+    return 2 if q.meaning in ("precision", "variance", "scale") else 0
 
 
 _DERIVATIVE = {
@@ -113,7 +116,7 @@ _DERIVATIVE = {
 _PLACE = {
     "q": ("", "", "in expectation under q"),
     "m": ("({mean})", "({mean})", "at the mean {mean}"),
-    "theta": ("(θ)", r"(\theta)", "at the draw theta"),
+    "theta": ("(θ)", r"(\theta)", "at theta"),
 }
 
 
@@ -131,9 +134,7 @@ def _place(at: str, mean: Expr) -> tuple[str, str, str]:
     return text.replace("{mean}", name), latex.replace("{mean}", spelled), sentence
 
 
-def reading(
-    probe: Probe, elementwise: bool, coordinates: bool, mean: Expr
-) -> tuple[str, str, str]:
+def reading(probe: Probe, elementwise: bool, coordinates: bool, mean: Expr) -> tuple[str, str, str]:
     """(unicode, LaTeX, English) of a probe, e.g. (∇ℓ(m), …, "the gradient … at the mean m")."""
     if probe.meaning:
         place = _place(probe.at, mean)[2]

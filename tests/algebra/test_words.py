@@ -81,7 +81,8 @@ def test_isolate_and_solve_linear(d: int) -> None:
     rng = np.random.default_rng(d)
     x, y = symmat("X"), vec("y")
     env = {"S": spd(rng, d), "P": spd(rng, d), "A": rng.standard_normal((d, d)),
-           "a": rng.standard_normal((d, 1)), "b": rng.standard_normal((d, 1)), "c": 0.3}  # fmt: skip
+           "a": rng.standard_normal((d, 1)), "b": rng.standard_normal((d, 1)),
+           "c": 0.3}  # fmt: skip
     found = isolate(2 * S * x * P - A + c * S, x)
     got = value(found, env)
     np.testing.assert_allclose(

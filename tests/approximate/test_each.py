@@ -189,7 +189,8 @@ def test_every_acted_approximation_is_a_line(flag: str) -> None:
     ("text", "reason"),
     [("rho=2", "0 < ρ ≤ 1"), ("rho=0", "0 < ρ"), ("tau=-1", "temperature"), ("hessian=x", "known"),
      ("nonsense", "did you mean|known"), ("delta=1", "no value"), ("hessian", "needs a value"),
-     ("rename=q:x", "no state"), ("rename=s:lambda", "not a name|taken"), ("rename=s:", "not a name"),
+     ("rename=q:x", "no state"), ("rename=s:lambda", "not a name|taken"),
+     ("rename=s:", "not a name"),
      ("rename=s:a b", "not a name"), ("rho=1/0", "."), ("rho=x", "."), ("tau=", ".")],
 )  # fmt: skip
 def test_bad_values(text: str, reason: str) -> None:

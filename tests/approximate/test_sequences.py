@@ -69,7 +69,7 @@ def check(d: Derivation) -> None:
         assert proof.level != "refuted", proof
 
 
-@settings(max_examples=120, deadline=None, derandomize=True,
+@settings(max_examples=60, deadline=None, derandomize=True,
           suppress_health_check=[HealthCheck.too_slow])  # fmt: skip
 @given(st.sampled_from(FAMILIES), st.lists(st.sampled_from(REQUESTS), max_size=7))
 @example("bernoulli-sign", ["relax", "stochastic", "momentum"])
@@ -79,6 +79,9 @@ def check(d: Derivation) -> None:
 @example("gaussian-diag", ["stochastic", "hessian=reparam", "fixed-scale", "momentum"])
 @example("gaussian-diag", ["delta", "retraction", "slow-scale", "momentum"])
 @example("gaussian-diag", ["delta", "momentum", "precision=old", "slow-scale"])
+@example("bernoulli-sign", ["no-shrinkage", "relax", "stochastic"])
+@example("gaussian", ["delta", "rename=m:q"])
+@example("gaussian-full", ["rename=S:P", "hessian=reparam"])
 @example("gaussian", ["stochastic", "hessian=reparam", "ess", "prior=total", "fixed-scale"])
 def test_random_sequences(family: str, requests: list[str]) -> None:
     kept: list[str] = []

@@ -138,7 +138,7 @@ def test_what_is_no_identity_raises() -> None:
     ring = ring_of(True)
     theta, k = sp.Symbol("theta", real=True), sp.Symbol("k", real=True)
     with pytest.raises(NoIdentity, match="leaves"):
-        find_identity(-theta**2 / 2 + k * theta**3, k, theta, ring)
+        find_identity(-(theta**2) / 2 + k * theta**3, k, theta, ring)
 
 
 TWO = """
@@ -150,8 +150,10 @@ statistics = ["z"]
 [natural]
 eta = "(-oo, oo)"
 """
-THREE = TWO.replace("{0, 1}", "{-1, 0, 2}").replace('["z"]', '["z", "z**2"]').replace(
-    'eta = "(-oo, oo)"', 'eta1 = "(-oo, oo)"\neta2 = "(-oo, oo)"'
+THREE = (
+    TWO.replace("{0, 1}", "{-1, 0, 2}")
+    .replace('["z"]', '["z", "z**2"]')
+    .replace('eta = "(-oo, oo)"', 'eta1 = "(-oo, oo)"\neta2 = "(-oo, oo)"')
 )
 SHORT = THREE.replace('["z", "z**2"]', '["z"]').replace('\neta2 = "(-oo, oo)"', "")
 

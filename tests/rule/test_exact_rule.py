@@ -90,9 +90,7 @@ def environment(d: Derivation, size: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("name", [*list_families(), *OTHERS])
-def test_working_step_is_the_natural_step_transported(
-    name: str, size: int, tmp_path: Path
-) -> None:
+def test_working_step_is_the_natural_step_transported(name: str, size: int, tmp_path: Path) -> None:
     """λ(ψ⁺) = λ(ψ) − ρ∇_μ(E_q[ℓ] − 𝓗), with the gradient taken from geometry and expectation."""
     d = derived(name, tmp_path)
     g, env = d.geometry, environment(d, size)
@@ -256,7 +254,9 @@ def test_matrix_losses(flags: list[str], size: int) -> None:
         d, abstract = derive("gaussian-full", flags, loss=text), derive("gaussian-full", flags)
         place = theta if "stochastic" in flags else m
         eye, e = np.eye(size), 1e-3
-        g = np.array([[(f(place + e * c[:, None]) - f(place - e * c[:, None])) / (2 * e)] for c in eye])
+        g = np.array(
+            [[(f(place + e * c[:, None]) - f(place - e * c[:, None])) / (2 * e)] for c in eye]
+        )
         h = np.array([
             [
                 (f(place + e * (b + c)[:, None]) - f(place + e * (b - c)[:, None])

@@ -105,7 +105,7 @@ def place_of(q: Quantity) -> int:
         return 0
     if q.name == "u":
         return 1
-    return 2 if q.meaning in ("precision", "variance", "scale") else 0
+    return 0 if q.meaning in ("mean", "parameter", "natural parameter") else 2
 
 
 _DERIVATIVE = {

@@ -42,8 +42,9 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     m = location(d, "momentum")
     if "u" in d.rule or f"{m}_prev" in d.rule:
         raise refuse("momentum", "the rule already has momentum")
-    natural_step(d, mean_step(d, "momentum"))
-    adaptive = d.fact("scale") is not None
+    r0 = natural_step(d, mean_step(d, "momentum")).rate
+    # a step size that has been given a value is not written anew
+    adaptive = d.fact("scale") is not None and bool(r0.free_symbols)
     decay = "beta1" if adaptive else "gamma"
     d = add_hyper(d, decay)
     if adaptive and "beta" in d.rule:
@@ -51,11 +52,11 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         d = substitute(d, {sym(d, "beta"): 1 - sym(d, "beta2")})
         d = with_quantities(d, drop=("beta",))
     step = natural_step(d, mean_step(d, "momentum"))
-    gamma, r0 = sym(d, decay), step.rate
+    gamma = sym(d, decay)
     rate = r0 * (1 - gamma) if adaptive else r0
     base = step.expr.subs(r0, rate) if adaptive else step.expr
     d, previous = _remember(d, m)
-    slow = not adaptive or "slow-scale" in d.assumptions
+    slow = d.fact("scale") is None or "slow-scale" in d.assumptions
     before = step.divisor_now if slow else _previous_divisor(d, step.divisor_now)
     repeated = gamma * step.divisor**-1 * before * (step.m - previous)
     d = rewrite(d, {f"{m}_next": base + repeated})

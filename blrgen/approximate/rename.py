@@ -43,14 +43,18 @@ def _renamed(d: Derivation, old: str, new: str) -> Derivation:
     """One state and its next value under another name, wherever they are kept."""
     from dataclasses import replace
 
+    import sympy as sp
+
     from blrgen.approximate.rewrite import next_symbol, put, substitute, symbol
 
     x = symbol(d, old)
     y = d.geometry.ring.symbol_like(x, new)
     d = substitute(d, {x: y, next_symbol(d, old): d.geometry.ring.symbol_like(x, f"{new}_next")})
-    quantities = tuple(
-        replace(q, name=new, symbol=y) if q.name == old else q for q in d.rule.quantities
-    )
+    started = [
+        replace(q, init=sp.sympify(q.init).subs(x, y)) if q.kind == "state" else q
+        for q in d.rule.quantities
+    ]
+    quantities = tuple(replace(q, name=new, symbol=y) if q.name == old else q for q in started)
     assignments = tuple(
         replace(a, name=f"{new}_next") if a.name == f"{old}_next" else a for a in d.rule.assignments
     )

@@ -118,7 +118,7 @@ def rewrite(
         replace(a, expr=_arranged(d, change[a.name])) if a.name in change else a
         for a in d.rule.assignments
     )
-    return d.with_(rule=replace(d.rule, assignments=assignments))
+    return d.with_(rule=replace(d.rule, assignments=ordered(assignments)))
 
 
 def _arranged(d: Derivation, x: Expr) -> Expr:

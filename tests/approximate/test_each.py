@@ -242,6 +242,13 @@ def test_meanings_follow_a_change_of_state() -> None:
     assert derive("vprop").rule["s"].meaning == "curvature of the loss alone, per example"
 
 
+@pytest.mark.parametrize("recipe", ["adam", "ivon", "vadam", "momentum"])
+def test_states_stand_in_one_order(recipe: str) -> None:
+    """What moves θ, its average, then the scale: classes update the first in place."""
+    names = [q.name for q in derive(recipe).rule.of("state")]
+    assert names[:2] == ["m", "u"]
+
+
 def test_momentum_then_a_prior_weighs_it_right() -> None:
     """With momentum on the scale, δ enters with the weight of the curvature, ρ(1 − β₁)."""
     d = diag("momentum", "prior=total")

@@ -81,6 +81,8 @@ def check(d: Derivation) -> None:
 @example("gaussian-diag", ["delta", "momentum", "precision=old", "slow-scale"])
 @example("bernoulli-sign", ["no-shrinkage", "relax", "stochastic"])
 @example("gaussian", ["delta", "rename=m:q"])
+@example("gaussian", ["coordinates=working", "precision=new"])
+@example("gaussian-full", ["momentum", "rename=S:P", "prior=apart", "ess"])
 @example("gaussian-full", ["rename=S:P", "hessian=reparam"])
 @example("gaussian", ["stochastic", "hessian=reparam", "ess", "prior=total", "fixed-scale"])
 def test_random_sequences(family: str, requests: list[str]) -> None:

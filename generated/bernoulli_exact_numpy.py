@@ -2,7 +2,7 @@
 
 The Bayesian learning rule for the candidate: Bernoulli on signs, θ in {-1, +1}.
 
-Here λ is natural parameter; lminus is expected loss with this coordinate fixed at -1; lplus
+Here λ is natural parameter; lminus is expected loss with this coordinate fixed at −1; lplus
 is expected loss with this coordinate fixed at 1; x⁺ is the next value of x.
 
 Update:
@@ -13,7 +13,7 @@ Hyperparameters:
 
     rho  step size of the rule, in (0, 1], 0.1 by default
 
-See Khan & Rue (2023), section 4.4.
+See Khan & Rue (2023).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The Bayesian learning rule for the candidate: Gaussian with unknown mean and var
 v).
 
 Here m is mean; v is variance; g is the gradient of the loss, in expectation under q; h is
-the diagonal of the Hessian of the loss, in expectation under q; x⁺ is the next value of x.
+the second derivative of the loss, in expectation under q; x⁺ is the next value of x.
 
 Update:
 

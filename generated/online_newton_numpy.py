@@ -18,7 +18,7 @@ Hyperparameters:
 
     rho  step size of the rule, in (0, 1], 0.1 by default
 
-See Khan & Rue (2023), section 2.2.
+See Khan & Rue (2023).
 """
 
 from __future__ import annotations

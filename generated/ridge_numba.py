@@ -18,7 +18,7 @@ Hyperparameters:
 
     delta  precision of the Gaussian prior (weight decay), in [0, ∞), 1 by default
 
-See Hoerl & Kennard (1970); Khan & Rue (2023), section 3.1.
+See Hoerl & Kennard (1970); Khan & Rue (2023).
 """
 
 from __future__ import annotations

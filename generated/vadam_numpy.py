@@ -4,8 +4,8 @@ The Bayesian learning rule for the candidate: Gaussian with diagonal covariance,
 diag(s)⁻¹).
 
 Here m is mean; u is moving average of the gradient; s is curvature of the loss alone, per
-example; g is a minibatch estimate of the gradient of the loss, at the draw theta; ε is
-standard normal noise; t counts steps from 1; x⁺ is the next value of x.
+example; g is a minibatch estimate of the gradient of the loss, at theta; ε is standard
+normal noise; t counts steps from 1; x⁺ is the next value of x.
 
 The loss is probed at:
 

@@ -4,8 +4,8 @@ The Bayesian learning rule for the candidate: Gaussian with diagonal covariance,
 diag(s)⁻¹).
 
 Here m is mean; s is precision; g is a minibatch estimate of the gradient of the loss, at
-the draw theta; h is the sum over examples of gᵢ∘gᵢ, at the draw theta; ε is standard normal
-noise; x⁺ is the next value of x.
+theta; h is the sum over examples of gᵢ∘gᵢ, at theta; ε is standard normal noise; x⁺ is the
+next value of x.
 
 The loss is probed at:
 

@@ -15,7 +15,7 @@ Hyperparameters:
 
     rho  step size of the rule, in (0, 1], 0.1 by default
 
-See Khan & Rue (2023), section 4.
+See Khan & Rue (2023).
 """
 
 from __future__ import annotations

@@ -60,6 +60,8 @@ def _essential(gap: Expr, target: Expr) -> Expr:
     if not gap.is_commutative or not gap.is_rational_function(target):
         return gap
     numerator = sp.fraction(sp.together(gap))[0]
+    if not numerator.has(target) or not numerator.is_polynomial(*numerator.free_symbols):
+        return gap
     factors = [f for f, _ in sp.factor_list(numerator)[1] if f != target and f.has(target)]
     return factors[0] if len(factors) == 1 else gap
 

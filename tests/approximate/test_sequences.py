@@ -81,6 +81,7 @@ def check(d: Derivation) -> None:
 @example("gaussian-diag", ["delta", "momentum", "precision=old", "slow-scale"])
 @example("bernoulli-sign", ["no-shrinkage", "relax", "stochastic"])
 @example("gaussian", ["delta", "rename=m:q"])
+@example("gaussian", ["square-root", "fixed-point"])
 @example("gaussian", ["coordinates=working", "precision=new"])
 @example("gaussian-full", ["momentum", "rename=S:P", "prior=apart", "ess"])
 @example("gaussian-full", ["rename=S:P", "hessian=reparam"])

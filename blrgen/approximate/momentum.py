@@ -61,7 +61,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     repeated = gamma * step.divisor**-1 * before * (step.m - previous)
     d = rewrite(d, {f"{m}_next": base + repeated})
     if not slow:
-        d = _scale_momentum(d, gamma, {r0: rate})
+        d = _scale_momentum(d, gamma, {r0: rate} if adaptive else {})
     d = put(d, momentum=(("next", step.divisor), ("now", step.divisor_now)))
     why = "the last step, λ − λ₋, is repeated in natural coordinates"
     if adaptive:

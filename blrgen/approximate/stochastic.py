@@ -40,6 +40,8 @@ def add_draw(d: Derivation) -> Derivation:
 
     if d.geometry.integral.quadratic is None:
         raise refuse("stochastic", "blrgen knows how to draw from Gaussian candidates only")
+    if d.rule.until:
+        raise refuse("stochastic", "with fresh draws the rule has no fixed point", "--delta first")
     quantities, assignments = draw(d)
     d = with_quantities(d, quantities)
     rule = change(d.rule, assignments=(*assignments, *d.rule.assignments))

@@ -118,6 +118,9 @@ def init_value(program: Program, v: Variable, main: str) -> str:
         return f"{main}.copy()"
     if set(n.names(start)) <= {main, *hypers}:
         return f"np.asarray({ArrayPrinter(hypers)(start)}, dtype={main}.dtype)"
+    others = {s.name: s for s in program.of("state") if s.name not in (v.name, main)}
+    if isinstance(start, n.Sym) and start.name in others:
+        return init_value(program, others[start.name], main)  # it starts where that one does
     raise InternalError(f"the first value of {v.name} depends on another state")
 
 

@@ -21,6 +21,7 @@ import sympy as sp
 from blrgen.core import Rule
 from blrgen.errors import InternalError
 from blrgen.prove import reference
+from blrgen.prove.draws import law_proofs
 from blrgen.prove.equal import equal
 from blrgen.prove.field import Mod
 from blrgen.prove.functions import plain
@@ -68,7 +69,7 @@ def _verified(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Verd
         if briefly and any(p.level == "refuted" for _, p in proofs):
             break
     if isinstance(mode, MatrixMode) and not briefly:
-        proofs += solver_proofs(source_text)
+        proofs += solver_proofs(source_text) + law_proofs(source_text, rule)
     notes = [
         "the emitted helpers " + ", ".join(sorted(run.helpers)) + " keep their documented meaning"
     ] if run.helpers else []  # fmt: skip
@@ -101,6 +102,9 @@ class EmittedRun:
         before = self.kept(opt)
         if hasattr(opt, "draw") and self.probes:
             self.probe = program.call(opt.draw, **{n: self.value(n) for n in self.draws})
+        elif hasattr(opt, "draw") and self.draws:
+            # a vector draw is a symbol of the rule; that it has its law is another claim
+            opt._pending = {n: self.value(n) for n in self.draws}
         inputs = {n: self.value(n) for n in self.inputs(opt.step)}
         program.call(opt.step, **inputs)
         self.count = getattr(opt, "t", None)

@@ -169,9 +169,12 @@ class Sym:
             return Sym(self.e)._mod_power(o)
         return self._with(o, lambda a, b: power(b, a))
 
-    def _mod_power(self, base: Mod) -> Mod:
+    def _mod_power(self, base: Mod) -> Any:
         if not self.e.is_Integer:
-            raise CannotRun("a root among numbers modulo a prime")
+            root = getattr(base, "root", None)  # of a number that was made as a square
+            if root is None or not (2 * self.e).is_Integer:
+                raise CannotRun("a root among numbers modulo a prime")
+            return root ** int(2 * self.e)
         return base ** int(self.e)
 
     def __neg__(self) -> Sym:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,27 @@ def test_mistakes_are_explained(what: str, said: list[str], wanted: str) -> None
     with pytest.raises(blrgen.UserError) as caught:
         blrgen.derive(what, said)
     assert wanted in str(caught.value)
+
+
+TAKEN = """
+name = "taken"
+title = "Gaussian whose parameters have names that rules use"
+variable = "x"
+support = "R^d"
+statistics = ["x", "x**2"]
+[natural]
+l1 = { domain = "R^d", working = "alpha*beta" }
+l2 = { domain = "(-oo, 0)^d", working = "-beta/2" }
+[working]
+alpha = "R^d"
+beta = "(0, oo)^d"
+"""
+
+
+def test_a_familys_own_names_are_never_merged_with_a_rules(tmp_path: Path) -> None:
+    path = tmp_path / "taken.toml"
+    path.write_text(TAKEN)
+    with pytest.raises(blrgen.UserError, match="the name alpha is taken"):
+        blrgen.derive(str(path), ["delta", "separate-rates"])
+    renamed = ["rename=alpha:m", "rename=beta:s", *ADAM]
+    assert blrgen.derive(str(path), renamed).prove("adam").proved

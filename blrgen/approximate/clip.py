@@ -15,6 +15,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     from blrgen.approximate.rewrite import (
         add_hyper,
+        chosen,
         elementwise,
         final,
         location,
@@ -32,7 +33,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     m = location(d, "clip")
     if d.fact("clip"):
         raise refuse("clip", "the step is already clipped")
-    name = "c" if "c" not in d.rule else "clip"
+    name = "c" if not chosen(d, "c") else "clip"
     d = add_hyper(d) if name in d.rule else d
     from blrgen.approximate.rewrite import with_quantities
 

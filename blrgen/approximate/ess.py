@@ -15,6 +15,7 @@ Expr = Any
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.rewrite import (
         add_hyper,
+        chosen,
         final,
         location,
         next_symbol,
@@ -29,7 +30,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         symbol,
     )  # fmt: skip
 
-    if "N" in d.rule:
+    if chosen(d, "N"):
         raise refuse("ess", "the effective sample size is already in the rule")
     if any(p.order == 0 or p.at == "score" for p in probes(d)):
         raise refuse("ess", "this rule does not probe gradients of the loss")
@@ -37,7 +38,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     d = add_hyper(d, "N")
     n = symbol(d, "N")
     probed = [p.symbol for p in probes(d)]
-    probed += [symbol(d, x) for x in ("delta", "u") if x in d.rule]
+    probed += [symbol(d, x) for x in ("delta", "u") if x in d.rule and (x == "u" or chosen(d, x))]
     probed += [next_symbol(d, "u")] if "u" in d.rule else []
     probed += [q.symbol for q in d.rule.of("intermediate") if q.name.endswith("_hat")]
     scaled = {x: n * x for x in probed}
@@ -53,7 +54,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     d = rewrite(d, {**divided, f"{m}_next": final(d.rule, m)})
     d = set_probes(d, lambda p: p)
     text = "ℓ is N times the mean loss ℓ̄ that the probes now mean"
-    for k in [k for k in (scale_name, "delta") if k and k in d.rule]:
+    for k in [k for k in (scale_name, "delta") if k and (k == scale_name or chosen(d, k))]:
         d = per_example(d, k)
     if kept:
         s = symbol(d, kept[0])

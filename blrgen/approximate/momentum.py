@@ -27,6 +27,7 @@ Expr = Any
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.rewrite import (
         add_hyper,
+        chosen,
         location,
         mean_step,
         put,
@@ -47,7 +48,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     adaptive = d.fact("scale") is not None and bool(r0.free_symbols)
     decay = "beta1" if adaptive else "gamma"
     d = add_hyper(d, decay)
-    if adaptive and "beta" in d.rule:
+    if adaptive and chosen(d, "beta"):
         d = add_hyper(d, "beta2")
         d = substitute(d, {sym(d, "beta"): 1 - sym(d, "beta2")})
         d = with_quantities(d, drop=("beta",))

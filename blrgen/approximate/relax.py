@@ -29,6 +29,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     if d.fact("relaxed"):
         raise refuse("relax", "the variable is relaxed already")
+    if d.rule.until:
+        raise refuse("relax", "with fresh draws the rule has no fixed point")
     if d.family.support.kind != "finite" or len(d.family.support.points) != 2:
         raise refuse("relax", "only a variable with two values is relaxed", "bernoulli-sign")
     low, high = sorted(d.family.support.points)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.rewrite import (
+        chosen,
         final,
         location,
         put,
@@ -27,11 +28,11 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     name, m = scale(d, "rescale"), location(d, "rescale")
     if d.fact("rescaled"):
         raise refuse("rescale", "the step size is already rescaled")
-    if "alpha" not in d.rule:
+    if not chosen(d, "alpha"):
         raise refuse("rescale", "the mean has no step size of its own", "--separate-rates first")
     if d.rule[name].init == 0:
         raise refuse("rescale", f"{name} starts at zero, which is no unit to measure in")
-    d = d if "h0" in d.rule else with_start(d, name)
+    d = d if chosen(d, "h0") else with_start(d, name)
     start = symbol(d, "h0")
     unit = start + symbol(d, "delta") if d.fact("split") else start
     alpha = symbol(d, "alpha")

@@ -99,6 +99,15 @@ def with_quantities(
 ) -> Derivation:
     """Add (or replace by name) quantities and drop others; kinds keep their usual order."""
     kept = {q.name: q for q in d.rule.quantities if q.name not in drop}
+    for q in add:
+        if q.name in kept and kept[q.name].kind != q.kind:
+            taken = kept[q.name]
+            raise NotApplicable(
+                f"the name {q.name} is taken",
+                why=f"here it is a {taken.kind} ({taken.meaning}); "
+                f"the approximation brings in {q.name}, {q.meaning}",
+                how=f"another name in the family file, or --rename {q.name}:NAME before it",
+            )
     kept |= {q.name: q for q in add}
     order = ("state", "input", "data", "draw", "intermediate", "hyper", "counter")
     ranked = sorted(kept.values(), key=lambda q: (order.index(q.kind), place_of(q)))
@@ -106,8 +115,13 @@ def with_quantities(
 
 
 def add_hyper(d: Derivation, *names: str, **changes: str) -> Derivation:
-    new = tuple(hyper(n, **changes) for n in names if n not in d.rule)
+    new = tuple(hyper(n, **changes) for n in names if not chosen(d, n))
     return with_quantities(d, new)
+
+
+def chosen(d: Derivation, name: str) -> bool:
+    """Whether the rule has a hyperparameter of that name (a state may be called alpha too)."""
+    return any(q.name == name for q in d.rule.of("hyper"))
 
 
 def rewrite(
@@ -292,7 +306,7 @@ def carrier_of(d: Derivation, flag: str) -> Expr:
 def step_size(d: Derivation, flag: str) -> Expr:
     """The step size of the mean: α once it has one of its own, else ρ."""
     for name in ("alpha", "rho"):
-        if name in d.rule and final(d.rule, location(d, flag)).has(symbol(d, name)):
+        if chosen(d, name) and final(d.rule, location(d, flag)).has(symbol(d, name)):
             return symbol(d, name)
     return sp.S.One
 

@@ -17,6 +17,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     from blrgen.approximate.rewrite import (
         add_hyper,
+        chosen,
         drop_unused,
         final,
         location,
@@ -32,7 +33,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if "rho" not in d.rule:
         raise refuse("separate-rates", "the two step sizes are already separate, or fixed")
     rho = symbol(d, "rho")
-    averaged = "beta1" in d.rule
+    averaged = chosen(d, "beta1")
     d = add_hyper(d, "alpha", "beta2" if averaged else "beta")
     rate = 1 - symbol(d, "beta2") if averaged else symbol(d, "beta")
     if d.fact("scale_rate_shared"):  # momentum has made the shared rate ρ(1 − β₁)

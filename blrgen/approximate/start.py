@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import refuse, say, scale
+    from blrgen.approximate.rewrite import chosen, refuse, say, scale
 
     name = scale(d, "start")
-    if "h0" in d.rule:
+    if chosen(d, "h0"):
         raise refuse("start", f"the first value of {name} is a choice already")
     if d.rule[name].init == 0:
         raise refuse("start", f"{name} is an average that starts at zero")

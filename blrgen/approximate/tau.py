@@ -13,14 +13,22 @@ if TYPE_CHECKING:
 def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
-    from blrgen.approximate.rewrite import drop_unused, refuse, rewrite, say, substitute, symbol
+    from blrgen.approximate.rewrite import (
+        chosen,
+        drop_unused,
+        refuse,
+        rewrite,
+        say,
+        substitute,
+        symbol,
+    )
     from blrgen.errors import UserError
     from blrgen.read.expression import parse
 
     value = parse(str(option), {}, where="--tau")
     if not (value.is_Rational and value >= 0):
         raise UserError(f"--tau {option} is not a temperature", how="--tau 0, or a positive number")
-    if "tau" not in d.rule:
+    if not chosen(d, "tau"):
         raise refuse("tau", "there is no temperature in the rule", "--relax introduces one")
     tau = symbol(d, "tau")
     if value > 0:

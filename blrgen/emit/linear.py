@@ -164,6 +164,8 @@ class LinearWriter(Writer):
             return f"{self.main}.copy()"
         if v.type.is_square:
             scale = start.args[0] if isinstance(start, n.Mul) else n.ONE
+            if isinstance(scale, n.Sym) and scale.name in {s.name for s in self.plan.states}:
+                return f"self.{scale.name}.copy()"  # it starts where that state does
             scale = n.ZERO if start == n.ZERO or scale == n.ZERO else scale
             eye = f"np.eye(len({self.main}), dtype={self.main}.dtype)"
             if scale == n.ONE:

@@ -60,6 +60,9 @@ def _wrong_at(d: int, source: str, rule: Rule, known: dict[str, Expr], random: R
     asked: list[Any] = []
     theta = _drawn(source, rule, values, noise, lower, asked)
     mean = _affine(known["mean"], values, d)
+    if not asked:  # a multiple of the identity needs no factor: L = I, M = 1
+        lower = array([[Mod(int(i == j)) for j in range(d)] for i in range(d)])
+        asked = [lower]
     carried = np.asarray(lower.T @ (theta - mean)).reshape(-1)
     kappa = carried[0] / noise[0]
     if not _same(carried, np.asarray(noise).reshape(-1) * kappa):

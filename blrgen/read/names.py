@@ -17,6 +17,8 @@ RULE_WORDS = {
 HYPER_WORDS = {
     "alpha": "the rate of the mean", "beta1": "a decay rate", "beta2": "a decay rate",
     "c": "the damping", "N": "the sample size", "tau": "the temperature",
+    "beta": "the rate of the scale", "gamma": "the momentum", "clip": "the largest step",
+    "h0": "the first curvature", "lam0": "the prior's natural parameter",
 }  # fmt: skip
 
 # functions whose names people also give to parameters; a name wins unless it is called

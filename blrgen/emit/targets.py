@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from blrgen.core import Derivation
 
 
-
 def _found() -> tuple[str, ...]:
     """Names that have both a template folder and a module, sorted."""
     here = Path(__file__).parent

@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         (f"{title}\n" if title else "") + render_proof(verdict, colour=colour)
         for title, verdict in report.parts
     ]
-    result("\n".join(blocks))
+    result("\n".join([*blocks, *(note + "\n" for note in report.notes)]))
     return report.exit_code
 
 
@@ -140,4 +140,6 @@ def _derived(options: argparse.Namespace) -> Report:
 
     report = verify_derivation(derivation, against=options.against)
     # The title names the reference; where its file is installed is of no interest here.
-    return Report(tuple((title, replace(verdict, path="")) for title, verdict in report.parts))
+    parts = tuple((title, replace(verdict, path="")) for title, verdict in report.parts)
+    notes = report.notes if parts else (*report.notes, "nothing was compared, no proof")
+    return Report(parts, notes)

@@ -34,7 +34,8 @@ def _grow(child: st.SearchStrategy[sp.Expr]) -> st.SearchStrategy[sp.Expr]:
         st.tuples(child, st.integers(-3, 3)).map(lambda p: p[0] ** p[1]),
         child.map(sp.sqrt),
         st.tuples(child, st.sampled_from(FUNCTIONS)).map(lambda p: p[1](p[0])),
-        two.map(lambda p: sp.Max(*p)),
+        # Max is of comparable numbers only
+        two.map(lambda p: sp.Max(*p) if all(x.is_extended_real for x in p) else p[0]),
     )
 
 

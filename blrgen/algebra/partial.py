@@ -1,6 +1,9 @@
 """∂f/∂x of scalars: sums, products, powers, and functions by their own derivative.
 
 The same rules as SymPy's `diff`, without the machinery it loads for arrays and tensors.
+Logarithms of sums of exponentials keep a form that neither overflows nor cancels:
+
+    d log(1 + eᵃ) = da/(1 + e⁻ᵃ)      d log(eᵃ + e⁻ᵃ) = d log cosh a = tanh(a) da
 """
 
 from __future__ import annotations
@@ -36,11 +39,28 @@ def _once(f: Expr, x: Expr) -> Expr:
         return _power(f, x)
     if isinstance(f, sp.exp):
         return f * _once(f.args[0], x)
+    if isinstance(f, sp.log):
+        return _logarithm(f.args[0], x)
     if isinstance(f, sp.Function) and not isinstance(f, sp.Abs | sp.sign):
         return sp.Add(*[
             f.fdiff(i + 1) * _once(a, x) for i, a in enumerate(f.args) if a.has(x)
         ])  # fmt: skip
     return sp.diff(f, x)
+
+
+def _logarithm(inside: Expr, x: Expr) -> Expr:
+    if isinstance(inside, sp.cosh):
+        a = inside.args[0]
+        return sp.tanh(a) * _once(a, x)
+    if inside.is_Add and len(inside.args) == 2:
+        one, other = inside.args
+        if one == 1 and isinstance(other, sp.exp):
+            a = other.args[0]
+            return _once(a, x) / (1 + sp.exp(-a))
+        if isinstance(one, sp.exp) and isinstance(other, sp.exp) and one.args[0] == -other.args[0]:
+            a = one.args[0]
+            return sp.tanh(a) * _once(a, x)
+    return _once(inside, x) / inside
 
 
 def _power(f: Expr, x: Expr) -> Expr:

@@ -1,8 +1,8 @@
 """Forms that keep their digits where the textbook ones lose them.
 
 log(1+x) → log1p(x), exp(x)−1 → expm1(x), log(1+eˣ) → softplus(x),
-1/(1+e⁻ˣ) → logistic(x), log(eˣ+e⁻ˣ) = log(2 cosh x) → logcosh2(x),
-1−tanh²x → 1/cosh²x, also where tanh x has a name: the difference is 0 from x = 9 on in
+eᵖˣ/(1+eˣ)^q → powers of logistic (`logistic`), log(eˣ+e⁻ˣ) = log(2 cosh x) → logcosh2(x),
+1−tanh²x → 4σ(2x)σ(−2x), or a factor cosh²x where it divides, also where tanh x has a name: the difference is 0 from x = 9 on in
 float32, and what is divided by it is lost.  All are identities on the whole real line.
 """
 
@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from blrgen.program import nodes as n
+from blrgen.program.logistic import beside_one, factors, is_call, logistic_powers
 from blrgen.program.program import Program
 
 
 def stable(program: Program) -> Program:
     """Every expression in its stable form."""
     named = {
-        s.name: s.expr for phase in program.phases for s in phase.body if _is_call(s.expr, "tanh")
+        s.name: s.expr for phase in program.phases for s in phase.body if is_call(s.expr, "tanh")
     }
     return program.map_expressions(lambda e: stable_form(e, named))
 
@@ -26,12 +27,36 @@ def stable_form(node: n.Node, named: Mapping[str, n.Node] | None = None) -> n.No
     """One expression in its stable form; `named` are the names that stand for a tanh."""
     known = named or {}
 
+    def multiply(x: n.Node) -> n.Node:
+        return _undo_division(x, known) if isinstance(x, n.Div) else x
+
     def change(x: n.Node) -> n.Node:
         x = _rewrite(x)
         argument = _of_one_minus_tanh_squared(x, known)
-        return x if argument is None else n.Div(n.ONE, n.Pow(n.Call("cosh", (argument,)), 2))
+        return x if argument is None else _sech_squared(argument)
 
-    return n.transform(node, change)
+    return n.transform(n.transform(node, multiply), change)
+
+
+def _undo_division(node: n.Div, named: Mapping[str, n.Node]) -> n.Node:
+    """a/(b(1 − tanh²x)) → a cosh²x/b: no division by what has underflowed."""
+    above, below = factors(node.top), []
+    for factor in factors(node.bottom):
+        argument = _of_one_minus_tanh_squared(factor, named)
+        if argument is None:
+            below.append(factor)
+        else:
+            above = [*above, n.Pow(n.Call("cosh", (argument,)), 2)]
+    if len(above) == len(factors(node.top)):
+        return node
+    return n.div(n.mul(*above), n.mul(*below)) if below else n.mul(*above)
+
+
+def _sech_squared(x: n.Node) -> n.Node:
+    """1/cosh²x = 4σ(2x)σ(−2x): nothing overflows."""
+    double = n.mul(n.TWO, x)
+    sigmas = (n.Call("logistic", (y,)) for y in (double, n.neg(double)))
+    return n.mul(n.Const.of(4), *sigmas)
 
 
 def _of_one_minus_tanh_squared(node: n.Node, named: Mapping[str, n.Node]) -> n.Node | None:
@@ -40,7 +65,7 @@ def _of_one_minus_tanh_squared(node: n.Node, named: Mapping[str, n.Node]) -> n.N
         return None
     base = node.right.base
     base = named.get(base.name, base) if isinstance(base, n.Sym) else base
-    return base.children[0] if node.right.exponent == 2 and _is_call(base, "tanh") else None
+    return base.children[0] if node.right.exponent == 2 and is_call(base, "tanh") else None
 
 
 def _rewrite(node: n.Node) -> n.Node:
@@ -48,27 +73,27 @@ def _rewrite(node: n.Node) -> n.Node:
         return _logarithm(node)
     if isinstance(node, n.Call) and node.name == "softplus":
         return node
-    if isinstance(node, n.Sub) and node.right == n.ONE and _is_call(node.left, "exp"):
+    if isinstance(node, n.Sub) and node.right == n.ONE and is_call(node.left, "exp"):
         return n.Call("expm1", node.left.children)
-    if isinstance(node, n.Sub) and node.left == n.ONE and _is_call(node.right, "exp"):
+    if isinstance(node, n.Sub) and node.left == n.ONE and is_call(node.right, "exp"):
         return n.Neg(n.Call("expm1", node.right.children))
     if isinstance(node, n.Div):
         flat = _flat_quotient(node)
-        return _logistic(flat) if isinstance(flat, n.Div) else flat
+        return logistic_powers(flat) if isinstance(flat, n.Div) else flat
     return node
 
 
 def _logarithm(node: n.Call) -> n.Node:
     (arg,) = node.args
-    rest = _beside_one(arg)
+    rest = beside_one(arg)
     if rest is not None:
-        if _is_call(rest, "exp"):
+        if is_call(rest, "exp"):
             return n.Call("softplus", rest.children)
         return n.Call("log1p", (rest,))
     doubled = isinstance(arg, n.Mul) and len(arg.args) == 2 and arg.args[0] == n.TWO
-    if doubled and _is_call(arg.children[1], "cosh"):
+    if doubled and is_call(arg.children[1], "cosh"):
         return n.Call("logcosh2", arg.children[1].children)
-    if isinstance(arg, n.Add) and len(arg.args) == 2 and all(_is_call(a, "exp") for a in arg.args):
+    if isinstance(arg, n.Add) and len(arg.args) == 2 and all(is_call(a, "exp") for a in arg.args):
         left, right = (a.children[0] for a in arg.args)
         if right == n.neg(left) or left == n.neg(right):
             return n.Call("logcosh2", (left if right == n.neg(left) else right,))
@@ -84,34 +109,3 @@ def _flat_quotient(node: n.Div) -> n.Node:
     rest = n.mul(*[f for f in below if f not in inverses])
     top = n.mul(node.top, *[f.bottom for f in inverses])
     return n.div(top, rest)
-
-
-def _logistic(node: n.Div) -> n.Node:
-    """1/(1+e⁻ˣ) and eˣ/(1+eˣ)."""
-    rest = _beside_one(node.bottom)
-    if rest is None or not _is_call(rest, "exp"):
-        return node
-    x = rest.children[0]
-    if node.top == rest:
-        return n.Call("logistic", (x,))
-    if node.top == n.ONE:
-        return n.Call("logistic", (n.neg(x),))
-    return node
-
-
-def _beside_one(node: n.Node) -> n.Node | None:
-    """X of 1 + x (or of 1 − x, negated); None for anything else."""
-    if isinstance(node, n.Add) and n.ONE in node.args:
-        rest = list(node.args)
-        rest.remove(n.ONE)
-        return n.add(*rest)
-    if isinstance(node, n.Sub) and node.left == n.ONE:
-        return n.neg(node.right)
-    if isinstance(node, n.Sub):
-        rest_of_left = _beside_one(node.left)
-        return None if rest_of_left is None else n.Sub(rest_of_left, node.right)
-    return None
-
-
-def _is_call(node: n.Node, name: str) -> bool:
-    return isinstance(node, n.Call) and node.name == name

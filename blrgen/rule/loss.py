@@ -98,7 +98,9 @@ def derivative(d: Derivation, order: int) -> Expr:
     slope = gradient(loss, theta)
     if order == 1:
         return ring.tidy(slope) if not ring.elementwise else slope
-    return partial(slope, theta) if ring.elementwise else ring.tidy(jacobian(slope, theta))
+    if ring.elementwise:
+        return partial(slope, theta)
+    return ring.tidy(jacobian(slope, theta))
 
 
 def _value(d: Derivation, probe: Probe) -> Expr | None:

@@ -111,7 +111,18 @@ def test_strength() -> None:
         (call("log", n.mul(n.TWO, call("cosh", x))), "logcosh2(x)"),
         (call("log", n.add(call("exp", x), call("exp", n.neg(x)))), "logcosh2(x)"),
         (call("log", n.add(n.TWO, x)), "log(2 + x)"),
-        (n.Sub(n.ONE, n.Pow(call("tanh", x), 2)), "1 / cosh(x)**2"),
+        (n.Sub(n.ONE, n.Pow(call("tanh", x), 2)), "4 * logistic(2 * x) * logistic(-(2 * x))"),
+        (
+            n.Div(
+                n.mul(y, call("exp", n.neg(n.mul(n.TWO, x)))),
+                n.Pow(n.add(n.ONE, call("exp", n.neg(x))), 3),
+            ),
+            "y * logistic(-x)**2 * logistic(x)",
+        ),
+        (
+            n.Div(call("exp", n.neg(x)), n.mul(a, n.Pow(n.add(n.ONE, call("exp", x)), 2))),
+            "exp(-x) * logistic(-x)**2 / a",
+        ),
         (n.Div(y, n.mul(a, n.Sub(n.ONE, n.Pow(call("tanh", x), 2)))), "y * cosh(x)**2 / a"),
         (n.Sub(n.ONE, n.Pow(x, 2)), "1 - x**2"),
         (n.Sub(call("exp", x), n.TWO), "exp(x) - 2"),

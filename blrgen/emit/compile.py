@@ -26,7 +26,8 @@ _LOCK = Lock()
 
 def compile_class(source: str) -> type:
     """The class that an emitted source defines; the same source gives the same class."""
-    name = public_name(source)
+    with _LOCK:  # CPython 3.11 loses count when two threads build syntax trees at once
+        name = public_name(source)
     found = getattr(load(source), name)
     if not isinstance(found, type):
         raise InternalError(f"{name} in an emitted source is not a class")

@@ -2,8 +2,9 @@
 
 log(1+x) → log1p(x), exp(x)−1 → expm1(x), log(1+eˣ) → softplus(x),
 eᵖˣ/(1+eˣ)^q → powers of logistic (`logistic`), log(eˣ+e⁻ˣ) = log(2 cosh x) → logcosh2(x),
-1−tanh²x → 4σ(2x)σ(−2x), or a factor cosh²x where it divides, also where tanh x has a name: the difference is 0 from x = 9 on in
-float32, and what is divided by it is lost.  All are identities on the whole real line.
+1−tanh²x → 4σ(2x)σ(−2x), or a factor cosh²x where it divides, also where tanh x has a
+name: the difference is 0 from x = 9 on in float32, and what is divided by it is lost.  All
+are identities on the whole real line.
 """
 
 from __future__ import annotations

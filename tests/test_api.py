@@ -85,3 +85,13 @@ def test_a_familys_own_names_are_never_merged_with_a_rules(tmp_path: Path) -> No
         blrgen.derive(str(path), ["delta", "separate-rates"])
     renamed = ["rename=alpha:m", "rename=beta:s", *ADAM]
     assert blrgen.derive(str(path), renamed).prove("adam").proved
+
+
+def test_a_concrete_loss_does_not_undo_an_approximation() -> None:
+    """Gauss–Newton puts per-example squares for the Hessian, whatever the loss is."""
+    d = blrgen.derive("vogn", loss="log(1+exp(-y*theta))")
+    assert "h" in d.rule
+    assert d.rule.expr("s_next").has(d.rule["h"].symbol)
+    assert not d.rule.expr("s_next").has(d.rule["y"].symbol)
+    exact = blrgen.derive("gaussian-diag", ["stochastic"], loss="log(1+exp(-y*theta))")
+    assert "h" not in exact.rule

@@ -69,7 +69,7 @@ def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivatio
     d = set_probes(
         d,
         lambda p: (
-            replace(p, meaning=f"the sum over examples of {square}, {{place}}")
+            replace(p, meaning=f"the sum over examples of {square}, {{place}}", stand_in=True)
             if p.order == 2
             else p
         ),

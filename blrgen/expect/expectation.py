@@ -35,6 +35,7 @@ class Probe:
     at: str
     minibatch: bool = False
     meaning: str = ""  # overrides the reading made from order and place; may name {place}
+    stand_in: bool = False  # no derivative of ℓ but what an approximation put in its place
 
 
 @dataclass(frozen=True, eq=False)

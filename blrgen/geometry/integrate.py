@@ -112,7 +112,7 @@ def _gaussian_integral(quadratic: tuple[Expr, Expr, Expr], ring: Ring) -> Integr
     return Integral(
         value,
         "gaussian integral",
-        "the exponent is c + bᵀθ − ½θᵀPθ, and ∫ exp of it is exp(c + ½bᵀP⁻¹b) (2π)^{d/2} |P|^{−½}",
+        "the exponent is c + bᵀθ − ½θᵀPθ, and ∫ exp of it is exp(c + ½bᵀP⁻¹b) (2π)^(d/2) |P|^(−½)",
         quadratic,
     )
 
@@ -128,5 +128,5 @@ def _finite_sum(family: Family, exponent: Expr) -> Integral:
         if half.could_extract_minus_sign():
             half = -half
         value = sp.expand((a + b) / 2) + sp.log(2 * sp.cosh(half))
-        return Integral(value, "enumeration", because + "; eᵃ + eᵇ = e^{(a+b)/2}·2cosh((a−b)/2)")
+        return Integral(value, "enumeration", because + "; eᵃ + eᵇ = 2 exp(½(a+b)) cosh(½(a−b))")
     return Integral(sp.log(sp.Add(*[sp.exp(a) for a in levels])), "enumeration", because)

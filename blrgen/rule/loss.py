@@ -44,12 +44,14 @@ def put_loss(d: Derivation) -> Derivation:
     d = d.with_(loss=_with_hyperparameters(d.loss))
     known: dict[Expr, Expr] = {}
     left: list[str] = []
+    kept: list[str] = []
     for probe in probes(d):
         if probe.name not in d.rule:
             continue
         value = _value(d, probe)
         if value is None:
-            left.append(d.rule[probe.name].text or probe.name)
+            name = d.rule[probe.name].text or probe.name
+            (kept if probe.stand_in else left).append(name)
         else:
             known[probe.symbol] = value
     d = with_quantities(d, _data(d))
@@ -59,6 +61,8 @@ def put_loss(d: Derivation) -> Derivation:
     note = "its derivatives, where the rule probes the loss"
     if d.fact("ess"):
         note += "; taken as the mean loss ℓ̄, one example's worth"
+    if kept:
+        note += f"; {', '.join(kept)}, put there by an approximation, stays an input"
     if left:
         note += f"; {', '.join(left)} has no closed form here and stays an input"
     return say(d, "", None, f"The loss ℓ(θ) = {d.loss.text}", note)
@@ -105,7 +109,7 @@ def derivative(d: Derivation, order: int) -> Expr:
 
 def _value(d: Derivation, probe: Probe) -> Expr | None:
     theta = d.family.variable
-    if "Σ" in probe.meaning or probe.at == "score":
+    if probe.stand_in or probe.at == "score":
         return None
     value = derivative(d, probe.order)
     if probe.at == "theta":

@@ -125,7 +125,7 @@ def _facts(d: Derivation) -> tuple[tuple[str, str], ...]:
     assumed = [a for a in d.assumptions if a not in dict(d.approximations)]
     facts = [
         ("candidate", f"{d.family.name}: {d.family.title}"),
-        ("loss", f"ℓ(θ) = {d.loss.text}" if d.loss.text else "ℓ(θ), any differentiable loss"),
+        ("loss", f"ℓ(θ) = {d.loss.text}" if d.loss.text else "ℓ(θ), abstract"),
         ("approximations", ", ".join(flags(d)) or "none"),
         *(("assumes" if k == 0 else "", a) for k, a in enumerate(assumed)),
         ("source", source),

@@ -104,7 +104,7 @@ def adam(**changes) -> Derivation:
 ADAM = """\
 The Bayesian learning rule
 candidate       gaussian-diag: Gaussian with diagonal covariance
-loss            ℓ(θ), any differentiable loss
+loss            ℓ(θ), abstract
 approximations  delta, hessian=squared-gradient
 
 (1)  Delta method  [delta]                                               working

@@ -77,7 +77,7 @@ def _solve_one(equation: Expr, x: Expr, ring: Ring, family: Family) -> Expr:
     numerator = sp.expand(numerator)
     if partial(numerator, x, 2) == 0:
         return isolate(numerator, x)
-    undone = _undo_function(equation, x)
+    undone = _undo_function(numerator, x)
     if undone is not None:
         return undone
     solutions = [s for s in sp.solve(equation, x) if _fits(s, x, family)]
@@ -89,24 +89,30 @@ def _solve_one(equation: Expr, x: Expr, ring: Ring, family: Family) -> Expr:
 def _undo_function(equation: Expr, x: Expr) -> Expr | None:
     """x from a·f(x) + b = 0 with an f that has an inverse, such as exp, log or tanh."""
     holders = [f for f in equation.atoms(sp.Function) if f.has(x)]
-    if len(holders) != 1 or holders[0].args != (x,) or not hasattr(holders[0], "inverse"):
+    if len(holders) != 1 or len(holders[0].args) != 1 or not hasattr(holders[0], "inverse"):
         return None
     held = sp.Dummy("held")
     level = equation.xreplace({holders[0]: held})
     if level.has(x) or partial(level, held, 2) != 0:
         return None
-    return holders[0].inverse()(isolate(level, held))
+    value = holders[0].inverse()(isolate(level, held))
+    inside = holders[0].args[0]
+    if inside == x:
+        return value
+    return isolate(inside - value, x) if partial(inside, x, 2) == 0 else None
 
 
 def _fits(solution: Expr, x: Expr, family: Family) -> bool:
     """Whether a branch lies in the domain of x at a point inside the other domains."""
-    from blrgen.geometry.verify import interior_points
+    from blrgen.geometry.verify import inside, interior_points
 
     parameters = (*family.natural, *family.working, *family.fixed)
     domain = next(p.domain for p in parameters if p.symbol == x)
     point = interior_points(family, 1)[0]
     # natural values, and working ones where the branch is written in those
-    point |= {p.symbol: sp.Rational(5, 4) for p in family.working if p.symbol not in point}
+    for i, p in enumerate(family.working):
+        if p.symbol not in point:
+            point[p.symbol] = inside(p.domain, sp.Rational(5, 4 + i), point)
     value = sp.N(solution.subs(point))
     if not value.is_real:
         return False

@@ -28,12 +28,13 @@ def interior_points(family: Family, count: int = 3) -> list[dict[Expr, Expr]]:
         point: dict[Expr, Expr] = {}
         for i, p in enumerate((*family.fixed, *family.natural)):
             num, den = _SHIFTS[k % 3]
-            point[p.symbol] = _inside(p.domain, sp.Rational(num + 2 * i + k // 3, den + i), point)
+            point[p.symbol] = inside(p.domain, sp.Rational(num + 2 * i + k // 3, den + i), point)
         points.append(point)
     return points
 
 
-def _inside(domain: Domain, step: Expr, point: dict[Expr, Expr]) -> Expr:
+def inside(domain: Domain, step: Expr, point: dict[Expr, Expr]) -> Expr:
+    """A point of the domain, `step` > 0 from its end; bounds may use the point so far."""
     low, high = (
         -sp.oo if domain.lower is None else sp.sympify(domain.lower).subs(point),
         sp.oo if domain.upper is None else sp.sympify(domain.upper).subs(point),

@@ -6,7 +6,17 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.core import Assignment, Derivation, Equation, Family, Loss, Quantity, Rule, Step
+from blrgen.core import (
+    Assignment,
+    Derivation,
+    Equation,
+    Family,
+    Loss,
+    Parameter,
+    Quantity,
+    Rule,
+    Step,
+)
 from blrgen.errors import InternalError, UserError
 from blrgen.expect.expectation import Expectation, expectation_of
 from blrgen.geometry.geometry import Geometry, geometry_of
@@ -80,23 +90,42 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
     }
     orders = dict(expectation.orders)
     for x in geometry.working:
-        positive = bool(x.is_commutative and x.is_positive) or "SPD" in domains[x]
         quantities.append(
             state(
                 geometry,
                 x,
                 init=_start(x, domains[x]),
                 meaning=_meaning(geometry, x, orders.get(x)),
-                domain=domains[x].split("^")[0] if positive and "SPD" not in domains[x]
-                else ("SPD" if positive else "(-oo, oo)"),
+                domain=_range(domains[x]),
             )
-        )  # fmt: skip
+        )
     quantities += [probe_quantity(p, geometry) for p in expectation.probes]
     quantities.append(hyper("rho"))
+    quantities += [_constant(p) for p in geometry.family.fixed]
     assignments = tuple(
         Assignment(f"{x.name}_next", arrange(value, [RHO])) for x, value in exact.working_next
     )
     return Rule(tuple(quantities), assignments, _posterior(geometry))
+
+
+def _range(domain: str) -> str:
+    """A parameter's domain, coordinate by coordinate."""
+    if "SPD" in domain:
+        return domain
+    return domain.split("^")[0] if domain.startswith(("(", "[")) else "(-oo, oo)"
+
+
+def _constant(p: Parameter) -> Quantity:
+    """A known constant of the family: chosen once, like a hyperparameter."""
+    return Quantity(
+        p.name,
+        "hyper",
+        "scalar",
+        p.symbol,
+        meaning="known constant of the candidate",
+        default=_start(p.symbol, p.domain.text),
+        domain=_range(p.domain.text),
+    )
 
 
 def _start(x: Expr, domain: str) -> Expr:

@@ -1,0 +1,110 @@
+"""Families that are not shipped go from their file alone to proved, emitted code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import blrgen
+from blrgen.check import check
+from blrgen.prove.derivation import verify_derivation
+
+HEAD = 'name = "mine"\ntitle = "Mine"\nvariable = "x"\n'
+FAMILIES = {
+    "bernoulli in its probability": """
+support = "{0, 1}"
+statistics = ["x"]
+[natural]
+eta = "(-oo, oo)"
+[working]
+p = { domain = "(0, 1)", natural = "1/(1+exp(-eta))" }
+""",
+    "known variance": """
+support = "(-oo, oo)"
+statistics = ["x"]
+base_measure = "exp(-x**2/(2*w))"
+[fixed]
+w = "(0, oo)"
+[natural]
+eta = "(-oo, oo)"
+[working]
+mu = { domain = "(-oo, oo)", natural = "w*eta" }
+""",
+    "known mean": """
+support = "(-oo, oo)"
+statistics = ["x**2"]
+[natural]
+eta = "(-oo, 0)"
+[working]
+s = { domain = "(0, oo)", natural = "-2*eta" }
+""",
+    "standard deviation": """
+support = "(-oo, oo)"
+statistics = ["x", "x**2"]
+[natural]
+a1 = { domain = "(-oo, oo)", working = "mu/sd**2" }
+a2 = { domain = "(-oo, 0)", working = "-1/(2*sd**2)" }
+[working]
+mu = "(-oo, oo)"
+sd = "(0, oo)"
+""",
+    "full covariance": """
+support = "R^d"
+statistics = ["x", "outer(x, x)"]
+[natural]
+a1 = { domain = "R^d", working = "inv(V)*m" }
+a2 = { domain = "-SPD", working = "-inv(V)/2" }
+[working]
+m = "R^d"
+V = "SPD"
+""",
+    "three levels": """
+support = "{-1, 0, 1}"
+statistics = ["x", "x**2"]
+[natural]
+a = "(-oo, oo)"
+b = "(-oo, oo)"
+""",
+    "exponential": """
+support = "(0, oo)"
+statistics = ["x"]
+log_partition = "-log(-eta)"
+[natural]
+eta = "(-oo, 0)"
+[working]
+r = { domain = "(0, oo)", natural = "-eta" }
+""",
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_from_the_file_alone(family: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(HEAD + FAMILIES[family])
+    findings = check(str(path))
+    assert all(f.passed for f in findings), findings
+    d = blrgen.derive(str(path))
+    report = verify_derivation(d)
+    assert len(report.parts) >= 2
+    assert report.proved, report
+    assert "x" in str(d)
+
+
+def test_what_no_target_computes_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        HEAD
+        + """
+support = "(0, oo)"
+statistics = ["log(x)", "x"]
+base_measure = "1/x"
+log_partition = "loggamma(eta1) - eta1*log(-eta2)"
+[natural]
+eta1 = "(0, oo)"
+eta2 = "(-oo, 0)"
+"""
+    )
+    report = verify_derivation(blrgen.derive(str(path)))
+    assert not report.proved
+    assert any("polygamma" in note for note in report.notes)

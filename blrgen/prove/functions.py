@@ -45,3 +45,8 @@ def plain(e: Expr) -> Expr:
             out = two(out, a)
         return out
     return e.func(*args)
+
+
+def spoken(e: Expr) -> Expr:
+    """The way back, for reading: SymPy's Max and Min again."""
+    return e.replace(Larger, sp.Max).replace(Smaller, sp.Min)

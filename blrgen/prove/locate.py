@@ -24,7 +24,7 @@ from blrgen.prove import reference
 from blrgen.prove.domain import range_of
 from blrgen.prove.evaluate import Undefined, evaluate
 from blrgen.prove.field import Rows
-from blrgen.prove.functions import plain
+from blrgen.prove.functions import plain, spoken
 from blrgen.prove.matrices import difference, numeric_model
 from blrgen.prove.modular import NoModel, Unlucky
 from blrgen.prove.proof import Verdict
@@ -104,7 +104,7 @@ class Search:
             for r in suspects:
                 repair = self._repair(r, states)
                 if repair is not None:
-                    text = ascii(repair)
+                    text = ascii(spoken(repair))
                     return r.line, text if "return" in r.target else f"{r.target} = {text}"
         hyper = {self.mode.quantity(q.name).symbol for q in self.run.rule.of("hyper", "counter")}
         for r in strange:

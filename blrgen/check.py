@@ -20,9 +20,10 @@ from typing import Any
 import mpmath
 import sympy as sp
 
+from blrgen.algebra.ring import ring_of
 from blrgen.core import Family
 from blrgen.errors import InternalError, UserError
-from blrgen.geometry.geometry import Geometry, geometry_of
+from blrgen.geometry.geometry import Geometry, geometry_of, verified_integral
 from blrgen.geometry.integrate import exponent_of
 from blrgen.geometry.verify import interior_points, total_mass
 
@@ -54,11 +55,13 @@ def _stages(path: str) -> Iterator[Finding]:
 
     family, finding = _attempt("declaration", lambda: read_family(path), _declared)
     yield finding
-    geometry, finding = _attempt(
-        "log-partition", lambda: geometry_of(family), lambda g: g.evidence["log_partition"]
+    ring = ring_of(family.elementwise)
+    _, finding = _attempt(
+        "log-partition", lambda: verified_integral(family, ring), lambda found: str(found[1])
     )
     yield finding
-    yield Finding("charts", True, _charts(geometry))
+    geometry, finding = _attempt("charts", lambda: geometry_of(family), _charts)
+    yield finding
     yield from _against_density(geometry)
     yield from _rule(geometry)
 

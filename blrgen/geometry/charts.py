@@ -13,7 +13,7 @@ import sympy as sp
 from blrgen.algebra.partial import partial
 from blrgen.algebra.ring import Ring
 from blrgen.algebra.solve import isolate
-from blrgen.core import Family
+from blrgen.core import Family, Parameter
 from blrgen.errors import InternalError, UserError
 
 Expr = Any
@@ -45,6 +45,9 @@ def charts(family: Family, ring: Ring) -> tuple[dict[Expr, Expr], dict[Expr, Exp
             "natural = … on a working one",
         ) from e
     _check_round_trip(family, forward, backward, ring)
+    if ring.elementwise:
+        _check_images(family, family.working, family.natural, forward)
+        _check_images(family, family.natural, family.working, backward)
     return forward, backward
 
 
@@ -104,7 +107,7 @@ def _undo_function(equation: Expr, x: Expr) -> Expr | None:
 
 def _fits(solution: Expr, x: Expr, family: Family) -> bool:
     """Whether a branch lies in the domain of x at a point inside the other domains."""
-    from blrgen.geometry.verify import inside, interior_points
+    from blrgen.geometry.verify import contains, inside, interior_points
 
     parameters = (*family.natural, *family.working, *family.fixed)
     domain = next(p.domain for p in parameters if p.symbol == x)
@@ -113,12 +116,7 @@ def _fits(solution: Expr, x: Expr, family: Family) -> bool:
     for i, p in enumerate(family.working):
         if p.symbol not in point:
             point[p.symbol] = inside(p.domain, sp.Rational(5, 4 + i), point)
-    value = sp.N(solution.subs(point))
-    if not value.is_real:
-        return False
-    low = -sp.oo if domain.lower is None else sp.sympify(domain.lower).subs(point)
-    high = sp.oo if domain.upper is None else sp.sympify(domain.upper).subs(point)
-    return bool(low < value < high)
+    return contains(domain, sp.N(solution.subs(point)), point)
 
 
 def _check_round_trip(
@@ -135,6 +133,29 @@ def _check_round_trip(
                 where=family.path,
                 why=f"going to the natural parameters and back gives {back}",
             )
+
+
+def _check_images(
+    family: Family,
+    start: tuple[Parameter, ...],
+    end: tuple[Parameter, ...],
+    chart: dict[Expr, Expr],
+) -> None:
+    """A chart must map interior points of one set of domains into the other's."""
+    from blrgen.geometry.verify import contains, parameter_points
+
+    for point in parameter_points((*family.fixed, *start), 6):
+        image = {p.symbol: sp.N(chart[p.symbol].subs(point), 30) for p in end}
+        for p in end:
+            if not contains(p.domain, image[p.symbol], {**point, **image}):
+                shown = ", ".join(f"{k} = {v}" for k, v in point.items())
+                raise UserError(
+                    f"a chart of {family.name!r} leaves the domain of {p.name!r}",
+                    where=family.path,
+                    why=f"at {shown} it gives {p.name} = {sp.N(image[p.symbol], 6)}, "
+                    f"outside {p.domain.text}",
+                    how="correct the chart, or the domain of one of the two parameters",
+                )
 
 
 def _nonzero_at_a_point(gap: Expr) -> bool:

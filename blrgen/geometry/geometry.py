@@ -147,14 +147,20 @@ def directional(f: Expr, x: Expr, direction: Expr) -> Expr:
     return normal(differential(f, x, dx)).xreplace({dx: direction})
 
 
-def geometry_of(family: Family) -> Geometry:
-    """Derive the geometry; a given closed form is verified first."""
-    ring = ring_of(family.elementwise)
+def verified_integral(family: Family, ring: Ring) -> tuple[Integral, str]:
+    """The log-partition and its evidence; a density that diverges or a wrong A is refused."""
     integral = log_integral(family, ring)
     if integral.quadratic is not None:
         check_normalisable(family, integral.quadratic[2], ring)
+    return integral, verify_log_partition(family, integral, ring)
+
+
+def geometry_of(family: Family) -> Geometry:
+    """Derive the geometry; a given closed form is verified first."""
+    ring = ring_of(family.elementwise)
+    integral, level = verified_integral(family, ring)
     evidence = {
-        "log_partition": verify_log_partition(family, integral, ring),
+        "log_partition": level,
         "mean": "derived: ∇A",
         "fisher": "derived: ∇²A",
         "entropy": "derived: A − ⟨λ, μ⟩ − E_q[log h]",

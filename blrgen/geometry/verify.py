@@ -12,7 +12,7 @@ import mpmath
 import sympy as sp
 
 from blrgen.algebra.ring import Ring
-from blrgen.core import Domain, Family
+from blrgen.core import Domain, Family, Parameter
 from blrgen.errors import UserError
 from blrgen.geometry.integrate import Integral, exponent_of
 
@@ -22,11 +22,16 @@ _SHIFTS = ((1, 3), (5, 7), (9, 4))
 
 
 def interior_points(family: Family, count: int = 3) -> list[dict[Expr, Expr]]:
-    """Exact points inside the natural domains; later bounds may use earlier parameters."""
+    """Exact points inside the natural domains (and the constants')."""
+    return parameter_points((*family.fixed, *family.natural), count)
+
+
+def parameter_points(parameters: tuple[Parameter, ...], count: int) -> list[dict[Expr, Expr]]:
+    """Exact points inside the domains; later bounds may use earlier parameters."""
     points = []
     for k in range(count):
         point: dict[Expr, Expr] = {}
-        for i, p in enumerate((*family.fixed, *family.natural)):
+        for i, p in enumerate(parameters):
             num, den = _SHIFTS[k % 3]
             point[p.symbol] = inside(p.domain, sp.Rational(num + 2 * i + k // 3, den + i), point)
         points.append(point)
@@ -46,6 +51,15 @@ def inside(domain: Domain, step: Expr, point: dict[Expr, Expr]) -> Expr:
     if low == -sp.oo:
         return high - step
     return low + (high - low) * step / (1 + step)
+
+
+def contains(domain: Domain, value: Expr, point: dict[Expr, Expr]) -> bool:
+    """Whether a number lies in an interval (or anywhere on the real line)."""
+    if not value.is_real:
+        return False
+    low = -sp.oo if domain.lower is None else sp.sympify(domain.lower).subs(point)
+    high = sp.oo if domain.upper is None else sp.sympify(domain.upper).subs(point)
+    return bool(low <= value) and bool(value <= high)
 
 
 def verify_log_partition(family: Family, integral: Integral, ring: Ring) -> str:

@@ -33,6 +33,12 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     m = location(d, "clip")
     if d.fact("clip"):
         raise refuse("clip", "the step is already clipped")
+    if f"{m}_prev" in d.rule:
+        raise refuse(
+            "clip",
+            "the last step still stands beside the gradient, and only the gradient is clipped",
+            "--slow-scale first, after which an average carries both",
+        )
     name = "c" if not chosen(d, "c") else "clip"
     d = add_hyper(d) if name in d.rule else d
     from blrgen.approximate.rewrite import with_quantities

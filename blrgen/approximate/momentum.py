@@ -55,9 +55,15 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     step = natural_step(d, mean_step(d, "momentum"))
     gamma = sym(d, decay)
     rate = r0 * (1 - gamma) if adaptive else r0
-    base = step.expr.subs(r0, rate) if adaptive else step.expr
-    d, previous = _remember(d, m)
+    base = _at_rate(d, step.expr, r0, rate) if adaptive else step.expr
     slow = d.fact("scale") is None or "slow-scale" in d.assumptions
+    if not slow and d.fact("scale") in dict(d.fact("debias", ())):
+        raise refuse(
+            "momentum",
+            f"{d.fact('scale')} is corrected as a plain average, which momentum of its own ends",
+            "--slow-scale first, which leaves the scale's own momentum out",
+        )
+    d, previous = _remember(d, m)
     before = step.divisor_now if slow else _previous_divisor(d, step.divisor_now)
     repeated = gamma * step.divisor**-1 * before * (step.m - previous)
     d = rewrite(d, {f"{m}_next": base + repeated})
@@ -70,6 +76,14 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         why += f"; with {r} → {r}(1−β₁) and γ → β₁, the rates of the equivalent proximal step"
     d = say(d, "momentum", option, "Natural momentum", why)
     return carry(d) if slow else d
+
+
+def _at_rate(d: Derivation, x: Expr, old: Expr, new: Expr) -> Expr:
+    """x with another step size; what corrects an average keeps that average's own rate."""
+    from blrgen.approximate.rewrite import hold_corrections
+
+    free, held = hold_corrections(d, x)
+    return free.subs(old, new).subs(held)
 
 
 def natural_step(d: Derivation, step: MeanStep) -> MeanStep:

@@ -155,6 +155,20 @@ def substitute(d: Derivation, mapping: Mapping[Expr, Expr]) -> Derivation:
 _KEPT = ("momentum", "debias", "scale_value")  # facts that hold (name, expression) pairs
 
 
+def hold_corrections(d: Derivation, x: Expr) -> tuple[Expr, dict[Expr, Expr]]:
+    """(x with symbols for 1 − βᵗ, 1 − βᵗ⁻¹, …, what each stands for).
+
+    A correction knows the rate of its own average, and is not touched when the step size
+    of the mean is written anew.
+    """
+    table = {
+        f.subs(TIME, TIME - k): sp.Dummy(f"{n}_{k}")
+        for n, f in d.fact("debias", ())
+        for k in (0, 1, 2)
+    }
+    return x.subs(table), {held: f for f, held in table.items()}
+
+
 def law_of(d: Derivation) -> str:
     """N(mean, precision⁻¹) of the candidate as the rule now writes it."""
     from blrgen.show.expression import ascii

@@ -13,13 +13,12 @@ Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    import sympy as sp
-
     from blrgen.approximate.rewrite import (
         add_hyper,
         chosen,
         drop_unused,
         final,
+        hold_corrections,
         location,
         put,
         refuse,
@@ -40,18 +39,21 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         rate = rate / (1 - symbol(d, "beta1"))
     step = final(d.rule, s).subs(rho, rate)
     # what corrects an average knows the scale's rate, and stands in the mean step
-    factors = tuple((n, x, x.subs(rho, rate)) for n, x in d.fact("debias", ()))
-    held = {x: sp.Dummy(n, commutative=True) for n, x, _ in factors}
-    mean = final(d.rule, m).subs(held).subs(rho, symbol(d, "alpha"))
+    factors = tuple((n, x.subs(rho, rate)) for n, x in d.fact("debias", ()))
+    mean, held = hold_corrections(d, final(d.rule, m))
+    mean = mean.subs(rho, symbol(d, "alpha"))
     d = rewrite(
         d,
         {
-            f"{m}_next": mean.subs({held[x]: new for _, x, new in factors}),
+            f"{m}_next": mean.subs({h: x.subs(rho, rate) for h, x in held.items()}),
             f"{s}_next": d.geometry.ring.tidy(step) if not averaged else _reduced(step),
         },
     )
     if factors:
-        d = put(d, debias=tuple((n, new) for n, _, new in factors))
+        d = put(d, debias=factors)
+    # in what momentum remembers of the divisor, ρ stands in such factors only
+    kept = tuple((n, x.subs(rho, rate)) for n, x in d.fact("momentum", ()))
+    d = put(d, momentum=kept) if kept else d
     return say(
         drop_unused(d), "separate-rates", option, "Separate step sizes", APPROXIMATION.summary
     )

@@ -31,6 +31,12 @@ def apply(d: Derivation, option: str | None) -> Derivation:
             "no-shrinkage", "ρ is no longer in the rule", "put --no-shrinkage before --rho"
         )
     x, rho = symbol(d, name), symbol(d, "rho")
+    if d.family.working:
+        raise refuse(
+            "no-shrinkage",
+            f"{name} is no natural parameter: the entropy does not shrink it",
+            "a candidate in its natural parameter, such as bernoulli-sign",
+        )
     expr = sp.expand(final(d.rule, name))
     if not expr.is_commutative or expr.coeff(x, 1) == 1 or expr.coeff(x, 1).has(x):
         raise refuse("no-shrinkage", f"the step of {name} does not shrink it")

@@ -110,6 +110,10 @@ class MatrixLowering:
             k = rows[0]
             left, right = word[:k], sp.Mul(*word[k:])
             return n.Outer(self._columns(left), self.visit(T(right)))
+        if rows and rows[0] > 0:  # v (aᵀ … b): a number times a vector
+            k = rows[0]
+            number = n.Dot(self.visit(word[k].args[0]), self._columns(word[k + 1 :]))
+            return n.mul(number, self._columns(word[:k]))
         *front, last = word
         result = self._last(last)
         for a in reversed(front):

@@ -271,3 +271,23 @@ def test_numbers_of_any_kind(capsys: Any) -> None:
     """A rational given as a decimal is that rational."""
     assert says(diag("rho=0.25"), "s_next", "3*s/4 + h/4")
     assert capsys.readouterr().out == ""
+
+
+def test_corrections_keep_their_own_rate_when_the_means_is_written_anew() -> None:
+    first = ["square-root", "hessian=squared-gradient", "slow-scale", "bias-correction"]
+    early = derive("gaussian-diag", ["delta", "stochastic", *first, "momentum", "separate-rates"])
+    assert early.prove("adam").proved
+    with pytest.raises(NotApplicable, match="plain average"):
+        derive("gaussian-diag", ["square-root", "bias-correction", "momentum"])
+
+
+def test_clipping_waits_until_an_average_carries_the_last_step() -> None:
+    with pytest.raises(NotApplicable, match="only the gradient is clipped"):
+        derive("gaussian-diag", ["momentum", "clip"])
+    rule = derive("gaussian-diag", ["momentum", "slow-scale", "clip"]).rule
+    assert rule.expr("m_next").has(rule["c"].symbol)
+
+
+def test_only_a_natural_parameter_is_shrunk_by_the_entropy() -> None:
+    with pytest.raises(NotApplicable, match="entropy does not shrink"):
+        derive("gaussian-diag", ["prior=total", "no-shrinkage"])

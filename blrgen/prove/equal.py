@@ -22,7 +22,7 @@ from blrgen.prove.proof import Proof
 from blrgen.prove.rational import identical
 
 Expr = Any
-DIGITS, MORE_DIGITS = 50, 170
+DIGITS, MORE_DIGITS, MOST_DIGITS = 50, 170, 2000
 TOLERANCE = mpmath.mpf(10) ** -30
 POINTS = 5
 SIGN_POINTS = 16  # where roots or cases may hide a sign
@@ -153,7 +153,9 @@ def differs(left: Expr, right: Expr, point: Mapping[Expr, Fraction]) -> tuple[st
     a, b, size, scale = first
     if size <= TOLERANCE * scale:
         return None
-    again = gap(left, right, point, MORE_DIGITS)
+    # a tiny value next to 0 may be all that cancellation left: digits beyond its size
+    small = max(0, -int(mpmath.log10(scale)))
+    again = gap(left, right, point, MORE_DIGITS + 2 * min(small, MOST_DIGITS))
     if again is None or again[2] < size / 2 or again[2] <= TOLERANCE * again[3]:
         return None
     return apart(a, b)

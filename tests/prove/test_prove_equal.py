@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from prove_rules import ADAM, T
 from blrgen.algebra.ranks import DIM, logdet, mat, symmat, trace, vec
 from blrgen.algebra.ranks import T as transpose
 from blrgen.prove import modular, reference
-from blrgen.prove.equal import equal
+from blrgen.prove.equal import differs, equal
 from blrgen.prove.proof import Proof, Verdict
 from blrgen.prove.rational import identical
 
@@ -247,3 +248,12 @@ def test_a_typical_proof_is_quick() -> None:
         assert equal(left, sp.together(other), reference.domains(ADAM)).proved
         times.append(time.process_time() - start)
     assert statistics.median(times) < 0.05
+
+
+def test_a_tiny_value_beside_what_cancels_to_zero_is_no_counterexample() -> None:
+    x = sp.Symbol("x", real=True)
+    left, right = 1 / sp.cosh(x) ** 2, 1 - sp.tanh(x) ** 2
+    far = {x: Fraction(300)}  # tanh(300) is 1 to 259 digits
+    assert differs(left, right, far) is None
+    assert differs(2 * left, right, far) is not None
+    assert differs(left, sp.S.Zero, far) is not None

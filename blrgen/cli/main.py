@@ -39,6 +39,9 @@ def main(argv: list[str] | None = None) -> int:
         report(mistake.render())
         return mistake.exit_code
     except KeyboardInterrupt:
+        # CPython remembers an interrupt that passed through exec("…"), caught or not, and
+        # would end the process by the signal instead of our code; the next eval forgets it.
+        eval("None")
         report("interrupted")
         return INTERRUPTED
     except BrokenPipeError:

@@ -24,6 +24,7 @@ from blrgen.prove.rational import identical
 Expr = Any
 DIGITS, MORE_DIGITS, MOST_DIGITS = 50, 170, 2000
 TOLERANCE = mpmath.mpf(10) ** -30
+SETTLED, ROUNDS = mpmath.mpf(10) ** -3, 3  # how still a difference stands, in how many looks
 POINTS = 5
 SIGN_POINTS = 16  # where roots or cases may hide a sign
 CASES = (sp.Abs, sp.sign, sp.Max, sp.Min, sp.Piecewise, Larger, Smaller)
@@ -144,21 +145,24 @@ def refute(
 def differs(left: Expr, right: Expr, point: Mapping[Expr, Fraction]) -> tuple[str, str] | None:
     """Both values as text when they differ beyond doubt at this point.
 
-    A difference counts when it stays the same at more than three times the digits:
-    cancellation only looks like a difference at one precision.
+    A difference counts when more than three times the digits leave it as it is:
+    cancellation only looks like a difference at one precision.  Where the digits change
+    it, still more of them decide; where they never settle it, nothing is claimed.
     """
-    first = gap(left, right, point, DIGITS)
-    if first is None or first[2] == 0:
-        return None
-    a, b, size, scale = first
-    if size <= TOLERANCE * scale:
-        return None
-    # a tiny value next to 0 may be all that cancellation left: digits beyond its size
-    small = max(0, -int(mpmath.log10(scale)))
-    again = gap(left, right, point, MORE_DIGITS + 2 * min(small, MOST_DIGITS))
-    if again is None or again[2] < size / 2 or again[2] <= TOLERANCE * again[3]:
-        return None
-    return apart(a, b)
+    before = gap(left, right, point, DIGITS)
+    digits = MORE_DIGITS
+    for _ in range(ROUNDS):
+        if before is None or before[2] <= TOLERANCE * before[3]:
+            return None
+        # a tiny value next to 0 may be all that cancellation left: digits beyond its size
+        small = max(0, -int(mpmath.log10(before[3])))
+        now = gap(left, right, point, digits + 2 * min(small, MOST_DIGITS))
+        if now is None or now[2] <= TOLERANCE * now[3]:
+            return None
+        if abs(now[2] - before[2]) <= SETTLED * now[2]:
+            return apart(now[0], now[1])
+        before, digits = now, 3 * digits
+    return None
 
 
 def apart(a: Any, b: Any) -> tuple[str, str]:

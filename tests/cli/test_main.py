@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -163,11 +164,30 @@ def test_interrupted_at_work_it_stops_at_once_and_quietly():
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     child = process(["table"], preexec_fn=interruptible, **pipes)
     child.stderr.readline()  # the first row is being computed
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
-    assert (child.returncode, out) == (INTERRUPTED, b"")
+    for _ in range(3):
+        # CPython drops an interrupt that lands in a weakref callback, as at the end of an
+        # import: then a person presses again, and so does this test
+        child.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            out, err = child.communicate(timeout=3)
+            break
+    assert (child.returncode, out) == (INTERRUPTED, b""), err
     assert err.endswith(b"error: interrupted\n")
     assert b"Traceback" not in err
+
+
+def test_an_interrupt_inside_code_run_from_text_has_the_same_code(tmp_path):
+    (tmp_path / "interrupted.py").write_text(
+        "import sys, blrgen.cli\n"
+        "m = sys.modules['blrgen.cli.main']\n"
+        "m.run = lambda argv: exec('raise KeyboardInterrupt')\n"
+        "sys.exit(m.main([]))\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        [sys.executable, "-m", "interrupted"], cwd=tmp_path, env=environment, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (INTERRUPTED, b"error: interrupted\n")
 
 
 def process(words, **streams):

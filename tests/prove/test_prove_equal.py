@@ -255,5 +255,6 @@ def test_a_tiny_value_beside_what_cancels_to_zero_is_no_counterexample() -> None
     left, right = 1 / sp.cosh(x) ** 2, 1 - sp.tanh(x) ** 2
     far = {x: Fraction(300)}  # tanh(300) is 1 to 259 digits
     assert differs(left, right, far) is None
-    assert differs(2 * left, right, far) is not None
+    for factor in (Fraction(1, 3), Fraction(99, 100), Fraction(3, 2), 2, 3, -1):
+        assert differs(factor * left, right, far) is not None
     assert differs(left, sp.S.Zero, far) is not None

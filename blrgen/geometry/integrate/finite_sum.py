@@ -1,0 +1,24 @@
+"""A finite support: the sum over its points."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from blrgen.geometry.integrate.problem import Integral, Problem
+
+
+def integrate(problem: Problem) -> Integral | None:
+    """log Σ_k exp(a_k); of two points in the stable form ½(a+b) + log 2cosh ½(a−b)."""
+    if problem.support.kind != "finite":
+        return None
+    points = problem.support.points
+    levels = [sp.expand(problem.exponent.subs(problem.variable, p)) for p in points]
+    because = f"the sum over the points {', '.join(map(str, points))}"
+    if len(levels) == 2:
+        a, b = levels
+        half = sp.expand((b - a) / 2)
+        if half.could_extract_minus_sign():
+            half = -half
+        value = sp.expand((a + b) / 2) + sp.log(2 * sp.cosh(half))
+        return Integral(value, "enumeration", because + "; eᵃ + eᵇ = 2 exp(½(a+b)) cosh(½(a−b))")
+    return Integral(sp.log(sp.Add(*[sp.exp(a) for a in levels])), "enumeration", because)

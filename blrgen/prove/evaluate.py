@@ -64,6 +64,8 @@ def _compute(e: Expr, point: Mapping[Expr, Value], memo: dict[Expr, Value]) -> V
     if isinstance(e, sp.Piecewise):
         return _piecewise(e, point, memo)
     args = [_value(a, point, memo) for a in e.args]
+    if hasattr(e, "value_at"):  # a log-partition or an expectation without a closed form
+        return e.value_at(args)
     if e.is_Add:
         return mpmath.fsum(args)
     if e.is_Mul:

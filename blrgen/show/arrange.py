@@ -10,6 +10,7 @@ from sympy.core.relational import Relational
 
 from blrgen.algebra.ranks import T, Vec, trace
 from blrgen.errors import InternalError
+from blrgen.numeric.nodes import Numeric
 from blrgen.show.layout import (
     Call,
     Cases,
@@ -103,9 +104,20 @@ class Arranger:
         if isinstance(e, (sp.Derivative, sp.Integral, sp.Sum)):
             variables = [v if isinstance(v, sp.Tuple) else sp.Tuple(v) for v in e.args[1:]]
             return Call(type(e).__name__, tuple(self.node(a) for a in (e.args[0], *variables)))
+        if isinstance(e, Numeric):
+            return self._numeric(e)
         if isinstance(e, sp.Function):
             return Call(e.func.__name__, tuple(self.node(a) for a in e.args))
         raise InternalError(f"cannot show a {type(e).__name__}: {e}")
+
+    def _numeric(self, e: Numeric) -> Node:
+        """A(λ), and 𝔼_q[f], at other parameters than the family's own 𝔼[f](λ)."""
+        at = tuple(self.node(a) for a in e.args)
+        if e.integrand is None:
+            return Call("A", at)
+        charted = {p.symbol for p in (*e.family.working, *e.family.fixed)}
+        name = "E_q" if e.own or (e.family.working and e.free_symbols <= charted) else "E_at"
+        return Call(name, (self.node(e.integrand), *at))
 
     def _in_order(self, args: tuple[Expr, ...]) -> tuple[Node, ...]:
         return tuple(sorted((self.node(a) for a in args), key=PLAIN.text))

@@ -55,12 +55,12 @@ def geometry_data(geometry: Any) -> dict[str, Any]:
         "natural": [_parameter(p) for p in family.natural],
         "working": [_parameter(p) for p in family.working],
         "natural_of_working": {
-            x.name: ascii(e, matrix=is_matrix(x)) for x, e in _chart(geometry, family)
+            x.name: _readable(e, matrix=is_matrix(x)) for x, e in _chart(geometry, family)
         },
-        "log_partition": ascii(geometry.log_partition),
+        "log_partition": _readable(geometry.log_partition),
         "mean": [_component(geometry, k, e) for k, e in enumerate(geometry.mean)],
         "fisher": fisher_data(geometry),
-        "entropy": ascii(geometry.entropy),
+        "entropy": _readable(geometry.entropy),
         "entropy_gradient": [
             _component(geometry, k, e) for k, e in enumerate(geometry.entropy_gradient)
         ],
@@ -71,12 +71,19 @@ def geometry_data(geometry: Any) -> dict[str, Any]:
     }
 
 
+def _readable(e: Expr, *, matrix: bool = False) -> str:
+    """As SymPy reads it; "numeric" where it holds what has no closed form."""
+    from blrgen.numeric.nodes import has_nodes
+
+    return "numeric" if has_nodes(e) else ascii(e, matrix=matrix)
+
+
 def _parameter(p: Parameter) -> dict[str, str]:
     return {"name": p.name, "domain": p.domain.text}
 
 
 def _component(geometry: Any, k: int, e: Expr) -> str:
-    return ascii(e, matrix=is_matrix(geometry.natural[k]))
+    return _readable(e, matrix=is_matrix(geometry.natural[k]))
 
 
 def _chart(geometry: Any, family: Family) -> list[tuple[Expr, Expr]]:
@@ -89,8 +96,8 @@ def _chart(geometry: Any, family: Family) -> list[tuple[Expr, Expr]]:
 def fisher_data(geometry: Any) -> list[list[str]] | str:
     """The matrix ∂μ/∂λ; for matrix parameters the quadratic form in directions X1 and X2."""
     if geometry.family.elementwise:
-        return [[ascii(e) for e in row] for row in geometry.fisher]
-    return ascii(fisher_form(geometry))
+        return [[_readable(e) for e in row] for row in geometry.fisher]
+    return _readable(fisher_form(geometry))
 
 
 def fisher_form(geometry: Any) -> Expr:

@@ -150,6 +150,9 @@ class Latex(Terminal):
             order = n.args[0].p
             mark = ("", "'", "''")[order] if order < 3 else f"^{{({order})}}"
             return rf"\psi{mark}{bracketed(args[1])}", ATOM
+        if n.name in ("E_q", "E_at"):
+            mean = rf"\mathbb{{E}}{'_q' if n.name == 'E_q' else ''}\left[{args[0]}\right]"
+            return mean + (bracketed(", ".join(args[1:])) if n.name == "E_at" else ""), ATOM
         if n.name in ("And", "Or"):
             return (r" \text{ and } " if n.name == "And" else r" \text{ or } ").join(args), SUM - 1
         if n.name in ("Derivative", "Integral", "Sum"):

@@ -182,6 +182,12 @@ class MathML(Terminal):
             mark = operator("′" * order) if order < 3 else row(fenced(f"<mn>{order}</mn>"))
             head = f"<msup>{identifier('ψ')}{mark}</msup>" if order else identifier("ψ")
             return row(head, fenced(self._listed(n.args[1:]))), ATOM
+        if n.name in ("E_q", "E_at"):
+            letter = identifier("𝔼")
+            head = f"<msub>{letter}{identifier('q')}</msub>" if n.name == "E_q" else letter
+            mean = row(head, fenced(self.text(n.args[0]), "[", "]"))
+            at = (fenced(self._listed(n.args[1:])),) if n.name == "E_at" else ()
+            return row(mean, *at) if at else mean, ATOM
         if n.name in ("And", "Or"):
             word = f"<mtext> {n.name.lower()} </mtext>"
             return row(word.join(self.text(a, SUM - 1) for a in n.args)), SUM - 1

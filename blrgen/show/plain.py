@@ -118,4 +118,6 @@ class Plain:
             return f"log(1 + {self.text(n.args[0], PRODUCT)})", ATOM
         if n.name == "expm1":
             return f"exp({args[0]}) - 1", SUM
+        if n.name in ("E_q", "E_at"):
+            return f"E[{args[0]}]({', '.join(args[1:])})", ATOM
         return f"{n.name}({', '.join(args)})", ATOM

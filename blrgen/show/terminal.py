@@ -192,6 +192,10 @@ class Terminal(Plain):
             order = n.args[0].p
             mark = ("", "′", "″")[order] if order < 3 else f"⁽{SUPERSCRIPT[str(order)[0]]}⁾"
             return f"ψ{mark}({args[1]})", ATOM
+        if n.name == "E_q":
+            return f"𝔼_q[{args[0]}]", ATOM
+        if n.name == "E_at":
+            return f"𝔼[{args[0]}]({', '.join(args[1:])})", ATOM
         if n.name in ("And", "Or"):
             return f" {n.name.lower()} ".join(args), SUM - 1
         if n.name in ("Derivative", "Integral", "Sum"):

@@ -55,7 +55,7 @@ def _stages(path: str) -> Iterator[Finding]:
 
     family, finding = _attempt("declaration", lambda: read_family(path), _declared)
     yield finding
-    ring = ring_of(family.elementwise)
+    ring = ring_of(family)
     _, finding = _attempt(
         "log-partition", lambda: verified_integral(family, ring), lambda found: str(found[1])
     )

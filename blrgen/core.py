@@ -68,6 +68,7 @@ class Family:
     log_partition: Expr | None = None
     elementwise: bool = True  # False: vectors and matrices, in the non-commuting algebra
     path: str = ""
+    components: Expr = None  # how many components the variable has, where they are summed over
 
 
 @dataclass(frozen=True)

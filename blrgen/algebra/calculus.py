@@ -15,6 +15,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.components import has_components, slope
 from blrgen.algebra.partial import partial
 from blrgen.algebra.ranks import SymMat, T, Vec, logdet, symmat, trace, vec
 from blrgen.algebra.words import normal, split
@@ -83,7 +84,7 @@ def _power_rule(f: Expr, x: Expr, dx: Expr) -> Expr:
 def gradient(f: Expr, x: Expr) -> Expr:
     """∇_x f of a scalar f, in the convention above; plain ∂f/∂x for a commuting x."""
     if x.is_commutative:
-        return partial(f, x)
+        return slope(f, x) if has_components(f) else partial(f, x)
     dx = increment(x)
     total = sp.S.Zero
     for term in sp.Add.make_args(sp.expand(differential(f, x, dx))):

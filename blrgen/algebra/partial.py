@@ -41,6 +41,8 @@ def _once(f: Expr, x: Expr) -> Expr:
         return f * _once(f.args[0], x)
     if isinstance(f, sp.log):
         return _logarithm(f.args[0], x)
+    if hasattr(f, "derivative"):  # functions of this package that know better than term by term
+        return f.derivative(x, _once)
     if isinstance(f, sp.Function) and not isinstance(f, sp.Abs | sp.sign):
         return sp.Add(*[
             f.fdiff(i + 1) * _once(a, x) for i, a in enumerate(f.args) if a.has(x)

@@ -1,7 +1,8 @@
-"""What differs between scalar and matrix families, in one place.
+"""What differs between scalar, matrix and component families, in one place.
 
 `Elementwise` treats every coordinate as a scalar problem (a product of d equal
-factors); `Matrix` works with vectors and matrices of symbolic size d.
+factors); `Matrix` works with vectors and matrices of symbolic size d; `Components`
+with numbers and vectors that meet only in sums over the components.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.calculus import gradient, jacobian
+from blrgen.algebra.components import Component, size_of, total
 from blrgen.algebra.ranks import DIM, SymMat, T, Vec, logdet, symmat, trace, vec
 from blrgen.algebra.words import normal
+from blrgen.core import Family
 
 Expr = Any
 
@@ -21,6 +24,7 @@ class Elementwise:
     """⟨a, b⟩ = a b, log|x| = log x, dimension 1."""
 
     elementwise = True
+    components = False
     dim: Expr = sp.S.One
     curvature_name = "h"
 
@@ -53,6 +57,7 @@ class Matrix:
     """⟨a, b⟩ = tr(aᵀ b), log|X| of matrices, dimension d."""
 
     elementwise = False
+    components = False
     dim: Expr = DIM
     curvature_name = "H"
 
@@ -83,12 +88,54 @@ class Matrix:
         return normal(x)
 
 
-Ring = Elementwise | Matrix
+class Components:
+    """⟨a, b⟩ = Σ_k a_k b_k of vectors, a b of numbers; the variable has `size` components."""
+
+    elementwise = False
+    components = True
+    curvature_name = "h"
+
+    def __init__(self, size: Expr) -> None:
+        self.size = size
+        self.dim: Expr = size
+
+    def inner(self, a: Expr, b: Expr) -> Expr:
+        size = size_of(a * b)
+        return a * b if size is None else total(a * b, size)
+
+    def logdet(self, x: Expr) -> Expr:
+        return total(sp.log(x), self.size)
+
+    def outer(self, a: Expr) -> Expr:
+        return a**2
+
+    def symbol_like(self, x: Expr, name: str) -> Expr:
+        known = {k: v for k, v in x._assumptions_orig.items() if v is not None}
+        if isinstance(x, Component):
+            return Component(name, x.size, **known)
+        return sp.Symbol(name, **known)
+
+    def gradient_symbol(self) -> Expr:
+        return Component("g", self.size)
+
+    def curvature_symbol(self) -> Expr:
+        return Component("h", self.size)
+
+    def rank(self, x: Expr) -> str:
+        return "vector" if isinstance(x, Component) else "scalar"
+
+    def tidy(self, x: Expr) -> Expr:
+        return sp.expand(x)
 
 
-def ring_of(elementwise: bool) -> Ring:
+Ring = Elementwise | Matrix | Components
+
+
+def ring_of(family: Family) -> Ring:
     """The ring of a family."""
-    return Elementwise() if elementwise else Matrix()
+    if family.components is not None:
+        return Components(family.components)
+    return Elementwise() if family.elementwise else Matrix()
 
 
-__all__ = ["Elementwise", "Matrix", "Ring", "gradient", "jacobian", "ring_of"]
+__all__ = ["Components", "Elementwise", "Matrix", "Ring", "gradient", "jacobian", "ring_of"]

@@ -7,7 +7,9 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.components import Component
 from blrgen.algebra.partial import partial
+from blrgen.algebra.woodbury import solve_components
 from blrgen.algebra.words import collect_words, normal
 from blrgen.errors import InternalError
 
@@ -22,6 +24,8 @@ def solve_linear(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Ex
     invertible A and B, and gives X = −A⁻¹ (rest) B⁻¹.  Commuting systems that are not
     triangular go through elimination.
     """
+    if any(isinstance(u, Component) for u in unknowns):
+        return solve_components(equations, unknowns)
     if all(u.is_commutative for u in unknowns):
         return _solve_commuting(equations, unknowns)
     left, found = list(equations), dict[Expr, Expr]()

@@ -12,6 +12,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.calculus import differential, gradient, increment
+from blrgen.algebra.components import Component, has_components, move
 from blrgen.algebra.partial import partial
 from blrgen.algebra.ranks import trace
 from blrgen.algebra.ring import Ring, ring_of
@@ -54,7 +55,7 @@ class Geometry:
 
     def to_working(self, x: Expr) -> Expr:
         """x(λ) as a function of the working parameters."""
-        return self.ring.tidy(x.subs(self.natural_of_working, simultaneous=True))
+        return self.ring.tidy(x.xreplace(self.natural_of_working))
 
     @cached_property
     def mean_in_working(self) -> tuple[Expr, ...]:
@@ -136,13 +137,15 @@ class Geometry:
 
 def direction_symbol(x: Expr, name: str) -> Expr:
     """A symbol of the same rank as x, for a displacement of it."""
+    if isinstance(x, Component):
+        return Component(name, x.size)
     return sp.Symbol(name, real=True) if x.is_commutative else type(x)(name, commutative=False)
 
 
 def directional(f: Expr, x: Expr, direction: Expr) -> Expr:
     """D f[direction] when only x moves."""
     if x.is_commutative:
-        return partial(f, x) * direction
+        return move(f, x, direction) if has_components(f) else partial(f, x) * direction
     dx = increment(x)
     return normal(differential(f, x, dx)).xreplace({dx: direction})
 
@@ -157,7 +160,7 @@ def verified_integral(family: Family, ring: Ring) -> tuple[Integral, str]:
 
 def geometry_of(family: Family) -> Geometry:
     """Derive the geometry; a given closed form is verified first."""
-    ring = ring_of(family.elementwise)
+    ring = ring_of(family)
     integral, level = verified_integral(family, ring)
     evidence = {
         "log_partition": level,

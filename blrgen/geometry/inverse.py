@@ -39,9 +39,7 @@ def inverse_mean(geometry: Geometry) -> tuple[Expr, ...] | None:
         found = _solve_triangular(equations, list(geometry.working), ring, geometry.family)
     except (InternalError, NotImplementedError):
         return None
-    values = [
-        geometry.natural_of_working[x].subs(found, simultaneous=True) for x in geometry.natural
-    ]
+    values = [geometry.natural_of_working[x].xreplace(found) for x in geometry.natural]
     if any(v.has(sp.zoo, sp.nan) for v in values):
         return None
     return tuple(ring.tidy(v) if not ring.elementwise else v for v in values)

@@ -14,7 +14,7 @@ def expanded(rule: Rule) -> dict[str, Expr]:
     known: dict[str, Expr] = {}
     for a in rule.assignments:
         table = {x: known[x.name] for x in a.expr.free_symbols if x.name in known}
-        known[a.name] = a.expr.subs(table, simultaneous=True) if table else a.expr
+        known[a.name] = a.expr.xreplace(table) if table else a.expr
     states = [q.name for q in rule.of("state")]
     return {n: known[f"{n}_next"] for n in states if f"{n}_next" in known}
 

@@ -60,7 +60,7 @@ def _in_working(
     ring = geometry.ring
     new = {x: next_of(x, ring) for x in geometry.working}
     left = [
-        (ring.tidy(geometry.natural_of_working[lam].subs(new, simultaneous=True)), value)
+        (ring.tidy(geometry.natural_of_working[lam].xreplace(new)), value)
         for lam, value in zip(geometry.natural, after.parts, strict=True)
     ]
     solved: list[tuple[Expr, Expr]] = []

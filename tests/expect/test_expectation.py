@@ -12,7 +12,7 @@ import sympy as sp
 from numeric import gauss_hermite, spd, value
 
 from blrgen.algebra.ranks import symmat, vec
-from blrgen.algebra.ring import ring_of
+from blrgen.algebra.ring import Elementwise
 from blrgen.expect import expectation_of
 from blrgen.expect.identities import NoIdentity, find_identity
 from blrgen.geometry.geometry import geometry_of
@@ -135,7 +135,7 @@ def test_matrix_identities_on_a_quartic(d: int) -> None:
 
 
 def test_what_is_no_identity_raises() -> None:
-    ring = ring_of(True)
+    ring = Elementwise()
     theta, k = sp.Symbol("theta", real=True), sp.Symbol("k", real=True)
     with pytest.raises(NoIdentity, match="leaves"):
         find_identity(-(theta**2) / 2 + k * theta**3, k, theta, ring)

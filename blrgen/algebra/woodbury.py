@@ -1,0 +1,76 @@
+"""Linear equations between vectors whose matrix is diagonal plus terms of low rank.
+
+    a_ij Y_j + Σ u total(w Y_j) + Σ v s = r_i
+
+for vectors Y_j and numbers s, one equation for each.  The totals are taken as further
+unknown numbers t; component by component the small system for the Y_j is solved in t and
+s, and putting it into t = total(w Y_j) and the equations of the numbers leaves one system
+of numbers.  This is the Sherman–Morrison–Woodbury formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+
+from blrgen.algebra.components import Component, outer_totals, total
+from blrgen.algebra.partial import partial
+from blrgen.errors import InternalError
+
+Expr = Any
+_LARGE = 800  # operations beyond which a quotient is not brought to lowest terms
+
+
+def solve_components(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Expr, Expr]:
+    """The unknowns from equations = 0 (the i-th is a vector where the i-th unknown is one)."""
+    vectors = [u for u in unknowns if isinstance(u, Component)]
+    numbers = [u for u in unknowns if not isinstance(u, Component)]
+    meaning: dict[Expr, Expr] = {}
+    flat = [_flattened(sp.expand(e), unknowns, meaning) for e in equations]
+    pairs = list(zip(flat, unknowns, strict=True))
+    by_component = _linear([e for e, u in pairs if isinstance(u, Component)], vectors)
+    left = [e.xreplace(by_component) for e, u in pairs if not isinstance(u, Component)]
+    left += [t - total(w * by_component[y], y.size) for t, (w, y) in meaning.items()]
+    found = _linear([sp.expand(e) for e in left], [*numbers, *meaning])
+    solved = {y: lowest(by_component[y].xreplace(found)) for y in vectors}
+    return {u: solved.get(u, found.get(u)) for u in unknowns}
+
+
+def _flattened(equation: Expr, unknowns: Sequence[Expr], meaning: dict[Expr, Expr]) -> Expr:
+    """Every total of an unknown as a number of its own; `meaning` says of which (weight, Y)."""
+    table = {}
+    for t in outer_totals(equation):
+        held = [u for u in unknowns if t.has(u)]
+        if not held:
+            continue
+        if len(held) > 1:
+            raise InternalError(f"{t} mixes unknowns")
+        weight = partial(t.args[0], held[0])
+        if weight.has(held[0]):
+            raise InternalError(f"{t} is not linear in {held[0]}")
+        known = [k for k, v in meaning.items() if v == (weight, held[0])]
+        table[t] = known[0] if known else sp.Dummy(f"t{len(meaning)}", real=True)
+        meaning.setdefault(table[t], (weight, held[0]))
+    return equation.xreplace(table)
+
+
+def _linear(equations: list[Expr], unknowns: list[Expr]) -> dict[Expr, Expr]:
+    """A small linear system, brought to lowest terms."""
+    if not unknowns:
+        return {}
+    matrix = sp.Matrix([[partial(e, u) for u in unknowns] for e in equations])
+    if matrix.free_symbols & set(unknowns):
+        raise InternalError(f"{equations} are not linear in {unknowns}")
+    none = dict.fromkeys(unknowns, sp.S.Zero)
+    right = sp.Matrix([-e.xreplace(none) for e in equations])
+    solution = matrix.applyfunc(lowest).LUsolve(right)
+    return {u: lowest(v) for u, v in zip(unknowns, solution, strict=True)}
+
+
+def lowest(x: Expr) -> Expr:
+    """A quotient in lowest terms, its functions and totals taken as letters."""
+    if x.is_Atom or sp.count_ops(x) > _LARGE:
+        return x
+    return sp.cancel(sp.together(x))

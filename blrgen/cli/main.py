@@ -21,7 +21,7 @@ COMMANDS = {
     "verify": ("WHAT | FILE.py", "prove or refute: derived against reference, code against rule"),
     "identify": ("WHAT [approximations]", "which known algorithm this is"),
     "show": ("FAMILY", "a family's geometry: A, the mean, Fisher, entropy"),
-    "check": ("FILE.toml", "is this family file right, stage by stage"),
+    "check": ("[FILE.toml]", "is this family file right, line by line"),
     "list": ("[SUBJECT]", "families, recipes, approximations, losses, targets"),
     "table": ("", "Table 1 of the paper, every row computed live"),
     "bench": ("[WHAT ...]", "emitted optimizers against the installed peers"),

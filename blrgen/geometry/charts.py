@@ -116,7 +116,10 @@ def _fits(solution: Expr, x: Expr, family: Family) -> bool:
     for i, p in enumerate(family.working):
         if p.symbol not in point:
             point[p.symbol] = inside(p.domain, sp.Rational(5, 4 + i), point)
-    return contains(domain, sp.N(solution.subs(point)), point)
+    value = sp.N(solution.subs(point))
+    if value.free_symbols:
+        raise InternalError(f"no telling which solution for {x} lies in its domain")
+    return contains(domain, value, point)
 
 
 def _check_round_trip(

@@ -31,7 +31,7 @@ from blrgen.read.names import check_free
 Expr = Any
 
 _REQUIRED = ("name", "variable", "support", "statistics", "natural")
-_KEYS = (*_REQUIRED, "title", "base_measure", "log_partition", "working", "fixed")
+_KEYS = (*_REQUIRED, "title", "base_measure", "log_partition", "working", "fixed", "check")
 _MATRIX_KINDS = ("spd", "-spd", "matrix")
 _CHARTS = {"natural": "working", "working": "natural", "fixed": ""}
 
@@ -60,11 +60,13 @@ def read_family(path_or_name: str | Path) -> Family:
     return family_of(load(path, str(path)))
 
 
-def family_of(source: Source) -> Family:
-    """The family that a loaded file declares, checked."""
+def family_of(source: Source, *, minimal: bool = True) -> Family:
+    """The family that a loaded file declares; that its statistics are minimal is checked too."""
     from blrgen.read.minimal import check_minimal
 
     family = _Declaration(source).family()
+    if not minimal:
+        return family
     check_minimal(family, source.table["statistics"], source.line("statistics"))
     return family
 

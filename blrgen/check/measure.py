@@ -1,0 +1,270 @@
+"""The density itself, as a table of nodes and probabilities: what every claim is held against.
+
+At a point λ the table holds T(x), log h(x) and the probability of each node of a quadrature
+of h exp⟨λ, T⟩ (of each term of its sum).  Nothing derived is used: its total is exp A,
+its moments are μ, F, and −E[log q].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import mpmath
+import sympy as sp
+
+from blrgen.check.finding import NotChecked, Wrong
+from blrgen.check.quadrature import Diverges, integer_nodes, line_nodes
+from blrgen.core import Family
+from blrgen.errors import UserError
+from blrgen.prove.evaluate import Undefined, evaluate
+
+Expr = Any
+Value = Any
+DPS = 30
+AGREE = mpmath.mpf(10) ** -14  # two successive steps of the quadrature
+LEVELS = (2, 3, 4, 5, 6)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Nodes of a density: x, T(x), log h(x), probabilities; and the log of the total mass."""
+
+    x: list[Value]
+    statistics: list[list[Value]]  # one list a statistic
+    log_base: list[Value]
+    probability: list[Value]
+    log_mass: Value
+    natural: tuple[Value, ...]
+
+    def mean(self, values: list[Value]) -> Value:
+        return mpmath.fsum(p * v for p, v in zip(self.probability, values, strict=True))
+
+    def covariance(self, left: list[Value], right: list[Value]) -> Value:
+        a, b = self.mean(left), self.mean(right)
+        return mpmath.fsum(
+            p * (u - a) * (v - b)
+            for p, u, v in zip(self.probability, left, right, strict=True)
+        )  # fmt: skip
+
+    @cached_property
+    def means(self) -> list[Value]:
+        return [self.mean(t) for t in self.statistics]
+
+    @cached_property
+    def covariances(self) -> list[list[Value]]:
+        full = [[mpmath.mpf(0)] * len(self.statistics) for _ in self.statistics]
+        for i, a in enumerate(self.statistics):
+            for j, b in enumerate(self.statistics[: i + 1]):
+                full[i][j] = full[j][i] = self.covariance(a, b)
+        return full
+
+    @cached_property
+    def log_density(self) -> list[Value]:
+        rows = zip(self.log_base, *self.statistics, strict=True)
+        return [
+            mpmath.fsum(v * t for v, t in zip(self.natural, ts, strict=True)) + h - self.log_mass
+            for h, *ts in rows
+        ]
+
+    @cached_property
+    def entropy(self) -> Value:
+        return -self.mean(self.log_density)
+
+    @cached_property
+    def entropy_slope(self) -> list[Value]:
+        """∂𝓗/∂λ_i = −Cov(T_i, log q), since E[∂ log q] = 0."""
+        return [-self.covariance(t, self.log_density) for t in self.statistics]
+
+
+class Measure:
+    """Tables of one family at one value of its fixed constants."""
+
+    def __init__(self, family: Family) -> None:
+        self.family = family
+        self._tables: dict[tuple[Value, ...], Table] = {}
+
+    def table(self, point: Mapping[Expr, Expr]) -> Table:
+        """The table at a point, refined until mass and moments no longer change."""
+        with mpmath.workdps(DPS):
+            key = tuple(point[p.symbol] for p in (*self.family.fixed, *self.family.natural))
+            if key not in self._tables:
+                self._tables[key] = self._refined(point)
+            return self._tables[key]
+
+    def _refined(self, point: Mapping[Expr, Expr]) -> Table:
+        last: Table | None = None
+        for level in LEVELS:
+            now = self._at(point, level)
+            if self.family.support.kind == "finite":
+                return now
+            if last is not None:
+                gap = _change(last, now)
+                if gap < AGREE:
+                    return now
+            last = now
+        raise NotChecked(f"the quadrature does not settle at {_at(point)}")
+
+    def _at(self, point: Mapping[Expr, Expr], level: int) -> Table:
+        family = self.family
+        constants = {k: number(v) for k, v in point.items()}
+        natural = tuple(constants[p.symbol] for p in family.natural)
+        fixed = {p.symbol: constants[p.symbol] for p in family.fixed}
+        weigh = Weigh(family, fixed, natural)
+        try:
+            nodes = self._nodes(weigh, fixed, level)
+        except Diverges:
+            raise diverges(family, point) from None
+        if not nodes or max(mass for _, mass, _ in nodes) == mpmath.ninf:
+            raise UserError(
+                f"the density of {family.name!r} is zero everywhere", where=family.path,
+                why=f"at {_at(point)} no point of {family.support.text} has weight",
+            )  # fmt: skip
+        top = max(mass for _, mass, _ in nodes)
+        total = mpmath.fsum(mpmath.exp(mass - top) for _, mass, _ in nodes)
+        log_mass = top + mpmath.log(total)
+        rows = []
+        for x, mass, need in nodes:
+            with mpmath.workdps(need):
+                rows.append((x, *weigh.parts(x), mpmath.exp(mass - log_mass)))
+        return Table(
+            [r[0] for r in rows],
+            [[r[1][i] for r in rows] for i in range(len(family.statistics))],
+            [r[2] for r in rows],
+            [r[3] for r in rows],
+            log_mass,
+            natural,
+        )
+
+    def _nodes(
+        self, weigh: Weigh, fixed: Mapping[Expr, Value], level: int
+    ) -> list[tuple[Value, Value, int]]:
+        """(x, log mass, digits) of every node that counts."""
+        support = self.family.support
+        if support.kind == "finite":
+            points = [number(p) for p in support.points]
+            return [(x, weigh(x), mpmath.mp.dps) for x in points]
+        low, high = (_bound(b, fixed) for b in (support.lower, support.upper))
+        if support.kind == "integers":
+            return [n for n in integer_nodes(weigh, low, high, level) if n[1] > mpmath.ninf]
+        if support.kind not in ("interval", "vector") or not self.family.elementwise:
+            raise NotChecked("no quadrature over this support")
+        corners = corners_of(self.family, fixed)
+        return [
+            (node.x, mass, node.digits)
+            for node, mass in line_nodes(weigh, low, high, corners, level)
+        ]
+
+
+class Weigh:
+    """x → log h(x) + ⟨λ, T(x)⟩, and the parts of it."""
+
+    def __init__(
+        self, family: Family, fixed: Mapping[Expr, Value], natural: tuple[Value, ...]
+    ) -> None:
+        self.family, self.fixed, self.natural = family, fixed, natural
+        self.memo: dict[Value, tuple[list[Value], Value]] = {}
+
+    def __call__(self, x: Value) -> Value:
+        statistics, log_base = self.parts(x)
+        if log_base == mpmath.ninf:
+            return log_base
+        pairs = zip(self.natural, statistics, strict=True)
+        return log_base + mpmath.fsum(v * t for v, t in pairs)
+
+    def parts(self, x: Value) -> tuple[list[Value], Value]:
+        """T(x) and log h(x); a density that is negative or undefined inside its support raises."""
+        found = self.memo.get(x)
+        if found is None:
+            env = {**self.fixed, self.family.variable: x}
+            memo: dict[Expr, Value] = {}
+            statistics = [self._real(t, env, memo, "the statistic") for t in self.family.statistics]
+            base = self._real(self.family.base_measure, env, memo, "the base measure")
+            if base < 0:
+                raise Wrong("the base measure", {self.family.variable: x}, mpmath.nstr(base, 8),
+                            "positive or zero")  # fmt: skip
+            self.memo[x] = found = (statistics, mpmath.log(base) if base else mpmath.ninf)
+        return found
+
+    def _real(
+        self, e: Expr, env: Mapping[Expr, Value], memo: dict[Expr, Value], what: str
+    ) -> Value:
+        try:
+            value = evaluate(e, env, memo)
+        except Undefined:
+            value = None
+        if value is None or isinstance(value, mpmath.mpc):
+            raise UserError(
+                f"{what} {e} has no real value on the support",
+                where=self.family.path,
+                why=f"there is none at {self.family.variable} = "
+                f"{mpmath.nstr(env[self.family.variable], 8)}; "
+                f"the support is {self.family.support.text}",
+            )
+        return value
+
+
+def number(x: Any) -> Value:
+    """An exact SymPy number at the working precision."""
+    return evaluate(sp.sympify(x), {})
+
+
+def _bound(bound: Expr, fixed: Mapping[Expr, Value]) -> Value:
+    if bound is None:
+        return mpmath.ninf
+    if bound.is_infinite:
+        return mpmath.inf if bound > 0 else mpmath.ninf
+    return evaluate(bound, fixed)
+
+
+def corners_of(family: Family, fixed: Mapping[Expr, Value]) -> list[Value]:
+    """Where |·| inside the statistics or the base measure has its corner, for linear arguments."""
+    x, found = family.variable, []
+    for e in (*family.statistics, family.base_measure):
+        for corner in sorted(e.atoms(sp.Abs), key=str):
+            slope, shift = _linear(corner.args[0], x)
+            if slope is not None:
+                found.append(evaluate(-shift / slope, fixed))
+    return found
+
+
+def _linear(e: Expr, x: Expr) -> tuple[Expr | None, Expr]:
+    if not e.is_polynomial(x):
+        return None, sp.S.Zero
+    poly = sp.Poly(e, x)
+    return (poly.LC(), poly.nth(0)) if poly.degree() == 1 else (None, sp.S.Zero)
+
+
+def _change(before: Table, after: Table) -> Value:
+    gaps = [abs(after.log_mass - before.log_mass)]
+    pairs = [
+        *zip(before.means, after.means, strict=True),
+        (before.entropy, after.entropy),
+        *(
+            (a, b)
+            for rows in zip(before.covariances, after.covariances, strict=True)
+            for a, b in zip(*rows, strict=True)
+        ),
+    ]
+    gaps += [abs(a - b) / max(1, abs(b)) for a, b in pairs]
+    return max(gaps)
+
+
+def _at(point: Mapping[Expr, Expr]) -> str:
+    return ", ".join(f"{k} = {v}" for k, v in point.items())
+
+
+def diverges(family: Family, point: Mapping[Expr, Expr]) -> UserError:
+    """The density has no finite mass at a point of the declared domain."""
+    return UserError(
+        f"the density of {family.name!r} cannot be normalised",
+        where=family.path,
+        why=f"at {_at(point)}, inside the declared domain, its mass does not fall off",
+        how="restrict the natural domain to where ∫ h exp⟨λ, T⟩ is finite",
+    )
+
+
+Comparison = tuple[str, Value, Value]
+Compare = Callable[[Table, Mapping[Expr, Expr]], list[Comparison]]

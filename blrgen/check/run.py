@@ -1,0 +1,88 @@
+"""The stages one after the other; what a refutation leaves standing still runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from blrgen.check.finding import NOT_CHECKED, Finding, NotChecked, Wrong
+from blrgen.errors import InternalError, UserError
+
+if TYPE_CHECKING:
+    from blrgen.check.context import Context
+
+Progress = Callable[[str], None]
+
+
+def check(path: str | Path, progress: Progress | None = None) -> list[Finding]:
+    """Every stage in order; `progress` is told each stage's name before it runs."""
+    return list(findings(path, progress))
+
+
+def findings(path: str | Path, progress: Progress | None = None) -> Iterator[Finding]:
+    """The findings as they come; only the declaration's when that fails."""
+    from blrgen.check.stages import stages
+
+    say = progress or (lambda _: None)
+    say("declaration")
+    made = _declared(str(path))
+    if isinstance(made, Finding):
+        yield made
+        return
+    yield Finding("declaration", True, _summary(made), "identity")
+    for stage in stages():
+        say(stage.NAME)
+        for finding in _run(stage, made):
+            if not finding.passed:
+                made.failed.add(stage.NAME)
+            yield finding
+
+
+def _declared(path: str) -> Context | Finding:
+    try:
+        from blrgen.read.declaration import load
+        from blrgen.read.family import family_of, find_family
+
+        file = find_family(path)
+        source = load(file, str(file))
+        family = family_of(source, minimal=False)
+    except (UserError, InternalError) as error:
+        return Finding("declaration", False, str(error), "refuted")
+    from blrgen.check.context import Context
+
+    return Context(source, family)
+
+
+def _summary(context: Context) -> str:
+    family = context.family
+    statistics, working = len(family.statistics), len(family.working)
+    return (
+        f"{family.name}: {statistics} statistic{'s' * (statistics != 1)}, "
+        f"{working} working parameter{'s' * (working != 1)}"
+    )
+
+
+def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
+    """The lines of one stage."""
+    name: str = stage.NAME
+    missing = [n for n in stage.NEEDS if n in context.failed]
+    if missing:
+        yield Finding(name, True, f"not run: stands on {', '.join(missing)}", NOT_CHECKED)
+        return
+    try:
+        found = stage.run(context)
+    except Wrong as wrong:
+        yield wrong.finding(name)
+    except NotChecked as reason:
+        yield Finding(name, True, f"not checked: {reason}", NOT_CHECKED)
+    except (UserError, InternalError) as error:
+        yield Finding(name, False, str(error), "refuted")
+    else:
+        if isinstance(found, tuple):
+            level, text = found
+            text = text if text.startswith(level) or level == NOT_CHECKED else f"{level}: {text}"
+            yield Finding(name, True, text, level)
+        else:
+            yield from found

@@ -1,0 +1,31 @@
+"""μ → λ takes μ(λ) back to λ: the closed form where there is one."""
+
+from __future__ import annotations
+
+from blrgen.check.context import Context
+from blrgen.check.finding import NotChecked, within
+from blrgen.check.measure import number
+from blrgen.check.stages.parametrisations import _exact
+
+NAME = "inverse mean"
+NEEDS: tuple[str, ...] = ()
+
+
+def run(context: Context) -> tuple[str, str]:
+    """λ(μ(λ)) = λ at every point."""
+    from blrgen.geometry.inverse import mean_symbols
+
+    geometry, family = context.geometry, context.family
+    if not family.elementwise:
+        raise NotChecked("a mean map of matrices is inverted symbolically only")
+    inverse = geometry.inverse_mean
+    if inverse is None:
+        raise NotChecked("no closed form for μ → λ")
+    symbols, gaps = mean_symbols(geometry), []
+    for point, table in context.tables:
+        there = {p.symbol: point[p.symbol] for p in family.fixed}
+        there |= {s: _exact(m) for s, m in zip(symbols, table.means, strict=True)}
+        for p, e in zip(family.natural, inverse, strict=True):
+            should = number(point[p.symbol])
+            gaps.append(context.compare(f"{p.name} of E[T]", e, should, there))
+    return "numeric", f"closed form; λ(E[T]) within {within(max(gaps))} of λ"

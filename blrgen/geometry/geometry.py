@@ -21,6 +21,7 @@ from blrgen.algebra.words import normal
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.charts import charts
+from blrgen.geometry.derived import Derived
 from blrgen.geometry.integrate import Integral, log_base, log_integral
 from blrgen.geometry.verify import check_normalisable, verify_log_partition
 
@@ -29,7 +30,7 @@ _LARGE = 400  # operations beyond which a solution is left with its common denom
 
 
 @dataclass(frozen=True, eq=False)
-class Geometry:
+class Geometry(Derived):
     """Derived once from a declaration; everything is a function of the natural parameters."""
 
     family: Family

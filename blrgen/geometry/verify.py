@@ -55,7 +55,7 @@ def inside(domain: Domain, step: Expr, point: dict[Expr, Expr]) -> Expr:
 
 def contains(domain: Domain, value: Expr, point: dict[Expr, Expr]) -> bool:
     """Whether a number lies in an interval (or anywhere on the real line)."""
-    if not value.is_real:
+    if not (value.is_number and value.is_real):
         return False
     low = -sp.oo if domain.lower is None else sp.sympify(domain.lower).subs(point)
     high = sp.oo if domain.upper is None else sp.sympify(domain.upper).subs(point)

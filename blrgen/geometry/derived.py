@@ -1,0 +1,64 @@
+"""What a geometry also has, derived when it is asked for: a mixin of `Geometry`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from blrgen.geometry.conjugate import Conjugate
+    from blrgen.geometry.divergence import Divergence
+    from blrgen.geometry.fisher import Fisher
+    from blrgen.geometry.likelihood import Likelihood
+
+
+class Derived:
+    """Divergences, the metric in every chart, the conjugate prior, maximum likelihood."""
+
+    @cached_property
+    def divergence(self) -> Divergence:
+        """KL, Rényi and their relatives between two members."""
+        from blrgen.geometry.divergence import divergence_of
+
+        return divergence_of(self)  # type: ignore[arg-type]
+
+    @cached_property
+    def metric_in_charts(self) -> Fisher:
+        """F in natural, working and mean coordinates (scalar parameters)."""
+        from blrgen.geometry.fisher import Fisher
+
+        return Fisher(self)  # type: ignore[arg-type]
+
+    @cached_property
+    def conjugate(self) -> Conjugate:
+        """The conjugate prior of this family as a likelihood."""
+        from blrgen.geometry.conjugate import Conjugate
+
+        return Conjugate(self)  # type: ignore[arg-type]
+
+    @cached_property
+    def likelihood(self) -> Likelihood:
+        """Maximum likelihood: the moment match."""
+        from blrgen.geometry.likelihood import Likelihood
+
+        return Likelihood(self)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        from blrgen.show import render_geometry
+
+        return str(render_geometry(self, "text"))
+
+    def _repr_markdown_(self) -> str:
+        from blrgen.show import render_geometry
+
+        return str(render_geometry(self, "markdown"))
+
+    def _repr_html_(self) -> str:
+        from blrgen.show.geometry import notebook_html
+
+        return str(notebook_html(self))
+
+    def _repr_latex_(self) -> str:
+        from blrgen.show.geometry import notebook_latex
+
+        return str(notebook_latex(self))

@@ -1,0 +1,336 @@
+"""Divergences between two members of a family, all of them read off from A.
+
+    KL(q‖q′)  = ⟨λ − λ′, μ⟩ − A(λ) + A(λ′)                    the Bregman divergence of A
+              = A*(μ) − A*(μ′) − ⟨λ′, μ − μ′⟩                 of its conjugate A* = ⟨λ, μ⟩ − A
+    H(q, q′)  = A(λ′) − ⟨λ′, μ⟩ − E_q[log h]                  cross-entropy
+    D_α(q‖q′) = (A(αλ + (1−α)λ′) − αA(λ) − (1−α)A(λ′))/(α − 1)     Rényi
+    BC        = exp(A(½λ + ½λ′) − ½A(λ) − ½A(λ′)),   Hellinger² = 1 − BC
+
+because log q − log q′ = ⟨λ − λ′, T⟩ − A(λ) + A(λ′) is linear in T (the base measure
+cancels), and ∫ q^α q′^(1−α) is the same integral as the one that defines A.  The second
+member has the same names with a prime: NAME_0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from blrgen.algebra.ring import gradient
+from blrgen.core import Domain
+from blrgen.geometry.readable import rational, readable, weighted
+from blrgen.prove.proof import Proof, weakest
+
+if TYPE_CHECKING:
+    from blrgen.geometry.geometry import Geometry
+
+Expr = Any
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What must hold for a closed form to be one: each expression lies in its domain."""
+
+    members: tuple[tuple[Expr, Domain], ...]
+    because: str
+
+
+@dataclass(frozen=True, eq=False)
+class Divergence:
+    """KL, its relatives and their proofs, for members λ and λ′ (ψ and ψ′) of one family."""
+
+    geometry: Geometry
+    prime: dict[Expr, Expr] = field(default_factory=dict)  # λ → λ′, ψ → ψ′, μ → μ′
+    alpha: Expr = None
+
+    # in natural coordinates
+
+    @cached_property
+    def kl(self) -> Expr:
+        """KL(q‖q′) as the Bregman divergence of A."""
+        return self._short(self._bregman())
+
+    @cached_property
+    def reverse_kl(self) -> Expr:
+        """KL(q′‖q): the two members exchanged."""
+        return self._short(self.exchanged(self._bregman()))
+
+    @cached_property
+    def cross_entropy(self) -> Expr:
+        """H(q, q′) = −E_q[log q′]."""
+        g = self.geometry
+        other = self._primed(g.log_partition) - self._paired([self.prime[x] for x in g.natural])
+        return self._short(other - g.expected_log_base)
+
+    @cached_property
+    def renyi(self) -> Expr:
+        """D_α(q‖q′), for α where the mixed parameter lies in the natural domain."""
+        return self._divided(self._mixed(self.alpha))
+
+    @cached_property
+    def bhattacharyya(self) -> Expr:
+        """−log ∫ √(q q′): always finite, the natural domain being convex."""
+        return self._short(-self._mixed(sp.Rational(1, 2)))
+
+    @cached_property
+    def hellinger(self) -> Expr:
+        """The squared Hellinger distance ½∫(√q − √q′)²."""
+        return 1 - sp.exp(-self.bhattacharyya)
+
+    @cached_property
+    def renyi_condition(self) -> Condition:
+        """αλ + (1−α)λ′ in the natural domain: always so for 0 < α < 1."""
+        g, a = self.geometry, self.alpha
+        mixed = {x: a * x + (1 - a) * self.prime[x] for x in g.natural}
+        members = []
+        for p in g.family.natural:
+            d = p.domain
+            if d.kind == "vector" or (d.kind == "interval" and _whole_line(d)):
+                continue
+            ends = {n: _at(getattr(d, n), mixed) for n in ("lower", "upper")}
+            members.append((mixed[p.symbol], Domain(d.kind, ends["lower"], ends["upper"], d.size,
+                            d.text, d.lower_open, d.upper_open)))  # fmt: skip
+        because = "αλ + (1−α)λ′ lies in the natural domain; for 0 < α < 1 it does, by convexity"
+        return Condition(tuple(members), because)
+
+    # in working coordinates
+
+    @cached_property
+    def kl_in_working(self) -> Expr:
+        """KL(q‖q′) with both members in working parameters."""
+        return self._short(self.in_working(self._bregman()))
+
+    @cached_property
+    def cross_entropy_in_working(self) -> Expr:
+        """H(q, q′) in working parameters."""
+        return self._short(self.in_working(self.cross_entropy))
+
+    @cached_property
+    def renyi_in_working(self) -> Expr:
+        """D_α(q‖q′) in working parameters."""
+        return self._divided(self.in_working(self._mixed(self.alpha)))
+
+    @cached_property
+    def bhattacharyya_in_working(self) -> Expr:
+        """−log ∫ √(q q′) in working parameters."""
+        return self._short(self.in_working(self.bhattacharyya))
+
+    # in mean coordinates
+
+    @cached_property
+    def dual_potential(self) -> Expr | None:
+        """A*(μ) = ⟨λ(μ), μ⟩ − A(λ(μ)), where λ(μ) has a closed form."""
+        from blrgen.geometry.inverse import mean_symbols
+
+        g = self.geometry
+        if g.inverse_mean is None:
+            return None
+        symbols = mean_symbols(g)
+        image = dict(zip(g.natural, g.inverse_mean, strict=True))
+        pairing = [g.ring.inner(image[x], m) for x, m in zip(g.natural, symbols, strict=True)]
+        return self._short(sp.Add(*pairing) - g.log_partition.subs(image, simultaneous=True))
+
+    @cached_property
+    def kl_in_mean(self) -> Expr | None:
+        """A*(μ) − A*(μ′) − ⟨λ(μ′), μ − μ′⟩."""
+        from blrgen.geometry.inverse import mean_symbols
+
+        g, potential = self.geometry, self.dual_potential
+        if potential is None:
+            return None
+        symbols = mean_symbols(g)
+        slopes = [self._primed(x) for x in g.inverse_mean or ()]
+        steps = [m - self.prime[m] for m in symbols]
+        pairing = [g.ring.inner(s, d) for s, d in zip(slopes, steps, strict=True)]
+        return self._short(potential - self._primed(potential) - sp.Add(*pairing))
+
+    # how it is known
+
+    @cached_property
+    def proofs(self) -> tuple[Proof, ...]:
+        """The identities behind the page, each proved as far as it goes."""
+        return tuple(self._proofs())
+
+    @property
+    def level(self) -> str:
+        """The weakest level among the proofs."""
+        return weakest(p.level for p in self.proofs)
+
+    def _proofs(self) -> Iterable[Proof]:
+        from blrgen.geometry.integrate import exponent_of
+        from blrgen.prove.equal import equal
+
+        g, d = self.geometry, self.domains
+        log_q = exponent_of(g.family, g.ring) - g.log_partition
+        linear = self._paired(self._steps(), g.family.statistics)
+        free = self._primed(g.log_partition) - g.log_partition
+        yield equal(log_q - self._primed(log_q), linear + free, d,
+                    claim="log q − log q′ = ⟨λ − λ′, T⟩ − A(λ) + A(λ′)")  # fmt: skip
+        yield equal(self._paired(self._steps()) + free, self.kl, d,
+                    claim="KL is the Bregman divergence of A")  # fmt: skip
+        yield equal(self.cross_entropy - g.entropy, self.kl, d, claim="KL = H(q, q′) − 𝓗(q)")
+        star = self._paired(g.natural) - g.log_partition
+        mean = g.mean
+        steps = [m - self._primed(m) for m in mean]
+        other = [self.prime[x] for x in g.natural]
+        dual = star - self._primed(star) - self._paired(other, steps)
+        yield equal(dual, self.kl, d, claim="KL = A*(μ) − A*(μ′) − ⟨λ′, μ − μ′⟩")
+        if g.ring.elementwise:
+            slope = [gradient(self.kl, self.prime[x]) for x in g.natural]
+            for k, (s, m) in enumerate(zip(slope, mean, strict=True), 1):
+                yield equal(s, self._primed(m) - m, d, claim=f"∂KL/∂λ′{k} = μ′{k} − μ{k}")
+            limit = gradient(self._mixed(self.alpha), self.alpha).subs(self.alpha, 1)
+            yield equal(limit, self.kl, d, claim="D_α → KL as α → 1")
+        if g.family.working:
+            yield equal(self.in_working(self.kl), self.kl_in_working, d,
+                        claim="KL in working parameters")  # fmt: skip
+
+    @cached_property
+    def domains(self) -> dict[Expr, str]:
+        """Every name of both members, with its domain's text, for proofs and samples."""
+        family = self.geometry.family
+        known = {p.symbol: p.domain.text.split("^")[0]
+                 for p in (*family.natural, *family.working, *family.fixed)
+                 if p.domain.kind == "interval"}  # fmt: skip
+        known |= {self.prime[x]: text for x, text in known.items() if x in self.prime}
+        if family.support.kind == "interval":
+            known[family.variable] = family.support.text.split("^")[0]
+        return known
+
+    # numbers
+
+    def at(
+        self, e: Expr, point: Mapping[str, Any], other: Mapping[str, Any], digits: int = 15
+    ) -> float:
+        """The value of one of these at two members given by name, right to `digits`.
+
+        Where λ is close to λ′ nearly everything cancels: digits are added until what is
+        left stands still.
+        """
+        names = {x.name: x for x in self.prime}
+        values = {names[n]: exact(v) for n, v in point.items() if n in names}
+        values |= {self.prime[names[n]]: exact(v) for n, v in other.items() if n in names}
+        values |= {p.symbol: exact(point[p.name]) for p in self.geometry.family.fixed}
+        if "alpha" in point and self.alpha not in values:
+            values[self.alpha] = exact(point["alpha"])
+        return stable_value(e, values, digits)
+
+    # the pieces
+
+    def exchanged(self, e: Expr) -> Expr:
+        """The two members exchanged."""
+        both = {**self.prime, **{b: a for a, b in self.prime.items()}}
+        return e.xreplace(both)
+
+    def in_working(self, e: Expr) -> Expr:
+        """λ and λ′ replaced by their charts."""
+        chart = self.geometry.natural_of_working
+        both = {**chart, **{self.prime[x]: self._primed(f) for x, f in chart.items()}}
+        return e.subs(both, simultaneous=True)
+
+    def _bregman(self) -> Expr:
+        g = self.geometry
+        moving = _moving_part(g.log_partition, g.natural)
+        return self._paired(self._steps()) - moving + self._primed(moving)
+
+    def _mixed(self, a: Expr) -> Expr:
+        """A(aλ + (1−a)λ′) − aA(λ) − (1−a)A(λ′), without what cancels."""
+        g = self.geometry
+        moving = _moving_part(g.log_partition, g.natural)
+        mixed = {x: a * x + (1 - a) * self.prime[x] for x in g.natural}
+        between = moving.subs(mixed, simultaneous=True)
+        return between - a * moving - (1 - a) * self._primed(moving)
+
+    def _divided(self, e: Expr) -> Expr:
+        """e/(α − 1); the rational part is divided by itself, where it may cancel."""
+        a = self.alpha
+        if not self.geometry.ring.elementwise:
+            return self.geometry.ring.tidy(e) / (a - 1)
+        terms = sp.Add.make_args(self._short(e))
+        plain = sp.Add(*[t for t in terms if rational(t)])
+        rest = sp.Add(*[t for t in terms if not rational(t)])
+        return weighted(sp.factor(plain / (a - 1)) + rest / (a - 1), a)
+
+    def _steps(self) -> list[Expr]:
+        return [x - self.prime[x] for x in self.geometry.natural]
+
+    def _paired(self, left: Iterable[Expr], right: Iterable[Expr] | None = None) -> Expr:
+        """Σ ⟨left_i, right_i⟩; against the mean where nothing is said."""
+        g = self.geometry
+        other = g.mean if right is None else right
+        return sp.Add(*[g.ring.inner(a, b) for a, b in zip(left, other, strict=True)])
+
+    def _primed(self, e: Expr) -> Expr:
+        return e.xreplace(self.prime)
+
+    def _short(self, e: Expr) -> Expr:
+        ring = self.geometry.ring
+        return readable(ring.tidy(e)) if ring.elementwise else ring.tidy(e)
+
+
+def divergence_of(geometry: Geometry) -> Divergence:
+    """The divergences of a family, with names for the second member and for α."""
+    from blrgen.geometry.inverse import mean_symbols
+
+    family, ring = geometry.family, geometry.ring
+    taken = {p.name for p in (*family.natural, *family.working, *family.fixed)}
+    taken |= {str(family.variable)}
+    prime: dict[Expr, Expr] = {}
+    for x in dict.fromkeys((*geometry.natural, *geometry.working, *mean_symbols(geometry))):
+        name = unused(f"{x.name}_0", taken)
+        taken.add(name)
+        prime[x] = ring.symbol_like(x, name)
+    return Divergence(geometry, prime, sp.Symbol(unused("alpha", taken), real=True))
+
+
+def unused(name: str, taken: Iterable[str]) -> str:
+    """The name, lengthened until nothing else has it."""
+    taken = set(taken)
+    while name in taken:
+        name += "_0"
+    return name
+
+
+def _moving_part(e: Expr, names: tuple[Expr, ...]) -> Expr:
+    """The terms that depend on the parameters: a constant cancels in every difference."""
+    return sp.Add(*[t for t in sp.Add.make_args(e) if t.has(*names)])
+
+
+def _whole_line(d: Domain) -> bool:
+    return d.lower in (None, -sp.oo) and d.upper in (None, sp.oo)
+
+
+def _at(bound: Expr, mixed: dict[Expr, Expr]) -> Expr:
+    return bound if bound is None else sp.sympify(bound).subs(mixed, simultaneous=True)
+
+
+def exact(value: Any) -> Expr:
+    """A number as it stands: a float is the dyadic rational it is."""
+    if isinstance(value, float):
+        return sp.Rational(*value.as_integer_ratio())
+    return sp.sympify(value)
+
+
+_MOST_DIGITS = 400
+
+
+def stable_value(e: Expr, point: Mapping[Expr, Expr], digits: int = 15) -> float:
+    """The value of e, evaluated with more and more digits until `digits` of them stand."""
+    import mpmath
+
+    from blrgen.prove.evaluate import evaluate
+
+    before, work = None, digits + 15
+    while work <= _MOST_DIGITS:
+        with mpmath.workdps(work):
+            values = {x: mpmath.mpf(int(v.p)) / int(v.q) for x, v in point.items()}
+            now = evaluate(sp.sympify(e), values)
+            small = mpmath.mpf(10) ** (-digits)
+            if before is not None and abs(now - before) <= small * abs(now):
+                return float(now)
+        before, work = now, 2 * work
+    return float(now) if abs(now) > mpmath.mpf(10) ** (-_MOST_DIGITS // 4) else 0.0

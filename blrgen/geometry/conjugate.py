@@ -88,10 +88,10 @@ class Conjugate:
         g = self.geometry
         if self.log_jacobian is None:
             return None
+        if not g.family.working:
+            return sp.Add(*[t for t in sp.Add.make_args(self.log_prior) if t.has(*g.natural)])
         at = interior(g)
-        moved = spread(
-            exponentials(self.log_prior).subs(g.natural_of_working, simultaneous=True), at
-        )
+        moved = spread(exponentials(self.log_prior).xreplace(g.natural_of_working), at)
         whole = spread(moved, at) + self.log_jacobian
         moving = [t for t in sp.Add.make_args(sp.expand(whole)) if t.has(*g.working)]
         return readable(sp.Add(*moving))
@@ -115,7 +115,7 @@ class Conjugate:
         b = found.log_normaliser
         from blrgen.geometry.integrate import log_base
 
-        change = b.subs(after, simultaneous=True) - b
+        change = b.xreplace(after) - b
         return shifted(readable(log_base(g.family) + shifted(change)))
 
     @property

@@ -132,7 +132,7 @@ class Divergence:
         symbols = mean_symbols(g)
         image = dict(zip(g.natural, g.inverse_mean, strict=True))
         pairing = [g.ring.inner(image[x], m) for x, m in zip(g.natural, symbols, strict=True)]
-        return self._short(sp.Add(*pairing) - g.log_partition.subs(image, simultaneous=True))
+        return self._short(sp.Add(*pairing) - g.log_partition.xreplace(image))
 
     @cached_property
     def kl_in_mean(self) -> Expr | None:
@@ -204,20 +204,31 @@ class Divergence:
     # numbers
 
     def at(
-        self, e: Expr, point: Mapping[str, Any], other: Mapping[str, Any], digits: int = 15
-    ) -> float:
-        """The value of one of these at two members given by name, right to `digits`.
+        self, e: Expr, point: Mapping[str, Any], other: Mapping[str, Any], digits: int = 16
+    ) -> tuple[Any, Any]:
+        """(value, error) of one of these at two members given by name.
 
-        Where λ is close to λ′ nearly everything cancels: digits are added until what is
-        left stands still.
+        Where λ is close to λ′ nearly everything cancels; digits are added until what is
+        left stands still.  The constants and alpha are in `point`.
         """
+        import mpmath
+
+        from blrgen.numeric import evaluate_at
+
         names = {x.name: x for x in self.prime}
-        values = {names[n]: exact(v) for n, v in point.items() if n in names}
-        values |= {self.prime[names[n]]: exact(v) for n, v in other.items() if n in names}
-        values |= {p.symbol: exact(point[p.name]) for p in self.geometry.family.fixed}
-        if "alpha" in point and self.alpha not in values:
-            values[self.alpha] = exact(point["alpha"])
-        return stable_value(e, values, digits)
+        values = {names[n]: v for n, v in point.items() if n in names}
+        values |= {self.prime[names[n]]: v for n, v in other.items() if n in names}
+        rest = (self.alpha, *(p.symbol for p in self.geometry.family.fixed))
+        values |= {x: point[x.name] for x in rest if x.name in point}
+        exact = {
+            x: sp.Rational(*v.as_integer_ratio()) if isinstance(v, float) else v
+            for x, v in values.items()
+        }
+        if all(exact.get(x, 0) == exact.get(y, 0) for x, y in self.prime.items()):
+            e = sp.expand(e.xreplace({y: x for x, y in self.prime.items()}))
+            if e == 0:
+                return mpmath.mpf(0), mpmath.mpf(0)
+        return evaluate_at(e, exact, digits)
 
     # the pieces
 
@@ -230,7 +241,7 @@ class Divergence:
         """λ and λ′ replaced by their charts."""
         chart = self.geometry.natural_of_working
         both = {**chart, **{self.prime[x]: self._primed(f) for x, f in chart.items()}}
-        return e.subs(both, simultaneous=True)
+        return e.xreplace(both)
 
     def _bregman(self) -> Expr:
         g = self.geometry
@@ -242,7 +253,7 @@ class Divergence:
         g = self.geometry
         moving = _moving_part(g.log_partition, g.natural)
         mixed = {x: a * x + (1 - a) * self.prime[x] for x in g.natural}
-        between = moving.subs(mixed, simultaneous=True)
+        between = moving.xreplace(mixed)
         return between - a * moving - (1 - a) * self._primed(moving)
 
     def _divided(self, e: Expr) -> Expr:
@@ -305,32 +316,4 @@ def _whole_line(d: Domain) -> bool:
 
 
 def _at(bound: Expr, mixed: dict[Expr, Expr]) -> Expr:
-    return bound if bound is None else sp.sympify(bound).subs(mixed, simultaneous=True)
-
-
-def exact(value: Any) -> Expr:
-    """A number as it stands: a float is the dyadic rational it is."""
-    if isinstance(value, float):
-        return sp.Rational(*value.as_integer_ratio())
-    return sp.sympify(value)
-
-
-_MOST_DIGITS = 400
-
-
-def stable_value(e: Expr, point: Mapping[Expr, Expr], digits: int = 15) -> float:
-    """The value of e, evaluated with more and more digits until `digits` of them stand."""
-    import mpmath
-
-    from blrgen.prove.evaluate import evaluate
-
-    before, work = None, digits + 15
-    while work <= _MOST_DIGITS:
-        with mpmath.workdps(work):
-            values = {x: mpmath.mpf(int(v.p)) / int(v.q) for x, v in point.items()}
-            now = evaluate(sp.sympify(e), values)
-            small = mpmath.mpf(10) ** (-digits)
-            if before is not None and abs(now - before) <= small * abs(now):
-                return float(now)
-        before, work = now, 2 * work
-    return float(now) if abs(now) > mpmath.mpf(10) ** (-_MOST_DIGITS // 4) else 0.0
+    return bound if bound is None else sp.sympify(bound).xreplace(mixed)

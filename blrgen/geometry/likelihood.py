@@ -61,7 +61,7 @@ class Likelihood:
         if self.natural is None:
             return None
         image = dict(zip(g.natural, self.natural, strict=True))
-        back = [g.working_of_natural[w].subs(image, simultaneous=True) for w in g.working]
+        back = [g.working_of_natural[w].xreplace(image) for w in g.working]
         return tuple(self._short(e) for e in back)
 
     @cached_property

@@ -14,7 +14,7 @@ is the answer.  Nothing is looked up by name: a family file that is added is fou
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -69,12 +69,9 @@ class Recognised:
 
         if not self.family.working:
             return self.natural
-        _, back = charts(self.family, ring_of(self.family.elementwise))
+        _, back = charts(self.family, ring_of(self.family))
         at = dict(self.natural)
-        return tuple(
-            (p.symbol, readable(back[p.symbol].subs(at, simultaneous=True)))
-            for p in self.family.working
-        )
+        return tuple((p.symbol, readable(back[p.symbol].xreplace(at))) for p in self.family.working)
 
     @cached_property
     def conditions(self) -> tuple[Expr, ...]:
@@ -84,7 +81,7 @@ class Recognised:
             for bound, sign in ((p.domain.lower, 1), (p.domain.upper, -1)):
                 if bound is None or sp.sympify(bound).is_infinite:
                     continue
-                gap = sign * (at[p.symbol] - sp.sympify(bound).subs(at, simultaneous=True))
+                gap = sign * (at[p.symbol] - sp.sympify(bound).xreplace(at))
                 found.append(_without_positive_factors(sp.factor(gap)))
         return tuple(dict.fromkeys(found))
 
@@ -94,12 +91,12 @@ class Recognised:
         from blrgen.geometry.integrate import log_integral
 
         try:
-            integral = log_integral(self.family, ring_of(self.family.elementwise))
+            integral = log_integral(self.family, ring_of(self.family))
         except UserError:
             return None
         if integral.method == "numeric":
             return None
-        return integral.log_partition.subs(dict(self.natural), simultaneous=True) + self.constant
+        return integral.log_partition.xreplace(dict(self.natural)) + self.constant
 
 
 def recognise(conjugate: Conjugate) -> Recognised | None:
@@ -183,12 +180,13 @@ _MAPS: tuple[_Map, ...] = (
     (lambda u: u**2, sp.sqrt),
     (lambda u: u**-2, lambda y: 1 / sp.sqrt(y)),
 )
+_Interval = tuple[Any, Any, Any]  # a name and the ends of its range
 _SIGNED = (2, 5, 6)  # the maps that need an interval on one side of 0
 
 
 def _coordinates(g: Geometry) -> Iterator[tuple[Coordinate, ...]]:
     """Coordinates of the parameter space: working, natural, mean, and functions of them."""
-    charts = (
+    charts: tuple[Callable[[], list[_Interval]], ...] = (
         lambda: _intervals(g.family.working),
         lambda: _intervals(g.family.natural),
         lambda: _means(g),
@@ -199,9 +197,6 @@ def _coordinates(g: Geometry) -> Iterator[tuple[Coordinate, ...]]:
             continue
         for chosen in sorted(product(*options), key=lambda c: sum(rank for rank, _ in c)):
             yield tuple(c for _, c in chosen)
-
-
-_Interval = tuple[Any, Any, Any]  # a name and the ends of its range
 
 
 def _intervals(parameters: tuple[Parameter, ...]) -> list[_Interval]:
@@ -269,8 +264,8 @@ def _fit(conjugate: Conjugate, family: Family, where: tuple[Coordinate, ...]) ->
     if own is None:
         return None
     image = dict(zip(variables_of(family), ys, strict=True))
-    statistics = [spread(t.subs(image, simultaneous=True), at) for t in family.statistics]
-    base = open_log(sp.sympify(family.base_measure).subs(image, simultaneous=True), at)
+    statistics = [spread(t.xreplace(image), at) for t in family.statistics]
+    base = open_log(sp.sympify(family.base_measure).xreplace(image), at)
     solved = _in_span(sp.expand(own - base), statistics, ys)
     if solved is None:
         return None
@@ -292,9 +287,9 @@ def _exponent(
     """⟨χ, λ(y)⟩ − νA(λ(y)) + log|∂λ/∂y|, spread into terms."""
     g = conjugate.geometry
     own = _inverse_of(g, where)
-    images = [spread(e.subs(own, simultaneous=True), at) for e in _natural_of(g, where)]
+    images = [spread(e.xreplace(own), at) for e in _natural_of(g, where)]
     log_partition = exponentials(g.log_partition)
-    moved = log_partition.subs(dict(zip(g.natural, images, strict=True)), simultaneous=True)
+    moved = log_partition.xreplace(dict(zip(g.natural, images, strict=True)))
     slope = log_determinant(images, tuple(sorted((c.symbol for c in where), key=str)), at)
     if slope.has(sp.zoo, sp.nan):
         return None

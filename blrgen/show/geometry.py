@@ -9,7 +9,7 @@ from typing import Any
 from blrgen.core import Family, Parameter
 from blrgen.errors import UserError
 from blrgen.show.derivation import lay_out
-from blrgen.show.expression import ascii
+from blrgen.show.expression import ascii, latex
 from blrgen.show.layout import Name, Reading, Words, arrange
 from blrgen.show.page import Entry, Formula, Line, Page, domain_text, is_matrix
 
@@ -331,3 +331,13 @@ def _digits(value: Any) -> str:
     if isinstance(value, list):
         return "(" + ", ".join(_digits(v) for v in value) + ")"
     return f"{value:.15g}"
+
+
+def notebook_html(geometry: Any) -> str:
+    """The page's body, for a notebook."""
+    return lay_out(geometry_page(geometry), "html")
+
+
+def notebook_latex(geometry: Any) -> str:
+    """What is known of the density in one display."""
+    return r"$\displaystyle " + latex(geometry.log_partition) + "$"

@@ -17,7 +17,7 @@ import sympy as sp
 
 from blrgen.algebra.components import has_components, slope
 from blrgen.algebra.partial import partial
-from blrgen.algebra.ranks import SymMat, T, Vec, logdet, symmat, trace, vec
+from blrgen.algebra.ranks import Ranked, SymMat, T, like, logdet, trace
 from blrgen.algebra.words import normal, split
 from blrgen.errors import InternalError
 
@@ -26,10 +26,8 @@ Expr = Any
 
 def increment(x: Expr) -> Expr:
     """dx: a symbol of the same rank as x."""
-    if isinstance(x, Vec):
-        return vec(f"d_{x.name}")
-    if isinstance(x, SymMat):
-        return symmat(f"d_{x.name}")
+    if isinstance(x, Ranked):
+        return like(x, f"d_{x.name}")
     raise InternalError(f"no differential with respect to {x}")
 
 
@@ -48,9 +46,9 @@ def differential(f: Expr, x: Expr, dx: Expr) -> Expr:
     if isinstance(f, T):
         return T(differential(f.args[0], x, dx))
     if isinstance(f, trace):
-        return trace(normal(differential(f.args[0], x, dx)))
+        return trace(normal(differential(f.args[0], x, dx)), *f.args[1:])
     if isinstance(f, logdet):
-        return trace(normal(f.args[0] ** -1 * differential(f.args[0], x, dx)))
+        return trace(normal(f.args[0] ** -1 * differential(f.args[0], x, dx)), *f.args[1:])
     if f.is_commutative and f.is_Function:
         inner = [differential(a, x, dx) for a in f.args]
         return sp.Add(*[f.fdiff(i + 1) * da for i, da in enumerate(inner) if da != 0])

@@ -36,18 +36,47 @@ def _once(f: Expr, x: Expr) -> Expr:
             for i, a in enumerate(f.args) if a.has(x)
         ])  # fmt: skip
     if f.is_Pow:
-        return _power(f, x)
+        return _power(f, x) if f.is_commutative else _matrix_power(f, x)
     if isinstance(f, sp.exp):
         return f * _once(f.args[0], x)
     if isinstance(f, sp.log):
         return _logarithm(f.args[0], x)
     if hasattr(f, "derivative"):  # functions of this package that know better than term by term
         return f.derivative(x, _once)
+    if any(not a.is_commutative for a in f.args):
+        return _of_matrices(f, x)
     if isinstance(f, sp.Function) and not isinstance(f, sp.Abs | sp.sign):
         return sp.Add(*[
             f.fdiff(i + 1) * _once(a, x) for i, a in enumerate(f.args) if a.has(x)
         ])  # fmt: skip
     return sp.diff(f, x)
+
+
+def _of_matrices(f: Expr, x: Expr) -> Expr:
+    """∂tr(M) = tr(∂M), ∂log|M| = tr(M⁻¹ ∂M), ∂(Mᵀ) = (∂M)ᵀ for a matrix that depends on x."""
+    from blrgen.algebra.ranks import T, logdet, rows_of, trace
+    from blrgen.algebra.words import normal
+
+    inside, slope = f.args[0], _once(f.args[0], x)
+    if isinstance(f, T):
+        return T(slope)
+    if isinstance(f, trace):
+        return trace(slope, rows_of(inside))
+    if isinstance(f, logdet):
+        return trace(normal(inside**-1 * slope), rows_of(inside))
+    return sp.diff(f, x)
+
+
+def _matrix_power(f: Expr, x: Expr) -> Expr:
+    """∂M⁻¹ = −M⁻¹ ∂M M⁻¹, and the product rule for whole powers."""
+    base, exponent = f.args
+    count, slope = int(exponent), _once(base, x)
+    if count < 0:
+        inverse = base**-1
+        slope, base = -inverse * slope * inverse, inverse
+    return sp.Add(*[
+        sp.Mul(*[base] * i, slope, *[base] * (abs(count) - 1 - i)) for i in range(abs(count))
+    ])  # fmt: skip
 
 
 def _logarithm(inside: Expr, x: Expr) -> Expr:

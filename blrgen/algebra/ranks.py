@@ -6,6 +6,7 @@ column.  aᵀb is written trace(T(a)*b).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -14,13 +15,40 @@ Expr = Any
 DIM = sp.Symbol("d", integer=True, positive=True)
 
 
-class Vec(sp.Symbol):  # type: ignore[misc]
+class Ranked(sp.Symbol):  # type: ignore[misc]
+    """A symbol with a shape (rows, columns); d where nothing else is said."""
+
+    __slots__ = ("shape",)
+    usual: tuple[Expr, Expr] = (DIM, DIM)
+
+    def __new__(
+        cls, name: str, shape: tuple[Expr, Expr] | None = None, **assumptions: Any
+    ) -> Ranked:
+        """The one symbol of this name, shape and class."""
+        return _made(cls, name, cls.usual if shape is None else shape)
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.name, self.shape), {"commutative": False}
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (*super()._hashable_content(), str(self.shape))
+
+
+@lru_cache(maxsize=None)
+def _made(cls: type[Ranked], name: str, shape: tuple[Expr, Expr]) -> Ranked:
+    made: Ranked = sp.Symbol.__xnew__(cls, name, commutative=False)
+    made.shape = shape
+    return made
+
+
+class Vec(Ranked):
     """A column vector."""
 
     __slots__ = ()
+    usual = (DIM, sp.S.One)
 
 
-class Mat(sp.Symbol):  # type: ignore[misc]
+class Mat(Ranked):
     """A matrix without structure."""
 
     __slots__ = ()
@@ -42,19 +70,44 @@ def positive(name: str) -> Expr:
     return sp.Symbol(name, positive=True)
 
 
-def vec(name: str) -> Expr:
+def vec(name: str, rows: Expr = DIM) -> Expr:
     """A column vector."""
-    return Vec(name, commutative=False)
+    return Vec(name, (rows, sp.S.One))
 
 
-def mat(name: str) -> Expr:
+def mat(name: str, rows: Expr = DIM, columns: Expr = DIM) -> Expr:
     """A matrix without structure."""
-    return Mat(name, commutative=False)
+    return Mat(name, (rows, columns))
 
 
-def symmat(name: str) -> Expr:
+def symmat(name: str, size: Expr = DIM) -> Expr:
     """A symmetric matrix."""
-    return SymMat(name, commutative=False)
+    return SymMat(name, (size, size))
+
+
+def like(x: Expr, name: str) -> Expr:
+    """A symbol of that name with the rank and shape of x; a scalar is real."""
+    return sp.Symbol(name, real=True) if x.is_commutative else type(x)(name, x.shape)
+
+
+def shape_of(x: Expr) -> tuple[Expr, Expr] | None:
+    """(rows, columns) of a non-commuting expression; None for a scalar."""
+    if x.is_commutative:
+        return None
+    if isinstance(x, Ranked):
+        return x.shape  # type: ignore[no-any-return]
+    if isinstance(x, T):
+        inner = shape_of(x.args[0])
+        return None if inner is None else (inner[1], inner[0])
+    if x.is_Pow:
+        return shape_of(x.base)
+    if x.is_Mul:
+        word = [a for a in x.args if not a.is_commutative]
+        first, last = shape_of(word[0]), shape_of(word[-1])
+        return None if first is None or last is None else (first[0], last[1])
+    if x.is_Add:
+        return next((shape_of(a) for a in x.args if not a.is_commutative), None)
+    return None
 
 
 class T(sp.Function):  # type: ignore[misc]
@@ -79,29 +132,49 @@ class T(sp.Function):  # type: ignore[misc]
 
 
 class trace(sp.Function):  # type: ignore[misc]
-    """tr(X): linear, cyclic, blind to the transpose; tr(c) = c d for a multiple of the identity."""
+    """tr(X): linear, cyclic, blind to the transpose; tr(c) = c n for a multiple of the identity.
 
-    nargs = 1
+    A second argument is the number of rows where that is not d.
+    """
+
+    nargs = (1, 2)
 
     def _eval_is_commutative(self) -> bool:
         return True
 
     @classmethod
-    def eval(cls, x: Expr) -> Expr:
+    def eval(cls, x: Expr, rows: Expr = None) -> Expr:
         from blrgen.algebra.words import normal, split
 
+        rows = rows if rows is not None else rows_of(x)
         if x.is_commutative:
-            return x * DIM
+            return x * rows
         x = normal(x)
         if x.is_Add:
-            return sp.Add(*[cls(a) for a in x.args])
+            return sp.Add(*[cls(a, rows) for a in x.args])
         coefficient, word = split(x)
         if not word:
-            return coefficient * DIM
+            return coefficient * rows
         least = _least_rotation(word)
-        if coefficient == 1 and least == word:
+        rows = rows_of(least[0])
+        told = rows if rows != DIM else None
+        if coefficient == 1 and least == word and told is None:
             return None
-        return coefficient * cls(sp.Mul(*least, evaluate=False) if len(least) > 1 else least[0])
+        body = sp.Mul(*least, evaluate=False) if len(least) > 1 else least[0]
+        return coefficient * _held(cls, body, told)
+
+
+def rows_of(x: Expr) -> Expr:
+    """The number of rows of an expression, d when it does not say."""
+    shape = shape_of(x)
+    return DIM if shape is None else shape[0]
+
+
+def _held(cls: Any, body: Expr, rows: Expr) -> Expr:
+    """cls(body) as it stands, with the number of rows where there is something to tell."""
+    return sp.Function.__new__(cls, body, evaluate=False) if rows is None else sp.Function.__new__(
+        cls, body, rows, evaluate=False
+    )
 
 
 def _least_rotation(word: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -121,27 +194,33 @@ def _least_rotation(word: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 
 class logdet(sp.Function):  # type: ignore[misc]
-    """log|det X| of a positive definite X; scalar factors come out, inverses change the sign."""
+    """log|det X| of a positive definite X; scalar factors come out, inverses change the sign.
 
-    nargs = 1
+    A second argument is the number of rows where that is not d.
+    """
+
+    nargs = (1, 2)
 
     def _eval_is_commutative(self) -> bool:
         return True
 
     @classmethod
-    def eval(cls, x: Expr) -> Expr:
-        from blrgen.algebra.words import split
+    def eval(cls, x: Expr, rows: Expr = None) -> Expr:
+        from blrgen.algebra.words import normal, split
 
+        rows = rows if rows is not None else rows_of(x)
         if x.is_commutative:
-            return DIM * sp.log(x)
+            return rows * sp.log(x)
+        if x.is_Add:
+            x = normal(x)
         if x.is_Mul:
             coefficient, word = split(x)
             sign = -1 if coefficient.could_extract_minus_sign() else 1
             if coefficient != sign:
-                return DIM * sp.log(sign * coefficient) + cls(sign * sp.Mul(*word))
+                return rows * sp.log(sign * coefficient) + cls(sign * sp.Mul(*word), rows)
         if x.is_Pow and x.exp.is_Integer:
-            return x.exp * cls(x.base)
-        return None
+            return x.exp * cls(x.base, rows)
+        return _held(cls, x, rows if rows != DIM else None)
 
 
 def rank_of(x: Expr) -> str:

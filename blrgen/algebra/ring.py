@@ -13,7 +13,7 @@ import sympy as sp
 
 from blrgen.algebra.calculus import gradient, jacobian
 from blrgen.algebra.components import Component, size_of, total
-from blrgen.algebra.ranks import DIM, SymMat, T, Vec, logdet, symmat, trace, vec
+from blrgen.algebra.ranks import DIM, SymMat, T, Vec, like, logdet, shape_of, symmat, trace, vec
 from blrgen.algebra.words import normal
 from blrgen.core import Family
 
@@ -25,8 +25,11 @@ class Elementwise:
 
     elementwise = True
     components = False
-    dim: Expr = sp.S.One
     curvature_name = "h"
+
+    def dim_of(self, x: Expr) -> Expr:
+        """How many numbers x is."""
+        return sp.S.One
 
     def inner(self, a: Expr, b: Expr) -> Expr:
         return a * b
@@ -54,15 +57,22 @@ class Elementwise:
 
 
 class Matrix:
-    """⟨a, b⟩ = tr(aᵀ b), log|X| of matrices, dimension d."""
+    """⟨a, b⟩ = tr(aᵀ b) (a product of two scalars), log|X| of matrices, sizes symbolic."""
 
     elementwise = False
     components = False
-    dim: Expr = DIM
     curvature_name = "H"
 
+    def dim_of(self, x: Expr) -> Expr:
+        """The number of entries of a vector or matrix."""
+        shape = shape_of(x)
+        return sp.S.One if shape is None else shape[0] * shape[1]
+
     def inner(self, a: Expr, b: Expr) -> Expr:
-        return trace(normal(T(a) * b))
+        if a.is_commutative and b.is_commutative:
+            return sp.expand(a * b)
+        shape = shape_of(a) or shape_of(b)
+        return trace(normal(T(a) * b), DIM if shape is None else shape[1])
 
     def logdet(self, x: Expr) -> Expr:
         return logdet(x)
@@ -71,7 +81,10 @@ class Matrix:
         return a * T(a)
 
     def symbol_like(self, x: Expr, name: str) -> Expr:
-        return type(x)(name, commutative=False)
+        if x.is_commutative:
+            kept = {k: v for k, v in x._assumptions_orig.items() if v is not None}
+            return sp.Symbol(name, **kept)
+        return like(x, name)
 
     def gradient_symbol(self) -> Expr:
         return vec("g")
@@ -80,6 +93,8 @@ class Matrix:
         return symmat("H")
 
     def rank(self, x: Expr) -> str:
+        if x.is_commutative:
+            return "scalar"
         if isinstance(x, Vec):
             return "vector"
         return "symmetric" if isinstance(x, SymMat) else "matrix"
@@ -97,7 +112,10 @@ class Components:
 
     def __init__(self, size: Expr) -> None:
         self.size = size
-        self.dim: Expr = size
+
+    def dim_of(self, x: Expr) -> Expr:
+        """How many numbers x is."""
+        return x.size if isinstance(x, Component) else sp.S.One
 
     def inner(self, a: Expr, b: Expr) -> Expr:
         size = size_of(a * b)

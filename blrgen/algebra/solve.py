@@ -9,6 +9,7 @@ import sympy as sp
 
 from blrgen.algebra.components import Component
 from blrgen.algebra.partial import partial
+from blrgen.algebra.ranks import shape_of
 from blrgen.algebra.woodbury import solve_components
 from blrgen.algebra.words import collect_words, normal
 from blrgen.errors import InternalError
@@ -20,26 +21,37 @@ _LARGE = 150  # operations in a system whose solution is still brought to lowest
 def solve_linear(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Expr, Expr]:
     """Solve equations = 0, linear in the unknowns, by substitution.
 
-    Each turn takes an equation with one unknown left, standing in one word A X B with
-    invertible A and B, and gives X = −A⁻¹ (rest) B⁻¹.  Commuting systems that are not
-    triangular go through elimination.
+    Each turn takes an unknown that stands in one word A X B of an equation, A and B
+    invertible, puts X = −A⁻¹ (rest) B⁻¹ into the others and goes on with those; equations
+    with few unknowns first, another choice where one leads nowhere.  Commuting systems go
+    through elimination of their coefficients.
     """
     if any(isinstance(u, Component) for u in unknowns):
         return solve_components(equations, unknowns)
     if all(u.is_commutative for u in unknowns):
         return _solve_commuting(equations, unknowns)
-    left, found = list(equations), dict[Expr, Expr]()
-    while len(found) < len(unknowns):
-        for e in left:
-            e_now = normal(e.subs(found)) if found else e
-            names = [u for u in unknowns if u not in found and e_now.has(u)]
-            if len(names) == 1:
-                found[names[0]] = isolate(e_now, names[0])
-                left.remove(e)
-                break
-        else:
-            raise InternalError(f"equations in {unknowns} are not triangular: {left}")
+    found = _eliminate([normal(e) for e in equations], list(unknowns))
+    if found is None:
+        raise InternalError(f"no unknown of {list(unknowns)} can be isolated: {list(equations)}")
     return found
+
+
+def _eliminate(equations: list[Expr], unknowns: list[Expr]) -> dict[Expr, Expr] | None:
+    """The unknowns, or None where no order of elimination goes through."""
+    if not unknowns:
+        return {}
+    there = [[u for u in unknowns if e.has(u)] for e in equations]
+    for k in sorted(range(len(equations)), key=lambda i: len(there[i])):
+        for u in there[k]:
+            try:
+                value = isolate(equations[k], u)
+            except InternalError:
+                continue
+            others = [normal(e.subs(u, value)) for i, e in enumerate(equations) if i != k]
+            deeper = _eliminate(others, [v for v in unknowns if v != u])
+            if deeper is not None:
+                return {**deeper, u: normal(value.subs(deeper, simultaneous=True))}
+    return None
 
 
 def _solve_commuting(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Expr, Expr]:
@@ -58,25 +70,41 @@ def _solve_commuting(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dic
     return dict(zip(unknowns, solution, strict=True))
 
 
+def _quotient(above: Expr, below: Expr) -> Expr:
+    """above/below in lowest terms, numbers made of matrices as letters."""
+    held = sorted((above.atoms(sp.Function) | below.atoms(sp.Function)), key=str)
+    table = {f: sp.Dummy(f"f{i}") for i, f in enumerate(held) if not _commuting(f)}
+    back = {name: f for f, name in table.items()}
+    return sp.cancel((above / below).xreplace(table)).xreplace(back)
+
+
+def _commuting(f: Expr) -> bool:
+    return all(s.is_commutative for s in f.free_symbols)
+
+
 def isolate(equation: Expr, unknown: Expr) -> Expr:
     """X from (… A X B …) = 0 with X in exactly one word."""
     if unknown.is_commutative:
         c1 = partial(equation, unknown)
-        if c1.has(unknown):
+        if not equation.is_commutative or c1.has(unknown):
             raise InternalError(f"{equation} is not linear in {unknown}")
-        return sp.cancel(-equation.subs(unknown, 0) / c1)
+        return _quotient(-equation.subs(unknown, 0), c1)
     rest, holder = sp.S.Zero, None
     for word, coefficient in collect_words(equation).items():
         if unknown in word:
-            if holder is not None or word.count(unknown) != 1:
+            if holder is not None or word.count(unknown) != 1 or coefficient.has(unknown):
                 raise InternalError(f"{unknown} stands in several words of {equation}")
             holder = (coefficient, word)
+        elif coefficient.has(unknown) or any(a.has(unknown) for a in word):
+            raise InternalError(f"{unknown} is hidden inside {equation}")
         else:
             rest += coefficient * sp.Mul(*word)
     if holder is None:
         raise InternalError(f"{unknown} does not occur in {equation}")
     coefficient, word = holder
     i = word.index(unknown)
+    if any(len(set(shape_of(a) or ())) > 1 for a in (*word[:i], *word[i + 1 :])):
+        raise InternalError(f"a factor beside {unknown} has no inverse in {equation}")
     left = sp.Mul(*[a**-1 for a in reversed(word[:i])])
     right = sp.Mul(*[a**-1 for a in reversed(word[i + 1 :])])
     return normal(-left * rest * right / coefficient)

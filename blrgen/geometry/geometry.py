@@ -14,7 +14,7 @@ import sympy as sp
 from blrgen.algebra.calculus import differential, gradient, increment
 from blrgen.algebra.components import Component, has_components, move
 from blrgen.algebra.partial import partial
-from blrgen.algebra.ranks import trace
+from blrgen.algebra.ranks import like
 from blrgen.algebra.ring import Ring, ring_of
 from blrgen.algebra.solve import solve_linear
 from blrgen.algebra.words import normal
@@ -140,7 +140,7 @@ def direction_symbol(x: Expr, name: str) -> Expr:
     """A symbol of the same rank as x, for a displacement of it."""
     if isinstance(x, Component):
         return Component(name, x.size)
-    return sp.Symbol(name, real=True) if x.is_commutative else type(x)(name, commutative=False)
+    return like(x, name)
 
 
 def directional(f: Expr, x: Expr, direction: Expr) -> Expr:
@@ -215,7 +215,7 @@ def gaussian_moment(f: Expr, theta: Expr, quadratic: tuple[Expr, Expr, Expr], ri
     def free(x: Expr) -> Expr:
         return x.subs(theta, 0) if ring.elementwise else _free_part(x, theta)
 
-    spread = q * precision**-1 if ring.elementwise else trace(normal(q * precision**-1))
+    spread = ring.inner(q, precision**-1)  # both are symmetric
     return ring.tidy(
         free(sp.expand(f))
         + ring.inner(free(slope), mean)

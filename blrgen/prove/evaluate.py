@@ -10,6 +10,8 @@ import mpmath
 import sympy as sp
 from mpmath import mp
 
+from blrgen.algebra.multigamma import multigammaln, multipolygamma
+
 Expr = Any
 Value = Any  # mpf or mpc
 
@@ -137,7 +139,20 @@ def _ordered(function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
+def _written_out(function: Any) -> Callable[..., Any]:
+    """A sum over a size that is a number by now; its first argument may be an order."""
+
+    def value(*args: Value) -> Value:
+        names = [sp.Dummy(f"x{i}") for i in range(len(args))]
+        whole = [sp.Integer(int(a)) if a == int(a) else name for a, name in zip(args, names)]
+        kept = [*whole[:-2], names[-2], whole[-1]]
+        return evaluate(function(*kept), dict(zip(names, args, strict=True)))
+
+    return value
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "multigammaln": _written_out(multigammaln), "multipolygamma": _written_out(multipolygamma),
     "exp": mpmath.exp, "log": mpmath.log, "sqrt": mpmath.sqrt, "Abs": abs,
     "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan, "atan": mpmath.atan,
     "tanh": mpmath.tanh, "sinh": mpmath.sinh, "cosh": mpmath.cosh, "atanh": mpmath.atanh,

@@ -187,31 +187,31 @@ class WordNormaliser(Normaliser):
         return ("t" if kind == "s" else "s", x)
 
     # scalars from matrices --------------------------------------------------------------
-    def _f_trace(self, x: Expr) -> Frac:
+    def _f_trace(self, x: Expr, rows: Expr = DIM) -> Frac:
         out = self.zero
         for w, c in self.words(x).items():
-            out = self.add(out, self.multiply(c, self.trace_of(w)))
+            out = self.add(out, self.multiply(c, self.trace_of(w, rows)))
         return out
 
-    def trace_of(self, word: Word) -> Frac:
+    def trace_of(self, word: Word, rows: Expr = DIM) -> Frac:
         """tr of one word, the same for its rotations and its transpose."""
         if not word:
-            return self.convert(DIM)
+            return self.convert(rows)
         flipped = tuple(map(self.flip, reversed(word)))
         least = min((w[k:] + w[:k] for w in (word, flipped) for k in range(len(w))), key=_order)
         if least not in self._traces:
             self._traces[least] = self.gen(self.new(Generator("atom", REAL, "trace", (least,))))
         return self._traces[least]
 
-    def _f_logdet(self, x: Expr) -> Frac:
+    def _f_logdet(self, x: Expr, rows: Expr = DIM) -> Frac:
         a = self.words(x)
         if len(a) == 1 and () not in a:
             ((word, c),) = a.items()
             if all(self._square(letter) for letter in word):
-                out = self.multiply(self.convert(DIM), self.logarithm(c))
+                out = self.multiply(self.convert(rows), self.logarithm(c))
                 return fold(self.add, map(self._logdet_letter, word), out)
         number, c = self.base(a)
-        out = self.multiply(self.convert(DIM), self.logarithm(c))
+        out = self.multiply(self.convert(rows), self.logarithm(c))
         return self.add(out, self._logdet_base(number))
 
     def _logdet_letter(self, letter: Letter) -> Frac:

@@ -90,6 +90,15 @@ def _logdet(x: Expr) -> Expr:
     return logdet(x)
 
 
+def _multigamma(name: str) -> Build:
+    def build(*args: Expr) -> Expr:
+        from blrgen.algebra import multigamma
+
+        return getattr(multigamma, name)(*args)
+
+    return build
+
+
 _ONE = ("scalar",)
 _TWO = ("scalar", "scalar")
 
@@ -117,6 +126,11 @@ FUNCTIONS: dict[str, Function] = {
         Function("erf", _ONE, "scalar", _of("erf")),
         Function("besseli", _TWO, "scalar", _of("besseli"), integer_like=True),
         Function("zeta", _TWO, "scalar", _of("zeta"), integer_like=True, optional=1),
+        Function("multigammaln", _TWO, "scalar", _multigamma("multigammaln"), integer_like=True),
+        Function(
+            "multipolygamma", ("scalar", "scalar", "scalar"), "scalar",
+            _multigamma("multipolygamma"), integer_like=True,
+        ),
         Function("dot", ("vector", "vector"), "scalar", _dot),
         Function("outer", ("vector", "vector"), "matrix", _outer),
         Function("transpose", ("any",), "flipped", _transpose),

@@ -125,7 +125,7 @@ def _check_special(called: Function, args: list[Expr], complain: Complain) -> No
     """Special values with which SymPy or mpmath do not end, or for which there is no number."""
     first, second = args[0], args[-1]
     known = not first.free_symbols
-    if called.name == "polygamma" and known:
+    if called.name in ("polygamma", "multipolygamma") and known:
         if first.is_Integer is not True or first < 0:
             raise complain("the order of polygamma is a whole number from 0", f"it is {first}")
     elif called.name == "binomial" and known and first.is_Rational is not True:

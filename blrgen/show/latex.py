@@ -153,6 +153,8 @@ class Latex(Terminal):
         if n.name in ("E_q", "E_at"):
             mean = rf"\mathbb{{E}}{'_q' if n.name == 'E_q' else ''}\left[{args[0]}\right]"
             return mean + (bracketed(", ".join(args[1:])) if n.name == "E_at" else ""), ATOM
+        if n.name in ("multigammaln", "multipolygamma"):
+            return self._over_size(n)
         if n.name in ("And", "Or"):
             return (r" \text{ and } " if n.name == "And" else r" \text{ or } ").join(args), SUM - 1
         if n.name in ("Derivative", "Integral", "Sum"):
@@ -163,6 +165,14 @@ class Latex(Terminal):
             short = len(n.name) == 1 or n.name in GREEK
             head = latex_name(n.name) if short else rf"\operatorname{{{latex_text(n.name)}}}"
         return head + bracketed(", ".join(args)), ATOM
+
+    def _over_size(self, n: Call) -> tuple[str, int]:
+        *order, a, size = n.args
+        head = r"\log\Gamma"
+        if order:
+            k = order[0].p if isinstance(order[0], Number) else 0
+            head = r"\psi" + ("'" * k if k < 3 else f"^{{({k})}}")
+        return f"{head}_{{{self.text(size)}}}{bracketed(self.text(a))}", ATOM
 
     def _calculus(self, n: Call) -> tuple[str, int]:
         body = n.args[0]

@@ -188,12 +188,25 @@ class MathML(Terminal):
             mean = row(head, fenced(self.text(n.args[0]), "[", "]"))
             at = (fenced(self._listed(n.args[1:])),) if n.name == "E_at" else ()
             return row(mean, *at) if at else mean, ATOM
+        if n.name in ("multigammaln", "multipolygamma"):
+            return self._over_size(n)
         if n.name in ("And", "Or"):
             word = f"<mtext> {n.name.lower()} </mtext>"
             return row(word.join(self.text(a, SUM - 1) for a in n.args)), SUM - 1
         if n.name in ("Derivative", "Integral", "Sum"):
             return self._calculus(n)
         return row(identifier(_CALL.get(n.name, n.name)), fenced(inside)), ATOM
+
+    def _over_size(self, n: Call) -> tuple[str, int]:
+        *order, a, size = n.args
+        k = order[0].p if order and isinstance(order[0], Number) else 0
+        letter = identifier("ψ") if order else identifier("Γ")
+        below = row(self.text(size))
+        head = f"<msub>{letter}{below}</msub>"
+        if k:
+            head = f"<msubsup>{letter}{below}{operator('′' * k)}</msubsup>"
+        lead = [] if order else [identifier("log")]
+        return row(*lead, head, fenced(self.text(a))), ATOM
 
     def _calculus(self, n: Call) -> tuple[str, int]:
         body = n.args[0]

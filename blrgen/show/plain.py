@@ -114,6 +114,8 @@ class Plain:
         args = [self.text(a, SUM - 1) for a in n.args]
         if n.name == "logdet":
             return f"log(det({args[0]}))", ATOM
+        if n.name in ("multigammaln", "multipolygamma"):
+            return self._over_size(n)
         if n.name == "log1p":
             return f"log(1 + {self.text(n.args[0], PRODUCT)})", ATOM
         if n.name == "expm1":
@@ -121,3 +123,14 @@ class Plain:
         if n.name in ("E_q", "E_at"):
             return f"E[{args[0]}]({', '.join(args[1:])})", ATOM
         return f"{n.name}({', '.join(args)})", ATOM
+
+    def _over_size(self, n: Call) -> tuple[str, int]:
+        """log Γ_d(a) and ψ_d(a) as the sums over j = 1…d that they are."""
+        *order, a, size = n.args
+        place = f"{self.text(a)} + (1 - j)/2"
+        d = self.text(size, ATOM)
+        if order:
+            body = f"polygamma({self.text(order[0])}, {place})"
+            return f"Sum({body}, (j, 1, {self.text(size)}))", ATOM
+        sums = f"Sum(loggamma({place}), (j, 1, {self.text(size)}))"
+        return f"{d}*({d} - 1)*log(pi)/4 + {sums}", SUM

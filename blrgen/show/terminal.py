@@ -196,11 +196,22 @@ class Terminal(Plain):
             return f"𝔼_q[{args[0]}]", ATOM
         if n.name == "E_at":
             return f"𝔼[{args[0]}]({', '.join(args[1:])})", ATOM
+        if n.name in ("multigammaln", "multipolygamma"):
+            return self._over_size(n)
         if n.name in ("And", "Or"):
             return f" {n.name.lower()} ".join(args), SUM - 1
         if n.name in ("Derivative", "Integral", "Sum"):
             return self._calculus(n)
         return f"{_CALL.get(n.name, unicode_name(n.name))}({', '.join(args)})", ATOM
+
+    def _over_size(self, n: Call) -> tuple[str, int]:
+        """log Γ_d(a), ψ_d(a), ψ′_d(a)."""
+        *order, a, size = n.args
+        head = "log Γ"
+        if order:
+            k = order[0].p if isinstance(order[0], Number) else 0
+            head = "ψ" + (("", "′", "″")[k] if k < 3 else f"⁽{SUPERSCRIPT[str(k)[0]]}⁾")
+        return f"{head}_{self.text(size, ATOM)}({self.text(a)})", ATOM
 
     def _calculus(self, n: Call) -> tuple[str, int]:
         """∂f/∂x, ∫ f dx and ∑ f, with their limits."""

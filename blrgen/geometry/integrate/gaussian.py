@@ -19,7 +19,7 @@ def integrate(problem: Problem) -> Integral | None:
     if not _covers_the_line(problem.support):
         return None
     quadratic = quadratic_form(problem.exponent, problem.variable, problem.ring)
-    return _gaussian_integral(quadratic, problem.ring) if quadratic else None
+    return _gaussian_integral(quadratic, problem) if quadratic else None
 
 
 def _covers_the_line(s: Support) -> bool:
@@ -55,13 +55,13 @@ def _drop(x: Expr, theta: Expr) -> Expr:
     return sp.Add(*[a for a in sp.Add.make_args(x) if not a.has(theta)])
 
 
-def _gaussian_integral(quadratic: tuple[Expr, Expr, Expr], ring: Ring) -> Integral:
-    c, b, precision = quadratic
+def _gaussian_integral(quadratic: tuple[Expr, Expr, Expr], problem: Problem) -> Integral:
+    (c, b, precision), ring = quadratic, problem.ring
     value = (
         c
         + ring.inner(b, precision**-1 * b) / 2
         - ring.logdet(precision) / 2
-        + ring.dim * sp.log(2 * sp.pi) / 2
+        + ring.dim_of(problem.variable) * sp.log(2 * sp.pi) / 2
     )
     return Integral(
         value,

@@ -32,7 +32,8 @@ class Domain:
 class Support:
     """Where the random variable lives: a kind, its points when finite, bounds when an interval."""
 
-    kind: str  # "finite" | "interval" | "integers" | "vector" | "simplex" | "spd" | "matrix"
+    # "finite" | "interval" | "integers" | "vector" | "simplex" | "spd" | "matrix" | "joint"
+    kind: str
     points: tuple[Expr, ...] = ()
     lower: Expr = None
     upper: Expr = None
@@ -40,6 +41,7 @@ class Support:
     text: str = ""
     lower_open: bool = True  # an interval without its lower end
     upper_open: bool = True
+    parts: tuple[Support, ...] = ()  # of "joint": a support for each variable
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,19 @@ class Family:
     log_partition: Expr | None = None
     elementwise: bool = True  # False: vectors and matrices, in the non-commuting algebra
     path: str = ""
+    joint: tuple[Expr, ...] = ()  # the variables where there are several; `variable` is the first
+    factors: tuple[Family, ...] = ()  # of a product of independent families
     components: Expr = None  # how many components the variable has, where they are summed over
+
+    @property
+    def variables(self) -> tuple[Expr, ...]:
+        """The random variables: one, or those of a joint density."""
+        return self.joint or (self.variable,)
+
+    @property
+    def supports(self) -> tuple[Support, ...]:
+        """Where each variable lives."""
+        return self.support.parts or (self.support,)
 
 
 @dataclass(frozen=True)

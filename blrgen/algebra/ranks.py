@@ -6,7 +6,7 @@ column.  aᵀb is written trace(T(a)*b).
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -34,8 +34,8 @@ class Ranked(sp.Symbol):  # type: ignore[misc]
         return (*super()._hashable_content(), str(self.shape))
 
 
-@lru_cache(maxsize=None)
-def _made(cls: type[Ranked], name: str, shape: tuple[Expr, Expr]) -> Ranked:
+@cache
+def _made(cls: Any, name: str, shape: tuple[Expr, Expr]) -> Ranked:
     made: Ranked = sp.Symbol.__xnew__(cls, name, commutative=False)
     made.shape = shape
     return made
@@ -172,8 +172,10 @@ def rows_of(x: Expr) -> Expr:
 
 def _held(cls: Any, body: Expr, rows: Expr) -> Expr:
     """cls(body) as it stands, with the number of rows where there is something to tell."""
-    return sp.Function.__new__(cls, body, evaluate=False) if rows is None else sp.Function.__new__(
-        cls, body, rows, evaluate=False
+    return (
+        sp.Function.__new__(cls, body, evaluate=False)
+        if rows is None
+        else sp.Function.__new__(cls, body, rows, evaluate=False)
     )
 
 

@@ -68,7 +68,7 @@ def _places(term: Expr, x: Expr) -> int | None:
     word = split(holders[0].args[0])[1]
     if any(a.has(x) and a not in (x, T(x)) for a in word):
         return None
-    return sum(a.has(x) for a in word)
+    return sum(1 for a in word if a.has(x))
 
 
 def _square(term: Expr, x: Expr) -> tuple[Expr, Expr] | None:

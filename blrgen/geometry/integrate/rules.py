@@ -13,7 +13,7 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate.problem import Integral, Problem, exponent_of
 
-RULES = ("finite_sum", "gaussian")
+RULES = ("finite_sum", "gaussian", "matrix_gaussian", "wishart", "inverse_matrix")
 
 
 def integrate(problem: Problem) -> Integral | None:

@@ -144,11 +144,9 @@ def _written_out(function: Any) -> Callable[..., Any]:
 
     def value(*args: Value) -> Value:
         names = [sp.Dummy(f"x{i}") for i in range(len(args))]
-        whole = [
-            sp.Integer(int(a)) if a == int(a) else name for a, name in zip(args, names, strict=True)
-        ]
-        kept = [*whole[:-2], names[-2], whole[-1]]
-        return evaluate(function(*kept), dict(zip(names, args, strict=True)))
+        table = dict(zip(names, args, strict=True))
+        whole = [sp.Integer(int(a)) if a == int(a) else x for x, a in table.items()]
+        return evaluate(function(*whole[:-2], names[-2], whole[-1]), table)
 
     return value
 

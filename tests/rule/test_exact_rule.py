@@ -11,9 +11,11 @@ import pytest
 import sympy as sp
 from numeric import gauss_hermite, spd, symmetric, value
 
+from blrgen.algebra.calculus import gradient
+from blrgen.algebra.ranks import like
 from blrgen.api import derive
 from blrgen.core import Derivation
-from blrgen.errors import SpaceError, UserError
+from blrgen.errors import SpaceError
 from blrgen.read.family import list_families
 from blrgen.rule.expand import expanded
 from blrgen.rule.spaces import MEAN, NATURAL, WORKING, Element, gradient_in
@@ -281,10 +283,22 @@ def test_ridge_loses_its_starting_point() -> None:
         assert {s.name for s in x.free_symbols} <= {"X", "y", "delta"}
 
 
-def test_unsolvable_working_parameters_are_a_users_matter(tmp_path: Path) -> None:
+def test_natural_coordinates_of_matrices_need_no_chart(tmp_path: Path) -> None:
+    """λ₁ and λ₂ meet in every entry of F: eliminating them gives F⁻¹F = 1 at any size."""
     path = tmp_path / "f.toml"
     path.write_text(COVARIANCE.split("[working]")[0].replace(', working = "inv(V)*m"', "")
                     .replace(', working = "-inv(V)/2"', ""))  # fmt: skip
-    with pytest.raises(UserError, match="cannot be solved") as refused:
-        derive(str(path))
-    assert "working parameters" in refused.value.how
+    d = derive(str(path))
+    l1, l2 = d.geometry.natural
+    y1, y2 = like(l1, "Y1"), like(l2, "Y2")
+    pairing = sum(map(d.geometry.ring.inner, (y1, y2), d.geometry.mean))
+    r1, r2 = (next(p.symbol for p in d.expectation.probes if p.name == n) for n in ("r1", "r2"))
+    rng = np.random.default_rng(3)
+    for size in (1, 2, 3):
+        a = rng.normal(size=(size, size))
+        env = {"lam1": rng.normal(size=(size, 1)), "lam2": -a @ a.T - np.eye(size),
+               "Y1": rng.normal(size=(size, 1)), "Y2": a + a.T, "d": float(size)}  # fmt: skip
+        scores = {r1.name: value(gradient(pairing, l1), env),
+                  r2.name: value(gradient(pairing, l2), env)}  # fmt: skip
+        for found, wanted in zip(d.expectation.mean_gradient, ("Y1", "Y2"), strict=True):
+            np.testing.assert_allclose(value(found, {**env, **scores}), env[wanted], rtol=1e-9)

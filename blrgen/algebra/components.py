@@ -103,6 +103,15 @@ def size_of(f: Expr) -> Expr | None:
     return sizes[0] if sizes else None
 
 
+def head(f: Expr) -> Expr:
+    """The vector f without its last component."""
+    shorter = {
+        x: Component(x.name, x.size - 1, **{k: v for k, v in x._assumptions_orig.items() if v})
+        for x in f.atoms(Component)
+    }
+    return f.xreplace(shorter)
+
+
 def has_components(f: Expr) -> bool:
     """Whether f belongs to this ring and not to plain scalars."""
     return bool(f.has(total) or f.atoms(Component))

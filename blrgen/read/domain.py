@@ -4,7 +4,10 @@
 * vector: R^d, R^(K-1)
 * matrix: R^(n,p)
 * spd, -spd: SPD, -SPD, symmetric positive (negative) definite
-* a support may also be integers >= 0, {-1, 1}, {-1, 1}^d, simplex
+* a support may also be integers >= 0, {-1, 1}, {-1, 1}^d
+* or of vectors under one condition: simplex (positive components with sum 1), sphere
+  (length 1), {e_1, ..., e_K} or one-hot (a single 1), counts summing to n; their sizes are
+  K (the sphere's d) or said: sphere in R^3
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ _DOMAINS = (
 )
 _SUPPORTS = (
     'an interval such as "(0, oo)", "integers >= 0", "{-1, 1}", "{-1, 1}^d", "simplex", '
-    '"R^d", "R^(n,p)" or "SPD"'
+    '"{e_1, ..., e_K}", "counts summing to n", "sphere", "R^d", "R^(n,p)" or "SPD"'
 )
 
 
@@ -65,8 +68,8 @@ def read_support(text: str, names: Mapping[str, Expr] | None = None, *, where: s
         return Support("vector", lower=-sp.oo, upper=sp.oo, size=across, text=stripped)
     if plain == "SPD":
         return Support("spd", size=("d", "d"), text=stripped)
-    if plain == "simplex":
-        return Support("simplex", lower=sp.S.Zero, upper=sp.S.One, size=("K",), text=stripped)
+    if (joint := _joint(stripped, names, where)) is not None:
+        return joint
     if plain.startswith("integers"):
         return _integers(stripped, names, where)
     body, size = _power(stripped)
@@ -76,6 +79,47 @@ def read_support(text: str, names: Mapping[str, Expr] | None = None, *, where: s
         lower, upper, lower_open, upper_open = _interval(body, names, where)
         return Support("interval", (), lower, upper, size, stripped, lower_open, upper_open)
     raise UserError(f"not a support: {_short(text)}", where=where, how=f"a support is {_SUPPORTS}")
+
+
+_JOINT = re.compile(
+    rf"(?P<kind>simplex|sphere|one-hot|countssummingto(?P<sum>.+?))(?:inR\^(?P<size>{_SIZE}))?"
+)
+_UNITS = re.compile(rf"\{{e_1,(?:\.\.\.|…),e_(?P<size>{_SIZE})\}}")
+JOINT = re.compile(f"{_JOINT.pattern}|{_UNITS.pattern.replace('size', 'last')}")
+
+
+def _joint(text: str, names: Mapping[str, Expr], where: str) -> Support | None:
+    """A vector whose components are bound together, or None for any other text."""
+    import sympy as sp
+
+    plain = "".join(text.split())
+    if units := _UNITS.fullmatch(plain):
+        return Support("one-hot", (), sp.S.Zero, sp.S.One, (units["size"],), text, False, False)
+    match = _JOINT.fullmatch(plain)
+    if match is None:
+        return None
+    kind = "counts" if match["sum"] else match["kind"]
+    size = (match["size"] or ("d" if kind == "sphere" else "K"),)
+    if kind == "sphere":
+        return Support(kind, (), sp.S.NegativeOne, sp.S.One, size, text, False, False)
+    if kind == "counts":
+        most = parse(match["sum"], names, where=where)
+        if most.is_number and not (most.is_Integer and most.is_positive):
+            raise UserError(
+                f"the counts sum to no whole number: {_short(text)}", where=where,
+                how='write "counts summing to n" with n in [fixed], or a number',
+            )  # fmt: skip
+        return Support(kind, (), sp.S.Zero, most, size, text, False, False)
+    return Support(kind, (), sp.S.Zero, sp.S.One, size, text, kind == "simplex", kind == "simplex")
+
+
+def size_symbol(text: str) -> Expr:
+    """A size such as d, K-1 or 3 as a whole number."""
+    import sympy as sp
+
+    name, sign, change = re.fullmatch(r"([A-Za-z]\w*|\d+)(?:([+-])(\d+))?", text).groups()  # type: ignore[union-attr]
+    base = sp.Integer(name) if name.isdigit() else sp.Symbol(name, integer=True, positive=True)
+    return base + (int(f"{sign}{change}") if change else 0)
 
 
 def _plain(text: str, where: str) -> str:

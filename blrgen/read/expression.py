@@ -18,6 +18,7 @@ from blrgen.errors import UserError, did_you_mean
 from blrgen.read import limits
 from blrgen.read.complaint import Complain
 from blrgen.read.functions import (
+    COMPONENT_FUNCTIONS,
     CONSTANTS,
     FUNCTIONS,
     MATRIX_FUNCTIONS,
@@ -51,11 +52,17 @@ def parse(
 
 
 def parse_ranked(
-    text: str, names: Mapping[str, Expr], *, where: str = "", elementwise: bool = True
-) -> Value:
+    text: str, names: Mapping[str, Expr], *, where: str = "", elementwise: bool = True,
+    components: bool = False,
+) -> Value:  # fmt: skip
     """As `parse`, with the rank: scalar, vector, row or matrix."""
     tree = syntax_tree(text, where=where)
-    value = _Reader(text, names, where, elementwise).read(tree)
+    reader = Reader
+    if components:
+        from blrgen.read.components import ComponentReader
+
+        reader = ComponentReader
+    value = reader(text, names, where, elementwise).read(tree)
     limits.check_whole(value.expr, text, where)
     return value
 
@@ -111,7 +118,7 @@ def _check_depth(tree: ast.expr, text: str, where: str) -> None:
         todo += [(child, depth + 1) for child in children]
 
 
-class _Reader:
+class Reader:
     """Reads one tree: a method for each kind of node it knows, a refusal for the rest."""
 
     def __init__(self, text: str, names: Mapping[str, Expr], where: str, elementwise: bool) -> None:
@@ -289,7 +296,7 @@ class _Reader:
                 )
             how = did_you_mean(name, FUNCTIONS)
             raise self.mistake(f"unknown function {name!r}", node, how=how)
-        if self.elementwise and called.name in MATRIX_FUNCTIONS:
+        if self.elementwise and called.name in MATRIX_FUNCTIONS | COMPONENT_FUNCTIONS:
             raise self.mistake(
                 f"{called.name!r} cannot be used here", node,
                 why="this family is elementwise: its formulas are of one coordinate",
@@ -305,6 +312,12 @@ class _Reader:
         return self.call(called, node, [self.read(a) for a in node.args])
 
     def call(self, called: Function, node: ast.Call, values: list[Value]) -> Value:
+        if called.name in COMPONENT_FUNCTIONS:
+            raise self.mistake(
+                f"{called.name!r} cannot be used here", node,
+                why="this family's formulas are of vectors and matrices as a whole",
+                how="use dot, trace and logdet",
+            )  # fmt: skip
         if called.name == "trace" and values[0].contracted:
             return values[0]
         for part, value, wanted in zip(node.args, values, called.arguments, strict=False):
@@ -348,7 +361,9 @@ def _elementwise_form(name: str) -> str:
 def rank_word(expr: Expr) -> str:
     """The rank of an expression of the algebra, symmetric counted as matrix."""
     if expr.is_commutative:
-        return "scalar"
+        from blrgen.algebra.components import varies
+
+        return "vector" if varies(expr) else "scalar"
     from blrgen.algebra.ranks import rank_of
 
     rank = rank_of(expr)

@@ -23,9 +23,9 @@ from blrgen.read.declaration import (
     one_line,
     slug,
 )
-from blrgen.read.domain import read_domain, read_support
-from blrgen.read.expression import parse_ranked
-from blrgen.read.functions import MATRIX_FUNCTIONS
+from blrgen.read.domain import JOINT, read_domain, read_support, size_symbol
+from blrgen.read.expression import Value, parse_ranked
+from blrgen.read.functions import COMPONENT_FUNCTIONS, MATRIX_FUNCTIONS
 from blrgen.read.names import check_free
 
 Expr = Any
@@ -80,7 +80,9 @@ class _Declaration:
         self.statistics = self.texts()
         self.names: dict[str, Expr] = {}
         self.taken: dict[str, str] = {}
-        self.elementwise = not self.needs_matrices()
+        words, kinds = self.vocabulary()
+        self.components = needs_components(words, kinds)
+        self.elementwise = not self.components and not needs_matrices(words, kinds)
 
     def where(self, key: str, table: str = "") -> str:
         return f"{self.source.line(key, table)}, {f'[{table}] ' if table else ''}{key}"
@@ -112,8 +114,8 @@ class _Declaration:
             entries[key] = entry
         return entries
 
-    def needs_matrices(self) -> bool:
-        """Whether the family computes with vectors and matrices, not coordinate by coordinate."""
+    def vocabulary(self) -> tuple[set[str], list[str]]:
+        """The names used in formulas, and the domains without blanks."""
         entries = [e for n in _CHARTS for e in self.section(n).values()]
         formulas = [
             *self.statistics,
@@ -122,10 +124,7 @@ class _Declaration:
         formulas += [e.get(key) for e in entries for key in _CHARTS]
         words = {w for f in formulas if isinstance(f, str) for w in re.findall(r"[A-Za-z_]\w*", f)}
         domains = [self.table["support"], *(e["domain"] for e in entries)]
-        kinds = ("".join(t.split()) for t in domains if isinstance(t, str))
-        return bool(words & MATRIX_FUNCTIONS) or any(
-            k in ("SPD", "-SPD") or re.fullmatch(r"R\^\([^()]*,[^()]*\)", k) for k in kinds
-        )
+        return words, ["".join(t.split()) for t in domains if isinstance(t, str)]
 
     def family(self) -> Family:
         name = slug(self.table["name"], "name", self.where("name"))
@@ -150,6 +149,7 @@ class _Declaration:
         return Family(
             name, title, variable, support, statistics, base_measure, natural, working, fixed,
             log_partition, self.elementwise, self.source.path,
+            size_symbol(support.size[0]) if self.components and support.size else None,
         )  # fmt: skip
 
     def variable(self, support: Support) -> Expr:
@@ -158,14 +158,23 @@ class _Declaration:
         check_free(name, "the variable", where, self.taken)
         self.taken[name] = "the variable"
         positive = support.kind in ("interval", "simplex") and support.lower.is_nonnegative is True
-        kind = support.kind
-        if kind == "simplex" and not self.elementwise:
-            kind = "vector"
-        return self.symbol(name, kind, positive and support.lower_open)
+        if self.components and not support.size:
+            raise UserError(
+                f"the support {support.text} is of numbers", where=self.where("support"),
+                why="the formulas are of a vector", how='write its size, as in "(0, oo)^d"',
+            )  # fmt: skip
+        return self.symbol(name, support, positive and support.lower_open)
 
-    def symbol(self, name: str, kind: str, positive: bool) -> Expr:
+    def symbol(self, name: str, domain: Domain | Support, positive: bool) -> Expr:
         from blrgen.algebra import ranks
+        from blrgen.algebra.components import Component
 
+        kind = domain.kind
+        if self.components and domain.size:
+            known = {"positive": True} if positive else {}
+            if kind in ("counts", "one-hot"):
+                known = {"nonnegative": True}
+            return Component(name, size_symbol(domain.size[0]), **known)
         if not self.elementwise and kind in ("vector", "spd", "-spd", "matrix"):
             make = {"vector": ranks.vec, "matrix": ranks.mat}.get(kind, ranks.symmat)
             return make(name)
@@ -176,8 +185,8 @@ class _Declaration:
         names = self.names | {str(variable): variable}
         found = []
         for text in self.statistics:
-            value = parse_ranked(text, names, where=where, elementwise=self.elementwise)
-            if variable not in value.expr.free_symbols:
+            value = self.read_formula(text, names, where)
+            if str(variable) not in {x.name for x in value.expr.free_symbols}:
                 raise UserError(
                     f"the statistic {text} does not depend on {variable}", where=where,
                     why="the weight of a constant cancels in the normalisation", how="leave it out",
@@ -194,7 +203,7 @@ class _Declaration:
         where = self.where(key)
         text = formula_text(self.table.get(key, default), key, where)
         fixed = {n: s for n, s in self.names.items() if self.taken[n] == "a fixed constant"}
-        value = parse_ranked(text, fixed | names, where=where, elementwise=self.elementwise)
+        value = self.read_formula(text, fixed | names, where)
         if value.rank != "scalar":
             raise UserError(f"{key} must be a number", where=where, why=f"{text} is a {value.rank}")
         if value.expr == 0 and key == "base_measure":
@@ -211,7 +220,7 @@ class _Declaration:
             usable = ("a fixed constant", meaning)
             earlier = {n: s for n, s in self.names.items() if self.taken[n] in usable}
             domain = read_domain(entry["domain"], earlier, where=where)
-            symbol = self.symbol(name, domain.kind, _is_positive(domain))
+            symbol = self.symbol(name, domain, _is_positive(domain))
             self.names[name], self.taken[name] = symbol, meaning
             found.append(Parameter(name, domain, symbol))
         return tuple(found)
@@ -229,12 +238,31 @@ class _Declaration:
             return
         for p, statistic, text in zip(natural, statistics, self.statistics, strict=True):
             has, wants = _rank(p.symbol), _rank(statistic)
+            if has == wants == "vector" and self.components:
+                self.check_sizes(p, statistic, text)
             if has != wants:
                 raise UserError(
                     f"{p.name} is a {has}, its statistic {text} a {wants}",
                     where=self.where(p.name, "natural"),
                     why="a natural parameter is paired with its statistic in ⟨λ, T(θ)⟩",
                 )  # fmt: skip
+
+    def check_sizes(self, p: Parameter, statistic: Expr, text: str) -> None:
+        from blrgen.algebra.components import size_of
+
+        has, wants = p.symbol.size, size_of(statistic)
+        if has != wants:
+            shorter = self.components and wants == has + 1
+            raise UserError(
+                f"{p.name} has {has} components, its statistic {text} has {wants}",
+                where=self.where(p.name, "natural"),
+                how=f'"head({text})" is all of it but the last component' if shorter else "",
+            )
+
+    def read_formula(self, text: str, names: dict[str, Expr], where: str) -> Value:
+        return parse_ranked(
+            text, names, where=where, elementwise=self.elementwise, components=self.components
+        )
 
     def sizes(self, support: Support, natural: tuple[Parameter, ...]) -> dict[str, Expr]:
         """The symbolic sizes of matrix families (d, …), as names of whole numbers."""
@@ -243,7 +271,7 @@ class _Declaration:
         if self.elementwise:
             return {}
         sizes = " ".join((*support.size, *(s for p in natural for s in p.domain.size)))
-        words = set(re.findall(r"[A-Za-z]\w*", sizes))
+        words = set(re.findall(r"[A-Za-z]\w*", sizes)) - {*self.names}
         return {w: sp.Symbol(w, integer=True, positive=True) for w in sorted(words)}
 
     def charts(
@@ -258,7 +286,7 @@ class _Declaration:
             if key in entries[p.name]:
                 where = self.where(p.name, section)
                 text = formula_text(entries[p.name][key], f"{key} of {p.name}", where)
-                value = parse_ranked(text, names, where=where, elementwise=self.elementwise)
+                value = self.read_formula(text, names, where)
                 wants = _rank(p.symbol)
                 if value.rank != wants:
                     raise UserError(
@@ -285,6 +313,21 @@ class _Declaration:
                 "a chart without working parameters", where=self.source.line("natural"),
                 how="declare them in [working]",
             )  # fmt: skip
+
+
+def needs_matrices(words: set[str], domains: list[str]) -> bool:
+    """Whether the family computes with vectors and matrices, not coordinate by coordinate."""
+    return bool(words & MATRIX_FUNCTIONS) or any(
+        k in ("SPD", "-SPD") or re.fullmatch(r"R\^\([^()]*,[^()]*\)", k) for k in domains
+    )
+
+
+def needs_components(words: set[str], domains: list[str]) -> bool:
+    """Whether its vectors meet only in sums over their components."""
+    if needs_matrices(words - {"dot"}, domains):
+        return False
+    joint = any(JOINT.fullmatch(k) for k in domains)
+    return joint or bool(words & (COMPONENT_FUNCTIONS | {"dot"}))
 
 
 def _rank(expr: Expr) -> str:

@@ -59,7 +59,27 @@ def _digamma(x: Expr) -> Expr:
 def _dot(a: Expr, b: Expr) -> Expr:
     from blrgen.algebra.ranks import T, trace
 
+    if (a * b).is_commutative:
+        return _sum(a * b)
     return trace(T(a) * b)
+
+
+def _sum(x: Expr) -> Expr:
+    from blrgen.algebra.components import size_of, total
+
+    return total(x, size_of(x))
+
+
+def _prod(x: Expr) -> Expr:
+    import sympy as sp
+
+    return sp.exp(_sum(sp.expand_log(sp.log(x), force=True)))
+
+
+def _head(x: Expr) -> Expr:
+    from blrgen.algebra.components import head
+
+    return head(x)
 
 
 def _outer(a: Expr, b: Expr) -> Expr:
@@ -132,6 +152,9 @@ FUNCTIONS: dict[str, Function] = {
             _multigamma("multipolygamma"), integer_like=True,
         ),
         Function("dot", ("vector", "vector"), "scalar", _dot),
+        Function("sum", ("vector",), "scalar", _sum),
+        Function("prod", ("vector",), "scalar", _prod),
+        Function("head", ("vector",), "vector", _head),
         Function("outer", ("vector", "vector"), "matrix", _outer),
         Function("transpose", ("any",), "flipped", _transpose),
         Function("inv", ("matrix",), "matrix", _inv),
@@ -141,9 +164,10 @@ FUNCTIONS: dict[str, Function] = {
 }  # fmt: skip
 
 MATRIX_FUNCTIONS = frozenset({"dot", "outer", "transpose", "inv", "trace", "logdet"})
+COMPONENT_FUNCTIONS = frozenset({"sum", "prod", "head"})
 
 # how SymPy and the algebra print these, so that what is printed can be read back
-PRINTED = {"Abs": "abs", "T": "transpose"}
+PRINTED = {"Abs": "abs", "T": "transpose", "total": "sum"}
 
 CONSTANTS = ("pi",)
 

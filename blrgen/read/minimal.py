@@ -44,15 +44,25 @@ def check_minimal(family: Family, texts: Sequence[str], where: str) -> None:
                 f"the statistics are not minimal: {describe(relation)}", where=where,
                 why=f"on the support {family.support.text} this combination is constant, so "
                 "different natural parameters give the same distribution",
-                how="leave one of them out",
+                how=_how(family, relation),
             )  # fmt: skip
         return
+
+
+def _how(family: Family, relation: list[tuple[str, Any]]) -> str:
+    """A vector whose own components sum to a constant loses the last; else one statistic goes."""
+    bases = {label.rpartition("[")[0] for label, _ in relation if label != "1"}
+    if family.components is not None and len(bases) == 1 and (base := bases.pop()):
+        return f'take its first components: "head({base})"'
+    return "leave one of them out"
 
 
 def columns(family: Family, labels: Sequence[str], where: str, *, exact: bool) -> list[Column]:
     """1 and every component of every statistic, evaluated at points of the support."""
     rng = Random(20230717)
     constants = {p.symbol: _constant(p, rng) for p in family.fixed}
+    if family.components is not None:
+        return _by_components(family, labels, constants, rng, where, exact=exact)
     count = sum(_components(s) for s in family.statistics) + EXTRA
     table: list[Column] = []
     for point in _points(family, constants, rng, count):
@@ -67,6 +77,24 @@ def columns(family: Family, labels: Sequence[str], where: str, *, exact: bool) -
         for (_, column), (_, value) in zip(table, row, strict=True):
             column.append(value)
     return table
+
+
+def _by_components(
+    family: Family, labels: list[str], constants: dict[Expr, Value], rng: Random, where: str,
+    *, exact: bool,
+) -> list[Column]:  # fmt: skip
+    import mpmath
+
+    from blrgen.read.minimal_components import component_columns
+
+    if exact:
+        raise Inexact
+
+    def between(low: Expr, high: Expr, turn: int) -> Fraction:
+        return _between(low, high, rng, constants, turn)
+
+    with mpmath.workdps(DIGITS):
+        return component_columns(family, labels, constants, between, where)
 
 
 def dependence(table: list[Column]) -> list[tuple[str, Any]]:

@@ -102,7 +102,7 @@ def test_vectors_and_matrices_independent(
     ("statistics", "support", "domains", "relation"),
     [
         (["x", "outer(x, x)", "dot(x, x)"], "R^d", ["R^d", "-SPD", HALF], "dot(x, x) = 0"),
-        (["x", "2*x", "dot(x, x)"], "R^d", ["R^d", "R^d", HALF], "2*x[1] - (2*x)[1] = 0"),
+        (["x", "2*x", "outer(x, x)"], "R^d", ["R^d", "R^d", "-SPD"], "2*x[1] - (2*x)[1] = 0"),
         (["x", "trace(x)"], "SPD", ["-SPD", HALF], "x[1,1] + x[2,2] + x[3,3] - trace(x) = 0"),
         (["logdet(x)", "logdet(2*x)"], "SPD", [HALF, HALF], "logdet(x) - logdet(2*x) = -2.0794415"),
         (["logdet(x)", "logdet(inv(x))"], "SPD", [HALF, HALF], "logdet(x) + logdet(inv(x)) = 0"),

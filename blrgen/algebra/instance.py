@@ -128,7 +128,7 @@ def _function(e: Expr) -> Callable[..., Number]:
         return lambda *a: e.value_at(list(a))
     if e.is_Pow:
         return mpmath.sqrt if e.exp == sp.S.Half else mpmath.power
-    found = FUNCTIONS.get(type(e).__name__)
+    found: Callable[..., Number] | None = FUNCTIONS.get(type(e).__name__)
     if found is None:
         raise InternalError(f"no value for {type(e).__name__}")
     return found

@@ -29,5 +29,5 @@ def _mass(family: Family, args: tuple[Any, ...], f: Expr) -> Any:
     from blrgen.numeric.nodes import arguments
 
     point = {x: sp.Float(a, mpmath.mp.dps) for x, a in zip(arguments(family), args, strict=True)}
-    exponent = exponent_of(family, ring_of(family.elementwise)).subs(point)
+    exponent = exponent_of(family, ring_of(family)).subs(point)
     return total_mass(family, exponent, f.subs(point))

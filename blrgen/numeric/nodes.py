@@ -131,7 +131,7 @@ def _closed_log_partition(family: Family) -> Expr | None:
     from blrgen.geometry.integrate import log_integral
 
     try:
-        found = log_integral(family, ring_of(family.elementwise)).log_partition
+        found = log_integral(family, ring_of(family)).log_partition
     except (UserError, InternalError):
         return None
     return found
@@ -170,7 +170,7 @@ def _exponent_slope(family: Family, constant: Expr) -> Expr:
             where=family.path,
             why="the derivative of an integral by its ends has no node",
         )
-    return partial(exponent_of(family, ring_of(family.elementwise)), constant)
+    return partial(exponent_of(family, ring_of(family)), constant)
 
 
 @lru_cache(maxsize=256)

@@ -149,7 +149,7 @@ class _Declaration:
         return Family(
             name, title, variable, support, statistics, base_measure, natural, working, fixed,
             log_partition, self.elementwise, self.source.path,
-            size_symbol(support.size[0]) if self.components and support.size else None,
+            components=size_symbol(support.size[0]) if self.components else None,
         )  # fmt: skip
 
     def variable(self, support: Support) -> Expr:

@@ -80,7 +80,7 @@ def columns(family: Family, labels: Sequence[str], where: str, *, exact: bool) -
 
 
 def _by_components(
-    family: Family, labels: list[str], constants: dict[Expr, Value], rng: Random, where: str,
+    family: Family, labels: Sequence[str], constants: dict[Expr, Value], rng: Random, where: str,
     *, exact: bool,
 ) -> list[Column]:  # fmt: skip
     import mpmath

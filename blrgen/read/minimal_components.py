@@ -77,12 +77,12 @@ def _points(
             yield [mpmath.mpf(j == k) for j in range(size)]
     elif support.kind == "counts":
         most = int(support.upper) if support.upper.is_number else COUNTS
-        for row in product(range(most + 1), repeat=size):
-            if sum(row) == most:
-                yield [mpmath.mpf(x) for x in row]
+        for counts in product(range(most + 1), repeat=size):
+            if sum(counts) == most:
+                yield [mpmath.mpf(x) for x in counts]
     elif support.kind == "finite":
-        for row in product(support.points, repeat=min(size, 4)):
-            yield [mpmath.mpf(str(x)) for x in row]
+        for place in product(support.points, repeat=min(size, SIZE)):
+            yield [mpmath.mpf(str(x)) for x in place]
     elif support.kind in ("simplex", "sphere"):
         for _ in range(count):
             row = [number(Fraction(rng.randint(1, 400), 97)) for _ in range(size)]

@@ -12,6 +12,7 @@ from blrgen.emit.kernels import Kernel
 from blrgen.emit.names import class_name, refuse_reserved
 from blrgen.emit.plan import plan
 from blrgen.emit.prose import module_docstring
+from blrgen.emit.special import needed
 from blrgen.emit.templates import fill
 from blrgen.emit.writer import Writer
 from blrgen.errors import UserError, did_you_mean
@@ -33,7 +34,10 @@ def assemble(
         writer: Writer = LinearWriter(derivation, plan(program), write)
     else:
         writer = ElementwiseWriter(derivation, plan(program), write)
-    functions, definition = "\n\n\n".join(writer.functions()), writer.definition()
+    parts, definition = writer.functions(), writer.definition()
+    code = "\n\n\n".join(parts) + definition
+    parts += needed(code, target if "@njit" in code else "numpy")
+    functions = "\n\n\n".join(parts)
     code = functions + definition
     constants = fill(
         f"{target if '@njit' in code else 'numpy'}/constants.py.jinja",

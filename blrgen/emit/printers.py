@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from fractions import Fraction
 
+from blrgen.emit.special import helper
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, Printer
@@ -67,12 +68,22 @@ class PythonPrinter(Printer):
         if node.name == "pow":
             return self._power(self.at(node.args[0], ATOM), self.at(node.args[1], POWER))
         if node.name not in self.functions:
-            raise InternalError(f"{type(self).__name__} does not know {node.name}")
+            return self._special(node)
         name, args = self.functions[node.name], [self(a) for a in node.args]
         result = args[-1]
         for a in reversed(args[:-1]):
             result = f"{name}({a}, {result})"
         return (result if len(args) > 1 else f"{name}({result})"), ATOM
+
+    def _special(self, node: n.Call) -> tuple[str, int]:
+        """A function that the file holds itself."""
+        if helper(f"_{node.name}") is None:
+            raise InternalError(f"{type(self).__name__} does not know {node.name}")
+        return f"_{node.name}({', '.join(self.number(a) for a in node.args)})", ATOM
+
+    def number(self, node: n.Node) -> str:
+        """An argument of a function that the file holds itself."""
+        return self(node)
 
 
 class ScalarPrinter(PythonPrinter):
@@ -84,6 +95,9 @@ class ScalarPrinter(PythonPrinter):
         if node.name == "sign":
             return f"math.copysign(1, {self(node.args[0])})", ATOM
         return super().print_Call(node)
+
+    def number(self, node: n.Node) -> str:
+        return f"np.float64({self(node)})"
 
     def print_Select(self, node: n.Select) -> tuple[str, int]:
         yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)

@@ -28,6 +28,8 @@ from blrgen.program.program import (
     Statement,
     Variable,
 )
+from blrgen.program.special import CALLS as SPECIAL
+from blrgen.program.special import special_forms
 from blrgen.program.types import SCALAR, Type, check, elementwise, infer, matrix, symmetric, vector
 
 Expr = Any
@@ -182,7 +184,7 @@ class Lowering(MatrixLowering):
     def lower(self, x: Expr, where: str = "") -> n.Node:
         """The node for an expression; `where` is for messages."""
         self.where = where or self.where
-        return self.visit(sp.sympify(x, strict=True))
+        return self.visit(special_forms(sp.sympify(x, strict=True)))
 
     def visit(self, x: Expr) -> n.Node:
         if x.is_commutative is False:
@@ -194,12 +196,14 @@ class Lowering(MatrixLowering):
         name = type(x).__name__
         if name in _CALLS:
             return n.Call(_CALLS[name], tuple(self.visit(a) for a in self.ordered(x)))
+        if name in SPECIAL:
+            return n.Call(SPECIAL[name], tuple(self.visit(a) for a in x.args))
         if name in _RELATIONS:
             return n.Compare(_RELATIONS[name], self.visit(x.lhs), self.visit(x.rhs))
         raise UserError(
             f"no target can compute {name} in {x}",
             where=self.where,
-            how="known functions: " + ", ".join(sorted(_CALLS)),
+            how="known functions: " + ", ".join(sorted({*_CALLS, *SPECIAL, "polygamma"})),
         )
 
     def ordered(self, x: Expr) -> list[Expr]:
@@ -302,6 +306,14 @@ class Lowering(MatrixLowering):
         if not rest:
             raise UserError(f"{x} has no value where {condition} fails", where=self.where)
         return n.Select(self.visit(condition), self.visit(first), self.visit(x.func(*rest)))
+
+    def visit_polygamma(self, x: Expr) -> n.Node:
+        """ψ and its derivatives, of a whole order."""
+        order, argument = x.args
+        if not order.is_Integer or order < 0 or order > 20:
+            raise UserError(f"no target can compute {x}", where=self.where, why=f"order {order}")
+        name = {0: "digamma", 1: "trigamma"}.get(int(order), f"polygamma_{order}")
+        return n.Call(name, (self.visit(argument),))
 
     def visit_Heaviside(self, x: Expr) -> n.Node:
         return n.Select(n.Compare(">", self.visit(x.args[0]), n.ZERO), n.ONE, n.ZERO)

@@ -19,6 +19,7 @@ import numpy as np
 import sympy as sp
 
 from blrgen.core import Rule
+from blrgen.emit.special import helper as special
 from blrgen.errors import InternalError
 from blrgen.prove import reference
 from blrgen.prove.draws import law_proofs
@@ -29,6 +30,7 @@ from blrgen.prove.match import Matching
 from blrgen.prove.modes import ArrayMode, MatrixMode
 from blrgen.prove.modular import P
 from blrgen.prove.proof import Proof, Verdict
+from blrgen.prove.special import meaning_of, special_checks
 from blrgen.prove.symbolic import linalg
 from blrgen.prove.symbolic.arrays import array
 from blrgen.prove.symbolic.linear import NC
@@ -70,10 +72,12 @@ def _verified(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Verd
             break
     if isinstance(mode, MatrixMode) and not briefly:
         proofs += solver_proofs(source_text) + law_proofs(source_text, rule)
+    wrong, checked = ([], []) if briefly else special_checks(source_text)
+    proofs += wrong
     notes = [
         "the emitted helpers " + ", ".join(sorted(run.helpers)) + " keep their documented meaning"
     ] if run.helpers else []  # fmt: skip
-    verdict = Verdict(tuple(proofs), notes=tuple(notes))
+    verdict = Verdict(tuple(proofs), notes=(*notes, *checked))
     if verdict.level == "refuted" and locate:
         from blrgen.prove.locate import located
 
@@ -117,6 +121,7 @@ class EmittedRun:
         cls = program.function(class_name(self.source))
         if cls is None:
             raise InternalError("the emitted source has no class")
+        self._give_special(program)
         if isinstance(self.mode, MatrixMode):
             self._give_helpers(program, cls)
         params = self.value(self.parameters)
@@ -157,6 +162,13 @@ class EmittedRun:
             held = params if n == self.parameters else getattr(opt, n)
             out[n] = held[0] if isinstance(held, list) else held
         return out
+
+    def _give_special(self, program: Program) -> None:
+        """Special functions by what they mean; that they compute it is another claim."""
+        for name in list(program.names):
+            known = special(name)
+            if known is not None:
+                program.names[name] = meaning_of(known)
 
     def _give_helpers(self, program: Program, cls: Any) -> None:
         """The documented meaning of the helpers, for matrices of any size."""

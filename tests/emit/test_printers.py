@@ -220,7 +220,8 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
         kind = "finite" if name in ("bayesbinn", "uniform") else "vector"
         for target in TARGETS:
             emit(hand.derivation(rule, name, kind), target)
-    assert used == set(environment().list_templates())
+    found = {x for x in environment().list_templates() if not x.startswith("special/")}
+    assert used == found  # those of special functions have a test of their own
 
 
 def test_unknown_words_are_refused(hand: Any) -> None:

@@ -5,6 +5,7 @@ A stand-in module has the names it needs and refuses every other; float and int 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -281,10 +282,17 @@ def _array(x: Any, *args: Any, **kwargs: Any) -> Any:
     return x.copy() if isinstance(x, NC) else array(x, *args, **kwargs)
 
 
-def _errstate(*_: Any, **__: Any) -> Any:
-    import contextlib
+class _errstate(contextlib.ContextDecorator):
+    """numpy.errstate, as a context and as a decorator; it changes nothing."""
 
-    return contextlib.nullcontext()
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: Any) -> None:
+        pass
 
 
 def _same(*a: Any, **_: Any) -> Any:

@@ -1,0 +1,146 @@
+"""The special functions of an emitted file, run on numbers against what they mean.
+
+What is run is the text in the file, not the template it came from: a number that was
+changed there shows.  Points are spread evenly over the decades of each argument, with
+the places where digits are lost easily; the reference has fifty digits and more.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import mpmath
+import numpy as np
+import sympy as sp
+from mpmath import mp
+
+from blrgen.emit.special.helpers import Helper, helper
+
+POINTS = 24
+ALLOWED = 4.0  # errors, in units of the rounding of the dtype
+_NUMPY = (
+    "log", "log1p", "exp", "expm1", "sqrt", "abs", "minimum", "maximum", "where", "nan", "inf",
+    "floor", "errstate", "float32", "float64",
+)  # fmt: skip
+_BUILTINS = {"range": range, "type": type, "float": float, "int": int, "abs": abs, "bool": bool}
+
+
+@dataclass(frozen=True)
+class Check:
+    """The largest error of one helper, in roundings of the dtype, and where it is."""
+
+    name: str
+    says: str
+    error: float
+    point: tuple[float, ...]
+    value: float
+    wanted: str
+    dtype: str
+    points: int
+
+    @property
+    def passed(self) -> bool:
+        return self.error <= ALLOWED
+
+
+@lru_cache(maxsize=64)
+def checks(source: str) -> tuple[Check, ...]:
+    """One check for each special function and dtype, in the order of the file."""
+    functions = _functions(source)
+    out = []
+    for name, f in functions.items():
+        known = helper(name)
+        if known is not None and known.ranges:
+            out += [check(known, f, dtype) for dtype in (np.float64, np.float32)]
+    return tuple(out)
+
+
+def check(known: Helper, f: Callable[..., Any], dtype: Any) -> Check:
+    """The worst of all points."""
+    worst = Check(known.name, known.says, 0.0, (), 0.0, "", dtype.__name__, 0)
+    count = 0
+    for point in points(known, dtype):
+        with mp.workdps(60):
+            wanted = exact(known, point)
+            size = abs(wanted)
+            if not np.finfo(dtype).tiny < size < np.finfo(dtype).max:
+                continue
+            with np.errstate(all="ignore"):
+                value = f(*[dtype(x) for x in point])
+            if known.scale is not None:
+                size = mpmath.mpf(known.scale(*map(mpmath.mpf, point), wanted))
+            error = abs(mpmath.mpf(float(value)) - wanted) / size / float(np.finfo(dtype).eps)
+            error = float(error) if np.isfinite(value) else float("inf")
+        if np.asarray(value).dtype != dtype:
+            error = float("inf")
+        count += 1
+        if error > worst.error:
+            shown = mpmath.nstr(wanted, 20)
+            worst = Check(
+                known.name, known.says, error, point, float(value), shown, dtype.__name__, 0
+            )
+    return Check(**{**worst.__dict__, "points": count})
+
+
+def points(known: Helper, dtype: Any) -> Iterator[tuple[float, ...]]:
+    """Points over the decades, more of them in the middle ones, then the special ones."""
+    largest = 300.0 if dtype is np.float64 else 14.0
+    for k in range(POINTS):
+        point = []
+        for i, (low, high) in enumerate(known.ranges):
+            share = ((k + 0.5) * (0.6180339887498949 if i else 1 / POINTS)) % 1
+            reach = (max(low, -largest), min(high, largest))
+            if k % 2:
+                reach = (max(reach[0], -1.5), min(reach[1], 2.0))
+            x = 10 ** (reach[0] + share * (reach[1] - reach[0]))
+            point.append(float(dtype(-x if known.signed and k % 4 > 1 else x)))
+        yield tuple(point)
+    with np.errstate(over="ignore"):
+        near = [tuple(float(dtype(x)) for x in p) for p in known.near]
+    yield from (p for p in near if all(np.isfinite(p)))
+
+
+def exact(known: Helper, point: tuple[float, ...]) -> Any:
+    """The value to fifty digits; more are used where they cancel."""
+    if known.reference is not None:
+        return known.reference(*map(mpmath.mpf, point))
+    symbols = sp.symbols(f"x:{len(point)}", positive=True)
+    expr = known.meaning(*symbols)
+    from blrgen.prove.evaluate import evaluate
+
+    found: Any = None
+    for digits in (60, 120, 400, 1000):
+        with mp.workdps(digits):
+            values = {s: mpmath.mpf(x) for s, x in zip(symbols, point, strict=True)}
+            before, found = found, evaluate(expr, values, {})
+        if before is not None and abs(found - before) <= abs(found) * mpmath.mpf(10) ** -30:
+            break
+    return found
+
+
+def _functions(source: str) -> dict[str, Callable[..., Any]]:
+    """The helpers defined in a source, as functions on numbers."""
+    body = ast.parse(source).body
+    own = [x for x in body if isinstance(x, ast.FunctionDef) and helper(x.name) is not None]
+    if not own or any(_private(x) for x in own):
+        return {}
+    names: dict[str, Any] = {
+        "__builtins__": _BUILTINS,
+        "np": SimpleNamespace(**{x: getattr(np, x) for x in _NUMPY}),
+        "njit": lambda *_, **__: lambda f: f,
+    }
+    for x in own:
+        x.returns = None
+        for a in x.args.args:
+            a.annotation = None
+    exec(compile(ast.Module(list(own), []), "<special functions>", "exec"), names)
+    return {x.name: names[x.name] for x in own}
+
+
+def _private(tree: ast.AST) -> bool:
+    return any(isinstance(x, ast.Attribute) and x.attr.startswith("_") for x in ast.walk(tree))

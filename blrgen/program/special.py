@@ -1,0 +1,227 @@
+"""Special functions in expressions: the forms in which their digits survive.
+
+    a ψ′(a) − 1                    → a · (ψ′(a) − 1/a)       trigamma_rest(a) in brackets
+    log x − ψ(x)                   → log_minus_digamma(x)
+    log Γ(a) + log Γ(b) − log Γ(a+b) → log_beta(a, b)
+    log Γ(a+b) − log Γ(a)          → loggamma_ratio(a, b)
+    I_{ν+k}(x)/I_ν(x)              → in terms of bessel_ratio(ν, x) = I_{ν+1}(x)/I_ν(x)
+
+The left sides lose all digits for large arguments (or overflow), the right sides none.
+Each name on the right is a function that emitted files hold when they use it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+Expr = Any
+
+# SymPy's name → the call's name; polygamma has a number in its name.
+CALLS = {
+    "loggamma": "loggamma", "digamma": "digamma", "trigamma": "trigamma",
+    "trigamma_rest": "trigamma_rest", "log_minus_digamma": "log_minus_digamma",
+    "log_beta": "log_beta", "loggamma_ratio": "loggamma_ratio",
+    "bessel_ratio": "bessel_ratio", "inverse_digamma": "inverse_digamma",
+}  # fmt: skip
+
+
+class trigamma_rest(sp.Function):  # type: ignore[misc]
+    """ψ′(x) − 1/x."""
+
+    nargs = 1
+    is_real = True
+    is_positive = True
+
+
+class log_minus_digamma(sp.Function):  # type: ignore[misc]
+    """Log x − ψ(x)."""
+
+    nargs = 1
+    is_real = True
+    is_positive = True
+
+
+class log_beta(sp.Function):  # type: ignore[misc]
+    """Log B(a, b)."""
+
+    nargs = 2
+    is_real = True
+
+
+class loggamma_ratio(sp.Function):  # type: ignore[misc]
+    """Log Γ(a + b) − log Γ(a)."""
+
+    nargs = 2
+    is_real = True
+
+
+class bessel_ratio(sp.Function):  # type: ignore[misc]
+    """I_{ν+1}(x)/I_ν(x)."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+_SPECIAL = (
+    sp.loggamma, sp.gamma, sp.beta, sp.polygamma, sp.digamma, sp.trigamma, sp.besseli,
+    sp.factorial, sp.binomial,
+)  # fmt: skip
+
+
+def special_forms(x: Expr) -> Expr:
+    """An expression in the forms above; one without special functions as it is."""
+    x = sp.sympify(x)
+    if x.is_commutative is False or not x.has(*_SPECIAL):
+        return x
+    x = _one_spelling(x)
+    if x.has(sp.besseli):
+        x = _bessel_ratios(x)
+    return _sums(x)
+
+
+def _one_spelling(x: Expr) -> Expr:
+    """Products of Gamma functions through log Γ, ψ and ψ′ as polygamma."""
+    log_gamma = sp.loggamma
+    x = x.replace(sp.digamma, lambda a: sp.polygamma(0, a))
+    x = x.replace(sp.trigamma, lambda a: sp.polygamma(1, a))
+    x = x.replace(sp.binomial, lambda a, k: sp.gamma(a + 1) / sp.gamma(k + 1) / sp.gamma(a - k + 1))
+    x = x.replace(sp.factorial, lambda a: sp.gamma(a + 1))
+    x = x.replace(sp.beta, lambda a, b: sp.gamma(a) * sp.gamma(b) / sp.gamma(a + b))
+    if x.has(sp.gamma):
+        x = x.replace(sp.gamma, lambda a: sp.exp(log_gamma(a)))
+        x = x.replace(
+            lambda e: isinstance(e, sp.log), lambda e: sp.expand_log(e, force=True)
+        ).replace(
+            lambda e: isinstance(e, sp.log) and isinstance(e.args[0], sp.exp),
+            lambda e: e.args[0].args[0],
+        )
+    return x
+
+
+def _sums(x: Expr) -> Expr:
+    """Every sum in the form that keeps its digits, from the inside out."""
+    if not x.args or not x.has(*_SPECIAL):
+        return x
+    args = [_sums(a) for a in x.args]
+    x = x.func(*args) if args != list(x.args) else x
+    if not x.is_Add:
+        return x
+    x = _trigamma_sum(x)
+    for change in (_log_minus_digamma, _log_beta, _loggamma_ratio):
+        if x.is_Add:
+            x = change(x)
+    return x
+
+
+def _trigamma_sum(x: Expr) -> Expr:
+    """ψ′ = 1/x + rest in a sum whose terms without a rest cancel."""
+    found = sorted((p for p in x.atoms(sp.polygamma) if p.args[0] == 1), key=sp.default_sort_key)
+    if not found:
+        return x
+    rest = [sp.Dummy(f"r{k}", positive=True) for k in range(len(found))]
+    opened = {p: 1 / p.args[1] + r for p, r in zip(found, rest, strict=True)}
+    try:
+        polynomial = sp.Poly(x.xreplace(opened), *rest)
+    except sp.PolynomialError:
+        return x
+    zero = (0,) * len(rest)
+    if sp.cancel(polynomial.as_dict().get(zero, sp.S.Zero)) != 0:
+        return x
+    names = {r: trigamma_rest(p.args[1]) for r, p in zip(rest, found, strict=True)}
+    terms = []
+    for powers, c in sorted(polynomial.as_dict().items()):
+        kept = [names[r] ** k for r, k in zip(rest, powers, strict=True)]
+        terms.append(sp.Mul(sp.factor_terms(sp.cancel(c)), *kept))
+    return sp.Add(*terms)
+
+
+def _collected(x: Expr, wanted: Any) -> dict[Expr, Expr]:
+    """Argument → coefficient of f(argument) in a sum, for a function or a test."""
+    found: dict[Expr, Expr] = {}
+    for term in x.args:
+        for f in term.args if term.is_Mul else (term,):
+            if wanted(f):
+                c = term / f
+                if not c.has(f):
+                    found[f] = found.get(f, sp.S.Zero) + c
+    return found
+
+
+def _log_minus_digamma(x: Expr) -> Expr:
+    """C (log a − ψ(a)) together, where both are there with one coefficient."""
+    psi = _collected(x, lambda f: isinstance(f, sp.polygamma) and f.args[0] == 0)
+    for f, c in psi.items():
+        a = f.args[1]
+        logarithm = _logarithm(a)
+        split = sp.Add.make_args(logarithm)
+        there = _collected(x, lambda g: isinstance(g, sp.log))
+        if all(isinstance(p, sp.log) and sp.expand(there.get(p, 0) + c) == 0 for p in split):
+            x = x - c * f + c * logarithm - c * log_minus_digamma(a)
+    return x
+
+
+def _logarithm(a: Expr) -> Expr:
+    return sp.log(a)
+
+
+def _log_gammas(x: Expr) -> dict[Expr, Expr]:
+    found = _collected(x, lambda f: isinstance(f, sp.loggamma))
+    return {f.args[0]: c for f, c in found.items()}
+
+
+def _log_beta(x: Expr) -> Expr:
+    """C (log Γ(a) + log Γ(b) − log Γ(a+b)) together."""
+    known = _log_gammas(x)
+    order = sorted(known, key=sp.default_sort_key)
+    for i, a in enumerate(order):
+        for b in order[i:]:
+            c = known[a] / (2 if a == b else 1)
+            if sp.expand(known.get(a + b, 0) + c) == 0 and (a == b or known[b] == c):
+                taken = sp.loggamma(a) + sp.loggamma(b) - sp.loggamma(a + b)
+                return _again(_log_beta, x - sp.expand(c * taken) + c * log_beta(a, b))
+    return x
+
+
+def _loggamma_ratio(x: Expr) -> Expr:
+    """C (log Γ(a+b) − log Γ(a)) together, where a + b is more than a by what is positive."""
+    known = _log_gammas(x)
+    order = sorted(known, key=sp.default_sort_key)
+    for a in order:
+        for s in order:
+            more = sp.expand(s - a)
+            if s != a and more.is_positive and sp.expand(known[s] + known[a]) == 0:
+                c = known[s]
+                taken = sp.loggamma(s) - sp.loggamma(a)
+                return _again(
+                    _loggamma_ratio, x - sp.expand(c * taken) + c * loggamma_ratio(a, more)
+                )
+    return x
+
+
+def _again(change: Any, x: Expr) -> Expr:
+    return change(x) if x.is_Add else x
+
+
+def _bessel_ratios(x: Expr) -> Expr:
+    """Quotients of I_{ν+k} at one argument in terms of I_{ν+1}/I_ν, ν the smallest order there."""
+    groups: dict[Expr, list[Expr]] = {}
+    for f in sorted(x.atoms(sp.besseli), key=sp.default_sort_key):
+        groups.setdefault(f.args[1], []).append(f.args[0])
+    for at, orders in groups.items():
+        base = min(orders, key=lambda o: (sp.N(o - orders[0]), sp.default_sort_key(o)))
+        steps = [o - base for o in orders]
+        if not all(s.is_Integer for s in steps):
+            continue
+        one = sp.Dummy("I", positive=True)
+        ratio = bessel_ratio(base, at)
+        values = [one, one * ratio]
+        for k in range(1, int(max(steps))):  # I_{ν+k+1} = I_{ν+k−1} − 2(ν+k)/x I_{ν+k}
+            values.append(values[k - 1] - 2 * (base + k) / at * values[k])
+        swap = {sp.besseli(o, at): values[int(s)] for o, s in zip(orders, steps, strict=True)}
+        new = sp.together(x.xreplace(swap))
+        new = sp.cancel(new) if new.has(one) else new
+        x = new if not new.has(one) else x
+    return x

@@ -1,0 +1,190 @@
+"""Emitted special functions: right to the last digits, in their own dtype, at the edges."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+
+from blrgen.emit.special import BUILDERS, helper, needed
+from blrgen.emit.special import coefficients as co
+from blrgen.emit.special.checked import ALLOWED, check, checks, exact
+from blrgen.paths import data_dir
+from blrgen.program.special import (
+    log_beta,
+    log_minus_digamma,
+    loggamma_ratio,
+    special_forms,
+    trigamma_rest,
+)
+
+NAMES = [
+    "_digamma", "_trigamma", "_polygamma_2", "_polygamma_3", "_trigamma_rest",
+    "_log_minus_digamma", "_inverse_digamma", "_loggamma", "_loggamma_ratio", "_log_beta",
+]  # fmt: skip
+COMPILED = ["_digamma", "_trigamma_rest", "_loggamma"]
+
+
+def functions(names: list[str], target: str) -> dict[str, Any]:
+    """The emitted helpers, ready to be called."""
+    texts = needed("\n".join(f"{n}(" for n in names), target)
+    head = "import numpy as np\nfrom numba import njit\nArray = float\n"
+    made: dict[str, Any] = {}
+    exec(head + "\n\n".join(texts).replace("cache=True, ", ""), made)
+    return made
+
+
+NUMPY = functions(NAMES, "numpy")
+
+
+def known(name: str) -> Any:
+    found = helper(name)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_helper_is_right_to_four_roundings(name: str, dtype: Any) -> None:
+    found = check(known(name), NUMPY[name], dtype)
+    assert found.points > 20
+    assert found.error <= 4, found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_points_are_as_right_and_arrays_keep_their_dtype(name: str) -> None:
+    rng, h = np.random.default_rng(5), known(name)
+    for dtype in (np.float64, np.float32):
+        sign = rng.choice([-1.0, 1.0], 25) if h.signed else 1.0
+        xs = [(sign * 10 ** rng.uniform(-1.4, 1.4, 25)).astype(dtype) for _ in h.ranges]
+        values = NUMPY[name](*xs)
+        assert values.dtype == dtype
+        for i, value in enumerate(values):
+            point = tuple(float(x[i]) for x in xs)
+            wanted = exact(h, point)
+            size = abs(wanted) if h.scale is None else h.scale(*map(mpmath.mpf, point), wanted)
+            assert abs(mpmath.mpf(float(value)) - wanted) <= 4 * size * float(np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiled_for_float32_it_stays_float32(name: str) -> None:
+    made = functions([name], "numba")
+    compiled = {k: f for k, f in made.items() if hasattr(f, "nopython_signatures")}
+    rng = np.random.default_rng(2)
+    xs = (10 ** rng.uniform(-2, 2, 8)).astype(np.float32)
+    values = [made[name](x) for x in xs]
+    for f in compiled.values():
+        for signature in f.nopython_signatures:
+            assert "float64" not in str(signature)
+        for text in f.inspect_llvm().values():
+            body = text[text.index("define ") :]
+            arithmetic = re.findall(r"= f(?:add|sub|mul|div)[^\n]* double ", body)
+            assert not arithmetic, arithmetic[:3]
+    plain = NUMPY[name](xs)
+    assert np.allclose(values, plain, rtol=4e-7, atol=0)
+
+
+def test_edges() -> None:
+    for dtype in (np.float64, np.float32):
+        xs = np.array([0.0, np.inf, np.nan, -1.0], dtype)
+        inf = np.inf
+        wanted = {
+            "_digamma": (-inf, inf),
+            "_trigamma": (inf, 0),
+            "_polygamma_2": (-inf, 0),
+            "_trigamma_rest": (inf, 0),
+            "_log_minus_digamma": (inf, 0),
+            "_loggamma": (inf, inf),
+        }
+        for name, ends in wanted.items():
+            values = NUMPY[name](xs)
+            assert tuple(values[:2]) == ends, name
+            assert np.isnan(values[2:]).all(), name
+        values = NUMPY["_inverse_digamma"](np.array([-inf, inf, np.nan], dtype))
+        assert values[0] == 0
+        assert values[1] == inf
+        assert np.isnan(values[2])
+    tiny, huge = np.array([1e-300]), np.array([1e300])
+    assert NUMPY["_digamma"](tiny)[0] == pytest.approx(-1e300, rel=1e-15)
+    assert NUMPY["_digamma"](huge)[0] == pytest.approx(300 * np.log(10), rel=1e-15)
+    assert NUMPY["_trigamma"](huge)[0] == pytest.approx(1e-300, rel=1e-15)
+    assert NUMPY["_loggamma"](tiny)[0] == pytest.approx(300 * np.log(10), rel=1e-15)
+
+
+def test_digits_survive_at_the_root_of_digamma() -> None:
+    root = 1.4616321449683622
+    value = NUMPY["_digamma"](np.array([root]))[0]
+    with mpmath.workdps(40):
+        wanted = mpmath.digamma(mpmath.mpf(root))
+        assert abs(value - wanted) <= abs(wanted) * 4 * 2.0**-52
+
+
+def test_a_helper_is_emitted_with_what_it_calls_and_nothing_else() -> None:
+    texts = needed("x = _inverse_digamma(y)", "numpy")
+    names = [re.search(r"def (\w+)", t)[1] for t in texts]  # type: ignore[index]
+    assert names == ["_inverse_digamma", "_digamma", "_trigamma"]
+    assert needed("x = math.exp(y) + _views(y)", "numpy") == []
+
+
+def test_every_template_belongs_to_a_helper() -> None:
+    folder = data_dir("templates") / "special"
+    used = {known(name).template for name in [*NAMES, *BUILDERS]}
+    assert {f"{name}.py.jinja" for name in used} == {p.name for p in folder.iterdir()}
+
+
+def test_a_changed_coefficient_is_caught() -> None:
+    for name in NAMES:
+        text = "\n\n".join(needed(f"{name}(", "numpy"))
+        assert all(c.passed for c in checks(text))
+        own = needed(f"{name}(", "numpy")[0]
+        last = re.findall(r"-?\d+\.\d{8,}(?:e-?\d+)?", own)[-1]
+        wrong = repr(float(last) * (1 + 1e-3)).join(own.rsplit(last, 1))
+        assert wrong != own
+        errors = [c.error for c in checks(text.replace(own, wrong)) if c.name == name]
+        assert max(errors) > ALLOWED, (name, last)
+
+
+def test_coefficients_are_the_published_ones() -> None:
+    assert [co.bernoulli(2 * k) for k in (1, 2, 3)] == [
+        sp.Rational(*r) for r in ((1, 6), (-1, 30), (1, 42))
+    ]
+    assert sum(co.digamma_root()) == pytest.approx(1.4616321449683622)
+    # log Γ(3/2) = log(√π/2), at the centre of the first interval
+    assert co.loggamma_fit(1, 24)[-1] == pytest.approx(-4 * np.log(np.sqrt(np.pi) / 2), rel=1e-15)
+
+
+a, b, x, y = sp.symbols("a b x y", positive=True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (1 / (a * sp.polygamma(1, a) - 1), 1 / (a * trigamma_rest(a))),
+        (sp.log(x) - sp.digamma(x), log_minus_digamma(x)),
+        (2 * y * sp.digamma(x) - 2 * y * sp.log(x), -2 * y * log_minus_digamma(x)),
+        (sp.loggamma(a) + sp.loggamma(b) - sp.loggamma(a + b), log_beta(a, b)),
+        (sp.log(sp.beta(a, b)), log_beta(a, b)),
+        (sp.loggamma(a + y) - sp.loggamma(a) + x, loggamma_ratio(a, y) + x),
+        (sp.log(sp.gamma(a)), sp.loggamma(a)),
+    ],
+)
+def test_forms_that_keep_their_digits(before: Any, after: Any) -> None:
+    assert special_forms(before) == after
+
+
+def test_a_fisher_determinant_of_a_beta_keeps_its_digits() -> None:
+    p, q, s = (sp.polygamma(1, z) for z in (a, b, a + b))
+    form = special_forms(p * q - s * (p + q))
+    meant = form.replace(trigamma_rest, lambda z: sp.polygamma(1, z) - 1 / z)
+    assert sp.simplify(meant - (p * q - s * (p + q))) == 0
+    point = {a: sp.Float(10**6, 40), b: sp.Float(2 * 10**6, 40)}
+    terms = [
+        abs(sp.N(t.replace(trigamma_rest, lambda z: sp.polygamma(1, z) - 1 / z).subs(point), 30))
+        for t in form.args
+    ]
+    total = sp.N((p * q - s * (p + q)).subs(point), 40)
+    assert sum(terms) < 10 * abs(total)

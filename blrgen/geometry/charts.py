@@ -107,7 +107,7 @@ def _undo_function(equation: Expr, x: Expr) -> Expr | None:
 
 def _fits(solution: Expr, x: Expr, family: Family) -> bool:
     """Whether a branch lies in the domain of x at a point inside the other domains."""
-    from blrgen.geometry.verify import contains, inside, interior_points
+    from blrgen.geometry.points import contains, inside, interior_points
 
     parameters = (*family.natural, *family.working, *family.fixed)
     domain = next(p.domain for p in parameters if p.symbol == x)
@@ -145,7 +145,7 @@ def _check_images(
     chart: dict[Expr, Expr],
 ) -> None:
     """A chart must map interior points of one set of domains into the other's."""
-    from blrgen.geometry.verify import contains, parameter_points
+    from blrgen.geometry.points import contains, parameter_points
 
     for point in parameter_points((*family.fixed, *start), 6):
         image = {p.symbol: sp.N(chart[p.symbol].subs(point), 30) for p in end}

@@ -12,54 +12,15 @@ import mpmath
 import sympy as sp
 
 from blrgen.algebra.ring import Ring
-from blrgen.core import Domain, Family, Parameter
+from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate import Integral, exponent_of
+from blrgen.geometry.points import inside as inside
+from blrgen.geometry.points import interior_points as interior_points
+from blrgen.geometry.points import parameter_points as parameter_points
 
 Expr = Any
 _TOLERANCE = mpmath.mpf(10) ** -10
-_SHIFTS = ((1, 3), (5, 7), (9, 4))
-
-
-def interior_points(family: Family, count: int = 3) -> list[dict[Expr, Expr]]:
-    """Exact points inside the natural domains (and the constants')."""
-    return parameter_points((*family.fixed, *family.natural), count)
-
-
-def parameter_points(parameters: tuple[Parameter, ...], count: int) -> list[dict[Expr, Expr]]:
-    """Exact points inside the domains; later bounds may use earlier parameters."""
-    points = []
-    for k in range(count):
-        point: dict[Expr, Expr] = {}
-        for i, p in enumerate(parameters):
-            num, den = _SHIFTS[k % 3]
-            point[p.symbol] = inside(p.domain, sp.Rational(num + 2 * i + k // 3, den + i), point)
-        points.append(point)
-    return points
-
-
-def inside(domain: Domain, step: Expr, point: dict[Expr, Expr]) -> Expr:
-    """A point of the domain, `step` > 0 from its end; bounds may use the point so far."""
-    low, high = (
-        -sp.oo if domain.lower is None else sp.sympify(domain.lower).subs(point),
-        sp.oo if domain.upper is None else sp.sympify(domain.upper).subs(point),
-    )
-    if low == -sp.oo and high == sp.oo:
-        return step - 1
-    if high == sp.oo:
-        return low + step
-    if low == -sp.oo:
-        return high - step
-    return low + (high - low) * step / (1 + step)
-
-
-def contains(domain: Domain, value: Expr, point: dict[Expr, Expr]) -> bool:
-    """Whether a number lies in an interval (or anywhere on the real line)."""
-    if not (value.is_number and value.is_real):
-        return False
-    low = -sp.oo if domain.lower is None else sp.sympify(domain.lower).subs(point)
-    high = sp.oo if domain.upper is None else sp.sympify(domain.upper).subs(point)
-    return bool(low <= value) and bool(value <= high)
 
 
 def verify_log_partition(family: Family, integral: Integral, ring: Ring) -> str:

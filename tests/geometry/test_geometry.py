@@ -15,7 +15,7 @@ from numeric import spd, symmetric, value
 from blrgen.core import Family
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.geometry.integrate import exponent_of
-from blrgen.geometry.verify import interior_points
+from blrgen.geometry.points import interior_points
 from blrgen.read.family import find_family, list_families, read_family
 
 GAMMA = """

@@ -9,6 +9,7 @@ import sympy as sp
 from blrgen.algebra.calculus import gradient, jacobian
 from blrgen.algebra.ring import Ring
 from blrgen.core import Support
+from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any
@@ -68,4 +69,6 @@ def _gaussian_integral(quadratic: tuple[Expr, Expr, Expr], problem: Problem) -> 
         "gaussian integral",
         "the exponent is c + bᵀθ − ½θᵀPθ, and ∫ exp of it is exp(c + ½bᵀP⁻¹b) (2π)^(d/2) |P|^(−½)",
         quadratic,
+        sampler=b / precision + draw("normal") / sp.sqrt(precision) if ring.elementwise else None,
+        conditions=(precision,) if ring.elementwise else (),
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import sympy as sp
 
 from blrgen.algebra.ring import Ring
 from blrgen.core import Family, Support
+from blrgen.geometry.integrate.terms import open_logs, split
+from blrgen.geometry.points import sign_of
 
 Expr = Any
 
@@ -47,9 +50,57 @@ class Problem:
     ring: Ring
     source: Expr | None = None
     depth: int = 0
+    limit: int = 0  # how many substitutions may be made
 
     def with_(self, **changes: Any) -> Problem:
         return replace(self, **changes)
+
+    @cached_property
+    def terms(self) -> dict[Expr, Expr]:
+        """{f(x): coefficient} of the exponent; what is free of x stands under 1."""
+        return split(open_logs(sp.expand(self.exponent), self.sign), self.variable)
+
+    @property
+    def exponent_opened(self) -> Expr:
+        return sp.Add(*[c * f for f, c in self.terms.items()])
+
+    @property
+    def constant(self) -> Expr:
+        return self.terms.get(sp.S.One, sp.S.Zero)
+
+    @cached_property
+    def coefficients(self) -> dict[Expr, Expr]:
+        """The terms that depend on the variable."""
+        return {f: c for f, c in self.terms.items() if f != 1}
+
+    @property
+    def ends(self) -> tuple[Expr, Expr]:
+        return self.support.lower, self.support.upper
+
+    @property
+    def is_interval(self) -> bool:
+        """A scalar variable between two ends, the whole line included."""
+        return self.ring.elementwise and self.support.kind in ("interval", "vector")
+
+    def sign(self, e: Expr) -> int | None:
+        """The sign of an expression in parameters and the variable; None when it has none."""
+        e = sp.sympify(e)
+        if self.source is not None:
+            e = e.subs(self.source, 0)
+        return sign_of(e, self.family, self.variable, self.ends)
+
+    def moved(self, variable: Expr, ends: tuple[Expr, Expr], exponent: Expr) -> Problem:
+        """The problem in another variable, between other ends, one substitution deeper."""
+        support = Support("interval", (), *map(sp.sympify, ends))
+        return self.with_(
+            variable=variable, support=support, exponent=exponent, depth=self.depth + 1
+        )
+
+    def integrate(self) -> Integral | None:
+        """The answer of the rules."""
+        from blrgen.geometry.integrate.rules import integrate
+
+        return integrate(self)
 
 
 def exponent_of(family: Family, ring: Ring) -> Expr:

@@ -8,12 +8,35 @@ from __future__ import annotations
 
 from importlib import import_module
 
+import sympy as sp
+
 from blrgen.algebra.ring import Ring
 from blrgen.core import Family
 from blrgen.errors import UserError
+from blrgen.geometry.integrate.exponents import tidy_numbers
 from blrgen.geometry.integrate.problem import Integral, Problem, exponent_of
+from blrgen.geometry.points import first_not_positive
 
-RULES = ("finite_sum", "gaussian", "matrix_gaussian", "wishart", "inverse_matrix")
+RULES = (
+    "finite_sum",
+    "gaussian",
+    "matrix_gaussian",
+    "wishart",
+    "inverse_matrix",
+    "exponential",
+    "power_exponential",
+    "beta",
+    "beta_prime",
+    "bessel",
+    "circle",
+    "series",
+    "zeta",
+    "symmetric",
+    "pieces",
+    "mixture",
+    "substitution",
+)
+_DEPTH = 3  # substitutions after one another
 
 
 def integrate(problem: Problem) -> Integral | None:
@@ -25,11 +48,34 @@ def integrate(problem: Problem) -> Integral | None:
     return None
 
 
+def shallowest(problem: Problem) -> Integral | None:
+    """The answer that takes the fewest substitutions."""
+    problem = _signed(problem)
+    for limit in range(_DEPTH + 1):
+        found = integrate(problem.with_(limit=limit))
+        if found is not None:
+            return found
+    return None
+
+
+def _signed(problem: Problem) -> Problem:
+    """A variable that is not negative, known as positive: the end has no mass."""
+    x, low = problem.variable, problem.support.lower
+    if not problem.is_interval or x.is_positive or problem.sign(low) not in (0, 1):
+        return problem
+    u = sp.Symbol(x.name, positive=True)
+    return problem.with_(variable=u, exponent=problem.exponent.subs(x, u))
+
+
 def log_integral(family: Family, ring: Ring) -> Integral:
     """A(λ) for the family, by the first rule that applies."""
     exponent = exponent_of(family, ring)
-    found = integrate(Problem(family, exponent, family.variable, family.support, ring))
+    found = shallowest(Problem(family, exponent, family.variable, family.support, ring))
     if found is not None:
+        if ring.elementwise:
+            found = found.with_(log_partition=tidy_numbers(found.log_partition))
+        if found.quadratic is None:  # of a quadratic, `verify.check_normalisable` says more
+            _check_conditions(family, found)
         return found
     if family.log_partition is not None:
         return Integral(
@@ -40,6 +86,20 @@ def log_integral(family: Family, ring: Ring) -> Integral:
     raise UserError(
         f"no closed form found for the log-partition of {family.name!r}",
         where=family.path,
-        why="its exponent is neither quadratic in the variable nor over a finite support",
+        why="no rule of integration fits its exponent on this support",
         how='give it in the file, log_partition = "…"; it is then checked against the density',
     )
+
+
+def _check_conditions(family: Family, found: Integral) -> None:
+    for condition in found.conditions:
+        point = first_not_positive(condition, family)
+        if point is not None:
+            shown = ", ".join(f"{k} = {v}" for k, v in point.items())
+            raise UserError(
+                f"the density of {family.name!r} cannot be normalised",
+                where=family.path,
+                why=f"at {shown}, inside the declared domain, its mass does not fall off: "
+                f"{condition} must be positive",
+                how="restrict the natural domain to where ∫ h exp⟨λ, T⟩ is finite",
+            )

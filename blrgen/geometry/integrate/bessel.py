@@ -1,0 +1,72 @@
+"""c + a log x + b xᵖ + d x⁻ᵖ on (0, ∞), b and d < 0: a Bessel function K of index (a + 1)/p.
+
+2 (d/b)^(ν/2) K_ν(2√(bd)) / |p| with ν = (a + 1)/p, elementary where 2ν is odd.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from blrgen.geometry.integrate.draws import draw
+from blrgen.geometry.integrate.problem import Integral, Problem
+from blrgen.geometry.integrate.terms import power_of
+
+Expr = Any
+
+
+def integrate(problem: Problem) -> Integral | None:
+    """∫ x^a exp(b xᵖ + d x⁻ᵖ) dx."""
+    if not problem.is_interval or problem.ends != (0, sp.oo):
+        return None
+    x, terms = problem.variable, dict(problem.coefficients)
+    a = terms.pop(sp.log(x), sp.S.Zero)
+    powers: dict[Any, Expr] = {power_of(f, x): c for f, c in terms.items()}
+    if len(powers) != 2 or None in powers or sp.expand(sum(powers)) != 0:
+        return None
+    up = [p for p in powers if problem.sign(p) == 1]
+    if len(up) != 1:
+        return None
+    p = up[0]
+    b, d = sp.expand(-powers[p]), sp.expand(-powers[-p])
+    index = sp.cancel((a + 1) / p)
+    value = problem.constant + sp.log(2) - sp.log(p)
+    value += sp.expand(index / 2 * (sp.log(d) - sp.log(b)))
+    z = 2 * sp.sqrt(sp.expand(b * d))
+    half = index.is_Rational and index.q == 2
+    value = sp.expand(value + _log_half(index, b, d, z)) if half else value + _log_k(index, z)
+    return Integral(
+        value,
+        "Bessel integral",
+        "∫ x^(ν−1) exp(−bx − d/x) dx over (0, ∞) is 2 (d/b)^(ν/2) K_ν(2√(bd))"
+        + (", elementary for a half-integer ν" if half else ""),
+        sampler=_sampler(index, b, d) ** (1 / p) if abs(index) == sp.S.Half else None,
+        conditions=(b, d),
+    )
+
+
+def _log_k(index: Expr, z: Expr) -> Expr:
+    return sp.log(sp.besselk(-index if index.could_extract_minus_sign() else index, z))
+
+
+def _log_half(index: Expr, b: Expr, d: Expr, z: Expr) -> Expr:
+    """log √(π/2z) − z + log Σ_k (n+k)!/(k!(n−k)!) (2z)⁻ᵏ, n = |ν| − ½."""
+    n = int(abs(index) - sp.S.Half)
+    tail = sp.Add(*[
+        sp.factorial(n + k) / sp.factorial(k) / sp.factorial(n - k) * (2 * z) ** -k
+        for k in range(n + 1)
+    ])  # fmt: skip
+    log_z = sp.log(2) + (sp.log(b) + sp.log(d)) / 2
+    return (sp.log(sp.pi) - sp.log(2) - log_z) / 2 - z + sp.log(tail)
+
+
+def _sampler(index: Expr, b: Expr, d: Expr) -> Expr:
+    """Michael, Schucany and Haas for ν = −½; its inverse, with b and d exchanged, for ½."""
+    if index > 0:
+        return 1 / _sampler(-index, d, b)
+    mean, scale = sp.sqrt(d / b), 2 * d
+    y, u = draw("normal") ** 2, draw("uniform")
+    root = sp.sqrt(4 * mean * scale * y + mean**2 * y**2)
+    low = mean + mean**2 * y / (2 * scale) - mean / (2 * scale) * root
+    return sp.Piecewise((low, u <= mean / (mean + low)), (mean**2 / low, True))

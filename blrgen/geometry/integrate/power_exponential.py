@@ -1,0 +1,39 @@
+"""c + a log x + b xᵖ on (0, ∞), b < 0: e^c Γ(k) (−b)^(−k) / |p| with k = (a + 1)/p.
+
+Exponential, gamma, inverse gamma, χ, Rayleigh, Weibull, Maxwell, …: p may be any number or
+known constant that is not 0.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from blrgen.geometry.integrate.draws import draw
+from blrgen.geometry.integrate.gammas import log_gamma
+from blrgen.geometry.integrate.problem import Integral, Problem
+from blrgen.geometry.integrate.terms import power_of
+
+
+def integrate(problem: Problem) -> Integral | None:
+    """∫ x^a exp(b xᵖ) dx by u = xᵖ."""
+    if not problem.is_interval or problem.ends != (0, sp.oo):
+        return None
+    x, terms = problem.variable, dict(problem.coefficients)
+    a = terms.pop(sp.log(x), sp.S.Zero)
+    if len(terms) != 1:
+        return None
+    ((f, b),) = terms.items()
+    p = power_of(f, x)
+    side = problem.sign(p) if p is not None else None
+    if p is None or not side:
+        return None
+    shape, rate = sp.cancel((a + 1) / p), sp.expand(-b)
+    value = problem.constant + log_gamma(shape) - shape * sp.log(rate) - sp.log(side * p)
+    return Integral(
+        value,
+        "gamma integral",
+        f"the exponent is c + a·log({x}) + b·{f}; with u = −b·{f} the integral is "
+        "Γ(k) (−b)^(−k)/|p|, k = (a+1)/p",
+        sampler=(draw("gamma", shape) / rate) ** (1 / p),
+        conditions=(shape, rate),
+    )

@@ -4,6 +4,12 @@ The same rules as SymPy's `diff`, without the machinery it loads for arrays and 
 Logarithms of sums of exponentials keep a form that neither overflows nor cancels:
 
     d log(1 + eᵃ) = da/(1 + e⁻ᵃ)      d log(eᵃ + e⁻ᵃ) = d log cosh a = tanh(a) da
+    d log Σ cₖ e^{aₖ} = Σ daₖ / Σⱼ (cⱼ/cₖ) e^{aⱼ − aₖ}
+
+and Bessel functions enter as quotients of neighbours, R = I_{ν+1}/I_ν or K_{ν+1}/K_ν:
+
+    d log I_ν(z) = R + ν/z       dR = 1 − (2ν+1)R/z − R²
+    d log K_ν(z) = −R + ν/z      dR = R² − (2ν+1)R/z − 1
 """
 
 from __future__ import annotations
@@ -13,6 +19,11 @@ from typing import Any
 import sympy as sp
 
 Expr = Any
+_EXPONENTIALS = 6  # in a sum under a logarithm, up to which it is differentiated term by term
+
+
+class NoDerivative(Exception):
+    """A function has no derivative in closed form, such as a Bessel function in its order."""
 
 
 def partial(f: Expr, x: Expr, times: int = 1) -> Expr:
@@ -30,6 +41,10 @@ def _once(f: Expr, x: Expr) -> Expr:
         return sp.S.Zero
     if f.is_Add:
         return sp.Add(*[_once(a, x) for a in f.args])
+    if f.is_Mul and f.has(sp.besseli, sp.besselk):
+        quotient = _bessel_quotient(f, x)
+        if quotient is not None:
+            return quotient
     if f.is_Mul:
         return sp.Add(*[
             sp.Mul(*f.args[:i], _once(a, x), *f.args[i + 1 :])
@@ -47,7 +62,7 @@ def _once(f: Expr, x: Expr) -> Expr:
         return _of_matrices(f, x)
     if isinstance(f, sp.Function) and not isinstance(f, sp.Abs | sp.sign):
         return sp.Add(*[
-            f.fdiff(i + 1) * _once(a, x) for i, a in enumerate(f.args) if a.has(x)
+            _slope(f, i) * _once(a, x) for i, a in enumerate(f.args) if a.has(x)
         ])  # fmt: skip
     return sp.diff(f, x)
 
@@ -91,7 +106,70 @@ def _logarithm(inside: Expr, x: Expr) -> Expr:
         if isinstance(one, sp.exp) and isinstance(other, sp.exp) and one.args[0] == -other.args[0]:
             a = one.args[0]
             return sp.tanh(a) * _once(a, x)
+    if inside.is_Add:
+        exponentials = _exponentials(inside, x)
+        if exponentials is not None:
+            return exponentials
+    if isinstance(inside, sp.besseli | sp.besselk) and not inside.args[0].has(x):
+        sign, after = _after(inside)
+        order, z = inside.args
+        return (sign * after / inside + order / z) * _once(z, x)
     return _once(inside, x) / inside
+
+
+def _exponentials(inside: Expr, x: Expr) -> Expr | None:
+    """d log Σ cₖ e^{aₖ}: no exponential of a large number is divided by another."""
+    if len(inside.args) > _EXPONENTIALS:
+        return None
+    terms = []
+    for term in inside.args:
+        exps = [a for a in sp.Mul.make_args(term) if isinstance(a, sp.exp)]
+        level = sp.Add(*[a.args[0] for a in exps])
+        terms.append((sp.Mul(*[a for a in sp.Mul.make_args(term) if a not in exps]), level))
+    if any(c.has(x) for c, _ in terms):
+        return None
+    return sp.Add(*[
+        _once(a, x) / sp.Add(*[d / c * sp.exp(b - a) for d, b in terms])
+        for c, a in terms if a.has(x)
+    ])  # fmt: skip
+
+
+def _slope(f: Expr, i: int) -> Expr:
+    """∂f in its i-th argument."""
+    if isinstance(f, sp.besseli | sp.besselk) and i == 1:
+        sign, after = _after(f)
+        return sign * after + f.args[0] / f.args[1] * f
+    try:
+        found = f.fdiff(i + 1)
+    except sp.core.function.ArgumentIndexError:
+        found = None
+    if found is None or found.has(sp.Derivative):
+        raise NoDerivative(f"no derivative of {f.func.__name__} in argument {i + 1}")
+    return found
+
+
+def _after(f: Expr) -> tuple[int, Expr]:
+    """The function of the next order, and the sign with which it enters the derivative."""
+    order, z = f.args
+    return (1 if isinstance(f, sp.besseli) else -1), f.func(sp.expand(order + 1), z)
+
+
+def _bessel_quotient(f: Expr, x: Expr) -> Expr | None:
+    """The derivative of a product that holds a power of R."""
+    below = [a for a in f.args if a.is_Pow and a.exp.is_Integer and a.exp < 0
+             and isinstance(a.base, sp.besseli | sp.besselk)]  # fmt: skip
+    for b in below:
+        order, z = b.base.args
+        sign, after = _after(b.base)
+        times = -b.exp
+        if after**times not in f.args or order.has(x):
+            continue
+        rest = sp.Mul(*[a for a in f.args if a not in (b, after**times)])
+        ratio = after / b.base
+        inner = sign * (1 - ratio**2) - (2 * order + 1) / z * ratio
+        power = times * ratio ** (times - 1) * inner * _once(z, x)
+        return _once(rest, x) * ratio**times + rest * power
+    return None
 
 
 def _power(f: Expr, x: Expr) -> Expr:

@@ -40,6 +40,10 @@ class uniform_cumulant(sp.Function):  # type: ignore[misc]
             value = uniform_cumulant_value(int(self.args[0]), mpmath.mpf(str(sp.N(x, digits))))
         return sp.Float(value, digits)
 
+    def value_at(self, args: list[Any]) -> Any:
+        """The number at numeric arguments, at mpmath's precision."""
+        return uniform_cumulant_value(args[0], args[1])
+
     def plain(self) -> Expr:
         """The formula, with the value at 0 beside it."""
         order, x = int(self.args[0]), self.args[1]

@@ -13,7 +13,7 @@ import sympy as sp
 
 from blrgen.algebra.calculus import differential, gradient, increment
 from blrgen.algebra.components import Component, has_components, move
-from blrgen.algebra.partial import partial
+from blrgen.algebra.partial import NoDerivative, partial
 from blrgen.algebra.ranks import like
 from blrgen.algebra.ring import Ring, ring_of
 from blrgen.algebra.solve import solve_linear
@@ -22,8 +22,10 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.charts import charts
 from blrgen.geometry.derived import Derived
+from blrgen.geometry.expected import expected
 from blrgen.geometry.integrate import Integral, log_base, log_integral
 from blrgen.geometry.verify import check_normalisable, verify_log_partition
+from blrgen.numeric.nodes import mean_node
 
 Expr = Any
 _LARGE = 400  # operations beyond which a solution is left with its common denominator
@@ -65,12 +67,21 @@ class Geometry(Derived):
     @cached_property
     def fisher(self) -> tuple[tuple[Expr, ...], ...]:
         """F = ∂μ/∂λ for scalar parameters; for matrices see `metric`."""
-        return tuple(tuple(partial(m, x) for x in self.natural) for m in self.mean)
+        size = range(len(self.natural))
+        return tuple(tuple(self._covariance(i, j) for j in size) for i in size)
+
+    def _covariance(self, i: int, j: int) -> Expr:
+        """∂μ_i/∂λ_j; where it has no closed form, E[T_i T_j] − μ_i μ_j."""
+        try:
+            return partial(self.mean[i], self.natural[j])
+        except NoDerivative:
+            t = self.family.statistics
+            return mean_node(self.family, t[i] * t[j]) - self.mean[i] * self.mean[j]
 
     @cached_property
     def expected_log_base(self) -> Expr:
         """E_q[log h] as a function of λ."""
-        return expected_log_base(self.family, self.integral, self.ring)
+        return expected_log_base(self.family, self.integral, self.mean, self.ring)
 
     @cached_property
     def entropy(self) -> Expr:
@@ -172,18 +183,27 @@ def geometry_of(family: Family) -> Geometry:
     }
     if family.working:
         evidence["natural_of_working"] = "identity: solved in both directions, round trip checked"
-    mean = tuple(_mean_of(integral.log_partition, p.symbol, ring) for p in family.natural)
+    mean = tuple(_mean_of(family, integral.log_partition, i, ring)
+                 for i in range(len(family.natural)))  # fmt: skip
     forward, backward = charts(family, ring)
     return Geometry(family, ring, integral, mean, forward, backward, evidence)
 
 
-def _mean_of(log_partition: Expr, x: Expr, ring: Ring) -> Expr:
-    """∂A/∂λ, with sinh/cosh written as tanh, which does not overflow."""
-    slope = gradient(log_partition, x)
+def _mean_of(family: Family, log_partition: Expr, i: int, ring: Ring) -> Expr:
+    """∂A/∂λ_i, with sinh/cosh written as tanh, which does not overflow.
+
+    Where A has no derivative in closed form (a Bessel function in its order) E_q[T_i] stands.
+    """
+    try:
+        slope = gradient(log_partition, family.natural[i].symbol)
+    except NoDerivative:
+        return mean_node(family, family.statistics[i])
     return ring.tidy(slope.replace(sp.sinh, lambda a: sp.tanh(a) * sp.cosh(a)))
 
 
-def expected_log_base(family: Family, integral: Integral, ring: Ring) -> Expr:
+def expected_log_base(
+    family: Family, integral: Integral, mean: tuple[Expr, ...], ring: Ring
+) -> Expr:
     """E_q[log h]: zero for constant h, moments of a quadratic under a Gaussian, a finite sum."""
     log_h = log_base(family)
     if log_h == 0 or not log_h.has(family.variable):
@@ -194,10 +214,10 @@ def expected_log_base(family: Family, integral: Integral, ring: Ring) -> Expr:
         weight = exponent_of(family, ring) - integral.log_partition
         terms = [(log_h * sp.exp(weight)).subs(family.variable, p) for p in family.support.points]
         return sp.Add(*terms)
-    if integral.quadratic is not None:
+    if integral.quadratic is not None and _is_quadratic(log_h, family.variable, ring):
         return gaussian_moment(log_h, family.variable, integral.quadratic, ring)
     if ring.elementwise:
-        return _in_statistics(family, log_h, integral, ring)
+        return expected(family, log_h, integral, mean, ring)
     raise _no_moment(family)
 
 
@@ -224,28 +244,13 @@ def gaussian_moment(f: Expr, theta: Expr, quadratic: tuple[Expr, Expr, Expr], ri
     )
 
 
+def _is_quadratic(f: Expr, theta: Expr, ring: Ring) -> bool:
+    """Whether the moments of a Gaussian give E[f]; of matrices nothing else is tried."""
+    return not ring.elementwise or (f.is_polynomial(theta) and sp.degree(f, theta) <= 2)
+
+
 def _free_part(x: Expr, theta: Expr) -> Expr:
     return sp.Add(*[a for a in sp.Add.make_args(x) if not a.has(theta)])
-
-
-def _in_statistics(family: Family, log_h: Expr, integral: Integral, ring: Ring) -> Expr:
-    """E_q[log h] when log h is an affine combination of the statistics: read off from μ."""
-    mean = [gradient(integral.log_partition, p.symbol) for p in family.natural]
-    names = [sp.Symbol(f"_c{i}") for i in range(len(mean) + 1)]
-    combination = names[0] + sp.Add(
-        *[c * t for c, t in zip(names[1:], family.statistics, strict=True)]
-    )
-    gap = sp.expand(sp.expand(log_h) - sp.expand(combination))
-    parts = gap.as_independent(family.variable, as_Add=True)
-    collected: dict[Expr, Expr] = {}
-    for term in sp.Add.make_args(parts[1]):
-        free, dependent = term.as_independent(family.variable, as_Add=False)
-        collected[dependent] = collected.get(dependent, 0) + free
-    solution = sp.linsolve([parts[0], *collected.values()], names)
-    if not solution:
-        raise _no_moment(family)
-    values = next(iter(solution))
-    return values[0] + sp.Add(*[c * m for c, m in zip(values[1:], mean, strict=True)])
 
 
 def _no_moment(family: Family) -> UserError:

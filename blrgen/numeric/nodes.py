@@ -117,11 +117,15 @@ def _mean(family: Family, f: Expr) -> Expr:
 def _closed_mean(family: Family, index: int) -> Expr | None:
     """E_q[T_i] = ∂A/∂λ_i where A has a closed form."""
     from blrgen.algebra.calculus import gradient
+    from blrgen.algebra.partial import NoDerivative
 
     log_partition = _closed_log_partition(family)
     if log_partition is None or has_nodes(log_partition):
         return None
-    return gradient(log_partition, family.natural[index].symbol)
+    try:
+        return gradient(log_partition, family.natural[index].symbol)
+    except NoDerivative:
+        return None
 
 
 @lru_cache(maxsize=64)

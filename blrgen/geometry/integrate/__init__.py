@@ -6,7 +6,7 @@ then checked against quadrature or summation of the density itself.
 
 from blrgen.geometry.integrate.gaussian import quadratic_form
 from blrgen.geometry.integrate.problem import Integral, Problem, exponent_of, log_base
-from blrgen.geometry.integrate.rules import integrate, log_integral
+from blrgen.geometry.integrate.rules import integrate, log_integral, shallowest
 
 __all__ = [
     "Integral",
@@ -16,4 +16,5 @@ __all__ = [
     "log_base",
     "log_integral",
     "quadratic_form",
+    "shallowest",
 ]

@@ -43,9 +43,11 @@ def _one_wave(problem: Problem) -> tuple[Expr, Expr] | None:
         return None
     ((f, c),) = problem.coefficients.items()
     line = affine(f.args[0], problem.variable)
-    if line is None or line[1] != 1:
+    if line is None or line[1] not in (1, -1):
         return None
-    return c, (0 if isinstance(f, sp.cos) else sp.pi / 2) - line[0]
+    if isinstance(f, sp.cos):
+        return c, -line[0] * line[1]
+    return c * line[1], sp.pi / 2 - line[0] * line[1]
 
 
 def _waves(problem: Problem) -> tuple[Expr, Expr, Expr] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.ring import Ring
+from blrgen.algebra.ring import Elementwise, Ring
 from blrgen.core import Family, Support
 from blrgen.geometry.integrate.terms import open_logs, split
 from blrgen.geometry.points import sign_of
@@ -80,7 +80,8 @@ class Problem:
     @property
     def is_interval(self) -> bool:
         """A scalar variable between two ends, the whole line included."""
-        return self.ring.elementwise and self.support.kind in ("interval", "vector")
+        scalar = isinstance(self.ring, Elementwise)
+        return scalar and self.support.kind in ("interval", "vector")
 
     def sign(self, e: Expr) -> int | None:
         """The sign of an expression in parameters and the variable; None when it has none."""
@@ -113,4 +114,24 @@ def exponent_of(family: Family, ring: Ring) -> Expr:
 
 def log_base(family: Family) -> Expr:
     """log h(θ), opened up where h is a product of powers and exponentials."""
-    return sp.expand_log(sp.log(family.base_measure), force=True) if family.base_measure != 1 else 0
+    h = family.base_measure
+    if h == 1:
+        return sp.S.Zero
+    if not family.elementwise or family.components is not None:
+        return sp.expand_log(sp.log(h), force=True)
+    return sp.Add(*[_log_factor(family, f) for f in sp.Mul.make_args(h)])
+
+
+def _log_factor(family: Family, f: Expr) -> Expr:
+    """k log b for bᵏ with a positive b, k log|b| for an even k."""
+    if isinstance(f, sp.exp):
+        return f.args[0]
+    base, power = f.as_base_exp()
+    if power == 1 or base is sp.E:
+        return sp.log(f)
+    support = family.support
+    ends = None if support.lower is None else (support.lower, support.upper)
+    sign = 1 if base.is_positive else sign_of(base, family, family.variable, ends)
+    if sign in (1, -1):
+        return power * sp.log(sign * base)
+    return power * sp.log(sp.Abs(base)) if power.is_even else sp.log(f)

@@ -10,12 +10,13 @@ from importlib import import_module
 
 import sympy as sp
 
-from blrgen.algebra.ring import Ring
+from blrgen.algebra.ring import Elementwise, Ring
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate.exponents import tidy_numbers
 from blrgen.geometry.integrate.problem import Integral, Problem, exponent_of
 from blrgen.geometry.points import first_not_positive
+from blrgen.numeric.nodes import log_partition_node
 
 RULES = (
     "finite_sum",
@@ -36,6 +37,7 @@ RULES = (
     "mixture",
     "substitution",
 )
+_NUMERIC = ("interval", "integers", "vector", "finite")  # supports with a quadrature
 _DEPTH = 3  # substitutions after one another
 
 
@@ -82,6 +84,12 @@ def log_integral(family: Family, ring: Ring) -> Integral:
             family.log_partition,
             "given",
             "given by the declaration and checked against the density",
+        )
+    if isinstance(ring, Elementwise) and family.support.kind in _NUMERIC:
+        return Integral(
+            log_partition_node(family),
+            "numeric",
+            "no rule of integration fits the exponent: A is a number, by quadrature or summation",
         )
     raise UserError(
         f"no closed form found for the log-partition of {family.name!r}",

@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.ring import Elementwise
 from blrgen.algebra.special import uniform_cumulant
 from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.gammas import close, log_gamma
@@ -26,7 +27,11 @@ _EARLIER = 4  # first terms that may be missing
 def integrate(problem: Problem) -> Integral | None:
     """log Σ_k exp(exponent)."""
     support = problem.support
-    if support.kind != "integers" or not problem.ring.elementwise or support.lower == -sp.oo:
+    if (
+        support.kind != "integers"
+        or not isinstance(problem.ring, Elementwise)
+        or support.lower == -sp.oo
+    ):
         return None
     ratio = ratio_of(problem)
     if ratio is None:

@@ -44,10 +44,15 @@ class uniform_cumulant(sp.Function):  # type: ignore[misc]
         """The number at numeric arguments, at mpmath's precision."""
         return uniform_cumulant_value(args[0], args[1])
 
+    @property
+    def formula(self) -> Expr:
+        """The formula, which is 0/0 at 0."""
+        return formula(int(self.args[0])).xreplace({_X: self.args[1]})
+
     def plain(self) -> Expr:
         """The formula, with the value at 0 beside it."""
-        order, x = int(self.args[0]), self.args[1]
-        return sp.Piecewise((formula(order).xreplace({_X: x}), sp.Ne(x, 0)), (at_zero(order), True))
+        at = at_zero(int(self.args[0]))
+        return sp.Piecewise((self.formula, sp.Ne(self.args[1], 0)), (at, True))
 
 
 _X = sp.Symbol("x", real=True)

@@ -116,7 +116,8 @@ def _places(
     return [{variable: inside(between, step, {})} for step in steps]
 
 
-def _numbers(point: dict[Expr, Expr]) -> dict[Expr, Any]:
+def numbers(point: dict[Expr, Expr]) -> dict[Expr, Any]:
+    """A point in mpmath's numbers."""
     return {
         k: mpmath.mpf(int(v.p)) / int(v.q) if v.is_Rational else mpmath.mpf(sp.N(v, 30)._mpf_)
         for k, v in point.items()
@@ -128,7 +129,7 @@ def _sign_at(x: Expr, point: dict[Expr, Expr]) -> int | None:
 
     with mpmath.workdps(30):
         try:
-            value = evaluate(x, _numbers(point))
+            value = evaluate(x, numbers(point))
         except Undefined:
             return None
         return None if isinstance(value, mpmath.mpc) else int(mpmath.sign(value))

@@ -8,6 +8,7 @@ import pytest
 
 from blrgen.errors import UserError
 from blrgen.geometry.geometry import geometry_of
+from blrgen.numeric import has_nodes
 from blrgen.read.family import read_family
 
 EXPONENTIAL = """
@@ -91,10 +92,13 @@ lam2 = "SPD"
         geometry(full, tmp_path)
 
 
-def test_no_closed_form_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no closed form") as missing:
-        geometry(line(square="theta**4"), tmp_path)
-    assert "log_partition" in missing.value.how
+def test_no_closed_form_is_no_refusal(tmp_path: Path) -> None:
+    """A is then a number, and μ, F and 𝓗 are."""
+    path = tmp_path / "f.toml"
+    path.write_text(line(square="theta**4"))
+    derived = geometry_of(read_family(str(path)))
+    assert derived.evidence["log_partition"].startswith("derived: numeric")
+    assert has_nodes(derived.log_partition)
 
 
 def test_charts_that_cannot_be_solved(tmp_path: Path) -> None:

@@ -27,5 +27,7 @@ def tidy_numbers(e: Expr) -> Expr:
     rest: list[Expr] = []
     for term in sp.Add.make_args(e):
         (numbers if term.is_number else rest).append(term)
+    if len(numbers) < 2:
+        return e
     opened = [sp.expand_log(t, force=True, factor=True) for t in numbers]
     return sp.Add(*rest, *opened)

@@ -148,7 +148,7 @@ def total_mass(family: Family, exponent: Expr, factor: Expr = 1) -> Any:
             lambda k: weight(mpmath.mpf(int(k))), [int(support.lower or 0), mpmath.inf]
         )
     low, high = (
-        mpmath.mpf(str(b)) if b.is_finite else (mpmath.inf if b > 0 else -mpmath.inf)
+        mpmath.mpf(sp.N(b, 40)) if b.is_finite else (mpmath.inf if b > 0 else -mpmath.inf)
         for b in (support.lower, support.upper)
     )
     if mpmath.isinf(low) and mpmath.isinf(high):

@@ -4,9 +4,10 @@
     log x − ψ(x)                   → log_minus_digamma(x)
     log Γ(a) + log Γ(b) − log Γ(a+b) → log_beta(a, b)
     log Γ(a+b) − log Γ(a)          → loggamma_ratio(a, b)
-    I_{ν+k}(x)/I_ν(x)              → in terms of bessel_ratio(ν, x) = I_{ν+1}(x)/I_ν(x)
+    I_{ν+k}(x)/I_ν(x)              → in R = x · bessel_quotient(ν, x) = I_{ν+1}(x)/I_ν(x)
+    1 − R² − (2ν+1)R/x             → bessel_slope(ν, x), the derivative of R
 
-The left sides lose all digits for large arguments (or overflow), the right sides none.
+The left sides lose all digits for large arguments (or overflow); the right sides do not.
 Each name on the right is a function that emitted files hold when they use it.
 """
 
@@ -23,7 +24,8 @@ CALLS = {
     "loggamma": "loggamma", "digamma": "digamma", "trigamma": "trigamma",
     "trigamma_rest": "trigamma_rest", "log_minus_digamma": "log_minus_digamma",
     "log_beta": "log_beta", "loggamma_ratio": "loggamma_ratio",
-    "bessel_ratio": "bessel_ratio", "inverse_digamma": "inverse_digamma",
+    "bessel_quotient": "bessel_quotient", "bessel_slope": "bessel_slope",
+    "inverse_digamma": "inverse_digamma",
 }  # fmt: skip
 
 
@@ -57,8 +59,16 @@ class loggamma_ratio(sp.Function):  # type: ignore[misc]
     is_real = True
 
 
-class bessel_ratio(sp.Function):  # type: ignore[misc]
-    """I_{ν+1}(x)/I_ν(x)."""
+class bessel_quotient(sp.Function):  # type: ignore[misc]
+    """I_{ν+1}(x)/(x I_ν(x))."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class bessel_slope(sp.Function):  # type: ignore[misc]
+    """The derivative of I_{ν+1}(x)/I_ν(x) in x."""
 
     nargs = 2
     is_real = True
@@ -205,23 +215,115 @@ def _again(change: Any, x: Expr) -> Expr:
     return change(x) if x.is_Add else x
 
 
-def _bessel_ratios(x: Expr) -> Expr:
-    """Quotients of I_{ν+k} at one argument in terms of I_{ν+1}/I_ν, ν the smallest order there."""
+def bessel_orders(*exprs: Expr) -> dict[Expr, tuple[Expr, int]]:
+    """Argument of I → its smallest order there and how far the orders reach beyond it."""
     groups: dict[Expr, list[Expr]] = {}
-    for f in sorted(x.atoms(sp.besseli), key=sp.default_sort_key):
-        groups.setdefault(f.args[1], []).append(f.args[0])
+    for x in exprs:
+        for f in sorted(x.atoms(sp.besseli), key=sp.default_sort_key):
+            groups.setdefault(f.args[1], []).append(f.args[0])
+    found = {}
     for at, orders in groups.items():
-        base = min(orders, key=lambda o: (sp.N(o - orders[0]), sp.default_sort_key(o)))
-        steps = [o - base for o in orders]
-        if not all(s.is_Integer for s in steps):
-            continue
-        one = sp.Dummy("I", positive=True)
-        ratio = bessel_ratio(base, at)
-        values = [one, one * ratio]
-        for k in range(1, int(max(steps))):  # I_{ν+k+1} = I_{ν+k−1} − 2(ν+k)/x I_{ν+k}
-            values.append(values[k - 1] - 2 * (base + k) / at * values[k])
-        swap = {sp.besseli(o, at): values[int(s)] for o, s in zip(orders, steps, strict=True)}
-        new = sp.together(x.xreplace(swap))
-        new = sp.cancel(new) if new.has(one) else new
-        x = new if not new.has(one) else x
+        steps = [sp.expand(o - orders[0]) for o in orders]
+        if all(s.is_Integer for s in steps):
+            low = min(steps)
+            found[at] = (orders[0] + low, int(max(steps) - low))
+    return found
+
+
+def bessel_values(base: Expr, at: Expr, reach: int, one: Expr, two: Expr) -> dict[Expr, Expr]:
+    """I_ν, I_{ν+1}, …, I_{ν+reach} in terms of the first two of them, or down to there."""
+    values = [one, two]
+    for k in range(1, reach):  # I_{ν+k+1} = I_{ν+k−1} − 2(ν+k)/x I_{ν+k}
+        values.append(values[k - 1] - 2 * (base + k) / at * values[k])
+    found = {sp.besseli(sp.expand(base + k), at): v for k, v in enumerate(values)}
+    for k in range(0, reach, -1):
+        above, here = (found[sp.besseli(sp.expand(base + j), at)] for j in (k + 1, k))
+        found[sp.besseli(sp.expand(base + k - 1), at)] = above + 2 * (base + k) / at * here
+    return found
+
+
+def in_few(*exprs: Expr) -> list[Expr]:
+    """Expressions with ψ, Γ and I in one spelling, so that equal ones may look equal.
+
+    I_{ν+k} is written in the two lowest orders that occur in any of them.
+    """
+    out = [_one_spelling(x) if x.has(*_SPECIAL) else x for x in exprs]
+    for at, (base, reach) in bessel_orders(*out).items():
+        if reach > 1:
+            one, two = sp.besseli(base, at), sp.besseli(base + 1, at)
+            values = bessel_values(base, at, reach, one, two)
+            out = [x.xreplace(values) for x in out]
+    return out
+
+
+def _bessel_ratios(x: Expr) -> Expr:
+    """Quotients of I_{ν+k} at one argument in terms of T = I_{ν+1}/(x I_ν) and the slope S.
+
+    κ²T² = 1 − (2ν+1)T − S is used where the result is then better.
+    """
+    for at, (lowest, reach) in bessel_orders(x).items():
+        forms: list[Expr] = []
+        for base in (sp.expand(lowest + k) for k in range(min(reach, 4) + 1)):
+            forms += _bessel_forms(x, at, base, lowest, reach)
+        if forms:
+            x = min(forms, key=_rank)
     return x
+
+
+def _rank(x: Expr) -> tuple[Any, ...]:
+    """Better first: no sum of Bessel functions below the line, then the shorter one."""
+    divisor = sp.fraction(x)[1]
+    sums = any(s.has(bessel_quotient, bessel_slope) for s in divisor.atoms(sp.Add))
+    return sums, sp.count_ops(x), sp.default_sort_key(x)
+
+
+def _bessel_forms(x: Expr, at: Expr, base: Expr, lowest: Expr, reach: int) -> list[Expr]:
+    """The expression with T of one order, and with T and S; none where I itself stays."""
+    one, quotient, slope, kappa = (sp.Dummy(n, positive=True) for n in ("I", "T", "S", "k"))
+    below = int(sp.expand(base - lowest))
+    values = bessel_values(base, at, reach - below, one, one * at * quotient)
+    values |= bessel_values(base, at, -below, one, one * at * quotient)
+    new = _in_one_symbol(x.xreplace(values), at, kappa)
+    square = _squared(at)
+    relations = [] if square is None else [(kappa**2 - at**2, square)]
+    slopes = (kappa**2 * quotient**2 - 1 + (2 * base + 1) * quotient + slope, quotient)
+    forms = [_reduced(new, relations), _reduced(new, [*relations, slopes])]
+    swap = {quotient: bessel_quotient(base, at), slope: bessel_slope(base, at), kappa: at}
+    return [f.xreplace(swap) for f in forms if not f.has(one)]
+
+
+def _in_one_symbol(x: Expr, at: Expr, symbol: Expr) -> Expr:
+    """The argument and its powers as one symbol and its powers."""
+    x = x.xreplace({at: symbol})
+    if not at.is_Pow or at.exp != sp.S.Half:
+        return x
+    return x.replace(lambda e: e.is_Pow and e.base == at.base, lambda e: symbol ** (2 * e.exp))
+
+
+def _squared(at: Expr) -> Expr | None:
+    """A symbol that stands only as a square in the argument √(…), None if there is none."""
+    if not (at.is_Pow and at.exp == sp.S.Half):
+        return None
+    for v in sorted(at.free_symbols, key=lambda s: s.name, reverse=True):
+        if (
+            at.base.is_polynomial(v)
+            and sp.degree(at.base, v) == 2
+            and sp.diff(at.base, v).subs(v, 0) == 0
+        ):
+            return v
+    return None
+
+
+def _reduced(x: Expr, relations: list[tuple[Expr, Expr]]) -> Expr:
+    """A quotient of polynomials in lowest terms, squares replaced by the relations."""
+    parts = []
+    for part in sp.fraction(sp.together(x)):
+        polynomial = sp.expand(part)
+        for relation, v in relations:
+            try:
+                polynomial = sp.rem(polynomial, relation, v)
+            except sp.PolynomialError:
+                return x
+        parts.append(polynomial)
+    top, bottom = sp.fraction(sp.cancel(parts[0] / parts[1]))
+    return sp.factor_terms(top) / sp.factor(bottom)

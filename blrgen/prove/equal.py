@@ -13,6 +13,7 @@ import mpmath
 import sympy as sp
 from mpmath import mp
 
+from blrgen.program.special import in_few
 from blrgen.prove import modular
 from blrgen.prove.domain import range_of
 from blrgen.prove.evaluate import Undefined, evaluate
@@ -65,6 +66,7 @@ def _equal(
         return equal_matrices(left, right, domains, claim=claim)
     if left == right:
         return Proof("identity", claim, "both sides are the same expression")
+    left, right = in_few(left, right)
     seed = seed_of(left, right)
     points = (
         SIGN_POINTS if left.has(*CASES) or right.has(*CASES) or _roots(left - right) else POINTS

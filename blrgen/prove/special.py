@@ -26,7 +26,7 @@ def meaning_of(known: Helper) -> Callable[..., Any]:
 
 def special_checks(source: str) -> tuple[list[tuple[str, Proof]], list[str]]:
     """Refutations of helpers that are wrong, and what was checked of those that are not."""
-    from blrgen.emit.special.checked import ALLOWED, checks
+    from blrgen.emit.special.checked import checks
 
     wrong, right = [], []
     for found in checks(source):
@@ -37,7 +37,7 @@ def special_checks(source: str) -> tuple[list[tuple[str, Proof]], list[str]]:
                 "(numeric)"
             )
             continue
-        detail = f"{found.error:.3g} roundings off, more than {ALLOWED:g}"
+        detail = f"{found.error:.3g} roundings off, more than {found.allowed:g}"
         at = tuple((n, repr(x)) for n, x in zip(("x", "y", "z"), found.point, strict=False))
         proof = Proof(
             "refuted", claim, detail, point=at, left=repr(found.value), right=found.wanted

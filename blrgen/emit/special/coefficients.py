@@ -23,7 +23,7 @@ ENOUGH = Fraction(1, 2**58)
 @cache
 def bernoulli(n: int) -> Fraction:
     """The Bernoulli number Bₙ, exactly."""
-    p, q = mpmath.bernfrac(n)  # type: ignore[no-untyped-call]
+    p, q = mpmath.bernfrac(n)
     return Fraction(int(p), int(q))
 
 

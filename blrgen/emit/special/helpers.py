@@ -11,6 +11,7 @@ from math import factorial
 from typing import Any
 
 from blrgen.emit.special import coefficients as co
+from blrgen.emit.special import debye
 from blrgen.emit.templates import fill, keys
 from blrgen.emit.text import WIDTH
 
@@ -18,6 +19,7 @@ Expr = Any
 SHIFT = 8  # arguments are moved up by this much before an asymptotic series is used
 ODD = 35  # the last power of w = 1/(2x + 1) that counts beside w, for x ≥ 1
 FITTED = (24, 19)  # numbers in the two polynomials of log Γ
+ORDERS, DEBYE = 16, 8  # by how much the order of a Bessel function is raised; terms there
 QUIET = '@np.errstate(all="ignore")'
 JITTED = '@njit(cache=True, error_model="numpy")'
 
@@ -29,7 +31,8 @@ class Helper:
     `ranges` are the decades in which it is checked, one (low, high) an argument (a sign
     before it when negative arguments count as well), `near` points that are checked too,
     `scale` what an error is compared with where the value may pass through zero and
-    `reference` the value in mpmath where `meaning` has no number of its own.
+    `reference` the value in mpmath where `meaning` has no number of its own; `allowed` is
+    the error in roundings that a check lets pass.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Helper:
     says: str = ""
     scale: Callable[..., Any] | None = None
     reference: Callable[..., Any] | None = None
+    allowed: float = 4.0
 
     def source(self, target: str) -> str:
         """The text for a target."""
@@ -253,6 +257,73 @@ def log_beta() -> Helper:
     )
 
 
+def _bessel_tables() -> dict[str, str]:
+    ratio, length = debye.table(debye.ratio_polynomials(DEBYE))
+    return {
+        "shift": str(ORDERS),
+        "rows": str(DEBYE),
+        "length": str(length),
+        "ratio": rows(ratio),
+    }
+
+
+def bessel_quotient() -> Helper:
+    """The ratio of two Bessel functions over the argument."""
+
+    def meaning(order: Expr, x: Expr) -> Expr:
+        import sympy as sp
+
+        return sp.besseli(order + 1, x) / (x * sp.besseli(order, x))
+
+    return Helper(
+        "_bessel_quotient",
+        "bessel_quotient",
+        meaning,
+        _bessel_tables(),
+        ranges=((-2, 2), (-6, 6)),
+        near=((0.0, 0.5), (0.0, 16.5), (0.0, 100.0), (0.0, 1e5), (0.5, 30.0), (3.5, 25.0)),
+        says="besseli(n + 1, x)/(x besseli(n, x))",
+        reference=lambda order, x: _ratio_of_bessel(order, x) / x,
+    )
+
+
+def bessel_slope() -> Helper:
+    """The derivative of the ratio of two Bessel functions."""
+
+    def meaning(order: Expr, x: Expr) -> Expr:
+        import sympy as sp
+
+        ratio = sp.besseli(order + 1, x) / sp.besseli(order, x)
+        return 1 - ratio**2 - (2 * order + 1) * ratio / x
+
+    def reference(order: Any, x: Any) -> Any:
+        import mpmath
+
+        with mpmath.workdps(100):
+            ratio = _ratio_of_bessel(order, x)
+            return 1 - ratio**2 - (2 * order + 1) * ratio / x
+
+    slope, length = debye.table(debye.slope_polynomials(DEBYE))
+    ratio, _ = debye.table(debye.ratio_polynomials(DEBYE), length)
+    return Helper(
+        "_bessel_slope",
+        "bessel_slope",
+        meaning,
+        {**_bessel_tables(), "length": str(length), "ratio": rows(ratio), "slope": rows(slope)},
+        ranges=((-2, 2), (-6, 6)),
+        near=((0.0, 0.5), (0.0, 10.0), (0.0, 100.0), (0.0, 1e5), (0.5, 30.0)),
+        says="the derivative of besseli(n + 1, x)/besseli(n, x)",
+        reference=reference,
+        allowed=4.0 * ORDERS**2,  # each step down may double what is lost at large arguments
+    )
+
+
+def _ratio_of_bessel(order: Any, x: Any) -> Any:
+    import mpmath
+
+    return mpmath.besseli(order + 1, x) / mpmath.besseli(order, x)
+
+
 def where() -> Helper:
     """A choice between two numbers, for Numba."""
     return Helper("_where", "where", lambda c, a, b: None, ranges=())
@@ -307,6 +378,8 @@ BUILDERS: dict[str, Callable[[], Helper]] = {
     "_loggamma": loggamma,
     "_loggamma_ratio": loggamma_ratio,
     "_log_beta": log_beta,
+    "_bessel_quotient": bessel_quotient,
+    "_bessel_slope": bessel_slope,
     "_where": where,
 }
 

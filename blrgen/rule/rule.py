@@ -4,7 +4,8 @@
 
 In working coordinates the equations λ(ψ⁺) = right-hand side are solved for ψ⁺ one at a
 time; an expectation that an earlier equation already fixes is eliminated through it,
-which is how the *new* precision comes to divide the mean step.
+which is how the *new* precision comes to divide the mean step.  Where the equations do not
+separate, the step is taken in λ and carried through the chart: ψ⁺ = ψ(λ⁺).
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class ExactRule:
     point: Element  # λ(ψ)
     direction: Element  # −∇_μ(E_q[ℓ] − 𝓗): where λ moves
     natural_next: Element  # λ⁺
-    working_next: tuple[tuple[Expr, Expr], ...]  # (ψ, ψ⁺) in execution order
+    working_next: tuple[tuple[Expr, Expr], ...]  # (x, x⁺) in execution order: ψ, or λ then ψ
+    carried: str = ""  # why the step is taken in λ and carried to ψ; empty when solved for ψ⁺
 
 
 def next_of(x: Expr, ring: Ring) -> Expr:
@@ -50,7 +52,19 @@ def exact_rule(geometry: Geometry, expectation: Expectation) -> ExactRule:
     direction = (entropy - loss).map(ring.tidy)
     after = (point + RHO * direction).map(ring.tidy)
     probes = [p.symbol for p in expectation.probes]
-    return ExactRule(point, direction, after, _in_working(geometry, after, probes))
+    try:
+        return ExactRule(point, direction, after, _in_working(geometry, after, probes))
+    except InternalError as e:
+        return ExactRule(point, direction, after, _carried(geometry, after), str(e))
+
+
+def _carried(geometry: Geometry, after: Element) -> tuple[tuple[Expr, Expr], ...]:
+    """λ⁺ first, then ψ⁺ = ψ(λ⁺) through the chart: no equation is solved."""
+    ring = geometry.ring
+    new = {x: next_of(x, ring) for x in geometry.natural}
+    first = tuple(zip(geometry.natural, after.parts, strict=True))
+    chart = geometry.working_of_natural
+    return (*first, *((x, chart[x].subs(new, simultaneous=True)) for x in geometry.working))
 
 
 def _in_working(
@@ -72,7 +86,8 @@ def _in_working(
             if len(unknown) == 1:
                 break
         else:
-            raise InternalError(f"the working equations of {geometry.family.name} do not separate")
+            names = ", ".join(str(x) for x in geometry.working if new[x] not in done)
+            raise InternalError(f"every equation mixes {names}")
         left.remove(pair)
         x = unknown[0]
         right = _eliminate(pair[1], equations, probes, ring)
@@ -97,10 +112,26 @@ def _solve_for(side: Expr, right: Expr, unknown: Expr, ring: Ring) -> Expr:
     if partial(flipped, inverse, 2) == 0:
         slope = partial(flipped, inverse)
         return sp.cancel(1 / sp.expand((right - flipped.subs(inverse, 0)) / slope))
-    solutions = [s for s in sp.solve(side - right, unknown) if _starts_here(s, unknown)]
-    if len(solutions) != 1:
-        raise InternalError(f"{side} = {right} is not solvable for {unknown}")
-    return solutions[0]
+    for solution in _branches(side, right, unknown):
+        if _starts_here(solution, unknown):
+            return solution
+    raise InternalError(f"the equation for {unknown} has no solution in closed form")
+
+
+def _branches(side: Expr, right: Expr, unknown: Expr) -> list[Expr]:
+    """Solutions of a·f(x) + b = right, with f a power, or a function that has an inverse."""
+    free, holder = side.as_independent(unknown, as_Add=True)
+    slope, power = holder.as_independent(unknown, as_Add=False)
+    level = sp.cancel((right - free) / slope)
+    if power.is_Pow and power.base == unknown and not power.exp.has(unknown):
+        root = level ** (1 / power.exp)
+        return [root] if unknown.is_nonnegative else [root, -root]
+    if len(power.args) == 1 and hasattr(power, "inverse"):
+        inside = power.args[0]
+        value = power.inverse()(level)
+        if partial(inside, unknown, 2) == 0:
+            return [sp.expand((value - inside.subs(unknown, 0)) / partial(inside, unknown))]
+    return []
 
 
 def _starts_here(solution: Expr, unknown: Expr) -> bool:

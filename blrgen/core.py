@@ -122,6 +122,7 @@ class Quantity:
     distribution: str = ""  # draw
     text: str = ""  # unicode form, e.g. "∇ℓ(m)"
     latex: str = ""
+    formula: tuple[str, str] = ("", "")  # input: what the name stands for, unicode and LaTeX
 
     @property
     def shape(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from blrgen.approximate.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
-    from blrgen.expect.expectation import Probe
+    from blrgen.expect.probes import Probe
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:

@@ -230,7 +230,7 @@ def _opened(moved: Expr, x: Expr, u: Expr) -> Expr:
 
 
 def _equations(d: Derivation) -> Any:
-    from blrgen.rule.assemble import equations_of
+    from blrgen.rule.lines import equations_of
 
     return equations_of(d.rule, d.geometry)
 

@@ -24,7 +24,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.algebra.partial import partial
     from blrgen.approximate.rewrite import add_hyper, put, refuse, say, symbol, with_quantities
     from blrgen.core import Assignment, Quantity
-    from blrgen.expect.expectation import Probe
+    from blrgen.expect.probes import Probe
     from blrgen.rule.quantities import probe_quantity
 
     if d.fact("relaxed"):

@@ -65,7 +65,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     metric = Equation(
         _gamma_symbol(christoffel), christoffel, note="from the Fisher metric of the block"
     )
-    from blrgen.rule.assemble import equations_of
+    from blrgen.rule.lines import equations_of
 
     return say(
         d, "retraction", option, "Positive-definite retraction",

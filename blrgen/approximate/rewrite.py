@@ -17,9 +17,9 @@ from blrgen.algebra.calculus import jacobian
 from blrgen.algebra.partial import partial
 from blrgen.core import Assignment, Derivation, Equation, Quantity, Rule, Step
 from blrgen.errors import InternalError, NotApplicable
-from blrgen.expect.expectation import Probe
+from blrgen.expect.probes import Probe
 from blrgen.rule.arrange import arrange
-from blrgen.rule.assemble import equations_of, probe_notation
+from blrgen.rule.lines import equations_of, probe_notation
 from blrgen.rule.quantities import TIME as TIME
 from blrgen.rule.quantities import hyper, place_of, probe_quantity
 

@@ -6,6 +6,7 @@ falling, and by no less each time: a power of the distance, or faster.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +84,5 @@ def _falls(p: Expr, row: tuple[Place, ...]) -> bool:
             except Undefined:
                 return False
             levels.append(place.log_q + mpmath.log(abs(weight)) if weight else -mpmath.inf)
-    falls = [b - a for a, b in zip(levels, levels[1:], strict=False) if mpmath.isfinite(a)]
-    return all(f < -1 for f in falls) and all(
-        b <= a for a, b in zip(falls, falls[1:], strict=False)
-    )
+    falls = [b - a for a, b in itertools.pairwise(levels) if mpmath.isfinite(a)]
+    return all(f < -1 for f in falls) and all(b <= a for a, b in itertools.pairwise(falls))

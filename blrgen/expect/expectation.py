@@ -1,41 +1,42 @@
-"""∇_μ E_q[ℓ] for an abstract loss, by the route the family allows.
+"""∇_μ E_q[ℓ], by the route the family allows.
 
 * enumeration: finite support, E_q[ℓ] = Σ_k q(θ_k) ℓ(θ_k);
-* identities: ∂_ψ E_q[ℓ] from differential identities found on the density
-  (`identities`), then to the mean parameters by the chain rule, never inverting μ → λ;
-* score: E_q[ℓ(θ) (T(θ) − μ)] mapped by F⁻¹, when neither applies.
+* moments: a concrete loss whose expectation has a closed form (`moments`);
+* identities: ∂_ψ E_q[ℓ] from differential identities found on the density, those of a
+  quadratic exponent (`identities`) or of first order (`operators`), then to the mean
+  parameters by the chain rule, never inverting μ → λ;
+* score: E_q[ℓ(θ) (T(θ) − μ)] mapped by F⁻¹, which always holds;
+* implicit: E_q[ℓ′ ∂θ/∂λ] with ∂θ/∂λ = −∂_λF/q, when asked for.
+
+Different parameters of one family may go different ways.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
+from blrgen.errors import InternalError
+from blrgen.expect.base_measure import LogBase, log_base_of
 from blrgen.expect.identities import Identity, NoIdentity, find_identity
+from blrgen.expect.moments import Split, split
+from blrgen.expect.operators import Operator, find_operators
+from blrgen.expect.probes import (
+    Probe,
+    Subject,
+    fresh,
+    implicit_probe,
+    score_probes,
+    weighted_probe,
+)
 from blrgen.geometry.geometry import Geometry
-from blrgen.geometry.integrate import exponent_of
+from blrgen.geometry.integrate import exponent_of, log_base
 
 Expr = Any
-_LOW = "₁₂₃₄₅₆₇₈₉"
-
-
-@dataclass(frozen=True)
-class Probe:
-    """A number the caller supplies: the order-th derivative of ℓ at a point.
-
-    at: "q" (its expectation under q), "m" (at the mean), "theta" (at a draw),
-    or the text of a support point.
-    """
-
-    name: str
-    symbol: Expr
-    order: int
-    at: str
-    minibatch: bool = False
-    meaning: str = ""  # overrides the reading made from order and place; may name {place}
-    stand_in: bool = False  # no derivative of ℓ but what an approximation put in its place
+ROUTES = ("moments", "enumeration", "identities", "implicit", "score")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +50,39 @@ class Expectation:
     working_gradient: tuple[Expr, ...]
     identities: tuple[Identity, ...] = ()
     orders: tuple[tuple[Expr, int], ...] = ()  # working parameter → order of its derivative
+    operators: tuple[Operator, ...] = ()
+    split: Split | None = None  # how a concrete loss was taken apart
+    base: LogBase | None = None  # the case of E_q[log h]; None: constant or closed
+
+    @property
+    def folded(self) -> bool:
+        """Whether the probes hold log h as well: then the entropy gives −λ alone."""
+        return self.base is not None and self.base.case == "open"
+
+    @property
+    def rest(self) -> Expr:
+        """What a concrete loss still leaves to the probes (without log h); None if abstract."""
+        return None if self.split is None else self.split.rest
 
 
-def expectation_of(geometry: Geometry) -> Expectation:
-    """The gradient of the expected loss, by the first route that applies."""
+class NoRoute(InternalError):
+    """A way to ∇_μ E_q[ℓ] that this family or loss does not have."""
+
+
+def expectation_of(geometry: Geometry, loss: Expr = None, route: str = "") -> Expectation:
+    """The gradient of the expected loss, by the first route that applies (or the one named)."""
+    base = log_base_of(geometry)
+    if route:
+        return _ROUTES[route](geometry, base, loss)
     if geometry.family.support.kind == "finite":
-        return _enumerate(geometry)
+        return _enumerate(geometry, base, loss)
     try:
-        return _by_identities(geometry)
+        return _by_bonnet_and_price(geometry, base, loss)
     except NoIdentity as e:
-        return _by_score(geometry, str(e))
+        return _by_what_there_is(geometry, base, loss, str(e))
 
 
-def _by_identities(geometry: Geometry) -> Expectation:
+def _by_bonnet_and_price(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
     ring, family = geometry.ring, geometry.family
     if geometry.integral.quadratic is None:
         raise NoIdentity("log q is no quadratic polynomial on the whole line")
@@ -83,12 +104,15 @@ def _by_identities(geometry: Geometry) -> Expectation:
         tuple(slopes),
         tuple(identities),
         tuple((i.parameter, i.order) for i in identities),
+        base=base,
     )
 
 
-def _enumerate(geometry: Geometry) -> Expectation:
+def _enumerate(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
     """Σ_k q(θ_k) ℓ(θ_k): ∇_μ = F⁻¹ ∇_λ of it."""
     family, ring = geometry.family, geometry.ring
+    if family.support.kind != "finite":
+        raise NoRoute(f"the support {family.support.text} is not a finite set of points")
     points = sorted(family.support.points)
     signs = len(points) == 2 and points[0] == -points[1]
     names = ("lminus", "lplus") if signs else tuple(f"l{k}" for k in range(len(points)))
@@ -111,6 +135,7 @@ def _enumerate(geometry: Geometry) -> Expectation:
         tuple(Probe(n, x, 0, str(p)) for n, x, p in zip(names, symbols, points, strict=True)),
         gradient,
         (),
+        base=base,
     )
 
 
@@ -123,29 +148,185 @@ def _affine(geometry: Geometry, points: list[Expr], losses: list[Expr]) -> tuple
     return tuple(sp.expand(w) for w in list(weights)[1:])
 
 
-def _by_score(geometry: Geometry, reason: str) -> Expectation:
-    """∇_λ E_q[ℓ] = E_q[ℓ (T − μ)], ∇_μ = F⁻¹ of it; the inputs are E_q[ℓ (T_i − μ_i)]."""
-    symbols = [
-        sp.Symbol(f"r{i + 1}", real=True) if x.is_commutative
-        else geometry.ring.symbol_like(x, f"r{i + 1}")
-        for i, x in enumerate(geometry.natural)
-    ]  # fmt: skip
+def _by_what_there_is(
+    geometry: Geometry, base: LogBase, loss: Expr, reason: str, *, operators: bool = True
+) -> Expectation:
+    """Closed moments for what has them; then first-order identities, then the score."""
+    parts = split(loss, geometry) if loss is not None else None
+    if parts is not None and parts.rest == 0 and base.case != "open":
+        return _moments(geometry, base, parts)
+    found = _operators(geometry, base) if operators else ((), ())
+    return _assembled(geometry, base, parts, found[0], found[1], reason)
+
+
+def _operators(geometry: Geometry, base: LogBase) -> tuple[tuple[Operator, ...], tuple[Expr, ...]]:
+    """The identities and the coordinates they are in: working ones where all have one."""
+    family = geometry.family
+    log_h = sp.sympify(log_base(family))
+    if family.working:
+        charts = (geometry.natural_of_working, geometry.working_of_natural)
+        found = find_operators(family, charts, geometry.working, log_h)
+        if len(found) == len(geometry.working):
+            return found, geometry.working
+    same = {x: x for x in geometry.natural}
+    return find_operators(family, (same, {}), geometry.natural, log_h), geometry.natural
+
+
+def _moments(geometry: Geometry, base: LogBase, parts: Split) -> Expectation:
+    why = (
+        "the loss is in the span of the statistics, ℓ = c + ⟨b, T⟩: ∇_μ𝔼_q[ℓ] = b exactly"
+        if parts.closed == 0
+        else "𝔼_q[ℓ] has a closed form, so ∇_μ𝔼_q[ℓ] = F⁻¹∇_λ of it"
+    )
+    gradient = tuple(geometry.to_working(x) for x in _closed_gradient(geometry, parts))
+    return Expectation(
+        "moments", why, (), gradient, _pulled(geometry, gradient), split=parts, base=base
+    )
+
+
+def _closed_gradient(geometry: Geometry, parts: Split | None) -> tuple[Expr, ...]:
+    if parts is None:
+        return tuple(sp.S.Zero for _ in geometry.natural)
+    extra = geometry.mean_gradient_of(parts.expected)
+    return tuple(c + e for c, e in zip(parts.coefficients, extra, strict=True))
+
+
+def _pulled(geometry: Geometry, gradient: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """∇_ψ from ∇_μ: (∂μ/∂ψ)ᵀ, for scalar parameters."""
+    if not geometry.ring.elementwise:
+        return ()
+    from blrgen.algebra.partial import partial
+
+    return tuple(
+        sp.Add(
+            *[partial(m, x) * g for m, g in zip(geometry.mean_in_working, gradient, strict=True)]
+        )
+        for x in geometry.working
+    )
+
+
+def _assembled(
+    geometry: Geometry,
+    base: LogBase,
+    parts: Split | None,
+    operators: tuple[Operator, ...],
+    coordinates: tuple[Expr, ...],
+    reason: str,
+) -> Expectation:
+    """Slopes in the coordinates, from identities and scores, mapped by the metric."""
+    subject = Subject(parts.rest if parts is not None else None, base.case == "open")
+    coordinates = coordinates or geometry.natural
+    served = {o.parameter: o for o in operators}
+    functions = list(dict.fromkeys(f for o in operators for _, f in o.terms))
+    names = dict(zip(functions, fresh(geometry.family, "g", len(functions)), strict=True))
+    weighted = [
+        weighted_probe(geometry.family, names[f], f, subject, difference=operators[0].difference)
+        for f in functions
+    ]
+    scored = [i for i, x in enumerate(coordinates) if x not in served]
+    scores = score_probes(geometry, subject, scored)
+    symbol = {p.weight: p.symbol for p in weighted}
+    slopes = {coordinates[i]: p.symbol for i, p in zip(scored, scores, strict=True)}
+    for x, o in served.items():
+        moved = sp.Add(*[c * symbol[f] for c, f in o.terms])
+        slopes[x] = moved - sp.Add(*[a * slopes[y] for y, a in o.along])
+    mean = geometry.mean_in_working if coordinates == geometry.working else geometry.mean
+    solved = geometry.solve_dual([slopes[x] for x in coordinates], mean, coordinates)
+    exact = _closed_gradient(geometry, parts)
+    gradient = tuple(geometry.to_working(a + b) for a, b in zip(exact, solved, strict=True))
+    route, because = _described(geometry, operators, scored, reason)
+    if parts is not None and (parts.closed != 0 or any(parts.coefficients)):
+        because += "; the part of the loss with a closed expectation enters exactly"
+    return Expectation(
+        route,
+        because,
+        (*weighted, *scores),
+        gradient,
+        _pulled(geometry, gradient),
+        operators=operators,
+        split=parts,
+        base=base,
+    )
+
+
+def _described(
+    geometry: Geometry, operators: tuple[Operator, ...], scored: list[int], reason: str
+) -> tuple[str, str]:
+    if not operators:
+        return "score", f"no differential identity ({reason}): the score function always holds"
+    kind = "difference" if operators[0].difference else "differential"
+    if not scored:
+        counts = operators[0].difference
+        moved = "differences, ∂q = −∇ₖ(p q)," if counts else "derivatives, ∂q = −∂ₓ(p q),"
+        return (
+            "identities",
+            f"each ∂q is found as one of {moved} so that parts are integrated onto ℓ",
+        )
     from blrgen.show.expression import unicode
 
-    low = _LOW if len(geometry.natural) > 1 else ("",)
-    gradient = geometry.solve_dual(list(symbols), geometry.mean, geometry.natural)
-    probes = tuple(
-        Probe(
-            str(s), s, 0, "score",
-            meaning=f"𝔼_q[ℓ({geometry.family.variable})·({unicode(t)} − μ{low[i]})]: "
-            "the loss weighted by the score",
-        )
-        for i, (s, t) in enumerate(zip(symbols, geometry.family.statistics, strict=True))
-    )  # fmt: skip
-    return Expectation(
-        "score",
-        f"no differential identity ({reason}): the score function identity always holds",
-        probes,
-        tuple(geometry.to_working(x) for x in gradient),
-        (),
+    rest = " and ".join(unicode(geometry.natural[i]) for i in scored)
+    return (
+        "identities and score",
+        f"no {kind} identity for {rest}, where the score function stands in; "
+        "∇_λ = F∇_μ, solved for ∇_μ",
     )
+
+
+def _by_moments(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
+    if loss is None:
+        raise NoRoute("the loss is abstract: closed moments need a formula, --loss")
+    parts = split(loss, geometry)
+    if parts.rest != 0:
+        raise NoRoute(f"no closed form was found for the expectation of {parts.rest}")
+    if base.case == "open":
+        raise NoRoute("𝔼_q[log h] has no closed form, so an expectation is left in any case")
+    return _moments(geometry, base, parts)
+
+
+def _by_score(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
+    found = _by_what_there_is(geometry, base, None, "asked for", operators=False)
+    return _with_reason(found, "asked for: the score function identity holds for every family")
+
+
+def _by_identities(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
+    try:
+        return _by_bonnet_and_price(geometry, base, loss)
+    except NoIdentity:
+        pass
+    found, coordinates = _operators(geometry, base)
+    if not found:
+        raise NoRoute("no first-order identity was found on the density")
+    return _assembled(geometry, base, None, found, coordinates, "")
+
+
+def _by_implicit(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
+    """∂_{λ_i} E_q[ℓ] = E_q[ℓ′ ∂x/∂λ_i], ∂x/∂λ_i = −∂_i F/q."""
+    family = geometry.family
+    if family.support.kind != "interval" or not family.elementwise:
+        raise NoRoute("only draws of a real variable with a density can be differentiated through")
+    subject = Subject(None, base.case == "open")
+    names = fresh(family, "g", len(geometry.natural))
+    probes = tuple(implicit_probe(geometry, name, i, subject) for i, name in enumerate(names))
+    slopes = [p.symbol for p in probes]
+    solved = geometry.solve_dual(slopes, geometry.mean, geometry.natural)
+    gradient = tuple(geometry.to_working(x) for x in solved)
+    return Expectation(
+        "implicit",
+        "implicit reparameterisation, ∂x/∂λ = −(∂F/∂λ)/q along a draw; ∇_λ = F∇_μ, solved for ∇_μ",
+        probes, gradient, _pulled(geometry, gradient), base=base,
+    )  # fmt: skip
+
+
+def _with_reason(e: Expectation, because: str) -> Expectation:
+    from dataclasses import replace
+
+    return replace(e, because=because)
+
+
+_ROUTES: dict[str, Callable[[Geometry, LogBase, Expr], Expectation]] = {
+    "moments": _by_moments,
+    "enumeration": _enumerate,
+    "identities": _by_identities,
+    "implicit": _by_implicit,
+    "score": _by_score,
+}

@@ -26,6 +26,7 @@ from blrgen.algebra.partial import partial
 from blrgen.core import Family
 from blrgen.expect.ends import Ends, ends_of
 from blrgen.expect.linear import canonical, relations
+from blrgen.numeric.nodes import variables
 
 Expr = Any
 
@@ -57,7 +58,7 @@ def find_operators(
     """
     natural_of, backward = charts
     x = family.variable
-    if not x.is_commutative or family.support.size and family.support.kind == "simplex":
+    if not family.elementwise or len(variables(family)) > 1:
         return ()
     pairing = sp.Add(
         *[natural_of[p.symbol] * t for p, t in zip(family.natural, family.statistics, strict=True)]

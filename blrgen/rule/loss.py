@@ -10,7 +10,6 @@ quadratic loss with ρ = 1 loses its starting point.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -28,11 +27,11 @@ from blrgen.approximate.rewrite import (
     substitute,
     with_quantities,
 )
-from blrgen.core import Derivation, Loss, Quantity
+from blrgen.core import Derivation
 from blrgen.errors import UserError
-from blrgen.expect.expectation import Probe
+from blrgen.expect.probes import Probe
 from blrgen.geometry.geometry import gaussian_moment
-from blrgen.rule.quantities import _HYPER, hyper, hyper_symbol
+from blrgen.rule.data import data_quantities, with_hyperparameters
 
 Expr = Any
 
@@ -41,7 +40,7 @@ def put_loss(d: Derivation) -> Derivation:
     """Replace the probes by derivatives of the concrete loss, where that is possible."""
     if d.loss.expr is None:
         return d
-    d = d.with_(loss=_with_hyperparameters(d.loss))
+    d = d.with_(loss=with_hyperparameters(d.loss))
     known: dict[Expr, Expr] = {}
     left: list[str] = []
     kept: list[str] = []
@@ -54,7 +53,7 @@ def put_loss(d: Derivation) -> Derivation:
             (kept if probe.stand_in else left).append(name)
         else:
             known[probe.symbol] = value
-    d = with_quantities(d, _data(d))
+    d = with_quantities(d, data_quantities(d.loss, d.rule, d.geometry))
     d = drop_unused(substitute(d, known))
     d = put(d, probes=tuple(p for p in probes(d) if p.symbol not in known))
     d = _cancel_new_scale(d)
@@ -66,31 +65,6 @@ def put_loss(d: Derivation) -> Derivation:
     if left:
         note += f"; {', '.join(left)} has no closed form here and stays an input"
     return say(d, "", None, f"The loss ℓ(θ) = {d.loss.text}", note)
-
-
-def _with_hyperparameters(loss: Loss) -> Loss:
-    """Names of the hyperparameter table in a loss are those hyperparameters."""
-    table = {x: hyper_symbol(x.name) for x in loss.data if x.name in _HYPER}
-    assert loss.expr is not None
-    return replace(
-        loss, expr=loss.expr.xreplace(table), data=tuple(table.get(x, x) for x in loss.data)
-    )
-
-
-def _data(d: Derivation) -> tuple[Quantity, ...]:
-    """The other names in the loss: hyperparameters of the table, or data."""
-    made = []
-    for x in d.loss.data:
-        if x.name in d.rule:
-            continue
-        if x.name in _HYPER:
-            made.append(hyper(x.name))
-            continue
-        rank = d.geometry.ring.rank(x) if not x.is_commutative else "elementwise"
-        if x.is_commutative and not d.geometry.ring.elementwise:
-            rank = "scalar"
-        made.append(Quantity(x.name, "data", rank, x, "data of the loss", domain="(-oo, oo)"))
-    return tuple(made)
 
 
 def derivative(d: Derivation, order: int) -> Expr:

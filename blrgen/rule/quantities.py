@@ -11,7 +11,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.core import Quantity
-from blrgen.expect.expectation import Probe
+from blrgen.expect.probes import Probe
 from blrgen.geometry.geometry import Geometry
 
 Expr = Any
@@ -85,6 +85,7 @@ def probe_quantity(probe: Probe, geometry: Geometry, mean: Expr = None) -> Quant
         domain="(-oo, oo)",
         text=text,
         latex=latex,
+        formula=probe.formula,
     )
 
 
@@ -138,7 +139,8 @@ def reading(probe: Probe, elementwise: bool, coordinates: bool, mean: Expr) -> t
     """(unicode, LaTeX, English) of a probe, e.g. (∇ℓ(m), …, "the gradient … at the mean m")."""
     if probe.meaning:
         place = _place(probe.at, mean)[2]
-        return probe.name, probe.name, probe.meaning.replace("{place}", place)
+        text, latex = probe.text or probe.name, probe.latex or probe.name
+        return text, latex, probe.meaning.replace("{place}", place)
     if probe.order == 0:
         at = probe.at.replace("-", "−")
         text, where = f"𝔼[ℓ|{at}]", f"expected loss with this coordinate fixed at {at}"

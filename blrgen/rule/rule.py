@@ -48,14 +48,27 @@ def exact_rule(geometry: Geometry, expectation: Expectation) -> ExactRule:
     ring = geometry.ring
     point = Element(NATURAL, tuple(geometry.natural_of_working[x] for x in geometry.natural))
     loss = gradient_in(MEAN, expectation.mean_gradient)
-    entropy = gradient_in(MEAN, tuple(geometry.to_working(e) for e in geometry.entropy_gradient))
+    entropy = gradient_in(MEAN, entropy_gradient(geometry, expectation))
     direction = (entropy - loss).map(ring.tidy)
     after = (point + RHO * direction).map(ring.tidy)
-    probes = [p.symbol for p in expectation.probes]
+    probes = [p.symbol for p in expectation.probes if p.at == "q"]
     try:
         return ExactRule(point, direction, after, _in_working(geometry, after, probes))
     except InternalError as e:
         return ExactRule(point, direction, after, _carried(geometry, after), str(e))
+
+
+def entropy_gradient(geometry: Geometry, expectation: Expectation) -> tuple[Expr, ...]:
+    """∇_μ𝓗 in working parameters; −λ alone where the probes hold log h."""
+    base = expectation.base
+    if base is None or base.gradient is None:
+        return tuple(-geometry.natural_of_working[x] for x in geometry.natural)
+    if base.case == "span":
+        return tuple(
+            geometry.to_working(-x - b)
+            for x, b in zip(geometry.natural, base.gradient, strict=True)
+        )
+    return tuple(geometry.to_working(e) for e in geometry.entropy_gradient)
 
 
 def _carried(geometry: Geometry, after: Element) -> tuple[tuple[Expr, Expr], ...]:

@@ -249,10 +249,12 @@ def _state(q: Quantity, reading: Reading) -> tuple[str | Math, ...]:
 
 
 def _input(q: Quantity) -> tuple[str | Math, ...]:
-    if not q.text or q.text == q.name:
+    text, latex = q.formula if q.formula[0] else (q.text, q.latex)
+    if not text or text == q.name:
         return (q.meaning,)
-    sign = Math(Name(q.name), ((q.name, (q.text, q.latex)),))
-    return (sign, f": {q.meaning}" if q.meaning else "")
+    sign = Math(Name(q.name), ((q.name, (text, latex)),))
+    meaning = q.meaning.removeprefix(f"{text}: ")
+    return (sign, f": {meaning}" if meaning else "")
 
 
 def _draw(q: Quantity) -> tuple[str | Math, ...]:

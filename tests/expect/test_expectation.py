@@ -200,7 +200,7 @@ eta2 = "(-oo, 0)"
 def test_the_score_route_against_differences(tmp_path: Path) -> None:
     """∇_λ E_q[log(1+x)] of a gamma: F∇_μ with r_i = E[ℓ(T_i − μ_i)], against differences."""
     g = written(GAMMA, tmp_path)
-    e = expectation_of(g)
+    e = expectation_of(g, route="score")
     assert e.route == "score"
 
     def loss(x: Any) -> Any:

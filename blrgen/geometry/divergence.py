@@ -115,6 +115,14 @@ class Divergence:
         return self._divided(self.in_working(self._mixed(self.alpha)))
 
     @cached_property
+    def renyi_sum(self) -> Expr:
+        """(α − 1)D_α(q‖q′), a sum of terms; in working parameters where there are any."""
+        e = self.in_working(self._mixed(self.alpha))
+        if not self.geometry.ring.elementwise:
+            return self.geometry.ring.tidy(e)
+        return weighted(self._short(e), self.alpha)
+
+    @cached_property
     def bhattacharyya_in_working(self) -> Expr:
         """−log ∫ √(q q′) in working parameters."""
         return self._short(self.in_working(self.bhattacharyya))

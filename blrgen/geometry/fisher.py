@@ -162,12 +162,9 @@ def inverse(table: Table) -> Table | None:
 
 
 def _quotient(above: Expr, below: Expr) -> Expr:
-    return sp.factor(sp.expand(above) / below) if _rational(above, below) else above / below
-
-
-def _rational(*parts: Expr) -> bool:
-    return all(not e.atoms(sp.Function) for e in parts)
+    return sp.factor(sp.together(sp.expand(above) / below))
 
 
 def _short(e: Expr) -> Expr:
-    return sp.factor(e) if _rational(e) else readable(sp.expand(e))
+    """In lowest terms, functions of the parameters counting as letters."""
+    return sp.factor(sp.together(sp.expand(e)))

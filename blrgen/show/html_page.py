@@ -33,18 +33,23 @@ table { border-collapse: collapse; } td { padding: 0.15rem 1rem 0.15rem 0; verti
 def render_html(page: Page) -> str:
     """The whole page."""
     title = html_text(page.title)
+    head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
+    joined = fragment(page)
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n{joined}\n</body></html>\n'
+
+
+def fragment(page: Page) -> str:
+    """What stands in the body."""
     facts = "".join(f"<dt>{html_text(a)}</dt><dd>{html_prose(b)}</dd>" for a, b in page.facts)
     body = [
-        f"<h1>{title}</h1>",
+        f"<h1>{html_text(page.title)}</h1>",
         f"<dl>{facts}</dl>",
         f"<h2>{page.heading}</h2>",
         *(_line(line, page) for line in page.lines),
         _algorithm(page),
         _entries(page),
     ]
-    head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
-    joined = "\n".join(b for b in body if b)
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n{joined}\n</body></html>\n'
+    return "\n".join(b for b in body if b)
 
 
 def equations(formulas: Sequence[Formula], page: Page) -> str:

@@ -102,7 +102,7 @@ class Latex(Terminal):
     def _needs_bracket(self, base: Node) -> bool:
         if isinstance(base, Name):
             text = latex_name(base.name, self.notation)
-            simple = re.fullmatch(r"\\?[A-Za-z]+(\{\w\})?(_\{[^{}]*(\{[^{}]*\})?\})?", text)
+            simple = re.fullmatch(r"\\?[A-Za-z]+(\{\w\})?(_\{[^{}]*(\{[^{}]*\})?\})?'?", text)
             return has_superscript(base.name, self.notation) or not simple
         return isinstance(base, (Inner, Root))
 

@@ -260,4 +260,4 @@ def vulgar(n: Product) -> tuple[tuple[int, int] | None, tuple[Node, ...], tuple[
 def is_letter(text: str) -> bool:
     """One letter, with whatever index, accent or mark: β₁, ĥ, m⁺."""
     base = [c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c)]
-    return len("".join(base).strip(_LOW + "⁺⁻")) <= 1
+    return len("".join(base).strip(_LOW + "⁺⁻′")) <= 1

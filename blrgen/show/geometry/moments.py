@@ -1,0 +1,114 @@
+"""What follows from A by differentiation: mean, Fisher matrix, entropy and its gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+from blrgen.show.geometry.rows import Row, Writer, low
+from blrgen.show.layout import Name, arrange
+from blrgen.show.page import Formula
+
+Expr = Any
+
+
+def moments(w: Writer) -> list[Row]:
+    """μ, λ(μ), F, 𝓗 and ∇_μ𝓗."""
+    g = w.geometry
+    mean = tuple(w.equal(f"mu{w.index(k)}", e, matrix=w.square(k)) for k, e in enumerate(g.mean))
+    slope = tuple(_slope(w, k, e) for k, e in enumerate(g.entropy_gradient))
+    return [
+        Row("Mean parameters", mean, "μ = ∇A(λ), the expectation of the statistics", "mean",
+            "derived"),
+        _inverse(w),
+        Row("Fisher information", tuple(_fisher(w)), _fisher_reason(w), "mean", "derived"),
+        Row("Entropy", (w.equal("entropy_", g.entropy),), "𝓗 = A − ⟨λ, μ⟩ − 𝔼_q[log h]",
+            "natural", "derived"),
+        Row("Entropy gradient", slope, entropy_case(g), "natural", "derived"),
+    ]  # fmt: skip
+
+
+def _inverse(w: Writer) -> Row:
+    g = w.geometry
+    title = "Mean to natural parameters"
+    if g.inverse_mean is None:
+        because = (
+            "no closed form: μ(λ) = μ is solved by safeguarded Newton steps with the Fisher "
+            "matrix, and whether they converged is part of the answer"
+        )
+        return Row(title, (), because, "natural", "numeric")
+    shown = tuple(
+        w.equal(x.name, e, matrix=w.square(k))
+        for k, (x, e) in enumerate(zip(g.natural, g.inverse_mean, strict=True))
+    )
+    return Row(title, shown, "μ = ∇A(λ) solved for λ", "natural", "derived")
+
+
+def _slope(w: Writer, k: int, e: Expr) -> Formula:
+    index = w.index(k)
+    latex = rf"\nabla_{{\mu_{{{index}}}}} \mathcal{{H}}" if index else r"\nabla_{\mu} \mathcal{H}"
+    return w.named(f"∇_μ{low(index)} 𝓗", latex, e, matrix=w.square(k))
+
+
+def entropy_case(g: Any) -> str:
+    """Which case of ∇_μ𝓗 = −λ − ∇_μ𝔼_q[log h] this family is."""
+    general = "∇_μ𝓗 = −λ − ∇_μ𝔼_q[log h]"
+    variables = getattr(g.family, "variables", None) or (g.family.variable,)
+    if not sp.sympify(g.family.base_measure).has(*variables):
+        return f"{general}; here h is constant, and what is left is −λ"
+    extra = [sp.expand(-x - e) for x, e in zip(g.natural, g.entropy_gradient, strict=True)]
+    if all(e == 0 for e in extra):
+        return f"{general}; here h is not constant, but its term is 0"
+    if not any(e.has(*g.natural) for e in extra):
+        return (
+            f"{general}; here log h is linear in the statistics, so its term is a constant: "
+            "with −λ alone it would be wrong"
+        )
+    return f"{general}; here h is not constant, and −λ alone would be wrong"
+
+
+def _fisher(w: Writer) -> list[Formula]:
+    g = w.geometry
+    if not g.ring.elementwise:
+        return [form(w, fisher_form(g))]
+    return table(w, g.fisher, "F", "F")
+
+
+def table(w: Writer, entries: Any, text: str, latex: str) -> list[Formula]:
+    """The entries of a symmetric table on and above its diagonal."""
+    size = len(entries)
+    return [
+        w.named(
+            text if size == 1 else f"{text}{low(f'{i + 1}{j + 1}')}",
+            latex if size == 1 else f"{latex}_{{{i + 1}{j + 1}}}",
+            entries[i][j],
+        )
+        for i in range(size)
+        for j in range(i, size)
+    ]
+
+
+def form(w: Writer, e: Expr) -> Formula:
+    """⟨X, FX⟩ of directions X."""
+    shown = (("form_", ("⟨X, FX⟩", r"\langle X, F X \rangle")),)
+    return Formula(Name("form_"), "=", arrange(e, w.reading), notation=shown)
+
+
+def fisher_form(geometry: Any) -> Expr:
+    """⟨X, F X⟩ = Σ_ij ⟨X_i, D_j μ_i [X_j]⟩ for a direction X_i of each natural parameter."""
+    from blrgen.geometry.geometry import direction_symbol, directional
+
+    moves = [direction_symbol(x, f"X{k + 1}") for k, x in enumerate(geometry.natural)]
+    terms = [
+        geometry.ring.inner(moves[i], directional(mean, x, moves[j]))
+        for i, mean in enumerate(geometry.mean)
+        for j, x in enumerate(geometry.natural)
+    ]
+    return geometry.ring.tidy(sp.Add(*terms))
+
+
+def _fisher_reason(w: Writer) -> str:
+    if w.geometry.ring.elementwise:
+        return "F = ∂μ/∂λ = ∇²A(λ), the covariance of the statistics"
+    return "F = ∂μ/∂λ along a direction X of the natural parameters"

@@ -1,0 +1,67 @@
+"""The sections gathered into one page, for any format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from blrgen.core import Family
+from blrgen.show.geometry.charts import charts
+from blrgen.show.geometry.conjugate import conjugate
+from blrgen.show.geometry.density import density
+from blrgen.show.geometry.divergences import divergences
+from blrgen.show.geometry.likelihood import likelihood, sampling
+from blrgen.show.geometry.moments import moments
+from blrgen.show.geometry.numbers import number_rows
+from blrgen.show.geometry.rows import Row, Writer
+from blrgen.show.page import Entry, Line, Page, domain_text
+
+SECTIONS = (density, moments, charts, divergences, conjugate, likelihood, sampling)
+
+
+def geometry_page(
+    geometry: Any, at: Mapping[str, float] | None = None, numbers: dict[str, Any] | None = None
+) -> Page:
+    """The geometry as numbered lines, one after the other as a lecture would go."""
+    family: Family = geometry.family
+    writer = Writer(geometry)
+    rows = [row for section in SECTIONS for row in section(writer)]
+    if numbers is not None:
+        rows += number_rows(at or {}, numbers)
+    return Page(
+        title=family.title,
+        facts=_facts(geometry),
+        lines=tuple(_line(k, row) for k, row in enumerate(rows, 1)),
+        commands=(),
+        posterior=(),
+        until="",
+        entries=tuple(_entries(family)),
+        reading=writer.reading,
+        heading="Geometry",
+    )
+
+
+def _line(number: int, row: Row) -> Line:
+    name = row.title.lower().replace(" ", "-").replace("–", "-")
+    return Line(number, name, row.title, row.formulas, row.because, row.space, row.evidence)
+
+
+def _facts(geometry: Any) -> tuple[tuple[str, str], ...]:
+    family = geometry.family
+    return (
+        ("family", family.name),
+        ("variable", f"{family.variable.name}, in {domain_text(family.support.text)}"),
+        (
+            "known how",
+            "[identity] and [random-exact] are proved, [derived] follows by the rule beside it, "
+            "[numeric] agrees to many digits at points and is no proof",
+        ),
+    )
+
+
+def _entries(family: Family) -> list[Entry]:
+    found = []
+    for kind, group in (("natural", family.natural), ("working", family.working)):
+        found += [Entry(kind, p.name, (f"in {domain_text(p.domain.text)}",)) for p in group]
+    found += [Entry("fixed", p.name, (f"in {domain_text(p.domain.text)}",)) for p in family.fixed]
+    return found

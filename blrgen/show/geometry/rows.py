@@ -1,0 +1,84 @@
+"""What every section of the page is made of: rows, equations, and how names read in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from blrgen.show.layout import Name, Node, Reading, Words, arrange
+from blrgen.show.names import latex_name, unicode_name
+from blrgen.show.page import Formula, is_matrix
+
+Expr = Any
+Shown = tuple[tuple[str, tuple[str, str]], ...]
+NOTATION: Shown = (
+    ("log_q_", ("log q", r"\log q")),
+    ("A_", ("A(λ)", r"A(\lambda)")),
+    ("entropy_", ("𝓗(q)", r"\mathcal{H}(q)")),
+    ("F_", ("F", "F")),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One numbered line of the page before it has its number."""
+
+    title: str
+    formulas: tuple[Formula, ...]
+    because: str = ""
+    space: str = ""
+    evidence: str = ""  # how it is known, in a word or two
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes equations of one geometry: the reading order, and names beyond the usual ones."""
+
+    geometry: Any
+    reading: Reading = field(default_factory=Reading)
+
+    def equal(
+        self, left: str, e: Expr, shown: Shown = (), *, matrix: bool = False, relation: str = "="
+    ) -> Formula:
+        """Name = expression; `shown` says how names read here."""
+        node = arrange(e, self.reading, matrix)
+        return Formula(Name(left), relation, node, notation=(*NOTATION, *shown))
+
+    def named(
+        self, text: str, latex: str, e: Expr, shown: Shown = (), *, matrix: bool = False,
+        relation: str = "=",
+    ) -> Formula:  # fmt: skip
+        """The same with a left-hand side that is no identifier."""
+        left: Shown = (("left_", (text, latex)),)
+        return self.equal("left_", e, (*left, *shown), matrix=matrix, relation=relation)
+
+    def index(self, k: int) -> str:
+        """The index of a component; empty when there is only one."""
+        return "" if len(self.geometry.natural) == 1 else str(k + 1)
+
+    def square(self, k: int) -> bool:
+        """Whether the k-th natural parameter is a matrix."""
+        return is_matrix(self.geometry.natural[k])
+
+
+def words(left: str, right: str) -> Formula:
+    """A line in words."""
+    return Formula(Words(left), "=", Words(right))
+
+
+def primed(pairs: Iterable[tuple[Expr, Expr]]) -> Shown:
+    """How the second member's names read: the first's with a prime."""
+    return tuple(
+        (other.name, (unicode_name(x.name) + "′", latex_name(x.name) + "'")) for x, other in pairs
+    )
+
+
+def low(index: str) -> str:
+    """An index in unicode."""
+    return index.translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
+def node_of(e: Expr, reading: Reading) -> Node:
+    """An expression in written form."""
+    return arrange(e, reading)

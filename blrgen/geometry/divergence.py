@@ -62,9 +62,12 @@ class Divergence:
     @cached_property
     def cross_entropy(self) -> Expr:
         """H(q, q′) = −E_q[log q′]."""
+        return self._short(self._cross())
+
+    def _cross(self) -> Expr:
         g = self.geometry
         other = self._primed(g.log_partition) - self._paired([self.prime[x] for x in g.natural])
-        return self._short(other - g.expected_log_base)
+        return other - g.expected_log_base
 
     @cached_property
     def renyi(self) -> Expr:
@@ -107,7 +110,7 @@ class Divergence:
     @cached_property
     def cross_entropy_in_working(self) -> Expr:
         """H(q, q′) in working parameters."""
-        return self._short(self.in_working(self.cross_entropy))
+        return self._short(self.in_working(self._cross()))
 
     @cached_property
     def renyi_in_working(self) -> Expr:
@@ -125,7 +128,7 @@ class Divergence:
     @cached_property
     def bhattacharyya_in_working(self) -> Expr:
         """−log ∫ √(q q′) in working parameters."""
-        return self._short(self.in_working(self.bhattacharyya))
+        return self._short(self.in_working(-self._mixed(sp.Rational(1, 2))))
 
     # in mean coordinates
 
@@ -178,24 +181,24 @@ class Divergence:
         free = self._primed(g.log_partition) - g.log_partition
         yield equal(log_q - self._primed(log_q), linear + free, d,
                     claim="log q − log q′ = ⟨λ − λ′, T⟩ − A(λ) + A(λ′)")  # fmt: skip
-        yield equal(self._paired(self._steps()) + free, self.kl, d,
-                    claim="KL is the Bregman divergence of A")  # fmt: skip
-        yield equal(self.cross_entropy - g.entropy, self.kl, d, claim="KL = H(q, q′) − 𝓗(q)")
+        kl = self._paired(self._steps()) + free
+        yield equal(self._cross() - g.entropy, kl, d, claim="KL = H(q, q′) − 𝓗(q)")
         star = self._paired(g.natural) - g.log_partition
-        mean = g.mean
-        steps = [m - self._primed(m) for m in mean]
+        steps = [m - self._primed(m) for m in g.mean]
         other = [self.prime[x] for x in g.natural]
         dual = star - self._primed(star) - self._paired(other, steps)
-        yield equal(dual, self.kl, d, claim="KL = A*(μ) − A*(μ′) − ⟨λ′, μ − μ′⟩")
+        yield equal(dual, kl, d, claim="KL = A*(μ) − A*(μ′) − ⟨λ′, μ − μ′⟩")
         if g.ring.elementwise:
-            slope = [gradient(self.kl, self.prime[x]) for x in g.natural]
-            for k, (s, m) in enumerate(zip(slope, mean, strict=True), 1):
-                yield equal(s, self._primed(m) - m, d, claim=f"∂KL/∂λ′{k} = μ′{k} − μ{k}")
+            for k, (x, m) in enumerate(zip(g.natural, g.mean, strict=True), 1):
+                yield equal(gradient(kl, self.prime[x]), self._primed(m) - m, d,
+                            claim=f"∂KL/∂λ′{k} = μ′{k} − μ{k}")  # fmt: skip
             limit = gradient(self._mixed(self.alpha), self.alpha).subs(self.alpha, 1)
-            yield equal(limit, self.kl, d, claim="D_α → KL as α → 1")
+            yield equal(limit, kl, d, claim="D_α → KL as α → 1")
         if g.family.working:
-            yield equal(self.in_working(self.kl), self.kl_in_working, d,
+            yield equal(self.in_working(kl), self.kl_in_working, d,
                         claim="KL in working parameters")  # fmt: skip
+        else:
+            yield equal(kl, self.kl, d, claim="KL in natural parameters")
 
     @cached_property
     def domains(self) -> dict[Expr, str]:

@@ -8,6 +8,7 @@ operations is kept.  Every step holds wherever the logarithms in it are real.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -18,18 +19,26 @@ _LARGE = 160  # operations beyond which common denominators are not looked for
 
 def readable(e: Expr) -> Expr:
     """The shortest of: as given, expanded, collected at its functions, rational parts joined."""
-    e = sp.sympify(e)
+    return _readable(sp.sympify(e))
+
+
+@lru_cache(maxsize=512)
+def _readable(e: Expr) -> Expr:
     if not e.is_commutative or e.is_number or e.is_Symbol:
         return e
     e = inside(e)
     if sp.count_ops(e) > 4 * _LARGE:
         return e
     open_ = sp.expand(e)
-    return min((e, open_, collected(open_), joined(open_), joined(collected(open_))), key=_cost)
+    if not e.atoms(sp.Function):
+        return min((e, open_, joined(open_)), key=_cost)
+    plain = sp.Add(*[t for t in sp.Add.make_args(open_) if rational(t)])
+    rest = collected(open_ - plain)
+    return min((e, open_, joined(plain) + rest), key=_cost)
 
 
-def _cost(e: Expr) -> tuple[int, str]:
-    return int(sp.count_ops(e)), str(e)
+def _cost(e: Expr) -> int:
+    return int(sp.count_ops(e))  # the first of equals is kept
 
 
 def inside(e: Expr) -> Expr:
@@ -68,6 +77,7 @@ def rational(e: Expr) -> bool:
     return not e.atoms(sp.Function) and all(p.exp.is_Integer for p in e.atoms(sp.Pow))
 
 
+@lru_cache(maxsize=2048)
 def _joined(e: Expr) -> Expr:
     return sp.factor(sp.together(e)) if sp.count_ops(e) <= _LARGE else e
 
@@ -77,6 +87,8 @@ def joined(e: Expr) -> Expr:
     terms = sp.Add.make_args(e)
     plain = [t for t in terms if rational(t)]
     rest = [t for t in terms if not rational(t)]
+    if len(plain) < 2:
+        return e
     whole = sp.Add(*plain)
     constant, moving = whole.as_independent(*whole.free_symbols, as_Add=True)
     square, left = _squared(moving)

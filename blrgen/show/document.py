@@ -6,18 +6,16 @@ from collections.abc import Sequence
 
 from blrgen.show.escape import latex_text
 from blrgen.show.latex import Latex
-from blrgen.show.layout import Product, Sum
+from blrgen.show.layout import Sum
 from blrgen.show.names import latex_name
 from blrgen.show.page import Entry, Formula, Line, Page, commands
-from blrgen.show.table import width
-from blrgen.show.terminal import Terminal
+from blrgen.show.rows import in_rows, note_fits
 
 _RELATION = {
     "=": "=", "≈": r"\approx", "≡": r"\equiv", "→": r"\to", "←": r"\leftarrow", "≤": r"\le",
     "≥": r"\ge", "≠": r"\neq", "∝": r"\propto", "<": "<", ">": ">", "∈": r"\in", "~": r"\sim",
     "∼": r"\sim", "↦": r"\mapsto", "⇒": r"\Rightarrow", ":=": ":=",
 }  # fmt: skip
-WIDEST = 72  # characters of a right-hand side, as unicode, that fit on a line
 PREAMBLE = r"""\documentclass[11pt]{article}
 \usepackage[utf8]{inputenc}
 \usepackage{amsmath}
@@ -82,28 +80,25 @@ def aligned(formulas: Sequence[Formula], page: Page) -> str:
     rows = []
     for f in formulas:
         printer = Latex(f.names, page.reading)
-        note = rf" \qquad \text{{({latex_text(f.note)})}}" if f.note else ""
-        right = _right(f, printer, page)
-        rows.append(f"{printer.text(f.left)} &{relation(f.relation)} {right}{note}")
+        note = rf"\text{{({latex_text(f.note)})}}" if f.note else ""
+        gap = r" \qquad " if note_fits(f, page) else " \\\\\n&\\quad "
+        right = _right(f, printer, page) + (gap + note if note else "")
+        rows.append(f"{printer.text(f.left)} &{relation(f.relation)} {right}")
     joined = " \\\\\n".join(rows)
     return f"\\begin{{aligned}}\n{joined}\n\\end{{aligned}}"
 
 
 def _right(f: Formula, printer: Latex, page: Page) -> str:
     """The right-hand side, its terms on several rows when one is too long."""
-    spelled = Terminal(f.names, page.reading)
-    if not isinstance(f.right, Sum) or width(spelled.text(f.right)) <= WIDEST:
+    if not isinstance(f.right, Sum):
         return printer.text(f.right)
-    out, room = "", 0
-    for k, (sign, term) in enumerate(f.right.terms):
-        length = width(spelled.text(term)) // (
-            2 if isinstance(term, Product) and term.bottom else 1
-        )
-        fresh = bool(room) and room + length > WIDEST
-        out += " \\\\\n&\\quad " if fresh else " " if k else ""
-        out += ("+ " if sign > 0 else "- ") if k or sign < 0 else ""
-        out += printer.text(term, 1)
-        room = length if fresh else room + length
+    out = ""
+    for row, terms in enumerate(in_rows(f, page)):
+        out += " \\\\\n&\\quad " if row else ""
+        for k, (sign, term) in enumerate(terms):
+            out += " " if k else ""
+            out += ("+ " if sign > 0 else "- ") if k or row else "" if sign > 0 else "-"
+            out += printer.text(term, 1)
     return out
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from blrgen.show.escape import html_prose, html_text
-from blrgen.show.layout import Name
+from blrgen.show.layout import Name, Node, Sum
 from blrgen.show.mathml import MathML, operator, row
 from blrgen.show.page import Entry, Formula, Line, Page, commands
+from blrgen.show.rows import in_rows
 
+INDENT = '<mspace width="1.5em"/>'
 STYLE = """
 :root { color-scheme: light dark; }
 body { max-width: 46rem; margin: 3rem auto; padding: 0 1.2rem; line-height: 1.55;
@@ -58,12 +60,23 @@ def equations(formulas: Sequence[Formula], page: Page) -> str:
     for f in formulas:
         printer = MathML(f.names, page.reading)
         note = f"<mtd><mtext>({html_text(f.note)})</mtext></mtd>" if f.note else ""
+        first, *more = [_terms(printer, terms, k) for k, terms in enumerate(in_rows(f, page))]
         rows.append(
             f"<mtr><mtd>{printer.text(f.left)}</mtd><mtd>{operator(f.relation)}</mtd>"
-            f"<mtd>{row(printer.text(f.right))}</mtd>{note}</mtr>"
+            f"<mtd>{first}</mtd>{note}</mtr>"
         )
+        rows += [f"<mtr><mtd></mtd><mtd></mtd><mtd>{INDENT}{m}</mtd></mtr>" for m in more]
     inside = f'<mtable class="aligned" displaystyle="true">{"".join(rows)}</mtable>'
     return f'<div class="equations"><math>{inside}</math></div>'
+
+
+def _terms(printer: MathML, terms: tuple[tuple[int, Node], ...], before: int) -> str:
+    """One row of a sum; a row that is not the first begins with its sign."""
+    if not before:
+        return row(printer.text(terms[0][1] if terms[0][0] > 0 and len(terms) == 1 else Sum(terms)))
+    sign, lead = terms[0]
+    rest = printer.text(Sum(((1, lead), *terms[1:])))
+    return row(operator("+" if sign > 0 else "−"), rest)
 
 
 def _line(line: Line, page: Page) -> str:

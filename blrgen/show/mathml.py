@@ -55,6 +55,9 @@ def fenced(inner: str, left: str = "(", right: str = ")") -> str:
 
 def spelled(text: str) -> str:
     """A notation such as ∇_μ₁ 𝔼_q[ℓ], given as text, with its indices as subscripts."""
+    if shaped := re.fullmatch(r"([A-Z])?([^\W\d_₀-₉])([₀-₉]*)(′?)", text):
+        letter, over, index, prime = shaped.groups()
+        return _scripts(letter or over, index, (over if letter else "") + prime)
     out, at = [], 0
     for found in re.finditer(r"(\S²?)_(\w[₀-₉]*)", text):
         if text[at : found.start()]:
@@ -64,6 +67,17 @@ def spelled(text: str) -> str:
     if at == 0:
         return identifier(text)
     return row(*out, identifier(text[at:].strip()) if text[at:].strip() else "")
+
+
+def _scripts(base: str, index: str, over: str) -> str:
+    """A letter with an index below and a mark above."""
+    digits = index.translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789"))
+    low, high = f"<mn>{digits}</mn>", operator(over) if over == "′" else identifier(over)
+    if index and over:
+        return f"<msubsup>{identifier(base)}{low}{high}</msubsup>"
+    if index:
+        return f"<msub>{identifier(base)}{low}</msub>"
+    return f"<msup>{identifier(base)}{high}</msup>" if over else identifier(base)
 
 
 class MathML(Terminal):

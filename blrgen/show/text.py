@@ -75,9 +75,10 @@ def equations(formulas: Sequence[Formula], page: Page, columns: int) -> list[str
         lead = f"{pad(left, edge)} {relation} "
         first, *more = broken(right, columns - width(lead))
         tail = f"   ({printable(note)})" if note else ""
-        rows.append(lead + first + (tail if not more else ""))
+        fits = not more and width(lead + first + tail) <= columns
+        rows.append(lead + first + (tail if fits else ""))
         rows += [" " * width(lead) + m for m in more]
-        if more and tail:
+        if tail and not fits:
             rows.append(" " * width(lead) + tail.strip())
     return rows
 

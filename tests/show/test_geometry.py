@@ -18,7 +18,8 @@ FAMILIES = sorted(list_families())
 KEYS = [
     "schema", "name", "variable", "support", "statistics", "base_measure", "natural", "working",
     "natural_of_working", "log_partition", "mean", "fisher", "entropy", "entropy_gradient",
-    "inverse_mean", "evidence",
+    "inverse_mean", "evidence", "working_of_natural", "fisher_working", "fisher_mean",
+    "divergence", "conjugate", "maximum_likelihood", "sampler",
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
@@ -32,16 +33,9 @@ def _prior(w: Writer) -> Row:
     given = ", ".join(unicode_name(x.name) for x in names)
     spelled = ", ".join(latex_name(x.name) for x in names)
     space = "working" if g.family.working and names == g.working else "natural"
-    constant: Shown = (("const_", ("const", r"\mathrm{const}")),)
-    formulas = [
-        w.named(
-            f"log p({given} | χ, ν)",
-            rf"\log p({spelled} \mid \chi, \nu)",
-            e + sp.Symbol("const_", real=True),
-            constant,
-        )
-    ]
-    because = "p ∝ exp(⟨χ, λ⟩ − νA(λ)) dλ, up to a constant; in other parameters with the Jacobian |∂λ/∂ψ|"
+    prior = w.named(f"log p({given} | χ, ν)", rf"\log p({spelled} \mid \chi, \nu)", e)
+    formulas = [replace(prior, note="up to a constant")]
+    because = "p ∝ exp(⟨χ, λ⟩ − νA(λ)) dλ; in other parameters with the Jacobian |∂λ/∂ψ|"
     evidence = "derived"
     found = c.recognised
     if found is not None:

@@ -36,7 +36,15 @@ class Writer:
     """Writes equations of one geometry: the reading order, and names beyond the usual ones."""
 
     geometry: Any
-    reading: Reading = field(default_factory=Reading)
+    reading: Reading = field(init=False)
+
+    def __post_init__(self) -> None:
+        family, d = self.geometry.family, self.geometry.divergence
+        c = self.geometry.conjugate
+        own = [p.symbol for p in (*family.natural, *family.working)]
+        kinds = {x.name: "state" for x in (*own, *d.prime.values(), *c.chi, c.nu)}
+        kinds |= {d.alpha.name: "hyper"}
+        object.__setattr__(self, "reading", Reading(kinds))
 
     def equal(
         self, left: str, e: Expr, shown: Shown = (), *, matrix: bool = False, relation: str = "="

@@ -23,7 +23,7 @@ import sympy as sp
 
 from blrgen.algebra.partial import partial
 from blrgen.geometry.divergence import unused
-from blrgen.geometry.readable import open_log, readable, shifted, spread
+from blrgen.geometry.readable import exponentials, open_log, readable, shifted, spread
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -80,7 +80,7 @@ class Conjugate:
         if not g.family.working:
             return sp.S.Zero
         images = [g.natural_of_working[x] for x in g.natural]
-        return log_determinant(images, g.working, interior(g))
+        return log_determinant(images, g.working, g.divergence.point)
 
     @cached_property
     def log_prior_in_working(self) -> Expr | None:
@@ -90,7 +90,7 @@ class Conjugate:
             return None
         if not g.family.working:
             return sp.Add(*[t for t in sp.Add.make_args(self.log_prior) if t.has(*g.natural)])
-        at = interior(g)
+        at = g.divergence.point
         moved = spread(exponentials(self.log_prior).xreplace(g.natural_of_working), at)
         whole = spread(moved, at) + self.log_jacobian
         moving = [t for t in sp.Add.make_args(sp.expand(whole)) if t.has(*g.working)]
@@ -124,12 +124,6 @@ class Conjugate:
         return PROPER
 
 
-def exponentials(e: Expr) -> Expr:
-    """Hyperbolic functions in exponentials, their inverses in logarithms: both open up."""
-    e = e.rewrite(sp.exp) if e.has(sp.cosh, sp.sinh, sp.tanh) else e
-    return e.rewrite(sp.log) if e.has(sp.atanh, sp.asinh, sp.acosh) else e
-
-
 def variables_of(family: Any) -> tuple[Expr, ...]:
     """The random variables of a declaration: one, or several of a joint one."""
     several = getattr(family, "variables", None)
@@ -143,11 +137,3 @@ def log_determinant(
     matrix = sp.Matrix([[partial(e, x) for x in names] for e in images])
     d = matrix.det(method="berkowitz") if len(names) > 1 else matrix[0, 0]
     return open_log(sp.factor(d), point)
-
-
-def interior(g: Geometry) -> dict[Expr, Expr]:
-    """A point inside the domains of all names of a family."""
-    from blrgen.geometry.verify import interior_points
-
-    point = interior_points(g.family, 1)[0]
-    return point | {w: g.working_of_natural[w].subs(point) for w in g.working if w not in point}

@@ -13,7 +13,7 @@ member has the same names with a prime: NAME_0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ import sympy as sp
 
 from blrgen.algebra.ring import gradient
 from blrgen.core import Domain
-from blrgen.geometry.readable import rational, readable, weighted
+from blrgen.geometry.readable import opened, rational, readable, weighted
 from blrgen.prove.proof import Proof, weakest
 
 if TYPE_CHECKING:
@@ -105,17 +105,17 @@ class Divergence:
     @cached_property
     def kl_in_working(self) -> Expr:
         """KL(q‖q′) with both members in working parameters."""
-        return self._short(self.in_working(self._bregman()))
+        return self._opened(self.in_working(self._bregman()))
 
     @cached_property
     def cross_entropy_in_working(self) -> Expr:
         """H(q, q′) in working parameters."""
-        return self._short(self.in_working(self._cross()))
+        return self._opened(self.in_working(self._cross()))
 
     @cached_property
     def renyi_in_working(self) -> Expr:
         """D_α(q‖q′) in working parameters."""
-        return self._divided(self.in_working(self._mixed(self.alpha)))
+        return self._divided(self.in_working(self._mixed(self.alpha)), self._opened)
 
     @cached_property
     def renyi_sum(self) -> Expr:
@@ -123,12 +123,12 @@ class Divergence:
         e = self.in_working(self._mixed(self.alpha))
         if not self.geometry.ring.elementwise:
             return self.geometry.ring.tidy(e)
-        return weighted(self._short(e), self.alpha)
+        return weighted(self._opened(e), self.alpha)
 
     @cached_property
     def bhattacharyya_in_working(self) -> Expr:
         """−log ∫ √(q q′) in working parameters."""
-        return self._short(self.in_working(-self._mixed(sp.Rational(1, 2))))
+        return self._opened(self.in_working(-self._mixed(sp.Rational(1, 2))))
 
     # in mean coordinates
 
@@ -267,12 +267,12 @@ class Divergence:
         between = moving.xreplace(mixed)
         return between - a * moving - (1 - a) * self._primed(moving)
 
-    def _divided(self, e: Expr) -> Expr:
+    def _divided(self, e: Expr, short: Callable[[Expr], Expr] | None = None) -> Expr:
         """e/(α − 1); the rational part is divided by itself, where it may cancel."""
         a = self.alpha
         if not self.geometry.ring.elementwise:
             return self.geometry.ring.tidy(e) / (a - 1)
-        terms = sp.Add.make_args(self._short(e))
+        terms = sp.Add.make_args((short or self._short)(e))
         plain = sp.Add(*[t for t in terms if rational(t)])
         rest = sp.Add(*[t for t in terms if not rational(t)])
         return weighted(sp.factor(plain / (a - 1)) + rest / (a - 1), a)
@@ -289,9 +289,26 @@ class Divergence:
     def _primed(self, e: Expr) -> Expr:
         return e.xreplace(self.prime)
 
+    def _opened(self, e: Expr) -> Expr:
+        """As `_short`, with the logarithms and exponentials that charts bring in opened up."""
+        chart = self.geometry.natural_of_working.values()
+        if not self.geometry.ring.elementwise or not any(x.atoms(sp.Function) for x in chart):
+            return self._short(e)
+        return opened(e, self.point)
+
+    @cached_property
+    def point(self) -> dict[Expr, Expr]:
+        """A point inside the domains of all names of both members."""
+        from blrgen.geometry.verify import interior_points
+
+        g = self.geometry
+        at = interior_points(g.family, 1)[0]
+        at |= {w: g.working_of_natural[w].xreplace(at) for w in g.working if w not in at}
+        return at | {other: at[x] for x, other in self.prime.items() if x in at}
+
     def _short(self, e: Expr) -> Expr:
         ring = self.geometry.ring
-        return readable(ring.tidy(e)) if ring.elementwise else ring.tidy(e)
+        return readable(e) if ring.elementwise else ring.tidy(e)
 
 
 def divergence_of(geometry: Geometry) -> Divergence:

@@ -154,7 +154,7 @@ def inverse(table: Table) -> Table | None:
     if determinant == 0:
         return None
     if size == 1:
-        return ((readable(1 / determinant),),)
+        return ((_short(1 / determinant),),)
     adjugate = matrix.adjugate()
     return tuple(
         tuple(_quotient(adjugate[i, j], determinant) for j in range(size)) for i in range(size)

@@ -22,6 +22,11 @@ def readable(e: Expr) -> Expr:
     return _readable(sp.sympify(e))
 
 
+def multiplied_out(e: Expr) -> Expr:
+    """Expanded, but eᵃ⁺ᵇ stays one power."""
+    return sp.expand(e, power_exp=False, power_base=False)
+
+
 @lru_cache(maxsize=512)
 def _readable(e: Expr) -> Expr:
     if not e.is_commutative or e.is_number or e.is_Symbol:
@@ -29,9 +34,9 @@ def _readable(e: Expr) -> Expr:
     e = inside(e)
     if sp.count_ops(e) > 4 * _LARGE:
         return e
-    open_ = sp.expand(e)
-    if not e.atoms(sp.Function):
-        return min((e, open_, joined(open_)), key=_cost)
+    open_ = multiplied_out(e)
+    if rational(e):
+        return min((e, open_, joined(open_), _joined(e)), key=_cost)
     plain = sp.Add(*[t for t in sp.Add.make_args(open_) if rational(t)])
     rest = collected(open_ - plain)
     return min((e, open_, joined(plain) + rest), key=_cost)
@@ -131,13 +136,33 @@ def _product(c: Expr, function: Expr) -> Expr:
     return _joined(c) * function if c.is_Add else c * function
 
 
+def opened(e: Expr, point: Mapping[Expr, Expr]) -> Expr:
+    """e with hyperbolic functions, logarithms and powers opened up, where that is shorter."""
+    whole = readable(e)
+    if not e.atoms(sp.log, sp.exp):
+        return whole
+    terms = spread(exponentials(e), point)
+    return min((whole, readable(sp.Add(*map(_lowest, sp.Add.make_args(terms))))), key=_cost)
+
+
+def _lowest(e: Expr) -> Expr:
+    """In lowest terms where e holds no functions but powers."""
+    return e if e.atoms(sp.Function) or rational(e) else sp.factor(sp.together(e))
+
+
+def exponentials(e: Expr) -> Expr:
+    """Hyperbolic functions in exponentials, their inverses in logarithms: both open up."""
+    e = e.rewrite(sp.exp) if e.has(sp.cosh, sp.sinh, sp.tanh) else e
+    return e.rewrite(sp.log) if e.has(sp.atanh, sp.asinh, sp.acosh) else e
+
+
 def spread(e: Expr, point: Mapping[Expr, Expr]) -> Expr:
     """Logarithms and roots of products opened up, sums multiplied out: comparable terms.
 
     A factor is turned positive where it is negative at `point`, an interior point of the
     domain: log x = Σ k log|f| for the factors of x.
     """
-    return sp.expand(_spread(sp.sympify(e), point))
+    return multiplied_out(_spread(sp.sympify(e), point))
 
 
 def open_log(x: Expr, point: Mapping[Expr, Expr]) -> Expr:

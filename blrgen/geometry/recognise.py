@@ -25,8 +25,8 @@ import sympy as sp
 from blrgen.algebra.ring import ring_of
 from blrgen.core import Domain, Family, Parameter
 from blrgen.errors import UserError
-from blrgen.geometry.conjugate import Conjugate, exponentials, log_determinant, variables_of
-from blrgen.geometry.readable import open_log, readable, spread
+from blrgen.geometry.conjugate import Conjugate, log_determinant, variables_of
+from blrgen.geometry.readable import exponentials, open_log, readable, spread
 from blrgen.prove.proof import Proof
 
 if TYPE_CHECKING:

@@ -144,6 +144,8 @@ class Arranger:
         turned = [self._positive(node) for node in top]
         top = [node for _, node in turned]
         sign = (-1 if coefficient < 0 else 1) * prod(s for s, _ in turned)
+        if sign < 0:
+            sign, top, bottom = self._turned(top, bottom)
         p, q = abs(int(coefficient.p)), int(coefficient.q)
         if p != 1:
             top.insert(0, Number(p))
@@ -166,6 +168,20 @@ class Arranger:
         if isinstance(node, Sum) and len(node.terms) > 1 and all(s < 0 for s, _ in node.terms):
             return -1, Sum(tuple((1, term) for _, term in node.terms))
         return 1, node
+
+    @staticmethod
+    def _turned(top: list[Node], bottom: list[Node]) -> tuple[int, list[Node], list[Node]]:
+        """−p/(p − 1) as p/(1 − p): a sum that begins with a number takes the sign."""
+        for group in (bottom, top):
+            for k, node in enumerate(group):
+                terms = node.terms if isinstance(node, Sum) else ()
+                lows = [t for s, t in terms if s < 0]
+                if len(lows) == 1 and isinstance(lows[0], Number) and len(terms) > 1:
+                    rest = tuple((-1, t) for s, t in terms if s > 0)
+                    turned = Sum(((1, lows[0]), *rest))
+                    changed = [*group[:k], turned, *group[k + 1 :]]
+                    return (1, top, changed) if group is bottom else (1, changed, bottom)
+        return -1, top, bottom
 
     def _fraction(self, factors: list[Expr]) -> tuple[list[Node], list[Node]]:
         above, below, roots, root_divisors = [], [], [], []
@@ -219,6 +235,8 @@ class Arranger:
     def _factor_key(self, node: Node, e: Expr) -> tuple[Any, ...]:
         names = sorted(s.name for s in e.free_symbols)
         text = PLAIN.text(node)
+        if isinstance(node, Name) and node.name.endswith("_"):
+            return (9, (), False, (False, False), text)  # ∂f/∂x, behind what weighs it
         variables = [n for n in names if not self.reading.is_hyper(n)]
         inner = node.base if isinstance(node, Power) else node
         call, compound = isinstance(inner, Call), isinstance(inner, (Sum, Product))
@@ -268,6 +286,8 @@ class Arranger:
         """The kind of term, then simple before complicated, then old before new."""
         names = sorted(s.name for s in e.free_symbols)
         text = PLAIN.text(node)
+        if isinstance(node, Name) and node.name.endswith("_"):
+            return (9, (), False, (False, False), text)  # ∂f/∂x, behind what weighs it
         variables = [n for n in names if not self.reading.is_hyper(n)]
         if not variables:
             return (CONSTANT if names else NUMBER, text)

@@ -112,6 +112,9 @@ class Latex(Terminal):
             text = bracketed(text)
         return (bracketed(text) if self._needs_bracket(base) else text) + exponent
 
+    def _in_line(self, n: Power) -> bool:
+        return False  # exponents are raised
+
     def _power(self, n: Power) -> tuple[str, int]:
         return self._raised(n.base, f"^{{{self.text(n.exponent)}}}"), POWER
 

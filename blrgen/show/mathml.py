@@ -150,6 +150,9 @@ class MathML(Terminal):
         text = fenced(text) if self._needs_bracket(base) else text
         return f"<msup>{row(text)}{row(exponent)}</msup>"
 
+    def _in_line(self, n: Power) -> bool:
+        return False  # exponents are raised
+
     def _power(self, n: Power) -> tuple[str, int]:
         return self._raised(n.base, self.text(n.exponent)), POWER
 

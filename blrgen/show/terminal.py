@@ -96,6 +96,8 @@ class Terminal(Plain):
     def _gap(self, left: Node, right: Node) -> str:
         """What stands between two factors: nothing, a space, or a dot where it could mislead."""
         a, b = self._kind(left), self._kind(right)
+        if isinstance(left, Power) and self._in_line(left):
+            return "·"
         if a == "number":
             return "·" if b == "number" else " " if b in ("words", "call") else ""
         if b == "number" or a in ("root", "call"):
@@ -104,6 +106,11 @@ class Terminal(Plain):
             called = isinstance(left, Name) and not self._is_weight(left)
             return "·" if a == "words" or (a == "letter" and called) else ""
         return " " if "words" in (a, b) or b == "call" else ""
+
+    def _in_line(self, n: Power) -> bool:
+        """Whether the exponent is written as ^(…): what follows must not look like part of it."""
+        inside = self.text(n.exponent).replace("−", "-").replace(" ", "")
+        return not all(c in SUPERSCRIPT or c in _GREEK_UP for c in inside)
 
     def _is_weight(self, node: Node) -> bool:
         return isinstance(node, Name) and self.reading.is_hyper(node.name)

@@ -38,6 +38,8 @@ def test_every_key_is_documented(root, derived):
     at = {"lam1": 0.5, "lam2": -1.0}
     geometry = json.loads(render_geometry(geometry_of(read_family("gaussian")), "json", at=at))
     keys = set(shown) | set(geometry) | set(geometry["at"]) | set(geometry["natural"][0])
+    for part in ("divergence", "conjugate", "maximum_likelihood"):
+        keys |= set(geometry[part])
     for kind in ("state", "inputs", "hyperparameters", "draws", "steps"):
         keys |= set(shown[kind][0])
     assert keys - told == set()

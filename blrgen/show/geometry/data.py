@@ -8,6 +8,7 @@ from blrgen.core import Family, Parameter
 from blrgen.numeric import has_nodes
 from blrgen.show.expression import ascii
 from blrgen.show.geometry.charts import working_form
+from blrgen.show.geometry.likelihood import sampler_of
 from blrgen.show.geometry.moments import fisher_form
 from blrgen.show.page import is_matrix
 
@@ -50,7 +51,7 @@ def geometry_data(geometry: Any) -> dict[str, Any]:
         "divergence": _divergence(geometry),
         "conjugate": _conjugate(geometry),
         "maximum_likelihood": _likelihood(geometry),
-        "sampler": _or_none(getattr(geometry.integral, "sampler", None)),
+        "sampler": _sampler(geometry),
     }
 
 
@@ -152,6 +153,20 @@ def _likelihood(geometry: Any) -> dict[str, Any]:
         else None
         if working is None
         else [text(e, matrix=is_matrix(x)) for x, e in zip(geometry.working, working, strict=True)],
+    }
+
+
+def _sampler(geometry: Any) -> dict[str, Any] | None:
+    found = sampler_of(geometry)
+    if found is None:
+        return None
+    e, draws = found
+    return {
+        "expression": text(e),
+        "draws": [
+            {"name": name.name, "distribution": law, "parameters": [text(p) for p in parameters]}
+            for name, law, parameters in draws
+        ],
     }
 
 

@@ -13,6 +13,7 @@ Expr = Any
 Point = dict[Expr, Expr]
 
 NEAR, FAR, OUT = sp.Rational(1, 40), sp.Integer(12), sp.Integer(6)
+EXTREME = sp.Integer(800)
 
 
 def interior(family: Family) -> list[Point]:
@@ -57,3 +58,20 @@ def distinct(points: list[Point]) -> list[Point]:
         if p not in found:
             found.append(p)
     return found
+
+
+def far_out(family: Family) -> list[Point]:
+    """Parameters far out, alone and together: where exponentials overflow a double."""
+    parameters = (*family.fixed, *family.natural)
+    free = [p for p in family.natural if _whole_line(p)]
+    found = []
+    chosen = [{p} for p in family.natural] + ([set(free)] if len(free) > 1 else [])
+    for group in chosen:
+        for sign in (1, -1):
+            point: Point = {}
+            for i, p in enumerate(parameters):
+                usual = sp.Rational(9 + 2 * i, 4 + i)
+                step = 1 + sign * EXTREME if _whole_line(p) else EXTREME**sign
+                point[p.symbol] = inside(p.domain, step if p in group else usual, point)
+            found.append(point)
+    return distinct(found)

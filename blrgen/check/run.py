@@ -71,8 +71,15 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
     if missing:
         yield Finding(name, True, f"not run: stands on {', '.join(missing)}", NOT_CHECKED)
         return
+    import mpmath
+
+    from blrgen.check.measure import DPS
+
     try:
-        found = stage.run(context)
+        with mpmath.workdps(DPS):
+            found = stage.run(context)
+            if not isinstance(found, tuple):
+                found = list(found)
     except Wrong as wrong:
         yield wrong.finding(name)
     except NotChecked as reason:

@@ -24,6 +24,7 @@ STAGES = (
     "inverse_mean",
     "expectation",
     "rule",
+    "claims",
 )
 
 

@@ -8,11 +8,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from blrgen.check.finding import NOT_CHECKED, Finding, NotChecked, Wrong
+from blrgen.check.limit import OutOfTime, limit
 from blrgen.errors import InternalError, UserError
 
 if TYPE_CHECKING:
     from blrgen.check.context import Context
 
+SECONDS = 60  # for one stage
 Progress = Callable[[str], None]
 
 
@@ -76,12 +78,14 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
     from blrgen.check.measure import DPS
 
     try:
-        with mpmath.workdps(DPS):
+        with limit(SECONDS), mpmath.workdps(DPS):
             found = stage.run(context)
             if not isinstance(found, tuple):
                 found = list(found)
     except Wrong as wrong:
         yield wrong.finding(name)
+    except OutOfTime:
+        yield Finding(name, True, f"not checked: not done in {SECONDS} seconds", NOT_CHECKED)
     except NotChecked as reason:
         yield Finding(name, True, f"not checked: {reason}", NOT_CHECKED)
     except (UserError, InternalError) as error:

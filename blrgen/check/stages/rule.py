@@ -5,7 +5,7 @@ from __future__ import annotations
 from blrgen.check.context import Context
 
 NAME = "rule"
-NEEDS: tuple[str, ...] = ("charts",)
+NEEDS: tuple[str, ...] = ("minimality", "charts")
 
 
 def run(context: Context) -> tuple[str, str]:

@@ -16,7 +16,7 @@ import mpmath
 import sympy as sp
 
 from blrgen.check.finding import NotChecked, Wrong
-from blrgen.check.quadrature import Diverges, integer_nodes, line_nodes
+from blrgen.check.quadrature import Diverges, integer_nodes, line_nodes, peak
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.prove.evaluate import Undefined, evaluate
@@ -95,24 +95,26 @@ class Measure:
             return self._tables[key]
 
     def _refined(self, point: Mapping[Expr, Expr]) -> Table:
-        last: Table | None = None
-        for level in LEVELS:
-            now = self._at(point, level)
-            if self.family.support.kind == "finite":
-                return now
-            if last is not None:
-                gap = _change(last, now)
-                if gap < AGREE:
-                    return now
-            last = now
-        raise NotChecked(f"the quadrature does not settle at {_at(point)}")
-
-    def _at(self, point: Mapping[Expr, Expr], level: int) -> Table:
         family = self.family
         constants = {k: number(v) for k, v in point.items()}
         natural = tuple(constants[p.symbol] for p in family.natural)
-        fixed = {p.symbol: constants[p.symbol] for p in family.fixed}
-        weigh = Weigh(family, fixed, natural)
+        weigh = Weigh(family, {p.symbol: constants[p.symbol] for p in family.fixed}, natural)
+        last, before = None, mpmath.inf
+        for level in LEVELS:
+            now = self._at(point, weigh, level)
+            if family.support.kind == "finite":
+                return now
+            if last is not None:
+                gap = _change(last, now)
+                # the error is squared by every halving of the step, once it is small
+                if gap < AGREE or gap < min(mpmath.mpf(10) ** -7, before**1.6):
+                    return now
+                before = gap
+            last = now
+        raise NotChecked(f"the quadrature does not settle at {_at(point)}")
+
+    def _at(self, point: Mapping[Expr, Expr], weigh: Weigh, level: int) -> Table:
+        family, fixed, natural = self.family, weigh.fixed, weigh.natural
         try:
             nodes = self._nodes(weigh, fixed, level)
         except Diverges:
@@ -151,10 +153,12 @@ class Measure:
             return [n for n in integer_nodes(weigh, low, high, level) if n[1] > mpmath.ninf]
         if support.kind not in ("interval", "vector") or not self.family.elementwise:
             raise NotChecked("no quadrature over this support")
-        corners = corners_of(self.family, fixed)
+        if weigh.around is None:
+            weigh.around = peak(weigh, low, high)
+        cuts = [*corners_of(self.family, fixed), weigh.around[0]]
         return [
             (node.x, mass, node.digits)
-            for node, mass in line_nodes(weigh, low, high, corners, level)
+            for node, mass in line_nodes(weigh, low, high, cuts, weigh.around[1], level)
         ]
 
 
@@ -166,6 +170,7 @@ class Weigh:
     ) -> None:
         self.family, self.fixed, self.natural = family, fixed, natural
         self.memo: dict[Value, tuple[list[Value], Value]] = {}
+        self.around: tuple[Value, Value] | None = None  # where the mass is, and its width
 
     def __call__(self, x: Value) -> Value:
         statistics, log_base = self.parts(x)
@@ -238,18 +243,14 @@ def _linear(e: Expr, x: Expr) -> tuple[Expr | None, Expr]:
 
 
 def _change(before: Table, after: Table) -> Value:
-    gaps = [abs(after.log_mass - before.log_mass)]
+    size = range(len(after.means))
     pairs = [
         *zip(before.means, after.means, strict=True),
         (before.entropy, after.entropy),
-        *(
-            (a, b)
-            for rows in zip(before.covariances, after.covariances, strict=True)
-            for a, b in zip(*rows, strict=True)
-        ),
+        *((before.covariances[i][i], after.covariances[i][i]) for i in size),
     ]
-    gaps += [abs(a - b) / max(1, abs(b)) for a, b in pairs]
-    return max(gaps)
+    gaps = [abs(a - b) / max(1, abs(b)) for a, b in pairs]
+    return max(abs(after.log_mass - before.log_mass), *gaps)
 
 
 def _at(point: Mapping[Expr, Expr]) -> str:

@@ -72,11 +72,10 @@ class Piece:
 
 
 def line_nodes(
-    log_density: LogDensity, low: Value, high: Value, corners: list[Value], level: int
+    log_density: LogDensity, low: Value, high: Value, inner: list[Value], scale: Value, level: int
 ) -> Iterator[tuple[Node, Value]]:
     """(node, log of weight·density) over (low, high) at step 2^-level, where it counts."""
-    centre, scale = peak(log_density, low, high)
-    cuts = [low, *sorted({c for c in (*corners, centre) if low < c < high}), high]
+    cuts = [low, *sorted({c for c in inner if low < c < high}), high]
     for a, b in pairwise(cuts):
         yield from _piece_nodes(log_density, _piece(a, b, scale), level)
 
@@ -207,5 +206,7 @@ def _tail(
     found.append((k, mass + mpmath.log(mpmath.mpf(23) / 24), need))
     nxt = k + 1
     yield nxt, log_density(nxt) - mpmath.log(24), need
-    for node, weight in line_nodes(log_density, k + mpmath.mpf(1) / 2, mpmath.inf, [], level):
+    start = k + mpmath.mpf(1) / 2
+    centre, scale = peak(log_density, start, mpmath.inf)
+    for node, weight in line_nodes(log_density, start, mpmath.inf, [centre], scale, level):
         yield node.x, weight, node.digits

@@ -46,6 +46,9 @@ def charts(family: Family, ring: Ring) -> tuple[dict[Expr, Expr], dict[Expr, Exp
         ) from e
     _check_round_trip(family, forward, backward, ring)
     if ring.elementwise:
+        if len(equations) > len(natural):
+            _check_declared(family, family.natural, family.working, forward)
+            _check_declared(family, family.working, family.natural, backward)
         _check_images(family, family.working, family.natural, forward)
         _check_images(family, family.natural, family.working, backward)
     return forward, backward
@@ -136,6 +139,31 @@ def _check_round_trip(
                 where=family.path,
                 why=f"going to the natural parameters and back gives {back}",
             )
+
+
+def _check_declared(
+    family: Family,
+    declared: tuple[Parameter, ...],
+    others: tuple[Parameter, ...],
+    solved: dict[Expr, Expr],
+) -> None:
+    """Where both directions are given, every one of them holds: not only those solved from."""
+    from blrgen.geometry.verify import parameter_points
+
+    for point in parameter_points((*family.fixed, *others), 6):
+        for p in declared:
+            if p.chart is None:
+                continue
+            given, should = (sp.N(e.subs(point), 30) for e in (p.chart, solved[p.symbol]))
+            if not abs(given - should) <= sp.Rational(1, 10**15) * (1 + abs(should)):
+                shown = ", ".join(f"{k} = {v}" for k, v in point.items())
+                raise UserError(
+                    f"the charts of {family.name!r} contradict each other at {p.name!r}",
+                    where=family.path,
+                    why=f"at {shown} it is given as {sp.N(given, 12)}; "
+                    f"by the other charts it should be {sp.N(should, 12)}",
+                    how="correct the one, or give one direction only",
+                )
 
 
 def _check_images(

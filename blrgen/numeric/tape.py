@@ -1,0 +1,268 @@
+"""Expressions as lists of instructions that run on arrays: of doubles, or of mpmath numbers.
+
+Logarithms are taken in the form that does not overflow:
+
+    log Σ c_k exp(a_k) = m + log Σ c_k exp(a_k − m),  m = max a_k
+    log x! = log Γ(x + 1),  log Γ,  log B and log of binomials by log Γ
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import mpmath
+import numpy as np
+import sympy as sp
+
+from blrgen.prove.evaluate import FUNCTIONS, Undefined, evaluate
+
+Expr = Any
+Array = Any
+_OVERFLOW = 10**15  # beyond this an exponential is 0 or ∞ for every purpose
+_FAR = mpmath.mpf(10) ** 30  # beyond this a sine says nothing
+
+
+class Tape:
+    """Several expressions of the same symbols, computed together."""
+
+    def __init__(self, outputs: Sequence[Expr], symbols: Sequence[Expr]) -> None:
+        self.symbols = tuple(symbols)
+        self._places = {s: i for i, s in enumerate(self.symbols)}
+        self._code: list[tuple[str, Any, tuple[int, ...]]] = []
+        self._known: dict[Expr, int] = {}
+        self._outputs = [self._place(log_form(sp.sympify(e))) for e in outputs]
+
+    def run(self, values: Sequence[Any], *, doubles: bool) -> list[Array]:
+        """The outputs; `values` are arrays or numbers, one a symbol."""
+        table = _DOUBLES if doubles else _MPMATH
+        cells: list[Any] = []
+        with np.errstate(all="ignore"):
+            for kind, what, args in self._code:
+                given = [cells[i] for i in args]
+                cells.append(self._step(kind, what, given, values, table, doubles))
+        return [cells[i] for i in self._outputs]
+
+    def _step(
+        self, kind: str, what: Any, given: list[Any], values: Sequence[Any],
+        table: dict[str, Callable[..., Any]], doubles: bool,
+    ) -> Any:  # fmt: skip
+        if kind == "input":
+            return values[what]
+        if kind == "number":
+            return float(what) if doubles else _number(what)
+        if kind == "+":
+            return reduce(np.add, given)  # as ufuncs: mpmath would first print an array
+        if kind == "*":
+            return reduce(np.multiply, given)
+        if kind == "whole power":
+            return given[0] ** what
+        if kind == "log of exponentials":
+            return _log_sum(given, table)
+        if kind == "call":
+            return table[what](*given)
+        return _each(what, self.symbols, values, doubles)
+
+    def _place(self, e: Expr) -> int:
+        found = self._known.get(e)
+        if found is None:
+            kind, what, args = self._instruction(e)
+            places = tuple(self._place(a) for a in args)
+            self._code.append((kind, what, places))
+            self._known[e] = found = len(self._code) - 1
+        return found
+
+    def _instruction(self, e: Expr) -> tuple[str, Any, tuple[Expr, ...]]:
+        if e in self._places:
+            return "input", self._places[e], ()
+        if e.is_number and (not e.args or not e.has(sp.Function)):
+            return "number", e, ()
+        if e.is_Add:
+            return "+", None, e.args
+        if e.is_Mul:
+            return "*", None, e.args
+        if e.is_Pow and e.exp.is_Integer:
+            return "whole power", int(e.exp), (e.base,)
+        if e.is_Pow:
+            return "call", "pow", (e.base, e.exp)
+        if isinstance(e, sp.log) and (parts := _exponentials(e.args[0])):
+            return "log of exponentials", None, parts
+        if type(e).__name__ in _DOUBLES and type(e).__name__ in _MPMATH:
+            return "call", type(e).__name__, e.args
+        return "each", e, ()
+
+
+def _exponentials(inside: Expr) -> tuple[Expr, ...]:
+    """(c₁, a₁, c₂, a₂, …) of a sum with an exponential in it."""
+    if not inside.is_Add or not inside.has(sp.exp):
+        return ()
+    parts: list[Expr] = []
+    for term in inside.args:
+        powers = [f for f in sp.Mul.make_args(term) if isinstance(f, sp.exp)]
+        rest = sp.Mul(*[f for f in sp.Mul.make_args(term) if not isinstance(f, sp.exp)])
+        parts += [rest, sp.Add(*[p.args[0] for p in powers])]
+    return tuple(parts)
+
+
+def log_form(e: Expr) -> Expr:
+    """Logarithms of factorials and gamma functions as log Γ, of positive factors as sums."""
+    if not e.args or not e.has(sp.log):
+        return e
+    args = [log_form(a) for a in e.args]
+    if not isinstance(e, sp.log):
+        return e.func(*args)
+    inside = args[0]
+    if isinstance(inside, sp.factorial):
+        return sp.loggamma(inside.args[0] + 1)
+    if isinstance(inside, sp.gamma):
+        return sp.loggamma(inside.args[0])
+    if isinstance(inside, sp.beta):
+        a, b = inside.args
+        return sp.loggamma(a) + sp.loggamma(b) - sp.loggamma(a + b)
+    if isinstance(inside, sp.binomial):
+        n, k = inside.args
+        return sp.loggamma(n + 1) - sp.loggamma(k + 1) - sp.loggamma(n - k + 1)
+    if isinstance(inside, sp.exp):
+        return inside.args[0]
+    if inside.is_Add:
+        inside = sp.expand(inside)
+    opened = sp.expand_log(sp.log(inside))
+    return opened if opened == e or not opened.is_Add else log_form(opened)
+
+
+def is_exact(x: Any) -> bool:
+    """Whether x is an array of mpmath numbers."""
+    return isinstance(x, np.ndarray) and x.dtype.kind == "O"
+
+
+def _log_sum(given: list[Any], table: dict[str, Callable[..., Any]]) -> Any:
+    coefficients, exponents = given[::2], given[1::2]
+    top = exponents[0]
+    for a in exponents[1:]:
+        top = np.where(_is_less(top, a), a, top)
+    terms = [
+        np.multiply(c, table["exp"](np.subtract(a, top)))
+        for c, a in zip(coefficients, exponents, strict=True)
+    ]
+    return np.add(top, table["log"](reduce(np.add, terms)))
+
+
+def _is_less(a: Any, b: Any) -> Any:
+    if isinstance(a, mpmath.mpc) or isinstance(b, mpmath.mpc):
+        return a.real < b.real
+    less: Any = np.frompyfunc(lambda x, y: bool(mpmath.re(x) < mpmath.re(y)), 2, 1)
+    if is_exact(a) or is_exact(b):
+        return np.asarray(less(a, b), dtype=bool)
+    return a < b
+
+
+def _number(e: Expr) -> Any:
+    if e.is_Rational:
+        return mpmath.mpf(int(e.p)) / int(e.q)
+    return evaluate(e, {})
+
+
+def _each(e: Expr, symbols: tuple[Expr, ...], values: Sequence[Any], doubles: bool) -> Any:
+    """What has no array form, number by number."""
+
+    def at(*numbers: Any) -> Any:
+        point = {s: mpmath.mpf(v) if doubles else v for s, v in zip(symbols, numbers, strict=True)}
+        try:
+            return evaluate(e, point)
+        except Undefined:
+            return mpmath.nan
+
+    found = np.frompyfunc(at, len(symbols), 1)(*values)
+    return np.asarray(found, dtype=float) if doubles else found
+
+
+def _elementwise(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
+    """A function of mpmath numbers on arrays; where it has no value it is nan."""
+
+    def safe(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return mpmath.nan
+
+    made: Callable[..., Any] = np.frompyfunc(safe, count, 1)
+    return made
+
+
+def _exp(x: Any) -> Any:
+    size = mpmath.re(x)
+    if size > _OVERFLOW:
+        return mpmath.inf
+    return mpmath.mpf(0) if size < -_OVERFLOW else mpmath.exp(x)
+
+
+def _wave(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: mpmath.mpf(0) if abs(x) > _FAR else function(x)
+
+
+def _saturated(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: mpmath.sign(x) if abs(mpmath.re(x)) > 10**6 else function(x)
+
+
+def _grown(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: abs(x) * mpmath.inf if abs(mpmath.re(x)) > _OVERFLOW else function(x)
+
+
+def _log(x: Any) -> Any:
+    return -mpmath.inf if x == 0 else mpmath.log(x)
+
+
+def _loggamma(x: Any) -> Any:
+    if isinstance(x, mpmath.mpf) and x <= 0 and x == mpmath.floor(x):
+        return mpmath.inf
+    return mpmath.loggamma(x)
+
+
+def _real_pow(base: Any, power: Any) -> Any:
+    if base == 0:
+        return mpmath.mpf(0) if power > 0 else mpmath.inf if power < 0 else mpmath.mpf(1)
+    return mpmath.power(base, power)
+
+
+_ARITY = {"pow": 2, "polygamma": 2, "beta": 2, "binomial": 2, "besseli": 2}
+_PLAIN_MPMATH: dict[str, Callable[..., Any]] = {
+    **{k: v for k, v in FUNCTIONS.items() if k not in ("Max", "Min", "Larger", "Smaller", "zeta")},
+    "exp": _exp, "log": _log, "loggamma": _loggamma, "pow": _real_pow,
+    "sin": _wave(mpmath.sin), "cos": _wave(mpmath.cos), "tanh": _saturated(mpmath.tanh),
+    "sinh": _grown(mpmath.sinh), "cosh": _grown(mpmath.cosh), "erf": _saturated(mpmath.erf),
+}  # fmt: skip
+_MPMATH: dict[str, Callable[..., Any]] = {
+    name: _elementwise(f, _ARITY.get(name, 1)) for name, f in _PLAIN_MPMATH.items()
+}
+
+
+def _double(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
+    """A function of doubles on arrays; where it has no value it is nan."""
+
+    def safe(*args: Any) -> float:
+        try:
+            return float(function(*map(float, args)))
+        except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+            return math.nan
+
+    made = np.frompyfunc(safe, count, 1)
+    return lambda *args: np.asarray(made(*args), dtype=float)
+
+
+def _log_gamma(x: float) -> float:
+    return math.inf if x == math.inf or (x <= 0 and x == math.floor(x)) else math.lgamma(x)
+
+
+_DOUBLES: dict[str, Callable[..., Any]] = {
+    "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "Abs": np.abs, "sin": np.sin, "cos": np.cos,
+    "tan": np.tan, "atan": np.arctan, "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh,
+    "atanh": np.arctanh, "sign": np.sign, "floor": np.floor, "pow": np.power,
+    "loggamma": _double(_log_gamma), "gamma": _double(math.gamma),
+    "factorial": _double(lambda x: math.gamma(x + 1)), "erf": _double(math.erf),
+    "erfc": _double(math.erfc), "digamma": _double(mpmath.fp.digamma),
+    "polygamma": _double(lambda n, x: mpmath.fp.psi(int(n), x), 2),
+    "beta": _double(mpmath.fp.beta, 2), "binomial": _double(mpmath.fp.binomial, 2),
+    "besseli": _double(mpmath.fp.besseli, 2),
+}  # fmt: skip

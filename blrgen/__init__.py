@@ -13,15 +13,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from blrgen.api import derive as derive
+    from blrgen.api import family as family
     from blrgen.core import Derivation as Derivation
     from blrgen.errors import UserError as UserError
 
 __version__ = "0.1.0"
 
 # name → the module it comes from, imported at first use
-_HOME = {"derive": "blrgen.api", "Derivation": "blrgen.core", "UserError": "blrgen.errors"}
+_HOME = {
+    "derive": "blrgen.api",
+    "family": "blrgen.api",
+    "Derivation": "blrgen.core",
+    "UserError": "blrgen.errors",
+}
 
-__all__ = ["Derivation", "UserError", "__version__", "derive"]
+__all__ = ["Derivation", "UserError", "__version__", "derive", "family"]
 
 
 def __getattr__(name: str) -> Any:

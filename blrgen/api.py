@@ -12,10 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from blrgen.approximate.base import check_request, parse_request
 from blrgen.core import Derivation, Recipe
 from blrgen.errors import NotApplicable, UserError, did_you_mean
+
+if TYPE_CHECKING:
+    from blrgen.geometry import Geometry
 
 Request = str | tuple[str, str | None]
 
@@ -55,6 +59,20 @@ def derive(what: str, approximations: Iterable[Request] = (), loss: str = "") ->
         d = approximate(d, flag, option)
     d = put_loss(d)
     return _with_defaults(d, recipe) if recipe is not None else d
+
+
+def family(what: str) -> Geometry:
+    """The geometry of a family, by its name or the path of its file.
+
+    >>> import blrgen
+    >>> g = blrgen.family("gaussian")
+    >>> g.divergence.kl_in_working
+    v/(2*v_0) - log(v)/2 + log(v_0)/2 - 1/2 + (m - m_0)**2/(2*v_0)
+    """
+    from blrgen.geometry import geometry_of
+    from blrgen.read.family import read_family
+
+    return geometry_of(read_family(what))
 
 
 def approximate(d: Derivation, flag: str, option: str | None = None) -> Derivation:

@@ -95,3 +95,14 @@ def test_a_concrete_loss_does_not_undo_an_approximation() -> None:
     assert not d.rule.expr("s_next").has(d.rule["y"].symbol)
     exact = blrgen.derive("gaussian-diag", ["stochastic"], loss="log(1+exp(-y*theta))")
     assert "h" not in exact.rule
+
+
+def test_a_family_is_its_geometry() -> None:
+    g = blrgen.family("gaussian")
+    assert g.metric_in_charts.working[0][0] == 1 / g.working[1]
+    assert "Kullback–Leibler" in str(g)
+    assert g._repr_html_().startswith("<h1>") and "<math>" in g._repr_html_()
+    assert g._repr_latex_().startswith("$\\displaystyle") and r"\mathcal{H}" in g._repr_latex_()
+    assert "$$" in g._repr_markdown_()
+    with pytest.raises(blrgen.UserError):
+        blrgen.family("gausian")

@@ -17,6 +17,9 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
+# What a test sees is computed, not remembered; tests of the cache name a folder of their own.
+os.environ["BLRGEN_CACHE"] = "off"
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

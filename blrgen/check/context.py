@@ -12,11 +12,11 @@ import mpmath
 
 from blrgen.algebra.ring import Ring, ring_of
 from blrgen.check.finding import NotChecked, Wrong, digits
-from blrgen.check.measure import DPS, Measure, Table, number
 from blrgen.check.points import Point, at_zero, distinct, edges, interior
 from blrgen.core import Family
 from blrgen.errors import InternalError, UserError
 from blrgen.geometry.geometry import Geometry, geometry_of
+from blrgen.prove.density import DPS, Measure, NotIntegrated, Table, number
 from blrgen.prove.evaluate import Undefined, evaluate
 from blrgen.read.declaration import Source
 
@@ -82,7 +82,7 @@ class Context:
         inner = [(p, self.measure.table(p)) for p in interior(self.family)]
         outer = []
         for p in self.points[len(inner) :]:
-            with suppress(NotChecked):
+            with suppress(NotIntegrated):
                 outer.append((p, self.measure.table(p)))
         return [*inner, *outer]
 

@@ -75,7 +75,7 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
         return
     import mpmath
 
-    from blrgen.check.measure import DPS
+    from blrgen.prove.density import DPS, NotIntegrated
 
     try:
         with limit(SECONDS), mpmath.workdps(DPS):
@@ -86,7 +86,7 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
         yield wrong.finding(name)
     except OutOfTime:
         yield Finding(name, True, f"not checked: not done in {SECONDS} seconds", NOT_CHECKED)
-    except NotChecked as reason:
+    except (NotChecked, NotIntegrated) as reason:
         yield Finding(name, True, f"not checked: {reason}", NOT_CHECKED)
     except (UserError, InternalError) as error:
         yield Finding(name, False, str(error), "refuted")

@@ -13,7 +13,7 @@ import math
 import sys
 
 from blrgen.cli.output import coloured, result
-from blrgen.cli.parser import OneOf, Parser
+from blrgen.cli.parser import OneOf, Parser, columns
 from blrgen.errors import UserError
 
 FORMATS = ("text", "latex", "markdown", "html", "json")
@@ -31,13 +31,38 @@ def configure(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the geometry."""
     at = point(options.at)
-    from blrgen.geometry import geometry_of
-    from blrgen.read.family import read_family
-    from blrgen.show import render_geometry
+    colour = coloured(sys.stdout)
 
-    geometry = geometry_of(read_family(options.family))
-    result(render_geometry(geometry, options.format, at=at, colour=coloured(sys.stdout)))
+    def page() -> str:
+        from blrgen.geometry import geometry_of
+        from blrgen.read.family import read_family
+        from blrgen.show import render_geometry
+
+        geometry = geometry_of(read_family(options.family))
+        return render_geometry(geometry, options.format, at=at, colour=colour)
+
+    declaration = self_contained(options.family)
+    if declaration is None:
+        result(page())
+        return 0
+    from blrgen.cache import remembered
+
+    look = f"{options.format} {colour} {columns()} {sorted(at.items())}"
+    result(str(remembered("show", (options.family, declaration, look), page)))
     return 0
+
+
+def self_contained(family: str) -> bytes | None:
+    """The bytes that a page depends on besides the engine; None where they refer to others."""
+    from blrgen.read.family import find_family
+
+    if "*" in family and not family.endswith(".toml"):
+        return b""  # a product of families that come with blrgen
+    try:
+        data = find_family(family).read_bytes()
+    except OSError:
+        return None
+    return None if b"product" in data else data
 
 
 def point(text: str) -> dict[str, float]:

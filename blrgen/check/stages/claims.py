@@ -17,11 +17,11 @@ from blrgen.check.claimed import derived, measured
 from blrgen.check.context import Context
 from blrgen.check.double import in_double
 from blrgen.check.finding import NOT_CHECKED, Finding, NotChecked, Wrong, digits
-from blrgen.check.measure import number
 from blrgen.check.points import Point, far_out
 from blrgen.check.stages.entropy_gradient import well_conditioned
 from blrgen.check.stages.parametrisations import _exact
 from blrgen.errors import InternalError, UserError
+from blrgen.prove.density import NotIntegrated, number
 from blrgen.prove.evaluate import Undefined, evaluate
 from blrgen.read.claims import Claim, read_claims
 
@@ -68,7 +68,7 @@ def _against_density(context: Context, claim: Claim) -> int:
     """At how many points it agrees with the density's own numbers; 0 where there are none."""
     try:
         tables = context.tables
-    except NotChecked:
+    except (NotChecked, NotIntegrated):
         return 0
     count = 0
     for point, table in tables:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from blrgen.check.context import Context
 from blrgen.check.finding import NotChecked, within
-from blrgen.check.measure import number
 from blrgen.check.stages.parametrisations import _exact
+from blrgen.prove.density import number
 
 NAME = "inverse mean"
 NEEDS: tuple[str, ...] = ()

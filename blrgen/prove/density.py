@@ -15,17 +15,20 @@ from typing import Any
 import mpmath
 import sympy as sp
 
-from blrgen.check.finding import NotChecked, Wrong
-from blrgen.check.quadrature import Diverges, integer_nodes, line_nodes, peak
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.prove.evaluate import Undefined, evaluate
+from blrgen.prove.quadrature import Diverges, integer_nodes, line_nodes, peak
 
 Expr = Any
 Value = Any
 DPS = 30
 AGREE = mpmath.mpf(10) ** -14  # two successive steps of the quadrature
 LEVELS = (2, 3, 4, 5, 6)
+
+
+class NotIntegrated(Exception):
+    """No number for the density's mass here; the message says why.  Not that it has none."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class Measure:
                     return now
                 before = gap
             last = now
-        raise NotChecked(f"the quadrature does not settle at {_at(point)}")
+        raise NotIntegrated(f"the quadrature does not settle at {_at(point)}")
 
     def _at(self, point: Mapping[Expr, Expr], weigh: Weigh, level: int) -> Table:
         family, fixed, natural = self.family, weigh.fixed, weigh.natural
@@ -152,7 +155,7 @@ class Measure:
         if support.kind == "integers":
             return [n for n in integer_nodes(weigh, low, high, level) if n[1] > mpmath.ninf]
         if support.kind not in ("interval", "vector") or not self.family.elementwise:
-            raise NotChecked("no quadrature over this support")
+            raise NotIntegrated("no quadrature over this support")
         if weigh.around is None:
             weigh.around = peak(weigh, low, high)
         cuts = [*corners_of(self.family, fixed), weigh.around[0]]
@@ -188,8 +191,12 @@ class Weigh:
             statistics = [self._real(t, env, memo, "the statistic") for t in self.family.statistics]
             base = self._real(self.family.base_measure, env, memo, "the base measure")
             if base < 0:
-                raise Wrong("the base measure", {self.family.variable: x}, mpmath.nstr(base, 8),
-                            "positive or zero")  # fmt: skip
+                raise UserError(
+                    f"the base measure of {self.family.name!r} is negative",
+                    where=self.family.path,
+                    why=f"at {self.family.variable} = {mpmath.nstr(x, 8)} it is "
+                    f"{mpmath.nstr(base, 8)}",
+                )
             self.memo[x] = found = (statistics, mpmath.log(base) if base else mpmath.ninf)
         return found
 

@@ -22,17 +22,18 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.rewrite import put, refuse, say
     from blrgen.core import Assignment
     from blrgen.rule.arrange import arrange
-    from blrgen.rule.assemble import _rule
+    from blrgen.rule.assemble import rule_of
 
     if option == "natural":
         return say(d, "coordinates", option, "Natural coordinates", "the rule's own coordinates")
     geometry = d.geometry
-    if not geometry.family.working or not d.expectation.working_gradient:
+    if not geometry.family.working or not (
+        d.expectation.working_gradient or geometry.ring.elementwise
+    ):
         raise refuse(
             "coordinates working", f"{d.family.name} has no working coordinates to step in"
         )
-    exact = _rule(geometry, d.expectation, d.exact)
-    if exact.assignments != d.rule.assignments:
+    if rule_of(d).assignments != d.rule.assignments:
         raise refuse(
             "coordinates working",
             "the rule has been rewritten already",
@@ -51,19 +52,27 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 
 def working_step(d: Derivation) -> tuple[Expr, ...]:
-    """−F_ψ⁻¹ ∇_ψ(𝔼_q[ℓ] − 𝓗), block by block of the transported metric."""
+    """−F_ψ⁻¹ ∇_ψ(𝔼_q[ℓ] − 𝓗): block by block of the transported metric where it has blocks.
+
+    Where it couples scalar parameters the same displacement comes from the chart,
+    (∂ψ/∂λ)·(−∇_μ(𝔼_q[ℓ] − 𝓗)).
+    """
     from blrgen.algebra.calculus import gradient
     from blrgen.algebra.solve import isolate
     from blrgen.approximate.rewrite import refuse
     from blrgen.geometry.geometry import direction_symbol
 
     geometry, ring = d.geometry, d.geometry.ring
+    coupled = _coupled(d)
+    if ring.elementwise and (coupled or not d.expectation.identities):
+        return _through_the_chart(d)
+    if coupled:
+        raise refuse(
+            "coordinates working", f"the Fisher metric couples {coupled[0]} and {coupled[1]}"
+        )
     entropy = geometry.to_working(geometry.entropy)
     steps = []
     for x, slope in zip(geometry.working, d.expectation.working_gradient, strict=True):
-        for other in geometry.working:
-            if other != x and geometry.mixed_metric(x, other) != 0:
-                raise refuse("coordinates working", f"the Fisher metric couples {x} and {other}")
         unknown, probe = direction_symbol(x, "X"), direction_symbol(x, "Y")
         pull = gradient(geometry.metric(x, unknown, probe), probe)
         downhill = gradient(entropy, x) - slope
@@ -71,11 +80,36 @@ def working_step(d: Derivation) -> tuple[Expr, ...]:
     return tuple(steps)
 
 
+def _coupled(d: Derivation) -> tuple[Expr, Expr] | None:
+    """Two working parameters between which the Fisher metric has an entry."""
+    for i, x in enumerate(d.geometry.working):
+        for y in d.geometry.working[:i]:
+            if d.geometry.mixed_metric(y, x) != 0:
+                return y, x
+    return None
+
+
+def _through_the_chart(d: Derivation) -> tuple[Expr, ...]:
+    import sympy as sp
+
+    from blrgen.algebra.partial import partial
+
+    geometry = d.geometry
+    steps = []
+    for x in geometry.working:
+        chart = geometry.working_of_natural[x]
+        slopes = [geometry.to_working(partial(chart, lam)) for lam in geometry.natural]
+        step = sp.Add(*[s * v for s, v in zip(slopes, d.exact.direction.parts, strict=True)])
+        steps.append(sp.expand(step))
+    return tuple(steps)
+
+
 APPROXIMATION = Approximation(
     flag="coordinates",
     summary="the coordinates in which the step is straight: natural (the rule) or working",
     rewrites="λ⁺ = λ − ρ∇_μL → ψ⁺ = ψ − ρF_ψ⁻¹∇_ψL",
-    requires="working coordinates with a block-diagonal Fisher metric; before other rewritings",
+    requires="working coordinates (of matrices: with a block-diagonal Fisher metric); "
+    "before other rewritings",
     citation="Amari (1998)",
     apply=apply,
     options=("natural", "working"),

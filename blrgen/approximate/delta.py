@@ -17,6 +17,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if d.fact("relaxed"):
         return _mean_of_the_noise(d)
     if not any(p.at == "q" for p in probes(d)):
+        if any(p.at in ("score", "weighted", "implicit") for p in probes(d)):
+            return _at_the_mean(d, option)
         if any(p.order == 0 for p in probes(d)):
             raise refuse(
                 "delta",
@@ -25,6 +27,52 @@ def apply(d: Derivation, option: str | None) -> Derivation:
             )
         raise refuse("delta", "no expectation under q is left in the rule")
     d = set_probes(d, lambda p: replace(p, at="m") if p.at == "q" else p)
+    return say(d, "delta", option, "Delta method", APPROXIMATION.summary)
+
+
+def _at_the_mean(d: Derivation, option: str | None) -> Derivation:
+    """E_q[p ℓ′] → p(E[x])·ℓ′(E[x]), where E_q[x] has a closed form and nothing else is asked."""
+    from blrgen.approximate.rewrite import (
+        drop_unused,
+        probes,
+        put,
+        refuse,
+        say,
+        substitute,
+        with_quantities,
+    )
+    from blrgen.expect.moments import expected_value
+    from blrgen.expect.probes import Probe
+    from blrgen.rule.quantities import probe_quantity
+    from blrgen.show.expression import latex, unicode
+
+    x = d.family.variable
+    for p in probes(d):
+        if p.at == "score":
+            raise refuse(
+                "delta",
+                f"{p.name} is the loss weighted by the score, whose mean is zero: its value at one "
+                "point says nothing of it",
+                "a candidate all of whose parameters have a differential identity",
+            )
+        if p.at == "implicit" or p.order == 0 or d.expectation.folded:
+            raise refuse("delta", f"{p.name} is no derivative of the loss that could be taken "
+                         f"at a mean of {x}")  # fmt: skip
+    mean = expected_value(x, d.geometry)
+    if mean is None:
+        raise refuse("delta", f"the mean of {x} has no closed form")
+    mean = d.geometry.to_working(mean)
+    at, tex = unicode(mean), latex(mean)
+    g = Probe(
+        "g", d.geometry.ring.gradient_symbol(), 1, "m",
+        meaning=f"ℓ′({at}): the derivative of the loss at the mean of {unicode(x)}, {at}",
+        text=f"ℓ′({at})", latex=rf"\ell'({tex})",
+    )  # fmt: skip
+    table = {p.symbol: p.weight.subs(x, mean) * g.symbol for p in probes(d)}
+    gone = tuple(p.name for p in probes(d))
+    d = substitute(d, table)
+    d = with_quantities(d, (probe_quantity(g, d.geometry, mean),), drop=gone)
+    d = put(drop_unused(d), probes=(g,), place=mean)
     return say(d, "delta", option, "Delta method", APPROXIMATION.summary)
 
 

@@ -39,9 +39,13 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.core import Equation
     from blrgen.rule.arrange import common_factor
 
-    name, m = scale(d, "retraction"), location(d, "retraction")
     if d.fact("retraction"):
         raise refuse("retraction", "the step is already retracted")
+    if d.geometry.ring.elementwise and not (d.fact("scale") and d.fact("location")):
+        from blrgen.approximate.blocks import retract_blocks
+
+        return retract_blocks(d, option, christoffel_of)
+    name, m = scale(d, "retraction"), location(d, "retraction")
     if f"{name}_prev" in d.rule:
         raise refuse("retraction", "with momentum on the scale the step is not a geodesic's")
     family_scale, kept = scale_value(d)
@@ -133,9 +137,10 @@ def _check_blocks(d: Derivation, x: Expr) -> None:
 
 APPROXIMATION = Approximation(
     flag="retraction",
-    summary="the scale follows the geodesic to second order, which keeps it positive definite",
-    rewrites="S + ρG → S + ρG − ½ρ²Γ(G, G), and the old S divides the mean step",
-    requires="a scale whose Fisher metric does not mix with the mean's",
+    summary="parameters with an end follow the geodesic to second order, which keeps them inside",
+    rewrites="S + ρG → S + ρG − ½ρ²Γ(G, G), each block by the old values of the others",
+    requires="a scale whose Fisher metric does not mix with the mean's, or scalar parameters "
+    "on half-lines with −Γ·(distance to the end) > ½",
     citation="Lin, Schmidt & Khan (2020)",
     apply=apply,
 )

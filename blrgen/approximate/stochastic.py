@@ -9,6 +9,7 @@ from blrgen.approximate.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Assignment, Derivation, Quantity
+    from blrgen.expect.probes import Probe
 
 Expr = Any
 
@@ -16,6 +17,8 @@ Expr = Any
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.rewrite import probes, refuse, say, set_probes
 
+    if any(p.at in ("score", "weighted", "implicit") for p in probes(d)):
+        return _by_the_caller(d, option)
     if any(p.order == 0 for p in probes(d)):
         raise refuse(
             "stochastic",
@@ -30,6 +33,28 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         because = "one draw θ ~ q and a minibatch stand for the expectation and the data"
     d = set_probes(d, lambda p: replace(p, minibatch=True))
     return say(d, "stochastic", option, "Stochastic approximation", because)
+
+
+def _by_the_caller(d: Derivation, option: str | None) -> Derivation:
+    """Inputs that are expectations under a candidate of any kind: estimates of them do."""
+    from blrgen.approximate.rewrite import probes, refuse, say, set_probes
+
+    if any(p.minibatch for p in probes(d)):
+        raise refuse("stochastic", "every input is already an estimate")
+
+    def estimated(p: Probe) -> Probe:
+        here, _, words = p.meaning.partition(": ")
+        return replace(
+            p, minibatch=True, meaning=f"{here}: {words}; an unbiased estimate from draws and a "
+            "minibatch",
+        )  # fmt: skip
+
+    d = set_probes(d, estimated)
+    return say(
+        d, "stochastic", option, "Stochastic approximation",
+        "draws from q and a minibatch, averaged by the caller, stand for the expectation and the "
+        "data",
+    )  # fmt: skip
 
 
 def add_draw(d: Derivation) -> Derivation:

@@ -15,13 +15,13 @@ _NUMPY = {
     "sqrt": "np.sqrt", "exp": "np.exp", "log": "np.log", "log1p": "np.log1p",
     "expm1": "np.expm1", "sin": "np.sin", "cos": "np.cos", "tanh": "np.tanh",
     "sinh": "np.sinh", "cosh": "np.cosh", "atanh": "np.arctanh", "abs": "np.abs",
-    "sign": "np.sign", "max": "np.maximum", "min": "np.minimum",
+    "sign": "np.sign", "floor": "np.floor", "max": "np.maximum", "min": "np.minimum",
 }  # fmt: skip
 _MATH = {
     "sqrt": "math.sqrt", "exp": "math.exp", "log": "math.log", "log1p": "math.log1p",
     "expm1": "math.expm1", "sin": "math.sin", "cos": "math.cos", "tanh": "math.tanh",
     "sinh": "math.sinh", "cosh": "math.cosh", "atanh": "math.atanh", "abs": "abs",
-    "max": "max", "min": "min",
+    "floor": "math.floor", "max": "max", "min": "min",
 }  # fmt: skip
 
 

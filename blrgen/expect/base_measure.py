@@ -47,7 +47,7 @@ def log_base_of(geometry: Geometry) -> LogBase:
     if found is not None:
         return LogBase(
             "span", found,
-            general + "log h = c + ⟨b, T⟩ is in the span of the statistics, so ∇_μ𝓗 = −λ − b",
+            general + "log h = ⟨c, T⟩ + constant is in the span of the statistics: ∇_μ𝓗 = −λ − c",
         )  # fmt: skip
     gradient = _closed(geometry, log_h)
     if gradient is not None:

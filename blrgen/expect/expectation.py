@@ -79,7 +79,16 @@ def expectation_of(geometry: Geometry, loss: Expr = None, route: str = "") -> Ex
     try:
         return _by_bonnet_and_price(geometry, base, loss)
     except NoIdentity as e:
-        return _by_what_there_is(geometry, base, loss, str(e))
+        return _by_what_there_is(geometry, base, loss, _why_none(geometry, str(e)))
+
+
+def _why_none(geometry: Geometry, reason: str) -> str:
+    """Why the score stands in: no quadratic exponent, and no first-order identity either."""
+    if geometry.integral.quadratic is not None:
+        return reason
+    if not geometry.family.elementwise:
+        return "log q is not quadratic in the variable"
+    return "log q is not quadratic, and no p with ∂q = −(p q)′ was found on it"
 
 
 def _by_bonnet_and_price(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
@@ -174,7 +183,7 @@ def _operators(geometry: Geometry, base: LogBase) -> tuple[tuple[Operator, ...],
 
 def _moments(geometry: Geometry, base: LogBase, parts: Split) -> Expectation:
     why = (
-        "the loss is in the span of the statistics, ℓ = c + ⟨b, T⟩: ∇_μ𝔼_q[ℓ] = b exactly"
+        "the loss is in the span of the statistics, ℓ = ⟨c, T⟩ + constant: ∇_μ𝔼_q[ℓ] = c exactly"
         if parts.closed == 0
         else "𝔼_q[ℓ] has a closed form, so ∇_μ𝔼_q[ℓ] = F⁻¹∇_λ of it"
     )
@@ -253,7 +262,7 @@ def _described(
     geometry: Geometry, operators: tuple[Operator, ...], scored: list[int], reason: str
 ) -> tuple[str, str]:
     if not operators:
-        return "score", f"no differential identity ({reason}): the score function always holds"
+        return "score", f"no identity ({reason}): the score function always holds"
     kind = "difference" if operators[0].difference else "differential"
     if not scored:
         counts = operators[0].difference

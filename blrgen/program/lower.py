@@ -37,7 +37,7 @@ Expr = Any
 _CALLS = {
     "exp": "exp", "log": "log", "tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "sin": "sin",
     "cos": "cos", "atanh": "atanh", "Abs": "abs", "sign": "sign", "Max": "max", "Min": "min",
-    "log1p": "log1p", "expm1": "expm1",
+    "floor": "floor", "log1p": "log1p", "expm1": "expm1",
 }  # fmt: skip
 _RELATIONS = {
     "StrictLessThan": "<", "LessThan": "<=", "StrictGreaterThan": ">", "GreaterThan": ">=",

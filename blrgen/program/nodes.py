@@ -13,7 +13,7 @@ from fractions import Fraction
 # Functions of one argument, and of two or more, that every target can print.
 UNARY = (
     "sqrt", "exp", "log", "log1p", "expm1", "sin", "cos", "tanh", "sinh", "cosh",
-    "atanh", "abs", "sign", "softplus", "logistic", "logcosh2",
+    "atanh", "abs", "sign", "floor", "softplus", "logistic", "logcosh2",
 )  # fmt: skip
 NARY = ("max", "min", "pow")
 CALLS = UNARY + NARY

@@ -21,6 +21,7 @@ from blrgen.expect.expectation import Expectation, NoRoute, expectation_of
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.rule.arrange import arrange
 from blrgen.rule.data import data_quantities, with_hyperparameters
+from blrgen.rule.divisors import divisors
 from blrgen.rule.lines import exact_lines
 from blrgen.rule.quantities import hyper, probe_quantity, state
 from blrgen.rule.rule import RHO, ExactRule, exact_rule
@@ -81,6 +82,11 @@ def _roles(geometry: Geometry, expectation: Expectation) -> tuple[tuple[str, Any
     )
 
 
+def rule_of(d: Derivation) -> Rule:
+    """The exact rule of a derivation, before any rewriting."""
+    return _rule(d.geometry, d.expectation, d.exact)
+
+
 def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rule:
     family = geometry.family
     quantities: list[Quantity] = []
@@ -104,8 +110,18 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
     quantities += [probe_quantity(p, geometry) for p in expectation.probes]
     quantities.append(hyper("rho"))
     quantities += [_constant(p, first[p.symbol]) for p in family.fixed]
-    assignments = tuple(
-        Assignment(f"{x.name}_next", arrange(value, [RHO])) for x, value in exact.working_next
+    taken = {q.name for q in quantities} | {p.name for p in family.natural}
+    named = divisors([value for _, value in exact.working_next], taken)
+    quantities += [
+        Quantity(s.name, "intermediate", "elementwise", s, "divisor that the terms of F⁻¹ share")
+        for s in named.values()
+    ]
+    assignments = (
+        *(Assignment(s.name, divisor) for divisor, s in named.items()),
+        *(
+            Assignment(f"{x.name}_next", arrange(value.xreplace(named), [RHO]))
+            for x, value in exact.working_next
+        ),
     )
     return Rule(tuple(quantities), assignments, _posterior(geometry))
 

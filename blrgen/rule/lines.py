@@ -10,9 +10,11 @@ from blrgen.core import Equation, Rule, Step
 from blrgen.errors import UserError
 from blrgen.expect.expectation import Expectation
 from blrgen.expect.operators import Operator
+from blrgen.expect.probes import Subject
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of
 from blrgen.rule.arrange import arrange
+from blrgen.rule.divisors import divisors
 from blrgen.rule.quantities import probe_quantity
 from blrgen.rule.rule import RHO, ExactRule, entropy_gradient
 
@@ -160,6 +162,7 @@ def _expectation_lines(geometry: Geometry, expectation: Expectation) -> list[Ste
     extra = _gradient_notation(
         "E", f"𝔼_q[{subject}]", rf"\mathbb{{E}}_q[{latex}]", len(expectation.mean_gradient)
     )
+    named = divisors(expectation.mean_gradient, set())
     spelled = [p for p in expectation.probes if p.formula[0]]
     chain = (
         "the chain rule, ∇_ψ = (∂μ/∂ψ)ᵀ∇_μ, solved for ∇_μ"
@@ -171,9 +174,10 @@ def _expectation_lines(geometry: Geometry, expectation: Expectation) -> list[Ste
             "Gradient of the expected loss",
             (
                 *(
-                    Equation(sym(f"grad_mu{i}_E"), x)
+                    Equation(sym(f"grad_mu{i}_E"), x.xreplace(named))
                     for i, x in _numbered(expectation.mean_gradient)
                 ),
+                *(Equation(s, divisor) for divisor, s in named.items()),
                 *(Equation(p.symbol, sym(f"{p.name}_is")) for p in spelled),
             ),
             chain,
@@ -189,7 +193,7 @@ def _operator_line(o: Operator, expectation: Expectation) -> Step:
     from blrgen.show.expression import latex, unicode
 
     probes = {p.weight: p for p in expectation.probes if p.at == "weighted"}
-    subject, in_latex = ("ℓ + log h", r"\ell + \log h") if expectation.folded else ("ℓ", r"\ell")
+    subject, in_latex = Subject(expectation.rest, expectation.folded).words(bracket=False)
     parts, right, notation = [], [], []
     mark, tex = ("∇ₖ", r"\nabla_k") if o.difference else ("∂ₓ", r"\partial_x")
     for i, (c, f) in enumerate(o.terms):
@@ -233,8 +237,9 @@ def _rule_lines(
 ) -> list[Step]:
     ring = geometry.ring
     notation = probe_notation(rule)
+    named = divisors(exact.natural_next.parts, set())
     natural = tuple(
-        Equation(ring.symbol_like(x, f"{x.name}_next"), arrange(y, [RHO]))
+        Equation(ring.symbol_like(x, f"{x.name}_next"), arrange(y.xreplace(named), [RHO]))
         for x, y in zip(geometry.natural, exact.natural_next.parts, strict=True)
     )
     lines = [

@@ -24,6 +24,7 @@ from blrgen.approximate.rewrite import (
     put,
     rewrite,
     say,
+    shown,
     substitute,
     with_quantities,
 )
@@ -41,6 +42,8 @@ def put_loss(d: Derivation) -> Derivation:
     if d.loss.expr is None:
         return d
     d = d.with_(loss=with_hyperparameters(d.loss))
+    if d.expectation.split is not None and not probes(d):
+        return d  # all of it is in the rule already
     known: dict[Expr, Expr] = {}
     left: list[str] = []
     kept: list[str] = []
@@ -58,6 +61,8 @@ def put_loss(d: Derivation) -> Derivation:
     d = put(d, probes=tuple(p for p in probes(d) if p.symbol not in known))
     d = _cancel_new_scale(d)
     note = "its derivatives, where the rule probes the loss"
+    if d.expectation.split is not None:
+        note = f"what is left of it, {shown(d.expectation.rest)}, where the rule probes the loss"
     if d.fact("ess"):
         note += "; taken as the mean loss ℓ̄, one example's worth"
     if kept:
@@ -70,7 +75,7 @@ def put_loss(d: Derivation) -> Derivation:
 def derivative(d: Derivation, order: int) -> Expr:
     """ℓ, ∇ℓ or ∇²ℓ as a function of θ."""
     ring, theta = d.geometry.ring, d.family.variable
-    loss = d.loss.expr
+    loss = d.loss.expr if d.expectation.split is None else d.expectation.rest
     if order == 0:
         return loss
     slope = gradient(loss, theta)
@@ -83,12 +88,14 @@ def derivative(d: Derivation, order: int) -> Expr:
 
 def _value(d: Derivation, probe: Probe) -> Expr | None:
     theta = d.family.variable
-    if probe.stand_in or probe.at == "score":
+    if probe.stand_in or probe.at in ("score", "implicit"):
         return None
+    if probe.at == "weighted":
+        return _weighted(d, probe)
     value = derivative(d, probe.order)
     if probe.at == "theta":
         return value.subs(theta, d.rule["theta"].symbol)
-    mean = dict(d.rule.posterior).get("mean")
+    mean = dict(d.rule.posterior).get("mean", d.fact("place"))
     if probe.at == "m":
         return value.subs(theta, mean)
     if probe.at == "q":
@@ -97,6 +104,18 @@ def _value(d: Derivation, probe: Probe) -> Expr | None:
     if probe.at in points:
         return value.subs(theta, points[probe.at])
     raise UserError(f"the loss cannot be put where the rule probes it ({probe.at})")
+
+
+def _weighted(d: Derivation, probe: Probe) -> Expr | None:
+    """E_q[w ℓ′] or E_q[w Δℓ], where that has a closed form and log h is not in it."""
+    from blrgen.expect.moments import expected_value
+
+    if d.expectation.folded:
+        return None
+    x, loss = d.family.variable, derivative(d, 0)
+    step = loss.subs(x, x + 1) - loss if probe.order == 0 else derivative(d, 1)
+    found = expected_value(probe.weight * step, d.geometry)
+    return None if found is None else d.geometry.to_working(found)
 
 
 def _expected(d: Derivation, value: Expr) -> Expr | None:

@@ -106,6 +106,10 @@ REWRITES: dict[str, Callable[[], bool]] = {
     "stale-mean": lambda: says(derive("bernoulli-sign", ["relax", "stale-mean"]), "mu",
                                "tanh(lam_prev)"),
     "fixed-point": lambda: diag("delta", "fixed-point").rule.until == "fixed point",
+    "route": lambda: [q.name for q in diag("route=score").rule.of("input")] == ["r1", "r2"]
+    and [q.name for q in diag("route=identities").rule.of("input")] == ["g", "h"],
+    "backtracking": lambda: says(diag("backtracking"), "s_next", "(1-rho_in)*s + rho_in*h")
+    and diag("backtracking").rule.expr("way").has(NAMES["h"]),
 }  # fmt: skip
 
 REFUSALS: dict[str, tuple[str, list[str], str]] = {
@@ -134,6 +138,8 @@ REFUSALS: dict[str, tuple[str, list[str], str]] = {
     "tau": ("bernoulli-sign", ["relax", "tau=0"], "has no limit"),
     "stale-mean": ("gaussian-diag", ["stale-mean"], "no mean parameter"),
     "fixed-point": ("gaussian-diag", ["stochastic", "fixed-point"], "no fixed point"),
+    "route": ("gaussian-diag", ["delta", "route=score"], "rewritten already"),
+    "backtracking": ("gaussian-diag", ["square-root", "backtracking"], "no straight line"),
 }  # fmt: skip
 
 
@@ -171,7 +177,7 @@ def test_every_acted_approximation_is_a_line(flag: str) -> None:
         "hessian": ["hessian=squared-gradient"], "rho": ["rho=1"], "rename": ["rename=s:q"],
         "coordinates": ["coordinates=working"], "rescale": ["separate-rates", "rescale"],
         "clip": ["separate-rates", "clip"], "fixed-point": ["delta", "fixed-point"],
-        "bias-correction": ["square-root", "bias-correction"],
+        "bias-correction": ["square-root", "bias-correction"], "route": ["route=score"],
     }.get(flag, [flag])  # fmt: skip
     if flag in ("straight-through", "no-shrinkage", "stale-mean"):
         family = "bernoulli-sign"

@@ -86,8 +86,8 @@ def test_refused_where_the_step_is_not_straight_in_these_coordinates() -> None:
     assert refused.value.how == "--coordinates working first"
 
 
-def test_refused_where_the_metric_couples(tmp_path: object) -> None:
-    """In (λ₁, s) the Fisher metric has mixed entries: no separate blocks."""
+def test_blocks_of_a_metric_that_couples(tmp_path: object) -> None:
+    """In (λ₁, s) the metric has mixed entries: s keeps to its own block, and the line says so."""
     from pathlib import Path
 
     path = Path(str(tmp_path)) / "f.toml"
@@ -104,5 +104,11 @@ lam2 = { domain = "(-oo, 0)", working = "-s/2" }
 b = "(-oo, oo)"
 s = "(0, oo)"
 """)
-    with pytest.raises(NotApplicable):
-        derive(str(path), ["retraction"])
+    d = derive(str(path), ["retraction"])
+    assert "couples b and s" in d.steps[-1].because
+    rule = expanded(d.rule)
+    inputs = [q.name for q in d.rule.of("input")]
+    for k in range(40):
+        env = {"b": 0.7, "s": 1.3, "rho": 0.9} | {n: (-3.0) ** (k % 7 - 2 * i) * (k - 20)
+                                                  for i, n in enumerate(inputs)}  # fmt: skip
+        assert value(rule["s"], env) > 0

@@ -194,6 +194,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sin": _of(lambda x: sp.sin(x)),
     "cos": _of(lambda x: sp.cos(x)),
     "sign": _of(lambda x: sp.sign(x)),
+    "floor": _of(lambda x: sp.floor(x)),
     "absolute": _of(lambda x: sp.Abs(x)),
     "fabs": _of(lambda x: sp.Abs(x)),
     "square": elementwise(lambda x: x * x),

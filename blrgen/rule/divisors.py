@@ -1,0 +1,29 @@
+"""Long divisors that several terms share, as names of their own: F⁻¹ has one, its determinant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy as sp
+
+Expr = Any
+_LONG = 8  # operations up to which a divisor is written out
+
+
+def divisors(expressions: Sequence[Expr], taken: set[str]) -> dict[Expr, Expr]:
+    """Divisor → the symbol to write for it; deterministic, empty when none is long."""
+    count: dict[Expr, int] = {}
+    for x in expressions:
+        for term in sp.Add.make_args(x):
+            for f in sp.Mul.make_args(term):
+                if f.is_commutative and f.is_Pow and f.exp == -1 and f.base.is_Add:
+                    count[f.base] = count.get(f.base, 0) + 1
+    long = [d for d, n in count.items() if n > 1 and sp.count_ops(d) > _LONG]
+    found: dict[Expr, Expr] = {}
+    for d in sorted(long, key=sp.default_sort_key):
+        name = "det" if not found else f"det{len(found) + 1}"
+        if name in taken:
+            return found
+        found[d] = sp.Symbol(name, real=True)
+    return found

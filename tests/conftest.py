@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,9 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
-# What a test sees is computed, not remembered; tests of the cache name a folder of their own.
-os.environ["BLRGEN_CACHE"] = "off"
+# What a run of the tests sees is computed in that run: a cache of its own, empty at the start.
+_CACHE = tempfile.TemporaryDirectory(prefix="blrgen-tests-")
+os.environ["BLRGEN_CACHE"] = _CACHE.name
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -24,13 +24,29 @@ class Checked:
     data: dict[str, Any]
 
 
-def check_all(progress: Callable[[str], None] | None = None) -> Iterator[Checked]:
+def known_evidence(progress: Callable[[str], None] | None = None) -> Iterator[Checked]:
+    """The outcome of every family: as kept, and checked now where nothing is kept."""
+    from blrgen.read.family import list_families
+
+    names = list_families()
+    kept = {name: _kept(name) for name in names}
+    missing = tuple(name for name in names if kept[name] is None)
+    made = {done.name: done.data for done in check_all(progress, missing)} if missing else {}
+    for name in names:
+        data = kept[name] or made[name]
+        yield Checked(name, names, data["passed"], _summary(data), data)
+
+
+def check_all(
+    progress: Callable[[str], None] | None = None, names: tuple[str, ...] = ()
+) -> Iterator[Checked]:
     """The families in the order of their names, each as soon as it and those before are done."""
     from concurrent.futures import ProcessPoolExecutor
 
     from blrgen.read.family import list_families
 
-    names, say, start = list_families(), progress or (lambda _: None), time.monotonic()
+    names = names or list_families()
+    say, start = progress or (lambda _: None), time.monotonic()
     # a process that forks after threads have started may hang: start fresh ones
     from multiprocessing import get_context
 
@@ -66,7 +82,46 @@ def _wait(jobs: dict[str, Any], name: str, say: Callable[[str], None], start: fl
 
 
 def _one(name: str) -> dict[str, Any]:
-    return as_data(name, check(name))
+    """Checked now, and kept for whoever asks what is known."""
+    from blrgen import cache
+
+    data = as_data(name, check(name))
+    cache.put(_entry(name), data)
+    return data
+
+
+def _entry(name: str) -> str:
+    from blrgen import cache
+    from blrgen.read.family import find_family
+
+    return cache.entry_name("check", (name, find_family(name).read_bytes()))
+
+
+def _kept(name: str) -> dict[str, Any] | None:
+    from blrgen import cache
+
+    found: dict[str, Any] | None = cache.get(_entry(name))
+    return found
+
+
+SHORT = {
+    "declaration": "", "minimality": "minimal T", "log-partition": "A", "normalised": "∫q",
+    "mean": "μ", "covariance": "F", "convexity": "F>0", "entropy": "𝓗", "entropy gradient": "∇𝓗",
+    "parametrisations": "log q", "inverse mean": "λ(μ)", "sampling": "draws",
+}  # fmt: skip
+
+
+def evidence(data: dict[str, Any]) -> str:
+    """Every claim under the level that it reached, the strongest first."""
+    groups: dict[str, list[str]] = {}
+    for finding in data["findings"]:
+        name = SHORT.get(finding["stage"], finding["stage"])
+        if name:
+            level = "REFUTED" if finding["status"] == "refuted" else finding["level"]
+            groups.setdefault(level, []).append(name)
+    order = ("REFUTED", "identity", "random-exact", "derived", "numeric", "not checked")
+    ranked = sorted(groups, key=lambda g: order.index(g) if g in order else len(order))
+    return "; ".join(f"{level}: {', '.join(groups[level])}" for level in ranked)
 
 
 def _summary(data: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """List what blrgen knows: families, recipes, approximations, losses and targets.
 
-Without a SUBJECT, everything under its heading.
+Without a SUBJECT, everything under its heading.  `list families` says of every claim about
+a family how it is known, as `blrgen check` found: kept from earlier, or found now.
 """
 
 from __future__ import annotations
@@ -21,6 +22,17 @@ def families() -> Rows:
 
     for name in list_families():
         yield name, str(load(find_family(name)).table.get("title", ""))
+
+
+def families_with_evidence() -> Rows:
+    """Every family with the level that each claim about it reached."""
+    from blrgen.check.all import evidence, known_evidence
+    from blrgen.cli.progress import Progress
+
+    titles = dict(families())
+    with Progress() as progress:
+        for done in known_evidence(progress.say):
+            yield done.name, f"{titles[done.name]}  [{evidence(done.data)}]"
 
 
 def recipes() -> Rows:
@@ -76,7 +88,8 @@ def run(options: argparse.Namespace) -> int:
     """Print one list, or all of them under headings."""
     if options.subject is not None:
         known_value("list", options.subject, tuple(SUBJECTS), "blrgen list")
-        result("\n".join(_aligned(SUBJECTS[options.subject]())))
+        rows = families_with_evidence if options.subject == "families" else None
+        result("\n".join(_aligned((rows or SUBJECTS[options.subject])())))
         return 0
     parts = []
     for subject, rows in SUBJECTS.items():

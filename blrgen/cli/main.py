@@ -22,6 +22,7 @@ COMMANDS = {
     "identify": ("WHAT [approximations]", "which known algorithm this is"),
     "show": ("FAMILY", "a family's geometry: A, the mean, Fisher, entropy"),
     "check": ("[FILE.toml]", "is this family file right, line by line"),
+    "new-family": ("NAME", "a commented family file to start from"),
     "list": ("[SUBJECT]", "families, recipes, approximations, losses, targets"),
     "table": ("", "Table 1 of the paper, every row computed live"),
     "bench": ("[WHAT ...]", "emitted optimizers against the installed peers"),
@@ -69,7 +70,7 @@ def run(argv: list[str]) -> int:
 
     from blrgen.cli.parser import HelpShown, Parser
 
-    command = import_module(f"blrgen.cli.{name}")
+    command = import_module(f"blrgen.cli.{name.replace('-', '_')}")
     usage = f"blrgen {name} {COMMANDS[name][0]} [options]"
     parser = Parser(f"blrgen {name}", command.__doc__, usage=" ".join(usage.split()))
     command.configure(parser)

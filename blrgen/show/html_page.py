@@ -28,6 +28,7 @@ h3 .space { margin-left: auto; color: #777; font-weight: normal; font-style: ita
 .because { margin: 0 0 0 2.2rem; color: #777; }
 mtable.aligned > mtr > mtd:first-child { text-align: right; }
 mtable.aligned > mtr > mtd { text-align: left; padding: 0.25em 0.2em; }
+mtable.aligned mi, mtable.aligned mtext { white-space: nowrap; }
 table { border-collapse: collapse; } td { padding: 0.15rem 1rem 0.15rem 0; vertical-align: top; }
 """
 

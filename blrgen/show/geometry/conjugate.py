@@ -29,7 +29,10 @@ def _prior(w: Writer) -> Row:
     g = w.geometry
     c = g.conjugate
     names = g.working if c.log_prior_in_working is not None else g.natural
-    e = c.log_prior if c.log_prior_in_working is None else c.log_prior_in_working
+    e = c.log_prior_in_working
+    if e is None:
+        whole = g.ring.tidy(c.log_prior)
+        e = sp.Add(*[t for t in sp.Add.make_args(whole) if t.has(*names)])
     given = ", ".join(unicode_name(x.name) for x in names)
     spelled = ", ".join(latex_name(x.name) for x in names)
     space = "working" if g.family.working and names == g.working else "natural"
@@ -85,7 +88,7 @@ def _update(w: Writer) -> Row:
     count: Shown = (("n_", ("n", "n")),)
     n = sp.Symbol("n_", real=True)
     rows.append(w.equal(c.nu.name, sp.Symbol(c.nu.name, real=True) + n, count, relation="←"))
-    return Row("Posterior", tuple(rows), "Bayes' rule for observations x₁ … x_n", "natural",
+    return Row("Posterior", tuple(rows), "Bayes' rule for n observations", "natural",
                "derived")  # fmt: skip
 
 

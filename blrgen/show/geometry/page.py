@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from blrgen.core import Family
+from blrgen.geometry.conjugate import variables_of
 from blrgen.show.geometry.charts import charts
 from blrgen.show.geometry.conjugate import conjugate
 from blrgen.show.geometry.density import density
@@ -14,6 +15,7 @@ from blrgen.show.geometry.likelihood import likelihood, sampling
 from blrgen.show.geometry.moments import moments
 from blrgen.show.geometry.numbers import number_rows
 from blrgen.show.geometry.rows import Row, Writer
+from blrgen.show.names import unicode_name
 from blrgen.show.page import Entry, Line, Page, domain_text
 
 SECTIONS = (density, moments, charts, divergences, conjugate, likelihood, sampling)
@@ -50,13 +52,17 @@ def _facts(geometry: Any) -> tuple[tuple[str, str], ...]:
     family = geometry.family
     return (
         ("family", family.name),
-        ("variable", f"{family.variable.name}, in {domain_text(family.support.text)}"),
+        ("variable", f"{_variable(family)}, in {domain_text(family.support.text)}"),
         (
             "known how",
             "[identity] and [random-exact] are proved, [derived] follows by the rule beside it, "
             "[numeric] agrees to many digits at points and is no proof",
         ),
     )
+
+
+def _variable(family: Family) -> str:
+    return ", ".join(unicode_name(str(x)) for x in variables_of(family))
 
 
 def _entries(family: Family) -> list[Entry]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from blrgen.algebra.partial import NoDerivative
 from blrgen.algebra.ring import gradient
 from blrgen.core import Domain
 from blrgen.geometry.readable import opened, rational, readable, weighted
@@ -189,16 +190,37 @@ class Divergence:
         dual = star - self._primed(star) - self._paired(other, steps)
         yield equal(dual, kl, d, claim="KL = A*(μ) − A*(μ′) − ⟨λ′, μ − μ′⟩")
         if g.ring.elementwise:
-            for k, (x, m) in enumerate(zip(g.natural, g.mean, strict=True), 1):
-                yield equal(gradient(kl, self.prime[x]), self._primed(m) - m, d,
-                            claim=f"∂KL/∂λ′{k} = μ′{k} − μ{k}")  # fmt: skip
-            limit = gradient(self._mixed(self.alpha), self.alpha).subs(self.alpha, 1)
-            yield equal(limit, kl, d, claim="D_α → KL as α → 1")
+            yield from self._slopes(kl)
+            yield from self._limit(kl)
         if g.family.working:
             yield equal(self.in_working(kl), self.kl_in_working, d,
                         claim="KL in working parameters")  # fmt: skip
         else:
             yield equal(kl, self.kl, d, claim="KL in natural parameters")
+
+    def _slopes(self, kl: Expr) -> Iterable[Proof]:
+        """∇_λ′ KL = μ′ − μ, where A has derivatives in closed form."""
+        from blrgen.prove.equal import equal
+
+        g = self.geometry
+        for k, (x, m) in enumerate(zip(g.natural, g.mean, strict=True), 1):
+            try:
+                slope = gradient(kl, self.prime[x])
+            except NoDerivative:
+                continue
+            yield equal(slope, self._primed(m) - m, self.domains,
+                        claim=f"∂KL/∂λ′{k} = μ′{k} − μ{k}")  # fmt: skip
+
+    def _limit(self, kl: Expr) -> Iterable[Proof]:
+        """D_α → KL: the derivative of (α − 1)D_α at α = 1."""
+        from blrgen.prove.equal import equal
+
+        try:
+            slope = gradient(self._mixed(self.alpha), self.alpha)
+        except NoDerivative:
+            return
+        at_one = slope.subs(self.alpha, 1)
+        yield equal(at_one, kl, self.domains, claim="D_α → KL as α → 1")
 
     @cached_property
     def domains(self) -> dict[Expr, str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from blrgen.algebra.partial import partial
+from blrgen.algebra.partial import NoDerivative, partial
 from blrgen.geometry.readable import readable
 from blrgen.prove.proof import Proof, weakest
 
@@ -52,20 +52,30 @@ class Fisher:
     @cached_property
     def working(self) -> Table:
         """F_ψ = Jᵀ ∂μ/∂ψ = Jᵀ F_λ J, as a function of the working parameters."""
+        return self._product(self._slopes)
+
+    @cached_property
+    def _slopes(self) -> list[list[Expr]]:
+        """∂μ/∂ψ; F_λ J where the mean has no derivative in closed form."""
         g = self.geometry
-        rows = [[partial(m, w) for w in g.working] for m in g.mean_in_working]
-        return self._product(rows)
+        try:
+            return [[partial(m, w) for w in g.working] for m in g.mean_in_working]
+        except NoDerivative:
+            return self._carried()
 
     @cached_property
     def transported(self) -> Table:
         """Jᵀ F_λ J with F_λ taken to working coordinates: the long way."""
+        return self._product(self._carried())
+
+    def _carried(self) -> list[list[Expr]]:
+        """F_λ J in working parameters."""
         g = self.geometry
         there = [[g.to_working(e) for e in row] for row in self.natural]
         size = range(len(g.natural))
-        rows = [
+        return [
             [sp.Add(*[there[i][k] * self.jacobian[k][b] for k in size]) for b in size] for i in size
         ]
-        return self._product(rows)
 
     def _product(self, rows: list[list[Expr]]) -> Table:
         size = range(len(rows))
@@ -132,7 +142,7 @@ class Fisher:
         if inner is None:
             return None
         size = range(len(g.natural))
-        slope = [[partial(m, w) for w in g.working] for m in g.mean_in_working]  # FJ = ∂μ/∂ψ
+        slope = self._slopes  # FJ = ∂μ/∂ψ
         proofs = []
         for i in size:
             for j in size:

@@ -133,7 +133,9 @@ def collected(e: Expr) -> Expr:
 
 def _product(c: Expr, function: Expr) -> Expr:
     """c·function; a sum c joined, so that it stays one factor."""
-    return _joined(c) * function if c.is_Add else c * function
+    if c.is_Add or (rational(c) and any(p.base.is_Add for p in c.atoms(sp.Pow))):
+        c = min((_joined(c), c), key=_cost)
+    return c * function
 
 
 def opened(e: Expr, point: Mapping[Expr, Expr]) -> Expr:

@@ -26,7 +26,7 @@ from blrgen.show.layout import (
 )
 from blrgen.show.names import has_superscript, latex_name
 from blrgen.show.plain import ATOM, POWER, PRODUCT, SUM
-from blrgen.show.terminal import Terminal, vulgar
+from blrgen.show.terminal import BESSEL, Terminal, vulgar
 
 _CONSTANT = {
     "pi": r"\pi", "E": "e", "oo": r"\infty", "I": "i", "EulerGamma": r"\gamma_{E}",
@@ -158,6 +158,10 @@ class Latex(Terminal):
             return mean + (bracketed(", ".join(args[1:])) if n.name == "E_at" else ""), ATOM
         if n.name in ("multigammaln", "multipolygamma"):
             return self._over_size(n)
+        if n.name in BESSEL:
+            return rf"{BESSEL[n.name]}_{{{args[0]}}}{bracketed(args[1])}", ATOM
+        if n.name == "binomial":
+            return rf"\binom{{{args[0]}}}{{{args[1]}}}", ATOM
         if n.name in ("And", "Or"):
             return (r" \text{ and } " if n.name == "And" else r" \text{ or } ").join(args), SUM - 1
         if n.name in ("Derivative", "Integral", "Sum"):

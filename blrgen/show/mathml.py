@@ -26,7 +26,7 @@ from blrgen.show.layout import (
 )
 from blrgen.show.names import parts, unicode_name
 from blrgen.show.plain import ATOM, POWER, PRODUCT, SUM
-from blrgen.show.terminal import _CALL, _CONSTANT, _RELATION, Terminal, vulgar
+from blrgen.show.terminal import _CALL, _CONSTANT, _RELATION, BESSEL, Terminal, vulgar
 
 THIN = '<mspace width="0.17em"/>'
 
@@ -207,6 +207,12 @@ class MathML(Terminal):
             return row(mean, *at) if at else mean, ATOM
         if n.name in ("multigammaln", "multipolygamma"):
             return self._over_size(n)
+        if n.name in BESSEL:
+            head = f"<msub>{identifier(BESSEL[n.name])}{row(self.text(n.args[0]))}</msub>"
+            return row(head, fenced(self.text(n.args[1]))), ATOM
+        if n.name == "binomial":
+            above, below = (row(self.text(a)) for a in n.args)
+            return fenced(f'<mfrac linethickness="0">{above}{below}</mfrac>'), ATOM
         if n.name in ("And", "Or"):
             word = f"<mtext> {n.name.lower()} </mtext>"
             return row(word.join(self.text(a, SUM - 1) for a in n.args)), SUM - 1

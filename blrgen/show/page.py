@@ -284,4 +284,4 @@ def number_text(value: Expr) -> str:
 
 def domain_text(domain: str) -> str:
     """(0, oo) as (0, ∞)."""
-    return re.sub(r"\boo\b", "∞", domain).replace("-", "−")
+    return re.sub(r"\bpi\b", "π", re.sub(r"\boo\b", "∞", domain)).replace("-", "−")

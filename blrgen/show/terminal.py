@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from blrgen.show.alphabet import SUPERSCRIPT
+from blrgen.show.alphabet import SUBSCRIPT, SUPERSCRIPT
 from blrgen.show.escape import printable
 from blrgen.show.layout import (
     Call,
@@ -36,6 +36,7 @@ _CALL = {
     "gamma": "Γ", "loggamma": "log Γ", "Max": "max", "Min": "min", "zeta": "ζ", "beta": "B",
     "trace": "tr",
 }  # fmt: skip
+BESSEL = {"besseli": "I", "besselk": "K", "besselj": "J", "bessely": "Y"}
 _LOW = "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ"
 
 
@@ -205,6 +206,10 @@ class Terminal(Plain):
             return f"𝔼[{args[0]}]({', '.join(args[1:])})", ATOM
         if n.name in ("multigammaln", "multipolygamma"):
             return self._over_size(n)
+        if n.name in BESSEL:
+            return f"{BESSEL[n.name]}{self._order(n.args[0])}({args[1]})", ATOM
+        if n.name == "binomial":
+            return f"C({args[0]}, {args[1]})", ATOM
         if n.name in ("And", "Or"):
             return f" {n.name.lower()} ".join(args), SUM - 1
         if n.name in ("Derivative", "Integral", "Sum"):
@@ -219,6 +224,12 @@ class Terminal(Plain):
             k = order[0].p if isinstance(order[0], Number) else 0
             head = "ψ" + (("", "′", "″")[k] if k < 3 else f"⁽{SUPERSCRIPT[str(k)[0]]}⁾")
         return f"{head}_{self.text(size, ATOM)}({self.text(a)})", ATOM
+
+    def _order(self, n: Node) -> str:
+        text = self.text(n).replace(" ", "")
+        low = text.replace("−", "-")
+        short = all(c in SUBSCRIPT for c in low)
+        return "".join(SUBSCRIPT[c] for c in low) if short else f"_({text})"
 
     def _calculus(self, n: Call) -> tuple[str, int]:
         """∂f/∂x, ∫ f dx and ∑ f, with their limits."""

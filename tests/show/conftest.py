@@ -20,7 +20,7 @@ KNOWN = set(
         documentclass usepackage setlength parindent allowdisplaybreaks title author
         date begin end maketitle section paragraph par hfill textit texttt text tag item
         quad qquad frac tfrac sqrt left right cdot log exp sin cos tan sinh cosh tanh
-        max min operatorname mathbb mathcal mathrm mathrel hat bar tilde dot partial
+        max min binom operatorname mathbb mathcal mathrm mathrel hat bar tilde dot partial
         nabla ell top infty int sum prod leftarrow to approx neq le ge equiv propto in
         notin subset mapsto Rightarrow Leftrightarrow sim succ succeq circ times div pm
         langle rangle surd setminus forall exists odot ll gg mid emptyset blacksquare

@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.geometry.readable import readable
 from blrgen.numeric import has_nodes
 from blrgen.show.geometry.moments import table
 from blrgen.show.geometry.rows import Row, Shown, Writer, low
@@ -33,7 +34,8 @@ def _working(w: Writer) -> Row:
     chart = [w.equal(x.name, g.natural_of_working[x], matrix=is_matrix(x)) for x in g.natural]
     back = [w.equal(x.name, g.working_of_natural[x], matrix=is_matrix(x)) for x in g.working]
     mean = [
-        w.equal(f"mu{w.index(k)}", e, matrix=w.square(k)) for k, e in enumerate(g.mean_in_working)
+        w.equal(f"mu{w.index(k)}", readable(e) if g.ring.elementwise else e, matrix=w.square(k))
+        for k, e in enumerate(g.mean_in_working)
     ]
     return Row("Working parameters", (*chart, *back, *mean), "the chart, both ways", "working",
                "identity")  # fmt: skip

@@ -58,14 +58,11 @@ def _law(w: Writer) -> list[Formula]:
     shown = tuple(c.shown for c in found.coordinates)
     left = arrange(shown[0] if len(shown) == 1 else shown, w.reading)
     law = Formula(left, "∼", Words(found.family.title))
-    note = f"parameter of {found.family.name}"
-    return [
-        law,
-        *(
-            Formula(arrange(x, w.reading), "=", arrange(v, w.reading), note=note)
-            for x, v in found.working
-        ),
-    ]
+    rows = []
+    for x, v in found.working:  # its names may be ours too
+        name = (f"{unicode_name(x.name)}_prior", rf"{latex_name(x.name)}^{{\mathrm{{prior}}}}")
+        rows.append(w.named(*name, v))
+    return [law, *rows]
 
 
 def _positive(w: Writer, e: Expr) -> Formula:

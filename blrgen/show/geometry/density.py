@@ -7,6 +7,8 @@ from typing import Any
 import sympy as sp
 
 from blrgen.show.geometry.rows import Row, Writer, low
+from blrgen.show.layout import Name, arrange
+from blrgen.show.page import Formula
 
 
 def density(w: Writer) -> list[Row]:
@@ -31,11 +33,24 @@ def density(w: Writer) -> list[Row]:
         ),
         Row(
             "Log-partition",
-            (w.equal("A_", g.log_partition),),
+            (w.equal("A_", g.log_partition), *_letters(w)),
             _reason(g),
             "natural",
             g.evidence["log_partition"].split(":")[0],
         ),
+    ]
+
+
+def _letters(w: Writer) -> list[Formula]:
+    """What the letters of the page stand for."""
+    found = list(w.shorter.items())[:1]
+    return [
+        Formula(
+            Name((x.base if x.is_Pow else x).name),
+            "=",
+            arrange(sp.sqrt(e) if x.is_Pow else e, w.reading),
+        )
+        for e, x in found
     ]
 
 

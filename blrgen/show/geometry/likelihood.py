@@ -54,7 +54,7 @@ def sampling(w: Writer) -> list[Row]:
 
 _LETTERS = {"normal": "z", "uniform": "u", "gamma": "g", "poisson": "k", "binomial": "n",
             "vonmises": "w"}  # fmt: skip
-_LAW = {"gamma": "Ga", "normal": "N", "uniform": "U"}
+_LAW = {"gamma": "Ga", "normal": "N", "uniform": "U", "vonmises": "VM"}
 
 
 def sampler_of(g: Any) -> tuple[Expr, list[tuple[Expr, str, tuple[Expr, ...]]]] | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.geometry.readable import readable
 from blrgen.show.geometry.rows import Row, Writer, low
 from blrgen.show.layout import Name, arrange
 from blrgen.show.page import Formula
@@ -23,10 +24,14 @@ def moments(w: Writer) -> list[Row]:
             "derived"),
         _inverse(w),
         Row("Fisher information", tuple(_fisher(w)), _fisher_reason(w), "mean", "derived"),
-        Row("Entropy", (w.equal("entropy_", g.entropy),), "𝓗 = A − ⟨λ, μ⟩ − 𝔼_q[log h]",
+        Row("Entropy", (w.equal("entropy_", _short(g, g.entropy)),), "𝓗 = A − ⟨λ, μ⟩ − 𝔼_q[log h]",
             "natural", "derived"),
         Row("Entropy gradient", slope, entropy_case(g), "natural", "derived"),
     ]  # fmt: skip
+
+
+def _short(g: Any, e: Expr) -> Expr:
+    return readable(e) if g.ring.elementwise else e
 
 
 def _inverse(w: Writer) -> Row:
@@ -82,7 +87,7 @@ def table(w: Writer, entries: Any, text: str, latex: str) -> list[Formula]:
         w.named(
             text if size == 1 else f"{text}{low(f'{i + 1}{j + 1}')}",
             latex if size == 1 else f"{latex}_{{{i + 1}{j + 1}}}",
-            entries[i][j],
+            readable(entries[i][j]),
         )
         for i in range(size)
         for j in range(i, size)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import sympy as sp
+
 from blrgen.show.layout import Name, Node, Reading, Words, arrange
 from blrgen.show.names import latex_name, unicode_name
 from blrgen.show.page import Formula, is_matrix
@@ -37,6 +39,7 @@ class Writer:
 
     geometry: Any
     reading: Reading = field(init=False)
+    shorter: dict[Expr, Expr] = field(init=False)  # what a letter stands for on this page
 
     def __post_init__(self) -> None:
         family, d = self.geometry.family, self.geometry.divergence
@@ -45,11 +48,14 @@ class Writer:
         kinds = {x.name: "state" for x in (*own, *d.prime.values(), *c.chi, c.nu)}
         kinds |= {d.alpha.name: "hyper"}
         object.__setattr__(self, "reading", Reading(kinds))
+        object.__setattr__(self, "shorter", letters(self.geometry))
 
     def equal(
         self, left: str, e: Expr, shown: Shown = (), *, matrix: bool = False, relation: str = "="
     ) -> Formula:
         """Name = expression; `shown` says how names read here."""
+        if self.shorter and not matrix:
+            e = sp.sympify(e).xreplace(self.shorter)
         node = arrange(e, self.reading, matrix)
         return Formula(Name(left), relation, node, notation=(*NOTATION, *shown))
 
@@ -70,6 +76,31 @@ class Writer:
         return is_matrix(self.geometry.natural[k])
 
 
+def letters(g: Any) -> dict[Expr, Expr]:
+    """A letter for the argument of A's special function, when it is long: κ = √(η₁² + η₂²).
+
+    Under a root it is κ² that is put in, so that other powers become powers of κ.
+    """
+    if not g.ring.elementwise:
+        return {}
+    calls = sorted(g.log_partition.atoms(sp.besseli, sp.besselk), key=str)
+    long = {f.args[1] for f in calls if sp.count_ops(f.args[1]) > 3}
+    if len(long) != 1:
+        return {}
+    (argument,) = long
+    d = g.divergence
+    taken = {x.name for x in (*d.prime, *d.prime.values())}
+    name = next((n for n in ("kappa", "zeta", "omega") if n not in taken), "")
+    if not name:
+        return {}
+    found = {}
+    for mark, e in (("", argument), ("_0", argument.xreplace(d.prime))):
+        letter = sp.Symbol(name + mark, positive=True)
+        root = e.is_Pow and e.exp == sp.Rational(1, 2)
+        found[e.base if root else e] = letter**2 if root else letter
+    return found
+
+
 def words(left: str, right: str) -> Formula:
     """A line in words."""
     return Formula(Words(left), "=", Words(right))
@@ -77,6 +108,7 @@ def words(left: str, right: str) -> Formula:
 
 def primed(pairs: Iterable[tuple[Expr, Expr]]) -> Shown:
     """How the second member's names read: the first's with a prime."""
+    pairs = [*pairs, *((sp.Symbol(n), sp.Symbol(n + "_0")) for n in ("kappa", "zeta", "omega"))]
     return tuple(
         (other.name, (unicode_name(x.name) + "′", latex_name(x.name) + "'")) for x, other in pairs
     )

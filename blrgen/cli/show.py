@@ -9,12 +9,11 @@ With --at, its numbers at a point, also where there is no closed form.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 
 from blrgen.cli.output import coloured, result
 from blrgen.cli.parser import OneOf, Parser, columns
-from blrgen.errors import UserError
+from blrgen.cli.point import point
 
 FORMATS = ("text", "latex", "markdown", "html", "json")
 
@@ -24,7 +23,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument("family", metavar="FAMILY", help="a family or a path to a family file")
     parser.add_argument("--format", action=OneOf, values=FORMATS, default="text")
     parser.add_argument(
-        "--at", default="", metavar="NAME=VALUE,...", help="natural parameters, for numbers there"
+        "--at",
+        default="",
+        metavar="NAME=VALUE,...",
+        help="natural (or working) parameters and known constants, for numbers there",
     )
 
 
@@ -47,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     from blrgen.cache import remembered
 
-    look = f"{options.format} {colour} {columns()} {sorted(at.items())}"
+    look = f"{options.format} {colour} {columns()} {sorted(map(str, at.items()))}"
     result(str(remembered("show", (options.family, declaration, look), page)))
     return 0
 
@@ -63,24 +65,3 @@ def self_contained(family: str) -> bytes | None:
     except OSError:
         return None
     return None if b"product" in data else data
-
-
-def point(text: str) -> dict[str, float]:
-    """NAME=VALUE,... as a mapping."""
-    found: dict[str, float] = {}
-    for part in filter(None, (p.strip() for p in text.split(","))):
-        name, equals, value = (x.strip() for x in part.partition("="))
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not equals or not name.isidentifier() or not math.isfinite(number):
-            raise UserError(
-                f"{part!r} is not NAME=VALUE with a finite number",
-                where="--at",
-                how="for example --at eta1=0.3,eta2=-2",
-            )
-        if name in found:
-            raise UserError(f"{name} is given twice", where="--at")
-        found[name] = number
-    return found

@@ -24,11 +24,16 @@ Value = Any
 _GROWTH = (15, 40, 100, 250, 600)  # digits beyond those asked for, one level after the other
 
 
-def evaluate_at(expr: Expr, point: Mapping[Expr, Any], digits: int = 16) -> tuple[Value, Value]:
-    """(value, error) of a scalar expression; `point` has exact numbers for its symbols."""
+def evaluate_at(
+    expr: Expr, point: Mapping[Expr, Any], digits: int = 16, moving: tuple[Expr, ...] = ()
+) -> tuple[Value, Value]:
+    """(value, error) of a scalar expression; `point` has exact numbers for its symbols.
+
+    A limit is taken along the symbols `moving`, all of them when none are named.
+    """
     expr = sp.sympify(expr)
     error: Exception | None = None
-    for find in (_plain, _limit):
+    for find in (_plain, partial(_limit, moving=moving or tuple(point))):
         try:
             return _until_stable(partial(find, expr, point, digits), digits)
         except Undefined as trouble:
@@ -54,6 +59,8 @@ def _until_stable(value: Callable[[int], Value], digits: int) -> tuple[Value, Va
                 with mpmath.workdps(digits + 10):
                     return +found, gap + abs(found) * tiny
         before = found
+    if before is not None and abs(before) < mpmath.mpf(10) ** -(digits + _GROWTH[-1] // 2):
+        return mpmath.mpf(0), abs(before)  # zero, as far as any number of digits can tell
     raise Undefined("the digits never settle")
 
 
@@ -70,7 +77,9 @@ def _real(value: Value) -> Value:
     return value
 
 
-def _limit(expr: Expr, point: Mapping[Expr, Any], digits: int, extra: int) -> Value:
+def _limit(
+    expr: Expr, point: Mapping[Expr, Any], digits: int, extra: int, moving: tuple[Expr, ...]
+) -> Value:
     """The limit at a removable singularity, with ε = 10^−(digits+extra)/2."""
     reach = (digits + extra) // 2 + 2
     with mpmath.workdps(digits + 6 * reach + extra):
@@ -78,7 +87,7 @@ def _limit(expr: Expr, point: Mapping[Expr, Any], digits: int, extra: int) -> Va
 
         def at(times: int) -> Value:
             moved = {
-                k: exact(v) + times * step * (1 + mpmath.mpf(i) / 7)
+                k: exact(v) + (times * step * (1 + mpmath.mpf(i) / 7) if k in moving else 0)
                 for i, (k, v) in enumerate(point.items())
             }
             return _real(evaluate(expr, moved))

@@ -83,6 +83,52 @@ class Density:
             gap += self._rounding() * max(fine[1][i][i] ** 0.5 for i in range(len(fine[0])))
             return *fine, self._error(gap, max(abs(x) for x in fine[0]))
 
+    def entropy(self, log_base: Expr | None) -> tuple[Any, Any]:
+        """(A − ⟨λ, μ⟩ − E_q[log h], error); `log_base` is None where h is constant."""
+        (a, error), (mean, _, spread) = self.log_partition(), self.moments()
+        with mpmath.workprec(self.precision):
+            natural = [mpmath.mpf(x) for x in self.args[: len(mean)]]
+            value = a - mpmath.fdot(natural, mean)
+            error += spread * sum(map(abs, natural))
+            known, off = self._log_base(log_base)
+            return value - known, error + off
+
+    def entropy_gradient(self, log_base: Expr | None) -> list[tuple[Any, Any]]:
+        """(−λ − F⁻¹ Cov_q[T, log h], error) for each statistic."""
+        natural = self.args[: len(self.family.natural)]
+        if log_base is None:
+            return [(-mpmath.mpf(x), 0) for x in natural]
+        fine, coarse = (self._regression(n, log_base) for n in (self.rule.fine, self.rule.coarse))
+        with mpmath.workprec(self.precision):
+            return [
+                (-x - a, self._error(abs(a - b), abs(x) + abs(a)))
+                for x, a, b in zip(natural, fine, coarse, strict=True)
+            ]
+
+    def _log_base(self, log_base: Expr | None) -> tuple[Any, Any]:
+        from blrgen.geometry.integrate import log_base as log_of
+
+        if log_base is not None:
+            return self.mean(log_base)
+        point = dict(zip(arguments(self.family), self.args, strict=True))
+        return number(log_of(self.family), point), 0
+
+    def _regression(self, nodes: tuple[Nodes, ...], f: Expr) -> list[Any]:
+        """F⁻¹ Cov[T, f]: the coefficients of f on the statistics."""
+        with mpmath.workprec(self.precision):
+            mean, fisher = self._moments(nodes)
+            mass, count = self._sum(nodes, None), len(mean)
+            middle, slope = self._sum(nodes, f) / mass, [0 * mass] * count
+            for n in nodes:
+                t, _, (value,) = values(
+                    self.family, n.branch, n.u, self.args, (f,), doubles=self.doubles
+                )
+                for i in range(count):
+                    part = product(n.weight, (t[i] - mean[i]) * (value - middle))
+                    slope[i] = slope[i] + part.sum().real / mass
+            found = mpmath.lu_solve(mpmath.matrix(fisher), mpmath.matrix(slope))
+            return list(found)
+
     def _rounding(self) -> float:
         """The relative rounding of the density in doubles, where there is mass."""
         return self.size * 2.0**-51 if self.doubles else 0.0

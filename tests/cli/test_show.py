@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from blrgen.cli.show import point
+from blrgen.cli.point import point
 from blrgen.errors import UserError
 
 KEYS = {
@@ -64,3 +64,15 @@ def test_a_point_in_other_names_is_refused(invoke, text):
     said = invoke("show", "bernoulli-sign", "--at", text)
     assert said.code == 2
     assert said.out == ""
+
+
+def test_a_point_with_vectors():
+    assert point("eta=[0.1, 0.2],S=[[1,0],[0,2]], c=3") == {
+        "eta": [0.1, 0.2], "S": [[1, 0], [0, 2]], "c": 3.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["a=[]", "a=[1", "a=[1,x]", "a=[[[[1]]]]", "a=[1e999]", 'a=["1"]'])
+def test_what_is_no_vector(text):
+    with pytest.raises(UserError):
+        point(text)

@@ -1,4 +1,9 @@
-"""The geometry's numbers at a point: `--at`."""
+"""The geometry's numbers at a point: `--at`.
+
+Closed forms are evaluated with more and more digits until they settle, and as limits where
+they are removable singularities; what has no closed form comes from quadrature or
+summation of the density.  `error` bounds the absolute error of every number.
+"""
 
 from __future__ import annotations
 
@@ -10,73 +15,124 @@ from blrgen.errors import UserError
 from blrgen.show.geometry.rows import Row, words
 
 Expr = Any
+_DIGITS = 20
 
 
-def numbers_at(geometry: Any, at: Mapping[str, float]) -> dict[str, Any]:
+def numbers_at(geometry: Any, at: Mapping[str, Any]) -> dict[str, Any]:
     """Log-partition, mean, Fisher matrix, entropy and its gradient at a point, as numbers.
 
-    Closed forms are evaluated with 50 digits, so `error` is the rounding to a double.
+    The point is in natural or in working parameters, and the known constants.
     """
-    import sympy as sp
+    from blrgen.show.geometry.arrays import array_numbers_at
 
-    family: Family = geometry.family
-    point = _point(family, at)
+    if not geometry.ring.elementwise or geometry.family.components is not None:
+        return array_numbers_at(geometry, at)
+    from blrgen.geometry.place import place_of
 
-    def number(e: Expr) -> float:
-        value = sp.N(sp.sympify(e).subs(point), 50)
-        if not value.is_real:
-            raise UserError(f"{family.name} has no real value of {e} there", where="--at")
-        return float(value)
-
-    found: dict[str, Any] = {
-        "log_partition": number(geometry.log_partition),
-        "mean": [number(e) for e in geometry.mean],
-        "fisher": [[number(e) for e in row] for row in geometry.fisher],
-        "entropy": number(geometry.entropy),
-        "entropy_gradient": [number(e) for e in geometry.entropy_gradient],
+    place = place_of(geometry, at)
+    source = _Source(geometry, place.natural, place.fixed)
+    found = {
+        "log_partition": source.double(source.log_partition()),
+        "mean": [source.double(x) for x in source.mean()],
+        "fisher": [[source.double(x) for x in row] for row in source.fisher()],
+        "entropy": source.double(source.entropy()),
+        "entropy_gradient": [source.double(x) for x in source.entropy_gradient()],
     }
-    flat = [found["log_partition"], found["entropy"], *found["mean"], *found["entropy_gradient"]]
-    flat += [x for row in found["fisher"] for x in row]
-    found["error"] = max(abs(x) for x in flat) * 2.0**-53
-    return found
+    return {**found, "error": source.error}
 
 
-def _point(family: Family, at: Mapping[str, float]) -> dict[Expr, Expr]:
-    """The point as exact numbers, checked against the declared names and domains."""
-    import sympy as sp
+class _Source:
+    """Numbers with errors, from closed forms where there are, from the density elsewhere."""
 
-    if not family.elementwise:
-        raise UserError(
-            f"the natural parameters of {family.name!r} are vectors and matrices",
-            where="--at",
-            how="choose a family with scalar parameters, such as its elementwise or scalar form",
+    def __init__(self, geometry: Any, natural: dict[Expr, Expr], fixed: dict[Expr, Expr]) -> None:
+        self.geometry, self.natural, self.fixed = geometry, natural, fixed
+        self.family: Family = geometry.family
+        self.error = 0.0
+
+    def double(self, number: tuple[Any, Any]) -> float:
+        """A number as a double; what that and its own error amount to is kept."""
+        value, error = number
+        try:
+            found = float(value)
+        except OverflowError:
+            found = float("inf")
+        if found in (float("inf"), float("-inf")):
+            import mpmath
+
+            raise UserError(
+                f"a number at this point is {mpmath.nstr(value, 6)}, beyond double precision",
+                where="--at",
+                how="choose a point nearer to the origin",
+            )
+        self.error = max(self.error, float(error) + abs(found) * 2.0**-53)
+        return 0.0 if abs(value) <= error else found
+
+    def closed(self, e: Expr) -> tuple[Any, Any] | None:
+        """The number of a closed form; None when there is none."""
+        from blrgen.numeric import evaluate_at, has_nodes
+
+        if has_nodes(e):
+            return None
+        point = {**self.fixed, **self.natural}
+        return evaluate_at(e, point, _DIGITS, moving=tuple(self.natural))
+
+    @property
+    def density(self) -> Any:
+        """q at the point, by quadrature or summation."""
+        import mpmath
+
+        from blrgen.numeric.evaluate import exact
+        from blrgen.numeric.moments import density
+
+        with mpmath.workdps(2 * _DIGITS):
+            args = [exact(v) for v in (*self.natural.values(), *self.fixed.values())]
+        log_h = self.log_base
+        return density(
+            self.family, tuple(args), _DIGITS, functions=(log_h,) if self.varies(log_h) else ()
         )
-    parameters = (*family.fixed, *family.natural)
-    names = [p.name for p in parameters]
-    missing = [n for n in names if n not in at]
-    extra = sorted(set(at) - set(names))
-    if missing or extra:
-        said = [f"missing: {', '.join(missing)}"] if missing else []
-        said += [f"not a parameter: {', '.join(extra)}"] if extra else []
-        example = ",".join(f"{n}=…" for n in names)
-        raise UserError("; ".join(said), where="--at", how=f"give {example}")
-    point: dict[Expr, Expr] = {}
-    for p in parameters:
-        value = sp.Rational(*float(at[p.name]).as_integer_ratio())
-        for bound, sign in ((p.domain.lower, 1), (p.domain.upper, -1)):
-            if bound is not None and sign * (value - sp.sympify(bound).subs(point)) <= 0:
-                raise UserError(
-                    f"{p.name} = {at[p.name]:g} is outside its domain",
-                    where="--at",
-                    why=f"{p.name} is in {p.domain.text}",
-                )
-        point[p.symbol] = value
-    return point
+
+    @property
+    def log_base(self) -> Expr:
+        from blrgen.geometry.integrate import log_base
+
+        return log_base(self.family)
+
+    def varies(self, e: Expr) -> bool:
+        """Whether an expression depends on the random variable."""
+        return bool(set(self.family.variables) & getattr(e, "free_symbols", set()))
+
+    def log_partition(self) -> tuple[Any, Any]:
+        return self.closed(self.geometry.log_partition) or self.density.log_partition()
+
+    def mean(self) -> list[tuple[Any, Any]]:
+        found = [self.closed(e) for e in self.geometry.mean]
+        if all(found):
+            return found  # type: ignore[return-value]
+        mean, _, error = self.density.moments()
+        return [f or (m, error) for f, m in zip(found, mean, strict=True)]
+
+    def fisher(self) -> list[list[tuple[Any, Any]]]:
+        found = [[self.closed(e) for e in row] for row in self.geometry.fisher]
+        if all(all(row) for row in found):
+            return found  # type: ignore[return-value]
+        _, fisher, error = self.density.moments()
+        return [[(x, error) for x in row] for row in fisher]
+
+    def entropy(self) -> tuple[Any, Any]:
+        closed = self.closed(self.geometry.entropy)
+        return closed or self.density.entropy(self.log_base if self.varies(self.log_base) else None)
+
+    def entropy_gradient(self) -> list[tuple[Any, Any]]:
+        found = [self.closed(e) for e in self.geometry.entropy_gradient]
+        if all(found):
+            return found  # type: ignore[return-value]
+        log_h = self.log_base
+        return list(self.density.entropy_gradient(log_h if self.varies(log_h) else None))
 
 
-def number_rows(at: Mapping[str, float], numbers: dict[str, Any]) -> list[Row]:
+def number_rows(at: Mapping[str, Any], numbers: dict[str, Any]) -> list[Row]:
     """The numbers as a row of the page."""
-    place = ", ".join(f"{name} = {value:g}" for name, value in at.items())
+    place = ", ".join(f"{name} = {_digits(value, 6)}" for name, value in at.items())
     rows = [("log-partition", numbers["log_partition"]), ("entropy", numbers["entropy"])]
     rows += [("mean", numbers["mean"]), ("entropy gradient", numbers["entropy_gradient"])]
     rows += [("Fisher", numbers["fisher"])]
@@ -85,7 +141,7 @@ def number_rows(at: Mapping[str, float], numbers: dict[str, Any]) -> list[Row]:
     return [Row(f"At {place}", shown, error, "natural", "numeric")]
 
 
-def _digits(value: Any) -> str:
-    if isinstance(value, list):
-        return "(" + ", ".join(_digits(v) for v in value) + ")"
-    return f"{value:.15g}"
+def _digits(value: Any, count: int = 15) -> str:
+    if isinstance(value, list | tuple):
+        return "(" + ", ".join(_digits(v, count) for v in value) + ")"
+    return f"{value:.{count}g}"

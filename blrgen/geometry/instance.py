@@ -15,7 +15,7 @@ import numpy as np
 import sympy as sp
 
 from blrgen.algebra.ranks import T, logdet, shape_of, trace
-from blrgen.core import Domain, Family, Parameter, Support
+from blrgen.core import Domain, Family, Support
 from blrgen.errors import InternalError
 
 Expr = Any
@@ -204,14 +204,12 @@ def _between(domain: Domain | Support, here: Instance, step: float) -> Array:
 
 def sign_at_size_one(e: Expr, family: Family) -> int:
     """The sign of a matrix at a point of the domain where every size is one."""
-    here = point_inside(family, sizes_at(family, 1))
-    for i, (x, support) in enumerate(zip(family.variables, family.supports, strict=True)):
-        here = here.with_({x: _inside(support, x, here, i, 0)})
+    here = variables_inside(family, point_inside(family, sizes_at(family, 1)), 0)
     return int(np.sign(here.value(e).reshape(-1)[0]))
 
 
-def parameters_inside(parameters: tuple[Parameter, ...], here: Instance, turn: int) -> Instance:
-    """More parameters at a point of their domains."""
-    for i, p in enumerate(parameters):
-        here = here.with_({p.symbol: _inside(p.domain, p.symbol, here, i, turn)})
+def variables_inside(family: Family, here: Instance, turn: int) -> Instance:
+    """The variables too, at a point of their supports."""
+    for i, (x, support) in enumerate(zip(family.variables, family.supports, strict=True)):
+        here = here.with_({x: _inside(support, x, here, i, turn)})
     return here

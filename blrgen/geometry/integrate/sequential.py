@@ -1,0 +1,80 @@
+"""Several variables, one after the other: each by the rules, with the others as parameters.
+
+    log ∫∫ exp(e(x, y)) dx dy = log ∫ exp( log ∫ exp(e(x, y)) dx ) dy
+
+Every order is tried; scalar parameters that are negative all over their domain stand with
+their sign taken out, so that the logarithm of a product opens.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import sympy as sp
+
+from blrgen.algebra.ranks import logdet
+from blrgen.geometry.integrate.problem import Integral, Problem
+
+Expr = Any
+
+
+def integrate(problem: Problem) -> Integral | None:
+    """The first order in which every variable can be integrated."""
+    if problem.support.kind != "joint":
+        return None
+    turned = _turned(problem)
+    back = {new: old for old, new in turned.items()}
+    pairs = tuple(zip(problem.family.variables, problem.family.supports, strict=True))
+    start = problem.with_(exponent=problem.exponent.xreplace(turned))
+    for order in permutations(range(len(pairs))):
+        found = _in_order(start, [pairs[i] for i in order])
+        if found is not None:
+            return found.with_(
+                log_partition=problem.ring.tidy(found.log_partition.xreplace(back)),
+                conditions=tuple(c.xreplace(back) for c in found.conditions),
+            )
+    return None
+
+
+def _in_order(problem: Problem, pairs: list[tuple[Expr, Any]]) -> Integral | None:
+    from blrgen.geometry.integrate.rules import integrate as by_rules
+
+    exponent, conditions, steps = problem.exponent, list[Expr](), list[str]()
+    for x, support in pairs:
+        part = problem.with_(
+            exponent=exponent, variable=x, support=support, depth=problem.depth + 1
+        )
+        found = by_rules(part)
+        if found is None:
+            return None
+        exponent = opened(found.log_partition)
+        conditions += found.conditions
+        if found.quadratic is not None:
+            conditions.append(found.quadratic[2])
+        steps.append(f"over {x} by the {found.method}")
+    return Integral(
+        exponent,
+        "sequential integration",
+        f"integrated {', then '.join(steps)}",
+        conditions=tuple(conditions),
+    )
+
+
+def _turned(problem: Problem) -> dict[Expr, Expr]:
+    """−ν with ν positive for every scalar parameter below zero."""
+    found = {}
+    for p in problem.family.natural:
+        d = p.domain
+        if d.kind == "interval" and d.upper is not None and sp.sympify(d.upper).is_nonpositive:
+            found[p.symbol] = -sp.Dummy(f"minus_{p.name}", positive=True)
+    return found
+
+
+def opened(e: Expr) -> Expr:
+    """Logarithms of products whose factors are positive, and log|c X|, written as sums."""
+    e = sp.expand_log(e)
+    determinants = {
+        f: logdet(f.args[0], *f.args[1:]) for f in e.atoms(logdet) if not f.args[0].is_Symbol
+    }
+    return sp.expand(e.xreplace(determinants))

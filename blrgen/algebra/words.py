@@ -33,12 +33,17 @@ def normal(x: Expr) -> Expr:
 
 def _is_inverse_product(x: Expr) -> bool:
     return bool(
-        x.is_Pow and x.exp == -1 and not x.is_commutative and (x.base.is_Mul or x.base.is_Pow)
+        x.is_Pow
+        and x.exp == -1
+        and not x.is_commutative
+        and (x.base.is_Mul or x.base.is_Pow or x.base.is_Add)
     )
 
 
 def _open_inverse(x: Expr) -> Expr:
     base = normal(x.base)
+    if base.is_commutative:
+        return base**-1
     if base.is_Pow and base.exp.is_Integer:
         return base.base**-base.exp
     if base.is_Mul:

@@ -18,7 +18,7 @@ from blrgen.errors import UserError
 from blrgen.geometry.coordinates import Coordinates
 from blrgen.geometry.instance import Instance, point_inside, random_like, size_symbols, sizes_at
 from blrgen.geometry.integrate import exponent_of, log_base
-from blrgen.geometry.nested import Nodes, TooMany, nodes_of
+from blrgen.geometry.nested import SETTLED, Nodes, TooMany, nodes_of
 
 if TYPE_CHECKING:
     from blrgen.algebra.ring import Ring
@@ -97,7 +97,7 @@ def density_at(family: Family, ring: Ring, turn: tuple[int, int]) -> Density | N
         found = Density(family, exponent_of(family, ring), here)
     except TooMany:
         return None
-    return found if found.nodes.error <= TOLERANCE else None
+    return found if found.nodes.error <= SETTLED else None
 
 
 def comparisons(geometry: Geometry) -> Iterator[Comparison]:

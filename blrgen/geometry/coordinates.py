@@ -1,7 +1,7 @@
 """The variables of a density in real coordinates, with the logarithm of the volume.
 
-    (0, oo): x = eʸ      (a, b): x = a + (b − a)/(1 + e⁻ʸ)      R^(n,p): entry by entry
-    SPD(n):  X = LLᵀ, L with eʸ on its diagonal;  dX = 2ⁿ Π_i L_ii^{n−i+1} dL
+(0, oo): x = eʸ      (a, b): x = a + (b − a)/(1 + e⁻ʸ)      R^(n,p): entry by entry
+SPD(n):  X = LLᵀ, L with eʸ on its diagonal;  dX = 2ⁿ Π_i L_ii^{n−i+1} dL
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from blrgen.algebra.ranks import shape_of
+from blrgen.algebra.ranks import logdet, rows_of, shape_of
 from blrgen.core import Family, Support
 from blrgen.geometry.instance import Instance
 from blrgen.geometry.nested import _TERMS
@@ -76,7 +76,8 @@ class Coordinates:
         for x, support, columns in self.columns:
             part = y[:, columns]
             if support.kind == "spd":
-                found[x], more = _definite(part, self._whole(shape_of(x)[0]))  # type: ignore[index]
+                known, more = _definite(part, x, self._whole(rows_of(x)))
+                found |= known
                 volume = volume + more
             elif (shape := shape_of(x)) is not None:
                 found[x] = part.reshape(len(y), self._whole(shape[0]), self._whole(shape[1]))
@@ -102,17 +103,26 @@ class Coordinates:
 
 
 def _whole_line(support: Support) -> bool:
-    return bool(
-        support.kind == "interval" and support.lower == -sp.oo and support.upper == sp.oo
-    )
+    return bool(support.kind == "interval" and support.lower == -sp.oo and support.upper == sp.oo)
 
 
-def _definite(y: Array, n: int) -> tuple[Array, Array]:
-    """LLᵀ and log of its volume in the coordinates of L."""
+def _definite(y: Array, x: Expr, n: int) -> tuple[dict[Expr, Array], Array]:
+    """X = LLᵀ, X⁻¹ and log|X| from L, and log of the volume in the coordinates of L."""
     root = np.zeros((len(y), n, n))
     diagonal = y[:, :n]
     root[:, range(n), range(n)] = np.exp(diagonal)
     for k, (i, j) in enumerate((i, j) for i in range(n) for j in range(i)):
         root[:, i, j] = y[:, n + k]
     powers = np.array([n - i + 1 for i in range(n)])  # n − i + 1 counted from 1, and one for eʸ
-    return root @ np.swapaxes(root, -1, -2), n * np.log(2.0) + diagonal @ powers
+    back = np.zeros_like(root)  # L⁻¹, row by row
+    for i in range(n):
+        back[:, i, i] = np.exp(-diagonal[:, i])
+        for j in range(i):
+            inner = np.einsum("mk,mk->m", root[:, i, j:i], back[:, j:i, j])
+            back[:, i, j] = -inner * back[:, i, i]
+    found = {
+        x: np.einsum("mik,mjk->mij", root, root),
+        x**-1: np.einsum("mki,mkj->mij", back, back),
+        logdet(x, rows_of(x)): 2 * diagonal.sum(axis=1),
+    }
+    return found, n * np.log(2.0) + diagonal @ powers

@@ -15,11 +15,12 @@ from blrgen.algebra.calculus import differential, gradient, increment
 from blrgen.algebra.components import Component, has_components, move
 from blrgen.algebra.partial import NoDerivative, partial
 from blrgen.algebra.ranks import like
-from blrgen.algebra.ring import Ring, ring_of
+from blrgen.algebra.ring import Matrix, Ring, ring_of
 from blrgen.algebra.solve import solve_linear
 from blrgen.algebra.words import normal
 from blrgen.core import Family
 from blrgen.errors import UserError
+from blrgen.geometry.absorbed import affine_in_statistics, pairing
 from blrgen.geometry.charts import charts
 from blrgen.geometry.derived import Derived
 from blrgen.geometry.expected import expected
@@ -84,13 +85,27 @@ class Geometry(Derived):
         return expected_log_base(self.family, self.integral, self.mean, self.ring)
 
     @cached_property
+    def absorbed_base(self) -> tuple[Expr, tuple[Expr, ...]] | None:
+        """(c, (c_i)) where log h = c + Σ⟨c_i, T_i⟩; None where it is not, or is constant."""
+        log_h = log_base(self.family)
+        plain = self.family.components is None and not self.family.factors
+        if not plain or log_h == 0 or not log_h.has(*self.family.variables):
+            return None
+        return affine_in_statistics(self.family, log_h)
+
+    @cached_property
     def entropy(self) -> Expr:
         pairing = [self.ring.inner(x, m) for x, m in zip(self.natural, self.mean, strict=True)]
         return self.ring.tidy(self.log_partition - sp.Add(*pairing) - self.expected_log_base)
 
     @cached_property
     def entropy_gradient(self) -> tuple[Expr, ...]:
-        """∇_μ𝓗, in natural coordinates: −λ − F⁻¹∇_λ E_q[log h]."""
+        """∇_μ𝓗, in natural coordinates: −λ − F⁻¹∇_λ E_q[log h], or −λ − c where log h is affine."""
+        absorbed = self.absorbed_base
+        if absorbed is not None:
+            return tuple(
+                self.ring.tidy(-x - c) for x, c in zip(self.natural, absorbed[1], strict=True)
+            )
         extra = self.mean_gradient_of(self.expected_log_base)
         return tuple(-x - e for x, e in zip(self.natural, extra, strict=True))
 
@@ -167,6 +182,10 @@ def verified_integral(family: Family, ring: Ring) -> tuple[Integral, str]:
     integral = log_integral(family, ring)
     if integral.quadratic is not None:
         check_normalisable(family, integral.quadratic[2], ring)
+    if integral.conditions and (isinstance(ring, Matrix) or family.joint):
+        from blrgen.geometry.at_sizes import check_conditions
+
+        check_conditions(family, integral.conditions)
     return integral, verify_log_partition(family, integral, ring)
 
 
@@ -206,8 +225,12 @@ def expected_log_base(
 ) -> Expr:
     """E_q[log h]: zero for constant h, moments of a quadratic under a Gaussian, a finite sum."""
     log_h = log_base(family)
-    if log_h == 0 or not log_h.has(family.variable):
+    if log_h == 0 or not log_h.has(*family.variables):
         return sp.sympify(log_h)
+    if isinstance(ring, Matrix) or family.joint:
+        absorbed = affine_in_statistics(family, log_h)
+        if absorbed is not None:
+            return ring.tidy(pairing(*absorbed, mean, family, ring))
     if family.support.kind == "finite":
         from blrgen.geometry.integrate import exponent_of
 
@@ -216,7 +239,7 @@ def expected_log_base(
         return sp.Add(*terms)
     if integral.quadratic is not None and _is_quadratic(log_h, family.variable, ring):
         return gaussian_moment(log_h, family.variable, integral.quadratic, ring)
-    if ring.elementwise:
+    if ring.elementwise and not family.joint:
         return expected(family, log_h, integral, mean, ring)
     raise _no_moment(family)
 

@@ -93,14 +93,15 @@ class Instance:
             if a.is_commutative:
                 result = result * value
             else:
-                word = value if word is None else word @ value
+                # einsum: many small products are slow through BLAS
+                word = value if word is None else np.einsum("...ik,...kj->...ij", word, value)
         return result if word is None else np.asarray(result)[..., None, None] * word
 
     def _power(self, e: Expr) -> Array:
         base = self._value(e.base)
         if e.is_commutative:
             return np.exp(self._value(e.exp)) if e.base is sp.E else base ** self._value(e.exp)
-        inverse = np.linalg.inv(base) if e.exp < 0 else base
+        inverse = _inverse(base) if e.exp < 0 else base
         result = inverse
         for _ in range(abs(int(e.exp)) - 1):
             result = result @ inverse
@@ -126,6 +127,18 @@ class Instance:
                 return float("nan")
 
         return np.vectorize(one, otypes=[float])(*args)
+
+
+def _inverse(a: Array) -> Array:
+    """The inverse, NaN where there is none."""
+    try:
+        return np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        pass
+    determinant = np.linalg.det(a)
+    good = np.isfinite(determinant) & (determinant != 0)
+    safe = np.where(good[..., None, None], a, np.eye(a.shape[-1]))
+    return np.where(good[..., None, None], np.linalg.inv(safe), np.nan)
 
 
 def size_symbols(family: Family) -> list[Expr]:

@@ -11,7 +11,7 @@ from typing import Any
 import mpmath
 import sympy as sp
 
-from blrgen.algebra.ring import Ring
+from blrgen.algebra.ring import Matrix, Ring
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate import Integral
@@ -30,6 +30,11 @@ def verify_log_partition(family: Family, integral: Integral, ring: Ring) -> str:
     given = family.log_partition
     if given is None:
         return f"derived: {integral.method}"
+    if isinstance(ring, Matrix) or family.joint:
+        from blrgen.geometry.at_sizes import verify_given
+
+        derived = None if integral.method == "given" else integral.log_partition
+        return verify_given(family, ring, derived)
     if integral.method != "given":
         return _against_derived(family, integral.log_partition)
     if not ring.elementwise or family.support.kind not in ("interval", "integers"):

@@ -3,7 +3,8 @@
 * interval: (0, oo), [0, 1), (-oo, -eta1), and Cartesian powers (-oo, 0)^d
 * vector: R^d, R^(K-1)
 * matrix: R^(n,p)
-* spd, -spd: SPD, -SPD, symmetric positive (negative) definite
+* spd, -spd: SPD, -SPD, SPD(p), symmetric positive (negative) definite, and either of them
+  moved by a matrix: -SPD + outer(a, a)/(4*b)
 * a support may also be integers >= 0, {-1, 1}, {-1, 1}^d
 * or of vectors under one condition: simplex (positive components with sum 1), sphere
   (length 1), {e_1, ..., e_K} or one-hot (a single 1), counts summing to n; their sizes are
@@ -18,7 +19,7 @@ from typing import Any
 
 from blrgen.core import Domain, Support
 from blrgen.errors import UserError
-from blrgen.read.expression import parse
+from blrgen.read.expression import parse, parse_ranked
 from blrgen.read.text import MAX_LENGTH, printable
 
 Expr = Any
@@ -28,9 +29,11 @@ _VECTOR = re.compile(rf"R\^(?:({_SIZE})|\(({_SIZE})\))")
 _MATRIX = re.compile(rf"R\^\(({_SIZE}),({_SIZE})\)")
 _POWER = re.compile(rf"(.*[\]\)}}])\^(?:({_SIZE})|\(({_SIZE})\))")
 
+_SPD = re.compile(rf"(?P<sign>-?)SPD(?:\((?P<size>{_SIZE})\))?")
+
 _DOMAINS = (
     'an interval such as "(0, oo)" or "[0, 1)", its power "(0, oo)^d", "R^d", "R^(K-1)", '
-    '"R^(n,p)", "SPD" or "-SPD"'
+    '"R^(n,p)", "SPD", "SPD(p)" or "-SPD"'
 )
 _SUPPORTS = (
     'an interval such as "(0, oo)", "integers >= 0", "{-1, 1}", "{-1, 1}^d", "simplex", '
@@ -45,13 +48,28 @@ def read_domain(text: str, names: Mapping[str, Expr], *, where: str = "") -> Dom
         return Domain("matrix", size=(match[1], match[2]), text=text.strip())
     if match := _VECTOR.fullmatch(plain):
         return Domain("vector", size=(match[1] or match[2],), text=text.strip())
-    if plain in ("SPD", "-SPD"):
-        return Domain(plain.lower(), size=("d", "d"), text=text.strip())
+    if match := _SPD.match(plain):
+        return _definite(match, text.strip(), names, where)
     body, size = _power(text.strip())
     if _brackets(body):
         lower, upper, lower_open, upper_open = _interval(body, names, where)
         return Domain("interval", lower, upper, size, text.strip(), lower_open, upper_open)
     raise UserError(f"not a domain: {_short(text)}", where=where, how=f"a domain is {_DOMAINS}")
+
+
+def _definite(match: re.Match[str], text: str, names: Mapping[str, Expr], where: str) -> Domain:
+    """SPD(n), -SPD(n), or one of them moved: -SPD + outer(a, a)/(4*b)."""
+    kind, size = f"{match['sign']}spd", (match["size"] or "d",) * 2
+    rest = text[text.index("SPD") + 3 :].strip()
+    rest = rest[rest.index(")") + 1 :].strip() if match["size"] else rest
+    if not rest:
+        return Domain(kind, size=size, text=text)
+    if rest[0] not in "+-":
+        raise UserError(f"not a domain: {_short(text)}", where=where, how=f"a domain is {_DOMAINS}")
+    shift = parse_ranked(rest, names, where=where, elementwise=False)
+    if shift.rank != "matrix":
+        raise UserError(f"SPD is moved by a {shift.rank}: {_short(text)}", where=where)
+    return Domain(kind, lower=shift.expr, size=size, text=text)
 
 
 def read_support(text: str, names: Mapping[str, Expr] | None = None, *, where: str = "") -> Support:
@@ -66,8 +84,8 @@ def read_support(text: str, names: Mapping[str, Expr] | None = None, *, where: s
     if match := _VECTOR.fullmatch(plain):
         across = (match[1] or match[2],)
         return Support("vector", lower=-sp.oo, upper=sp.oo, size=across, text=stripped)
-    if plain == "SPD":
-        return Support("spd", size=("d", "d"), text=stripped)
+    if (match := _SPD.fullmatch(plain)) and not match["sign"]:
+        return Support("spd", size=(match["size"] or "d",) * 2, text=stripped)
     if (joint := _joint(stripped, names, where)) is not None:
         return joint
     if plain.startswith("integers"):

@@ -26,7 +26,9 @@ from blrgen.read.declaration import (
 from blrgen.read.domain import JOINT, read_domain, read_support, size_symbol
 from blrgen.read.expression import Value, parse_ranked
 from blrgen.read.functions import COMPONENT_FUNCTIONS, MATRIX_FUNCTIONS
+from blrgen.read.joint import check_lists, joint_support, listed, needs_one_algebra
 from blrgen.read.names import check_free
+from blrgen.read.sizes import check_shapes, size_names
 
 Expr = Any
 
@@ -77,12 +79,17 @@ class _Declaration:
     def __init__(self, source: Source) -> None:
         self.source, self.table = source, source.table
         known_keys(self.table, _KEYS, _REQUIRED, source)
+        check_lists(source)
         self.statistics = self.texts()
         self.names: dict[str, Expr] = {}
         self.taken: dict[str, str] = {}
         words, kinds = self.vocabulary()
-        self.components = needs_components(words, kinds)
-        self.elementwise = not self.components and not needs_matrices(words, kinds)
+        mixed = needs_one_algebra(listed(self.table["support"]))
+        self.components = not mixed and needs_components(words, kinds)
+        self.elementwise = not self.components and not mixed and not needs_matrices(words, kinds)
+        matrices = not self.elementwise and not self.components
+        self.matrix_sizes = size_names(kinds) if matrices else {}
+        self.taken |= dict.fromkeys(self.matrix_sizes, "a size")
 
     def where(self, key: str, table: str = "") -> str:
         return f"{self.source.line(key, table)}, {f'[{table}] ' if table else ''}{key}"
@@ -123,19 +130,19 @@ class _Declaration:
         ]
         formulas += [e.get(key) for e in entries for key in _CHARTS]
         words = {w for f in formulas if isinstance(f, str) for w in re.findall(r"[A-Za-z_]\w*", f)}
-        domains = [self.table["support"], *(e["domain"] for e in entries)]
+        domains = [*listed(self.table["support"]), *(e["domain"] for e in entries)]
         return words, ["".join(t.split()) for t in domains if isinstance(t, str)]
 
     def family(self) -> Family:
         name = slug(self.table["name"], "name", self.where("name"))
         title = one_line(self.table.get("title", name), "title", self.where("title"))
         fixed = self.parameters("fixed", "a fixed constant")
-        support = read_support(self.table["support"], self.names, where=self.where("support"))
-        variable = self.variable(support)
-        statistics = self.read_statistics(variable)
+        support = self.support()
+        variables = self.variables(support)
+        statistics = self.read_statistics(variables)
         natural = self.parameters("natural", "a natural parameter")
         sizes = self.sizes(support, natural)
-        base_measure = self.formula("base_measure", "1", {str(variable): variable} | sizes)
+        base_measure = self.formula("base_measure", "1", {str(x): x for x in variables} | sizes)
         self.check_count(natural, statistics)
         working = self.parameters("working", "a working parameter")
         log_partition = None
@@ -147,14 +154,27 @@ class _Declaration:
         working = self.charts("working", working, natural, fixed)
         self.check_charts(natural, working)
         return Family(
-            name, title, variable, support, statistics, base_measure, natural, working, fixed,
+            name, title, variables[0], support, statistics, base_measure, natural, working, fixed,
             log_partition, self.elementwise, self.source.path,
+            joint=variables if support.parts else (),
             components=size_symbol(support.size[0]) if self.components else None,
         )  # fmt: skip
 
-    def variable(self, support: Support) -> Expr:
+    def support(self) -> Support:
+        where, given = self.where("support"), self.table["support"]
+        known = self.names | self.matrix_sizes
+        if isinstance(given, list):
+            return joint_support(given, known, where)
+        return read_support(given, known, where=where)
+
+    def variables(self, support: Support) -> tuple[Expr, ...]:
+        """The random variable, or each of several."""
+        parts = support.parts or (support,)
+        return tuple(map(self.variable, listed(self.table["variable"]), parts))
+
+    def variable(self, given: Any, support: Support) -> Expr:
         where = self.where("variable")
-        name = identifier(expect(self.table["variable"], str, "variable", where), "variable", where)
+        name = identifier(expect(given, str, "variable", where), "variable", where)
         check_free(name, "the variable", where, self.taken)
         self.taken[name] = "the variable"
         positive = support.kind in ("interval", "simplex") and support.lower.is_nonnegative is True
@@ -177,16 +197,18 @@ class _Declaration:
             return Component(name, size_symbol(domain.size[0]), **known)
         if not self.elementwise and kind in ("vector", "spd", "-spd", "matrix"):
             make = {"vector": ranks.vec, "matrix": ranks.mat}.get(kind, ranks.symmat)
-            return make(name)
+            sizes = domain.size if kind == "matrix" else domain.size[:1]
+            return make(name, *map(size_symbol, sizes))
         return ranks.positive(name) if positive else ranks.scalar(name)
 
-    def read_statistics(self, variable: Expr) -> tuple[Expr, ...]:
+    def read_statistics(self, variables: tuple[Expr, ...]) -> tuple[Expr, ...]:
         where = self.where("statistics")
-        names = self.names | {str(variable): variable}
+        variable = " and ".join(map(str, variables))
+        names = self.names | self.matrix_sizes | {str(x): x for x in variables}
         found = []
         for text in self.statistics:
             value = self.read_formula(text, names, where)
-            if str(variable) not in {x.name for x in value.expr.free_symbols}:
+            if {x.name for x in value.expr.free_symbols}.isdisjoint(map(str, variables)):
                 raise UserError(
                     f"the statistic {text} does not depend on {variable}", where=where,
                     why="the weight of a constant cancels in the normalisation", how="leave it out",
@@ -219,8 +241,10 @@ class _Declaration:
             check_free(name, meaning, where, self.taken)
             usable = ("a fixed constant", meaning)
             earlier = {n: s for n, s in self.names.items() if self.taken[n] in usable}
-            domain = read_domain(entry["domain"], earlier, where=where)
+            domain = read_domain(entry["domain"], self.matrix_sizes | earlier, where=where)
             symbol = self.symbol(name, domain, _is_positive(domain))
+            if domain.kind in _MATRIX_KINDS and domain.lower is not None:
+                check_shapes(symbol + domain.lower, domain.text, where)
             self.names[name], self.taken[name] = symbol, meaning
             found.append(Parameter(name, domain, symbol))
         return tuple(found)
@@ -240,6 +264,8 @@ class _Declaration:
             has, wants = _rank(p.symbol), _rank(statistic)
             if has == wants == "vector" and self.components:
                 self.check_sizes(p, statistic, text)
+            if has == wants != "scalar" and not self.components:
+                check_shapes(p.symbol + statistic, text, self.where(p.name, "natural"))
             if has != wants:
                 raise UserError(
                     f"{p.name} is a {has}, its statistic {text} a {wants}",
@@ -260,16 +286,19 @@ class _Declaration:
             )
 
     def read_formula(self, text: str, names: dict[str, Expr], where: str) -> Value:
-        return parse_ranked(
+        value = parse_ranked(
             text, names, where=where, elementwise=self.elementwise, components=self.components
         )
+        if not self.elementwise and not self.components:
+            check_shapes(value.expr, text, where)
+        return value
 
     def sizes(self, support: Support, natural: tuple[Parameter, ...]) -> dict[str, Expr]:
         """The symbolic sizes of matrix families (d, …), as names of whole numbers."""
         import sympy as sp
 
-        if self.elementwise:
-            return {}
+        if self.elementwise or not self.components:
+            return self.matrix_sizes
         sizes = " ".join((*support.size, *(s for p in natural for s in p.domain.size)))
         words = set(re.findall(r"[A-Za-z]\w*", sizes)) - {*self.names}
         return {w: sp.Symbol(w, integer=True, positive=True) for w in sorted(words)}
@@ -279,7 +308,7 @@ class _Declaration:
         fixed: tuple[Parameter, ...],
     ) -> tuple[Parameter, ...]:  # fmt: skip
         """Each parameter with its chart: as a function of the parameters of the other kind."""
-        names = {p.name: p.symbol for p in (*fixed, *others)}
+        names = self.matrix_sizes | {p.name: p.symbol for p in (*fixed, *others)}
         key, entries, found = _CHARTS[section], self.section(section), []
         for p in parameters:
             chart = None
@@ -288,6 +317,8 @@ class _Declaration:
                 text = formula_text(entries[p.name][key], f"{key} of {p.name}", where)
                 value = self.read_formula(text, names, where)
                 wants = _rank(p.symbol)
+                if not self.components and not self.elementwise and wants == value.rank != "scalar":
+                    check_shapes(p.symbol + value.expr, text, where)
                 if value.rank != wants:
                     raise UserError(
                         f"{p.name} is a {wants}, its chart {text} a {value.rank}", where=where
@@ -318,7 +349,7 @@ class _Declaration:
 def needs_matrices(words: set[str], domains: list[str]) -> bool:
     """Whether the family computes with vectors and matrices, not coordinate by coordinate."""
     return bool(words & MATRIX_FUNCTIONS) or any(
-        k in ("SPD", "-SPD") or re.fullmatch(r"R\^\([^()]*,[^()]*\)", k) for k in domains
+        re.match(r"-?SPD\b", k) or re.fullmatch(r"R\^\([^()]*,[^()]*\)", k) for k in domains
     )
 
 

@@ -29,9 +29,9 @@ def read_loss(text: str, family: Family, *, where: str = WHERE) -> Loss:
     if not text.strip():
         return Loss()
     tree = syntax_tree(text, where=where)
-    names = {str(family.variable): family.variable}
+    names = {str(x): x for x in family.variables}
     own = {p.name for p in (*family.natural, *family.working, *family.fixed)}
-    if "theta" not in own:
+    if "theta" not in own and len(names) == 1:
         names["theta"] = family.variable
     data = _data_names(tree, set(names))
     _check_names(data, family, text, where)
@@ -46,11 +46,11 @@ def read_loss(text: str, family: Family, *, where: str = WHERE) -> Loss:
             how="reduce it, as in dot(r, r) or trace(A)",
         )  # fmt: skip
     free = value.expr.free_symbols
-    if family.variable not in free:
+    if free.isdisjoint(family.variables):
         raise UserError(
-            f"the loss does not depend on {family.variable}", where=where,
+            f"the loss does not depend on {' or '.join(map(str, family.variables))}", where=where,
             why=f"its names are {', '.join(sorted(data)) or 'none'}; the variable is "
-            f"{' or '.join(sorted(n for n in names if names[n] == family.variable))}",
+            f"{' or '.join(sorted(n for n in names if names[n] in family.variables))}",
         )  # fmt: skip
     used = tuple(names[name] for name in sorted(data) if names[name] in free)
     return Loss(text.strip(), value.expr, used)

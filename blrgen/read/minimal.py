@@ -65,8 +65,9 @@ def columns(family: Family, labels: Sequence[str], where: str, *, exact: bool) -
         return _by_components(family, labels, constants, rng, where, exact=exact)
     count = sum(_components(s) for s in family.statistics) + EXTRA
     table: list[Column] = []
-    for point in _points(family, constants, rng, count):
-        env = {**constants, family.variable: point}
+    for places in _places(family, constants, rng, count):
+        env = {**constants, **places}
+        point = places[family.variable]
         row: list[tuple[str, Any]] = [("1", number(1, exact))]
         for statistic, label in zip(family.statistics, labels, strict=True):
             value = evaluate(statistic, env, SIZE, exact=exact)
@@ -229,10 +230,24 @@ def _constant(parameter: Parameter, rng: Random) -> Value:
     return _between(domain.lower, domain.upper, rng, {}, 0)
 
 
-def _points(family: Family, constants: dict[Expr, Value], rng: Random, count: int) -> list[Value]:
-    """Points of the support: all of a finite one, else `count` that are spread over it."""
-    support = family.support
-    if not family.variable.is_commutative:
+def _places(
+    family: Family, constants: dict[Expr, Value], rng: Random, count: int
+) -> list[dict[Expr, Value]]:
+    """A value of every variable: points of each support, drawn anew for every variable."""
+    columns = [
+        _points(x, support, constants, rng, count)
+        for x, support in zip(family.variables, family.supports, strict=True)
+    ]
+    if len(columns) > 1:  # independent draws, also of finite supports
+        columns = [[rng.choice(c) for _ in range(count)] for c in columns]
+    return [dict(zip(family.variables, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _points(
+    variable: Expr, support: Support, constants: dict[Expr, Value], rng: Random, count: int
+) -> list[Value]:
+    """Points of a support: all of a finite one, else `count` that are spread over it."""
+    if not variable.is_commutative:
         return [_ranked(support, rng) for _ in range(count)]
     if support.kind == "finite":
         return [Fraction(int(p.p), int(p.q)) if p.is_Rational else p for p in support.points]

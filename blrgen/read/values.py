@@ -70,7 +70,7 @@ def _evaluate(expr: Expr, env: dict[Expr, Value], size: int, exact: bool) -> Val
 
     from blrgen.algebra.ranks import DIM, T, logdet, trace
 
-    if expr == DIM:
+    if expr == DIM or (expr.is_Symbol and expr.is_integer and expr not in env):
         return number(size, exact)
     if expr.is_Symbol:
         return _converted(env[expr], exact)

@@ -19,6 +19,7 @@ from blrgen.geometry.points import first_not_positive
 from blrgen.numeric.nodes import log_partition_node
 
 RULES = (
+    "sequential",
     "finite_sum",
     "gaussian",
     "matrix_gaussian",
@@ -76,7 +77,7 @@ def log_integral(family: Family, ring: Ring) -> Integral:
     if found is not None:
         if ring.elementwise:
             found = found.with_(log_partition=tidy_numbers(found.log_partition))
-        if found.quadratic is None:  # of a quadratic, `verify.check_normalisable` says more
+        if found.quadratic is None and ring.elementwise and not family.joint:  # of a quadratic, `verify.check_normalisable` says more
             _check_conditions(family, found)
         return found
     if family.log_partition is not None:

@@ -8,12 +8,14 @@ their sign taken out, so that the logarithm of a product opens.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
 import sympy as sp
 
 from blrgen.algebra.ranks import logdet
+from blrgen.core import Domain, Family, Parameter, Support
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any
@@ -23,8 +25,9 @@ def integrate(problem: Problem) -> Integral | None:
     """The first order in which every variable can be integrated."""
     if problem.support.kind != "joint":
         return None
-    turned = _turned(problem)
-    back = {new: old for old, new in turned.items()}
+    letters = _letters(problem)
+    turned = {p: -letter for p, letter in letters.items()}
+    back = {letter: -p for p, letter in letters.items()}
     pairs = tuple(zip(problem.family.variables, problem.family.supports, strict=True))
     start = problem.with_(exponent=problem.exponent.xreplace(turned))
     for order in permutations(range(len(pairs))):
@@ -43,7 +46,7 @@ def _in_order(problem: Problem, pairs: list[tuple[Expr, Any]]) -> Integral | Non
     exponent, conditions, steps = problem.exponent, list[Expr](), list[str]()
     for x, support in pairs:
         part = problem.with_(
-            exponent=exponent, variable=x, support=support, depth=problem.depth + 1
+            exponent=exponent, variable=x, support=support, family=_alone(problem.family, x, support)
         )
         found = by_rules(part)
         if found is None:
@@ -61,13 +64,25 @@ def _in_order(problem: Problem, pairs: list[tuple[Expr, Any]]) -> Integral | Non
     )
 
 
-def _turned(problem: Problem) -> dict[Expr, Expr]:
-    """−ν with ν positive for every scalar parameter below zero."""
+def _alone(family: Family, x: Expr, support: Support) -> Family:
+    """The density as one of x alone: the other variables are known constants."""
+    others = tuple(
+        Parameter(y.name, Domain(s.kind, s.lower, s.upper, s.size, s.text), y)
+        for y, s in zip(family.variables, family.supports, strict=True)
+        if y != x
+    )
+    return replace(
+        family, variable=x, support=support, joint=(), fixed=(*family.fixed, *others)
+    )
+
+
+def _letters(problem: Problem) -> dict[Expr, Expr]:
+    """A positive ν for every scalar parameter below zero, which is −ν then."""
     found = {}
     for p in problem.family.natural:
         d = p.domain
         if d.kind == "interval" and d.upper is not None and sp.sympify(d.upper).is_nonpositive:
-            found[p.symbol] = -sp.Dummy(f"minus_{p.name}", positive=True)
+            found[p.symbol] = sp.Dummy(f"minus_{p.name}", positive=True)
     return found
 
 

@@ -1,0 +1,61 @@
+"""Sizes of vectors and matrices: their names, and whether products and sums fit together.
+
+A domain names the sizes it has: R^n, R^(n,p), SPD(p), (0, oo)^d; SPD alone is SPD(d).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from blrgen.errors import UserError
+
+Expr = Any
+_SIZED = re.compile(r"(?:R\^|\)\^|\]\^|SPD)\(([^()]*)\)|(?:R\^|\)\^|\]\^)(\w+)")
+
+
+def size_names(domains: Iterable[str]) -> dict[str, Expr]:
+    """The names that stand for sizes in these domains, as whole numbers."""
+    import sympy as sp
+
+    found: set[str] = set()
+    for text in domains:
+        if re.match(r"-?SPD(?!\()", text):
+            found.add("d")
+        for inside, bare in _SIZED.findall(text):
+            found |= set(re.findall(r"[A-Za-z]\w*", inside or bare))
+    return {w: sp.Symbol(w, integer=True, positive=True) for w in sorted(found)}
+
+
+def check_shapes(e: Expr, text: str, where: str) -> tuple[Expr, Expr] | None:
+    """(rows, columns) of an expression, every product and sum in it fitting; None for a number."""
+    from blrgen.algebra.ranks import Ranked, T
+
+    shapes = [check_shapes(a, text, where) for a in e.args]
+    ranked = [(a, s) for a, s in zip(e.args, shapes, strict=True) if s is not None]
+    if isinstance(e, Ranked):
+        shape: tuple[Expr, Expr] = e.shape
+        return shape
+    if e.is_commutative or not ranked:
+        return None
+    if e.is_Mul:
+        for (a, left), (b, right) in zip(ranked, ranked[1:], strict=False):
+            if left[1] != right[0]:
+                raise _misfit(a, left, b, right, text, where)
+        return ranked[0][1][0], ranked[-1][1][1]
+    if e.is_Add:
+        for b, other in ranked[1:]:
+            if other != ranked[0][1]:
+                raise _misfit(ranked[0][0], ranked[0][1], b, other, text, where)
+    return ranked[0][1][::-1] if isinstance(e, T) else ranked[0][1]
+
+
+def _misfit(
+    a: Expr, left: tuple[Expr, Expr], b: Expr, right: tuple[Expr, Expr], text: str, where: str
+) -> UserError:
+    return UserError(
+        f"the sizes in {text} do not fit", where=where,
+        why=f"{a} has {left[0]} rows and {left[1]} columns, {b} {right[0]} and {right[1]}",
+        how="sizes are said in the domains: R^n, R^(n,p), SPD(p); SPD alone is SPD(d)",
+    )  # fmt: skip

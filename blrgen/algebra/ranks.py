@@ -157,7 +157,7 @@ class trace(sp.Function):  # type: ignore[misc]
             return coefficient * rows
         least = _least_rotation(word)
         rows = rows_of(least[0])
-        told = rows if rows != DIM else None
+        told = rows if rows not in (DIM, 1) else None
         if coefficient == 1 and least == word and told is None:
             return None
         body = sp.Mul(*least, evaluate=False) if len(least) > 1 else least[0]

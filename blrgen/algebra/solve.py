@@ -15,6 +15,7 @@ from blrgen.algebra.words import collect_words, normal
 from blrgen.errors import InternalError
 
 Expr = Any
+_WIDE = 4  # unknowns from which on common factors are not looked for
 _LARGE = 150  # operations in a system whose solution is still brought to lowest terms
 
 
@@ -33,6 +34,28 @@ def solve_linear(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Ex
     found = _eliminate([normal(e) for e in equations], list(unknowns))
     if found is None:
         raise InternalError(f"no unknown of {list(unknowns)} can be isolated: {list(equations)}")
+    return found
+
+
+def _by_determinants(matrix: Expr, right: Expr) -> list[Expr]:
+    """Cramer's rule with the entries as letters: nothing is brought to lowest terms."""
+    n = matrix.shape[0]
+    names: dict[Expr, Expr] = {}
+
+    def letter(entry: Expr) -> Expr:
+        if entry == 0 or entry.is_Rational:
+            return entry
+        return names.setdefault(entry, sp.Dummy(f"a{len(names)}"))
+
+    square = sp.Matrix(n, n, lambda i, j: letter(matrix[i, j]))
+    sides = sp.Matrix(n, 1, lambda i, _: letter(right[i]))
+    whole = square.det(method="berkowitz")
+    back = {name: entry for entry, name in names.items()}
+    found = []
+    for k in range(n):
+        changed = square.copy()
+        changed[:, k] = sides
+        found.append((changed.det(method="berkowitz") / whole).xreplace(back))
     return found
 
 
@@ -62,6 +85,8 @@ def _solve_commuting(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dic
     right = sp.Matrix([-e.subs(none) for e in equations])
     if matrix.shape[0] == 1 or sum(sp.count_ops(a) for a in matrix) <= _LARGE:
         solution = [sp.cancel(v) for v in matrix.LUsolve(right)]
+    elif len(unknowns) >= _WIDE:
+        return dict(zip(unknowns, _by_determinants(matrix, right), strict=True))
     else:  # common factors of large transcendental entries are not looked for
         names = sp.Matrix(*matrix.shape, lambda i, j: sp.Dummy(f"a{i}{j}"))
         sides = sp.Matrix(right.shape[0], 1, lambda i, _: sp.Dummy(f"b{i}"))

@@ -19,6 +19,8 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.calculus import gradient as slope_of
+from blrgen.algebra.ring import Matrix
 from blrgen.errors import InternalError
 from blrgen.expect.base_measure import LogBase, log_base_of
 from blrgen.expect.identities import Identity, NoIdentity, find_identity
@@ -239,8 +241,7 @@ def _assembled(
     for x, o in served.items():
         moved = sp.Add(*[c * symbol[f] for c, f in o.terms])
         slopes[x] = moved - sp.Add(*[a * slopes[y] for y, a in o.along])
-    mean = geometry.mean_in_working if coordinates == geometry.working else geometry.mean
-    solved = geometry.solve_dual([slopes[x] for x in coordinates], mean, coordinates)
+    solved = _solved(geometry, [slopes[x] for x in coordinates], coordinates)
     exact = _closed_gradient(geometry, parts)
     gradient = tuple(geometry.to_working(a + b) for a, b in zip(exact, solved, strict=True))
     route, because = _described(geometry, operators, scored, reason)
@@ -256,6 +257,26 @@ def _assembled(
         split=parts,
         base=base,
     )
+
+
+def _solved(
+    geometry: Geometry, slopes: list[Expr], coordinates: tuple[Expr, ...]
+) -> tuple[Expr, ...]:
+    """∇_μ from slopes in the coordinates; of matrices and joint variables in working ones.
+
+    There the metric is sparser: ∇_ψ = ∇_ψ Σ⟨r_i, λ_i(ψ)⟩ for slopes r = ∇_λ.
+    """
+    family, ring = geometry.family, geometry.ring
+    if coordinates == geometry.working:
+        return geometry.solve_dual(slopes, geometry.mean_in_working, coordinates)
+    if not family.working or not (isinstance(ring, Matrix) or family.joint):
+        return geometry.solve_dual(slopes, geometry.mean, coordinates)
+    carried = sp.Add(*[
+        ring.inner(r, geometry.natural_of_working[x])
+        for r, x in zip(slopes, geometry.natural, strict=True)
+    ])  # fmt: skip
+    moved = [ring.tidy(slope_of(carried, x)) for x in geometry.working]
+    return geometry.solve_dual(moved, geometry.mean_in_working, geometry.working)
 
 
 def _described(

@@ -111,7 +111,7 @@ def _definite(y: Array, x: Expr, n: int) -> tuple[dict[Expr, Array], Array]:
     root = np.zeros((len(y), n, n))
     diagonal = y[:, :n]
     root[:, range(n), range(n)] = np.exp(diagonal)
-    for k, (i, j) in enumerate((i, j) for i in range(n) for j in range(i)):
+    for k, (i, j) in enumerate([(a, b) for a in range(n) for b in range(a)]):
         root[:, i, j] = y[:, n + k]
     powers = np.array([n - i + 1 for i in range(n)])  # n − i + 1 counted from 1, and one for eʸ
     back = np.zeros_like(root)  # L⁻¹, row by row

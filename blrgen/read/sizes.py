@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 from blrgen.errors import UserError
@@ -40,7 +41,7 @@ def check_shapes(e: Expr, text: str, where: str) -> tuple[Expr, Expr] | None:
     if e.is_commutative or not ranked:
         return None
     if e.is_Mul:
-        for (a, left), (b, right) in zip(ranked, ranked[1:], strict=False):
+        for (a, left), (b, right) in pairwise(ranked):
             if left[1] != right[0]:
                 raise _misfit(a, left, b, right, text, where)
         return ranked[0][1][0], ranked[-1][1][1]

@@ -77,7 +77,8 @@ def log_integral(family: Family, ring: Ring) -> Integral:
     if found is not None:
         if ring.elementwise:
             found = found.with_(log_partition=tidy_numbers(found.log_partition))
-        if found.quadratic is None and ring.elementwise and not family.joint:  # of a quadratic, `verify.check_normalisable` says more
+        # of a quadratic `verify.check_normalisable` says more, of several variables `at_sizes`
+        if found.quadratic is None and ring.elementwise and not family.joint:
             _check_conditions(family, found)
         return found
     if family.log_partition is not None:

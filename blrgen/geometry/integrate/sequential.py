@@ -46,7 +46,10 @@ def _in_order(problem: Problem, pairs: list[tuple[Expr, Any]]) -> Integral | Non
     exponent, conditions, steps = problem.exponent, list[Expr](), list[str]()
     for x, support in pairs:
         part = problem.with_(
-            exponent=exponent, variable=x, support=support, family=_alone(problem.family, x, support)
+            exponent=exponent,
+            variable=x,
+            support=support,
+            family=_alone(problem.family, x, support),
         )
         found = by_rules(part)
         if found is None:
@@ -71,9 +74,7 @@ def _alone(family: Family, x: Expr, support: Support) -> Family:
         for y, s in zip(family.variables, family.supports, strict=True)
         if y != x
     )
-    return replace(
-        family, variable=x, support=support, joint=(), fixed=(*family.fixed, *others)
-    )
+    return replace(family, variable=x, support=support, joint=(), fixed=(*family.fixed, *others))
 
 
 def _letters(problem: Problem) -> dict[Expr, Expr]:

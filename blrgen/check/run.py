@@ -68,6 +68,8 @@ def _summary(context: Context) -> str:
 
 def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
     """The lines of one stage."""
+    from blrgen.check import by_sizes
+
     name: str = stage.NAME
     missing = [n for n in stage.NEEDS if n in context.failed]
     if missing:
@@ -79,7 +81,8 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
 
     try:
         with limit(SECONDS), mpmath.workdps(DPS):
-            found = stage.run(context)
+            sized = by_sizes.applies(context, name)
+            found = by_sizes.run(context, name) if sized else stage.run(context)
             if not isinstance(found, tuple):
                 found = list(found)
     except Wrong as wrong:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from blrgen.algebra.ranks import T, shape_of
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.coordinates import Coordinates
@@ -38,7 +39,8 @@ class Comparison:
     what: str
     found: float
     claimed: float
-    place: str
+    place: tuple[tuple[str, str], ...]
+    size: int
 
     @property
     def gap(self) -> float:
@@ -51,14 +53,19 @@ def turns(family: Family) -> tuple[tuple[int, int], ...]:
     return _TURNS if size_symbols(family) else ((1, 0), (1, 1), (1, 2))
 
 
-def place_of(family: Family, here: Instance) -> str:
-    """The point as text: sizes, then constants and natural parameters."""
-    parts = [f"{s} = {n}" for s, n in here.sizes.items()]
+def place_of(family: Family, here: Instance) -> tuple[tuple[str, str], ...]:
+    """The point by name: sizes, then constants and natural parameters."""
+    parts = [(str(s), str(n)) for s, n in here.sizes.items()]
     for p in (*family.fixed, *family.natural):
         value = np.asarray(here.values[p.symbol])
         shown = f"{value:.6g}" if value.ndim == 0 else str(np.round(value, 6).tolist())
-        parts.append(f"{p.name} = {shown}")
-    return ", ".join(parts)
+        parts.append((p.name, shown))
+    return tuple(parts)
+
+
+def said(place: tuple[tuple[str, str], ...]) -> str:
+    """A place in words."""
+    return ", ".join(f"{name} = {value}" for name, value in place)
 
 
 class Density:
@@ -105,37 +112,34 @@ def comparisons(geometry: Geometry) -> Iterator[Comparison]:
     for turn in turns(geometry.family):
         density = density_at(geometry.family, geometry.ring, turn)
         if density is not None:
-            yield from _at(geometry, density, turn[1])
+            yield from _at(geometry, density, turn)
 
 
-def _at(geometry: Geometry, density: Density, turn: int) -> Iterator[Comparison]:
+def _at(geometry: Geometry, density: Density, turn: tuple[int, int]) -> Iterator[Comparison]:
     family, here = geometry.family, density.here
-    place = place_of(family, here)
+    place, size = place_of(family, here), turn[0]
 
     def number(e: Expr) -> float:
         return float(here.value(e))
 
     claimed = number(geometry.log_partition)
-    yield Comparison("normalised", "A", density.nodes.log_mass, claimed, place)
+    yield Comparison("normalised", "A", density.nodes.log_mass, claimed, place, size)
     along = np.zeros(len(density.nodes.weights))
     directions: dict[Expr, Array] = {}
-    for k, (t, x, mu) in enumerate(
-        zip(family.statistics, geometry.natural, geometry.mean, strict=True)
-    ):
+    for t, x, mu in zip(family.statistics, geometry.natural, geometry.mean, strict=True):
         values = density.values(t)
         wanted = _like(here.value(mu), values.shape[1:])
-        yield from _entries(f"E[{t}]", density.mean(values), wanted, place)
-        move = random_like(x, here.sizes, turn)
+        yield from _entries(f"E[{t}]", density.mean(values), wanted, place, size)
+        move = random_like(x, here.sizes, turn[1])
         directions[x] = move
         along = along + (values * move if values.ndim == 1 else np.sum(values * move, axis=(1, 2)))
-        del k
     centred = along - density.mean(along)
     form = _form(geometry, here, directions, directions)
     yield Comparison("covariance", "Var⟨X, T⟩ along a direction X",
-                     float(density.mean(centred**2)), form, place)  # fmt: skip
+                     float(density.mean(centred**2)), form, place, size)  # fmt: skip
     log_q = density.values(density.exponent) - density.nodes.log_mass
     yield Comparison("entropy", "−E[log q]", -float(density.mean(np.where(
-        density.nodes.weights > 0, log_q, 0.0))), number(geometry.entropy), place)  # fmt: skip
+        density.nodes.weights > 0, log_q, 0.0))), number(geometry.entropy), place, size)  # fmt: skip
     base = density.values(log_base(family)) if log_base(family) != 0 else np.zeros_like(along)
     slopes = {
         x: -_like(here.value(x + e), np.shape(directions[x]))
@@ -144,7 +148,7 @@ def _at(geometry: Geometry, density: Density, turn: int) -> Iterator[Comparison]
     yield Comparison(
         "entropy gradient", "Cov[log h, ⟨X, T⟩] along a direction X",
         float(density.mean(np.where(density.nodes.weights > 0, base, 0.0) * centred)),
-        _form(geometry, here, directions, slopes), place,
+        _form(geometry, here, directions, slopes), place, size,
     )  # fmt: skip
 
 
@@ -154,12 +158,62 @@ def _like(value: Array, shape: tuple[int, ...]) -> Array:
     return value * np.eye(shape[0], shape[1]) if len(shape) == 2 and value.ndim == 0 else value
 
 
-def _entries(what: str, found: Array, claimed: Array, place: str) -> Iterator[Comparison]:
+def _entries(
+    what: str, found: Array, claimed: Array, place: tuple[tuple[str, str], ...], size: int
+) -> Iterator[Comparison]:
     for index in np.ndindex(np.shape(found)):
         where = f"[{index[0] + 1},{index[1] + 1}]" if index else ""
         yield Comparison(
-            "mean", what + where, float(found[index]), float(np.asarray(claimed)[index]), place
+            "mean",
+            what + where,
+            float(found[index]),
+            float(np.asarray(claimed)[index]),
+            place,
+            size,
         )
+
+
+def spread(value: Array, x: Expr, here: Instance) -> Array:
+    """A value in the shape of x: a number beside a matrix is that multiple of the identity."""
+    shape = shape_of(x)
+    if shape is None:
+        return np.asarray(value)
+    return _like(value, (here.whole(shape[0]), here.whole(shape[1])))
+
+
+def fisher_matrix(geometry: Geometry, here: Instance) -> Array:
+    """The Fisher form on a basis: entries, of symmetric parameters those on and above the diagonal."""
+    from blrgen.geometry.geometry import direction_symbol, directional
+
+    basis = [(x, b) for x in geometry.natural for b in _basis(x, here)]
+    total = np.zeros((len(basis), len(basis)))
+    moves = {
+        (i, y): (name := direction_symbol(y, "X_"), directional(mean, y, name))
+        for i, mean in enumerate(geometry.mean)
+        for y in geometry.natural
+    }
+    for col, (y, right) in enumerate(basis):
+        for row, (x, left) in enumerate(basis):
+            name, move = moves[geometry.natural.index(x), y]
+            value = spread(here.with_({name: right}).value(move), x, here)
+            total[row, col] = float(np.sum(left * value))
+    return total
+
+
+def _basis(x: Expr, here: Instance) -> list[Array]:
+    shape = shape_of(x)
+    if shape is None:
+        return [np.float64(1.0)]
+    rows, columns = here.whole(shape[0]), here.whole(shape[1])
+    found = []
+    for i in range(rows):
+        for j in range(columns):
+            if T(x) == x and j < i:
+                continue
+            e = np.zeros((rows, columns))
+            e[i, j] = 1.0
+            found.append(np.maximum(e, e.T) if T(x) == x else e)
+    return found
 
 
 def _form(
@@ -212,7 +266,7 @@ def _compare(family: Family, here: Instance, given: float, should: float) -> Non
         raise UserError(
             f"the log_partition of {family.name!r} is wrong",
             where=family.path,
-            why=f"at {place_of(family, here)} it is {given:.12g}, "
+            why=f"at {said(place_of(family, here))} it is {given:.12g}, "
             f"and the density normalises with {should:.12g}",
             how="correct it, or leave it out where blrgen derives it",
         )
@@ -233,7 +287,7 @@ def check_conditions(family: Family, conditions: tuple[Expr, ...]) -> None:
                     raise UserError(
                         f"the density of {family.name!r} cannot be normalised",
                         where=family.path,
-                        why=f"at {place_of(family, here)}, inside the declared domain, "
+                        why=f"at {said(place_of(family, here))}, inside the declared domain, "
                         f"{c} is not positive",
                         how="restrict the natural domain to where ∫ h exp⟨λ, T⟩ is finite",
                     )

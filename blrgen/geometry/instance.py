@@ -7,7 +7,7 @@ axes before are a batch of points.  Points inside the domains are made here as w
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import mpmath
@@ -36,6 +36,15 @@ class Instance:
     def with_(self, values: Mapping[Expr, Array]) -> Instance:
         """The same with more symbols."""
         return Instance(self.sizes, {**self.values, **values})
+
+    def without(self, symbols: Iterable[Expr]) -> Instance:
+        """The same with fewer symbols."""
+        gone = set(symbols)
+        return Instance(self.sizes, {k: v for k, v in self.values.items() if k not in gone})
+
+    def whole(self, size: Expr) -> int:
+        """A size as a number."""
+        return int(self._size(size))
 
     def value(self, e: Expr, square: Expr = None) -> Array:
         """The value of an expression; `square` says that it is a matrix of that size."""

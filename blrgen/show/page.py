@@ -209,9 +209,15 @@ def _symbol(name: str) -> Expr:
     return scalar(name)
 
 
+def _sizes_of(x: Expr) -> set[str]:
+    """The names of the sizes of a vector or matrix."""
+    return {str(s) for size in getattr(x, "shape", ()) for s in size.free_symbols}
+
+
 def _check_names(rule: Rule, k: int) -> None:
     """An assignment may use declared names and results above it, nothing else."""
     declared = {q.name for q in rule.quantities if q.kind != "intermediate"} | {"t", "d"}
+    declared |= {n for q in rule.quantities for n in _sizes_of(q.symbol)}
     known = declared | {a.name for a in rule.assignments[:k]}
     a = rule.assignments[k]
     unknown = sorted(s.name for s in a.expr.free_symbols if s.name not in known)

@@ -1,0 +1,166 @@
+"""Stages for families of several variables or of symbolic size: numbers at d = 1 and d = 2.
+
+The density is summed by `geometry.nested` at concrete sizes; a claim that is wrong in a
+constant shows at d = 1, one that is wrong in how it depends on the dimension at d = 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from blrgen.algebra.ring import Matrix
+from blrgen.check.finding import NotChecked, Wrong, digits, within
+from blrgen.core import Family
+
+if TYPE_CHECKING:
+    from blrgen.check.context import Context
+    from blrgen.geometry.at_sizes import Comparison
+
+Expr = Any
+_SIZES = ((1, 0), (2, 0), (3, 0))
+_ROUNDING = 1e-9
+
+
+def applies(context: Context, stage: str) -> bool:
+    """Whether this stage is one of numbers, and the family one that needs sizes."""
+    family: Family = context.family
+    sized = isinstance(context.ring, Matrix) or bool(family.joint)
+    return sized and not family.factors and stage in _STAGES
+
+
+def run(context: Context, stage: str) -> tuple[str, str]:
+    """The line of a stage."""
+    return _STAGES[stage](context, stage)
+
+
+def _comparisons(context: Context) -> list[Comparison]:
+    from blrgen.geometry.at_sizes import comparisons
+
+    if "_by_sizes" not in vars(context):
+        vars(context)["_by_sizes"] = list(comparisons(context.geometry))
+    found: list[Comparison] = vars(context)["_by_sizes"]
+    if not found:
+        raise NotChecked("too many dimensions for quadrature, also at d = 1")
+    return found
+
+
+def _compared(context: Context, stage: str) -> tuple[str, str]:
+    """Every comparison of the stage; the first that fails is shown."""
+    from blrgen.geometry.at_sizes import TOLERANCE
+
+    own = [c for c in _comparisons(context) if c.stage == stage]
+    for c in own:
+        if not c.gap <= TOLERANCE:
+            raise Wrong(c.what, dict(c.place), digits(c.claimed), digits(c.found))
+    worst = within(max(c.gap for c in own))
+    text = f"within {worst} of the density {_where(context, [c.size for c in own])}"
+    return "numeric", f"{_case(context)}; {text}" if stage == "entropy gradient" else text
+
+
+def _case(context: Context) -> str:
+    geometry = context.geometry
+    absorbed = geometry.absorbed_base
+    if absorbed is not None:
+        return f"log h in the span of T: ∇_μ𝓗 = −λ − ({', '.join(map(str, absorbed[1]))})"
+    if geometry.expected_log_base.free_symbols.isdisjoint(geometry.natural):
+        return "h is constant: ∇_μ𝓗 = −λ"
+    return "h depends on the variable: ∇_μ𝓗 = −λ − ∇_μE[log h]"
+
+
+def _where(context: Context, sizes: list[int]) -> str:
+    from blrgen.geometry.instance import size_symbols
+
+    names = [str(s) for s in size_symbols(context.family)]
+    if not names:
+        return f"at {len(set(sizes)) and _points(context)} points"
+    said = " and ".join(map(str, sorted(set(sizes))))
+    return f"at {' = '.join(names)} = {said}"
+
+
+def _points(context: Context) -> int:
+    return len({c.place for c in _comparisons(context)})
+
+
+def _convexity(context: Context, stage: str) -> tuple[str, str]:
+    """The Fisher form on a basis of the natural parameters."""
+    from blrgen.geometry.at_sizes import fisher_matrix
+    from blrgen.geometry.instance import point_inside, sizes_at
+
+    for size, turn in _SIZES[:2]:
+        here = point_inside(context.family, sizes_at(context.family, size), turn)
+        fisher = fisher_matrix(context.geometry, here)
+        scale = max(1.0, float(np.abs(fisher).max()))
+        if not np.abs(fisher - fisher.T).max() <= _ROUNDING * scale:
+            raise Wrong("F − Fᵀ", {}, digits(np.abs(fisher - fisher.T).max()), "0",
+                        "F is not symmetric")  # fmt: skip
+        lowest = float(np.linalg.eigvalsh(fisher)[0])
+        if not lowest > 0:
+            raise Wrong("the smallest eigenvalue of F", {"size": size}, digits(lowest), "positive",
+                        "the Fisher information is not positive definite")  # fmt: skip
+    return "numeric", f"F is symmetric positive definite {_where(context, [1, 2])}"
+
+
+def _parametrisations(context: Context, stage: str) -> tuple[str, str]:
+    """λ(ψ(λ)) = λ, and A in working coordinates is A, as numbers."""
+    from blrgen.geometry.at_sizes import place_of, spread
+    from blrgen.geometry.instance import point_inside, sizes_at
+
+    family, geometry = context.family, context.geometry
+    if not family.working:
+        return "identity", "one: the natural parameters"
+    in_working, worst = geometry.to_working(geometry.log_partition), 0.0
+    for size, turn in _SIZES:
+        here = point_inside(family, sizes_at(family, size), turn)
+        there = here.with_({
+            x: spread(here.value(e), x, here) for x, e in geometry.working_of_natural.items()
+        })  # fmt: skip
+        bare = there.without(geometry.natural)
+        pairs = [("A in working parameters", bare.value(in_working),
+                  here.value(geometry.log_partition))]  # fmt: skip
+        for x in geometry.natural:
+            back = spread(bare.value(geometry.natural_of_working[x]), x, here)
+            pairs.append((f"{x} from the working parameters", back, here.values[x]))
+        for what, claimed, should in pairs:
+            gap = float(np.abs(claimed - should).max() / max(1.0, np.abs(should).max()))
+            worst = max(worst, gap)
+            if not gap <= _ROUNDING:
+                raise Wrong(what, dict(place_of(family, here)), str(claimed), str(should))
+    return "numeric", f"A and λ within {within(worst)} in both {_where(context, [1, 2, 3])}"
+
+
+def _inverse_mean(context: Context, stage: str) -> tuple[str, str]:
+    """λ(μ(λ)) = λ at concrete sizes."""
+    from blrgen.geometry.at_sizes import place_of, spread
+    from blrgen.geometry.instance import point_inside, sizes_at
+    from blrgen.geometry.inverse import mean_symbols
+
+    family, geometry = context.family, context.geometry
+    inverse = geometry.inverse_mean
+    if inverse is None:
+        raise NotChecked("no closed form for μ → λ")
+    worst = 0.0
+    for size, turn in _SIZES:
+        here = point_inside(family, sizes_at(family, size), turn)
+        means = {
+            s: spread(here.value(m), s, here)
+            for s, m in zip(mean_symbols(geometry), geometry.mean, strict=True)
+        }
+        there = here.with_(means).without(geometry.natural)
+        for x, e in zip(geometry.natural, inverse, strict=True):
+            found, should = spread(there.value(e), x, here), here.values[x]
+            gap = float(np.abs(found - should).max() / max(1.0, np.abs(should).max()))
+            worst = max(worst, gap)
+            if not gap <= _ROUNDING:
+                raise Wrong(f"{x} of E[T]", dict(place_of(family, here)), str(found), str(should))
+    return "numeric", f"closed form; λ(μ) within {within(worst)} of λ {_where(context, [1, 2, 3])}"
+
+
+_STAGES: dict[str, Callable[[Context, str], tuple[str, str]]] = {
+    **dict.fromkeys(("normalised", "mean", "covariance", "entropy", "entropy gradient"), _compared),
+    "convexity": _convexity,
+    "parametrisations": _parametrisations,
+    "inverse mean": _inverse_mean,
+}

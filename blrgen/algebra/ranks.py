@@ -146,7 +146,8 @@ class trace(sp.Function):  # type: ignore[misc]
     def eval(cls, x: Expr, rows: Expr = None) -> Expr:
         from blrgen.algebra.words import normal, split
 
-        rows = rows if rows is not None else rows_of(x)
+        plain = rows is None
+        rows = rows_of(x) if plain else rows
         if x.is_commutative:
             return x * rows
         x = normal(x)
@@ -158,7 +159,7 @@ class trace(sp.Function):  # type: ignore[misc]
         least = _least_rotation(word)
         rows = rows_of(least[0])
         told = rows if rows not in (DIM, 1) else None
-        if coefficient == 1 and least == word and told is None:
+        if coefficient == 1 and least == word and told is None and plain:
             return None
         body = sp.Mul(*least, evaluate=False) if len(least) > 1 else least[0]
         return coefficient * _held(cls, body, told)

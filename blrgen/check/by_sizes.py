@@ -75,8 +75,9 @@ def _where(context: Context, sizes: list[int]) -> str:
 
     names = [str(s) for s in size_symbols(context.family)]
     if not names:
-        return f"at {len(set(sizes)) and _points(context)} points"
-    said = " and ".join(map(str, sorted(set(sizes))))
+        return f"at {_points(context)} points"
+    *front, last = map(str, sorted(set(sizes)))
+    said = f"{', '.join(front)} and {last}" if front else last
     return f"at {' = '.join(names)} = {said}"
 
 

@@ -137,9 +137,11 @@ def _at(geometry: Geometry, density: Density, turn: tuple[int, int]) -> Iterator
     form = _form(geometry, here, directions, directions)
     yield Comparison("covariance", "Var⟨X, T⟩ along a direction X",
                      float(density.mean(centred**2)), form, place, size)  # fmt: skip
-    log_q = density.values(density.exponent) - density.nodes.log_mass
-    yield Comparison("entropy", "−E[log q]", -float(density.mean(np.where(
-        density.nodes.weights > 0, log_q, 0.0))), number(geometry.entropy), place, size)  # fmt: skip
+    there = density.nodes.weights > 0
+    log_q = np.where(there, density.values(density.exponent) - density.nodes.log_mass, 0.0)
+    yield Comparison(
+        "entropy", "−E[log q]", -float(density.mean(log_q)), number(geometry.entropy), place, size
+    )
     base = density.values(log_base(family)) if log_base(family) != 0 else np.zeros_like(along)
     slopes = {
         x: -_like(here.value(x + e), np.shape(directions[x]))
@@ -147,7 +149,7 @@ def _at(geometry: Geometry, density: Density, turn: tuple[int, int]) -> Iterator
     }
     yield Comparison(
         "entropy gradient", "Cov[log h, ⟨X, T⟩] along a direction X",
-        float(density.mean(np.where(density.nodes.weights > 0, base, 0.0) * centred)),
+        float(density.mean(np.where(there, base, 0.0) * centred)),
         _form(geometry, here, directions, slopes), place, size,
     )  # fmt: skip
 
@@ -163,14 +165,8 @@ def _entries(
 ) -> Iterator[Comparison]:
     for index in np.ndindex(np.shape(found)):
         where = f"[{index[0] + 1},{index[1] + 1}]" if index else ""
-        yield Comparison(
-            "mean",
-            what + where,
-            float(found[index]),
-            float(np.asarray(claimed)[index]),
-            place,
-            size,
-        )
+        mine, theirs = float(found[index]), float(np.asarray(claimed)[index])
+        yield Comparison("mean", what + where, mine, theirs, place, size)
 
 
 def spread(value: Array, x: Expr, here: Instance) -> Array:
@@ -182,7 +178,7 @@ def spread(value: Array, x: Expr, here: Instance) -> Array:
 
 
 def fisher_matrix(geometry: Geometry, here: Instance) -> Array:
-    """The Fisher form on a basis: entries, of symmetric parameters those on and above the diagonal."""
+    """The Fisher form on a basis of the parameters, of symmetric ones a basis of those."""
     from blrgen.geometry.geometry import direction_symbol, directional
 
     basis = [(x, b) for x in geometry.natural for b in _basis(x, here)]

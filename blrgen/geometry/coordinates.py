@@ -72,7 +72,8 @@ class Coordinates:
 
     def values(self, y: Array) -> tuple[dict[Expr, Array], Array]:
         """The variables at coordinates y (M, D), and the logarithm of the volume."""
-        found, volume = {}, np.zeros(len(y))
+        found: dict[Expr, Array] = {}
+        volume = np.zeros(len(y))
         for x, support, columns in self.columns:
             part = y[:, columns]
             if support.kind == "spd":

@@ -41,15 +41,17 @@ _SUPPORTS = (
 )
 
 
-def read_domain(text: str, names: Mapping[str, Expr], *, where: str = "") -> Domain:
-    """The domain of a parameter; bounds are expressions in `names`."""
+def read_domain(
+    text: str, names: Mapping[str, Expr], *, where: str = "", bare: str = "d"
+) -> Domain:
+    """The domain of a parameter; bounds are expressions in `names`, SPD alone is SPD(bare)."""
     plain = _plain(text, where)
     if match := _MATRIX.fullmatch(plain):
         return Domain("matrix", size=(match[1], match[2]), text=text.strip())
     if match := _VECTOR.fullmatch(plain):
         return Domain("vector", size=(match[1] or match[2],), text=text.strip())
     if match := _SPD.match(plain):
-        return _definite(match, text.strip(), names, where)
+        return _definite(match, text.strip(), names, where, bare)
     body, size = _power(text.strip())
     if _brackets(body):
         lower, upper, lower_open, upper_open = _interval(body, names, where)
@@ -57,9 +59,11 @@ def read_domain(text: str, names: Mapping[str, Expr], *, where: str = "") -> Dom
     raise UserError(f"not a domain: {_short(text)}", where=where, how=f"a domain is {_DOMAINS}")
 
 
-def _definite(match: re.Match[str], text: str, names: Mapping[str, Expr], where: str) -> Domain:
+def _definite(
+    match: re.Match[str], text: str, names: Mapping[str, Expr], where: str, bare: str
+) -> Domain:
     """SPD(n), -SPD(n), or one of them moved: -SPD + outer(a, a)/(4*b)."""
-    kind, size = f"{match['sign']}spd", (match["size"] or "d",) * 2
+    kind, size = f"{match['sign']}spd", (match["size"] or bare,) * 2
     rest = text[text.index("SPD") + 3 :].strip()
     rest = rest[rest.index(")") + 1 :].strip() if match["size"] else rest
     if not rest:

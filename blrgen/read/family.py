@@ -28,7 +28,7 @@ from blrgen.read.expression import Value, parse_ranked
 from blrgen.read.functions import COMPONENT_FUNCTIONS, MATRIX_FUNCTIONS
 from blrgen.read.joint import check_lists, joint_support, listed, needs_one_algebra
 from blrgen.read.names import check_free
-from blrgen.read.sizes import check_shapes, size_names
+from blrgen.read.sizes import Misfit, bare_sizes, check_shapes, size_names
 
 Expr = Any
 
@@ -66,18 +66,30 @@ def family_of(source: Source, *, minimal: bool = True) -> Family:
     """The family that a loaded file declares; that its statistics are minimal is checked too."""
     from blrgen.read.minimal import check_minimal
 
-    family = _Declaration(source).family()
+    family = declared(source)
     if not minimal:
         return family
     check_minimal(family, source.table["statistics"], source.line("statistics"))
     return family
 
 
+def declared(source: Source) -> Family:
+    """The family; where SPD stands without its size, the sizes with which all formulas fit."""
+    first: UserError | None = None
+    for bare in bare_sizes(source.table):
+        try:
+            return _Declaration(source, bare).family()
+        except Misfit as error:
+            first = first or error
+    assert first is not None
+    raise first
+
+
 class _Declaration:
     """One family file on its way to a `Family`."""
 
-    def __init__(self, source: Source) -> None:
-        self.source, self.table = source, source.table
+    def __init__(self, source: Source, bare: dict[str, str]) -> None:
+        self.source, self.table, self.bare = source, source.table, bare
         known_keys(self.table, _KEYS, _REQUIRED, source)
         check_lists(source)
         self.statistics = self.texts()
@@ -241,7 +253,10 @@ class _Declaration:
             check_free(name, meaning, where, self.taken)
             usable = ("a fixed constant", meaning)
             earlier = {n: s for n, s in self.names.items() if self.taken[n] in usable}
-            domain = read_domain(entry["domain"], self.matrix_sizes | earlier, where=where)
+            domain = read_domain(
+                entry["domain"], self.matrix_sizes | earlier, where=where,
+                bare=self.bare.get(name, "d"),
+            )  # fmt: skip
             symbol = self.symbol(name, domain, _is_positive(domain))
             if domain.kind in _MATRIX_KINDS and domain.lower is not None:
                 check_shapes(symbol + domain.lower, domain.text, where)

@@ -6,13 +6,14 @@ A domain names the sizes it has: R^n, R^(n,p), SPD(p), (0, oo)^d; SPD alone is S
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise, product
 from typing import Any
 
 from blrgen.errors import UserError
 
 Expr = Any
+_MANY = 6  # parameters in SPD whose sizes are looked for
 _SIZED = re.compile(r"(?:R\^|\)\^|\]\^|SPD)\(([^()]*)\)|(?:R\^|\)\^|\]\^)(\w+)")
 
 
@@ -52,10 +53,34 @@ def check_shapes(e: Expr, text: str, where: str) -> tuple[Expr, Expr] | None:
     return ranked[0][1][::-1] if isinstance(e, T) else ranked[0][1]
 
 
+class Misfit(UserError):
+    """Two parts of a formula that do not fit together."""
+
+
+def bare_sizes(table: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """What SPD without a size may be: d, or else any size that the file names elsewhere."""
+    yield {}
+    domains = [table["support"]] if isinstance(table["support"], str) else list(table["support"])
+    bare = []
+    for section in ("natural", "working", "fixed"):
+        entries = table.get(section, {})
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
+            text = entry.get("domain") if isinstance(entry, dict) else entry
+            if isinstance(text, str):
+                domains.append(text)
+                if re.match(r"\s*-?\s*SPD\b(?!\s*\()", text):
+                    bare.append(name)
+    plain = ["".join(t.split()) for t in domains if isinstance(t, str)]
+    names = sorted(size_names(t for t in plain if not re.match(r"-?SPD(?!\()", t)))
+    if bare and names and len(bare) <= _MANY:
+        for choice in product(names, repeat=len(bare)):
+            yield dict(zip(bare, choice, strict=True))
+
+
 def _misfit(
     a: Expr, left: tuple[Expr, Expr], b: Expr, right: tuple[Expr, Expr], text: str, where: str
-) -> UserError:
-    return UserError(
+) -> Misfit:
+    return Misfit(
         f"the sizes in {text} do not fit", where=where,
         why=f"{a} has {left[0]} rows and {left[1]} columns, {b} {right[0]} and {right[1]}",
         how="sizes are said in the domains: R^n, R^(n,p), SPD(p); SPD alone is SPD(d)",

@@ -23,6 +23,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     if d.fact("prior"):
         raise refuse("prior", "the prior is already in the rule")
+    if option == "current":
+        return _current(d)
     if d.family.support.kind == "finite":
         return _conjugate(d, str(option))
     d = add_hyper(d, "delta")
@@ -141,12 +143,34 @@ def _conjugate(d: Derivation, option: str) -> Derivation:
     )  # fmt: skip
 
 
+def _current(d: Derivation) -> Derivation:
+    """ℓ_total = ℓ − log q_t: the posterior so far is the prior of what comes next.
+
+    ∇_μE_q[−log q_t] at q = q_t is ∇_μ𝓗, so that λ⁺ = λ − ρ∇_μE_q[ℓ]; with ρ = 1 and a
+    conjugate loss this is Bayes' rule.
+    """
+    from blrgen.approximate.rewrite import put, refuse, say
+    from blrgen.rule.assemble import exact_derivation
+
+    if any(flag != "route" for flag, _ in d.approximations):
+        raise refuse("prior current", "the rule has been rewritten already",
+                     "--prior current before everything but --route")  # fmt: skip
+    route = str(dict(d.approximations).get("route") or "")
+    other = put(exact_derivation(d.family, d.loss, route, current=True), prior="current")
+    return say(
+        other, "prior", "current", "The posterior so far as the prior",
+        "ℓ is the loss of what is new; −log q as it stands is added to it, and nothing is "
+        "forgotten: the weight (1−ρ) of λ becomes 1",
+    )  # fmt: skip
+
+
 APPROXIMATION = Approximation(
     flag="prior",
     summary="a prior is added to the loss and kept apart from it",
-    rewrites="∇ℓ → ∇ℓ + δm, ∇²ℓ → ∇²ℓ + δ; apart: also s → s + δ, so that s leaves the prior out",
-    requires="no prior in the rule yet",
-    citation="Khan et al. (2018); Shen et al. (2024)",
+    rewrites="∇ℓ → ∇ℓ + δm, ∇²ℓ → ∇²ℓ + δ; apart: also s → s + δ, so that s leaves the prior out; "
+    "current: (1−ρ)λ → λ, Bayes' rule for one observation after the other",
+    requires="no prior in the rule yet; current: before everything but --route",
+    citation="Khan et al. (2018); Shen et al. (2024); Jones, Chang & Murphy (2024)",
     apply=apply,
-    options=("total", "apart"),
+    options=("total", "apart", "current"),
 )

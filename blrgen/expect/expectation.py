@@ -14,7 +14,7 @@ Different parameters of one family may go different ways.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
@@ -55,6 +55,7 @@ class Expectation:
     operators: tuple[Operator, ...] = ()
     split: Split | None = None  # how a concrete loss was taken apart
     base: LogBase | None = None  # the case of E_q[log h]; None: constant or closed
+    current: bool = False  # the loss is ℓ − log q as it stands: the entropy's gradient cancels
 
     @property
     def folded(self) -> bool:
@@ -71,9 +72,25 @@ class NoRoute(InternalError):
     """A way to ∇_μ E_q[ℓ] that this family or loss does not have."""
 
 
-def expectation_of(geometry: Geometry, loss: Expr = None, route: str = "") -> Expectation:
-    """The gradient of the expected loss, by the first route that applies (or the one named)."""
+def expectation_of(
+    geometry: Geometry, loss: Expr = None, route: str = "", *, current: bool = False
+) -> Expectation:
+    """The gradient of the expected loss, by the first route that applies (or the one named).
+
+    With `current` the prior is q itself as it stands, whose log h cancels that of the entropy.
+    """
     base = log_base_of(geometry)
+    if current:
+        if base.case == "open":
+            words = "; with the prior q as it stands it cancels and is not needed"
+            base = replace(
+                base, case="cancels", because=base.because.split(", so log h")[0] + words
+            )
+        return replace(_routed(geometry, base, loss, route), current=True)
+    return _routed(geometry, base, loss, route)
+
+
+def _routed(geometry: Geometry, base: LogBase, loss: Expr, route: str) -> Expectation:
     if route:
         return _ROUTES[route](geometry, base, loss)
     if geometry.family.support.kind == "finite":
@@ -348,8 +365,6 @@ def _by_implicit(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
 
 
 def _with_reason(e: Expectation, because: str) -> Expectation:
-    from dataclasses import replace
-
     return replace(e, because=because)
 
 

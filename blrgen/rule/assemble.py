@@ -30,7 +30,9 @@ from blrgen.rule.start import moved_off, starts
 Expr = Any
 
 
-def exact_derivation(family: Family, loss: Loss, route: str = "") -> Derivation:
+def exact_derivation(
+    family: Family, loss: Loss, route: str = "", *, current: bool = False
+) -> Derivation:
     """Geometry, expectation and rule of a family, written out line by line.
 
     A concrete loss is used here only where its expectation has a closed form and the
@@ -39,7 +41,7 @@ def exact_derivation(family: Family, loss: Loss, route: str = "") -> Derivation:
     geometry = geometry_of(family)
     known = with_hyperparameters(loss)
     try:
-        expectation = expectation_of(geometry, known.expr, route)
+        expectation = expectation_of(geometry, known.expr, route, current=current)
         exact = exact_rule(geometry, expectation)
     except NoRoute:
         raise

@@ -80,9 +80,10 @@ def _geometry_lines(geometry: Geometry, expectation: Expectation) -> list[Step]:
         for i, e in _numbered(entropy_gradient(geometry, expectation))
     )
     entropy = _entropy(geometry)
+    known = expectation.base is not None and expectation.base.gradient is not None
     reason = expectation.base.because if expectation.base else ""
     lines.append(
-        Step("Entropy", (*entropy, *(() if expectation.folded else gradients)), reason, "natural",
+        Step("Entropy", (*entropy, *(gradients if known else ())), reason, "natural",
              notation=(*NOTATION, *_gradient_notation("H", "𝓗", r"\mathcal{H}", len(gradients))))
     )  # fmt: skip
     return lines
@@ -246,7 +247,10 @@ def _rule_lines(
         Step(
             "The Bayesian learning rule",
             natural,
-            "λ⁺ = λ − ρ∇_μ(𝔼_q[ℓ] − 𝓗) = (1−ρ)λ − ρ∇_μ(𝔼_q[ℓ] + 𝔼_q[log h])"
+            "λ⁺ = λ − ρ∇_μ𝔼_q[ℓ]: with the prior q as it stands the loss is ℓ − log q, and "
+            "∇_μ𝔼_q[log q] = −∇_μ𝓗 cancels the entropy, log h included"
+            if expectation.current
+            else "λ⁺ = λ − ρ∇_μ(𝔼_q[ℓ] − 𝓗) = (1−ρ)λ − ρ∇_μ(𝔼_q[ℓ] + 𝔼_q[log h])"
             + _case_of(expectation),
             "natural",
             notation=notation,

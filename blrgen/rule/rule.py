@@ -49,7 +49,7 @@ def exact_rule(geometry: Geometry, expectation: Expectation) -> ExactRule:
     point = Element(NATURAL, tuple(geometry.natural_of_working[x] for x in geometry.natural))
     loss = gradient_in(MEAN, expectation.mean_gradient)
     entropy = gradient_in(MEAN, entropy_gradient(geometry, expectation))
-    direction = (entropy - loss).map(ring.tidy)
+    direction = ((-1 * loss) if expectation.current else (entropy - loss)).map(ring.tidy)
     after = (point + RHO * direction).map(ring.tidy)
     probes = [p.symbol for p in expectation.probes if p.at == "q"]
     try:

@@ -1,4 +1,4 @@
-"""The number crunching that these tests share (tests/numeric.py), by path."""
+"""The number crunching that these tests share (tests/numeric.py, tests/quadrature.py), by path."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import importlib.util
 import sys
 from pathlib import Path
 
-_PATH = Path(__file__).resolve().parent.parent / "numeric.py"
-if "numeric" not in sys.modules:
-    _spec = importlib.util.spec_from_file_location("numeric", _PATH)
-    assert _spec is not None and _spec.loader is not None
-    _module = importlib.util.module_from_spec(_spec)
-    sys.modules["numeric"] = _module
-    _spec.loader.exec_module(_module)
+for _name in ("numeric", "quadrature"):
+    if _name not in sys.modules:
+        _path = Path(__file__).resolve().parent.parent / f"{_name}.py"
+        _spec = importlib.util.spec_from_file_location(_name, _path)
+        assert _spec is not None and _spec.loader is not None
+        _module = importlib.util.module_from_spec(_spec)
+        sys.modules[_name] = _module
+        _spec.loader.exec_module(_module)

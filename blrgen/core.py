@@ -26,6 +26,7 @@ class Domain:
     text: str = ""
     lower_open: bool = True  # an interval without its lower end
     upper_open: bool = True
+    whole: bool = False  # whole numbers only
 
 
 @dataclass(frozen=True)

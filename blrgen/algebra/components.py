@@ -34,11 +34,22 @@ class Component(sp.Symbol):  # type: ignore[misc]
         made.size = sp.sympify(size)
         return made
 
+    @property
+    def shape(self) -> tuple[Expr, Expr]:
+        """That of a column."""
+        return (self.size, sp.S.One)
+
     def __getnewargs_ex__(self) -> Any:
         return (self.name, self.size), self._assumptions_orig
 
     def _hashable_content(self) -> Any:
         return (*super()._hashable_content(), self.size)
+
+
+class Head(Component):
+    """The components of a vector but the last."""
+
+    __slots__ = ()
 
 
 class total(sp.Function):  # type: ignore[misc]
@@ -106,7 +117,7 @@ def size_of(f: Expr) -> Expr | None:
 def head(f: Expr) -> Expr:
     """The vector f without its last component."""
     shorter = {
-        x: Component(x.name, x.size - 1, **{k: v for k, v in x._assumptions_orig.items() if v})
+        x: Head(x.name, x.size - 1, **{k: v for k, v in x._assumptions_orig.items() if v})
         for x in f.atoms(Component)
     }
     return f.xreplace(shorter)

@@ -12,6 +12,7 @@ from typing import Any
 import mpmath
 import sympy as sp
 
+from blrgen.algebra.binomial import binomial_mean
 from blrgen.algebra.components import Component, total
 from blrgen.errors import InternalError
 
@@ -62,6 +63,8 @@ class Instance:
             return mpmath.mpf(int(e.p)) / int(e.q)
         if not e.args:
             return mpmath.mpf(e.evalf(mpmath.mp.dps)._mpf_)
+        if isinstance(e, binomial_mean):
+            return _spread(lambda n, p: e.value_at([None, n, p]), list(map(self.value, e.args[1:])))
         args = [self.value(a) for a in e.args]
         if e.is_Add:
             return _spread(lambda *a: _added(list(a)), args)
@@ -127,7 +130,8 @@ def _function(e: Expr) -> Callable[..., Number]:
     if hasattr(e, "value_at"):
         return lambda *a: e.value_at(list(a))
     if e.is_Pow:
-        return mpmath.sqrt if e.exp == sp.S.Half else mpmath.power
+        root: Callable[..., Number] = mpmath.sqrt if e.exp == sp.S.Half else mpmath.power
+        return root
     found: Callable[..., Number] | None = FUNCTIONS.get(type(e).__name__)
     if found is None:
         raise InternalError(f"no value for {type(e).__name__}")

@@ -143,7 +143,14 @@ class Components:
         return "vector" if isinstance(x, Component) else "scalar"
 
     def tidy(self, x: Expr) -> Expr:
-        return sp.expand(x)
+        """Multiplied out; a quotient by a sum stays one term."""
+        return sp.Add(*[self._term(t) for t in sp.Add.make_args(x)])
+
+    @staticmethod
+    def _term(t: Expr) -> Expr:
+        _, under = sp.fraction(t)
+        sums = [f for f in sp.Mul.make_args(under) if f.as_base_exp()[0].is_Add]
+        return t if sums else sp.expand(t, log=False)
 
 
 Ring = Elementwise | Matrix | Components

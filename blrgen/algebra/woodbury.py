@@ -10,31 +10,69 @@ of numbers.  This is the Sherman–Morrison–Woodbury formula.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.components import Component, outer_totals, total
+from blrgen.algebra.components import Component, outer_totals, total, varies
 from blrgen.algebra.partial import partial
 from blrgen.errors import InternalError
 
 Expr = Any
-_LARGE = 800  # operations beyond which a quotient is not brought to lowest terms
+_LARGE = 300  # operations beyond which a quotient is not brought to lowest terms
+_SHORT = 15  # operations of a solution that needs no second look
+Tidy = Callable[[Expr], Expr]
 
 
 def solve_components(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Expr, Expr]:
-    """The unknowns from equations = 0 (the i-th is a vector where the i-th unknown is one)."""
+    """The unknowns from equations = 0 (the i-th is a vector where the i-th unknown is one).
+
+    In lowest terms, or with the numbers in the equations kept whole, whichever is shorter.
+    """
+    found = _solved(equations, unknowns, lowest)
+    if _length(found) <= _SHORT:
+        return found
+    letters: dict[Expr, Expr] = {}
+    lettered = [_lettered(sp.expand(e), unknowns, letters) for e in equations]
+    back = {v: k for k, v in letters.items()}
+    other = {u: v.xreplace(back) for u, v in _solved(lettered, unknowns, spread).items()}
+    return min((found, other), key=_length)
+
+
+def _length(found: dict[Expr, Expr]) -> int:
+    return sum(int(sp.count_ops(v)) for v in found.values())
+
+
+def _lettered(equation: Expr, unknowns: Sequence[Expr], letters: dict[Expr, Expr]) -> Expr:
+    """Each number that multiplies something that varies, or an unknown, as one letter."""
+    groups: dict[Expr, Expr] = {}
+    for term in sp.Add.make_args(equation):
+        outer: list[Expr] = []
+        inner: list[Expr] = []
+        for f in sp.Mul.make_args(term):
+            (inner if varies(f) or f.has(*unknowns) else outer).append(f)
+        body = sp.Mul(*inner)
+        groups[body] = groups.get(body, sp.S.Zero) + sp.Mul(*outer)
+    made = []
+    for body, weight in groups.items():
+        if not weight.is_Atom and weight.free_symbols and not (-weight).is_Atom:
+            weight = letters.setdefault(weight, sp.Dummy(f"c{len(letters)}", real=True))
+        made.append(weight * body)
+    return sp.Add(*made)
+
+
+def _solved(equations: Sequence[Expr], unknowns: Sequence[Expr], tidy: Tidy) -> dict[Expr, Expr]:
     vectors = [u for u in unknowns if isinstance(u, Component)]
     numbers = [u for u in unknowns if not isinstance(u, Component)]
     meaning: dict[Expr, Expr] = {}
     flat = [_flattened(sp.expand(e), unknowns, meaning) for e in equations]
     pairs = list(zip(flat, unknowns, strict=True))
-    by_component = _linear([e for e, u in pairs if isinstance(u, Component)], vectors)
+    by_component = _linear([e for e, u in pairs if isinstance(u, Component)], vectors, tidy)
     left = [e.xreplace(by_component) for e, u in pairs if not isinstance(u, Component)]
     left += [t - total(w * by_component[y], y.size) for t, (w, y) in meaning.items()]
-    found = _linear([sp.expand(e) for e in left], [*numbers, *meaning])
-    solved = {y: lowest(by_component[y].xreplace(found)) for y in vectors}
+    found = _linear([sp.expand(e) for e in left], [*numbers, *meaning], tidy)
+    solved = {y: tidy(by_component[y].xreplace(found)) for y in vectors}
     return {u: solved.get(u, found.get(u)) for u in unknowns}
 
 
@@ -56,8 +94,8 @@ def _flattened(equation: Expr, unknowns: Sequence[Expr], meaning: dict[Expr, Exp
     return equation.xreplace(table)
 
 
-def _linear(equations: list[Expr], unknowns: list[Expr]) -> dict[Expr, Expr]:
-    """A small linear system, brought to lowest terms."""
+def _linear(equations: list[Expr], unknowns: list[Expr], tidy: Tidy) -> dict[Expr, Expr]:
+    """A small linear system."""
     if not unknowns:
         return {}
     matrix = sp.Matrix([[partial(e, u) for u in unknowns] for e in equations])
@@ -65,8 +103,8 @@ def _linear(equations: list[Expr], unknowns: list[Expr]) -> dict[Expr, Expr]:
         raise InternalError(f"{equations} are not linear in {unknowns}")
     none = dict.fromkeys(unknowns, sp.S.Zero)
     right = sp.Matrix([-e.xreplace(none) for e in equations])
-    solution = matrix.applyfunc(lowest).LUsolve(right)
-    return {u: lowest(v) for u, v in zip(unknowns, solution, strict=True)}
+    solution = matrix.applyfunc(tidy).LUsolve(right)
+    return {u: tidy(v) for u, v in zip(unknowns, solution, strict=True)}
 
 
 def lowest(x: Expr) -> Expr:
@@ -74,3 +112,9 @@ def lowest(x: Expr) -> Expr:
     if x.is_Atom or sp.count_ops(x) > _LARGE:
         return x
     return sp.cancel(sp.together(x))
+
+
+def spread(x: Expr) -> Expr:
+    """A quotient as a sum over the terms of its numerator."""
+    over, under = sp.fraction(x)
+    return sp.Add(*[t / under for t in sp.Add.make_args(sp.expand(over))])

@@ -23,6 +23,7 @@ from blrgen.algebra.calculus import gradient as slope_of
 from blrgen.algebra.ring import Matrix
 from blrgen.errors import InternalError
 from blrgen.expect.base_measure import LogBase, log_base_of
+from blrgen.expect.components import identities, unit_vectors
 from blrgen.expect.identities import Identity, NoIdentity, find_identity
 from blrgen.expect.moments import Split, split
 from blrgen.expect.operators import Operator, find_operators
@@ -93,7 +94,7 @@ def expectation_of(
 def _routed(geometry: Geometry, base: LogBase, loss: Expr, route: str) -> Expectation:
     if route:
         return _ROUTES[route](geometry, base, loss)
-    if geometry.family.support.kind == "finite":
+    if geometry.family.support.kind in ("finite", "one-hot"):
         return _enumerate(geometry, base, loss)
     try:
         return _by_bonnet_and_price(geometry, base, loss)
@@ -112,6 +113,8 @@ def _why_none(geometry: Geometry, reason: str) -> str:
 
 def _by_bonnet_and_price(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
     ring, family = geometry.ring, geometry.family
+    if ring.components:
+        return _by_components(geometry, base)
     if geometry.integral.quadratic is None:
         raise NoIdentity("log q is no quadratic polynomial on the whole line")
     log_density = ring.tidy(geometry.to_working(exponent_of(family, ring) - geometry.log_partition))
@@ -136,9 +139,28 @@ def _by_bonnet_and_price(geometry: Geometry, base: LogBase, loss: Expr) -> Expec
     )
 
 
+def _by_components(geometry: Geometry, base: LogBase) -> Expectation:
+    probes, slopes, found, orders = identities(geometry)
+    return Expectation(
+        "identities",
+        "∂q is a combination of the components' derivatives of q, so integration by parts "
+        "moves them to ℓ",
+        probes,
+        geometry.solve_dual(slopes, geometry.mean_in_working, geometry.working),
+        tuple(slopes),
+        found,
+        orders,
+        base=base,
+    )
+
+
 def _enumerate(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
     """Σ_k q(θ_k) ℓ(θ_k): ∇_μ = F⁻¹ ∇_λ of it."""
     family, ring = geometry.family, geometry.ring
+    if family.support.kind == "one-hot":
+        probes, gradient = unit_vectors(geometry)
+        because = "𝔼_q[ℓ] is a sum over the unit vectors: ∇_μ takes differences of losses"
+        return Expectation("enumeration", because, probes, gradient, (), base=base)
     if family.support.kind != "finite":
         raise NoRoute(f"the support {family.support.text} is not a finite set of points")
     points = sorted(family.support.points)
@@ -183,6 +205,8 @@ def _by_what_there_is(
     parts = split(loss, geometry) if loss is not None else None
     if parts is not None and parts.rest == 0 and base.case != "open":
         return _moments(geometry, base, parts)
+    if geometry.ring.components:
+        operators = False
     found = _operators(geometry, base) if operators else ((), ())
     return _assembled(geometry, base, parts, found[0], found[1], reason)
 

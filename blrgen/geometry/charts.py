@@ -10,6 +10,8 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.components import has_components
+from blrgen.algebra.invert import solve_component
 from blrgen.algebra.partial import partial
 from blrgen.algebra.ring import Ring
 from blrgen.algebra.solve import isolate
@@ -74,6 +76,8 @@ def _solve_triangular(
 
 def _solve_one(equation: Expr, x: Expr, ring: Ring, family: Family) -> Expr:
     """x from equation = 0: linear, linear in 1/x, or by SymPy's solver with the domain's sign."""
+    if ring.components:
+        return solve_component(equation, x)
     if not ring.elementwise:
         if equation.has(x**-1):
             y = ring.symbol_like(x, f"inv_{x.name}")
@@ -131,7 +135,7 @@ def _check_round_trip(
     for p in family.working:
         back = ring.tidy(backward[p.symbol].xreplace(forward))
         gap = back - p.symbol
-        if gap != 0 and ring.elementwise:
+        if gap != 0 and (ring.elementwise or ring.components):
             gap = sp.cancel(sp.expand(gap))
         if gap != 0 and _nonzero_at_a_point(gap):
             raise UserError(
@@ -191,7 +195,7 @@ def _check_images(
 
 def _nonzero_at_a_point(gap: Expr) -> bool:
     """A numeric refutation; matrix charts are compared as words only."""
-    if not gap.is_commutative:
+    if not gap.is_commutative or has_components(gap):
         return True
     names = sorted(gap.free_symbols, key=str)
     point = {x: sp.Rational(3 + 2 * i, 7 + i) for i, x in enumerate(names)}

@@ -26,6 +26,7 @@ from blrgen.geometry.derived import Derived
 from blrgen.geometry.expected import expected
 from blrgen.geometry.integrate import Integral, log_base, log_integral
 from blrgen.geometry.verify import check_normalisable, verify_log_partition
+from blrgen.geometry.verify_components import verify_components
 from blrgen.numeric.nodes import mean_node
 
 Expr = Any
@@ -180,6 +181,8 @@ def directional(f: Expr, x: Expr, direction: Expr) -> Expr:
 def verified_integral(family: Family, ring: Ring) -> tuple[Integral, str]:
     """The log-partition and its evidence; a density that diverges or a wrong A is refused."""
     integral = log_integral(family, ring)
+    if ring.components:
+        return integral, verify_components(family, integral)
     if integral.quadratic is not None:
         check_normalisable(family, integral.quadratic[2], ring)
     if integral.conditions and (isinstance(ring, Matrix) or family.joint):
@@ -227,6 +230,10 @@ def expected_log_base(
     log_h = log_base(family)
     if log_h == 0 or not log_h.has(*family.variables):
         return sp.sympify(log_h)
+    if ring.components:
+        from blrgen.geometry.integrate.component_moments import expected as by_components
+
+        return by_components(family, log_h, mean)
     if isinstance(ring, Matrix) or family.joint:
         absorbed = affine_in_statistics(family, log_h)
         if absorbed is not None:

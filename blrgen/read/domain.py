@@ -1,6 +1,7 @@
 """Where parameters and random variables live: text → `Domain` and `Support`.
 
 * interval: (0, oo), [0, 1), (-oo, -eta1), and Cartesian powers (-oo, 0)^d
+* whole numbers, for known constants: integers >= 1
 * vector: R^d, R^(K-1)
 * matrix: R^(n,p)
 * spd, -spd: SPD, -SPD, SPD(p), symmetric positive (negative) definite, and either of them
@@ -33,7 +34,7 @@ _SPD = re.compile(rf"(?P<sign>-?)SPD(?:\((?P<size>{_SIZE})\))?")
 
 _DOMAINS = (
     'an interval such as "(0, oo)" or "[0, 1)", its power "(0, oo)^d", "R^d", "R^(K-1)", '
-    '"R^(n,p)", "SPD", "SPD(p)" or "-SPD"'
+    '"R^(n,p)", "SPD", "SPD(p)", "-SPD" or "integers >= 1"'
 )
 _SUPPORTS = (
     'an interval such as "(0, oo)", "integers >= 0", "{-1, 1}", "{-1, 1}^d", "simplex", '
@@ -52,6 +53,9 @@ def read_domain(
         return Domain("vector", size=(match[1] or match[2],), text=text.strip())
     if match := _SPD.match(plain):
         return _definite(match, text.strip(), names, where, bare)
+    if plain.startswith("integers"):
+        s = _integers(text.strip(), names, where)
+        return Domain("interval", s.lower, s.upper, (), s.text, s.lower_open, s.upper_open, True)
     body, size = _power(text.strip())
     if _brackets(body):
         lower, upper, lower_open, upper_open = _interval(body, names, where)

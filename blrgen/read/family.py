@@ -211,6 +211,8 @@ class _Declaration:
             make = {"vector": ranks.vec, "matrix": ranks.mat}.get(kind, ranks.symmat)
             sizes = domain.size if kind == "matrix" else domain.size[:1]
             return make(name, *map(size_symbol, sizes))
+        if isinstance(domain, Domain) and domain.whole:
+            return _whole(name, domain)
         return ranks.positive(name) if positive else ranks.scalar(name)
 
     def read_statistics(self, variables: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -380,6 +382,15 @@ def _rank(expr: Expr) -> str:
     from blrgen.read.expression import rank_word
 
     return rank_word(expr)
+
+
+def _whole(name: str, domain: Domain) -> Expr:
+    """A symbol for whole numbers."""
+    import sympy as sp
+
+    low = domain.lower
+    sign = {"positive": True} if low.is_positive else {"nonnegative": True} if low == 0 else {}
+    return sp.Symbol(name, integer=True, **sign)
 
 
 def _is_positive(domain: Domain) -> bool:

@@ -132,6 +132,8 @@ def _range(domain: str) -> str:
     """A parameter's domain, coordinate by coordinate."""
     if "SPD" in domain:
         return domain
+    if domain.startswith("integers >="):
+        return f"[{domain.removeprefix('integers >=').strip()}, oo)"
     return domain.split("^")[0] if domain.startswith(("(", "[")) else "(-oo, oo)"
 
 

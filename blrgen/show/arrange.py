@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 
+from blrgen.algebra.components import Component, Head, total
 from blrgen.algebra.ranks import T, Vec, trace
 from blrgen.errors import InternalError
 from blrgen.numeric.nodes import Numeric
@@ -17,6 +18,7 @@ from blrgen.show.layout import (
     Compare,
     Constant,
     Group,
+    Indexed,
     Inner,
     Name,
     Node,
@@ -27,12 +29,14 @@ from blrgen.show.layout import (
     Real,
     Root,
     Sum,
+    Total,
     Transpose,
     Unit,
 )
 from blrgen.show.plain import Plain
 
 Expr = Any
+INDEX = "kilm" + "n" * 40
 PLAIN = Plain()  # its text settles the order of what is otherwise equal
 FREE, WEIGHTED, CONSTANT, NUMBER = range(4)  # x, ρx, ρ, 1: the order of terms in a sum
 _CONSTANTS = {
@@ -48,6 +52,7 @@ class Arranger:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
+        self.depth = 0  # of sums over components
 
     def node(self, e: Expr, first: str = "") -> Node:
         """Any expression; in a sum the terms in nothing but the name `first` come first."""
@@ -84,8 +89,12 @@ class Arranger:
         return sign, Real(_digits(abs(e)))
 
     def _atom(self, e: Expr) -> Node:
+        if isinstance(e, Component):
+            return Indexed(e.name, INDEX[self.depth], isinstance(e, Head))
         if isinstance(e, sp.Symbol):
             return Name(e.name)
+        if isinstance(e, total):
+            return self._total(e)
         if isinstance(e, T):
             return Transpose(self.node(e.args[0]))
         if isinstance(e, trace):
@@ -118,6 +127,14 @@ class Arranger:
         charted = {p.symbol for p in (*e.family.working, *e.family.fixed)}
         name = "E_q" if e.own or (e.family.working and e.free_symbols <= charted) else "E_at"
         return Call(name, (self.node(e.integrand), *at))
+
+    def _total(self, e: Expr) -> Node:
+        """Σ_i f_i, with an index of its own."""
+        upto = self.node(e.args[1])
+        self.depth += 1
+        found = Total(self.node(e.args[0]), INDEX[self.depth], upto)
+        self.depth -= 1
+        return found
 
     def _in_order(self, args: tuple[Expr, ...]) -> tuple[Node, ...]:
         return tuple(sorted((self.node(a) for a in args), key=PLAIN.text))

@@ -12,6 +12,7 @@ from blrgen.show.layout import (
     Compare,
     Constant,
     Group,
+    Indexed,
     Inner,
     Name,
     Node,
@@ -21,6 +22,7 @@ from blrgen.show.layout import (
     Real,
     Root,
     Sum,
+    Total,
     Transpose,
     Words,
 )
@@ -67,6 +69,15 @@ class Latex(Terminal):
 
     def _name(self, n: Name) -> tuple[str, int]:
         return latex_name(n.name, self.notation), ATOM
+
+    def _indexed(self, n: Indexed) -> tuple[str, int]:
+        if n.name in self.notation and self.notation[n.name][1] != latex_name(n.name):
+            return self._name(n)
+        return latex_name(n.spelled), ATOM
+
+    def _total(self, n: Total) -> tuple[str, int]:
+        head = rf"\sum_{{{n.index}=1}}^{{{self.text(n.upto)}}}"
+        return f"{head} {self.text(n.of, PRODUCT)}", PRODUCT
 
     def _constant(self, n: Constant) -> tuple[str, int]:
         return _CONSTANT.get(n.name, rf"\text{{{latex_text(n.name)}}}"), ATOM

@@ -47,6 +47,29 @@ class Name(Node):
 
 
 @dataclass(frozen=True)
+class Indexed(Name):
+    """A component of a vector; `head` when the vector has lost its last one."""
+
+    index: str = "k"
+    head: bool = False
+
+    @property
+    def spelled(self) -> str:
+        """The name with its index, in the shared naming: eta_k_next."""
+        first, *rest = self.name.split("_")
+        return "_".join((first, self.index, *rest))
+
+
+@dataclass(frozen=True)
+class Total(Node):
+    """A sum over components, of what is written with the index."""
+
+    of: Node
+    index: str
+    upto: Node
+
+
+@dataclass(frozen=True)
 class Constant(Node):
     """pi, E, oo, I, nan, True, False."""
 
@@ -197,10 +220,28 @@ def arrange(
 
     from blrgen.show.arrange import Arranger
 
-    expr = sp.sympify(expr, strict=True)
+    expr = written_out(sp.sympify(expr, strict=True))
     arranger = Arranger(reading or Reading())
     if matrix and expr.is_commutative:
         return arranger.identity(expr)
     if not isinstance(expr, sp.Basic):
         raise InternalError(f"cannot show a {type(expr).__name__}")
     return arranger.node(expr, first)
+
+
+def written_out(expr: Expr) -> Expr:
+    """Functions of this package by the usual ones, where they say how."""
+    import sympy as sp
+
+    from blrgen.algebra.bessel import bessel_kernel
+    from blrgen.algebra.binomial import binomial_mean
+
+    if not isinstance(expr, sp.Basic) or not expr.has(bessel_kernel, binomial_mean):
+        return expr
+    plain = expr.replace(
+        lambda f: isinstance(f, bessel_kernel | binomial_mean), lambda f: f.plain()
+    )
+    if not expr.has(bessel_kernel):
+        return plain
+    plain = plain.replace(sp.log, lambda x: sp.expand_log(sp.log(x), force=x.has(sp.besseli)))
+    return sp.powsimp(plain, combine="exp", deep=True)

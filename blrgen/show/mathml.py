@@ -11,6 +11,7 @@ from blrgen.show.layout import (
     Compare,
     Constant,
     Group,
+    Indexed,
     Inner,
     Name,
     Node,
@@ -20,6 +21,7 @@ from blrgen.show.layout import (
     Real,
     Root,
     Sum,
+    Total,
     Transpose,
     Unit,
     Words,
@@ -107,6 +109,16 @@ class MathML(Terminal):
         if p.index and p.mark:
             return f"<msubsup>{base}{index}{marks}</msubsup>", ATOM
         return (f"<msub>{base}{index}</msub>" if p.index else f"<msup>{base}{marks}</msup>"), ATOM
+
+    def _indexed(self, n: Indexed) -> tuple[str, int]:
+        if n.name in self.notation and self.notation[n.name][0] != unicode_name(n.name):
+            return self._name(n)
+        return self._name(Name(n.spelled))
+
+    def _total(self, n: Total) -> tuple[str, int]:
+        below = row(identifier(n.index), operator("="), "<mn>1</mn>")
+        head = f"<munderover>{operator('∑')}{below}{self.text(n.upto)}</munderover>"
+        return row(head, self.text(n.of, PRODUCT)), PRODUCT
 
     def _constant(self, n: Constant) -> tuple[str, int]:
         return identifier(_CONSTANT.get(n.name, n.name)), ATOM

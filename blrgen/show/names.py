@@ -52,8 +52,10 @@ def unicode_name(name: str, notation: Notation | None = None) -> str:
         text = unicodedata.normalize("NFC", text + ACCENT[accent][0])
     if p.index:
         short = all(len(w) == 1 or w.isdigit() for w in p.index.split(","))
-        low = short and all(c in SUBSCRIPT for c in p.index)
-        text += "".join(SUBSCRIPT[c] for c in p.index) if low else "_" + p.index
+        words = p.index.split(",")  # of a numbered vector, λ₁ₖ, they need no comma
+        joined = "".join(words) if len(words) == 2 and words[0].isdigit() else p.index
+        low = short and all(c in SUBSCRIPT for c in joined)
+        text += "".join(SUBSCRIPT[c] for c in joined) if low else "_" + p.index
     return text + "".join(SUPERSCRIPT[c] for c in p.mark)
 
 

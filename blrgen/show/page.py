@@ -195,7 +195,7 @@ def rank_of_result(rule: Rule, name: str) -> str:
 def _command(rule: Rule, k: int, reading: Reading) -> Command:
     assignment = rule.assignments[k]
     matrix = rank_of_result(rule, assignment.name) in ("symmetric", "matrix")
-    left = arrange(_symbol(assignment.name), reading)
+    left = arrange(_symbol(rule, assignment.name), reading)
     right = arrange(assignment.expr, reading, matrix, assignment.name.removesuffix("_next"))
     formula = Formula(left, "=", right)
     _check_names(rule, k)
@@ -203,10 +203,13 @@ def _command(rule: Rule, k: int, reading: Reading) -> Command:
     return Command(assignment.stage, formula, assignment.name, text)
 
 
-def _symbol(name: str) -> Expr:
+def _symbol(rule: Rule, name: str) -> Expr:
+    from blrgen.algebra.components import Component
     from blrgen.algebra.ranks import scalar
 
-    return scalar(name)
+    base = name.removesuffix("_next")
+    like = rule[base].symbol if base in rule else None
+    return Component(name, like.size) if isinstance(like, Component) else scalar(name)
 
 
 def _sizes_of(x: Expr) -> set[str]:

@@ -16,6 +16,7 @@ from blrgen.show.layout import (
     Compare,
     Constant,
     Group,
+    Indexed,
     Inner,
     Name,
     Node,
@@ -25,6 +26,7 @@ from blrgen.show.layout import (
     Real,
     Root,
     Sum,
+    Total,
     Transpose,
     Unit,
     Words,
@@ -60,6 +62,12 @@ class Plain:
 
     def _name(self, n: Name) -> tuple[str, int]:
         return n.name, ATOM
+
+    def _indexed(self, n: Indexed) -> tuple[str, int]:
+        return f"head({n.name})" if n.head else n.name, ATOM
+
+    def _total(self, n: Total) -> tuple[str, int]:
+        return f"total({self.text(n.of, SUM - 1)})", ATOM
 
     def _constant(self, n: Constant) -> tuple[str, int]:
         return n.name, ATOM

@@ -13,6 +13,7 @@ from blrgen.show.layout import (
     Compare,
     Constant,
     Group,
+    Indexed,
     Inner,
     Name,
     Node,
@@ -23,6 +24,7 @@ from blrgen.show.layout import (
     Real,
     Root,
     Sum,
+    Total,
     Transpose,
     Unit,
 )
@@ -57,6 +59,14 @@ class Terminal(Plain):
 
     def _name(self, n: Name) -> tuple[str, int]:
         return unicode_name(n.name, self.notation), ATOM
+
+    def _indexed(self, n: Indexed) -> tuple[str, int]:
+        if n.name in self.notation and self.notation[n.name][0] != unicode_name(n.name):
+            return self._name(n)
+        return unicode_name(n.spelled), ATOM
+
+    def _total(self, n: Total) -> tuple[str, int]:
+        return f"Σ{SUBSCRIPT[n.index]} {self.text(n.of, PRODUCT)}", PRODUCT
 
     def _constant(self, n: Constant) -> tuple[str, int]:
         return _CONSTANT.get(n.name, n.name), ATOM

@@ -106,3 +106,8 @@ def test_supports_refused(text: str, word: str) -> None:
     with pytest.raises(UserError) as caught:
         read_support(text)
     assert word in str(caught.value)
+
+
+def test_whole_numbers_for_constants() -> None:
+    d = read_domain("integers >= 1", {})
+    assert (d.kind, d.lower, d.upper, d.whole, d.lower_open) == ("interval", 1, sp.oo, True, False)

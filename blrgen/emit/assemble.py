@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from blrgen.core import Derivation
+from blrgen.emit import averages
 from blrgen.emit.common import DTYPES, dtype_tuple
 from blrgen.emit.elementwise import ElementwiseWriter
 from blrgen.emit.kernels import Kernel
@@ -36,7 +37,9 @@ def assemble(
         writer = ElementwiseWriter(derivation, plan(program), write)
     parts, definition = writer.functions(), writer.definition()
     code = "\n\n\n".join(parts) + definition
-    parts += needed(code, target if "@njit" in code else "numpy")
+    form = target if "@njit" in code else "numpy"
+    parts += averages.texts(program.expectations, form)
+    parts += needed("\n".join(parts) + definition, form)
     functions = "\n\n\n".join(parts)
     code = functions + definition
     constants = fill(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -44,8 +45,21 @@ def unicode_name(name: str) -> str:
     return _GREEK.get(stem, stem) + digits.translate(_SUBSCRIPT)
 
 
+_SPECIAL = {
+    "digamma": "ψ({0})", "trigamma": "ψ′({0})", "polygamma_2": "ψ″({0})", "polygamma_3": "ψ‴({0})",
+    "trigamma_rest": "(ψ′({0}) − 1/{0})", "log_minus_digamma": "(log({0}) − ψ({0}))",
+    "loggamma": "log Γ({0})", "log_beta": "log B({0}, {1})",
+    "loggamma_ratio": "(log Γ({0} + {1}) − log Γ({0}))", "inverse_digamma": "ψ⁻¹({0})",
+    "bessel_quotient": "(I_({0} + 1)({1})/({1}·I_{0}({1})))",
+    "bessel_slope": "∂(I_({0} + 1)({1})/I_{0}({1}))",
+}  # fmt: skip
+
+
 class UnicodePrinter(Printer):
-    """Expressions as on a board, on one line."""
+    """Expressions as on a board, on one line; `said` has names for expectations."""
+
+    def __init__(self, said: Mapping[str, str] | None = None) -> None:
+        self.said = said or {}
 
     def print_Const(self, node: n.Const) -> tuple[str, int]:
         if node.value == Fraction(1, 2):
@@ -84,6 +98,10 @@ class UnicodePrinter(Printer):
             return f"√{self.at(node.args[0], ATOM)}", ATOM
         if node.name == "abs":
             return f"|{self(node.args[0])}|", ATOM
+        if node.name in self.said:
+            return self.said[node.name], ATOM
+        if node.name in _SPECIAL:
+            return _SPECIAL[node.name].format(*[self.at(a, ATOM) for a in node.args]), ATOM
         if node.name == "pow" and node.args[1] == n.Sym("t"):
             return f"{self.at(node.args[0], ATOM)}ᵗ", POWER
         if node.name == "pow":
@@ -190,7 +208,7 @@ def _named(program: Program) -> tuple[Variable, ...]:
 
 
 def _updates(program: Program) -> list[str]:
-    printer = UnicodePrinter()
+    printer = UnicodePrinter({e.name: e.said for e in program.expectations})
     titles = {
         "draw": "The loss is probed at:",
         "estimate": "Estimated there, and averaged over several such points:",

@@ -7,6 +7,7 @@ is taken off last); a product becomes coefficient · numerator / denominator.
 from __future__ import annotations
 
 import keyword
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -17,7 +18,9 @@ from blrgen.algebra.ranks import vec
 from blrgen.core import Assignment, Quantity, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
+from blrgen.program.averages import AverageLowering
 from blrgen.program.draws import distribution
+from blrgen.program.expectations import with_covariances
 from blrgen.program.matrices import MatrixLowering, is_negative
 from blrgen.program.program import (
     ELEMENTWISE,
@@ -47,6 +50,11 @@ _RELATIONS = {
 
 def lower(rule: Rule) -> Program:
     """The program of a rule, statements in the order of its assignments, unoptimised."""
+    return lowered(rule)[0]
+
+
+def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
+    """The program of a rule, and what its expectations without a closed form mean."""
     rule = with_noise(rule)
     variables = _variables(rule)
     types = {v.name: v.type for v in variables}
@@ -65,13 +73,15 @@ def lower(rule: Rule) -> Program:
     posterior = tuple(
         (key, lowering.lower(e, where=f"in the posterior {key}")) for key, e in rule.posterior
     )
-    return Program(
+    program = Program(
         variables,
         tuple(p for p in phases if p.scalars or p.body),
         LINEAR if matrices else ELEMENTWISE,
         posterior,
         rule.until,
+        tuple(lowering.expectations),
     )
+    return program, lowering.meanings
 
 
 def with_noise(rule: Rule) -> Rule:
@@ -174,17 +184,20 @@ def _identifier(name: str) -> None:
         )
 
 
-class Lowering(MatrixLowering):
+class Lowering(MatrixLowering, AverageLowering):
     """SymPy → nodes, by a method a class; `types` says what the known names are."""
 
     def __init__(self, types: dict[str, Type]) -> None:
         self.types = types
         self.where = ""
+        self.expectations = []
+        self.meanings = {}
+        self._named = {}
 
     def lower(self, x: Expr, where: str = "") -> n.Node:
         """The node for an expression; `where` is for messages."""
         self.where = where or self.where
-        return self.visit(special_forms(sp.sympify(x, strict=True)))
+        return self.visit(special_forms(with_covariances(sp.sympify(x, strict=True))))
 
     def visit(self, x: Expr) -> n.Node:
         if x.is_commutative is False:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from blrgen.program.density import Expectation
 from blrgen.program.nodes import Node, names
 from blrgen.program.types import Type
 
@@ -79,6 +80,7 @@ class Program:
     kind: str  # ELEMENTWISE or LINEAR: what the bodies are
     posterior: tuple[tuple[str, Node], ...] = ()
     until: str = ""
+    expectations: tuple[Expectation, ...] = ()  # without a closed form; called by their names
 
     def __getitem__(self, name: str) -> Variable:
         for v in self.variables:

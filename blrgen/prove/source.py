@@ -30,7 +30,7 @@ from blrgen.prove.match import Matching
 from blrgen.prove.modes import ArrayMode, MatrixMode
 from blrgen.prove.modular import P
 from blrgen.prove.proof import Proof, Verdict
-from blrgen.prove.special import meaning_of, special_checks
+from blrgen.prove.special import meaning_of, on_symbols, special_checks
 from blrgen.prove.symbolic import linalg
 from blrgen.prove.symbolic.arrays import array
 from blrgen.prove.symbolic.linear import NC
@@ -165,10 +165,15 @@ class EmittedRun:
 
     def _give_special(self, program: Program) -> None:
         """Special functions by what they mean; that they compute it is another claim."""
+        from blrgen.program.lower import lowered
+
         for name in list(program.names):
             known = special(name)
             if known is not None:
                 program.names[name] = meaning_of(known)
+        if any(name.startswith("_expectation_") for name in program.names):
+            for name, meaning in lowered(self.rule)[1].items():
+                program.names[f"_{name}"] = on_symbols(meaning)
 
     def _give_helpers(self, program: Program, cls: Any) -> None:
         """The documented meaning of the helpers, for matrices of any size."""

@@ -9,19 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from blrgen.emit.special import Helper
 from blrgen.prove.proof import Proof
-from blrgen.prove.symbolic.arrays import elementwise
+from blrgen.prove.symbolic.arrays import array
 from blrgen.prove.symbolic.number import Sym, expr_of
 
 
 def meaning_of(known: Helper) -> Callable[..., Any]:
     """The helper on expressions and arrays of them."""
-    meaning = known.meaning
-    one = elementwise(lambda x: Sym(meaning(expr_of(x))))
-    two = elementwise(lambda x, y: Sym(meaning(expr_of(x), expr_of(y))))
-    three = elementwise(lambda x, y, z: Sym(meaning(expr_of(x), expr_of(y), expr_of(z))))
-    return {1: one, 2: two}.get(len(known.ranges), three)
+    return on_symbols(known.meaning)
+
+
+def on_symbols(meaning: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of expressions, on arrays of them, element by element."""
+
+    def apply(*args: Any) -> Any:
+        arrays = [np.asarray(a, dtype=object) for a in args]
+        shapes = [a.shape for a in arrays if a.shape]
+        if not shapes:
+            return Sym(meaning(*map(expr_of, args)))
+        full = [np.broadcast_to(a, shapes[0]).reshape(-1) for a in arrays]
+        values = [Sym(meaning(*map(expr_of, row))) for row in zip(*full, strict=True)]
+        return array(values).reshape(shapes[0])
+
+    return apply
 
 
 def special_checks(source: str) -> tuple[list[tuple[str, Proof]], list[str]]:

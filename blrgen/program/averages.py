@@ -1,0 +1,133 @@
+"""Expectations without a closed form → calls, and what those calls are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from blrgen.core import Family
+from blrgen.errors import UserError
+from blrgen.program import nodes as n
+from blrgen.program.density import Density, Expectation, Piece
+from blrgen.program.expand import expanded
+from blrgen.program.expectations import in_t, log_weights
+from blrgen.program.stable import stable_form
+from blrgen.program.types import SCALAR
+
+Expr = Any
+
+
+class AverageLowering:
+    """Methods for nodes of `blrgen.numeric`; the calls are collected on the way."""
+
+    expectations: list[Expectation]
+    meanings: dict[str, Callable[..., Expr]]
+    _named: dict[Any, str]
+
+    def visit(self, x: Expr) -> n.Node:
+        raise NotImplementedError
+
+    def visit_Numeric(self, x: Expr) -> n.Node:
+        """E[f] or A, at the arguments of the node."""
+        f = type(x).integrand
+        integrands = () if f is None else (f,)
+        said = "A" if f is None else f"𝔼_q[{shown(f)}]"
+        return self._call(x, type(x).family, integrands, said)
+
+    def visit_Covariance(self, x: Expr) -> n.Node:
+        """Cov[f, g] at the arguments of the node."""
+        f, g = type(x).pair
+        said = f"Var_q[{shown(f)}]" if f == g else f"Cov_q[{shown(f)}, {shown(g)}]"
+        return self._call(x, type(x).family, (f, g), said)
+
+    def _call(self, x: Expr, family: Family, integrands: tuple[Expr, ...], said: str) -> n.Node:
+        key = type(x)
+        if key not in self._named:
+            name = f"expectation_{len(self._named) + 1}"
+            self._named[key] = name
+            self.expectations.append(expectation(name, family, integrands, said))
+            self.meanings[name] = meaning(key)
+        return n.Call(self._named[key], tuple(self.visit(a) for a in x.args))
+
+
+def shown(f: Expr) -> str:
+    """A function of the variable, for reading."""
+    from blrgen.show.expression import unicode
+
+    return unicode(f)
+
+
+def meaning(cls: Any) -> Callable[..., Expr]:
+    """The node of a class at any arguments; a covariance through expectations."""
+    if not hasattr(cls, "pair"):
+        return lambda *args: cls(*args)
+
+    def covariance(*args: Expr) -> Expr:
+        from blrgen.numeric.nodes import arguments, mean_node
+
+        f, g = cls.pair
+        family = cls.family
+        own = mean_node(family, sp.expand(f * g)) - mean_node(family, f) * mean_node(family, g)
+        return own.xreplace(dict(zip(arguments(family), args, strict=True)))
+
+    return covariance
+
+
+def expectation(name: str, family: Family, integrands: tuple[Expr, ...], said: str) -> Expectation:
+    """E[f] or Cov[f, g] of a family, lowered."""
+    of = density(family)
+    rows = [[] for _ in of.pieces]  # type: list[list[n.Node]]
+    swap = _parameters(family)
+    for f in integrands:
+        for row, e in zip(rows, in_t(family, f), strict=True):
+            row.append(_lowered(e.xreplace(swap), of.parameters, family))
+    return Expectation(name, said, of, tuple(tuple(row) for row in rows))
+
+
+def density(family: Family) -> Density:
+    """The density of a family of one variable, lowered."""
+    if len(getattr(family, "variables", ()) or (family.variable,)) > 1 or not family.elementwise:
+        raise UserError(
+            f"no target can average over the variables of {family.name!r}",
+            where=family.path,
+            why="there is no closed form, and quadrature is emitted for one variable",
+        )
+    swap = _parameters(family)
+    names = tuple(s.name for s in swap.values())
+    pieces = tuple(
+        Piece(*(_lowered(e.xreplace(swap), names, family) for e in pair))
+        for pair in log_weights(family)
+    )
+    support, first = family.support, None
+    if support.kind == "integers" and support.lower is not None and support.lower.is_finite:
+        first = int(support.lower)
+    said = " · ".join(
+        [] if family.base_measure == 1 else [f"({family.base_measure})"]
+    ) + _exponential(family)
+    return Density(family.name, said, names, pieces, first, support.kind == "integers")
+
+
+def _exponential(family: Family) -> str:
+    swap = _parameters(family)
+    pairs = zip(family.natural, family.statistics, strict=True)
+    inside = sp.Add(*[swap[p.symbol] * t for p, t in pairs])
+    return f"exp({inside})"
+
+
+def _parameters(family: Family) -> dict[Expr, Expr]:
+    """Natural parameters and constants under names of their own, p1 and so on."""
+    found = {}
+    for k, p in enumerate((*family.natural, *family.fixed), start=1):
+        given = {a: v for a, v in p.symbol._assumptions_orig.items() if v is not None}
+        found[p.symbol] = sp.Symbol(f"p{k}", **given)
+    return found
+
+
+def _lowered(e: Expr, names: tuple[str, ...], family: Family) -> n.Node:
+    from blrgen.program.lower import Lowering
+
+    types = dict.fromkeys(("t", *names), SCALAR)
+    node = Lowering(types).lower(e, where=f"in the density of {family.name!r}")
+    return expanded(stable_form(node))

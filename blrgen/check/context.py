@@ -32,6 +32,7 @@ class Context:
         self.source, self.family = source, family
         self.failed: set[str] = set()
         self.measure = Measure(family)
+        self.limits: set[str] = set()  # where a derived form is 0/0 and has a limit
         self._broken = False
 
     @property
@@ -87,15 +88,39 @@ class Context:
         return [*inner, *outer]
 
     def value(self, e: Expr, point: Mapping[Expr, Expr], what: str, should: Value) -> Value:
-        """A derived expression at a point; where it has no real value it is refuted."""
+        """A derived expression at a point, or its limit where it is 0/0 there."""
         with mpmath.workdps(DPS):
-            try:
-                found = evaluate(e, {k: number(v) for k, v in point.items()})
-            except Undefined:
-                raise Wrong(what, point, "undefined", digits(should)) from None
+            found = self._number(e, {k: number(v) for k, v in point.items()})
+            if found is None:
+                found = self._limit(e, point)
+            if found is None:
+                raise Wrong(what, point, "undefined", digits(should))
             if isinstance(found, mpmath.mpc):
                 raise Wrong(what, point, f"not real: {mpmath.nstr(found, 8)}", digits(should))
             return found
+
+    def _number(self, e: Expr, point: Mapping[Expr, Value]) -> Value | None:
+        try:
+            return evaluate(e, point)
+        except Undefined:
+            return None
+
+    def _limit(self, e: Expr, point: Mapping[Expr, Expr]) -> Value | None:
+        """The common value a little to either side of a point, with digits enough to see it."""
+        near = []
+        for side in (1, -1):
+            with mpmath.workdps(8 * DPS):
+                step = side * mpmath.mpf(10) ** -DPS
+                moved = {
+                    k: number(v) + step * (1 + mpmath.mpf(i) / 3)
+                    for i, (k, v) in enumerate(point.items())
+                }
+                near.append(self._number(e, moved))
+        left, right = near
+        if left is None or right is None or abs(left - right) > TOLERANCE**2 * (1 + abs(left)):
+            return None
+        self.limits.add(", ".join(f"{k} = {v}" for k, v in point.items()))
+        return +left
 
     def compare(self, what: str, claimed: Expr, should: Value, point: Mapping[Expr, Expr]) -> Value:
         """The relative gap between a derived expression and the density's own number."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -18,12 +18,16 @@ SECONDS = 60  # for one stage
 Progress = Callable[[str], None]
 
 
-def check(path: str | Path, progress: Progress | None = None) -> list[Finding]:
-    """Every stage in order; `progress` is told each stage's name before it runs."""
-    return list(findings(path, progress))
+def check(
+    path: str | Path, progress: Progress | None = None, only: Collection[str] = ()
+) -> list[Finding]:
+    """Every stage in order, or only those named; `progress` is told each before it runs."""
+    return list(findings(path, progress, only))
 
 
-def findings(path: str | Path, progress: Progress | None = None) -> Iterator[Finding]:
+def findings(
+    path: str | Path, progress: Progress | None = None, only: Collection[str] = ()
+) -> Iterator[Finding]:
     """The findings as they come; only the declaration's when that fails."""
     from blrgen.check.stages import stages
 
@@ -35,6 +39,8 @@ def findings(path: str | Path, progress: Progress | None = None) -> Iterator[Fin
         return
     yield Finding("declaration", True, _summary(made), "identity")
     for stage in stages():
+        if only and stage.NAME not in only:
+            continue
         say(stage.NAME)
         for finding in _run(stage, made):
             if not finding.passed:
@@ -96,6 +102,9 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
     else:
         if isinstance(found, tuple):
             level, text = found
+            if context.limits:
+                text += f" (a limit at {'; '.join(sorted(context.limits))})"
+                context.limits.clear()
             text = text if text.startswith(level) or level == NOT_CHECKED else f"{level}: {text}"
             yield Finding(name, True, text, level)
         else:

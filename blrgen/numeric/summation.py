@@ -152,7 +152,8 @@ def _reach(task: Task, mode: Any, cut: Any, sign: int, room: Any) -> Any:
     if not matters.any():
         return mode + sign
     last = int(np.flatnonzero(matters)[-1])
-    return mode + sign * steps[min(last + 1, len(steps) - 1)]
+    # the last doubling may stop short of the end of the support
+    return mode + sign * (steps[last + 1] if last + 1 < len(steps) else min(room, 2.0**62))
 
 
 def _wide(x: Array, size: int) -> Array:

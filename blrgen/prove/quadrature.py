@@ -110,7 +110,7 @@ def _piece_nodes(log_density: LogDensity, piece: Piece, level: int) -> Iterator[
 
 def peak(log_density: LogDensity, low: Value, high: Value) -> tuple[Value, Value]:
     """Where the mass is, and its width: the peak of density times distance to the nearest end."""
-    with mpmath.workdps(20):
+    with mpmath.workdps(40):  # a distance e⁻³² from an end is not rounded away
         place, weight = _coordinates(low, high)
 
         def height(y: Value) -> Value:

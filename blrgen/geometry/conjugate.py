@@ -73,13 +73,17 @@ class Conjugate:
 
     @cached_property
     def log_jacobian(self) -> Expr | None:
-        """log|∂λ/∂ψ|; None where the chart is between matrices."""
+        """log|∂λ/∂ψ|; None where the chart is not triangular in blocks."""
         g = self.geometry
-        if not g.ring.elementwise:
-            return None
         if not g.family.working:
             return sp.S.Zero
         images = [g.natural_of_working[x] for x in g.natural]
+        if getattr(g.ring, "components", False):
+            return None
+        if not g.ring.elementwise:
+            from blrgen.geometry.recognise_matrix import block_determinant
+
+            return block_determinant(images, g.working)
         return log_determinant(images, g.working, g.divergence.point)
 
     @cached_property
@@ -90,6 +94,9 @@ class Conjugate:
             return None
         if not g.family.working:
             return sp.Add(*[t for t in sp.Add.make_args(self.log_prior) if t.has(*g.natural)])
+        if not g.ring.elementwise:
+            moved = g.ring.tidy(g.to_working(self.log_prior) + self.log_jacobian)
+            return sp.Add(*[t for t in sp.Add.make_args(moved) if t.has(*g.working)])
         at = g.divergence.point
         moved = spread(exponentials(self.log_prior).xreplace(g.natural_of_working), at)
         whole = spread(moved, at) + self.log_jacobian

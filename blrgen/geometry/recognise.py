@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from blrgen.algebra.ring import ring_of
+from blrgen.algebra.words import normal
 from blrgen.core import Domain, Family, Parameter
 from blrgen.errors import UserError
 from blrgen.geometry.conjugate import Conjugate, log_determinant, variables_of
@@ -79,11 +80,22 @@ class Recognised:
         at, found = dict(self.natural), []
         for p in self.family.natural:
             for bound, sign in ((p.domain.lower, 1), (p.domain.upper, -1)):
-                if bound is None or sp.sympify(bound).is_infinite:
+                if bound is None or p.domain.kind != "interval" or sp.sympify(bound).is_infinite:
                     continue
                 gap = sign * (at[p.symbol] - sp.sympify(bound).xreplace(at))
                 found.append(_without_positive_factors(sp.factor(gap)))
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def definite(self) -> tuple[Expr, ...]:
+        """Matrices that are positive definite exactly where the prior is proper."""
+        at, found = dict(self.natural), []
+        for p in self.family.natural:
+            if p.domain.kind in ("spd", "-spd"):
+                shift = sp.S.Zero if p.domain.lower is None else p.domain.lower.xreplace(at)
+                sign = 1 if p.domain.kind == "spd" else -1
+                found.append(normal(2 * sign * (at[p.symbol] - shift)))
+        return tuple(found)
 
     @cached_property
     def log_normaliser(self) -> Expr | None:
@@ -102,14 +114,20 @@ class Recognised:
 def recognise(conjugate: Conjugate) -> Recognised | None:
     """The first shipped family and coordinates that fit, proved equal."""
     g = conjugate.geometry
-    if not g.ring.elementwise or len(g.natural) > 2:
+    if not g.ring.elementwise:
+        if getattr(g.ring, "components", False):
+            return None
+        from blrgen.geometry.recognise_matrix import recognise_matrix
+
+        return recognise_matrix(conjugate)
+    if len(g.natural) > 2:
         return None
-    kinds = _candidates(len(g.natural))
+    kinds = candidates(len(g.natural))
     if not kinds:
         return None
     for coordinates in _coordinates(g):
         for name in kinds:
-            family = _shipped(name)
+            family = shipped(name)
             order = _placed(family, coordinates)
             found = order and _fit(conjugate, family, order)
             if found:
@@ -128,8 +146,8 @@ def _without_positive_factors(e: Expr) -> Expr:
 
 
 @cache
-def _candidates(size: int) -> tuple[str, ...]:
-    """Names of shipped families over `size` scalar variables, without known constants."""
+def candidates(size: int, scalar: bool = True) -> tuple[str, ...]:
+    """Names of shipped families over `size` variables, without known constants."""
     from blrgen.read.family import find_family, list_families
 
     found = []
@@ -138,14 +156,19 @@ def _candidates(size: int) -> tuple[str, ...]:
         variable, support = table.get("variable"), table.get("support")
         variables = variable if isinstance(variable, list) else [variable]
         supports = support if isinstance(support, list) else [support]
-        scalar = all(isinstance(s, str) and s[:1] in "([" and "^" not in s for s in supports)
-        if len(variables) == size and scalar and "fixed" not in table and "product" not in table:
+        plain = all(isinstance(s, str) and s[:1] in "([" and "^" not in s for s in supports)
+        if (
+            len(variables) == size
+            and plain == scalar
+            and "fixed" not in table
+            and "product" not in table
+        ):
             found.append(name)
     return tuple(found)
 
 
 @cache
-def _shipped(name: str) -> Family:
+def shipped(name: str) -> Family:
     from blrgen.read.family import read_family
 
     return read_family(name)
@@ -266,7 +289,7 @@ def _fit(conjugate: Conjugate, family: Family, where: tuple[Coordinate, ...]) ->
     image = dict(zip(variables_of(family), ys, strict=True))
     statistics = [spread(t.xreplace(image), at) for t in family.statistics]
     base = open_log(sp.sympify(family.base_measure).xreplace(image), at)
-    solved = _in_span(sp.expand(own - base), statistics, ys)
+    solved = in_span(sp.expand(own - base), statistics, ys)
     if solved is None:
         return None
     kappa, constant = tuple(readable(k) for k in solved[:-1]), readable(solved[-1])
@@ -327,10 +350,10 @@ def _inverse_of(g: Geometry, where: tuple[Coordinate, ...]) -> dict[Expr, Expr]:
     return {next(iter(c.shown.free_symbols & names)): c.back for c in where}
 
 
-def _in_span(e: Expr, functions: list[Expr], ys: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
+def in_span(e: Expr, functions: list[Expr], ys: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
     """(κ…, c) with e = Σ κ_j f_j + c, or None; terms are compared as functions of y."""
-    left = _by_function(e, ys)
-    rights = [_by_function(f, ys) for f in functions]
+    left = by_function(e, ys)
+    rights = [by_function(f, ys) for f in functions]
     used = set(left) | {k for r in rights for k in r}
     moving = sorted((k for k in used if k.has(*ys)), key=str)
     names = [sp.Dummy(f"k{j}") for j in range(len(functions))]
@@ -351,7 +374,7 @@ def _in_span(e: Expr, functions: list[Expr], ys: tuple[Expr, ...]) -> tuple[Expr
     return (*values, rest)
 
 
-def _by_function(e: Expr, ys: tuple[Expr, ...]) -> dict[Expr, Expr]:
+def by_function(e: Expr, ys: tuple[Expr, ...]) -> dict[Expr, Expr]:
     found: dict[Expr, Expr] = {}
     for term in sp.Add.make_args(e):
         free, moving = term.as_independent(*ys, as_Add=False)

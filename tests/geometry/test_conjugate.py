@@ -107,7 +107,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in (("spot-gamma", GAMMA), ("spot-beta", BETA)):
         (tmp_path / f"{name}.toml").write_text(text)
     paths = [str(tmp_path / "spot-gamma.toml"), str(tmp_path / "spot-beta.toml"), "gaussian"]
-    monkeypatch.setattr(recognise, "_candidates", lambda size: tuple(paths) if size == 1 else ())
+    monkeypatch.setattr(recognise, "candidates", lambda size: tuple(paths) if size == 1 else ())
 
 
 @pytest.mark.parametrize("name", DATA)

@@ -44,6 +44,9 @@ def _prior(w: Writer) -> Row:
     if found is not None:
         formulas += _law(w)
         formulas += [_positive(w, e) for e in found.conditions]
+        formulas += [
+            Formula(arrange(e, w.reading), "∈", Words("SPD"), note="proper") for e in found.definite
+        ]
         evidence = found.proof.level
         because += f"; the exponent is that of {found.family.name!r}, whose domain says when it "
         because += "is proper"

@@ -7,8 +7,8 @@ from typing import Any
 import sympy as sp
 
 from blrgen.show.geometry.rows import Row, Shown, Writer, primed
-from blrgen.show.layout import Words, arrange
-from blrgen.show.page import Formula, domain_text
+from blrgen.show.layout import Compare, Node, Words, arrange
+from blrgen.show.page import Formula
 from blrgen.show.table import width
 from blrgen.show.terminal import Terminal
 
@@ -82,7 +82,19 @@ def _renyi_formula(w: Writer, shown: Shown, space: str) -> Formula:
 
 
 def _inside(w: Writer, mixed: Expr, domain: Any, shown: Shown) -> Formula:
-    """Mixed parameter ∈ its domain."""
-    body = domain_text(domain.text.split("^")[0])
-    node = arrange(mixed, w.reading)
-    return Formula(node, "∈", Words(body), notation=shown)
+    """Where the mixed parameter must be: between its ends, or definite."""
+    if domain.kind != "interval":
+        gap = mixed if domain.lower is None else mixed - domain.lower
+        return Formula(_node(w, gap), "∈", Words(domain.kind.upper().replace("-", "−")),
+                       notation=shown)  # fmt: skip
+    low, high = (sp.sympify(e) for e in (domain.lower, domain.upper))
+    if high.is_infinite:
+        return Formula(_node(w, mixed), ">", _node(w, low), notation=shown)
+    if low.is_infinite:
+        return Formula(_node(w, mixed), "<", _node(w, high), notation=shown)
+    both = Compare("<", _node(w, mixed), _node(w, high))
+    return Formula(_node(w, low), "<", both, notation=shown)
+
+
+def _node(w: Writer, e: Expr) -> Node:
+    return arrange(e, w.reading)

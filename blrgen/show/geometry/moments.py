@@ -8,7 +8,6 @@ import sympy as sp
 
 from blrgen.geometry.readable import readable
 from blrgen.show.geometry.rows import Row, Writer, low
-from blrgen.show.layout import Name, arrange
 from blrgen.show.page import Formula
 
 Expr = Any
@@ -96,8 +95,7 @@ def table(w: Writer, entries: Any, text: str, latex: str) -> list[Formula]:
 
 def form(w: Writer, e: Expr) -> Formula:
     """⟨X, FX⟩ of directions X."""
-    shown = (("form_", ("⟨X, FX⟩", r"\langle X, F X \rangle")),)
-    return Formula(Name("form_"), "=", arrange(e, w.reading), notation=shown)
+    return w.named("⟨X, FX⟩", r"\langle X, F X \rangle", e)
 
 
 def fisher_form(geometry: Any) -> Expr:

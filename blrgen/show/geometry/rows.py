@@ -14,6 +14,7 @@ from blrgen.show.page import Formula, is_matrix
 
 Expr = Any
 Shown = tuple[tuple[str, tuple[str, str]], ...]
+LETTERS = ("kappa", "zeta", "omega", "M")
 NOTATION: Shown = (
     ("log_q_", ("log q", r"\log q")),
     ("A_", ("A(λ)", r"A(\lambda)")),
@@ -54,7 +55,7 @@ class Writer:
         self, left: str, e: Expr, shown: Shown = (), *, matrix: bool = False, relation: str = "="
     ) -> Formula:
         """Name = expression; `shown` says how names read here."""
-        if self.shorter and not matrix:
+        if self.shorter:
             e = sp.sympify(e).xreplace(self.shorter)
         node = arrange(e, self.reading, matrix)
         return Formula(Name(left), relation, node, notation=(*NOTATION, *shown))
@@ -82,7 +83,7 @@ def letters(g: Any) -> dict[Expr, Expr]:
     Under a root it is κ² that is put in, so that other powers become powers of κ.
     """
     if not g.ring.elementwise:
-        return {}
+        return _matrix_letters(g)
     calls = sorted(g.log_partition.atoms(sp.besseli, sp.besselk), key=str)
     long = {f.args[1] for f in calls if sp.count_ops(f.args[1]) > 3}
     if len(long) != 1:
@@ -90,15 +91,29 @@ def letters(g: Any) -> dict[Expr, Expr]:
     (argument,) = long
     d = g.divergence
     taken = {x.name for x in (*d.prime, *d.prime.values())}
-    name = next((n for n in ("kappa", "zeta", "omega") if n not in taken), "")
+    name = next((n for n in LETTERS[:3] if n not in taken), "")
     if not name:
         return {}
-    found = {}
+    found: dict[Expr, Expr] = {}
     for mark, e in (("", argument), ("_0", argument.xreplace(d.prime))):
         letter = sp.Symbol(name + mark, positive=True)
         root = e.is_Pow and e.exp == sp.Rational(1, 2)
         found[e.base if root else e] = letter**2 if root else letter
     return found
+
+
+def _matrix_letters(g: Any) -> dict[Expr, Expr]:
+    """M for the matrix whose determinant is in A, when it is a sum."""
+    from blrgen.algebra.ranks import SymMat, logdet, shape_of
+
+    long = {f.args[0] for f in g.log_partition.atoms(logdet) if f.args[0].is_Add}
+    d = g.divergence
+    taken = {x.name for x in (*d.prime, *d.prime.values())}
+    if len(long) != 1 or "M" in taken:
+        return {}
+    (argument,) = long
+    pairs = (("M", argument), ("M_0", argument.xreplace(d.prime)))
+    return {e: SymMat(name, shape_of(e)) for name, e in pairs}
 
 
 def words(left: str, right: str) -> Formula:
@@ -108,7 +123,7 @@ def words(left: str, right: str) -> Formula:
 
 def primed(pairs: Iterable[tuple[Expr, Expr]]) -> Shown:
     """How the second member's names read: the first's with a prime."""
-    pairs = [*pairs, *((sp.Symbol(n), sp.Symbol(n + "_0")) for n in ("kappa", "zeta", "omega"))]
+    pairs = [*pairs, *((sp.Symbol(n), sp.Symbol(n + "_0")) for n in LETTERS)]
     return tuple(
         (other.name, (unicode_name(x.name) + "′", latex_name(x.name) + "'")) for x, other in pairs
     )

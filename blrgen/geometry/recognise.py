@@ -169,6 +169,7 @@ def candidates(size: int, scalar: bool = True) -> tuple[str, ...]:
 
 @cache
 def shipped(name: str) -> Family:
+    """The declaration of that name, read once."""
     from blrgen.read.family import read_family
 
     return read_family(name)
@@ -375,6 +376,7 @@ def in_span(e: Expr, functions: list[Expr], ys: tuple[Expr, ...]) -> tuple[Expr,
 
 
 def by_function(e: Expr, ys: tuple[Expr, ...]) -> dict[Expr, Expr]:
+    """{function of y: coefficient} of a sum."""
     found: dict[Expr, Expr] = {}
     for term in sp.Add.make_args(e):
         free, moving = term.as_independent(*ys, as_Add=False)

@@ -69,7 +69,8 @@ def equations(formulas: Sequence[Formula], page: Page, columns: int) -> list[str
     for f in formulas:
         printer = Terminal(f.names, page.reading)
         printed.append((printer.text(f.left), f.relation, printer.text(f.right), f.note))
-    edge = max((width(left) for left, *_ in printed), default=0)
+    widths = [width(left) for left, *_ in printed]
+    edge = max((k for k in widths if k <= columns // 2), default=0)  # a long one stands alone
     rows: list[str] = []
     for left, relation, right, note in printed:
         lead = f"{pad(left, edge)} {relation} "
@@ -87,8 +88,11 @@ def broken(text: str, columns: int) -> list[str]:
     """A long right-hand side in lines that begin with + or −; whole when nothing can be done."""
     if width(text) <= columns:
         return [text]
-    depths, depth = [], 0
+    depths, depth, inside = [], 0, False
     for c in text:
+        if c == "|":  # of log|…|
+            inside = not inside
+            depth += 1 if inside else -1
         depth += c in "([{"
         depth -= c in ")]}"
         depths.append(depth)

@@ -84,9 +84,10 @@ def _renyi_formula(w: Writer, shown: Shown, space: str) -> Formula:
 def _inside(w: Writer, mixed: Expr, domain: Any, shown: Shown) -> Formula:
     """Where the mixed parameter must be: between its ends, or definite."""
     if domain.kind != "interval":
-        gap = mixed if domain.lower is None else mixed - domain.lower
-        return Formula(_node(w, gap), "∈", Words(domain.kind.upper().replace("-", "−")),
-                       notation=shown)  # fmt: skip
+        where = domain.kind.upper().replace("-", "−")
+        if domain.lower is not None:
+            where = "its domain at the other mixed parameters"
+        return Formula(_node(w, mixed), "∈", Words(where), notation=shown)
     low, high = (sp.sympify(e) for e in (domain.lower, domain.upper))
     if high.is_infinite:
         return Formula(_node(w, mixed), ">", _node(w, low), notation=shown)

@@ -11,6 +11,7 @@ from blrgen.show.geometry.rows import Row, Writer, low
 from blrgen.show.page import Formula
 
 Expr = Any
+_LONG = 150  # operations of a quadratic form that is still written out
 
 
 def moments(w: Writer) -> list[Row]:
@@ -22,7 +23,7 @@ def moments(w: Writer) -> list[Row]:
         Row("Mean parameters", mean, "μ = ∇A(λ), the expectation of the statistics", "mean",
             "derived"),
         _inverse(w),
-        Row("Fisher information", tuple(_fisher(w)), _fisher_reason(w), "mean", "derived"),
+        _fisher(w),
         Row("Entropy", (w.equal("entropy_", _short(g, g.entropy)),), "𝓗 = A − ⟨λ, μ⟩ − 𝔼_q[log h]",
             "natural", "derived"),
         Row("Entropy gradient", slope, entropy_case(g), "natural", "derived"),
@@ -72,11 +73,18 @@ def entropy_case(g: Any) -> str:
     return f"{general}; here h is not constant, and −λ alone would be wrong"
 
 
-def _fisher(w: Writer) -> list[Formula]:
+def _fisher(w: Writer) -> Row:
     g = w.geometry
-    if not g.ring.elementwise:
-        return [form(w, fisher_form(g))]
-    return table(w, g.fisher, "F", "F")
+    title = "Fisher information"
+    if g.ring.elementwise:
+        because = "F = ∂μ/∂λ = ∇²A(λ), the covariance of the statistics"
+        return Row(title, tuple(table(w, g.fisher, "F", "F")), because, "mean", "derived")
+    because = "F = ∂μ/∂λ along a direction X of the natural parameters"
+    e = fisher_form(g)
+    if g.family.working and sp.count_ops(e) > _LONG:
+        because += "; long in natural parameters, so it is written below in the working ones"
+        return Row(title, (), because, "mean", "derived")
+    return Row(title, (form(w, e),), because, "mean", "derived")
 
 
 def table(w: Writer, entries: Any, text: str, latex: str) -> list[Formula]:
@@ -109,9 +117,3 @@ def fisher_form(geometry: Any) -> Expr:
         for j, x in enumerate(geometry.natural)
     ]
     return geometry.ring.tidy(sp.Add(*terms))
-
-
-def _fisher_reason(w: Writer) -> str:
-    if w.geometry.ring.elementwise:
-        return "F = ∂μ/∂λ = ∇²A(λ), the covariance of the statistics"
-    return "F = ∂μ/∂λ along a direction X of the natural parameters"

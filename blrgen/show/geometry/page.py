@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from blrgen.core import Family
+from blrgen.core import Domain, Family
 from blrgen.geometry.conjugate import variables_of
 from blrgen.show.geometry.charts import charts
 from blrgen.show.geometry.conjugate import conjugate
@@ -15,8 +15,9 @@ from blrgen.show.geometry.likelihood import likelihood, sampling
 from blrgen.show.geometry.moments import moments
 from blrgen.show.geometry.numbers import number_rows
 from blrgen.show.geometry.rows import Row, Writer
+from blrgen.show.layout import arrange
 from blrgen.show.names import unicode_name
-from blrgen.show.page import Entry, Line, Page, domain_text
+from blrgen.show.page import Entry, Line, Math, Page, domain_text
 
 SECTIONS = (density, moments, charts, divergences, conjugate, likelihood, sampling)
 
@@ -67,7 +68,24 @@ def _variable(family: Family) -> str:
 
 def _entries(family: Family) -> list[Entry]:
     found = []
-    for kind, group in (("natural", family.natural), ("working", family.working)):
-        found += [Entry(kind, p.name, (f"in {domain_text(p.domain.text)}",)) for p in group]
-    found += [Entry("fixed", p.name, (f"in {domain_text(p.domain.text)}",)) for p in family.fixed]
+    groups = {"natural": family.natural, "working": family.working, "fixed": family.fixed}
+    for kind, group in groups.items():
+        found += [Entry(kind, p.name, _domain(p.domain)) for p in group]
     return found
+
+
+def _domain(d: Domain) -> tuple[str | Math, ...]:
+    """in (a, b), its ends as mathematics where they depend on other parameters."""
+    ends = [e for e in (d.lower, d.upper) if getattr(e, "free_symbols", None)]
+    if not ends:
+        return (f"in {domain_text(d.text)}",)
+    if d.kind != "interval":
+        return (f"in {d.kind.upper().replace('-', '−')} + ", Math(arrange(d.lower)))
+    power = f"^{'×'.join(d.size)}" if d.size else ""
+    return (
+        "in " + ("(" if d.lower_open else "["),
+        Math(arrange(d.lower)),
+        ", ",
+        Math(arrange(d.upper)),
+        (")" if d.upper_open else "]") + power,
+    )

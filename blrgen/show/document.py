@@ -20,9 +20,12 @@ PREAMBLE = r"""\documentclass[11pt]{article}
 \usepackage[utf8]{inputenc}
 \usepackage{amsmath}
 \usepackage{amssymb}
+\usepackage{graphicx}
 \usepackage[margin=2.4cm]{geometry}
 \setlength{\parindent}{0pt}
 \allowdisplaybreaks
+\newcommand{\fitted}[1]{\sbox0{$\displaystyle #1$}\ifdim\wd0>0.9\linewidth
+  \resizebox{0.9\linewidth}{!}{\usebox0}\else\usebox0\fi}
 """
 
 
@@ -72,7 +75,7 @@ def display(formulas: Sequence[Formula], page: Page, tag: str = "") -> str:
     """Aligned equations as one display, with a tag."""
     mark = rf"\tag{{{tag}}}" if tag else ""
     body = aligned(formulas, page)
-    return f"\\begin{{equation*}}{mark}\n{body}\n\\end{{equation*}}"
+    return f"\\begin{{equation*}}{mark}\n\\fitted{{{body}}}\n\\end{{equation*}}"
 
 
 def aligned(formulas: Sequence[Formula], page: Page) -> str:

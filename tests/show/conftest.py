@@ -24,6 +24,7 @@ KNOWN = set(
         nabla ell top infty int sum prod leftarrow to approx neq le ge equiv propto in
         notin subset mapsto Rightarrow Leftrightarrow sim succ succeq circ times div pm
         langle rangle surd setminus forall exists odot ll gg mid emptyset blacksquare
+        graphicx newcommand fitted sbox displaystyle ifdim wd linewidth resizebox usebox else fi
         vert alpha beta gamma delta varepsilon epsilon zeta eta theta vartheta iota
         kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega Gamma Delta
         Theta Lambda Xi Pi Sigma Phi Psi Omega textbackslash textasciicircum

@@ -169,7 +169,7 @@ def test_without_a_closed_form(tmp_path: Path) -> None:
     except UserError as refused:
         pytest.skip(f"no numeric log-partition yet: {refused}")
     d = g.divergence
-    found, _ = d.at(d.kl, {"eta1": 0.5, "eta2": -1.0}, {"eta1": -0.5, "eta2": -2.0}, digits=10)
+    found, _ = d.at(d.kl, {"eta1": 0.5, "eta2": -1.0}, {"eta1": -0.5, "eta2": -2.0}, digits=6)
     with mpmath.workdps(20):
         q, r = (lambda x: x / 2 - x**4), (lambda x: -x / 2 - 2 * x**4)
         mass = [mpmath.quad(lambda x, f=f: mpmath.exp(f(x)), [-5, 0, 5]) for f in (q, r)]
@@ -178,4 +178,4 @@ def test_without_a_closed_form(tmp_path: Path) -> None:
             + mpmath.log(mass[1])
             - mpmath.log(mass[0])
         )
-    assert abs(found - wanted) < 1e-8
+    assert abs(found - wanted) < 1e-6 * wanted

@@ -14,6 +14,7 @@ from blrgen.emit.common import (
     noise_arguments,
     wants_gaussian,
 )
+from blrgen.emit.guard import after_step, at_start, before_step, guarded, method
 from blrgen.emit.kernels import Kernel, kernel
 from blrgen.emit.plan import DRAWS
 from blrgen.emit.posterior import posterior_methods
@@ -22,6 +23,7 @@ from blrgen.emit.templates import fill
 from blrgen.emit.text import call, indented
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
+from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
 
 
@@ -72,6 +74,7 @@ class ElementwiseWriter(Writer):
 
     def definition(self) -> str:
         methods = [self.init(), check_method(self.program)]
+        methods += method(self)
         if self.plan.draw is not None:
             methods.append(self.draw())
         if self.plan.observe is not None:
@@ -83,6 +86,11 @@ class ElementwiseWriter(Writer):
         if self.uses_shaped():
             methods.append(fill("class/shaped.py.jinja"))
         return "\n\n".join([head(self.derivation, self.program), *methods])
+
+    @property
+    def guarded(self) -> tuple[Variable, ...]:
+        """The states whose domain a step must not leave."""
+        return guarded(self.derivation, self.plan.states)
 
     def uses_shaped(self) -> bool:
         asked = any(k == "mean" for k, _ in self.program.posterior)
@@ -111,6 +119,7 @@ class ElementwiseWriter(Writer):
         if self.plan.sums:
             rows.append("self._sums: dict[str, list[Array]] = {}  # over the draws of this step")
             rows.append("self._draws = 0  # how many there are in them")
+        rows += at_start(self)
         return fill(
             "class/init.py.jinja",
             arguments=keyword_arguments(arguments),
@@ -157,9 +166,9 @@ class ElementwiseWriter(Writer):
         if self.plan.observe is not None:
             return self.step_of_draws()
         rows = self.need_pending()
-        rows += self.input_views() + self.scalar_lines(single)
+        rows += self.input_views() + self.scalar_lines(single) + before_step(self)
         rows += self.loop(made["single"], self.given_inputs() | self.pending())
-        rows += self.scalar_writes(single)
+        rows += after_step(self) + self.scalar_writes(single)
         if self.plan.carried:
             rows.append("        self._pending = {}")
         where = "where `draw` said" if self.plan.probe else f"at {self.main}"

@@ -148,11 +148,41 @@ def _variables(rule: Rule) -> tuple[Variable, ...]:
             init = n.mul(init, n.Identity(kind.shape[0]))
         default = lowering.lower(q.default, where=q.name) if _is_given(q.default) else None
         found.append(
-            Variable(q.name, q.kind, kind, q.meaning, init, default, q.domain, q.distribution)
+            Variable(
+                q.name,
+                q.kind,
+                kind,
+                q.meaning,
+                init,
+                default,
+                q.domain,
+                q.distribution,
+                *_ends(q, rule, lowering),
+            )
         )
     if "t" not in rule:
         found.append(Variable("t", "counter", SCALAR, "counts steps from 1"))
     return tuple(found)
+
+
+def _ends(q: Quantity, rule: Rule, lowering: Lowering) -> tuple[n.Node | None, n.Node | None]:
+    """The ends of a state's interval, in constants and other states; None where it has none."""
+    if q.kind != "state" or not q.domain:
+        return None, None
+    from blrgen.read.domain import read_domain
+
+    names = {p.name: p.symbol for p in rule.of("state", "hyper") if p.name != q.name}
+    try:
+        domain = read_domain(q.domain, names)
+    except UserError:  # ends in what the rule does not keep
+        return None, None
+    if domain.kind != "interval":
+        return None, None
+    lower, upper = (
+        None if sp.sympify(b).is_infinite else lowering.lower(b, where=f"the domain of {q.name}")
+        for b in (domain.lower, domain.upper)
+    )
+    return lower, upper
 
 
 def _is_given(x: Expr) -> bool:

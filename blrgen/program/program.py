@@ -32,6 +32,8 @@ class Variable:
     default: Node | None = None
     domain: str = ""
     distribution: str = ""
+    lower: Node | None = None  # state: the ends of its domain, where it has any
+    upper: Node | None = None
 
 
 @dataclass(frozen=True)

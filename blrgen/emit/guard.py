@@ -1,0 +1,102 @@
+"""A step that leaves the domain of the parameters is undone and said, never continued from.
+
+Written for candidates that are no Gaussians: what a Gaussian's scale becomes is looked at
+where it is used, in `posterior`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from blrgen.emit.printers import ArrayPrinter
+from blrgen.emit.templates import fill
+from blrgen.emit.text import sentence_list
+from blrgen.program import nodes as n
+from blrgen.program.program import Variable
+from blrgen.program.types import SCALAR
+
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
+    from blrgen.emit.elementwise import ElementwiseWriter
+
+
+def guarded(derivation: Derivation, states: tuple[Variable, ...]) -> tuple[Variable, ...]:
+    """The states that are looked at after a step: all of them, where one has an end."""
+    if "precision" in dict(derivation.rule.posterior):
+        return ()
+    ended = any(v.lower is not None or v.upper is not None for v in states)
+    return tuple(v for v in states if v.type != SCALAR) if ended else ()
+
+
+def before_step(writer: ElementwiseWriter) -> list[str]:
+    """Copies to go back to."""
+    if not writer.guarded:
+        return []
+    held = ", ".join(f"self.{v.name}" for v in writer.guarded)
+    comma = "," if len(writer.guarded) == 1 else ""
+    return [f"        before = [[x.copy() for x in arrays] for arrays in ({held}{comma})]"]
+
+
+def after_step(writer: ElementwiseWriter) -> list[str]:
+    """Look, and go back where it is needed."""
+    if not writer.guarded:
+        return []
+    held = ", ".join(f"self.{v.name}" for v in writer.guarded)
+    comma = "," if len(writer.guarded) == 1 else ""
+    names = sentence_list(v.name for v in writer.guarded)
+    rates = [v.name for v in writer.program.of("hyper") if v.name in ("rho", "alpha")]
+    advice = f"a smaller {rates[0]} helps" if rates else "the inputs ask for too much"
+    return [
+        "        outside = self._outside()",
+        "        if outside:",
+        f"            for arrays, kept in zip(({held}{comma}), before, strict=True):",
+        "                for array, old in zip(arrays, kept, strict=True):",
+        "                    array[:] = old",
+        "            raise ValueError(",
+        f'                f"the step leaves the domain of {names} at {{outside}} elements; "',
+        f'                "nothing has been changed; {advice}"',
+        "            )",
+    ]
+
+
+def at_start(writer: ElementwiseWriter) -> list[str]:
+    """Refuse first values outside the domain."""
+    if not writer.guarded:
+        return []
+    names = sentence_list(v.name for v in writer.guarded)
+    return [
+        "if self._outside():",
+        f'    raise ValueError(f"{names}: {{self._outside()}} elements are outside the domain")',
+    ]
+
+
+def method(writer: ElementwiseWriter) -> list[str]:
+    """_outside, or nothing."""
+    if not writer.guarded:
+        return []
+    own = [v.name for v in writer.guarded]
+    read = {x for v in writer.guarded for b in (v.lower, v.upper) if b for x in n.names(b)}
+    hypers = {h.name: f"real(self.{h.name})" for h in writer.program.of("hyper")}
+    printer = ArrayPrinter({k: v for k, v in hypers.items() if k in read})
+    tests = []
+    for v in writer.guarded:
+        if v.lower is not None:
+            tests.append(f"({v.name} > {printer.at(v.lower, 1)})")
+        if v.upper is not None:
+            tests.append(f"({v.name} < {printer.at(v.upper, 1)})")
+        tests.append(f"np.isfinite({v.name})")
+    pairs = f"zip({', '.join(f'self.{x}' for x in own)}, strict=True)"
+    text = " & ".join(tests)
+    if len(text) > 75:
+        text = "(\n                " + "\n                & ".join(tests) + "\n            )"
+    uses = any(name in hypers for name in read)
+    typed = f"            real = {own[0]}.dtype.type\n" if uses else ""
+    return [
+        fill(
+            "class/outside.py.jinja",
+            names=", ".join(own),
+            pairs=pairs if len(own) > 1 else f"self.{own[0]}",
+            typed=typed,
+            inside=text,
+        )
+    ]

@@ -130,8 +130,8 @@ def _function(e: Expr) -> Callable[..., Number]:
     if hasattr(e, "value_at"):
         return lambda *a: e.value_at(list(a))
     if e.is_Pow:
-        root: Callable[..., Number] = mpmath.sqrt if e.exp == sp.S.Half else mpmath.power
-        return root
+        power: Callable[..., Number] = mpmath.power
+        return power
     found: Callable[..., Number] | None = FUNCTIONS.get(type(e).__name__)
     if found is None:
         raise InternalError(f"no value for {type(e).__name__}")

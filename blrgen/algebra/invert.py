@@ -63,8 +63,8 @@ def solve_scalar(equation: Expr, x: Expr) -> Expr:
 
 def _tidy(value: Expr) -> Expr:
     """Quotients in lowest terms, inside of functions too."""
-    inner = {f: f.func(*map(_signed, f.args)) for f in value.atoms(sp.log, sp.exp)}
-    return _signed(value.xreplace(inner))
+    value = _signed(value)
+    return value.xreplace({f: f.func(*map(_signed, f.args)) for f in value.atoms(sp.log, sp.exp)})
 
 
 def _signed(x: Expr) -> Expr:

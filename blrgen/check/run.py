@@ -74,7 +74,7 @@ def _summary(context: Context) -> str:
 
 def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
     """The lines of one stage."""
-    from blrgen.check import by_sizes
+    from blrgen.check import by_components, by_sizes
 
     name: str = stage.NAME
     missing = [n for n in stage.NEEDS if n in context.failed]
@@ -87,8 +87,8 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
 
     try:
         with limit(SECONDS), mpmath.workdps(DPS):
-            sized = by_sizes.applies(context, name)
-            found = by_sizes.run(context, name) if sized else stage.run(context)
+            other = next((m for m in (by_components, by_sizes) if m.applies(context, name)), stage)
+            found = stage.run(context) if other is stage else other.run(context, name)
             if not isinstance(found, tuple):
                 found = list(found)
     except Wrong as wrong:

@@ -23,9 +23,12 @@ def numbers_at(geometry: Any, at: Mapping[str, Any]) -> dict[str, Any]:
 
     The point is in natural or in working parameters, and the known constants.
     """
+    from blrgen.geometry.component_place import component_numbers
     from blrgen.show.geometry.arrays import array_numbers_at
 
-    if not geometry.ring.elementwise or geometry.family.components is not None:
+    if geometry.family.components is not None:
+        return component_numbers(geometry, at, "--at")
+    if not geometry.ring.elementwise:
         return array_numbers_at(geometry, at)
     from blrgen.geometry.place import place_of
 

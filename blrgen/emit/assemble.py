@@ -10,6 +10,7 @@ from blrgen.emit import averages
 from blrgen.emit.common import DTYPES, dtype_tuple
 from blrgen.emit.elementwise import ElementwiseWriter
 from blrgen.emit.kernels import Kernel
+from blrgen.emit.law import lowered_law
 from blrgen.emit.names import class_name, refuse_reserved
 from blrgen.emit.plan import plan
 from blrgen.emit.prose import module_docstring
@@ -34,11 +35,16 @@ def assemble(
 
         writer: Writer = LinearWriter(derivation, plan(program), write)
     else:
-        writer = ElementwiseWriter(derivation, plan(program), write)
+        law = lowered_law(derivation, program)
+        writer = ElementwiseWriter(derivation, plan(program), write, law)
     parts, definition = writer.functions(), writer.definition()
     code = "\n\n\n".join(parts) + definition
     form = target if "@njit" in code else "numpy"
-    parts += averages.texts(program.expectations, form)
+    more = writer.law.expectations if writer.law is not None else ()
+    inverse = writer.law.density if writer.law is not None else None
+    parts += averages.texts((*program.expectations, *more), form, inverse)
+    if "_over(" in definition:
+        parts.append(fill("functions/over.py.jinja"))
     parts += needed("\n".join(parts) + definition, form)
     functions = "\n\n\n".join(parts)
     code = functions + definition

@@ -16,6 +16,7 @@ from blrgen.program.inspect import ATOM
 
 POINTS = 256  # cells of the trapezoidal rule in a window
 CELLS, ZOOMS = 32, 24  # of the search for the window
+QUANTILE = "quantile_1"
 DEPTH = 45  # a weight below e^-45 of its peak is left out: 3e-20
 REACH = 12  # where the search begins, in t
 INTEGERS = 2**30  # where it begins on the integers
@@ -39,18 +40,80 @@ class _RealArray(_Real, ArrayPrinter):
     pass
 
 
-def texts(expectations: tuple[Expectation, ...], target: str) -> list[str]:
-    """The functions of all of them, what they share once."""
+def texts(
+    expectations: tuple[Expectation, ...], target: str, inverse: Density | None = None
+) -> list[str]:
+    """The functions of all of them, what they share once; `inverse` is drawn from as well."""
     made: dict[str, str] = {}
     known: dict[Density, int] = {}
+
+    def names(d: Density) -> list[str]:
+        first = known.setdefault(d, 1 + sum(len(other.pieces) for other in known))
+        return [str(first + k) for k in range(len(d.pieces))]
+
     for e in expectations:
-        first = known.setdefault(e.density, 1 + sum(len(d.pieces) for d in known))
-        names = [str(first + k) for k in range(len(e.density.pieces))]
-        made[e.name] = _expectation(e, names, target)
-        for k, name in enumerate(names):
-            made[f"window {name}"] = _window(e.density, name, target)
-            made[f"weight {name}"] = _weight(e.density, k, name, target)
+        made[e.name] = _expectation(e, names(e.density), target)
+    if inverse is not None:
+        made[QUANTILE] = _quantile(inverse, names(inverse), target)
+    for d in known:
+        for k, name in enumerate(names(d)):
+            made[f"window {name}"] = _window(d, name, target)
+            made[f"weight {name}"] = _weight(d, k, name, target)
     return list(made.values())
+
+
+def _quantile(d: Density, names: list[str], target: str) -> str:
+    """The inverse of the distribution function."""
+    return fill(
+        "special/quantile.py.jinja",
+        name=f"_{QUANTILE}",
+        arguments=_arguments(d.parameters),
+        density=d.said,
+        shape="constant" if d.integers else "linear",
+        body="\n".join(_quantile_body(d, names, target)),
+        **_given(target, "u"),
+    )
+
+
+def _quantile_body(d: Density, names: list[str], target: str) -> list[str]:
+    where, printer = _where(target), _printer(target)
+    p = ", ".join(d.parameters)
+    rows = [f"    low_{x}, high_{x}, peak_{x} = _window_{x}({p})" for x in names]
+    peak = f"peak_{names[0]}"
+    for x in names[1:]:
+        peak = f"np.maximum({peak}, peak_{x})"
+    rows += [f"    peak = {peak}", "    total, found = u * real(0), u * real(0)"]
+    for again in (False, True):
+        if again:
+            rows += ["    wanted = u * total", "    total = u * real(0)"]
+        for k, x in enumerate(names):
+            step = f"(high_{x} - low_{x}) / real({POINTS})"
+            if d.integers:
+                step = f"np.maximum(real(1), np.ceil({step}))"
+            rows += [
+                f"    step = {step}",
+                f"    before = np.exp(_log_weight_{x}(low_{x}, {p}) - peak)",
+                f"    for k in range({POINTS}):",
+                f"        t = low_{x} + step * real(k)",
+                f"        after = np.exp(_log_weight_{x}(t + step, {p}) - peak)",
+            ]
+            cell = "step * before" if d.integers else "real(0.5) * step * (before + after)"
+            rows.append(f"        area = {cell}")
+            if again:
+                rows.append("        inside = (total <= wanted) & (wanted < total + area)")
+                rows.append("        share = (wanted - total) / step")
+                if d.integers:
+                    rows.append("        t = t + np.floor(share * step / before)")
+                else:
+                    rows += [
+                        "        slope = after - before",
+                        "        root = np.sqrt(before * before + real(2) * slope * share)",
+                        "        t = t + step * (real(2) * share / (before + root))",
+                    ]
+                place = printer(d.pieces[k].variable)
+                rows.append(f"        found = {where}(inside, {place}, found)")
+            rows += ["        total += area", "        before = after"]
+    return [*rows, "    return found"]
 
 
 def _given(target: str, first: str) -> dict[str, str]:

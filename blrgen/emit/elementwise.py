@@ -94,6 +94,7 @@ class ElementwiseWriter(Writer):
 
     def uses_shaped(self) -> bool:
         asked = any(k == "mean" for k, _ in self.program.posterior)
+        asked = asked or self.law is not None
         return self.plan.draw is not None or asked or bool(self.program.until)
 
     def init(self) -> str:

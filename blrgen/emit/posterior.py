@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from blrgen.emit.common import wants_gaussian, wants_two_points
+from blrgen.emit.law import methods
 from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.templates import fill
 from blrgen.emit.writer import Writer
@@ -16,7 +17,7 @@ def posterior_methods(writer: Writer) -> list[str]:
     """Posterior and sample, or nothing when the rule keeps no spread."""
     q = dict(writer.program.posterior)
     if "mean" not in q:
-        return []
+        return _of_law(writer)
     names = {v.name: f"self.{v.name}[index]" for v in writer.array_states}
     names |= {v.name: f"real(self.{v.name})" for v in writer.program.of("hyper")}
     names |= {v.name: f"real(self.{v.name})" for v in writer.scalar_states}
@@ -27,7 +28,26 @@ def posterior_methods(writer: Writer) -> list[str]:
     points = wants_two_points(writer.derivation)
     if points is not None:
         return _two_points(writer, q["mean"], points, printer)
-    return []
+    return _of_law(writer)
+
+
+def _of_law(writer: Writer) -> list[str]:
+    """Moments and draws of a candidate that is no Gaussian."""
+    if writer.law is None:
+        return []
+    states = [v for v in writer.array_states if v.name != writer.main]
+    names = {v.name: f"self.{v.name}[index]" for v in states}
+    names |= {v.name: f"real(self.{v.name})" for v in writer.program.of("hyper")}
+    names |= {v.name: f"real(self.{v.name})" for v in writer.scalar_states}
+    said = {
+        "posterior": "Return mean and standard deviation of every variable.",
+        "sample": "Draw every variable from the candidate; the same seed, the same draw.",
+    }
+    jitted = "@njit" in writer.write(writer.kernels()["single"])
+    return [
+        fill(f"class/{name}.py.jinja", summary=said[name], body=body)
+        for name, body in methods(writer.law, names, writer.main, jitted)
+    ]
 
 
 def _value(writer: Writer, expr: n.Node, printer: ArrayPrinter) -> str:

@@ -11,6 +11,7 @@ from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, Printer
 
+_OWN = ("expectation_", "quantile_")  # functions made for one file
 _NUMPY = {
     "sqrt": "np.sqrt", "exp": "np.exp", "log": "np.log", "log1p": "np.log1p",
     "expm1": "np.expm1", "sin": "np.sin", "cos": "np.cos", "tanh": "np.tanh",
@@ -77,7 +78,7 @@ class PythonPrinter(Printer):
 
     def _special(self, node: n.Call) -> tuple[str, int]:
         """A function that the file holds itself."""
-        if helper(f"_{node.name}") is None and not node.name.startswith("expectation_"):
+        if helper(f"_{node.name}") is None and not node.name.startswith(_OWN):
             raise InternalError(f"{type(self).__name__} does not know {node.name}")
         return f"_{node.name}({', '.join(self.number(a) for a in node.args)})", ATOM
 

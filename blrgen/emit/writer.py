@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from blrgen.core import Derivation
 from blrgen.emit.common import hyper_dict, input_words
 from blrgen.emit.kernels import Kernel
+from blrgen.emit.law import Lowered
 from blrgen.emit.plan import Plan, phase_of
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.templates import fill
@@ -28,6 +29,7 @@ class Writer:
     derivation: Derivation
     plan: Plan
     write: Write
+    law: Lowered | None = None  # of a candidate that is no Gaussian
 
     def functions(self) -> list[str]:
         """The module-level functions."""
@@ -36,6 +38,10 @@ class Writer:
     def definition(self) -> str:
         """The class."""
         raise NotImplementedError
+
+    def kernels(self) -> dict[str, Kernel]:
+        """The kernels of the file, where it has some."""
+        return {}
 
     def single_rows(self) -> list[str]:
         """From one draw: check, compute the scalars, update."""

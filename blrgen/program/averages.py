@@ -25,6 +25,7 @@ class AverageLowering:
     expectations: list[Expectation]
     meanings: dict[str, Callable[..., Expr]]
     _named: dict[Any, str]
+    first: int = 0  # how many there are already in the program
 
     def visit(self, x: Expr) -> n.Node:
         raise NotImplementedError
@@ -45,7 +46,7 @@ class AverageLowering:
     def _call(self, x: Expr, family: Family, integrands: tuple[Expr, ...], said: str) -> n.Node:
         key = type(x)
         if key not in self._named:
-            name = f"expectation_{len(self._named) + 1}"
+            name = f"expectation_{self.first + len(self._named) + 1}"
             self._named[key] = name
             self.expectations.append(expectation(name, family, integrands, said))
             self.meanings[name] = meaning(key)

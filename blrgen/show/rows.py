@@ -23,6 +23,7 @@ def in_rows(f: Formula, page: Page, widest: int = WIDEST) -> list[tuple[tuple[in
         length = width(spelled.text(term)) // (
             2 if isinstance(term, Product) and term.bottom else 1
         )
+        length += 3  # its sign
         if room and room + length > widest:
             rows.append([])
             room = 0

@@ -345,7 +345,8 @@ def divergence_of(geometry: Geometry) -> Divergence:
         name = unused(f"{x.name}_0", taken)
         taken.add(name)
         prime[x] = ring.symbol_like(x, name)
-    return Divergence(geometry, prime, sp.Symbol(unused("alpha", taken), real=True))
+    order = next((n for n in ("alpha", "rho", "omega") if n not in taken), "order")
+    return Divergence(geometry, prime, sp.Symbol(unused(order, taken), real=True))
 
 
 def unused(name: str, taken: Iterable[str]) -> str:

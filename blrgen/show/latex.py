@@ -72,7 +72,12 @@ class Latex(Terminal):
 
     def _indexed(self, n: Indexed) -> tuple[str, int]:
         if n.name in self.notation and self.notation[n.name][1] != latex_name(n.name):
-            return self._name(n)
+            text = self._name(n)[0]
+            if not text.endswith("'"):
+                return text, ATOM
+            base = text[:-1]  # the index goes before the prime
+            low = rf"{base[:-1]},{n.index}}}" if "_{" in base else f"{base}_{{{n.index}}}"
+            return low + "'", ATOM
         return latex_name(n.spelled), ATOM
 
     def _total(self, n: Total) -> tuple[str, int]:

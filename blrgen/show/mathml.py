@@ -112,7 +112,11 @@ class MathML(Terminal):
 
     def _indexed(self, n: Indexed) -> tuple[str, int]:
         if n.name in self.notation and self.notation[n.name][0] != unicode_name(n.name):
-            return self._name(n)
+            text = unicode_name(n.name, self.notation)
+            if not text.endswith("′"):
+                return self._name(n)
+            low = row(*[identifier(part) for part in (text[1:-1], n.index) if part])
+            return f"<msubsup>{identifier(text[0])}{low}{operator('′')}</msubsup>", ATOM
         return self._name(Name(n.spelled))
 
     def _total(self, n: Total) -> tuple[str, int]:

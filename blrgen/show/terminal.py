@@ -62,7 +62,8 @@ class Terminal(Plain):
 
     def _indexed(self, n: Indexed) -> tuple[str, int]:
         if n.name in self.notation and self.notation[n.name][0] != unicode_name(n.name):
-            return self._name(n)
+            text = self._name(n)[0]
+            return (text[:-1] + SUBSCRIPT[n.index] + "′" if text.endswith("′") else text), ATOM
         return unicode_name(n.spelled), ATOM
 
     def _total(self, n: Total) -> tuple[str, int]:

@@ -8,6 +8,7 @@ import sympy as sp
 
 from blrgen.show.geometry.rows import Row, Shown, Writer, primed
 from blrgen.show.layout import Compare, Node, Words, arrange
+from blrgen.show.names import latex_name, unicode_name
 from blrgen.show.page import Formula
 from blrgen.show.table import width
 from blrgen.show.terminal import Terminal
@@ -52,12 +53,12 @@ def _renyi(w: Writer, shown: Shown, space: str) -> Row:
     because = (
         "(A(αλ + (1 − α)λ′) − αA(λ) − (1 − α)A(λ′))/(α − 1); it tends to KL as α → 1, and at "
         "α = ½ it is twice the Bhattacharyya distance. "
-    )
+    ).replace("α", unicode_name(d.alpha.name))
     because += (
-        "It is finite where the mixed parameter is in the natural domain, as it always is for "
-        "0 < α < 1"
+        "It is finite where the mixed parameter is in the natural domain, as it always is between "
+        "0 and 1"
         if conditions
-        else "The natural domain is the whole space: every α is allowed"
+        else "The natural domain is the whole space: every order is allowed"
     )
     return Row("Rényi divergence", (*formulas, *conditions), because, space, d.level)
 
@@ -66,15 +67,16 @@ def _renyi_formula(w: Writer, shown: Shown, space: str) -> Formula:
     """D_α when it is short, (α − 1)D_α as a sum when that is, else the general form."""
     d = w.geometry.divergence
     e = d.renyi_in_working if space == "working" else d.renyi
-    whole = w.named("D_α(q‖q′)", r"D_{\alpha}(q\,\|\,q')", e, shown)
+    a, latex = unicode_name(d.alpha.name), latex_name(d.alpha.name)
+    whole = w.named(f"D_{a}(q‖q′)", rf"D_{{{latex}}}(q\,\|\,q')", e, shown)
     if width(Terminal(whole.names, w.reading).text(whole.right)) <= _WIDE:
         return whole
-    left = ("(α − 1) D_α(q‖q′)", r"(\alpha - 1)\, D_{\alpha}(q\,\|\,q')")
+    left = (f"({a} − 1) D_{a}(q‖q′)", rf"({latex} - 1)\, D_{{{latex}}}(q\,\|\,q')")
     if w.geometry.ring.elementwise and sp.count_ops(e) <= _LONG:
         return w.named(*left, d.renyi_sum, shown)
     names = [sp.Symbol(f"A{k}_", real=True) for k in range(3)]
     known: Shown = (
-        ("A0_", ("A(αλ + (1 − α)λ′)", r"A(\alpha\lambda + (1 - \alpha)\lambda')")),
+        ("A0_", (f"A({a}λ + (1 − {a})λ′)", rf"A({latex}\lambda + (1 - {latex})\lambda')")),
         ("A1_", ("A(λ)", r"A(\lambda)")),
         ("A2_", ("A(λ′)", r"A(\lambda')")),
     )

@@ -8,7 +8,8 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.show.layout import Name, Node, Reading, Words, arrange
+from blrgen.algebra.components import varies
+from blrgen.show.layout import Indexed, Name, Node, Reading, Words, arrange
 from blrgen.show.names import latex_name, unicode_name
 from blrgen.show.page import Formula, is_matrix
 
@@ -58,7 +59,10 @@ class Writer:
         if self.shorter:
             e = sp.sympify(e).xreplace(self.shorter)
         node = arrange(e, self.reading, matrix)
-        return Formula(Name(left), relation, node, notation=(*NOTATION, *shown))
+        names = {name for name, _ in (*NOTATION, *shown)}
+        vector = self.geometry.ring.components and varies(sp.sympify(e)) and left not in names
+        head = Indexed(left, "k") if vector else Name(left)
+        return Formula(head, relation, node, notation=(*NOTATION, *shown))
 
     def named(
         self, text: str, latex: str, e: Expr, shown: Shown = (), *, matrix: bool = False,

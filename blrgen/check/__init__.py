@@ -10,7 +10,6 @@
     entropy gradient  ∇_μ𝓗, and how h enters
     parametrisations  log q in working = log q in natural parameters
     inverse mean      λ(μ(λ)) = λ
-    double precision  what is computed stays finite and right far out
     sampling          draws follow the density
     expectation       the route by which gradients of E_q[ℓ] are found
     rule              the exact rule

@@ -18,13 +18,13 @@ import sympy as sp
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.prove.evaluate import Undefined, evaluate
-from blrgen.prove.quadrature import Diverges, integer_nodes, line_nodes, peak
+from blrgen.prove.quadrature import Diverges, integer_nodes, line_nodes, peaks
 
 Expr = Any
 Value = Any
 DPS = 30
 AGREE = mpmath.mpf(10) ** -14  # two successive steps of the quadrature
-LEVELS = (2, 3, 4, 5, 6)
+LEVELS = (2, 3, 4, 5, 6, 7)
 
 
 class NotIntegrated(Exception):
@@ -102,7 +102,7 @@ class Measure:
         constants = {k: number(v) for k, v in point.items()}
         natural = tuple(constants[p.symbol] for p in family.natural)
         weigh = Weigh(family, {p.symbol: constants[p.symbol] for p in family.fixed}, natural)
-        last, before = None, mpmath.inf
+        last, before = None, mpmath.mpf(0)  # the first change alone says little
         for level in LEVELS:
             now = self._at(point, weigh, level)
             if family.support.kind == "finite":
@@ -157,8 +157,8 @@ class Measure:
         if support.kind not in ("interval", "vector") or not self.family.elementwise:
             raise NotIntegrated("no quadrature over this support")
         if weigh.around is None:
-            weigh.around = peak(weigh, low, high)
-        cuts = [*corners_of(self.family, fixed), weigh.around[0]]
+            weigh.around = peaks(weigh, low, high)
+        cuts = [*corners_of(self.family, fixed), *weigh.around[0]]
         return [
             (node.x, mass, node.digits)
             for node, mass in line_nodes(weigh, low, high, cuts, weigh.around[1], level)
@@ -173,7 +173,7 @@ class Weigh:
     ) -> None:
         self.family, self.fixed, self.natural = family, fixed, natural
         self.memo: dict[Value, tuple[list[Value], Value]] = {}
-        self.around: tuple[Value, Value] | None = None  # where the mass is, and its width
+        self.around: tuple[list[Value], Value] | None = None  # where the mass is, and its width
 
     def __call__(self, x: Value) -> Value:
         statistics, log_base = self.parts(x)

@@ -22,6 +22,7 @@ LogDensity = Callable[[Value], Value]  # log of a non-negative density; −∞ w
 
 DROP = 80  # in the logarithm: what is further below the peak does not count
 MOST_DIGITS = 6000  # an endpoint is approached to 10^-6000, no closer
+_MOST_PEAKS = 5
 TOO_FAR = 11.0  # |t| beyond which no weight is left
 
 
@@ -108,26 +109,40 @@ def _piece_nodes(log_density: LogDensity, piece: Piece, level: int) -> Iterator[
             k += direction
 
 
-def peak(log_density: LogDensity, low: Value, high: Value) -> tuple[Value, Value]:
-    """Where the mass is, and its width: the peak of density times distance to the nearest end."""
+def peaks(log_density: LogDensity, low: Value, high: Value) -> tuple[list[Value], Value]:
+    """Where the mass is, and the width of its largest heap.
+
+    The maxima of density times distance to the nearest end, found on a grid and climbed.
+    """
     with mpmath.workdps(40):  # a distance e⁻³² from an end is not rounded away
         place, weight = _coordinates(low, high)
 
         def height(y: Value) -> Value:
             return log_density(place(y)) + weight(y)
 
-        best = max(_grid(low, high), key=height)
-        step = mpmath.mpf(1) / 2
-        for _ in range(40):
-            left, right = height(best - step), height(best + step)
-            here = height(best)
-            if max(left, right) > here:
-                best = best - step if left > right else best + step
-            else:
-                step /= 2
-            if step < mpmath.mpf(10) ** -4:
-                break
-        return place(best), _width(height, best, place)
+        grid = _grid(low, high)
+        level = [mpmath.ninf, *map(height, grid), mpmath.ninf]
+        tops = [
+            (level[k + 1], y)
+            for k, y in enumerate(grid)
+            if level[k + 1] >= level[k] and level[k + 1] >= level[k + 2]
+        ]
+        tops = sorted(tops, key=lambda t: (-t[0], t[1]))[:_MOST_PEAKS]
+        found = [_climbed(height, y) for top, y in tops if top > tops[0][0] - DROP]
+        return [place(y) for y in found], _width(height, found[0], place)
+
+
+def _climbed(height: Callable[[Value], Value], best: Value) -> Value:
+    step, here = mpmath.mpf(1) / 2, height(best)
+    for _ in range(60):
+        left, right = height(best - step), height(best + step)
+        if max(left, right) > here:
+            best, here = (best - step, left) if left > right else (best + step, right)
+        else:
+            step /= 4
+        if step < mpmath.mpf(10) ** -4:
+            break
+    return best
 
 
 def _width(height: LogDensity, y: Value, place: Callable[[Value], Value]) -> Value:
@@ -187,7 +202,7 @@ def integer_nodes(
         if mpmath.isinf(high) and n > 8 and _negligible(mass, before, top):
             return found
         before = mass
-    return found if not mpmath.isinf(high) else [*found, *_tail(log_density, found, level)]
+    return found if not mpmath.isinf(high) else _with_tail(log_density, found, level)
 
 
 def _negligible(mass: Value, before: Value, top: Value) -> bool:
@@ -198,15 +213,19 @@ def _negligible(mass: Value, before: Value, top: Value) -> bool:
     return bool(ratio < 0 and mass - mpmath.log(-mpmath.expm1(ratio)) < top - DROP)
 
 
-def _tail(
+def _with_tail(
     log_density: LogDensity, found: list[tuple[Value, Value, int]], level: int
-) -> Iterator[tuple[Value, Value, int]]:
+) -> list[tuple[Value, Value, int]]:
     """Σ_{k ≥ N} f(k) = ∫_{N−½} f + (f(N) − f(N−1))/24 + O(f‴), by Euler and Maclaurin."""
-    k, mass, need = found.pop()
-    found.append((k, mass + mpmath.log(mpmath.mpf(23) / 24), need))
-    nxt = k + 1
-    yield nxt, log_density(nxt) - mpmath.log(24), need
+    *first, (k, mass, need) = found
     start = k + mpmath.mpf(1) / 2
-    centre, scale = peak(log_density, start, mpmath.inf)
-    for node, weight in line_nodes(log_density, start, mpmath.inf, [centre], scale, level):
-        yield node.x, weight, node.digits
+    tops, scale = peaks(log_density, start, mpmath.inf)
+    return [
+        *first,
+        (k, mass + mpmath.log(mpmath.mpf(23) / 24), need),
+        (k + 1, log_density(k + 1) - mpmath.log(24), need),
+        *(
+            (node.x, weight, node.digits)
+            for node, weight in line_nodes(log_density, start, mpmath.inf, tops, scale, level)
+        ),
+    ]

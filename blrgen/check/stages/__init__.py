@@ -22,6 +22,7 @@ STAGES = (
     "entropy_gradient",
     "parametrisations",
     "inverse_mean",
+    "sampling",
     "expectation",
     "rule",
     "claims",

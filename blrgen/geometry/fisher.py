@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from blrgen.algebra.partial import NoDerivative, partial
-from blrgen.geometry.readable import readable
+from blrgen.geometry.readable import multiplied_out, readable
 from blrgen.prove.proof import Proof, weakest
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 Expr = Any
 Table = tuple[tuple[Expr, ...], ...]
-_LARGE = 250  # operations of a table whose inverse is still looked for
+_LARGE = 120  # operations of a table whose inverse is still looked for
 _MOST = 3  # parameters of a table whose inverse is still looked for
+_CHEAP, _LETTERS = 300, 8  # operations and letters up to which common factors are looked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,22 +160,37 @@ def inverse(table: Table) -> Table | None:
     size = len(table)
     if size > _MOST or sum(int(sp.count_ops(e)) for row in table for e in row) > _LARGE:
         return None
-    matrix = sp.Matrix([list(row) for row in table])
-    determinant = _short(matrix.det(method="berkowitz") if size > 1 else matrix[0, 0])
+    rows = tuple(range(size))
+    determinant = _short(_minor(table, rows, rows))
     if determinant == 0:
         return None
-    if size == 1:
-        return ((_short(1 / determinant),),)
-    adjugate = matrix.adjugate()
-    return tuple(
-        tuple(_quotient(adjugate[i, j], determinant) for j in range(size)) for i in range(size)
-    )
+    return tuple(tuple(_quotient(_cofactor(table, j, i), determinant) for j in rows) for i in rows)
+
+
+def _cofactor(table: Table, i: int, j: int) -> Expr:
+    rows = tuple(k for k in range(len(table)) if k != i)
+    columns = tuple(k for k in range(len(table)) if k != j)
+    return (-1) ** (i + j) * _minor(table, rows, columns)
+
+
+def _minor(table: Table, rows: tuple[int, ...], columns: tuple[int, ...]) -> Expr:
+    """A determinant along its first row; no greatest common divisors, which may take for ever."""
+    if not rows:
+        return sp.S.One
+    return sp.Add(*[
+        (-1) ** k * table[rows[0]][c] * _minor(table, rows[1:], columns[:k] + columns[k + 1 :])
+        for k, c in enumerate(columns)
+    ])  # fmt: skip
 
 
 def _quotient(above: Expr, below: Expr) -> Expr:
-    return sp.factor(sp.together(sp.expand(above) / below))
+    return _short(above / below)
 
 
 def _short(e: Expr) -> Expr:
-    """In lowest terms, functions of the parameters counting as letters."""
-    return sp.factor(sp.together(sp.expand(e)))
+    """In lowest terms where that is cheap, functions of the parameters counting as letters."""
+    opened = multiplied_out(e)
+    letters = opened.free_symbols | opened.atoms(sp.Function)
+    if sp.count_ops(opened) > _CHEAP or len(letters) > _LETTERS:
+        return e
+    return sp.factor(sp.together(opened))

@@ -14,6 +14,7 @@ from blrgen.geometry.integrate import exponent_of
 from blrgen.geometry.verify import interior_points, total_mass
 from blrgen.numeric import has_nodes
 from blrgen.read.family import list_families, read_family
+from blrgen.show import render_geometry
 
 SCALAR = [
     n for n in list_families()
@@ -108,3 +109,15 @@ def test_the_known_metrics() -> None:
     g = geometry_of(read_family("gaussian"))
     v = g.working[1]
     assert g.metric_in_charts.working == ((1 / v, 0), (0, 1 / (2 * v**2)))
+
+
+def test_a_metric_of_many_exponentials_is_left_unexpanded_and_quick(tmp_path):
+    """Three points with two statistics: greatest common divisors of its entries take for ever."""
+    path = tmp_path / "levels.toml"
+    path.write_text(
+        'name = "levels"\nvariable = "x"\nsupport = "{0, 1, 2}"\nstatistics = ["x", "x**2"]\n'
+        'base_measure = "binomial(2, x)"\n[natural]\neta1 = "(-oo, oo)"\neta2 = "(-oo, oo)"\n'
+    )
+    text = render_geometry(geometry_of(read_family(str(path))))
+    assert max(map(len, text.splitlines())) < 120
+    assert len(text.splitlines()) < 200

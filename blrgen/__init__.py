@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from blrgen.api import family as family
     from blrgen.core import Derivation as Derivation
     from blrgen.errors import UserError as UserError
+    from blrgen.geometry.fit import fit as fit
     from blrgen.sampling import sampler as sampler
 
 __version__ = "0.1.0"
@@ -26,10 +27,11 @@ _HOME = {
     "family": "blrgen.api",
     "Derivation": "blrgen.core",
     "UserError": "blrgen.errors",
+    "fit": "blrgen.geometry.fit",
     "sampler": "blrgen.sampling",
 }
 
-__all__ = ["Derivation", "UserError", "__version__", "derive", "family", "sampler"]
+__all__ = ["Derivation", "UserError", "__version__", "derive", "family", "fit", "sampler"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 _DEEPEST = 3
 
 
-def point(text: str, flag: str = "--at") -> dict[str, Any]:
-    """The values by name, in the order given."""
+def point(text: str, flag: str = "--at", *, exact: bool = False) -> dict[str, Any]:
+    """The values by name, in the order given; `exact` keeps all the digits of a decimal."""
     found: dict[str, Any] = {}
     for part in filter(None, (p.strip() for p in _parts(text))):
         name, equals, value = (x.strip() for x in part.partition("="))
-        number = _value(value)
+        number = _decimal(value) if exact else _value(value)
         if not equals or not name.isidentifier() or number is None:
             raise UserError(
                 f"{part!r:.80} is not NAME=VALUE with a finite number",
@@ -56,6 +56,19 @@ def _value(text: str) -> Any:
     except (ValueError, RecursionError):
         return None
     return found if _is_table(found, _DEEPEST) else None
+
+
+def _decimal(text: str) -> Any:
+    """The fraction that a decimal number is; None when it is none of moderate size."""
+    from decimal import Decimal, InvalidOperation
+    from fractions import Fraction
+
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    small = number.is_finite() and len(text) < 400 and abs(number.adjusted()) < 400
+    return Fraction(number) if small else None
 
 
 def _is_table(value: Any, depth: int) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from blrgen.geometry.conjugate import Conjugate
     from blrgen.geometry.divergence import Divergence
     from blrgen.geometry.fisher import Fisher
+    from blrgen.geometry.invert import Inversion
     from blrgen.geometry.likelihood import Likelihood
 
 
@@ -42,6 +44,14 @@ class Derived:
         from blrgen.geometry.likelihood import Likelihood
 
         return Likelihood(self)  # type: ignore[arg-type]
+
+    def natural_of_mean(
+        self, mean: Mapping[str, Any] | Sequence[Any], fixed: Mapping[str, Any] | None = None
+    ) -> Inversion:
+        """λ for mean parameters μ (and the known constants), and whether it converged."""
+        from blrgen.geometry.invert import natural_of_mean
+
+        return natural_of_mean(self, mean, fixed)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         from blrgen.show import render_geometry

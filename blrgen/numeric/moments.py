@@ -242,7 +242,7 @@ def _rule(task: Task) -> Rule:
     family, support = task.family, task.family.support
     point = dict(zip(arguments(family), task.args, strict=True))
     point = {k: mpmath.mpf(v) for k, v in point.items()}
-    _check_support(family)
+    check_support(family)
     if support.kind == "finite":
         points = [number(p, point) for p in support.points]
         return add_points(task, array(points, task.doubles))
@@ -252,7 +252,8 @@ def _rule(task: Task) -> Rule:
     return integrate(task, segments(family, support.lower, support.upper, point, centre))
 
 
-def _check_support(family: Family) -> None:
+def check_support(family: Family) -> None:
+    """Refuse what is neither an interval nor a set of numbers."""
     kinds = ("interval", "vector", "integers", "finite")
     scalar = family.elementwise and len(variables(family)) == 1
     if not scalar or family.support.kind not in kinds:

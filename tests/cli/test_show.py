@@ -76,3 +76,50 @@ def test_a_point_with_vectors():
 def test_what_is_no_vector(text):
     with pytest.raises(UserError):
         point(text)
+
+
+GIG = """
+name = "gig"
+variable = "x"
+support = "(0, oo)"
+statistics = ["x", "1/x"]
+base_measure = "x**(p - 1)"
+[natural]
+a = "(-oo, 0)"
+b = "(-oo, 0)"
+[fixed]
+p = "(-oo, oo)"
+"""
+
+
+def test_the_member_with_these_mean_parameters(invoke):
+    said = invoke("show", "gaussian", "--mean", "mu1=0.5,mu2=2.25", "--format", "json")
+    found = json.loads(said.out)
+    assert (said.code, found["converged"]) == (0, True)
+    assert found["working"] == {"m": 0.5, "v": 2.0}
+    assert found["natural"] == {"lam1": 0.25, "lam2": -0.25}
+    said = invoke("show", "gaussian", "--mean", "mu1=0.5,mu2=2.25")
+    assert said.code == 0
+    assert "converged" in said.out
+
+
+def test_mean_parameters_that_are_refused_or_not_reached(invoke, tmp_path):
+    said = invoke("show", "gaussian", "--mean", "mu1=2,mu2=1")
+    assert said.code == 2
+    assert "no member" in said.err
+    path = tmp_path / "gig.toml"
+    path.write_text(GIG)
+    said = invoke("show", str(path), "--mean", "mu1=1e5,mu2=10,p=-2")
+    assert said.code == 3
+    assert "NOT CONVERGED" in said.out
+
+
+@pytest.mark.parametrize("extra", [("--at", "lam1=0,lam2=-1"), ("--format", "latex")])
+def test_mean_stands_alone(invoke, extra):
+    assert invoke("show", "gaussian", "--mean", "mu1=0,mu2=1", *extra).code == 2
+
+
+@pytest.mark.parametrize("text", ["mu=1e999999999", "mu=x", "mu=nan", "mu=[1]"])
+def test_what_is_no_mean(text):
+    with pytest.raises(UserError):
+        point(text, "--mean", exact=True)

@@ -135,16 +135,17 @@ class _Source:
 
 def number_rows(at: Mapping[str, Any], numbers: dict[str, Any]) -> list[Row]:
     """The numbers as a row of the page."""
-    place = ", ".join(f"{name} = {_digits(value, 6)}" for name, value in at.items())
+    place = ", ".join(f"{name} = {digits(value, 6)}" for name, value in at.items())
     rows = [("log-partition", numbers["log_partition"]), ("entropy", numbers["entropy"])]
     rows += [("mean", numbers["mean"]), ("entropy gradient", numbers["entropy_gradient"])]
     rows += [("Fisher", numbers["fisher"])]
-    shown = tuple(words(label, _digits(value)) for label, value in rows)
+    shown = tuple(words(label, digits(value)) for label, value in rows)
     error = f"error at most {numbers['error']:.1g}"
     return [Row(f"At {place}", shown, error, "natural", "numeric")]
 
 
-def _digits(value: Any, count: int = 15) -> str:
+def digits(value: Any, count: int = 15) -> str:
+    """A number, or nested lists of them, to so many digits."""
     if isinstance(value, list | tuple):
-        return "(" + ", ".join(_digits(v, count) for v in value) + ")"
+        return "(" + ", ".join(digits(v, count) for v in value) + ")"
     return f"{value:.{count}g}"

@@ -1,0 +1,44 @@
+"""μ → λ on the command line: `--mean`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from blrgen.show.geometry.numbers import digits
+from blrgen.show.names import unicode_name
+from blrgen.show.table import table
+
+
+def render_inversion(geometry: Any, mean: Mapping[str, Any], format: str) -> tuple[str, bool]:
+    """(the member with these mean parameters as text or JSON, whether it converged)."""
+    from blrgen.geometry.fit import working_values
+    from blrgen.geometry.invert import constants_of, natural_of_mean
+
+    family = geometry.family
+    names = {p.name for p in family.fixed}
+    fixed = {k: v for k, v in mean.items() if k in names}
+    found = natural_of_mean(geometry, {k: v for k, v in mean.items() if k not in names}, fixed)
+    place = dict(zip(geometry.natural, found.natural, strict=bool(found.natural)))
+    natural = {x.name: float(v) for x, v in place.items()}
+    working = working_values(geometry, place, constants_of(family, fixed)) if place else {}
+    data = {
+        "name": family.name,
+        "mean": {k: float(v) for k, v in mean.items()},
+        "natural": natural,
+        "working": working,
+        "converged": found.converged,
+        "iterations": found.iterations,
+        "residual": found.residual,
+        "reason": found.reason,
+    }
+    if format == "json":
+        return json.dumps(data, ensure_ascii=False, indent=2) + "\n", found.converged
+    rows = [("mean", unicode_name(k), digits(float(v))) for k, v in mean.items()]
+    rows += [("natural", unicode_name(k), digits(v)) for k, v in natural.items()]
+    rows += [("working", unicode_name(k), digits(v)) for k, v in working.items()]
+    how = f"in {found.iterations} Newton steps" if found.iterations else "in closed form"
+    said = f"converged {how}" if found.converged else f"NOT CONVERGED: {found.reason}"
+    rows.append(("search", said, f"residual {found.residual:.1g}"))
+    return f"{family.title}\n{table(rows)}\n", found.converged

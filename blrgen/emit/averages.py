@@ -6,6 +6,7 @@ the quotient of two sums over the windows, taken relative to the highest peak.
 
 from __future__ import annotations
 
+from blrgen.emit.kernels import shortened
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, literal
 from blrgen.emit.special.helpers import JITTED, QUIET
 from blrgen.emit.templates import fill
@@ -76,7 +77,7 @@ def _quantile(d: Density, names: list[str], target: str) -> str:
 
 
 def _quantile_body(d: Density, names: list[str], target: str) -> list[str]:
-    where, printer = _where(target), _printer(target)
+    where = _where(target)
     p = ", ".join(d.parameters)
     rows = [f"    low_{x}, high_{x}, peak_{x} = _window_{x}({p})" for x in names]
     peak = f"peak_{names[0]}"
@@ -110,8 +111,8 @@ def _quantile_body(d: Density, names: list[str], target: str) -> list[str]:
                         "        root = np.sqrt(before * before + real(2) * slope * share)",
                         "        t = t + step * (real(2) * share / (before + root))",
                     ]
-                place = printer(d.pieces[k].variable)
-                rows.append(f"        found = {where}(inside, {place}, found)")
+                rows += _value("x", d.pieces[k].variable, target, 8)
+                rows.append(f"        found = {where}(inside, x, found)")
             rows += ["        total += area", "        before = after"]
     return [*rows, "    return found"]
 
@@ -137,18 +138,12 @@ def _arguments(names: tuple[str, ...]) -> str:
 
 
 def _weight(d: Density, piece: int, name: str, target: str) -> str:
-    from blrgen.program.inspect import text
-
-    printer = _printer(target)
     return fill(
         "special/log_weight.py.jinja",
         name=name,
         arguments=_arguments(("t", *d.parameters)),
         said=d.said,
-        place=text(d.pieces[piece].variable),
-        value=assignment("value", printer(d.pieces[piece].log_weight), 4).removeprefix(
-            "    value = "
-        ),
+        value="\n".join(_value("value", d.pieces[piece].log_weight, target, 4)),
         where=_where(target),
         **_given(target, "t"),
     )
@@ -208,7 +203,8 @@ def _body(e: Expectation, names: list[str], target: str) -> list[str]:
     rows.append(f"    {', '.join(sums)} = {', '.join(['real(0)'] * len(sums))}")
     for k, name in enumerate(names):
         rows += _loop(e, k, name, target)
-        rows += [_value(f"f_{j}", f, target, 8) for j, f in enumerate(integrands[k])]
+        for j, f in enumerate(integrands[k]):
+            rows += _value(f"f_{j}", f, target, 8)
         rows.append("        mass += w")
         rows += [_taken(f"sum_{j}", f"w * f_{j}", target) for j in range(count)]
     if not count:
@@ -221,13 +217,18 @@ def _body(e: Expectation, names: list[str], target: str) -> list[str]:
     term = " * ".join(centred * (2 if count == 1 else 1))
     for k, name in enumerate(names):
         rows += _loop(e, k, name, target)
-        rows += [_value(f"f_{j}", f, target, 8) for j, f in enumerate(integrands[k])]
+        for j, f in enumerate(integrands[k]):
+            rows += _value(f"f_{j}", f, target, 8)
         rows.append(_taken("product", f"w * {term}", target))
     return [*rows, "    return product / mass"]
 
 
-def _value(name: str, f: n.Node, target: str, indent: int) -> str:
-    return assignment(name, _printer(target)(f), indent)
+def _value(name: str, f: n.Node, target: str, indent: int) -> list[str]:
+    """name = f, parts that are too long for a line with names of their own."""
+    printer = _printer(target)
+    taken = {name, *n.names(f)}
+    lines = shortened([(name, f)], printer, indent, taken)
+    return [assignment(x, printer(e), indent) for x, e in lines]
 
 
 def _taken(total: str, term: str, target: str) -> str:

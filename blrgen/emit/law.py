@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,29 +71,42 @@ def lowered_law(derivation: Derivation, program: Program) -> Lowered | None:
 
 
 def _draws(sampler: Expr | None, lower: Any, lowering: Any, derivation: Derivation) -> Any:
-    family, geometry = derivation.family, derivation.geometry
-    try:
-        if sampler is not None:
-            names: dict[Expr, Expr] = {}
-            rows = []
-            for k, d in enumerate(draws_of(sampler), start=1):
-                args = tuple(lower(a.xreplace(names)) for a in d.args[2:])
-                name = f"{d.args[0]}_{k}"
-                positive = str(d.args[0]) in ("uniform", "gamma")
-                names[d] = sp.Symbol(name, real=True, positive=positive or None)
-                lowering.types[name] = next(iter(lowering.types.values()))
-                rows.append((name, str(d.args[0]), args))
-            value = sampler
-            while value.has(Draw):
-                value = value.xreplace(names)
-            return {"draws": tuple(rows), "value": lower(value)}
-        if family.support.kind == "finite":
-            return {"points": tuple(_points(geometry, lower))}
-        arguments = [geometry.to_working(p.symbol) for p in family.natural]
-        arguments += [p.symbol for p in family.fixed]
-        return {"density": density(family), "arguments": tuple(map(lower, arguments))}
-    except UserError:
-        return {}
+    """By the sampler, over points, or by the inverse of the distribution function."""
+    ways: list[Callable[[], dict[str, Any]]] = [lambda: _numerically(derivation, lower)]
+    if derivation.family.support.kind == "finite":
+        ways = [lambda: {"points": tuple(_points(derivation.geometry, lower))}]
+    if sampler is not None:
+        ways.insert(0, lambda: _by_sampler(sampler, lower, lowering))
+    for way in ways:
+        try:
+            return way()
+        except UserError:
+            continue  # no target computes what it needs
+    return {}
+
+
+def _by_sampler(sampler: Expr, lower: Any, lowering: Any) -> dict[str, Any]:
+    names: dict[Expr, Expr] = {}
+    rows = []
+    element = next(t for t in lowering.types.values() if t.rank == "elementwise")
+    for k, d in enumerate(draws_of(sampler), start=1):
+        args = tuple(lower(a.xreplace(names)) for a in d.args[2:])
+        name = f"{d.args[0]}_{k}"
+        positive = str(d.args[0]) in ("uniform", "gamma")
+        names[d] = sp.Symbol(name, real=True, positive=positive or None)
+        lowering.types[name] = element
+        rows.append((name, str(d.args[0]), args))
+    value = sampler
+    while value.has(Draw):
+        value = value.xreplace(names)
+    return {"draws": tuple(rows), "value": lower(value)}
+
+
+def _numerically(derivation: Derivation, lower: Any) -> dict[str, Any]:
+    family = derivation.family
+    arguments = [derivation.geometry.to_working(p.symbol) for p in family.natural]
+    arguments += [p.symbol for p in family.fixed]
+    return {"density": density(family), "arguments": tuple(map(lower, arguments))}
 
 
 def _points(geometry: Any, lower: Any) -> Any:

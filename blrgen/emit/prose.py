@@ -50,8 +50,7 @@ _SPECIAL = {
     "trigamma_rest": "(ψ′({0}) − 1/{0})", "log_minus_digamma": "(log({0}) − ψ({0}))",
     "loggamma": "log Γ({0})", "log_beta": "log B({0}, {1})",
     "loggamma_ratio": "(log Γ({0} + {1}) − log Γ({0}))", "inverse_digamma": "ψ⁻¹({0})",
-    "bessel_quotient": "(I_({0} + 1)({1})/({1}·I_{0}({1})))",
-    "bessel_slope": "∂(I_({0} + 1)({1})/I_{0}({1}))",
+    "bessel_quotient": "(R_{0}({1})/{1})", "bessel_slope": "R_{0}′({1})",
 }  # fmt: skip
 
 
@@ -199,6 +198,9 @@ def _quantities(program: Program) -> str:
     known = [f"{unicode_name(v.name)} is {clean(v.meaning)}" for v in _named(program) if v.meaning]
     if any("t" in n.names(s.expr) for s in program.statements):
         known.append("t counts steps from 1")
+    called = {x.name for s in program.statements for x in n.walk(s.expr) if isinstance(x, n.Call)}
+    if called & {"bessel_quotient", "bessel_slope"}:
+        known.append("R_ν(x) is the ratio I_(ν+1)(x)/I_ν(x) of Bessel functions")
     known.append("x⁺ is the next value of x")
     return wrapped(f"Here {'; '.join(known)}.")
 

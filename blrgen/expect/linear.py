@@ -75,7 +75,7 @@ class _Letters:
 
     def reduce(self, p: Expr) -> Expr:
         """Powers lowered by sign² = 1 and cos² = 1 − sin²."""
-        for f, letter in self.inner.items():
+        for f, letter in list(self.inner.items()):
             if isinstance(f, sp.sign):
                 square: Expr = sp.S.One
             elif isinstance(f, sp.cos):

@@ -45,8 +45,10 @@ def _moments(geometry: Any) -> tuple[Expr, Expr] | None:
         return shifted
     if not _exist(family):
         return None
-    mean = mean_node(family, x)
-    return mean, mean_node(family, x**2) - mean**2
+    from blrgen.program.expectations import covariance_class
+
+    arguments = [p.symbol for p in (*family.natural, *family.fixed)]
+    return mean_node(family, x), covariance_class(family, x, x)(*arguments)
 
 
 def _shifted(geometry: Any) -> tuple[Expr, Expr] | None:

@@ -32,7 +32,7 @@ from blrgen.program.program import (
     Variable,
 )
 from blrgen.program.special import CALLS as SPECIAL
-from blrgen.program.special import special_forms
+from blrgen.program.special import opened, special_forms
 from blrgen.program.types import SCALAR, Type, check, elementwise, infer, matrix, symmetric, vector
 
 Expr = Any
@@ -61,7 +61,8 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
     matrices = any(v.type.rank in ("vector", "symmetric", "matrix") for v in variables)
     lowering = Lowering(types)
     statements: dict[str, list[Statement]] = {phase: [] for phase in PHASES}
-    for a in rule.assignments:
+    inputs = frozenset(q.name for q in rule.of("input"))
+    for a in opened(rule.assignments, inputs):
         if a.name in types and rule_kind(rule, a.name) != "intermediate":
             raise InternalError(f"{a.name} is assigned, but it is already a quantity")
         if a.stage not in statements:

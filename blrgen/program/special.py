@@ -13,9 +13,12 @@ Each name on the right is a function that emitted files hold when they use it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
+
+from blrgen.core import Assignment
 
 Expr = Any
 
@@ -267,6 +270,44 @@ def _bessel_ratios(x: Expr) -> Expr:
             forms += _bessel_forms(x, at, base, lowest, reach)
         if forms:
             x = min(forms, key=_rank)
+    return x
+
+
+def opened(assignments: tuple[Assignment, ...], inputs: frozenset[str]) -> tuple[Assignment, ...]:
+    """Assignments with the names that stand for Bessel functions written out, where they are read.
+
+    A determinant that is I_ν to some power times a quotient of them has no ratio of its
+    own; what reads it has.  What reads it is reduced input by input.
+    """
+    if not any(a.expr.has(sp.besseli) for a in assignments):
+        return assignments
+    known: dict[str, Expr] = {}
+    kept = []
+    for a in assignments:
+        inside = {s: known[s.name] for s in a.expr.free_symbols if s.name in known}
+        e = a.expr.xreplace(inside) if inside else a.expr
+        if e.has(sp.besseli) and not a.name.endswith("_next"):
+            known[a.name] = _shorter(e)
+            continue
+        if inside:
+            letters = sorted((s for s in e.free_symbols if s.name in inputs), key=str)
+            parts = sp.collect(sp.expand(e), letters, evaluate=False)
+            e = sp.Add(*[k * special_forms(v) for k, v in parts.items()])
+        kept.append(replace(a, expr=e))
+    return tuple(kept)
+
+
+def _shorter(x: Expr) -> Expr:
+    """Sums of Bessel functions as a power of one times a quotient in the ratio of two."""
+    for at, (base, reach) in bessel_orders(x).items():
+        one, quotient, kappa = (sp.Dummy(n, positive=True) for n in ("I", "T", "k"))
+        new = x.xreplace(bessel_values(base, at, reach, one, one * at * quotient))
+        square = _squared(at)
+        relations = [] if square is None else [(kappa**2 - at**2, square)]
+        new = _reduced(_in_one_symbol(new, at, kappa), relations)
+        here = sp.besseli(base, at)
+        ratio = sp.besseli(base + 1, at) / (at * here)
+        x = new.xreplace({one: here, quotient: ratio, kappa: at})
     return x
 
 

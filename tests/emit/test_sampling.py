@@ -143,3 +143,30 @@ def test_parameters_are_named(tmp_path: Path) -> None:
     path.write_text(LAWS["gamma"][0])
     with pytest.raises(blrgen.UserError, match="eta1, eta2"):
         blrgen.sampler(str(path))(np.random.default_rng(0), 3, shape=1.0)
+
+
+def test_von_mises_on_its_circle(tmp_path: Path) -> None:
+    """Two natural parameters through Bessel ratios of √(η₁² + η₂²), step, moments and draws."""
+    path = tmp_path / "mine.toml"
+    text = declaration("(-pi, pi)", ["cos(x)", "sin(x)"], {"eta1": REAL, "eta2": REAL})
+    more = 'log_partition = "log(2*pi*besseli(0, sqrt(eta1**2 + eta2**2)))"\n[natural]'
+    path.write_text(text.replace("[natural]", more))
+    d = blrgen.derive(str(path))
+    source = d.source("numpy")
+    assert "_bessel_quotient" in source
+    assert "_bessel_slope" in source
+    kappa, place = 2.5, 0.4
+    eta = kappa * np.array([np.cos(place), np.sin(place)])
+    law = stats.vonmises(kappa, loc=place)
+    opt = d.compile("numpy")(np.full(FEW, eta[0]))
+    opt.eta2 = [np.full(FEW, eta[1])]
+    x = opt.sample(np.random.default_rng(1))
+    assert stats.kstest(x, law.cdf).pvalue > P
+    r1, r2, rho = 0.3, -0.2, 0.1
+    opt.step(np.full(FEW, r1), np.full(FEW, r2))
+    z = np.linspace(-np.pi, np.pi, 4001)[:-1]
+    w = np.exp(eta @ np.array([np.cos(z), np.sin(z)]))
+    fisher = np.cov(np.array([np.cos(z), np.sin(z)]), aweights=w, bias=True)
+    wanted = (1 - rho) * eta - rho * np.linalg.solve(fisher, [r1, r2])
+    assert opt.params[0] == pytest.approx(wanted[0], rel=1e-11)
+    assert opt.eta2[0][0] == pytest.approx(wanted[1], rel=1e-11)

@@ -57,9 +57,10 @@ class Helper:
             **self.values,
         }
         name = f"special/{self.template}.py.jinja"
-        first = re.search(r"def \w+\((\w+)", fill(name, **{k: given[k] for k in keys(name)}))
-        if first is not None:  # the argument whose type all numbers take
-            given["real"] = given["real"].replace("x", first[1])
+        text = fill(name, **{k: given[k] for k in keys(name)})
+        arguments = re.findall(r"(\w+): Array", text.split("->")[0])
+        if arguments:  # the array whose type all numbers take
+            given["real"] = given["real"].replace("x", arguments[0])
         return fill(name, **{k: given[k] for k in keys(name)})
 
 

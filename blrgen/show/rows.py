@@ -7,6 +7,7 @@ from blrgen.show.page import Formula, Page
 from blrgen.show.table import width
 from blrgen.show.terminal import Terminal
 
+USUAL = 12  # characters of a left-hand side
 WIDEST = 72  # characters of a right-hand side, as unicode, that fit on a line
 
 
@@ -15,6 +16,7 @@ def in_rows(f: Formula, page: Page, widest: int = WIDEST) -> list[tuple[tuple[in
     spelled = Terminal(f.names, page.reading)
     if not isinstance(f.right, Sum):
         return [((1, f.right),)]
+    widest -= max(0, width(spelled.text(f.left)) - USUAL)
     if width(spelled.text(f.right)) <= widest:
         return [f.right.terms]
     rows: list[list[tuple[int, Node]]] = [[]]

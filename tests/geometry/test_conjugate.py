@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 import scipy.stats
 import sympy as sp
+from numeric import spd, value
 
 from blrgen.geometry import recognise
 from blrgen.geometry.geometry import Geometry, geometry_of
@@ -217,3 +219,45 @@ def test_what_is_no_shipped_family_is_not_named(tmp_path: Path) -> None:
     g = read(GAMMA, tmp_path, "spot")
     assert g.conjugate.recognised is None
     assert g.conjugate.log_predictive is None
+
+
+def test_the_normal_has_a_normal_gamma_prior_and_a_student_predictive() -> None:
+    """x | χ, ν ~ t with 2a degrees of freedom, about m, scale² = b(κ + 1)/(aκ)."""
+    g = geometry_of(read_family("gaussian"))
+    c = g.conjugate
+    found = c.recognised
+    assert found is not None
+    assert found.proof.proved
+    assert found.family.name == "normal-gamma"
+    assert [str(y.shown) for y in found.coordinates] == ["m", "1/v"]
+    at = {c.chi[0]: sp.Rational(3, 4), c.chi[1]: sp.Rational(7, 2), c.nu: sp.Rational(5, 2)}
+    values = {str(x): float(v.subs(at)) for x, v in found.working}
+    law = scipy.stats.t(
+        2 * values["a"], loc=values["m"],
+        scale=(values["b"] * (values["kappa"] + 1) / (values["a"] * values["kappa"])) ** 0.5,
+    )  # fmt: skip
+    for x in (-1.5, 0.0, 0.8):
+        shown = float(sp.N(c.log_predictive.subs({**at, g.family.variable: x})))
+        assert shown == pytest.approx(law.logpdf(x), abs=1e-11)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_the_full_normal_has_a_normal_wishart_prior(dim: int) -> None:
+    """Its predictive is scipy's multivariate t, in every dimension."""
+    g = geometry_of(read_family("gaussian-full"))
+    c = g.conjugate
+    found = c.recognised
+    assert found is not None
+    assert found.proof.proved
+    assert found.family.name == "normal-wishart"
+    rng = np.random.default_rng(dim)
+    chi1, chi2, nu = rng.standard_normal((dim, 1)), 4 * spd(rng, dim), 2.5
+    env = {"chi1": chi1, "chi2": chi2 + chi1 @ chi1.T / nu, "nu": nu, "d": float(dim)}
+    working = {str(x): value(v, env) for x, v in found.working}
+    free = working["n"] - dim + 1
+    kappa = working["kappa"]
+    shape = np.linalg.inv(working["V"]) * (kappa + 1) / (kappa * free)
+    law = scipy.stats.multivariate_t(working["m"][:, 0], shape, df=free)
+    theta = rng.standard_normal((dim, 1))
+    shown = value(c.log_predictive, {**env, "theta": theta})
+    assert shown == pytest.approx(law.logpdf(theta[:, 0]), rel=1e-10)

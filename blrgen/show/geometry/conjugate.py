@@ -80,15 +80,15 @@ def _update(w: Writer) -> Row:
     for k, x in enumerate(c.chi):
         index = w.index(k)
         name = sp.Symbol("sum_", real=True)
-        latex = r"\sum_{i=1}^{n} T" + (f"_{{{index}}}" if index else "") + "(x_i)"
+        latex = rf"\sum_{{i=1}}^{{{w.count}}} T" + (f"_{{{index}}}" if index else "") + "(x_i)"
         text = f"∑ T{index.translate(str.maketrans('0123456789', '₀₁₂₃₄₅₆₇₈₉'))}(xᵢ)"
         shown: Shown = (("sum_", (text, latex)),)
         left = sp.Symbol(x.name, real=True)
         rows.append(w.equal(x.name, left + name, shown, relation="←"))
-    count: Shown = (("n_", ("n", "n")),)
+    count: Shown = (("n_", (w.count, w.count)),)
     n = sp.Symbol("n_", real=True)
     rows.append(w.equal(c.nu.name, sp.Symbol(c.nu.name, real=True) + n, count, relation="←"))
-    return Row("Posterior", tuple(rows), "Bayes' rule for n observations", "natural",
+    return Row("Posterior", tuple(rows), f"Bayes' rule for {w.count} observations", "natural",
                "derived")  # fmt: skip
 
 

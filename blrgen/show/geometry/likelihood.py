@@ -29,8 +29,8 @@ def likelihood(w: Writer) -> list[Row]:
     else:
         formulas += [w.equal(t.name, e, matrix=w.square(k)) for k, (e, t) in enumerate(m.equations)]
     because = "the mean parameters are the means of the statistics over the sample, "
-    because += "t̄ = (1/n) ∑ T(xᵢ); the log-likelihood is concave in λ. "
-    because += "Covariance of the estimate: F⁻¹/n in its chart, for large n"
+    because += f"t̄ = (1/{w.count}) ∑ T(xᵢ); the log-likelihood is concave in λ. "
+    because += f"Covariance of the estimate: F⁻¹/{w.count} in its chart, for large {w.count}"
     if found is None:
         because += ". No closed form: solved as the mean parameters are"
     return [Row("Maximum likelihood", tuple(formulas), because, "working" if working else

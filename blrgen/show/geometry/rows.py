@@ -52,6 +52,13 @@ class Writer:
         object.__setattr__(self, "reading", Reading(kinds))
         object.__setattr__(self, "shorter", letters(self.geometry))
 
+    @property
+    def count(self) -> str:
+        """A letter for the number of observations that no parameter has."""
+        d, family = self.geometry.divergence, self.geometry.family
+        taken = {x.name for x in d.prime} | {p.name for p in family.fixed}
+        return next((n for n in ("n", "N", "M") if n not in taken), "n")
+
     def equal(
         self, left: str, e: Expr, shown: Shown = (), *, matrix: bool = False, relation: str = "="
     ) -> Formula:

@@ -110,10 +110,11 @@ def _logarithm(inside: Expr, x: Expr) -> Expr:
         exponentials = _exponentials(inside, x)
         if exponentials is not None:
             return exponentials
-    if isinstance(inside, sp.besseli | sp.besselk) and not inside.args[0].has(x):
+    if isinstance(inside, sp.besseli | sp.besselk):
         sign, after = _after(inside)
         order, z = inside.args
-        return (sign * after / inside + order / z) * _once(z, x)
+        moved = _slope(inside, 0) / inside * _once(order, x) if order.has(x) else sp.S.Zero
+        return moved + (sign * after / inside + order / z) * _once(z, x)
     return _once(inside, x) / inside
 
 
@@ -139,6 +140,10 @@ def _slope(f: Expr, i: int) -> Expr:
     if isinstance(f, sp.besseli | sp.besselk) and i == 1:
         sign, after = _after(f)
         return sign * after + f.args[0] / f.args[1] * f
+    if isinstance(f, sp.besselk):
+        from blrgen.geometry.integrate.bessel import order_slope
+
+        return f * order_slope(*f.args)
     try:
         found = f.fdiff(i + 1)
     except sp.core.function.ArgumentIndexError:

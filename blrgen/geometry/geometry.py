@@ -27,7 +27,7 @@ from blrgen.geometry.expected import expected
 from blrgen.geometry.integrate import Integral, log_base, log_integral
 from blrgen.geometry.verify import check_normalisable, verify_log_partition
 from blrgen.geometry.verify_components import verify_components
-from blrgen.numeric.nodes import mean_node
+from blrgen.numeric.nodes import has_nodes, mean_node
 
 Expr = Any
 _LARGE = 400  # operations beyond which a solution is left with its common denominator
@@ -73,7 +73,14 @@ class Geometry(Derived):
         return tuple(tuple(self._covariance(i, j) for j in size) for i in size)
 
     def _covariance(self, i: int, j: int) -> Expr:
-        """∂μ_i/∂λ_j; where it has no closed form, E[T_i T_j] − μ_i μ_j."""
+        """∂μ_i/∂λ_j = ∂μ_j/∂λ_i, the one with fewer numbers by quadrature.
+
+        Where it has no closed form, E[T_i T_j] − μ_i μ_j.
+        """
+        if i > j:
+            return self._covariance(j, i)
+        if has_nodes(self.mean[i]) and not has_nodes(self.mean[j]):
+            i, j = j, i
         try:
             return partial(self.mean[i], self.natural[j])
         except NoDerivative:

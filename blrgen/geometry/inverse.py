@@ -31,15 +31,23 @@ def mean_symbols(geometry: Geometry) -> tuple[Expr, ...]:
 
 
 def inverse_mean(geometry: Geometry) -> tuple[Expr, ...] | None:
-    """λ(μ), or None where there is no closed form."""
+    """λ(μ), or None where there is no closed form; through the working parameters first."""
     ring = geometry.ring
     symbols = mean_symbols(geometry)
-    equations = [ring.tidy(m - mu) for m, mu in zip(geometry.mean_in_working, symbols, strict=True)]
-    try:
-        found = _solve_triangular(equations, list(geometry.working), ring, geometry.family)
-    except (InternalError, NotImplementedError):
-        return None
-    values = [geometry.natural_of_working[x].xreplace(found) for x in geometry.natural]
-    if any(v.has(sp.zoo, sp.nan) for v in values):
-        return None
-    return tuple(ring.tidy(v) if not ring.elementwise else v for v in values)
+    for means, unknowns in (
+        (geometry.mean_in_working, geometry.working),
+        (geometry.mean, geometry.natural),
+    ):
+        equations = [ring.tidy(m - mu) for m, mu in zip(means, symbols, strict=True)]
+        try:
+            found = _solve_triangular(equations, list(unknowns), ring, geometry.family)
+        except (InternalError, NotImplementedError):
+            continue
+        if unknowns == geometry.natural:
+            values = [found[x] for x in geometry.natural]
+        else:
+            values = [geometry.natural_of_working[x].xreplace(found) for x in geometry.natural]
+        if any(v.has(sp.zoo, sp.nan) for v in values):
+            continue
+        return tuple(ring.tidy(v) if not ring.elementwise else v for v in values)
+    return None

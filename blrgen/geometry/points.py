@@ -36,7 +36,7 @@ def parameter_points(parameters: tuple[Parameter, ...], count: int) -> list[dict
 
 def _placed(p: Parameter, step: Expr, point: dict[Expr, Expr]) -> Expr:
     """`inside`, on a whole number where the parameter is one."""
-    if not p.symbol.is_integer:
+    if not p.domain.whole:
         return inside(p.domain, step, point)
     low = sp.S.Zero if p.domain.lower is None else sp.sympify(p.domain.lower).subs(point)
     high = sp.oo if p.domain.upper is None else sp.sympify(p.domain.upper).subs(point)

@@ -95,6 +95,11 @@ def mean_node(family: Family, f: Expr) -> Expr:
     return sp.Add(*total)
 
 
+def raw_node(family: Family, f: Expr, args: tuple[Expr, ...]) -> Expr:
+    """E_q[f] at these arguments, by quadrature or summation even where a formula is known."""
+    return _class_of(family, f)(*args)
+
+
 def has_nodes(expr: Expr) -> bool:
     """Whether an expression holds what has no closed form."""
     return bool(sp.sympify(expr).has(Numeric))

@@ -68,12 +68,14 @@ def _equal(
     if left == right:
         return Proof("identity", claim, "both sides are the same expression")
     left, right = in_few(left, right)
-    if has_nodes(left - right) and _identical(left, right, domains, seconds):
+    numbers = has_nodes(left - right)
+    if numbers and _identical(left, right, domains, seconds):
         return Proof("identity", claim, "the difference is zero in rational normal form")
     seed = seed_of(left, right)
     points = (
         SIGN_POINTS if left.has(*CASES) or right.has(*CASES) or _roots(left - right) else POINTS
     )
+    points = 1 if numbers else points
     refuted = refute(left, right, domains, Random(seed), points, claim)
     if refuted:
         return refuted
@@ -93,9 +95,10 @@ def _equal(
         return Proof(
             "random-exact", claim, f"{why}; equal at random points of a prime field", bound=bound
         )
-    refuted = refute(left, right, domains, Random(seed + 1), MORE_POINTS, claim)
+    more = 1 if numbers else MORE_POINTS
+    refuted = refute(left, right, domains, Random(seed + 1), more, claim)
     return refuted or Proof(
-        "numeric", claim, f"{why}; equal to 30 digits at {MORE_POINTS + points} points: no proof"
+        "numeric", claim, f"{why}; equal to 30 digits at {more + points} points: no proof"
     )
 
 

@@ -163,5 +163,5 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "gamma": mpmath.gamma, "loggamma": mpmath.loggamma, "digamma": mpmath.digamma,
     "polygamma": lambda n, x: mpmath.polygamma(int(n), x), "beta": mpmath.beta,
     "factorial": mpmath.factorial, "binomial": mpmath.binomial, "zeta": mpmath.zeta,
-    "besseli": mpmath.besseli, "LambertW": mpmath.lambertw,
+    "besseli": mpmath.besseli, "besselk": mpmath.besselk, "LambertW": mpmath.lambertw,
 }  # fmt: skip

@@ -19,7 +19,7 @@ _PLAIN = {
     "exp": "exp", "log": "log", "Abs": "fabs", "sin": "sin", "cos": "cos", "tanh": "tanh",
     "sinh": "sinh", "cosh": "cosh", "gamma": "gamma", "loggamma": "loggamma",
     "polygamma": "polygamma", "beta": "beta", "factorial": "factorial", "binomial": "binomial",
-    "erf": "erf", "besseli": "besseli", "zeta": "zeta",
+    "erf": "erf", "besseli": "besseli", "besselk": "besselk", "zeta": "zeta",
 }  # fmt: skip
 
 

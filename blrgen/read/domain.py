@@ -6,7 +6,7 @@
 * matrix: R^(n,p)
 * spd, -spd: SPD, -SPD, SPD(p), symmetric positive (negative) definite, and either of them
   moved by a matrix: -SPD + outer(a, a)/(4*b)
-* a support may also be integers >= 0, {-1, 1}, {-1, 1}^d
+* a support may also be integers >= 0, integers 0..n, {0, ..., n}, {-1, 1}, {-1, 1}^d
 * or of vectors under one condition: simplex (positive components with sum 1), sphere
   (length 1), {e_1, ..., e_K} or one-hot (a single 1), counts summing to n; their sizes are
   K (the sphere's d) or said: sphere in R^3
@@ -37,7 +37,7 @@ _DOMAINS = (
     '"R^(n,p)", "SPD", "SPD(p)", "-SPD" or "integers >= 1"'
 )
 _SUPPORTS = (
-    'an interval such as "(0, oo)", "integers >= 0", "{-1, 1}", "{-1, 1}^d", "simplex", '
+    'an interval such as "(0, oo)", "integers >= 0", "integers 0..n", "{-1, 1}", "simplex", '
     '"{e_1, ..., e_K}", "counts summing to n", "sphere", "R^d", "R^(n,p)" or "SPD"'
 )
 
@@ -97,6 +97,8 @@ def read_support(text: str, names: Mapping[str, Expr] | None = None, *, where: s
     if (joint := _joint(stripped, names, where)) is not None:
         return joint
     if plain.startswith("integers"):
+        return _integers(stripped, names, where)
+    if _LISTED.fullmatch(stripped) and not _UNITS.fullmatch(plain):
         return _integers(stripped, names, where)
     body, size = _power(stripped)
     if body.startswith("{") and body.endswith("}"):
@@ -226,13 +228,35 @@ def _points(text: str, names: Mapping[str, Expr], where: str) -> tuple[Expr, ...
     return points
 
 
+_FROM = re.compile(r"integers\s*(?:>=\s*(.+))?")
+_BETWEEN = re.compile(r"integers\s*(?:from\s+)?(\S.*?)\s*(?:\.\.|…|\bto\b)\s*(\S.*)")
+_LISTED = re.compile(r"\{([^{}]*?),\s*(?:\.\.\.|…)\s*,([^{},]*)\}")
+
+
 def _integers(text: str, names: Mapping[str, Expr], where: str) -> Support:
+    """integers >= a, integers a..b, {a, ..., b}, {a, a + 1, ..., b}."""
     import sympy as sp
 
-    match = re.fullmatch(r"integers\s*(?:>=\s*(.+))?", text)
-    if match is None:
-        raise UserError(f"not a support: {_short(text)}", where=where, how='write "integers >= 0"')
-    lower = parse(match[1], names, where=where) if match[1] else -sp.oo
-    if lower.is_number and not lower.is_infinite and not lower.is_Integer:
-        raise UserError(f"the first integer is not whole: {_short(text)}", where=where)
-    return Support("integers", (), lower, sp.oo, (), text, lower.is_infinite is True, True)
+    lower, upper = -sp.oo, sp.oo
+    if match := _FROM.fullmatch(text):
+        lower = _whole(match[1], names, where) if match[1] else -sp.oo
+    elif match := _BETWEEN.fullmatch(text) or _LISTED.fullmatch(text):
+        first, *more = (_whole(p, names, where) for p in _parts(match[1]))
+        if any(p != first + i for i, p in enumerate(more, 1)):
+            raise UserError(f"not consecutive: {_short(text)}", where=where)
+        lower, upper = first, _whole(match[2], names, where)
+    else:
+        how = 'write "integers >= 0" or "integers 0..n"'
+        raise UserError(f"not a support: {_short(text)}", where=where, how=how)
+    if (upper - lower).is_extended_positive is False:
+        raise UserError(f"the last integer is not above the first: {_short(text)}", where=where)
+    return Support(
+        "integers", (), lower, upper, (), text, lower.is_infinite is True, upper.is_infinite is True
+    )
+
+
+def _whole(text: str, names: Mapping[str, Expr], where: str) -> Expr:
+    end = parse(text, names, where=where)
+    if end.is_integer is False or (end.is_number and not end.is_Integer):
+        raise UserError(f"the end {_short(text)} is not a whole number", where=where)
+    return end

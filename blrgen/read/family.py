@@ -7,6 +7,7 @@ are not found here: geometry derives both and compares.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -211,7 +212,8 @@ class _Declaration:
             make = {"vector": ranks.vec, "matrix": ranks.mat}.get(kind, ranks.symmat)
             sizes = domain.size if kind == "matrix" else domain.size[:1]
             return make(name, *map(size_symbol, sizes))
-        if isinstance(domain, Domain) and domain.whole:
+        vectors = self.components or not self.elementwise
+        if vectors and isinstance(domain, Domain) and domain.whole:
             return _whole(name, domain)
         return ranks.positive(name) if positive else ranks.scalar(name)
 
@@ -259,12 +261,30 @@ class _Declaration:
                 entry["domain"], self.matrix_sizes | earlier, where=where,
                 bare=self.bare.get(name, "d"),
             )  # fmt: skip
+            if section != "fixed" and domain.whole:
+                raise UserError(
+                    f"{name} cannot be a whole number", where=where,
+                    why="parameters move; only known constants are whole",
+                    how=f"declare it in [fixed] when {name} is known",
+                )  # fmt: skip
+            if section == "fixed" and self.counts(name):
+                domain = replace(domain, whole=True)
             symbol = self.symbol(name, domain, _is_positive(domain))
             if domain.kind in _MATRIX_KINDS and domain.lower is not None:
                 check_shapes(symbol + domain.lower, domain.text, where)
             self.names[name], self.taken[name] = symbol, meaning
             found.append(Parameter(name, domain, symbol))
         return tuple(found)
+
+    def counts(self, name: str) -> bool:
+        """Whether a constant must be whole: an end of integers, or n in binomial(n, x)."""
+        support, variable = self.table["support"], self.table["variable"]
+        ends = isinstance(support, str) and re.match(r"\s*(integers\b|\{.*(\.\.\.|…))", support)
+        if ends and re.search(rf"\b{name}\b", support):
+            return True
+        texts = [*self.statistics, self.table.get("base_measure", "")]
+        chosen = rf"\bbinomial\(\s*{name}\s*,\s*{variable}\s*\)"
+        return any(isinstance(t, str) and re.search(chosen, t) for t in texts)
 
     def check_count(self, natural: tuple[Parameter, ...], statistics: tuple[Expr, ...]) -> None:
         if len(natural) != len(statistics):
@@ -394,8 +414,8 @@ def _whole(name: str, domain: Domain) -> Expr:
 
 
 def _is_positive(domain: Domain) -> bool:
-    """(0, oo) or a power of it."""
-    return bool(
-        domain.kind == "interval" and domain.lower == 0 and domain.lower_open
-        and domain.upper.is_infinite
-    )  # fmt: skip
+    """(0, oo) or a power of it, or the integers from 1."""
+    if domain.kind != "interval":
+        return False
+    above = domain.lower == 0 and domain.lower_open and domain.upper.is_infinite
+    return bool(above or (domain.whole and domain.lower.is_positive))

@@ -145,6 +145,7 @@ FUNCTIONS: dict[str, Function] = {
         Function("binomial", _TWO, "scalar", _of("binomial"), integer_like=True),
         Function("erf", _ONE, "scalar", _of("erf")),
         Function("besseli", _TWO, "scalar", _of("besseli"), integer_like=True),
+        Function("besselk", _TWO, "scalar", _of("besselk"), integer_like=True),
         Function("zeta", _TWO, "scalar", _of("zeta"), integer_like=True, optional=1),
         Function("multigammaln", _TWO, "scalar", _multigamma("multigammaln"), integer_like=True),
         Function(

@@ -135,6 +135,9 @@ def _check_special(called: Function, args: list[Expr], complain: Complain) -> No
     elif called.name == "besseli" and first.is_Integer is not True and not second.free_symbols:
         if measure(second, complain) <= 0:
             raise complain("this is not a real number", "a broken order needs a positive argument")
+    elif called.name == "besselk" and not second.free_symbols:
+        if measure(second, complain) <= 0:
+            raise complain("this is not a real number", "besselk needs a positive argument")
     elif called.name == "zeta" and len(args) == 2:
         for value, least in ((first, 1), (second, 0)):
             if not value.free_symbols and not least < measure(value, complain) <= MAX_ZETA:

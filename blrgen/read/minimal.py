@@ -227,7 +227,11 @@ def _constant(parameter: Parameter, rng: Random) -> Value:
     domain = parameter.domain
     if not parameter.symbol.is_commutative or domain.kind in ("spd", "-spd", "matrix"):
         return _ranked(domain, rng)
-    return _between(domain.lower, domain.upper, rng, {}, 0)
+    value = _between(domain.lower, domain.upper, rng, {}, 0)
+    if domain.whole:  # many, so that statistics can differ
+        most = None if domain.upper is None or domain.upper.is_infinite else int(domain.upper)
+        return Fraction(int(value) + 40 if most is None else most)
+    return value
 
 
 def _places(
@@ -255,7 +259,8 @@ def _points(
         if support.lower.is_infinite:
             return [Fraction(n - count // 2) for n in range(count)]
         start = _substituted(support.lower, constants)
-        return [start + n for n in range(count)]
+        last = None if support.upper.is_infinite else _substituted(support.upper, constants)
+        return [start + n for n in range(count) if last is None or start + n <= last]
     return [_between(support.lower, support.upper, rng, constants, n) for n in range(count)]
 
 

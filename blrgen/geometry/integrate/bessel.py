@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import sympy as sp
 
+from blrgen.core import Domain, Family, Parameter, Support
 from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 from blrgen.geometry.integrate.terms import power_of
@@ -70,3 +72,27 @@ def _sampler(index: Expr, b: Expr, d: Expr) -> Expr:
     root = sp.sqrt(4 * mean * scale * y + mean**2 * y**2)
     low = mean + mean**2 * y / (2 * scale) - mean / (2 * scale) * root
     return sp.Piecewise((low, u <= mean / (mean + low)), (mean**2 / low, True))
+
+
+@cache
+def _canonical() -> Family:
+    """x^(ν−1) exp(−½z(x + 1/x)) on (0, ∞), with the mass 2 K_ν(z)."""
+    x, nu, z = (
+        sp.Symbol("x", positive=True),
+        sp.Symbol("nu", real=True),
+        sp.Symbol("z", positive=True),
+    )
+    natural = (
+        Parameter("nu", Domain("interval", -sp.oo, sp.oo, text="(-oo, oo)"), nu),
+        Parameter("z", Domain("interval", sp.S.Zero, sp.oo, text="(0, oo)"), z),
+    )
+    support = Support("interval", lower=sp.S.Zero, upper=sp.oo, text="(0, oo)")
+    return Family("bessel", "", x, support, (sp.log(x), -(x + 1 / x) / 2), 1 / x, natural)
+
+
+def order_slope(nu: Expr, z: Expr) -> Expr:
+    """∂ log K_ν(z)/∂ν, which is E[log x] of the law with mass 2 K_ν(z): a number by quadrature."""
+    from blrgen.numeric.nodes import raw_node
+
+    family = _canonical()
+    return raw_node(family, family.statistics[0], (nu, z))

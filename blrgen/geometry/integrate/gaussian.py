@@ -27,6 +27,11 @@ def _covers_the_line(s: Support) -> bool:
     return s.kind == "vector" or (s.kind == "interval" and s.lower == -sp.oo and s.upper == sp.oo)
 
 
+def _logdet(precision: Expr, ring: Ring) -> Expr:
+    found = ring.logdet(precision)
+    return sp.expand_log(found) if ring.elementwise and precision.is_Pow else found
+
+
 def quadratic_form(exponent: Expr, theta: Expr, ring: Ring) -> tuple[Expr, Expr, Expr] | None:
     """(c, b, P) with exponent = c + ⟨b, θ⟩ − ½⟨θ, Pθ⟩, or None when it is not of that form."""
     if not ring.elementwise and not _polynomial_words(exponent, theta):
@@ -61,7 +66,7 @@ def _gaussian_integral(quadratic: tuple[Expr, Expr, Expr], problem: Problem) -> 
     value = (
         c
         + ring.inner(b, precision**-1 * b) / 2
-        - ring.logdet(precision) / 2
+        - _logdet(precision, ring) / 2
         + ring.dim_of(problem.variable) * sp.log(2 * sp.pi) / 2
     )
     return Integral(

@@ -120,48 +120,6 @@ def _against_density(family: Family) -> str:
     return f"numeric: agrees with the density's own integral to 1e-10 at {len(points)} points"
 
 
-def total_mass(family: Family, exponent: Expr, factor: Expr = 1) -> Any:
-    """∫ or Σ of factor·exp(exponent) over the support, by quadrature at the working precision."""
-    from blrgen.prove.evaluate import evaluate
-
-    x, support = family.variable, family.support
-
-    def weight(value: Any) -> Any:
-        mass = mpmath.exp(evaluate(exponent, {x: value}))
-        return mass if factor == 1 or mass == 0 else mass * evaluate(factor, {x: value})
-
-    if support.kind == "integers":
-        return mpmath.nsum(
-            lambda k: weight(mpmath.mpf(int(k))), [int(support.lower or 0), mpmath.inf]
-        )
-    low, high = (
-        mpmath.mpf(sp.N(b, 40)) if b.is_finite else (mpmath.inf if b > 0 else -mpmath.inf)
-        for b in (support.lower, support.upper)
-    )
-    if mpmath.isinf(low) and mpmath.isinf(high):
-        return mpmath.quad(weight, [low, -4, 0, 4, high])
-    if mpmath.isinf(low) or mpmath.isinf(high):
-        # x = end ± eʸ: a power at the end becomes an exponential tail
-        end, sign = (low, 1) if mpmath.isinf(high) else (high, -1)
-        pieces = [-400, -100, -30, -10, -3, 0, 2, 4, 8, 40]
-        return mpmath.quad(lambda y: weight(end + sign * mpmath.exp(y)) * mpmath.exp(y), pieces)
-    half = (high - low) / 2
-    return mpmath.fsum(
-        mpmath.quad(
-            lambda y, end=end, sign=sign: _near(weight, end, sign * half, y),
-            [-150, -50, -15, -5, -2, 0],
-        )
-        for end, sign in ((low, 1), (high, -1))
-    )
-
-
-def _near(weight: Any, end: Any, reach: Any, y: Any) -> Any:
-    """The mass at end + reach·eʸ, with digits enough that the distance is not lost."""
-    with mpmath.workdps(mpmath.mp.dps + int(-y / 2)):
-        distance = reach * mpmath.exp(y)
-        return weight(end + distance) * abs(distance)
-
-
 def check_normalisable(family: Family, precision: Expr, ring: Ring) -> None:
     """A quadratic exponent integrates only where P is positive: all over the declared domain."""
     how = "restrict the domain of the parameter that multiplies the square"

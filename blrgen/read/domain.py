@@ -258,5 +258,5 @@ def _integers(text: str, names: Mapping[str, Expr], where: str) -> Support:
 def _whole(text: str, names: Mapping[str, Expr], where: str) -> Expr:
     end = parse(text, names, where=where)
     if end.is_integer is False or (end.is_number and not end.is_Integer):
-        raise UserError(f"the end {_short(text)} is not a whole number", where=where)
+        raise UserError(f"an end of the integers is not whole: {_short(text)}", where=where)
     return end

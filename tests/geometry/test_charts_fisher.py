@@ -11,8 +11,10 @@ import sympy as sp
 from blrgen.algebra.partial import partial
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.geometry.integrate import exponent_of
-from blrgen.geometry.verify import interior_points, total_mass
+from blrgen.geometry.points import interior_points
 from blrgen.numeric import has_nodes
+from blrgen.prove.density import Measure
+from blrgen.prove.evaluate import evaluate
 from blrgen.read.family import list_families, read_family
 from blrgen.show import render_geometry
 
@@ -71,17 +73,11 @@ def test_the_working_metric_from_the_density(name: str) -> None:
     log_q = exponent_of(f, g.ring) - g.log_partition
     there = log_q.xreplace(g.natural_of_working)
     with mpmath.workdps(20):
-        exponent = exponent_of(f, g.ring).subs(point)
+        table = Measure(f).table(point)
         for a, left in enumerate(g.working):
             for b, right in enumerate(g.working):
                 curvature = partial(partial(there, left), right).subs(both)
-                if f.support.kind == "finite":
-                    weights = [mpmath.exp(sp.N(exponent.subs(f.variable, x), 25))
-                               for x in f.support.points]  # fmt: skip
-                    values = [sp.N(curvature.subs(f.variable, x), 25) for x in f.support.points]
-                    mean = mpmath.fdot(weights, values) / mpmath.fsum(weights)
-                else:
-                    mean = total_mass(f, exponent, curvature) / total_mass(f, exponent)
+                mean = table.mean([evaluate(curvature, {f.variable: x}) for x in table.x])
                 wanted = sp.N(g.metric_in_charts.working[a][b].subs(both), 25)
                 assert abs(wanted + sp.Float(mean, 20)) < 1e-10 * max(1, abs(wanted))
 

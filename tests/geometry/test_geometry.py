@@ -225,7 +225,7 @@ def test_charts_round_trip(name: str, tmp_path: Path) -> None:
     for point in interior_points(f, 3):
         there = {w: sp.N(g.working_of_natural[w].subs(point), 30) for w in g.working_of_natural}
         for n in g.natural:
-            back = sp.N(sp.sympify(g.natural_of_working[n]).subs(there), 30)
+            back = sp.N(sp.sympify(g.natural_of_working[n]).subs(point | there), 30)
             assert abs(back - point[n]) < 1e-20
 
 

@@ -118,7 +118,9 @@ def inputs_of(e: Expectation, q: Density, loss: Any, slope: Any, means: list[flo
         elif p.at == "weighted" and p.order == 0:
             w = q.function(p.weight)
             found[p.name] = q.mean(
-                lambda x, w=w: w(x) * (loss(x + 1) + extra(x + 1) - loss(x) - extra(x))
+                lambda x, w=w: np.where(  # no weight on a step out of the support
+                    w(x) == 0, 0, w(x) * (loss(x + 1) + extra(x + 1) - loss(x) - extra(x))
+                )
             )
         elif p.at == "weighted":
             w = q.function(p.weight)
@@ -172,7 +174,8 @@ def test_of_odd_families(name: str, loss: str) -> None:
 def test_of_every_shipped_family(name: str) -> None:
     """A family whose file is added is tested here without a word."""
     g = geometry_of(read_family(find_family(name)))
-    check(g, expectation_of(g), *LOSSES["bent"], 2e-6)
+    heavy = name in ("inverse-gamma", "pareto")  # tails that have no mean at these points
+    check(g, expectation_of(g), *LOSSES["bump" if heavy else "bent"], 2e-6)
 
 
 @pytest.mark.parametrize("name", FOUND)

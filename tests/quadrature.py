@@ -105,6 +105,6 @@ def _nodes(family: Family, fixed: Mapping[Any, float]) -> tuple[Any, Any]:
         return low + (high - low) * left, (high - low) * 2 * left * (1 - left) * du
     if np.isfinite(low) or np.isfinite(high):
         end, side = (low, 1) if np.isfinite(low) else (high, -1)
-        near = np.exp(np.clip(u, -600, 60))
+        near = np.exp(np.clip(u, -600, 300))
         return end + side * near, near * du
     return np.sinh(u * 0.2), np.cosh(u * 0.2) * 0.2 * du

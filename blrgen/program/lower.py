@@ -359,6 +359,13 @@ class Lowering(MatrixLowering, AverageLowering):
         name = {0: "digamma", 1: "trigamma"}.get(int(order), f"polygamma_{order}")
         return n.Call(name, (self.visit(argument),))
 
+    def visit_uniform_cumulant(self, x: Expr) -> n.Node:
+        """The derivatives of log((eˣ − 1)/x), each a function of its own."""
+        order, argument = x.args
+        if not order.is_Integer or order > 9:
+            raise UserError(f"no target can compute {x}", where=self.where, why=f"order {order}")
+        return n.Call(f"uniform_cumulant_{order}", (self.visit(argument),))
+
     def visit_Heaviside(self, x: Expr) -> n.Node:
         return n.Select(n.Compare(">", self.visit(x.args[0]), n.ZERO), n.ONE, n.ZERO)
 

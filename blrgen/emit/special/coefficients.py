@@ -115,3 +115,24 @@ def decimal(text: str) -> float:
                 "half log 2 pi e": lambda: (mpmath.log(2 * mpmath.pi) - 1) / 2,
             }[text]()
         )
+
+
+def cumulant_terms(order: int, reach: Fraction) -> list[Fraction]:
+    """B_m/(m (m − n)!) for even m ≥ n, m ≥ 2: of the n-th derivative of log((eˣ − 1)/x)."""
+    m, found = max(2, order + order % 2), []
+    while True:
+        c = bernoulli(m) / (m * factorial(m - order))
+        found.append(c)
+        if abs(c) * reach ** (m - order) < ENOUGH * abs(found[0]):
+            return found
+        m += 2
+
+
+def bose_polynomial(order: int) -> list[int]:
+    """P with dⁿ⁻¹s/dyⁿ⁻¹ = P(s) for s = 1/(eʸ − 1), from s′ = −s(1 + s): lowest power first."""
+    p = [0, 1]
+    for _ in range(order - 1):
+        slope = [k * c for k, c in enumerate(p)][1:]
+        p = [0, *slope, 0]
+        p = [-(a + b) for a, b in zip(p, [0, *p[:-1]], strict=True)]
+    return p

@@ -140,7 +140,13 @@ class Components:
         return Component("h", self.size)
 
     def rank(self, x: Expr) -> str:
-        return "vector" if isinstance(x, Component) else "scalar"
+        return "elementwise" if isinstance(x, Component) else "scalar"
+
+    def like(self, value: Expr, symbol: Expr) -> Expr:
+        """The vector as it is, or its mean where a number stands for it."""
+        if isinstance(symbol, Component) or size_of(value) is None:
+            return value
+        return total(value, self.size) / self.size
 
     def tidy(self, x: Expr) -> Expr:
         """Multiplied out; a quotient by a sum stays one term."""

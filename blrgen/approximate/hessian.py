@@ -44,7 +44,7 @@ def _replace(d: Derivation, probe: Probe, value: Any) -> Derivation:
 def _squared_gradient(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
     from blrgen.approximate.rewrite import put, say
 
-    value = d.geometry.ring.outer(gradient.symbol)
+    value = _as_one(d, curvature, d.geometry.ring.outer(gradient.symbol))
     kind = "minibatch " if gradient.minibatch else ("expected " if gradient.at == "q" else "")
     if d.rule.of("draw"):
         value, d = _as_estimate(d, curvature, value, "one draw's squared gradient")
@@ -97,13 +97,19 @@ def _reparam(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
         )
     if gradient.at == "q":
         d = add_draw(d)
-    value = _score_estimate(d, gradient.symbol)
+    value = _as_one(d, curvature, _score_estimate(d, gradient.symbol))
     estimate, d = _as_estimate(d, curvature, value, "one draw's estimate of the Hessian")
     d = put(_replace(d, curvature, estimate), hessian="reparam")
     return say(
         d, "hessian", "reparam", "Reparameterised Hessian",
         "by parts once, 𝔼_q[∇²ℓ] = −𝔼_q[∇ℓ·∇log q]; one draw stands for it",
     )  # fmt: skip
+
+
+def _as_one(d: Derivation, curvature: Probe, value: Any) -> Any:
+    """The mean over the components, where the rule has one curvature for all of them."""
+    ring = d.geometry.ring
+    return ring.like(value, curvature.symbol) if ring.components else value
 
 
 def _as_estimate(d: Derivation, probe: Probe, value: Any, meaning: str) -> tuple[Any, Derivation]:
@@ -115,7 +121,8 @@ def _as_estimate(d: Derivation, probe: Probe, value: Any, meaning: str) -> tuple
 
     ring = d.geometry.ring
     x = ring.symbol_like(probe.symbol, f"{probe.name}_hat")
-    text, latex = ("ĥ", r"\hat h") if ring.elementwise else ("Ĥ", r"\hat H")
+    one_letter = ring.elementwise or ring.components
+    text, latex = ("ĥ", r"\hat h") if one_letter else ("Ĥ", r"\hat H")
     q = Quantity(
         x.name, "intermediate", ring.rank(probe.symbol), x, meaning, text=text, latex=latex
     )
@@ -143,7 +150,7 @@ def _score_estimate(d: Derivation, g: Any) -> Any:
     # −∇log q = P(θ − mean), with P and the mean as the rule now writes them
     posterior = dict(d.rule.posterior)
     mean, precision = posterior["mean"], posterior["precision"]
-    if not ring.elementwise:
+    if not ring.elementwise and not ring.components:
         outer = precision * (d.rule["theta"].symbol - mean) * T(g)
         return (ring.tidy(outer) + ring.tidy(T(outer))) / 2
     return precision * sp.expand(d.rule.expr("theta") - mean) * g

@@ -83,13 +83,14 @@ def draw(d: Derivation) -> tuple[tuple[Quantity, ...], tuple[Assignment, ...]]:
     posterior = dict(d.rule.posterior)
     mean, precision = posterior["mean"], posterior["precision"]
     theta = d.geometry.ring.symbol_like(d.family.variable, "theta")
-    if not d.geometry.ring.elementwise:
+    ring = d.geometry.ring
+    if not ring.elementwise and not ring.components:
         return (
             (Quantity("theta", "draw", "vector", theta, "where the loss is probed",
                       distribution=law_of(d)),),
             (),
         )  # fmt: skip
-    eps = sp.Symbol("eps", real=True)
+    eps = ring.symbol_like(theta, "eps") if ring.components else sp.Symbol("eps", real=True)
     return (
         (
             Quantity("eps", "draw", "elementwise", eps, "standard normal noise",

@@ -40,11 +40,14 @@ def _pairs(context: Context) -> list[tuple[Sized, Density]]:
     from blrgen.geometry.sized import Density, Sized, places
 
     if "_by_components" not in vars(context):
-        vars(context)["_by_components"] = [
+        both = [
             (Sized(context.geometry, sizes, point), Density(context.family, sizes, point))
             for sizes, point in places(context.family)
         ]
+        vars(context)["_by_components"] = [(s, q) for s, q in both if q.settled]
     found: list[tuple[Sized, Density]] = vars(context)["_by_components"]
+    if not found:
+        raise NotChecked("the quadrature does not settle at any point")
     return found
 
 

@@ -3,7 +3,9 @@
 * unit vectors: E_q[ℓ] = Σ_k q(e_k) ℓ(e_k), and ∇_μ takes differences of losses;
 * independent components with a quadratic exponent: ∂_ψ q is a combination of the
   components' own derivatives. For a vector ψ, ∂q/∂ψ_k = a ∂q/∂x_k; for a number ψ,
-  ∂q/∂ψ = c Σ_k ∂²q/∂x_k², which asks the loss for its Laplacian.
+  ∂q/∂ψ = c Σ_k ∂²q/∂x_k², which asks the loss for its Laplacian; the rule is written
+  in the Laplacian over d, the mean curvature, so that a number has the same part in it
+  as in one dimension.
 """
 
 from __future__ import annotations
@@ -74,27 +76,23 @@ def identities(
     log_q = geometry.to_working(exponent_of(family, ring) - geometry.log_partition)
     score = ring.tidy(slope(log_q, x))
     ratios = {1: score, 2: sp.expand(partial(score, x) + score**2)}
-    laplace = sp.Symbol("h", real=True)
-    symbols = {1: ring.gradient_symbol(), 2: laplace}
+    mean_curvature = sp.Symbol("h", real=True)
+    symbols = {1: ring.gradient_symbol(), 2: mean_curvature}
     slopes, found = [], []
     for psi in geometry.working:
         order, factor = _identity(slope(log_q, psi), psi, ratios, x)
         weighted = factor * symbols[order]
-        if order == 1 and not isinstance(psi, Component):
+        if order == 2:
+            weighted *= x.size
+        elif not isinstance(psi, Component):
             weighted = total(weighted, x.size)
         slopes.append(ring.tidy((-1) ** order * weighted))
         found.append(Identity(psi, order, factor, sp.S.One))
     used = sorted({i.order for i in found})
-    meaning = {2: "the trace of the Hessian of the loss, {place}"}
+    words = {2: "the mean of the diagonal of the loss's Hessian, {place}"}
     probes = tuple(
-        Probe(
-            symbols[k].name, symbols[k], k, "q", meaning=meaning.get(k, "").replace(
-                "{place}", "in expectation under q"
-            ),
-            text="𝔼_q[Δℓ]" if k == 2 else "", latex=r"\mathbb{E}_q[\Delta\ell]" if k == 2 else "",
-        )
-        for k in used
-    )  # fmt: skip
+        Probe(symbols[k].name, symbols[k], k, "q", meaning=words.get(k, "")) for k in used
+    )
     return probes, slopes, tuple(found), tuple((i.parameter, i.order) for i in found)
 
 

@@ -94,7 +94,8 @@ def expectation_of(
 def _routed(geometry: Geometry, base: LogBase, loss: Expr, route: str) -> Expectation:
     if route:
         return _ROUTES[route](geometry, base, loss)
-    if geometry.family.support.kind in ("finite", "one-hot"):
+    kind = geometry.family.support.kind
+    if kind == "one-hot" or (kind == "finite" and not geometry.ring.components):
         return _enumerate(geometry, base, loss)
     try:
         return _by_bonnet_and_price(geometry, base, loss)
@@ -161,6 +162,8 @@ def _enumerate(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
         probes, gradient = unit_vectors(geometry)
         because = "𝔼_q[ℓ] is a sum over the unit vectors: ∇_μ takes differences of losses"
         return Expectation("enumeration", because, probes, gradient, (), base=base)
+    if ring.components:
+        raise NoRoute(f"the points of {family.support.text} are too many to be listed")
     if family.support.kind != "finite":
         raise NoRoute(f"the support {family.support.text} is not a finite set of points")
     points = sorted(family.support.points)

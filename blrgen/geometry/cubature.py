@@ -30,8 +30,11 @@ class Cubature:
     w: Array
 
 
-def cubature(support: Support, size: int, most: int = 1) -> Cubature:
-    """Points and weights of the support with `size` components; `most` is the sum of counts."""
+def cubature(support: Support, size: int, most: int = 1, fine: float = 1.0) -> Cubature:
+    """Points and weights of the support with `size` components; `most` is the sum of counts.
+
+    `fine` multiplies the number of points along each axis: two of them tell the error.
+    """
     if support.kind == "one-hot":
         return Cubature([row.copy() for row in np.eye(size)], np.ones(size))
     if support.kind == "counts":
@@ -42,11 +45,11 @@ def cubature(support: Support, size: int, most: int = 1) -> Cubature:
         table = np.array(list(product(points, repeat=size)))
         return Cubature(list(table.T), np.ones(len(table)))
     if support.kind == "simplex":
-        return _simplex(size)
+        return _simplex(size, fine)
     if support.kind == "sphere":
-        return _sphere(size)
+        return _sphere(size, fine)
     if support.kind in ("vector", "interval"):
-        return _box(support, size)
+        return _box(support, size, fine)
     raise InternalError(f"no points for the support {support.text}")
 
 
@@ -79,11 +82,15 @@ def _unit(count: int) -> tuple[Array, Array, Array]:
     return p, q, step * p * q * np.pi * np.cosh(t)
 
 
-def _simplex(size: int) -> Cubature:
+def _count(axes: int, fine: float) -> int:
+    return int(fine * _STEPS[min(axes, 3)])
+
+
+def _simplex(size: int, fine: float) -> Cubature:
     """x₁ = p₁, x₂ = q₁p₂, …, the last q₁q₂…: broken off a stick; dx₁…dx_{K−1}."""
     if size == 1:
         return Cubature([np.ones(1)], np.ones(1))
-    grid = _grid([_unit(_STEPS[size - 1])] * (size - 1))
+    grid = _grid([_unit(_count(size - 1, fine))] * (size - 1))
     left, weight, x = 1.0, 1.0, []
     for p, q, w in grid:
         x.append(left * p)
@@ -92,11 +99,11 @@ def _simplex(size: int) -> Cubature:
     return Cubature([*x, left], weight)
 
 
-def _sphere(size: int) -> Cubature:
+def _sphere(size: int, fine: float) -> Cubature:
     """Polar angles: x₁ = cos φ₁, x₂ = sin φ₁ cos φ₂, …; the surface measure."""
     if size == 1:
         return Cubature([np.array([-1.0, 1.0])], np.ones(2))
-    count = _STEPS[min(size - 1, 3)] // 2
+    count = _count(size - 1, fine) // 2
     z, weight = np.polynomial.legendre.leggauss(count)
     polar = (np.pi * (z + 1) / 2, np.pi * weight / 2)
     turn = np.arange(count) * 2 * np.pi / count
@@ -109,18 +116,20 @@ def _sphere(size: int) -> Cubature:
     return Cubature([*x, sine], total)
 
 
-def _box(support: Support, size: int) -> Cubature:
-    """A power of an interval."""
-    t, step = _axis(_STEPS[size])
+def _box(support: Support, size: int, fine: float) -> Cubature:
+    """A power of an interval; the whole line in two halves, as |x| has its corner at 0."""
+    count = _count(size, fine)
+    t, step = _axis(count)
     low, high = (float(b) for b in (support.lower, support.upper))
     reach, speed = np.sinh(t) * np.pi / 2, np.cosh(t) * np.pi / 2
     if np.isinf(low) and np.isinf(high):
-        x, w = np.sinh(reach), step * speed * np.cosh(reach)
+        half, weight = np.exp(reach), step * speed * np.exp(reach)
+        x, w = np.concatenate([-half[::-1], half]), np.concatenate([weight[::-1], weight])
     elif np.isinf(low) or np.isinf(high):
         sign, end = (1.0, low) if np.isinf(high) else (-1.0, high)
         x, w = end + sign * np.exp(reach), step * speed * np.exp(reach)
     else:
-        p, _, weight = _unit(_STEPS[size])
+        p, _, weight = _unit(count)
         x, w = low + (high - low) * p, weight * (high - low)
     grid = _grid([(x, w)] * size)
     weights: Array = 1.0

@@ -25,6 +25,7 @@ Expr = Any
 Value = Any  # a number, or the list of a vector's components
 Point = dict[str, Value]
 SIZES = (2, 3, 4)
+_SETTLED = 3e-11
 BOX_SIZES = (1, 2)  # where every component is an axis of the quadrature
 
 
@@ -153,6 +154,20 @@ class Density:
     family: Family
     sizes: Mapping[Expr, int]
     point: Point
+    fine: float = 1.0
+
+    @property
+    def settled(self) -> bool:
+        """Whether fewer points say the same: the sums are then right to many digits."""
+        rough = Density(self.family, self.sizes, self.point, 0.8)
+        pairs = [(self.log_partition, rough.log_partition), (self.entropy, rough.entropy)]
+        pairs += list(zip(self.mean, rough.mean, strict=True))
+        pairs += [
+            (a, b)
+            for rows in zip(self.covariance, rough.covariance, strict=True)
+            for a, b in zip(*rows, strict=True)
+        ]
+        return all(abs(a - b) <= _SETTLED * max(1, abs(a)) for a, b in pairs)
 
     @cached_property
     def _table(self) -> tuple[Any, Any]:
@@ -175,7 +190,8 @@ class Density:
 
         here = Instance(self.point, self.sizes)
         most = here.value(self.family.support.upper) if self.family.support.kind == "counts" else 1
-        return cubature(self.family.support, here.size(self.family.components), int(most))
+        size = here.size(self.family.components)
+        return cubature(self.family.support, size, int(most), self.fine)
 
     def at(self, e: Expr) -> Any:
         """e(x) at all points: an array, or a list of them for a vector."""

@@ -33,7 +33,10 @@ def verify_components(family: Family, integral: Integral) -> str:
         if derived:
             should = _value(integral.log_partition, point, sizes)
         else:
-            should = mpmath.mpf(Density(family, sizes, point).log_partition)
+            density = Density(family, sizes, point)
+            if not density.settled:
+                continue
+            should = mpmath.mpf(density.log_partition)
         gap = abs(claimed - should) / max(1, abs(should))
         if not gap < TOLERANCE:
             raise UserError(
@@ -45,6 +48,8 @@ def verify_components(family: Family, integral: Integral) -> str:
             )
         worst = max(worst, gap)
         tried.update(sizes.items())
+    if not tried and family.components.free_symbols:
+        return "given: not checked (the quadrature does not settle)"
     at = ", ".join(f"{k} = {v}" for k, v in sorted(tried, key=str))
     what = "the derived form" if derived else "the density's own integral"
     return f"numeric: agrees with {what} to 1e-10" + (f" at {at}" if at else "")

@@ -256,7 +256,21 @@ class Lowering(MatrixLowering, AverageLowering):
             return sorted(x.args, key=sp.default_sort_key)
         return list(x.args)
 
+    def visit_total(self, x: Expr) -> n.Node:
+        raise UserError(
+            "sums over the components of a vector are not emitted",
+            where=self.where,
+            why=f"the rule has {x}",
+            how="`blrgen derive` has the rule, also as JSON that SymPy reads",
+        )
+
     def visit_Symbol(self, x: Expr) -> n.Node:
+        if x.name not in self.types and x.is_integer and x.is_positive:
+            raise UserError(
+                f"the size {x.name} of a vector has no name in emitted code",
+                where=self.where,
+                how="`blrgen derive` has the rule, also as JSON that SymPy reads",
+            )
         if x.name not in self.types:
             raise UserError(
                 f"unknown name {x.name} in an expression",

@@ -3,7 +3,8 @@
 Every name that is not the variable is data.  In an elementwise family data are
 numbers (one a coordinate).  Over vectors and matrices a name that starts with a
 capital is a matrix; any other is a number unless the formula needs a vector
-there: an operand added to a vector, an argument of dot, outer or transpose.
+there: an operand added to a vector, an argument of dot, outer or transpose.  Of
+vectors by their components data are vectors of the variable's size.
 """
 
 from __future__ import annotations
@@ -36,10 +37,15 @@ def read_loss(text: str, family: Family, *, where: str = WHERE) -> Loss:
     data = _data_names(tree, set(names))
     _check_names(data, family, text, where)
     ranks = {name: "scalar" for name in data}
-    if not family.elementwise:
+    if family.components is not None:
+        ranks = dict.fromkeys(data, "component")
+    elif not family.elementwise:
         ranks = _Ranks(tree, names, data, text, where).infer()
-    names |= {name: _symbol(name, rank) for name, rank in ranks.items()}
-    value = parse_ranked(text, names, where=where, elementwise=family.elementwise)
+    names |= {name: _symbol(name, rank, family) for name, rank in ranks.items()}
+    value = parse_ranked(
+        text, names, where=where, elementwise=family.elementwise,
+        components=family.components is not None,
+    )  # fmt: skip
     if value.rank != "scalar":
         raise UserError(
             "the loss is not a number", where=where, why=f"{text.strip()} is a {value.rank}",
@@ -83,9 +89,12 @@ def _check_names(data: dict[str, int], family: Family, text: str, where: str) ->
             ) from None
 
 
-def _symbol(name: str, rank: str) -> Expr:
+def _symbol(name: str, rank: str, family: Family) -> Expr:
     from blrgen.algebra import ranks
+    from blrgen.algebra.components import Component
 
+    if rank == "component":
+        return Component(name, family.components)
     return {"scalar": ranks.scalar, "vector": ranks.vec, "matrix": ranks.mat}[rank](name)
 
 

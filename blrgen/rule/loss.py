@@ -32,6 +32,7 @@ from blrgen.core import Derivation
 from blrgen.errors import UserError
 from blrgen.expect.probes import Probe
 from blrgen.geometry.geometry import gaussian_moment
+from blrgen.rule.component_loss import component_value
 from blrgen.rule.data import data_quantities, with_hyperparameters
 
 Expr = Any
@@ -88,6 +89,8 @@ def derivative(d: Derivation, order: int) -> Expr:
 
 def _value(d: Derivation, probe: Probe) -> Expr | None:
     theta = d.family.variable
+    if d.geometry.ring.components:
+        return component_value(d, probe, derivative(d, 0))
     if probe.stand_in or probe.at in ("score", "implicit"):
         return None
     if probe.at == "weighted":

@@ -329,3 +329,42 @@ def test_json_expressions_are_read_by_sympy(name: str) -> None:
         f = sp.lambdify(list(known.values())[:-1], e, [{"total": np.sum}, "scipy", "numpy"])
         mean += np.atleast_1d(f(*(values[n] for n in known if n != "total"))).tolist()
     assert close(mean, numbers["mean"], 1e-10)
+
+
+STRANGERS = {
+    "simplex, α − 1": ("simplex", '["log(x)"]', 'eta = "(-1, oo)^K"', ""),
+    "one coin for all": ("{0, 1}^d", '["sum(x)"]', 'eta = "(-oo, oo)"', ""),
+    "scores": ("one-hot", '["dot(w, x)"]', 'eta = "(-oo, oo)"', '[fixed]\nw = "R^K"'),
+    "corners at zero": ("R^d", '["sum(abs(x))"]', 'eta = "(-oo, 0)"', ""),
+    "one shape, many rates": (
+        "(0, oo)^d", '["x", "sum(log(x))"]', 'b = "(-oo, 0)^d"\na = "(-1, oo)"', "",
+    ),
+    "known size": ("counts summing to 3 in R^3", '["head(x)"]', 'eta = "R^2"', ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STRANGERS)
+def test_families_nobody_has_seen(case: str, tmp_path: Path) -> None:
+    support, statistics, natural, more = STRANGERS[case]
+    base = 'base_measure = "1/prod(factorial(x))"\n' if "counts" in support else ""
+    file = tmp_path / "seen.toml"
+    file.write_text(
+        f'name = "seen"\nvariable = "x"\nsupport = "{support}"\nstatistics = {statistics}\n'
+        f"{base}[natural]\n{natural}\n{more}\n"
+    )
+    findings = check(str(file))
+    assert [f.text for f in findings if f.status == "refuted"] == []
+    levels = {f.stage: f.level for f in findings}
+    for stage in ("normalised", "mean", "covariance", "convexity", "entropy", "entropy gradient"):
+        assert levels[stage] == "numeric"
+
+
+def test_a_quadrature_that_does_not_settle_refutes_nothing(tmp_path: Path) -> None:
+    """A density with a corner away from zero."""
+    file = tmp_path / "corner.toml"
+    file.write_text(
+        'name = "corner"\nvariable = "x"\nsupport = "R^d"\nstatistics = ["sum(abs(x - 1))"]\n'
+        'log_partition = "d*log(2) - d*log(-eta)"\n[natural]\neta = "(-oo, 0)"\n'
+    )
+    findings = check(str(file))
+    assert [f.stage for f in findings if f.status == "refuted"] == []

@@ -58,6 +58,7 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
     rule = with_noise(rule)
     variables = _variables(rule)
     types = {v.name: v.type for v in variables}
+    _one_number_over_draws(rule, types)
     matrices = any(v.type.rank in ("vector", "symmetric", "matrix") for v in variables)
     lowering = Lowering(types)
     statements: dict[str, list[Statement]] = {phase: [] for phase in PHASES}
@@ -83,6 +84,18 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
         tuple(lowering.expectations),
     )
     return program, lowering.meanings
+
+
+def _one_number_over_draws(rule: Rule, types: dict[str, Type]) -> None:
+    """An input that is one number beside arrays has no place to be summed over draws."""
+    mixed = any(types[q.name].rank == "elementwise" for q in rule.of("state"))
+    for q in rule.of("input"):
+        if mixed and rule.of("draw") and types[q.name] == SCALAR:
+            raise UserError(
+                f"{q.name}, one number for all components, is not averaged over draws",
+                why="emitted classes average arrays only",
+                how="--delta, which needs no draws",
+            )
 
 
 def with_noise(rule: Rule) -> Rule:

@@ -220,6 +220,10 @@ def _inverse_mean(context: Context) -> tuple[str, str]:
     return "numeric", f"{kind}; λ(μ) within {within(worst.gap)} of λ at {_where(context)}"
 
 
+def _sampling(context: Context) -> tuple[str, str]:
+    raise NotChecked("no sampler for vectors by their components")
+
+
 _STAGES: dict[str, Callable[[Context], tuple[str, str]]] = {
     "normalised": _normalised,
     "mean": _mean,
@@ -229,4 +233,5 @@ _STAGES: dict[str, Callable[[Context], tuple[str, str]]] = {
     "entropy gradient": _entropy_gradient,
     "parametrisations": _parametrisations,
     "inverse mean": _inverse_mean,
+    "sampling": _sampling,
 }

@@ -186,6 +186,7 @@ def _product(s: Separated, problem: Problem) -> Integral | None:
     value = s.constant + s.total(sp.expand(found.log_partition, log=False))
     return found.with_(
         log_partition=value,
+        sampler=None,  # it would draw one number
         method=f"{found.method}, component by component",
         because=f"the components are independent; {found.because}",
         quadratic=found.quadratic and tuple(q.xreplace({one: s.x}) for q in found.quadratic),

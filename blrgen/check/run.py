@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,7 @@ from blrgen.errors import InternalError, UserError
 if TYPE_CHECKING:
     from blrgen.check.context import Context
 
-SECONDS = 60  # for one stage
+SECONDS = 30  # for one stage
 Progress = Callable[[str], None]
 
 
@@ -99,6 +100,11 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
         yield Finding(name, True, f"not checked: {reason}", NOT_CHECKED)
     except (UserError, InternalError) as error:
         yield Finding(name, False, str(error), "refuted")
+    except Exception as bug:  # one stage's bug leaves the others' lines
+        if os.environ.get("BLRGEN_DEBUG"):
+            raise
+        said = f"this is a bug in blrgen, not in the file: {type(bug).__name__}: {bug}"
+        yield Finding(name, False, said, "bug")
     else:
         if isinstance(found, tuple):
             level, text = found

@@ -104,6 +104,24 @@ r = { domain = "(0, oo)", natural = "-eta" }
 mean = ["1/r"]
 """
 
+PACKED = """
+name = "packed-here"
+variable = ["x", "y"]
+support = ["(-oo, oo)", "(-oo, oo)"]
+statistics = ["x**2", "y**2", "x*y"]
+log_partition = "log(2*pi) - log(4*eta1*eta2 - eta3**2)/2"
+[natural]
+eta1 = "(-oo, 0)"
+eta2 = "(-oo, 0)"
+eta3 = "(-2*sqrt(eta1*eta2), 2*sqrt(eta1*eta2))"
+[check]
+mean = [
+  "-2*eta2/(4*eta1*eta2 - eta3**2)",
+  "-2*eta1/(4*eta1*eta2 - eta3**2)",
+  "eta3/(4*eta1*eta2 - eta3**2)",
+]
+"""
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -161,6 +179,13 @@ MISTAKES = {
         CATEGORICAL.partition("[check]")[0].replace('"x*(2-x)", "x*(x-1)/2"', '"x", "x**2"'),
         "{0, 1, 2}", "{0, 1}", "minimality", r"= 0",
     ),
+    "off-diagonal of a packed symmetric matrix counted twice, in the log-partition": Mistake(
+        PACKED, "- log(4*eta1*eta2 - eta3**2)/2", "- log(4*eta1*eta2 - 4*eta3**2)/2",
+        "log-partition", "normalises with",
+    ),
+    "off-diagonal of a packed symmetric matrix counted twice, in the mean": Mistake(
+        PACKED, '"eta3/(4', '"2*eta3/(4', "claim mean[3]", "should be"
+    ),
     "inversion that fails silently": Mistake(
         POISSON, '"log(mu)"', '"log(mu - 1/2) + 1/(2*mu)"', "claim inverse_mean[1]", "should be"
     ),
@@ -214,3 +239,20 @@ def test_the_mistake_is_caught(tmp_path: Path, name: str) -> None:
 )  # fmt: skip
 def test_the_right_file_passes(tmp_path: Path, right: str) -> None:
     assert [f for f in found(tmp_path, right) if not f.passed] == []
+
+
+def test_the_right_packed_file_passes(tmp_path: Path) -> None:
+    stages = ("minimality", "log-partition", "normalised", "mean", "covariance", "claims")
+    lines = found(tmp_path, PACKED, stages)
+    assert [f for f in lines if f.status != "ok"] == []
+    assert len(lines) == 9
+
+
+@pytest.mark.parametrize("at", ["eta1=-1,eta2=-1", "eta1=1,eta2=1", "eta1=0,eta2=-1"])
+def test_parameters_outside_the_domain_have_no_answer(invoke, tmp_path: Path, at: str) -> None:
+    """Not the nonsense that a formula gives there: which one is outside, and of what."""
+    path = tmp_path / "family.toml"
+    path.write_text(GAMMA)
+    said = invoke("show", str(path), "--at", at)
+    assert (said.code, said.out) == (2, "")
+    assert "outside" in said.err

@@ -28,6 +28,8 @@ DEVIATIONS = 4.5  # of a mean, in standard errors
 def run(context: Context) -> tuple[str, str]:
     """A sample at two interior points against the tables of the density."""
     family = context.family
+    if not family.elementwise or family.joint or family.components is not None:
+        raise NotChecked("draws of one variable are compared, not of vectors and matrices")
     tables = dict(zip(map(_key, context.points), context.tables, strict=False))
     sampler = context.geometry.integral.sampler
     discrete = family.support.kind in ("finite", "integers")

@@ -19,7 +19,7 @@ def point(text: str, flag: str = "--at", *, exact: bool = False) -> dict[str, An
     found: dict[str, Any] = {}
     for part in filter(None, (p.strip() for p in _parts(text))):
         name, equals, value = (x.strip() for x in part.partition("="))
-        number = _decimal(value) if exact else _value(value)
+        number = _decimal(value) if exact and value[:1] != "[" else _value(value)
         if not equals or not name.isidentifier() or number is None:
             raise UserError(
                 f"{part!r:.80} is not NAME=VALUE with a finite number",

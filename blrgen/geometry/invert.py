@@ -50,9 +50,11 @@ class Inversion:
     reason: str = ""
 
     @property
-    def values(self) -> tuple[float, ...]:
-        """The natural parameters as doubles."""
-        return tuple(float(x) for x in self.natural)
+    def values(self) -> tuple[Any, ...]:
+        """The natural parameters as doubles, vectors as lists."""
+        return tuple(
+            [float(v) for v in x] if isinstance(x, list) else float(x) for x in self.natural
+        )
 
 
 class Outside(Exception):
@@ -65,7 +67,11 @@ def natural_of_mean(
 ) -> Inversion:  # fmt: skip
     """λ(μ), in closed form where there is one; a μ that no member has is refused."""
     family = geometry.family
-    if not geometry.ring.elementwise or family.components is not None:
+    if family.components is not None:
+        from blrgen.geometry.invert_components import natural_of_vectors
+
+        return Inversion(*natural_of_vectors(geometry, _named(geometry, mean), fixed or {}))
+    if not geometry.ring.elementwise:
         raise UserError(
             f"the mean parameters of {family.name!r} are vectors or matrices",
             where="natural_of_mean",
@@ -103,6 +109,12 @@ def out_of_range(family: Family, target: Vector, direction: list[float]) -> User
 
 def _target(geometry: Geometry, mean: Any) -> Vector:
     """μ as exact numbers, in the order of the statistics."""
+    with mpmath.workdps(_DIGITS):
+        return [_number(v, name) for name, v in _named(geometry, mean).items()]
+
+
+def _named(geometry: Geometry, mean: Any) -> dict[str, Any]:
+    """The mean parameters by name, in the order of the statistics."""
     from blrgen.geometry.inverse import mean_symbols
 
     names = [s.name for s in mean_symbols(geometry)]
@@ -117,8 +129,7 @@ def _target(geometry: Geometry, mean: Any) -> Vector:
         said = [f"missing: {', '.join(missing)}"] if missing else []
         said += [f"not a mean parameter: {', '.join(extra)}"] if extra else []
         raise UserError("; ".join(said), how=f"give {','.join(f'{n}=…' for n in names)}")
-    with mpmath.workdps(_DIGITS):
-        return [_number(mean[n], n) for n in names]
+    return {n: mean[n] for n in names}
 
 
 def _number(value: Any, name: str) -> Number:
@@ -283,17 +294,20 @@ class _Newton:
             point[p.symbol] = exact
         return True
 
-    def bounds(self, x: Vector) -> list[tuple[Number, Number]]:
-        """The ends of every domain, which may depend on earlier parameters."""
+    def bounds(self, x: Vector, i: int) -> tuple[Number, Number]:
+        """The ends of a domain, which may depend on the parameters before it."""
         from blrgen.numeric.branch import number
+        from blrgen.prove.evaluate import Undefined
 
-        point, found = dict(self.constants), []
-        for p, value in zip(self.family.natural, x, strict=True):
-            low = -mpmath.inf if p.domain.lower is None else number(p.domain.lower, point)
-            high = mpmath.inf if p.domain.upper is None else number(p.domain.upper, point)
-            found.append((low, high))
-            point[p.symbol] = value
-        return found
+        domain = self.family.natural[i].domain
+        names = [p.symbol for p in self.family.natural[:i]]
+        point = {**self.constants, **dict(zip(names, x[:i], strict=True))}
+        try:
+            low = -mpmath.inf if domain.lower is None else number(domain.lower, point)
+            high = mpmath.inf if domain.upper is None else number(domain.upper, point)
+        except Undefined as e:
+            raise Outside(str(e)) from e
+        return low, high
 
     def _start(self) -> _State | None:
         """The best of a grid of points over the orders of magnitude."""
@@ -301,10 +315,10 @@ class _Newton:
         sizes = {1: (-12, -6, -3, 0, 3, 6, 12), 2: (-9, -4, 0, 4, 9), 3: (-4, 0, 4)}
         best: _State | None = None
         for powers in product(sizes.get(count, (0,)), repeat=count):
-            x = self._placed([mpmath.mpf(10) ** (mpmath.mpf(k) / 2) for k in powers], powers)
-            if not self.feasible(x):
-                continue
             try:
+                x = self._placed([mpmath.mpf(10) ** (mpmath.mpf(k) / 2) for k in powers], powers)
+                if not self.feasible(x):
+                    continue
                 state = self.at(x)
             except Outside:
                 continue
@@ -315,7 +329,7 @@ class _Newton:
     def _placed(self, sizes: Vector, powers: tuple[int, ...]) -> Vector:
         x: Vector = [mpmath.mpf(0)] * len(sizes)
         for i, (size, power) in enumerate(zip(sizes, powers, strict=True)):
-            low, high = self.bounds(x)[i]
+            low, high = self.bounds(x, i)
             if mpmath.isinf(low) and mpmath.isinf(high):
                 sign = 0 if power == 0 else 1 if power > 0 else -1
                 x[i] = sign * mpmath.mpf(10) ** (abs(mpmath.mpf(power)) / 4)
@@ -369,25 +383,24 @@ class _Newton:
         rise = mpmath.fdot(move, state.slope)
         part = mpmath.mpf(1)
         for _ in range(12 if self.numeric else 40):
-            x = self._moved(state.x, [part * m for m in move])
-            if self.feasible(x):
-                try:
-                    after = self.at(x)
-                except Outside:
-                    after = None
-                if after is not None and mpmath.isfinite(after.gain):
-                    noise = state.noise + after.noise
-                    if after.gain >= state.gain + part * rise / 1000 - noise:
-                        return after
+            try:
+                x = self._moved(state.x, [part * m for m in move])
+                after = self.at(x) if self.feasible(x) else None
+            except Outside:
+                after = None
+            if after is not None and mpmath.isfinite(after.gain):
+                noise = state.noise + after.noise
+                if after.gain >= state.gain + part * rise / 1000 - noise:
+                    return after
             part /= 4 if part == 1 else 8
         return None
 
     def _moved(self, x: Vector, move: Vector) -> Vector:
         """x + Δ, in the logarithm of the distance to an end where Δ is long against it."""
-        before, made = self.bounds(x), list(x)
+        made = list(x)
         for i, step in enumerate(move):
-            low0, high0 = before[i]
-            low, high = self.bounds(made)[i]
+            low0, high0 = self.bounds(x, i)
+            low, high = self.bounds(made, i)
             if mpmath.isinf(low) and mpmath.isinf(high):
                 made[i] = x[i] + step
             elif mpmath.isinf(high):

@@ -10,6 +10,7 @@ import pytest
 
 from blrgen.errors import UserError
 from blrgen.geometry import geometry_of
+from blrgen.prove.evaluate import evaluate
 from blrgen.read.family import read_family
 
 mp = mpmath.mp
@@ -217,3 +218,28 @@ def test_beyond_what_the_domain_reaches_is_not_converged(tmp_path: Path) -> None
 def test_what_cannot_be_asked(mean: Any, fixed: Any, said: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=said):
         geometry(NEGATIVE_BINOMIAL, tmp_path).natural_of_mean(mean, fixed)
+
+
+def test_domains_that_depend_on_other_parameters() -> None:
+    """Normal-gamma: four parameters, the last one's domain ends at η₁²/(4η₂)."""
+    g = geometry_of(read_family("normal-gamma"))
+    point = {"eta1": 1.0, "eta2": -0.75, "eta3": 3.5, "eta4": -2.0}
+    with mpmath.workdps(40):
+        at = {x: mp.mpf(point[x.name]) for x in g.natural}
+        mean = [evaluate(m, at) for m in g.mean]
+    found = g.natural_of_mean(mean)
+    assert found.converged
+    assert found.values == pytest.approx(tuple(point.values()), rel=1e-12)
+
+
+def test_vectors() -> None:
+    """Dirichlet: the parameters of the means of the logarithms, K from their number."""
+    g = geometry_of(read_family("dirichlet"))
+    alpha = [mp.mpf("0.5"), mp.mpf(2), mp.mpf(700)]
+    with mpmath.workdps(40):
+        mean = [mp.psi(0, a) - mp.psi(0, sum(alpha)) for a in alpha]
+    found = g.natural_of_mean([mean])
+    assert found.converged
+    shift = {float(a - b) for a, b in zip(found.natural[0], alpha, strict=True)}
+    assert max(shift) - min(shift) < 1e-12
+    assert found.residual < 1e-25

@@ -21,11 +21,12 @@ def render_inversion(geometry: Any, mean: Mapping[str, Any], format: str) -> tup
     fixed = {k: v for k, v in mean.items() if k in names}
     found = natural_of_mean(geometry, {k: v for k, v in mean.items() if k not in names}, fixed)
     place = dict(zip(geometry.natural, found.natural, strict=bool(found.natural)))
-    natural = {x.name: float(v) for x, v in place.items()}
-    working = working_values(geometry, place, constants_of(family, fixed)) if place else {}
+    natural = {x.name: v for x, v in zip(geometry.natural, found.values, strict=bool(place))}
+    scalar = bool(place) and family.components is None
+    working = working_values(geometry, place, constants_of(family, fixed)) if scalar else {}
     data = {
         "name": family.name,
-        "mean": {k: float(v) for k, v in mean.items()},
+        "mean": {k: _plain(v) for k, v in mean.items()},
         "natural": natural,
         "working": working,
         "converged": found.converged,
@@ -35,10 +36,14 @@ def render_inversion(geometry: Any, mean: Mapping[str, Any], format: str) -> tup
     }
     if format == "json":
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n", found.converged
-    rows = [("mean", unicode_name(k), digits(float(v))) for k, v in mean.items()]
+    rows = [("mean", unicode_name(k), digits(_plain(v))) for k, v in mean.items()]
     rows += [("natural", unicode_name(k), digits(v)) for k, v in natural.items()]
     rows += [("working", unicode_name(k), digits(v)) for k, v in working.items()]
     how = f"in {found.iterations} Newton steps" if found.iterations else "in closed form"
     said = f"converged {how}" if found.converged else f"NOT CONVERGED: {found.reason}"
     rows.append(("search", said, f"residual {found.residual:.1g}"))
     return f"{family.title}\n{table(rows)}\n", found.converged
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, list) else float(value)

@@ -19,7 +19,7 @@ Expr = Any
 def apply(d: Derivation, option: str | None) -> Derivation:
     from dataclasses import replace
 
-    from blrgen.approximate.rewrite import put, refuse, say
+    from blrgen.approximate.rewrite import drop_unused, put, refuse, say
     from blrgen.core import Assignment
     from blrgen.rule.arrange import arrange
     from blrgen.rule.assemble import rule_of
@@ -44,7 +44,10 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         Assignment(f"{x.name}_next", arrange(geometry.ring.tidy(x + rho * step), [rho]))
         for x, step in zip(geometry.working, working_step(d), strict=True)
     )
-    d = put(d.with_(rule=replace(d.rule, assignments=made)), coordinates="working")
+    letters = {s.name for s, _ in d.expectation.metric}
+    kept = tuple(a for a in d.rule.assignments if a.name in letters)
+    d = put(d.with_(rule=replace(d.rule, assignments=(*kept, *made))), coordinates="working")
+    d = drop_unused(d)
     names = ", ".join(p.name for p in geometry.family.working)
     return say(d, "coordinates", option, "Working coordinates",
                f"the natural-gradient step taken in ({names}): "

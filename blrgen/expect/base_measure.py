@@ -13,6 +13,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.partial import NoDerivative
 from blrgen.errors import InternalError, UserError
 from blrgen.expect.moments import expected_value, span
 from blrgen.geometry.geometry import Geometry
@@ -70,5 +71,5 @@ def _closed(geometry: Geometry, log_h: Expr) -> tuple[Expr, ...] | None:
         return None
     try:
         return geometry.mean_gradient_of(value)
-    except InternalError:
+    except (InternalError, NoDerivative):
         return None

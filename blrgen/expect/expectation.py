@@ -25,6 +25,7 @@ from blrgen.errors import InternalError
 from blrgen.expect.base_measure import LogBase, log_base_of
 from blrgen.expect.components import identities, unit_vectors
 from blrgen.expect.identities import Identity, NoIdentity, find_identity
+from blrgen.expect.metric import long_metric, solve_metric
 from blrgen.expect.moments import Split, split
 from blrgen.expect.operators import Operator, find_operators
 from blrgen.expect.probes import (
@@ -56,6 +57,7 @@ class Expectation:
     operators: tuple[Operator, ...] = ()
     split: Split | None = None  # how a concrete loss was taken apart
     base: LogBase | None = None  # the case of E_q[log h]; None: constant or closed
+    metric: tuple[tuple[Expr, Expr], ...] = ()  # letters for entries of F, where these are long
     current: bool = False  # the loss is ℓ − log q as it stands: the entropy's gradient cancels
 
     @property
@@ -234,9 +236,7 @@ def _moments(geometry: Geometry, base: LogBase, parts: Split) -> Expectation:
         else "𝔼_q[ℓ] has a closed form, so ∇_μ𝔼_q[ℓ] = F⁻¹∇_λ of it"
     )
     gradient = tuple(geometry.to_working(x) for x in _closed_gradient(geometry, parts))
-    return Expectation(
-        "moments", why, (), gradient, _pulled(geometry, gradient), split=parts, base=base
-    )
+    return Expectation("moments", why, (), gradient, (), split=parts, base=base)
 
 
 def _closed_gradient(geometry: Geometry, parts: Split | None) -> tuple[Expr, ...]:
@@ -244,20 +244,6 @@ def _closed_gradient(geometry: Geometry, parts: Split | None) -> tuple[Expr, ...
         return tuple(sp.S.Zero for _ in geometry.natural)
     extra = geometry.mean_gradient_of(parts.expected)
     return tuple(c + e for c, e in zip(parts.coefficients, extra, strict=True))
-
-
-def _pulled(geometry: Geometry, gradient: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """∇_ψ from ∇_μ: (∂μ/∂ψ)ᵀ, for scalar parameters."""
-    if not geometry.ring.elementwise:
-        return ()
-    from blrgen.algebra.partial import partial
-
-    return tuple(
-        sp.Add(
-            *[partial(m, x) * g for m, g in zip(geometry.mean_in_working, gradient, strict=True)]
-        )
-        for x in geometry.working
-    )
 
 
 def _assembled(
@@ -285,7 +271,11 @@ def _assembled(
     for x, o in served.items():
         moved = sp.Add(*[c * symbol[f] for c, f in o.terms])
         slopes[x] = moved - sp.Add(*[a * slopes[y] for y, a in o.along])
-    solved = _solved(geometry, [slopes[x] for x in coordinates], coordinates)
+    metric = long_metric(geometry) if coordinates == geometry.natural else {}
+    if metric:
+        solved, metric = solve_metric(geometry, metric, [slopes[x] for x in coordinates])
+    else:
+        solved = _solved(geometry, [slopes[x] for x in coordinates], coordinates)
     exact = _closed_gradient(geometry, parts)
     gradient = tuple(geometry.to_working(a + b) for a, b in zip(exact, solved, strict=True))
     route, because = _described(geometry, operators, scored, reason)
@@ -296,10 +286,11 @@ def _assembled(
         because,
         (*weighted, *scores),
         gradient,
-        _pulled(geometry, gradient),
+        (),
         operators=operators,
         split=parts,
         base=base,
+        metric=tuple((s, x.xreplace(geometry.natural_of_working)) for s, x in metric.items()),
     )
 
 
@@ -381,13 +372,17 @@ def _by_implicit(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
     subject = Subject(None, base.case == "open")
     names = fresh(family, "g", len(geometry.natural))
     probes = tuple(implicit_probe(geometry, name, i, subject) for i, name in enumerate(names))
-    slopes = [p.symbol for p in probes]
-    solved = geometry.solve_dual(slopes, geometry.mean, geometry.natural)
+    slopes, metric = [p.symbol for p in probes], long_metric(geometry)
+    if metric:
+        solved, metric = solve_metric(geometry, metric, slopes)
+    else:
+        solved = geometry.solve_dual(slopes, geometry.mean, geometry.natural)
     gradient = tuple(geometry.to_working(x) for x in solved)
     return Expectation(
         "implicit",
         "implicit reparameterisation, ∂x/∂λ = −(∂F/∂λ)/q along a draw; ∇_λ = F∇_μ, solved for ∇_μ",
-        probes, gradient, _pulled(geometry, gradient), base=base,
+        probes, gradient, (), base=base,
+        metric=tuple((s, x.xreplace(geometry.natural_of_working)) for s, x in metric.items()),
     )  # fmt: skip
 
 

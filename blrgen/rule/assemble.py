@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import sympy as sp
-
 from blrgen.core import (
     Assignment,
     Derivation,
@@ -95,9 +93,8 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
     parameters = family.working or family.natural
     domains = {p.symbol: p.domain for p in parameters}
     first = starts((*family.fixed, *parameters))
-    first = moved_off(
-        first, geometry.working, domains, [x for _, x in exact.working_next] or [sp.S.Zero]
-    )
+    values = [x for _, x in (*exact.working_next, *expectation.metric)]
+    first = moved_off(first, geometry.working, domains, values)
     orders = dict(expectation.orders)
     for x in geometry.working:
         quantities.append(
@@ -113,12 +110,17 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
     quantities.append(hyper("rho"))
     quantities += [_constant(p, first[p.symbol]) for p in family.fixed]
     taken = {q.name for q in quantities} | {p.name for p in family.natural}
-    named = divisors([value for _, value in exact.working_next], taken)
+    named = divisors(geometry.ring, [value for _, value in exact.working_next], taken)
     quantities += [
         Quantity(s.name, "intermediate", "elementwise", s, "divisor that the terms of F⁻¹ share")
         for s in named.values()
     ]
+    quantities += [
+        Quantity(s.name, "intermediate", "elementwise", s, "part of F⁻¹")
+        for s, _ in expectation.metric
+    ]
     assignments = (
+        *(Assignment(s.name, entry) for s, entry in expectation.metric),
         *(Assignment(s.name, divisor) for divisor, s in named.items()),
         *(
             Assignment(f"{x.name}_next", arrange(value.xreplace(named), [RHO]))

@@ -7,19 +7,29 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.ring import Ring
+
 Expr = Any
 _LONG = 8  # operations up to which a divisor is written out
+_OFTEN = 5  # how often a shorter one must occur to get a name
+_SHORT = 3
 
 
-def divisors(expressions: Sequence[Expr], taken: set[str]) -> dict[Expr, Expr]:
+def divisors(ring: Ring, expressions: Sequence[Expr], taken: set[str]) -> dict[Expr, Expr]:
     """Divisor → the symbol to write for it; deterministic, empty when none is long."""
+    if not ring.elementwise:
+        return {}
     count: dict[Expr, int] = {}
     for x in expressions:
         for term in sp.Add.make_args(x):
             for f in sp.Mul.make_args(term):
                 if f.is_commutative and f.is_Pow and f.exp == -1 and f.base.is_Add:
                     count[f.base] = count.get(f.base, 0) + 1
-    long = [d for d, n in count.items() if n > 1 and sp.count_ops(d) > _LONG]
+    long = [
+        d
+        for d, n in count.items()
+        if n > 1 and sp.count_ops(d) > (_SHORT if n >= _OFTEN else _LONG)
+    ]
     found: dict[Expr, Expr] = {}
     for d in sorted(long, key=sp.default_sort_key):
         name = "det" if not found else f"det{len(found) + 1}"

@@ -163,7 +163,7 @@ def _expectation_lines(geometry: Geometry, expectation: Expectation) -> list[Ste
     extra = _gradient_notation(
         "E", f"𝔼_q[{subject}]", rf"\mathbb{{E}}_q[{latex}]", len(expectation.mean_gradient)
     )
-    named = divisors(expectation.mean_gradient, set())
+    named = divisors(geometry.ring, expectation.mean_gradient, set())
     spelled = [p for p in expectation.probes if p.formula[0]]
     chain = (
         "the chain rule, ∇_ψ = (∂μ/∂ψ)ᵀ∇_μ, solved for ∇_μ"
@@ -179,6 +179,7 @@ def _expectation_lines(geometry: Geometry, expectation: Expectation) -> list[Ste
                     for i, x in _numbered(expectation.mean_gradient)
                 ),
                 *(Equation(s, divisor) for divisor, s in named.items()),
+                *(Equation(s, entry) for s, entry in expectation.metric),
                 *(Equation(p.symbol, sym(f"{p.name}_is")) for p in spelled),
             ),
             chain,
@@ -238,7 +239,7 @@ def _rule_lines(
 ) -> list[Step]:
     ring = geometry.ring
     notation = probe_notation(rule)
-    named = divisors(exact.natural_next.parts, set())
+    named = divisors(ring, exact.natural_next.parts, set())
     natural = tuple(
         Equation(ring.symbol_like(x, f"{x.name}_next"), arrange(y.xreplace(named), [RHO]))
         for x, y in zip(geometry.natural, exact.natural_next.parts, strict=True)

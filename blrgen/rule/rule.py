@@ -132,18 +132,13 @@ def _solve_for(side: Expr, right: Expr, unknown: Expr, ring: Ring) -> Expr:
 
 
 def _branches(side: Expr, right: Expr, unknown: Expr) -> list[Expr]:
-    """Solutions of a·f(x) + b = right, with f a power, or a function that has an inverse."""
+    """Solutions of a·xᵖ + b = right; other functions are left to the chart, ψ⁺ = ψ(λ⁺)."""
     free, holder = side.as_independent(unknown, as_Add=True)
     slope, power = holder.as_independent(unknown, as_Add=False)
     level = sp.cancel((right - free) / slope)
     if power.is_Pow and power.base == unknown and not power.exp.has(unknown):
         root = level ** (1 / power.exp)
         return [root] if unknown.is_nonnegative else [root, -root]
-    if len(power.args) == 1 and hasattr(power, "inverse"):
-        inside = power.args[0]
-        value = power.inverse()(level)
-        if partial(inside, unknown, 2) == 0:
-            return [sp.expand((value - inside.subs(unknown, 0)) / partial(inside, unknown))]
     return []
 
 

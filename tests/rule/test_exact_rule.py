@@ -93,7 +93,10 @@ def inside(d: Derivation) -> dict[str, Any]:
     (point,) = interior_points(d.family, 1)
     env: dict[str, Any] = {q.name: 0.3 + rng.random() for q in d.rule.of("input")}
     env |= {k.name: float(v) for k, v in point.items()} | {"rho": 0.01}
-    return env | {w.name: number(x, env) for w, x in d.geometry.working_of_natural.items()}
+    env |= {w.name: number(x, env) for w, x in d.geometry.working_of_natural.items()}
+    for letter, entry in d.expectation.metric:
+        env[letter.name] = number(entry, env)
+    return env
 
 
 def environment(d: Derivation, size: int) -> dict[str, Any]:

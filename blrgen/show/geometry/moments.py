@@ -62,7 +62,8 @@ def entropy_case(g: Any) -> str:
     variables = getattr(g.family, "variables", None) or (g.family.variable,)
     if not sp.sympify(g.family.base_measure).has(*variables):
         return f"{general}; here h is constant, and what is left is −λ"
-    extra = [sp.expand(-x - e) for x, e in zip(g.natural, g.entropy_gradient, strict=True)]
+    gaps = [-x - e for x, e in zip(g.natural, g.entropy_gradient, strict=True)]
+    extra = [sp.expand(e) if sp.count_ops(e) <= _LONG else e for e in gaps]
     if all(e == 0 for e in extra):
         return f"{general}; here h is not constant, but its term is 0"
     if not any(e.has(*g.natural) for e in extra):

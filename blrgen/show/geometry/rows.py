@@ -134,9 +134,11 @@ def words(left: str, right: str) -> Formula:
 
 def primed(pairs: Iterable[tuple[Expr, Expr]]) -> Shown:
     """How the second member's names read: the first's with a prime."""
-    pairs = [*pairs, *((sp.Symbol(n), sp.Symbol(n + "_0")) for n in LETTERS)]
+    own = list(pairs)
+    known = {x.name for x, _ in own}
+    own += [(sp.Symbol(n), sp.Symbol(n + "_0")) for n in LETTERS if not {n, n + "_0"} & known]
     return tuple(
-        (other.name, (unicode_name(x.name) + "′", latex_name(x.name) + "'")) for x, other in pairs
+        (other.name, (unicode_name(x.name) + "′", latex_name(x.name) + "'")) for x, other in own
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import mpmath
 import sympy as sp
 
-from blrgen.core import Domain, Family, Parameter
+from blrgen.core import Domain, Family, Parameter, Support
 
 Expr = Any
 _SHIFTS = ((1, 3), (5, 7), (9, 4))
@@ -144,3 +144,25 @@ def first_not_positive(x: Expr, family: Family) -> dict[Expr, Expr] | None:
         if _sign_at(x, point) in (0, -1):
             return point
     return None
+
+
+def first_negative(h: Expr, family: Family) -> dict[Expr, Expr] | None:
+    """A point of the support (and constants) at which h is negative, if one of a few is."""
+    x, support = family.variable, family.support
+    if h == 1 or not h.has(x) or support.kind not in ("finite", "integers", "interval", "vector"):
+        return None
+    for point in parameter_points(family.fixed, 3):
+        for place in _support_points(support, point):
+            if _sign_at(h, {**point, x: place}) == -1:
+                return {x: place, **point}
+    return None
+
+
+def _support_points(support: Support, point: dict[Expr, Expr]) -> list[Expr]:
+    if support.kind == "finite":
+        return list(support.points)
+    low, high = (sp.sympify(e).subs(point) for e in (support.lower, support.upper))
+    if support.kind == "integers":
+        start = -3 if low == -sp.oo else low
+        return [start + k for k in range(8) if start + k <= high]
+    return [next(iter(p.values())) for p in _places(sp.Dummy("x"), (low, high), {})]

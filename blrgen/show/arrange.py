@@ -101,6 +101,8 @@ class Arranger:
             return self._trace(e.args[0])
         if isinstance(e, Relational):
             return Compare(_RELATIONS[e.rel_op], self.node(e.lhs), self.node(e.rhs))
+        if hasattr(e, "plain"):  # a function of this package that has a formula
+            return self.node(e.plain())
         if isinstance(e, sp.Piecewise):
             arms = [(self.node(v), None if c == sp.true else self.node(c)) for v, c in e.args]
             return Cases(tuple(arms))

@@ -15,7 +15,7 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate.exponents import tidy_numbers
 from blrgen.geometry.integrate.problem import Integral, Problem, exponent_of
-from blrgen.geometry.points import first_not_positive
+from blrgen.geometry.points import first_negative, first_not_positive
 from blrgen.numeric.nodes import log_partition_node
 
 RULES = (
@@ -72,6 +72,8 @@ def _signed(problem: Problem) -> Problem:
 
 def log_integral(family: Family, ring: Ring) -> Integral:
     """A(λ) for the family, by the first rule that applies."""
+    if isinstance(ring, Elementwise):
+        _check_base(family)
     exponent = exponent_of(family, ring)
     found = shallowest(Problem(family, exponent, family.variable, family.support, ring))
     if found is not None:
@@ -99,6 +101,19 @@ def log_integral(family: Family, ring: Ring) -> Integral:
         why="no rule of integration fits its exponent on this support",
         how='give it in the file, log_partition = "…"; it is then checked against the density',
     )
+
+
+def _check_base(family: Family) -> None:
+    """A base measure is nowhere negative on the support."""
+    found = first_negative(family.base_measure, family)
+    if found is not None:
+        shown = ", ".join(f"{k} = {v}" for k, v in found.items())
+        raise UserError(
+            f"the base measure of {family.name!r} is negative on the support",
+            where=family.path,
+            why=f"{family.base_measure} is negative at {shown}",
+            how="restrict the support, or the domain of the constants",
+        )
 
 
 def _check_conditions(family: Family, found: Integral) -> None:

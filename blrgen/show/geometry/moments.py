@@ -18,7 +18,6 @@ def moments(w: Writer) -> list[Row]:
     """μ, λ(μ), F, 𝓗 and ∇_μ𝓗."""
     g = w.geometry
     mean = tuple(w.equal(f"mu{w.index(k)}", e, matrix=w.square(k)) for k, e in enumerate(g.mean))
-    slope = tuple(_slope(w, k, e) for k, e in enumerate(g.entropy_gradient))
     return [
         Row("Mean parameters", mean, "μ = ∇A(λ), the expectation of the statistics", "mean",
             "derived"),
@@ -26,7 +25,7 @@ def moments(w: Writer) -> list[Row]:
         _fisher(w),
         Row("Entropy", (w.equal("entropy_", _short(g, g.entropy)),), "𝓗 = A − ⟨λ, μ⟩ − 𝔼_q[log h]",
             "natural", "derived"),
-        Row("Entropy gradient", slope, entropy_case(g), "natural", "derived"),
+        _gradient(w),
     ]  # fmt: skip
 
 
@@ -48,6 +47,19 @@ def _inverse(w: Writer) -> Row:
         for k, (x, e) in enumerate(zip(g.natural, g.inverse_mean, strict=True))
     )
     return Row(title, shown, "μ = ∇A(λ) solved for λ", "natural", "derived")
+
+
+def _gradient(w: Writer) -> Row:
+    g = w.geometry
+    title, because = "Entropy gradient", entropy_case(g)
+    if sum(int(sp.count_ops(e)) for e in g.entropy_gradient) > 2 * _LONG:
+        because += (
+            ". Too long to be written here: F⁻¹ times ∇_λ𝔼_q[log h]; --at gives its numbers, "
+            "JSON the whole"
+        )
+        return Row(title, (), because, "natural", "derived")
+    slope = tuple(_slope(w, k, e) for k, e in enumerate(g.entropy_gradient))
+    return Row(title, slope, because, "natural", "derived")
 
 
 def _slope(w: Writer, k: int, e: Expr) -> Formula:

@@ -7,7 +7,8 @@ from typing import Any
 import sympy as sp
 
 from blrgen.core import Family, Parameter
-from blrgen.geometry.verify import inside, parameter_points
+from blrgen.geometry.points import placed
+from blrgen.geometry.verify import parameter_points
 
 Expr = Any
 Point = dict[Expr, Expr]
@@ -39,9 +40,7 @@ def edges(family: Family) -> list[Point]:
             point: Point = {}
             for i, other in enumerate(parameters):
                 usual = sp.Rational(9 + 2 * i, 4 + i)
-                point[other.symbol] = inside(
-                    other.domain, step if other is p else usual, point
-                )  # fmt: skip
+                point[other.symbol] = placed(other, step if other is p else usual, point)
             found.append(point)
     return found
 
@@ -72,6 +71,6 @@ def far_out(family: Family) -> list[Point]:
             for i, p in enumerate(parameters):
                 usual = sp.Rational(9 + 2 * i, 4 + i)
                 step = 1 + sign * EXTREME if _whole_line(p) else EXTREME**sign
-                point[p.symbol] = inside(p.domain, step if p in group else usual, point)
+                point[p.symbol] = placed(p, step if p in group else usual, point)
             found.append(point)
     return distinct(found)

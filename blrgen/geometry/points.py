@@ -29,12 +29,12 @@ def parameter_points(parameters: tuple[Parameter, ...], count: int) -> list[dict
         for i, p in enumerate(parameters):
             num, den = _SHIFTS[k % 3]
             step = sp.Rational(num + 2 * i + k // 3, den + i)
-            point[p.symbol] = _placed(p, step, point)
+            point[p.symbol] = placed(p, step, point)
         points.append(point)
     return points
 
 
-def _placed(p: Parameter, step: Expr, point: dict[Expr, Expr]) -> Expr:
+def placed(p: Parameter, step: Expr, point: dict[Expr, Expr]) -> Expr:
     """`inside`, on a whole number where the parameter is one."""
     if not p.domain.whole:
         return inside(p.domain, step, point)
@@ -53,7 +53,7 @@ def many_points(parameters: tuple[Parameter, ...]) -> tuple[dict[Expr, Expr], ..
         point: dict[Expr, Expr] = {}
         for p in parameters:
             scale = random.choice((1, 1, 1, 1, 16, sp.Rational(1, 64)))
-            point[p.symbol] = _placed(p, scale * sp.Rational(random.randint(1, 400), 97), point)
+            point[p.symbol] = placed(p, scale * sp.Rational(random.randint(1, 400), 97), point)
         points.append(point)
     return tuple(points)
 

@@ -43,7 +43,7 @@ def derive(what: str, approximations: Iterable[Request] = (), loss: str = "") ->
         family = read_family(recipe.family)
         requests = [*recipe.approximations, *requests]
         loss = loss or recipe.loss
-    elif what.endswith(".toml") or "/" in what:
+    elif what.endswith(".toml") or "/" in what or "*" in what:
         family = read_family(what)
     elif what in list_families():
         family = read_family(find_family(what))

@@ -49,3 +49,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if close:
         return "did you mean " + " or ".join(repr(c) for c in close) + "?"
     return "known: " + ", ".join(names)
+
+
+class TooLarge(InternalError):
+    """A result that exists and would be too long to be of use."""

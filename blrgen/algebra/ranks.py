@@ -25,7 +25,8 @@ class Ranked(sp.Symbol):  # type: ignore[misc]
         cls, name: str, shape: tuple[Expr, Expr] | None = None, **assumptions: Any
     ) -> Ranked:
         """The one symbol of this name, shape and class."""
-        return _made(cls, name, cls.usual if shape is None else shape)
+        own: Any = cls  # a class is hashable, whatever Symbol's metaclass says
+        return _made(own, name, cls.usual if shape is None else shape)
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.name, self.shape), {"commutative": False}

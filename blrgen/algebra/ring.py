@@ -18,6 +18,7 @@ from blrgen.algebra.words import normal
 from blrgen.core import Family
 
 Expr = Any
+LARGEST = 5000  # operations up to which an expression is multiplied out
 
 
 class Elementwise:
@@ -53,7 +54,8 @@ class Elementwise:
         return "elementwise"
 
     def tidy(self, x: Expr) -> Expr:
-        return sp.expand(x)
+        """Multiplied out, unless that would not end: quotients of large determinants stay."""
+        return sp.expand(x) if sp.count_ops(x) <= LARGEST else x
 
 
 class Matrix:

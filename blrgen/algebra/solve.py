@@ -12,10 +12,11 @@ from blrgen.algebra.partial import partial
 from blrgen.algebra.ranks import shape_of
 from blrgen.algebra.woodbury import solve_components
 from blrgen.algebra.words import collect_words, normal
-from blrgen.errors import InternalError
+from blrgen.errors import InternalError, TooLarge
 
 Expr = Any
 _WIDE = 4  # unknowns from which on common factors are not looked for
+_UNREADABLE = 30_000  # operations of a solution that is not worth writing down
 _LARGE = 150  # operations in a system whose solution is still brought to lowest terms
 
 
@@ -51,12 +52,23 @@ def _by_determinants(matrix: Expr, right: Expr) -> list[Expr]:
     sides = sp.Matrix(n, 1, lambda i, _: letter(right[i]))
     whole = square.det(method="berkowitz")
     back = {name: entry for entry, name in names.items()}
+    share = sum(sp.count_ops(e) for e in back.values()) / max(1, len(back))
+    _check_readable(int(2 * n * sp.count_ops(whole) * share))
     found = []
     for k in range(n):
         changed = square.copy()
         changed[:, k] = sides
         found.append((changed.det(method="berkowitz") / whole).xreplace(back))
+    _check_readable(sum(sp.count_ops(e) for e in found))
     return found
+
+
+def _check_readable(size: int) -> None:
+    if size > _UNREADABLE:
+        raise TooLarge(
+            "F⁻¹ in these coordinates is too long to be written down; working parameters "
+            "in which F has more zeros make it short"
+        )
 
 
 def _eliminate(equations: list[Expr], unknowns: list[Expr]) -> dict[Expr, Expr] | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from blrgen.check.finding import NOT_CHECKED, Finding, NotChecked, Wrong
 from blrgen.check.limit import OutOfTime, limit
-from blrgen.errors import InternalError, UserError
+from blrgen.errors import InternalError, TooLarge, UserError
 
 if TYPE_CHECKING:
     from blrgen.check.context import Context
@@ -38,6 +38,11 @@ def findings(
     if isinstance(made, Finding):
         yield made
         return
+    if made.family.factors:
+        from blrgen.check.of_product import product_findings
+
+        yield from product_findings(made.source, made.family, say)
+        return
     yield Finding("declaration", True, _summary(made), "identity")
     for stage in stages():
         if only and stage.NAME not in only:
@@ -51,11 +56,9 @@ def findings(
 
 def _declared(path: str) -> Context | Finding:
     try:
-        from blrgen.read.declaration import load
-        from blrgen.read.family import family_of, find_family
+        from blrgen.read.family import family_of, source_of
 
-        file = find_family(path)
-        source = load(file, str(file))
+        source = source_of(path)
         family = family_of(source, minimal=False)
     except (UserError, InternalError) as error:
         return Finding("declaration", False, str(error), "refuted")
@@ -97,6 +100,8 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
     except OutOfTime:
         yield Finding(name, True, f"not checked: not done in {SECONDS} seconds", NOT_CHECKED)
     except (NotChecked, NotIntegrated) as reason:
+        yield Finding(name, True, f"not checked: {reason}", NOT_CHECKED)
+    except TooLarge as reason:
         yield Finding(name, True, f"not checked: {reason}", NOT_CHECKED)
     except (UserError, InternalError) as error:
         yield Finding(name, False, str(error), "refuted")

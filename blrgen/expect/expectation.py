@@ -56,6 +56,7 @@ class Expectation:
     orders: tuple[tuple[Expr, int], ...] = ()  # working parameter → order of its derivative
     operators: tuple[Operator, ...] = ()
     split: Split | None = None  # how a concrete loss was taken apart
+    factors: tuple[Expectation, ...] = ()  # of a product
     base: LogBase | None = None  # the case of E_q[log h]; None: constant or closed
     metric: tuple[tuple[Expr, Expr], ...] = ()  # letters for entries of F, where these are long
     current: bool = False  # the loss is ℓ − log q as it stands: the entropy's gradient cancels
@@ -82,6 +83,12 @@ def expectation_of(
 
     With `current` the prior is q itself as it stands, whose log h cancels that of the entropy.
     """
+    if geometry.family.factors:
+        from blrgen.expect.product import product_expectation
+
+        if route:
+            raise NoRoute("each factor of a product takes its own route")
+        return product_expectation(geometry, current)  # type: ignore[arg-type]
     base = log_base_of(geometry)
     if current:
         if base.case == "open":

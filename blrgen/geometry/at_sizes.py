@@ -79,7 +79,8 @@ class Density:
             self._log_density, self.coordinates.blocks, self.coordinates.size,
             self.coordinates.points,
         )  # fmt: skip
-        values, _ = self.coordinates.values(self.nodes.places)
+        with np.errstate(all="ignore"):
+            values, _ = self.coordinates.values(self.nodes.places)
         self.at_nodes = here.with_(values)
 
     def _log_density(self, y: Array) -> Array:
@@ -112,7 +113,9 @@ def comparisons(geometry: Geometry) -> Iterator[Comparison]:
     for turn in turns(geometry.family):
         density = density_at(geometry.family, geometry.ring, turn)
         if density is not None:
-            yield from _at(geometry, density, turn)
+            with np.errstate(all="ignore"):  # places without mass may overflow
+                found = list(_at(geometry, density, turn))
+            yield from found
 
 
 def _at(geometry: Geometry, density: Density, turn: tuple[int, int]) -> Iterator[Comparison]:

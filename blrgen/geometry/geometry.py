@@ -201,6 +201,10 @@ def verified_integral(family: Family, ring: Ring) -> tuple[Integral, str]:
 
 def geometry_of(family: Family) -> Geometry:
     """Derive the geometry; a given closed form is verified first."""
+    if family.factors:
+        from blrgen.geometry.product import product_geometry
+
+        return product_geometry(family)
     ring = ring_of(family)
     integral, level = verified_integral(family, ring)
     evidence = {

@@ -20,6 +20,7 @@ from blrgen.errors import InternalError
 
 Expr = Any
 Array = Any  # numpy.ndarray
+NEAR = 3  # turns from which on scalars stand near the ends of their domains
 _DIRECT = {
     "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
     "sinh": np.sinh, "cosh": np.cosh, "Abs": np.abs, "sign": np.sign,
@@ -118,6 +119,9 @@ class Instance:
 
     def _function(self, e: Expr) -> Array:
         name = type(e).__name__
+        inner = e.args[0]
+        if name == "log" and isinstance(inner, (sp.factorial, sp.gamma)):  # no overflow
+            return self._value(sp.loggamma(inner.args[0] + isinstance(inner, sp.factorial)))
         args = [self._value(a) for a in e.args]
         if name in _DIRECT:
             return _DIRECT[name](*args)
@@ -135,6 +139,9 @@ class Instance:
             except (Undefined, TypeError):
                 return float("nan")
 
+        if len(args) == 1 and np.size(args[0]) > 1:  # each value once
+            places, where = np.unique(args[0], return_inverse=True)
+            return np.array([one(v) for v in places])[where].reshape(np.shape(args[0]))
         return np.vectorize(one, otypes=[float])(*args)
 
 
@@ -200,7 +207,8 @@ def _inside(domain: Domain | Support, x: Expr, here: Instance, i: int, turn: int
     rng = _generator(str(i), turn)
     shape = shape_of(x)
     if shape is None:
-        return _between(domain, here, (1.3 + 0.6 * turn + 0.25 * i, 2.0)[turn % 2] + 0.1 * i)
+        usual = (1.3 + 0.6 * turn + 0.25 * i, 2.0)[turn % 2] + 0.1 * i
+        return _between(domain, here, usual if turn < NEAR else 0.01 * (turn - NEAR + 1))
     rows, columns = _concrete(shape, here.sizes)
     if domain.kind not in ("spd", "-spd"):
         return rng.uniform(-0.8, 0.8, size=(rows, columns))

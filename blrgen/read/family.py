@@ -29,6 +29,7 @@ from blrgen.read.expression import Value, parse_ranked
 from blrgen.read.functions import COMPONENT_FUNCTIONS, MATRIX_FUNCTIONS
 from blrgen.read.joint import check_lists, joint_support, listed, needs_one_algebra
 from blrgen.read.names import check_free
+from blrgen.read.product import product_family, product_source
 from blrgen.read.sizes import Misfit, bare_sizes, check_shapes, size_names
 
 Expr = Any
@@ -59,14 +60,23 @@ def find_family(name: str) -> Path:
 
 def read_family(path_or_name: str | Path) -> Family:
     """The family declared in a file (a path ending in .toml) or of a known name."""
-    path = find_family(str(path_or_name))
-    return family_of(load(path, str(path)))
+    return family_of(source_of(str(path_or_name)))
+
+
+def source_of(what: str) -> Source:
+    """What is declared under a name, a path, or as a product such as gamma*gaussian."""
+    if "*" in what:
+        return product_source(what)
+    path = find_family(what)
+    return load(path, str(path))
 
 
 def family_of(source: Source, *, minimal: bool = True) -> Family:
     """The family that a loaded file declares; that its statistics are minimal is checked too."""
     from blrgen.read.minimal import check_minimal
 
+    if "product" in source.table:
+        return product_family(source, read_family)
     family = declared(source)
     if not minimal:
         return family

@@ -45,6 +45,8 @@ def next_of(x: Expr, ring: Ring) -> Expr:
 
 def exact_rule(geometry: Geometry, expectation: Expectation) -> ExactRule:
     """Derive the rule; every sum is checked to stay within one space."""
+    if expectation.factors:
+        return _of_product(geometry, expectation)
     ring = geometry.ring
     point = Element(NATURAL, tuple(geometry.natural_of_working[x] for x in geometry.natural))
     loss = gradient_in(MEAN, expectation.mean_gradient)
@@ -56,6 +58,23 @@ def exact_rule(geometry: Geometry, expectation: Expectation) -> ExactRule:
         return ExactRule(point, direction, after, _in_working(geometry, after, probes))
     except InternalError as e:
         return ExactRule(point, direction, after, _carried(geometry, after), str(e))
+
+
+def _of_product(geometry: Geometry, expectation: Expectation) -> ExactRule:
+    """The factors' rules side by side."""
+    own = geometry.factors  # type: ignore[attr-defined]
+    rules = [exact_rule(g, e) for g, e in zip(own, expectation.factors, strict=True)]
+
+    def joined(parts: list[Element]) -> Element:
+        return Element(NATURAL, tuple(x for p in parts for x in p.parts))
+
+    return ExactRule(
+        joined([r.point for r in rules]),
+        joined([r.direction for r in rules]),
+        joined([r.natural_next for r in rules]),
+        tuple(pair for r in rules for pair in r.working_next),
+        "; ".join(r.carried for r in rules if r.carried),
+    )
 
 
 def entropy_gradient(geometry: Geometry, expectation: Expectation) -> tuple[Expr, ...]:
@@ -119,7 +138,7 @@ def _solve_for(side: Expr, right: Expr, unknown: Expr, ring: Ring) -> Expr:
         return isolate(side - right, unknown)
     if partial(side, unknown, 2) == 0:
         slope = partial(side, unknown)
-        return sp.expand((right - side.subs(unknown, 0)) / slope)
+        return ring.tidy((right - side.subs(unknown, 0)) / slope)
     inverse = sp.Dummy("inverse", positive=True)
     flipped = sp.expand(side.subs(unknown, 1 / inverse))
     if partial(flipped, inverse, 2) == 0:

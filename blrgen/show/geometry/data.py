@@ -23,7 +23,7 @@ def geometry_data(geometry: Any) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "name": family.name,
-        "variable": family.variable.name,
+        "variable": [x.name for x in family.joint] if family.joint else family.variable.name,
         "support": family.support.text,
         "statistics": [ascii(t) for t in family.statistics],
         "base_measure": ascii(family.base_measure),

@@ -1,0 +1,65 @@
+"""∇_μ E_q[ℓ] of a product: each factor by the route that it allows, the others held in E_q.
+
+∇_{μ_k} E_q[ℓ] is the k-th factor's gradient for the loss E_{q∖k}[ℓ].
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from blrgen.expect.expectation import Expectation, expectation_of
+from blrgen.expect.probes import Probe
+from blrgen.geometry.product import Product
+
+if TYPE_CHECKING:
+    from blrgen.geometry.geometry import Geometry
+
+Expr = Any
+_ORDER = {1: ("derivative", "∂ℓ/∂{x}"), 2: ("second derivative", "∂²ℓ/∂{x}²")}
+
+
+def product_expectation(geometry: Product, current: bool = False) -> Expectation:
+    """The factors' expectations, every probe with a name of its own."""
+    parts = tuple(_apart(g, k, current) for k, g in enumerate(geometry.factors, 1))
+    gradients = tuple(e for part in parts for e in part.mean_gradient)
+    because = "; ".join(
+        f"{g.family.variable}: {p.route}" for g, p in zip(geometry.factors, parts, strict=True)
+    )
+    return Expectation(
+        "product",
+        f"mean field, factor by factor ({because}); the expectations run over all factors",
+        tuple(replace(x, at="score") for part in parts for x in part.probes),
+        gradients,
+        (),
+        factors=parts,
+        current=current,
+    )
+
+
+def _apart(geometry: Geometry, k: int, current: bool) -> Expectation:
+    """A factor's expectation with _k behind the names of its probes."""
+    found = expectation_of(geometry, current=current)
+    table = {p.symbol: _called(geometry, p.symbol, f"{p.name}_{k}") for p in found.probes}
+    probes = tuple(_probe(geometry, p, table[p.symbol]) for p in found.probes)
+    gradient = tuple(e.xreplace(table) for e in found.mean_gradient)
+    return replace(
+        found, probes=probes, mean_gradient=gradient, working_gradient=(), identities=(),
+        orders=(), operators=(),
+    )  # fmt: skip
+
+
+def _called(geometry: Geometry, x: Expr, name: str) -> Expr:
+    return geometry.ring.symbol_like(x, name)
+
+
+def _probe(geometry: Geometry, p: Probe, symbol: Expr) -> Probe:
+    """The probe under its own name, its meaning with respect to this factor's variable."""
+    meaning, x = p.meaning, geometry.family.variable
+    if not meaning and p.order in _ORDER and p.at == "q":
+        name, formula = _ORDER[p.order]
+        meaning = f"𝔼_q[{formula.format(x=x)}]: the {name} of the loss in {x}, in expectation"
+    elif not meaning:
+        meaning = f"𝔼_q[ℓ | {x} = {p.at}]: the expected loss with {x} held there"
+    return replace(p, name=symbol.name, symbol=symbol, meaning=meaning, text="", latex="",
+                   formula=("", ""))  # fmt: skip

@@ -38,6 +38,11 @@ def solve_linear(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dict[Ex
     return found
 
 
+def _numeric(e: Expr) -> bool:
+    """Whether it holds an expectation without a closed form: there is nothing to cancel."""
+    return any(hasattr(f, "value_at") for f in e.atoms(sp.Function))
+
+
 def _by_determinants(matrix: Expr, right: Expr) -> list[Expr]:
     """Cramer's rule with the entries as letters: nothing is brought to lowest terms."""
     n = matrix.shape[0]
@@ -95,6 +100,8 @@ def _solve_commuting(equations: Sequence[Expr], unknowns: Sequence[Expr]) -> dic
         raise InternalError(f"{list(equations)} are not linear in {list(unknowns)}")
     none = dict.fromkeys(unknowns, 0)
     right = sp.Matrix([-e.subs(none) for e in equations])
+    if len(unknowns) > 2 and any(_numeric(e) for e in (*matrix, *right)):
+        return dict(zip(unknowns, _by_determinants(matrix, right), strict=True))
     if matrix.shape[0] == 1 or sum(sp.count_ops(a) for a in matrix) <= _LARGE:
         solution = [sp.cancel(v) for v in matrix.LUsolve(right)]
     elif len(unknowns) >= _WIDE:

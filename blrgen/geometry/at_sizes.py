@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,6 +107,36 @@ def density_at(family: Family, ring: Ring, turn: tuple[int, int]) -> Density | N
     except TooMany:
         return None
     return found if found.nodes.error <= SETTLED else None
+
+
+def joint_at(family: Family, f: Expr, args: tuple[float, ...]) -> float:
+    """A (f is None) or E_q[f] of several scalar variables at natural parameters and constants."""
+    density = _joint_density(family, args)
+    if f is None:
+        return density.nodes.log_mass
+    with np.errstate(all="ignore"):
+        return float(density.mean(density.values(f)))
+
+
+@lru_cache(maxsize=32)
+def _joint_density(family: Family, args: tuple[float, ...]) -> Density:
+    from blrgen.algebra.ring import ring_of
+    from blrgen.numeric.nodes import arguments
+
+    here = Instance({}, dict(zip(arguments(family), args, strict=True)))
+    try:
+        found = Density(family, exponent_of(family, ring_of(family)), here)
+    except TooMany as reason:
+        raise UserError(
+            f"the density of {family.name!r} has no numbers here", where=family.path,
+            why=str(reason), how="give the log-partition in the file",
+        ) from None  # fmt: skip
+    if not np.isfinite(found.nodes.log_mass) or found.nodes.error > SETTLED:
+        raise UserError(
+            f"the density of {family.name!r} cannot be summed", where=family.path,
+            why=f"at {said(place_of(family, here))} its mass does not settle",
+        )  # fmt: skip
+    return found
 
 
 def comparisons(geometry: Geometry) -> Iterator[Comparison]:

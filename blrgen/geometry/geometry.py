@@ -257,7 +257,9 @@ def expected_log_base(
         return sp.Add(*terms)
     if integral.quadratic is not None and _is_quadratic(log_h, family.variable, ring):
         return gaussian_moment(log_h, family.variable, integral.quadratic, ring)
-    if ring.elementwise and not family.joint:
+    if ring.elementwise and family.joint:
+        return mean_node(family, log_h)
+    if ring.elementwise:
         return expected(family, log_h, integral, mean, ring)
     raise _no_moment(family)
 

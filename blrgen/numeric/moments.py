@@ -314,11 +314,22 @@ def _size(light: Task, rule: Rule) -> float:
 
 def log_partition_at(family: Family, args: tuple[Any, ...]) -> Any:
     """A at numeric natural parameters and constants, at mpmath's precision."""
+    if family.joint:
+        return _of_several(family, None, args)
     digits = mpmath.mp.dps
     return +density(family, args, digits, order=0).log_partition()[0]
 
 
 def mean_at(family: Family, f: Expr, args: tuple[Any, ...]) -> Any:
     """E_q[f] at numeric natural parameters and constants, at mpmath's precision."""
+    if family.joint:
+        return _of_several(family, f, args)
     digits = mpmath.mp.dps
     return +density(family, args, digits, functions=(f,), order=0).mean(f)[0]
+
+
+def _of_several(family: Family, f: Expr, args: tuple[Any, ...]) -> Any:
+    """The same of a density of several variables, in doubles."""
+    from blrgen.geometry.at_sizes import joint_at
+
+    return mpmath.mpf(joint_at(family, f, tuple(float(a) for a in args)))

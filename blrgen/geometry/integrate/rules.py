@@ -38,7 +38,7 @@ RULES = (
     "mixture",
     "substitution",
 )
-_NUMERIC = ("interval", "integers", "vector", "finite")  # supports with a quadrature
+_NUMERIC = ("interval", "integers", "vector", "finite", "joint")  # supports with a quadrature
 _DEPTH = 3  # substitutions after one another
 
 

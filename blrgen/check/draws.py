@@ -53,6 +53,8 @@ def _primitive(generator: Any, kind: str, parameters: list[Array], count: int) -
         return generator.standard_gamma(parameters[0])
     if kind == "vonmises":
         return generator.vonmises(0.0, parameters[0])
+    if kind == "binomial":
+        return generator.binomial(np.rint(parameters[0]).astype(np.int64), parameters[1])
     return getattr(generator, kind)(*parameters)
 
 

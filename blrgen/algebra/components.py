@@ -16,6 +16,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.partial import partial
+from blrgen.algebra.width import WIDE, width
 from blrgen.errors import InternalError
 
 Expr = Any
@@ -59,7 +60,7 @@ class total(sp.Function):  # type: ignore[misc]
 
     @classmethod
     def eval(cls, f: Expr, size: Expr) -> Expr:
-        f = sp.expand(f)
+        f = sp.expand(f) if width(f) <= WIDE else f
         if not varies(f):
             return f * size
         terms = sp.Add.make_args(f)

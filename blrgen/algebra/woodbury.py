@@ -17,6 +17,7 @@ import sympy as sp
 
 from blrgen.algebra.components import Component, outer_totals, total, varies
 from blrgen.algebra.partial import partial
+from blrgen.algebra.width import WIDE, width
 from blrgen.errors import InternalError
 
 Expr = Any
@@ -115,6 +116,8 @@ def lowest(x: Expr) -> Expr:
 
 
 def spread(x: Expr) -> Expr:
-    """A quotient as a sum over the terms of its numerator."""
+    """A quotient as a sum over the terms of its numerator, where they are not too many."""
     over, under = sp.fraction(x)
+    if width(over) > WIDE:
+        return x
     return sp.Add(*[t / under for t in sp.Add.make_args(sp.expand(over))])

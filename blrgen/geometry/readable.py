@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from math import prod
 from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.width import WIDE, width
+
 Expr = Any
-_WIDE = 400  # terms beyond which nothing is multiplied out
 _LARGE = 160  # operations beyond which common denominators are not looked for
 
 
@@ -26,18 +26,7 @@ def readable(e: Expr) -> Expr:
 
 def multiplied_out(e: Expr) -> Expr:
     """Expanded, but eᵃ⁺ᵇ stays one power; as it is where that would be a page of terms."""
-    return sp.expand(e, power_exp=False, power_base=False) if width(e) <= _WIDE else e
-
-
-def width(e: Expr) -> int:
-    """How many terms an expression has when multiplied out, at most."""
-    if e.is_Add:
-        return sum(map(width, e.args))
-    if e.is_Mul:
-        return prod(map(width, e.args))
-    if e.is_Pow and e.exp.is_Integer:
-        return int(min(width(e.base), 10**4) ** min(abs(int(e.exp)), 10))
-    return max((width(a) for a in e.args), default=1)
+    return sp.expand(e, power_exp=False, power_base=False) if width(e) <= WIDE else e
 
 
 @lru_cache(maxsize=512)
@@ -45,7 +34,7 @@ def _readable(e: Expr) -> Expr:
     if not e.is_commutative or e.is_number or e.is_Symbol:
         return e
     e = inside(e)
-    if sp.count_ops(e) > 4 * _LARGE or width(e) > _WIDE:
+    if sp.count_ops(e) > 4 * _LARGE or width(e) > WIDE:
         return e
     open_ = multiplied_out(e)
     if rational(e):

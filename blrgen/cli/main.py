@@ -21,7 +21,10 @@ COMMANDS = {
     "verify": ("WHAT | FILE.py", "prove or refute: derived against reference, code against rule"),
     "identify": ("WHAT [approximations]", "which known algorithm this is"),
     "show": ("FAMILY", "a family's geometry: A, the mean, Fisher, entropy"),
-    "check": ("[FILE.toml]", "is this family file right, line by line"),
+    "check": (
+        "[FILE.toml]",
+        "is this family file right, line by line; all that are shipped without a file",
+    ),
     "new-family": ("NAME", "a commented family file to start from"),
     "list": ("[SUBJECT]", "families, recipes, approximations, losses, targets"),
     "table": ("", "Table 1 of the paper, every row computed live"),

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from blrgen.algebra.ranks import symmat
+from blrgen.api import derive
 from blrgen.core import Assignment
 from blrgen.emit import compile as compiling
 from blrgen.emit import emit, generated
@@ -203,6 +204,7 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
         "assemble",
         "common",
         "elementwise",
+        "guard",
         "kernels",
         "linear",
         "numba",
@@ -220,6 +222,8 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
         kind = "finite" if name in ("bayesbinn", "uniform") else "vector"
         for target in TARGETS:
             emit(hand.derivation(rule, name, kind), target)
+    for target in TARGETS:  # a candidate whose parameters have ends is guarded
+        emit(derive("exponential"), target)
     found = {x for x in environment().list_templates() if not x.startswith("special/")}
     found -= {"functions/over.py.jinja"}
     assert used == found  # those of special functions have a test of their own

@@ -10,6 +10,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
+import sympy as sp
 
 from blrgen.check.context import Context
 from blrgen.check.draws import Distribution, drawn
@@ -84,10 +85,17 @@ def _heavy(table: Table, k: int) -> bool:
 
 
 def _shown(sampler: Any) -> str:
+    """The sampler with its draws as a person names them: normal, gamma(a), uniform2."""
+    from blrgen.geometry.integrate.draws import Draw
     from blrgen.show.expression import ascii
 
     try:
-        text = ascii(sampler)
+        text = ascii(sampler.replace(lambda e: isinstance(e, Draw), _named))
     except (KeyError, ValueError, TypeError) as error:
         raise NotChecked("the sampler cannot be written") from error
     return text if len(text) <= 100 else "…"
+
+
+def _named(draw: Any) -> Any:
+    name = draw.kind + (str(draw.number + 1) if draw.number else "")
+    return sp.Function(name)(*draw.parameters) if draw.parameters else sp.Symbol(name)

@@ -119,3 +119,14 @@ def test_a_chart_that_leaves_a_domain_is_named(tmp_path: Path) -> None:
     assert "leaves the domain of 'eta'" in wrong.text
     with pytest.raises(blrgen.UserError, match="leaves the domain"):
         blrgen.derive(str(path))
+
+
+def test_three_levels_with_weights_are_derived_without_multiplying_out(tmp_path: Path) -> None:
+    """Its ∇_μ E[log h] is a quotient of long sums of exponentials: left as it is."""
+    path = tmp_path / "levels.toml"
+    path.write_text(
+        'name = "levels"\nvariable = "x"\nsupport = "{0, 1, 2}"\nstatistics = ["x", "x**2"]\n'
+        'base_measure = "binomial(2, x)"\n[natural]\neta1 = "(-oo, oo)"\neta2 = "(-oo, oo)"\n'
+    )
+    rule = blrgen.derive(str(path)).rule
+    assert [a.name for a in rule.assignments] == ["eta1_next", "eta2_next"]

@@ -14,11 +14,13 @@ import sympy as sp
 from blrgen.algebra.calculus import gradient, jacobian
 from blrgen.algebra.components import Component, size_of, total
 from blrgen.algebra.ranks import DIM, SymMat, T, Vec, like, logdet, shape_of, symmat, trace, vec
+from blrgen.algebra.width import width
 from blrgen.algebra.words import normal
 from blrgen.core import Family
 
 Expr = Any
 LARGEST = 5000  # operations up to which an expression is multiplied out
+WIDEST = 5000  # and terms that it would then have, at most
 
 
 class Elementwise:
@@ -55,7 +57,7 @@ class Elementwise:
 
     def tidy(self, x: Expr) -> Expr:
         """Multiplied out, unless that would not end: quotients of large determinants stay."""
-        return sp.expand(x) if sp.count_ops(x) <= LARGEST else x
+        return sp.expand(x) if sp.count_ops(x) <= LARGEST and width(x) <= WIDEST else x
 
 
 class Matrix:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from blrgen.emit.kernels import shortened
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, literal
-from blrgen.emit.special.helpers import JITTED, QUIET
+from blrgen.emit.special.helper import JITTED, QUIET
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment
 from blrgen.program import nodes as n

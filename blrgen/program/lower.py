@@ -386,6 +386,13 @@ class Lowering(MatrixLowering, AverageLowering):
         name = {0: "digamma", 1: "trigamma"}.get(int(order), f"polygamma_{order}")
         return n.Call(name, (self.visit(argument),))
 
+    def visit_multipolygamma(self, x: Expr) -> n.Node:
+        """ψ_d and its derivatives, of a whole order; the size is known at run time."""
+        order, *rest = x.args
+        if not order.is_Integer or order < 0 or order > 20:
+            raise UserError(f"no target can compute {x}", where=self.where, why=f"order {order}")
+        return n.Call(f"multipolygamma_{order}", tuple(self.visit(a) for a in rest))
+
     def visit_uniform_cumulant(self, x: Expr) -> n.Node:
         """The derivatives of log((eˣ − 1)/x), each a function of its own."""
         order, argument = x.args

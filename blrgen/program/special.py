@@ -18,7 +18,17 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.multigamma import multigammaln, multipolygamma
+from blrgen.algebra.named import (
+    log_beta,
+    log_minus_digamma,
+    log_minus_multidigamma,
+    loggamma_ratio,
+    multitrigamma_rest,
+    trigamma_rest,
+)
 from blrgen.core import Assignment
+from blrgen.program.bessel import bessel_orders, bessel_ratios, bessel_values, shorter
 
 Expr = Any
 
@@ -28,71 +38,37 @@ CALLS = {
     "trigamma_rest": "trigamma_rest", "log_minus_digamma": "log_minus_digamma",
     "log_beta": "log_beta", "loggamma_ratio": "loggamma_ratio",
     "bessel_quotient": "bessel_quotient", "bessel_slope": "bessel_slope",
-    "inverse_digamma": "inverse_digamma",
+    "inverse_digamma": "inverse_digamma", "multigammaln": "multigammaln",
+    "multitrigamma_rest": "multitrigamma_rest",
+    "log_minus_multidigamma": "log_minus_multidigamma",
 }  # fmt: skip
-
-
-class trigamma_rest(sp.Function):  # type: ignore[misc]
-    """ψ′(x) − 1/x."""
-
-    nargs = 1
-    is_real = True
-    is_positive = True
-
-
-class log_minus_digamma(sp.Function):  # type: ignore[misc]
-    """Log x − ψ(x)."""
-
-    nargs = 1
-    is_real = True
-    is_positive = True
-
-
-class log_beta(sp.Function):  # type: ignore[misc]
-    """Log B(a, b)."""
-
-    nargs = 2
-    is_real = True
-
-
-class loggamma_ratio(sp.Function):  # type: ignore[misc]
-    """Log Γ(a + b) − log Γ(a)."""
-
-    nargs = 2
-    is_real = True
-
-
-class bessel_quotient(sp.Function):  # type: ignore[misc]
-    """I_{ν+1}(x)/(x I_ν(x))."""
-
-    nargs = 2
-    is_real = True
-    is_positive = True
-
-
-class bessel_slope(sp.Function):  # type: ignore[misc]
-    """The derivative of I_{ν+1}(x)/I_ν(x) in x."""
-
-    nargs = 2
-    is_real = True
-    is_positive = True
 
 
 _SPECIAL = (
     sp.loggamma, sp.gamma, sp.beta, sp.polygamma, sp.digamma, sp.trigamma, sp.besseli,
-    sp.factorial, sp.binomial,
+    sp.factorial, sp.binomial, multigammaln, multipolygamma,
 )  # fmt: skip
 
 
 def special_forms(x: Expr) -> Expr:
     """An expression in the forms above; one without special functions as it is."""
     x = sp.sympify(x)
-    if x.is_commutative is False or not x.has(*_SPECIAL):
+    if not x.has(*_SPECIAL):
         return x
+    if x.is_commutative is False:
+        return _around_words(x)
     x = _one_spelling(x)
     if x.has(sp.besseli):
-        x = _bessel_ratios(x)
+        x = bessel_ratios(x)
     return _sums(x)
+
+
+def _around_words(x: Expr) -> Expr:
+    """The numbers in a sum of products of matrices, each by itself."""
+    if not x.is_Mul:
+        return x.func(*[special_forms(a) for a in x.args])
+    numbers, letters = x.args_cnc()
+    return special_forms(sp.Mul(*numbers)) * sp.Mul(*[special_forms(a) for a in letters])
 
 
 def _one_spelling(x: Expr) -> Expr:
@@ -131,11 +107,12 @@ def _sums(x: Expr) -> Expr:
 
 def _trigamma_sum(x: Expr) -> Expr:
     """ψ′ = 1/x + rest in a sum whose terms without a rest cancel."""
-    found = sorted((p for p in x.atoms(sp.polygamma) if p.args[0] == 1), key=sp.default_sort_key)
+    atoms = x.atoms(sp.polygamma, multipolygamma)
+    found = sorted((p for p in atoms if p.args[0] == 1), key=sp.default_sort_key)
     if not found:
         return x
     rest = [sp.Dummy(f"r{k}", positive=True) for k in range(len(found))]
-    opened = {p: 1 / p.args[1] + r for p, r in zip(found, rest, strict=True)}
+    opened = {p: _size(p) / p.args[1] + r for p, r in zip(found, rest, strict=True)}
     try:
         polynomial = sp.Poly(x.xreplace(opened), *rest)
     except sp.PolynomialError:
@@ -143,12 +120,22 @@ def _trigamma_sum(x: Expr) -> Expr:
     zero = (0,) * len(rest)
     if sp.cancel(polynomial.as_dict().get(zero, sp.S.Zero)) != 0:
         return x
-    names = {r: trigamma_rest(p.args[1]) for r, p in zip(rest, found, strict=True)}
+    names = {r: _rest(p) for r, p in zip(rest, found, strict=True)}
     terms = []
     for powers, c in sorted(polynomial.as_dict().items()):
         kept = [names[r] ** k for r, k in zip(rest, powers, strict=True)]
         terms.append(sp.Mul(sp.factor_terms(sp.cancel(c)), *kept))
     return sp.Add(*terms)
+
+
+def _size(p: Expr) -> Expr:
+    """The d of ψ_d, 1 for ψ."""
+    return p.args[2] if isinstance(p, multipolygamma) else sp.S.One
+
+
+def _rest(p: Expr) -> Expr:
+    """ψ′ without its leading term."""
+    return multitrigamma_rest(*p.args[1:]) if _size(p) != 1 else trigamma_rest(p.args[1])
 
 
 def _collected(x: Expr, wanted: Any) -> dict[Expr, Expr]:
@@ -165,19 +152,16 @@ def _collected(x: Expr, wanted: Any) -> dict[Expr, Expr]:
 
 def _log_minus_digamma(x: Expr) -> Expr:
     """C (log a − ψ(a)) together, where both are there with one coefficient."""
-    psi = _collected(x, lambda f: isinstance(f, sp.polygamma) and f.args[0] == 0)
+    psi = _collected(x, lambda f: isinstance(f, sp.polygamma | multipolygamma) and f.args[0] == 0)
     for f, c in psi.items():
-        a = f.args[1]
-        logarithm = _logarithm(a)
+        a, size = f.args[1], _size(f)
+        logarithm = sp.log(a)
         split = sp.Add.make_args(logarithm)
         there = _collected(x, lambda g: isinstance(g, sp.log))
-        if all(isinstance(p, sp.log) and sp.expand(there.get(p, 0) + c) == 0 for p in split):
-            x = x - c * f + c * logarithm - c * log_minus_digamma(a)
+        if all(isinstance(p, sp.log) and sp.expand(there.get(p, 0) + c * size) == 0 for p in split):
+            less = log_minus_digamma(a) if size == 1 else log_minus_multidigamma(a, size)
+            x = x - c * f + sp.expand(c * size * logarithm) - c * less
     return x
-
-
-def _logarithm(a: Expr) -> Expr:
-    return sp.log(a)
 
 
 def _log_gammas(x: Expr) -> dict[Expr, Expr]:
@@ -218,33 +202,6 @@ def _again(change: Any, x: Expr) -> Expr:
     return change(x) if x.is_Add else x
 
 
-def bessel_orders(*exprs: Expr) -> dict[Expr, tuple[Expr, int]]:
-    """Argument of I → its smallest order there and how far the orders reach beyond it."""
-    groups: dict[Expr, list[Expr]] = {}
-    for x in exprs:
-        for f in sorted(x.atoms(sp.besseli), key=sp.default_sort_key):
-            groups.setdefault(f.args[1], []).append(f.args[0])
-    found = {}
-    for at, orders in groups.items():
-        steps = [sp.expand(o - orders[0]) for o in orders]
-        if all(s.is_Integer for s in steps):
-            low = min(steps)
-            found[at] = (orders[0] + low, int(max(steps) - low))
-    return found
-
-
-def bessel_values(base: Expr, at: Expr, reach: int, one: Expr, two: Expr) -> dict[Expr, Expr]:
-    """I_ν, I_{ν+1}, …, I_{ν+reach} in terms of the first two of them, or down to there."""
-    values = [one, two]
-    for k in range(1, reach):  # I_{ν+k+1} = I_{ν+k−1} − 2(ν+k)/x I_{ν+k}
-        values.append(values[k - 1] - 2 * (base + k) / at * values[k])
-    found = {sp.besseli(sp.expand(base + k), at): v for k, v in enumerate(values)}
-    for k in range(0, reach, -1):
-        above, here = (found[sp.besseli(sp.expand(base + j), at)] for j in (k + 1, k))
-        found[sp.besseli(sp.expand(base + k - 1), at)] = above + 2 * (base + k) / at * here
-    return found
-
-
 def in_few(*exprs: Expr) -> list[Expr]:
     """Expressions with ψ, Γ and I in one spelling, so that equal ones may look equal.
 
@@ -257,20 +214,6 @@ def in_few(*exprs: Expr) -> list[Expr]:
             values = bessel_values(base, at, reach, one, two)
             out = [x.xreplace(values) for x in out]
     return out
-
-
-def _bessel_ratios(x: Expr) -> Expr:
-    """Quotients of I_{ν+k} at one argument in terms of T = I_{ν+1}/(x I_ν) and the slope S.
-
-    κ²T² = 1 − (2ν+1)T − S is used where the result is then better.
-    """
-    for at, (lowest, reach) in bessel_orders(x).items():
-        forms: list[Expr] = []
-        for base in (sp.expand(lowest + k) for k in range(min(reach, 4) + 1)):
-            forms += _bessel_forms(x, at, base, lowest, reach)
-        if forms:
-            x = min(forms, key=_rank)
-    return x
 
 
 def opened(assignments: tuple[Assignment, ...], inputs: frozenset[str]) -> tuple[Assignment, ...]:
@@ -287,7 +230,7 @@ def opened(assignments: tuple[Assignment, ...], inputs: frozenset[str]) -> tuple
         inside = {s: known[s.name] for s in a.expr.free_symbols if s.name in known}
         e = a.expr.xreplace(inside) if inside else a.expr
         if e.has(sp.besseli) and not a.name.endswith("_next"):
-            known[a.name] = _shorter(e)
+            known[a.name] = shorter(e)
             continue
         if inside:
             letters = sorted((s for s in e.free_symbols if s.name in inputs), key=str)
@@ -295,76 +238,3 @@ def opened(assignments: tuple[Assignment, ...], inputs: frozenset[str]) -> tuple
             e = sp.Add(*[k * special_forms(v) for k, v in parts.items()])
         kept.append(replace(a, expr=e))
     return tuple(kept)
-
-
-def _shorter(x: Expr) -> Expr:
-    """Sums of Bessel functions as a power of one times a quotient in the ratio of two."""
-    for at, (base, reach) in bessel_orders(x).items():
-        one, quotient, kappa = (sp.Dummy(n, positive=True) for n in ("I", "T", "k"))
-        new = x.xreplace(bessel_values(base, at, reach, one, one * at * quotient))
-        square = _squared(at)
-        relations = [] if square is None else [(kappa**2 - at**2, square)]
-        new = _reduced(_in_one_symbol(new, at, kappa), relations)
-        here = sp.besseli(base, at)
-        ratio = sp.besseli(base + 1, at) / (at * here)
-        x = new.xreplace({one: here, quotient: ratio, kappa: at})
-    return x
-
-
-def _rank(x: Expr) -> tuple[Any, ...]:
-    """Better first: no sum of Bessel functions below the line, then the shorter one."""
-    divisor = sp.fraction(x)[1]
-    sums = any(s.has(bessel_quotient, bessel_slope) for s in divisor.atoms(sp.Add))
-    return sums, sp.count_ops(x), sp.default_sort_key(x)
-
-
-def _bessel_forms(x: Expr, at: Expr, base: Expr, lowest: Expr, reach: int) -> list[Expr]:
-    """The expression with T of one order, and with T and S; none where I itself stays."""
-    one, quotient, slope, kappa = (sp.Dummy(n, positive=True) for n in ("I", "T", "S", "k"))
-    below = int(sp.expand(base - lowest))
-    values = bessel_values(base, at, reach - below, one, one * at * quotient)
-    values |= bessel_values(base, at, -below, one, one * at * quotient)
-    new = _in_one_symbol(x.xreplace(values), at, kappa)
-    square = _squared(at)
-    relations = [] if square is None else [(kappa**2 - at**2, square)]
-    slopes = (kappa**2 * quotient**2 - 1 + (2 * base + 1) * quotient + slope, quotient)
-    forms = [_reduced(new, relations), _reduced(new, [*relations, slopes])]
-    swap = {quotient: bessel_quotient(base, at), slope: bessel_slope(base, at), kappa: at}
-    return [f.xreplace(swap) for f in forms if not f.has(one)]
-
-
-def _in_one_symbol(x: Expr, at: Expr, symbol: Expr) -> Expr:
-    """The argument and its powers as one symbol and its powers."""
-    x = x.xreplace({at: symbol})
-    if not at.is_Pow or at.exp != sp.S.Half:
-        return x
-    return x.replace(lambda e: e.is_Pow and e.base == at.base, lambda e: symbol ** (2 * e.exp))
-
-
-def _squared(at: Expr) -> Expr | None:
-    """A symbol that stands only as a square in the argument √(…), None if there is none."""
-    if not (at.is_Pow and at.exp == sp.S.Half):
-        return None
-    for v in sorted(at.free_symbols, key=lambda s: s.name, reverse=True):
-        if (
-            at.base.is_polynomial(v)
-            and sp.degree(at.base, v) == 2
-            and sp.diff(at.base, v).subs(v, 0) == 0
-        ):
-            return v
-    return None
-
-
-def _reduced(x: Expr, relations: list[tuple[Expr, Expr]]) -> Expr:
-    """A quotient of polynomials in lowest terms, squares replaced by the relations."""
-    parts = []
-    for part in sp.fraction(sp.together(x)):
-        polynomial = sp.expand(part)
-        for relation, v in relations:
-            try:
-                polynomial = sp.rem(polynomial, relation, v)
-            except sp.PolynomialError:
-                return x
-        parts.append(polynomial)
-    top, bottom = sp.fraction(sp.cancel(parts[0] / parts[1]))
-    return sp.factor_terms(top) / sp.factor(bottom)

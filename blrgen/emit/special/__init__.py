@@ -3,7 +3,9 @@
 | module | what it does |
 |---|---|
 | `coefficients` | Bernoulli numbers, the root of ψ, fits: computed, never typed in |
-| `helpers` | the table: name of a helper → its text, its meaning, where it is checked |
+| `helper` | what a helper is: its text, its meaning, where it is checked |
+| `gammas`, `multivariate`, `bessels`, `cumulants` | the helpers |
+| `helpers` | the table: name of a helper → how its text is made |
 | `checked` | the emitted text run on numbers, against the meaning to fifty digits |
 
 A helper is one template in `templates/special/`, in the part of Python that means the
@@ -13,6 +15,7 @@ number, `where` for cases, loops of fixed length.  What it calls it is emitted w
 
 from __future__ import annotations
 
-from blrgen.emit.special.helpers import BUILDERS, Helper, helper, needed
+from blrgen.emit.special.helper import Helper
+from blrgen.emit.special.helpers import BUILDERS, helper, needed
 
 __all__ = ["BUILDERS", "Helper", "helper", "needed"]

@@ -19,7 +19,8 @@ import numpy as np
 import sympy as sp
 from mpmath import mp
 
-from blrgen.emit.special.helpers import Helper, helper
+from blrgen.emit.special.helper import Helper
+from blrgen.emit.special.helpers import helper
 
 POINTS = 24
 _NUMPY = (
@@ -71,7 +72,7 @@ def check(known: Helper, f: Callable[..., Any], dtype: Any) -> Check:
             if not np.finfo(dtype).tiny < size < np.finfo(dtype).max:
                 continue
             with np.errstate(all="ignore"):
-                value = f(*[dtype(x) for x in point])
+                value = f(*arguments(known, point, dtype))
             if known.scale is not None:
                 size = mpmath.mpf(known.scale(*map(mpmath.mpf, point), wanted))
             error = abs(mpmath.mpf(float(value)) - wanted) / size / float(np.finfo(dtype).eps)
@@ -96,15 +97,35 @@ def points(known: Helper, dtype: Any) -> Iterator[tuple[float, ...]]:
             if k % 2:
                 reach = (max(reach[0], -1.5), min(reach[1], 2.0))
             x = 10 ** (reach[0] + share * (reach[1] - reach[0]))
-            point.append(float(dtype(-x if known.signed and k % 4 > 1 else x)))
-        yield tuple(point)
+            point.append(-x if known.signed and k % 4 > 1 else x)
+        yield placed(known, tuple(point), dtype)
     with np.errstate(over="ignore"):
-        near = [tuple(float(dtype(x)) for x in p) for p in known.near]
+        near = [placed(known, p, dtype) for p in known.near]
     yield from (p for p in near if all(np.isfinite(p)))
+
+
+def placed(known: Helper, point: tuple[float, ...], dtype: Any) -> tuple[float, ...]:
+    """A point of the domain, in numbers that the dtype has."""
+    return tuple(float(dtype(x)) for x in (known.place(*point) if known.place else point))
+
+
+def arguments(known: Helper, point: tuple[float, ...], dtype: Any) -> list[Any]:
+    """The point as arguments: counts as whole numbers."""
+    return [int(x) if i in known.whole else dtype(x) for i, x in enumerate(point)]
 
 
 def exact(known: Helper, point: tuple[float, ...]) -> Any:
     """The value to fifty digits; more are used where they cancel."""
+    key = (known.name, point)
+    if key not in _EXACT:
+        _EXACT[key] = _exact(known, point)
+    return _EXACT[key]
+
+
+_EXACT: dict[tuple[str, tuple[float, ...]], Any] = {}
+
+
+def _exact(known: Helper, point: tuple[float, ...]) -> Any:
     if known.reference is not None:
         return known.reference(*map(mpmath.mpf, point))
     symbols = sp.symbols(f"x:{len(point)}", positive=True)

@@ -112,6 +112,7 @@ def decimal(text: str) -> float:
             {
                 "euler": lambda: +mpmath.euler,
                 "half log 2 pi": lambda: mpmath.log(2 * mpmath.pi) / 2,
+                "quarter log pi": lambda: mpmath.log(mpmath.pi) / 4,
                 "half log 2 pi e": lambda: (mpmath.log(2 * mpmath.pi) - 1) / 2,
             }[text]()
         )

@@ -1,0 +1,71 @@
+"""Differences and quotients of special functions that have a name of their own.
+
+What they are made of loses its digits for large arguments, or overflows; they do not.
+Emitted files hold a function of that name where they use one.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+
+class trigamma_rest(sp.Function):  # type: ignore[misc]
+    """ψ′(x) − 1/x."""
+
+    nargs = 1
+    is_real = True
+    is_positive = True
+
+
+class log_minus_digamma(sp.Function):  # type: ignore[misc]
+    """Log x − ψ(x)."""
+
+    nargs = 1
+    is_real = True
+    is_positive = True
+
+
+class log_beta(sp.Function):  # type: ignore[misc]
+    """Log B(a, b)."""
+
+    nargs = 2
+    is_real = True
+
+
+class loggamma_ratio(sp.Function):  # type: ignore[misc]
+    """Log Γ(a + b) − log Γ(a)."""
+
+    nargs = 2
+    is_real = True
+
+
+class bessel_quotient(sp.Function):  # type: ignore[misc]
+    """I_{ν+1}(x)/(x I_ν(x))."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class bessel_slope(sp.Function):  # type: ignore[misc]
+    """The derivative of I_{ν+1}(x)/I_ν(x) in x."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class multitrigamma_rest(sp.Function):  # type: ignore[misc]
+    """ψ′_d(x) − d/x."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class log_minus_multidigamma(sp.Function):  # type: ignore[misc]
+    """d log x − ψ_d(x)."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True

@@ -1,0 +1,77 @@
+"""Ratios of Bessel functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from blrgen.emit.special import debye
+from blrgen.emit.special.helper import Expr, Helper, rows
+
+ORDERS, DEBYE = 16, 8  # by how much the order of a Bessel function is raised; terms there
+
+
+def _bessel_tables() -> dict[str, str]:
+    ratio, length = debye.table(debye.ratio_polynomials(DEBYE))
+    return {
+        "shift": str(ORDERS),
+        "rows": str(DEBYE),
+        "length": str(length),
+        "ratio": rows(ratio),
+    }
+
+
+def bessel_quotient() -> Helper:
+    """The ratio of two Bessel functions over the argument."""
+
+    def meaning(order: Expr, x: Expr) -> Expr:
+        import sympy as sp
+
+        return sp.besseli(order + 1, x) / (x * sp.besseli(order, x))
+
+    return Helper(
+        "_bessel_quotient",
+        "bessel_quotient",
+        meaning,
+        _bessel_tables(),
+        ranges=((-2, 2), (-6, 6)),
+        near=((0.0, 0.5), (0.0, 16.5), (0.0, 100.0), (0.0, 1e5), (0.5, 30.0), (3.5, 25.0)),
+        says="besseli(n + 1, x)/(x besseli(n, x))",
+        reference=lambda order, x: _ratio_of_bessel(order, x) / x,
+    )
+
+
+def bessel_slope() -> Helper:
+    """The derivative of the ratio of two Bessel functions."""
+
+    def meaning(order: Expr, x: Expr) -> Expr:
+        import sympy as sp
+
+        ratio = sp.besseli(order + 1, x) / sp.besseli(order, x)
+        return 1 - ratio**2 - (2 * order + 1) * ratio / x
+
+    def reference(order: Any, x: Any) -> Any:
+        import mpmath
+
+        with mpmath.workdps(100):
+            ratio = _ratio_of_bessel(order, x)
+            return 1 - ratio**2 - (2 * order + 1) * ratio / x
+
+    slope, length = debye.table(debye.slope_polynomials(DEBYE))
+    ratio, _ = debye.table(debye.ratio_polynomials(DEBYE), length)
+    return Helper(
+        "_bessel_slope",
+        "bessel_slope",
+        meaning,
+        {**_bessel_tables(), "length": str(length), "ratio": rows(ratio), "slope": rows(slope)},
+        ranges=((-2, 2), (-6, 6)),
+        near=((0.0, 0.5), (0.0, 10.0), (0.0, 100.0), (0.0, 1e5), (0.5, 30.0)),
+        says="the derivative of besseli(n + 1, x)/besseli(n, x)",
+        reference=reference,
+        allowed=4.0 * ORDERS**2,  # each step down may double what is lost at large arguments
+    )
+
+
+def _ratio_of_bessel(order: Any, x: Any) -> Any:
+    import mpmath
+
+    return mpmath.besseli(order + 1, x) / mpmath.besseli(order, x)

@@ -1,0 +1,77 @@
+"""What an emitted special function is: its text, its meaning, where it is checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from blrgen.emit.templates import fill, keys
+from blrgen.emit.text import WIDTH
+
+Expr = Any
+QUIET = '@np.errstate(all="ignore")'
+JITTED = '@njit(cache=True, error_model="numpy")'
+
+
+@dataclass(frozen=True)
+class Helper:
+    """An emitted function.
+
+    `ranges` are the decades in which it is checked, one (low, high) an argument (a sign
+    before it when negative arguments count as well), `near` points that are checked too,
+    `scale` what an error is compared with where the value may pass through zero and
+    `reference` the value in mpmath where `meaning` has no number of its own; `allowed` is
+    the error in roundings that a check lets pass.  `place` makes a point of a draw from the
+    ranges where an argument is bounded by another; `whole` are the arguments that are counts.
+    """
+
+    name: str
+    template: str
+    meaning: Callable[..., Expr]
+    values: Mapping[str, str] = field(default_factory=dict)
+    ranges: tuple[tuple[float, float], ...] = ((-12, 12),)
+    near: tuple[tuple[float, ...], ...] = ()
+    signed: bool = False
+    says: str = ""
+    scale: Callable[..., Any] | None = None
+    reference: Callable[..., Any] | None = None
+    allowed: float = 4.0
+    place: Callable[..., tuple[float, ...]] | None = None
+    whole: tuple[int, ...] = ()
+
+    def source(self, target: str) -> str:
+        """The text for a target."""
+        jitted = target == "numba"
+        given = {
+            "decorator": JITTED if jitted else QUIET,
+            "real": "type(x)" if jitted else "x.dtype.type",
+            "where": "_where" if jitted else "np.where",
+            **self.values,
+        }
+        name = f"special/{self.template}.py.jinja"
+        text = fill(name, **{k: given[k] for k in keys(name)})
+        arguments = re.findall(r"(\w+): Array", text.split("->")[0])
+        if arguments:  # the array whose type all numbers take
+            given["real"] = given["real"].replace("x", arguments[0])
+        if "far" in given:
+            given["far"] = given["far"].replace("{where}", given["where"])
+        return fill(name, **{k: given[k] for k in keys(name)})
+
+
+def rows(numbers: Any, indent: int = 8) -> str:
+    """Numbers of a tuple, as many a line as fit."""
+    lines, line = [], " " * indent
+    for x in numbers:
+        text = _text(x) + ","
+        if len(line) + len(text) + 1 > WIDTH:
+            lines.append(line.rstrip())
+            line = " " * indent
+        line += text + " "
+    return "\n".join([*lines, line.rstrip()])
+
+
+def _text(x: Any) -> str:
+    number = float(x)
+    return repr(number)

@@ -45,6 +45,8 @@ def log_base_of(geometry: Geometry) -> LogBase:
         )  # fmt: skip
     general = "𝓗 = A − ⟨λ, μ⟩ − 𝔼_q[log h], and "
     found = span(log_h, family)
+    if found is None and geometry.absorbed_base is not None:  # on a few points every log h is
+        found = geometry.absorbed_base[1]
     if found is not None:
         return LogBase(
             "span", found,

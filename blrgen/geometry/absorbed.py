@@ -20,6 +20,8 @@ Expr = Any
 
 def affine_in_statistics(family: Family, f: Expr) -> tuple[Expr, tuple[Expr, ...]] | None:
     """(c, (c_1, …)), or None where f is not of that form."""
+    if family.support.kind == "finite" and family.components is None:
+        return _at_points(family, f)
     variables, statistics = family.variables, family.statistics
     matrix: dict[int, Expr] = {}
     rest = sp.S.Zero
@@ -36,6 +38,29 @@ def affine_in_statistics(family: Family, f: Expr) -> tuple[Expr, tuple[Expr, ...
     c, parts = solved
     matrix |= dict(zip(numbers, parts, strict=True))
     return c, tuple(matrix.get(i, sp.S.Zero) for i in range(len(statistics)))
+
+
+def _at_points(family: Family, f: Expr) -> tuple[Expr, tuple[Expr, ...]] | None:
+    """Of a finite support: the equations f(x) = c + Σ c_i T_i(x), one a point.
+
+    With one point more than statistics every f is affine, however it is written.
+    """
+    x, count = family.variable, len(family.statistics)
+    names = [sp.Dummy(f"c{i}") for i in range(count + 1)]
+    rows = []
+    for p in family.support.points:
+        value = sp.sympify(f).subs(x, p)
+        if value.has(sp.oo, -sp.oo, sp.zoo, sp.nan):
+            return None
+        level = names[0] + sp.Add(
+            *[c * t.subs(x, p) for c, t in zip(names[1:], family.statistics, strict=True)]
+        )
+        rows.append(sp.expand(level - value))
+    solution = sp.linsolve(rows, names)
+    if not solution:
+        return None
+    values = next(iter(solution)).xreplace(dict.fromkeys(names, sp.S.Zero))
+    return sp.expand(values[0]), tuple(sp.expand(v) for v in values[1:])
 
 
 def pairing(

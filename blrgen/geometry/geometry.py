@@ -245,7 +245,7 @@ def expected_log_base(
         from blrgen.geometry.integrate.component_moments import expected as by_components
 
         return by_components(family, log_h, mean)
-    if isinstance(ring, Matrix) or family.joint:
+    if isinstance(ring, Matrix) or family.joint or family.support.kind == "finite":
         absorbed = affine_in_statistics(family, log_h)
         if absorbed is not None:
             return ring.tidy(pairing(*absorbed, mean, family, ring))

@@ -14,6 +14,7 @@ from numeric import gauss_hermite, spd, value
 from blrgen.algebra.ranks import symmat, vec
 from blrgen.algebra.ring import Elementwise
 from blrgen.expect import expectation_of
+from blrgen.expect.base_measure import log_base_of
 from blrgen.expect.identities import NoIdentity, find_identity
 from blrgen.geometry.geometry import geometry_of
 from blrgen.read.family import find_family, read_family
@@ -227,3 +228,23 @@ def test_the_score_route_against_differences(tmp_path: Path) -> None:
         up = tuple(a + h * (j == i) for j, a in enumerate(at))
         down = tuple(a - h * (j == i) for j, a in enumerate(at))
         assert mine[i] == pytest.approx((mean(loss, up) - mean(loss, down)) / (2 * h), rel=1e-6)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("weights", ["binomial(2, x)", "exp(x**3)", "1/(1 + x)", "2 + cos(x)"])
+def test_on_as_many_points_as_unknowns_every_log_h_is_affine(weights: str, tmp_path: Path) -> None:
+    """Three levels with T = (x, x²): log h = c₀ + c₁x + c₂x², however h is written."""
+    geometry = written(
+        'name = "levels"\nvariable = "x"\nsupport = "{0, 1, 2}"\nstatistics = ["x", "x**2"]\n'
+        f'base_measure = "{weights}"\n[natural]\na = "(-oo, oo)"\nb = "(-oo, oo)"\n',
+        tmp_path,
+    )
+    log_h = [sp.log(geometry.family.base_measure.subs(geometry.family.variable, k))
+             for k in range(3)]  # fmt: skip
+    slope = -(3 * log_h[0] - 4 * log_h[1] + log_h[2]) / 2
+    bend = (log_h[0] - 2 * log_h[1] + log_h[2]) / 2
+    a, b = geometry.natural
+    for found, wanted in zip(geometry.entropy_gradient, (-a - slope, -b - bend), strict=True):
+        gap = found - wanted
+        assert not gap.free_symbols  # a constant difference to −λ, not a long quotient
+        assert abs(sp.N(gap, 30)) < 1e-25
+    assert log_base_of(geometry).case == "span"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -136,3 +137,25 @@ def test_what_is_no_density_is_refused(case: str, monkeypatch: Any) -> None:
     monkeypatch.setitem(ODD, case, declared)
     with pytest.raises(UserError, match=words):
         read(text(case))
+
+
+@pytest.mark.parametrize(
+    ("support", "statistic", "domain"),
+    [("(-oo, oo)", "abs(x)**3", "(-oo, 0)"), ("(-oo, oo)", "abs(x - 2)", "(-oo, 0)"),
+     ("(3, oo)", "log(x)", "(-oo, -1)"), ("(-oo, oo)", "v*abs(x)**3", "(-oo, 0)")],
+)  # fmt: skip
+def test_reasons_name_letters_that_a_reader_knows(
+    support: str, statistic: str, domain: str, tmp_path: Path
+) -> None:
+    """No `_u` of the engine's, and no letter that means two things."""
+    fixed = '[fixed]\nu = "(0, oo)"\n' if "u*" in statistic else ""
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        f'name = "mine"\nvariable = "x"\nsupport = "{support}"\nstatistics = ["{statistic}"]\n'
+        f'{fixed}[natural]\neta = "{domain}"\n'
+    )
+    reason = geometry_of(read_family(str(path))).integral.because
+    assert not re.search(r"\b_|d_", reason), reason
+    letters = re.findall(r"\b(\w+) = ", reason)
+    assert len(letters) == len(set(letters)), reason
+    assert not fixed or "v" not in letters

@@ -10,7 +10,7 @@ import sympy as sp
 
 from blrgen.algebra.special import uniform_cumulant
 from blrgen.geometry.integrate.draws import draw
-from blrgen.geometry.integrate.problem import Integral, Problem
+from blrgen.geometry.integrate.problem import Integral, Problem, said
 
 
 def integrate(problem: Problem) -> Integral | None:
@@ -18,6 +18,7 @@ def integrate(problem: Problem) -> Integral | None:
     x = problem.variable
     if not problem.is_interval or set(problem.coefficients) - {x}:
         return None
+    name = said(x)
     a, (low, high) = problem.coefficients.get(x, sp.S.Zero), problem.ends
     if low.is_infinite and high.is_infinite:
         return Integral(
@@ -30,7 +31,7 @@ def integrate(problem: Problem) -> Integral | None:
         return Integral(
             value,
             "exponential integral",
-            f"∫ exp(a {x}) d{x} over the half-line from {end} is exp(a·{end})/|a|",
+            f"∫ exp(a {name}) d{name} over the half-line from {end} is exp(a·{end})/|a|",
             sampler=end + sign * draw("gamma", 1) / rate if rate != 0 else None,
             conditions=(rate,),
         )
@@ -39,8 +40,8 @@ def integrate(problem: Problem) -> Integral | None:
     return Integral(
         value + uniform_cumulant(0, sp.expand(a * width)),
         "exponential integral",
-        f"∫ exp(a {x}) d{x} from {low} to {high} is exp(a·{low})(eʷ − 1)/a with w = a·({width}), "
-        "the length at a = 0",
+        f"∫ exp(a {name}) d{name} from {low} to {high} is exp(a·{low})(eʷ − 1)/a with "
+        f"w = a·({width}), the length at a = 0",
         sampler=low + width * draw("uniform") if a == 0 else None,
     )
 

@@ -10,7 +10,7 @@ import sympy as sp
 
 from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.gammas import log_gamma
-from blrgen.geometry.integrate.problem import Integral, Problem
+from blrgen.geometry.integrate.problem import Integral, Problem, said
 from blrgen.geometry.integrate.terms import power_of
 
 
@@ -32,7 +32,8 @@ def integrate(problem: Problem) -> Integral | None:
     return Integral(
         value,
         "gamma integral",
-        f"the exponent is c + a·log({x}) + b·{f}; with u = −b·{f} the integral is "
+        f"the exponent is c + a·log({said(x)}) + b·{said(f)}; "
+        f"with {problem.letter} = −b·{said(f)} the integral is "
         "Γ(k) (−b)^(−k)/|p|, k = (a+1)/p",
         sampler=(draw("gamma", shape) / rate) ** (1 / p),
         conditions=(shape, rate),

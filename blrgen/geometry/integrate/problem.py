@@ -14,6 +14,7 @@ from blrgen.geometry.integrate.terms import open_logs, split
 from blrgen.geometry.points import sign_of
 
 Expr = Any
+_LETTERS = ("u", "v", "w", *(f"u{k}" for k in range(1, 30)))
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,13 @@ class Problem:
             e = e.subs(self.source, 0)
         return sign_of(e, self.family, self.variable, self.ends)
 
+    @property
+    def letter(self) -> str:
+        """A name for a new variable, other than those in use."""
+        known = (*self.family.natural, *self.family.fixed, *self.family.working)
+        used = {self.variable.name, *(p.name for p in known)}
+        return next(x for x in _LETTERS if x not in used)
+
     def moved(self, variable: Expr, ends: tuple[Expr, Expr], exponent: Expr) -> Problem:
         """The problem in another variable, between other ends, one substitution deeper."""
         support = Support("interval", (), *map(sp.sympify, ends))
@@ -102,6 +110,11 @@ class Problem:
         from blrgen.geometry.integrate.rules import integrate
 
         return integrate(self)
+
+
+def said(e: Expr) -> str:
+    """An expression for a reader: variables put in for others by their own letters."""
+    return str(sp.sympify(e).xreplace({v: sp.Symbol(v.name) for v in e.atoms(sp.Dummy)}))
 
 
 def exponent_of(family: Family, ring: Ring) -> Expr:

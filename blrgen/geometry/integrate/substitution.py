@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.geometry.integrate.problem import Integral, Problem
+from blrgen.geometry.integrate.problem import Integral, Problem, said
 from blrgen.geometry.integrate.terms import affine
 
 Expr = Any
@@ -59,15 +59,15 @@ def _changes(problem: Problem) -> Iterator[Change]:
 
 def _to_the_end(problem: Problem) -> Iterator[Change]:
     x, (low, high) = problem.variable, problem.ends
-    u = sp.Dummy("u", positive=True)
+    u = sp.Dummy(problem.letter, positive=True)
     if low.is_finite and high == sp.oo and low != 0:
-        yield Change(u, low + u, sp.S.Zero, (sp.S.Zero, sp.oo), f"u = {x} − ({low})")
+        yield Change(u, low + u, sp.S.Zero, (sp.S.Zero, sp.oo), f"{u.name} = {said(x)} − ({low})")
     elif low == -sp.oo and high.is_finite:
-        yield Change(u, high - u, sp.S.Zero, (sp.S.Zero, sp.oo), f"u = {high} − {x}")
+        yield Change(u, high - u, sp.S.Zero, (sp.S.Zero, sp.oo), f"{u.name} = {high} − {said(x)}")
     elif low.is_finite and high.is_finite and (low, high) != (0, 1):
         width = sp.expand(high - low)
-        said = f"u = ({x} − ({low}))/({width})"
-        yield Change(u, low + width * u, sp.log(width), (sp.S.Zero, sp.S.One), said)
+        text = f"{u.name} = ({said(x)} − ({low}))/({width})"
+        yield Change(u, low + width * u, sp.log(width), (sp.S.Zero, sp.S.One), text)
 
 
 def _logarithms(problem: Problem) -> Iterator[Change]:
@@ -78,13 +78,13 @@ def _logarithms(problem: Problem) -> Iterator[Change]:
         side = problem.sign(line[1]) if line else None
         if line is None or not side:
             continue
-        u = sp.Dummy("u", real=True)
+        u = sp.Dummy(problem.letter, real=True)
         first, last = (
             _limit_log(line[0] + line[1] * e if e.is_finite else side * e) for e in ends[::side]
         )
         if first is not None and last is not None:
             new = (sp.exp(u) - line[0]) / line[1]
-            yield Change(u, new, u - sp.log(side * line[1]), (first, last), f"u = {f}")
+            yield Change(u, new, u - sp.log(side * line[1]), (first, last), f"{u.name} = {said(f)}")
 
 
 def _limit_log(a: Expr) -> Expr | None:
@@ -102,10 +102,10 @@ def _exponentials(problem: Problem) -> Iterator[Change]:
             rates.append(line[1])
     for k in rates:
         side = problem.sign(k) or 1
-        u = sp.Dummy("u", positive=True)
+        u = sp.Dummy(problem.letter, positive=True)
         first, last = (_image_exp(k, e, side) for e in problem.ends[::side])
         slope = -sp.log(u) - sp.log(side * k)
-        yield Change(u, sp.log(u) / k, slope, (first, last), f"u = {sp.exp(k * x)}")
+        yield Change(u, sp.log(u) / k, slope, (first, last), f"{u.name} = {said(sp.exp(k * x))}")
 
 
 def _image_exp(k: Expr, end: Expr, side: int) -> Expr:
@@ -125,10 +125,10 @@ def _powers(problem: Problem) -> Iterator[Change]:
         side = problem.sign(p)
         if not side:
             continue
-        u = sp.Dummy("u", positive=True)
+        u = sp.Dummy(problem.letter, positive=True)
         first, last = (_power_image(e, p, side) for e in (low, high)[::side])
         slope = (1 / p - 1) * sp.log(u) - sp.log(side * p)
-        yield Change(u, u ** (1 / p), slope, (first, last), f"u = {x**p}")
+        yield Change(u, u ** (1 / p), slope, (first, last), f"{u.name} = {said(x**p)}")
 
 
 def _power_image(end: Expr, p: Expr, side: int) -> Expr:
@@ -143,7 +143,7 @@ def _logit(problem: Problem) -> Iterator[Change]:
     logs = sp.log(x), sp.log(1 - x)
     if problem.ends != (0, 1):
         return
-    u = sp.Dummy("u", real=True)
+    u = sp.Dummy(problem.letter, real=True)
     rest = sp.log(1 + sp.exp(u))
     exponent = sp.expand(
         problem.exponent_opened.subs({logs[0]: u - rest, logs[1]: -rest})
@@ -151,6 +151,5 @@ def _logit(problem: Problem) -> Iterator[Change]:
     )  # fmt: skip
     if exponent.has(x):
         return
-    yield Change(
-        u, 1 / (1 + sp.exp(-u)), sp.S.Zero, (-sp.oo, sp.oo), f"u = log({x}/(1 − {x}))", exponent
-    )
+    text = f"{u.name} = log({said(x)}/(1 − {said(x)}))"
+    yield Change(u, 1 / (1 + sp.exp(-u)), sp.S.Zero, (-sp.oo, sp.oo), text, exponent)

@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.geometry.integrate.draws import draw, fresh
-from blrgen.geometry.integrate.problem import Integral, Problem
+from blrgen.geometry.integrate.problem import Integral, Problem, said
 from blrgen.geometry.integrate.terms import affine, open_logs
 
 Expr = Any
@@ -18,7 +18,7 @@ def integrate(problem: Problem) -> Integral | None:
     if not problem.is_interval or problem.depth >= problem.limit:
         return None
     x, high = problem.variable, problem.support.upper
-    u = sp.Dummy("u", positive=True)
+    u = sp.Dummy(problem.letter, positive=True)
     for centre in _centres(problem):
         reach = sp.expand(high - centre) if high.is_finite else sp.oo
         half = problem.moved(u, (sp.S.Zero, reach), problem.exponent.subs(x, centre + u))
@@ -31,11 +31,11 @@ def integrate(problem: Problem) -> Integral | None:
         found = half.integrate()
         if found is None:
             continue
-        label = "|x|" if centre == 0 else f"|x − {centre}|"
+        label = f"|{said(x)}|" if centre == 0 else f"|{said(x)} − {centre}|"
         return found.with_(
             log_partition=found.log_partition + sp.log(2),
             quadratic=None,
-            because=f"even about {centre}: twice the integral over u = {label} > 0; "
+            because=f"even about {centre}: twice the integral over {u.name} = {label} > 0; "
             + found.because,
             sampler=None if found.sampler is None else _mirrored(found.sampler, centre),
         )

@@ -133,30 +133,39 @@ def _parametrisations(context: Context, stage: str) -> tuple[str, str]:
 
 
 def _inverse_mean(context: Context, stage: str) -> tuple[str, str]:
-    """λ(μ(λ)) = λ at concrete sizes."""
-    from blrgen.geometry.at_sizes import place_of, spread
+    """λ(μ(λ)) = λ at concrete sizes, by whatever way there is."""
+    from blrgen.geometry.at_sizes import place_of, said
     from blrgen.geometry.instance import point_inside, sizes_at
-    from blrgen.geometry.inverse import mean_symbols
+    from blrgen.geometry.precise import precise_of
 
-    family, geometry = context.family, context.geometry
-    inverse = geometry.inverse_mean
-    if inverse is None:
-        raise NotChecked("no closed form for μ → λ")
-    worst = 0.0
+    family, geometry, worst = context.family, context.geometry, 0.0
     for size, turn in _SIZES:
         here = point_inside(family, sizes_at(family, size), turn)
-        means = {
-            s: spread(here.value(m), s, here)
-            for s, m in zip(mean_symbols(geometry), geometry.mean, strict=True)
-        }
-        there = here.with_(means).without(geometry.natural)
-        for x, e in zip(geometry.natural, inverse, strict=True):
-            found, should = spread(there.value(e), x, here), here.values[x]
-            gap = float(np.abs(found - should).max() / max(1.0, np.abs(should).max()))
+        at = precise_of(here)
+        mean = [at.like(m, x) for m, x in zip(geometry.mean, geometry.natural, strict=True)]
+        fixed = {p.name: at.value(p.symbol) for p in family.fixed}
+        found = geometry.natural_of_mean(mean, fixed)
+        if not found.converged:
+            raise NotChecked(f"from μ at {said(place_of(family, here))}: {found.reason}")
+        for x, value in zip(geometry.natural, found.values, strict=True):
+            should = here.values[x]
+            value = np.asarray(value).reshape(np.shape(should))
+            gap = float(np.abs(value - should).max() / max(1.0, np.abs(should).max()))
             worst = max(worst, gap)
             if not gap <= _ROUNDING:
-                raise Wrong(f"{x} of E[T]", dict(place_of(family, here)), str(found), str(should))
-    return "numeric", f"closed form; λ(μ) within {within(worst)} of λ {_where(context, [1, 2, 3])}"
+                raise Wrong(f"{x} of E[T]", dict(place_of(family, here)), str(value), str(should))
+    text = f"λ(μ) within {within(worst)} of λ {_where(context, [1, 2, 3])}"
+    return "numeric", f"{way(context)}; {text}"
+
+
+def way(context: Context) -> str:
+    """How natural parameters are found from mean ones."""
+    geometry = context.geometry
+    if geometry.inverse_mean is not None:
+        return "closed form"
+    if geometry.elimination is not None:
+        return f"one equation, for {geometry.elimination.held.name}"
+    return "Newton's steps"
 
 
 _STAGES: dict[str, Callable[[Context, str], tuple[str, str]]] = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from blrgen.geometry.conjugate import Conjugate
     from blrgen.geometry.divergence import Divergence
+    from blrgen.geometry.eliminate import Elimination
     from blrgen.geometry.fisher import Fisher
     from blrgen.geometry.invert import Inversion
     from blrgen.geometry.likelihood import Likelihood
@@ -44,6 +45,13 @@ class Derived:
         from blrgen.geometry.likelihood import Likelihood
 
         return Likelihood(self)  # type: ignore[arg-type]
+
+    @cached_property
+    def elimination(self) -> Elimination | None:
+        """All parameters but one as functions of that one and μ, where that goes."""
+        from blrgen.geometry.eliminate import elimination
+
+        return elimination(self)  # type: ignore[arg-type]
 
     def natural_of_mean(
         self, mean: Mapping[str, Any] | Sequence[Any], fixed: Mapping[str, Any] | None = None

@@ -1,20 +1,14 @@
-"""μ → λ by safeguarded Newton steps, for any family, over the whole domain.
+"""μ → λ for any family: the closed form, one equation, or Newton steps on all parameters.
 
-λ maximises the concave D(λ) = ⟨λ, μ⟩ − A(λ), whose gradient is the residual μ − ∇A(λ) and
-whose Hessian is −F.  A Newton step Δ = F⁻¹(μ − ∇A) that is long against the distance γ of
-a parameter to an end of its domain is taken in the logarithm of that distance,
-γ ← γ exp(Δ/γ), so that no step leaves the domain and many orders of magnitude take few
-steps; a step after which D is smaller is shortened.  Near the solution both are Newton's.
-
-Closed forms are evaluated with digits enough for the cancellation in F; densities without
-one in doubles first, then with more digits.
+Where the mean map can be solved for λ that is it.  Where it can be solved for all parameters
+but one (Wishart, normal-gamma: all but the shape) a single monotone equation is left.  Else
+D(λ) = ⟨λ, μ⟩ − A(λ) is maximised by safeguarded Newton steps.  A μ that no member has is
+refused; a search that did not converge says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -23,7 +17,9 @@ import sympy as sp
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.hull import separating
-from blrgen.geometry.place import checked, exact_value, inside
+from blrgen.geometry.inversion import Inversion, Outside
+from blrgen.geometry.newton import DIGITS, Newton
+from blrgen.geometry.place import checked, exact_value
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -31,66 +27,81 @@ if TYPE_CHECKING:
 Expr = Any
 Number = Any
 Vector = list[Any]
-_STEPS = 200
-_DIGITS = 60  # closed forms: the determinant of F loses up to 2 × 15 of them
-_SMALL = mpmath.mpf(10) ** -16
 _FAR = mpmath.mpf(10) ** 20
-_RUNAWAY = mpmath.mpf(10) ** 13  # of densities without a closed form
-_LONGEST = 7  # of one step, in the logarithm of the distance to an end
 
-
-@dataclass(frozen=True)
-class Inversion:
-    """λ for a μ, and whether it is one: `residual` is the largest |μ − ∇A| in units of √F_ii."""
-
-    natural: tuple[Any, ...]
-    converged: bool
-    iterations: int
-    residual: float
-    reason: str = ""
-
-    @property
-    def values(self) -> tuple[Any, ...]:
-        """The natural parameters as doubles, vectors as lists."""
-        return tuple(
-            [float(v) for v in x] if isinstance(x, list) else float(x) for x in self.natural
-        )
-
-
-class Outside(Exception):
-    """A point at which the density has no normalisation that could be computed."""
+__all__ = ["Inversion", "Outside", "constants_of", "natural_of_mean", "out_of_range"]
 
 
 def natural_of_mean(
     geometry: Geometry, mean: Mapping[str, Any] | Sequence[Any] | Any,
     fixed: Mapping[str, Any] | None = None,
 ) -> Inversion:  # fmt: skip
-    """λ(μ), in closed form where there is one; a μ that no member has is refused."""
-    family = geometry.family
+    """λ(μ), and whether it was found; a μ that no member has is refused."""
+    family, fixed = geometry.family, fixed or {}
+    named = _named(geometry, mean)
+    if family.factors:
+        return _of_product(geometry, list(named.values()), fixed)
     if family.components is not None:
         from blrgen.geometry.invert_components import natural_of_vectors
 
-        return Inversion(*natural_of_vectors(geometry, _named(geometry, mean), fixed or {}))
+        return Inversion(*natural_of_vectors(geometry, named, fixed))
     if not geometry.ring.elementwise:
-        raise UserError(
-            f"the mean parameters of {family.name!r} are vectors or matrices",
-            where="natural_of_mean",
-            how="use geometry.inverse_mean, where it has a closed form",
-        )
-    target = _target(geometry, mean)
-    constants = constants_of(family, fixed or {})
-    solver = _Newton(geometry, target, constants)
-    direction = separating(family, target, solver.constants)
+        from blrgen.geometry.invert_arrays import natural_of_arrays
+
+        return natural_of_arrays(geometry, named, fixed)
+    return _of_scalars(geometry, named, fixed)
+
+
+def _of_scalars(
+    geometry: Geometry, named: Mapping[str, Any], fixed: Mapping[str, Any]
+) -> Inversion:
+    family = geometry.family
+    target = _target(named)
+    solver = Newton(geometry, target, constants_of(family, fixed))
+    direction = separating(family, target, solver.constants) if not family.joint else None
     if direction is not None:
         raise out_of_range(family, target, direction)
-    found = solver.closed() or solver.run()
+    found = solver.closed() or _one_equation(geometry, target, solver.constants) or solver.run()
     # an edge of the hull is reached as λ runs off; then ⟨λ, T⟩ shows which
-    if not found.converged or max(map(abs, found.natural)) > _FAR:
+    if not family.joint and (not found.converged or max(map(abs, found.natural)) > _FAR):
         last = [float(x) for x in found.natural]
         direction = separating(family, target, solver.constants, last)
         if direction is not None:
             raise out_of_range(family, target, direction)
     return found
+
+
+def _one_equation(
+    geometry: Geometry, target: Vector, constants: Mapping[Expr, Number]
+) -> Inversion | None:
+    """By elimination, where it goes through and its equation is met."""
+    from blrgen.geometry.inverse import mean_symbols
+    from blrgen.geometry.invert_arrays import by_elimination
+    from blrgen.geometry.one_equation import DIGITS as MANY
+    from blrgen.geometry.precise import Precise
+
+    with mpmath.workdps(MANY):
+        base = Precise({}, {**constants, **dict(zip(mean_symbols(geometry), target, strict=True))})
+        found = by_elimination(geometry, base, target)
+    return found if found is not None and found.converged else None
+
+
+def _of_product(geometry: Geometry, mean: list[Any], fixed: Mapping[str, Any]) -> Inversion:
+    """Factor by factor: each has mean parameters of its own."""
+    known = {p.name for p in geometry.family.fixed}
+    extra = sorted(set(fixed) - known)
+    if extra:
+        raise UserError(f"not a constant of {geometry.family.name!r}: {', '.join(extra)}")
+    found: list[Inversion] = []
+    for g in geometry.factors:  # type: ignore[attr-defined]
+        own, mean = mean[: len(g.natural)], mean[len(g.natural) :]
+        constants = {p.name: fixed[p.name] for p in g.family.fixed if p.name in fixed}
+        found.append(natural_of_mean(g, own, constants))
+    reasons = dict.fromkeys(f.reason for f in found if f.reason)
+    return Inversion(
+        tuple(x for f in found for x in f.natural), all(f.converged for f in found),
+        max(f.iterations for f in found), max(f.residual for f in found), "; ".join(reasons),
+    )  # fmt: skip
 
 
 def out_of_range(family: Family, target: Vector, direction: list[float]) -> UserError:
@@ -107,10 +118,10 @@ def out_of_range(family: Family, target: Vector, direction: list[float]) -> User
     )
 
 
-def _target(geometry: Geometry, mean: Any) -> Vector:
+def _target(named: Mapping[str, Any]) -> Vector:
     """μ as exact numbers, in the order of the statistics."""
-    with mpmath.workdps(_DIGITS):
-        return [_number(v, name) for name, v in _named(geometry, mean).items()]
+    with mpmath.workdps(DIGITS):
+        return [_number(v, name) for name, v in named.items()]
 
 
 def _named(geometry: Geometry, mean: Any) -> dict[str, Any]:
@@ -154,279 +165,3 @@ def constants_of(family: Family, fixed: Mapping[str, Any]) -> dict[Expr, Expr]:
             else f"not a constant of {family.name!r}: {', '.join(extra)}"
         )
     return checked(family.fixed, fixed, {}, "known constants")
-
-
-@dataclass
-class _State:
-    """A point with D, ∇D = μ − ∇A, F, and what is uncertain in D."""
-
-    x: Vector
-    gain: Number
-    slope: Vector
-    fisher: Any
-    noise: Number
-
-
-class _Newton:
-    def __init__(self, geometry: Geometry, target: Vector, constants: dict[Expr, Expr]) -> None:
-        from blrgen.numeric.evaluate import exact
-
-        self.geometry, self.family, self.target = geometry, geometry.family, target
-        self.exact_constants = constants
-        with mpmath.workdps(_DIGITS):
-            self.constants = {k: exact(v) for k, v in constants.items()}
-        self.doubles = self.numeric
-
-    @property
-    def numeric(self) -> bool:
-        """Whether A or its derivatives have no closed form."""
-        from blrgen.numeric import has_nodes
-
-        g = self.geometry
-        return has_nodes(sp.Tuple(g.log_partition, *g.mean, *(e for row in g.fisher for e in row)))
-
-    def closed(self) -> Inversion | None:
-        """The closed inverse, when its value is inside the domain and gives μ back."""
-        from blrgen.geometry.inverse import mean_symbols
-        from blrgen.numeric import evaluate_at
-
-        g = self.geometry
-        if g.inverse_mean is None or self.numeric:
-            return None
-        point = {**self.constants, **dict(zip(mean_symbols(g), self.target, strict=True))}
-        try:
-            with mpmath.workdps(_DIGITS):
-                x = [evaluate_at(e, point, 30)[0] for e in g.inverse_mean]
-                if not self.feasible(x):
-                    return None
-                state = self.at(x)
-        except (UserError, Outside):
-            return None
-        residual = self._residual(state)
-        return Inversion(tuple(x), True, 0, residual) if residual < 1e-12 else None
-
-    def run(self) -> Inversion:
-        """Newton's method from the best of a few starts."""
-        with mpmath.workdps(_DIGITS if not self.numeric else 40):
-            return self._run()
-
-    def _run(self) -> Inversion:
-        state = self._start()
-        if state is None:
-            return Inversion((), False, 0, float("inf"), "no start inside the domain")
-        for step in range(_STEPS):
-            if self.numeric and max(map(abs, state.x)) > _RUNAWAY:
-                reason = "λ runs off to infinity, so μ is on an edge or nearly so"
-                return Inversion(tuple(state.x), False, step, self._residual(state), reason)
-            move = self._direction(state)
-            if self._arrived(state, move):
-                if not self.doubles:
-                    return self._found(state, move, step)
-                self.doubles = False
-                state = self.at(state.x)
-                continue
-            better = self._search(state, move)
-            if better is None:
-                if not self.doubles:
-                    reason = "no step increases ⟨λ, μ⟩ − A(λ) any further"
-                    return Inversion(tuple(state.x), False, step, self._residual(state), reason)
-                self.doubles = False
-                better = self.at(state.x)
-            state = better
-        reason = f"not within {_STEPS} steps"
-        return Inversion(tuple(state.x), False, _STEPS, self._residual(state), reason)
-
-    def _found(self, state: _State, move: Vector, step: int) -> Inversion:
-        """The end of the road: the solution when the residual is nothing as well."""
-        x = [a + b for a, b in zip(state.x, move, strict=True)]
-        final, residual = x if self.feasible(x) else state.x, self._residual(state)
-        met = residual < 1e-10
-        reason = "" if met else "λ does not move although μ is not met"
-        return Inversion(tuple(final), met, step, residual, reason)
-
-    def at(self, x: Vector) -> _State:
-        """D and its derivatives at a point."""
-        try:
-            a, mean, fisher, noise = self._numbers(x) if self.numeric else self._forms(x)
-        except UserError as e:
-            raise Outside(str(e)) from e
-        gain = mpmath.fdot(x, self.target) - a
-        slope = [t - m for t, m in zip(self.target, mean, strict=True)]
-        return _State(x, gain, slope, mpmath.matrix(fisher), noise)
-
-    def _numbers(self, x: Vector) -> tuple[Number, Vector, list[Vector], Number]:
-        from blrgen.numeric.moments import density
-
-        q = density(self.family, (*x, *self.constants.values()), 24, doubles=self.doubles)
-        a, off = q.log_partition()
-        mean, fisher, _ = q.moments()
-        rows = [[mpmath.mpf(v) for v in row] for row in fisher]
-        return a, [mpmath.mpf(m) for m in mean], rows, off
-
-    def _forms(self, x: Vector) -> tuple[Number, Vector, list[Vector], Number]:
-        g = self.geometry
-        point = {**self.constants, **dict(zip(g.natural, x, strict=True))}
-        memo: dict[Expr, Any] = {}
-        a = self._form(g.log_partition, point, memo)
-        mean = [self._form(e, point, memo) for e in g.mean]
-        fisher = [[self._form(e, point, memo) for e in row] for row in g.fisher]
-        return a, mean, fisher, abs(a) * mpmath.mpf(10) ** (10 - mpmath.mp.dps)
-
-    def _form(self, e: Expr, point: dict[Expr, Any], memo: dict[Expr, Any]) -> Number:
-        from blrgen.numeric import evaluate_at
-        from blrgen.prove.evaluate import Undefined, evaluate
-
-        try:
-            value = evaluate(e, point, memo)
-            if not isinstance(value, mpmath.mpc):
-                return value
-        except Undefined:
-            pass
-        return evaluate_at(e, point, 40, moving=self.geometry.natural)[0]
-
-    def feasible(self, x: Vector) -> bool:
-        """Whether a point is inside the declared domains."""
-        point: dict[Expr, Any] = {k: _as_sympy(v) for k, v in self.constants.items()}
-        for p, value in zip(self.family.natural, x, strict=True):
-            exact = _as_sympy(value)
-            if not mpmath.isfinite(value) or not inside(p.domain, exact, point):
-                return False
-            point[p.symbol] = exact
-        return True
-
-    def bounds(self, x: Vector, i: int) -> tuple[Number, Number]:
-        """The ends of a domain, which may depend on the parameters before it."""
-        from blrgen.numeric.branch import number
-        from blrgen.prove.evaluate import Undefined
-
-        domain = self.family.natural[i].domain
-        names = [p.symbol for p in self.family.natural[:i]]
-        point = {**self.constants, **dict(zip(names, x[:i], strict=True))}
-        try:
-            low = -mpmath.inf if domain.lower is None else number(domain.lower, point)
-            high = mpmath.inf if domain.upper is None else number(domain.upper, point)
-        except Undefined as e:
-            raise Outside(str(e)) from e
-        return low, high
-
-    def _start(self) -> _State | None:
-        """The best of a grid of points over the orders of magnitude."""
-        count = len(self.family.natural)
-        sizes = {1: (-12, -6, -3, 0, 3, 6, 12), 2: (-9, -4, 0, 4, 9), 3: (-4, 0, 4)}
-        best: _State | None = None
-        for powers in product(sizes.get(count, (0,)), repeat=count):
-            try:
-                x = self._placed([mpmath.mpf(10) ** (mpmath.mpf(k) / 2) for k in powers], powers)
-                if not self.feasible(x):
-                    continue
-                state = self.at(x)
-            except Outside:
-                continue
-            if mpmath.isfinite(state.gain) and (best is None or state.gain > best.gain):
-                best = state
-        return best
-
-    def _placed(self, sizes: Vector, powers: tuple[int, ...]) -> Vector:
-        x: Vector = [mpmath.mpf(0)] * len(sizes)
-        for i, (size, power) in enumerate(zip(sizes, powers, strict=True)):
-            low, high = self.bounds(x, i)
-            if mpmath.isinf(low) and mpmath.isinf(high):
-                sign = 0 if power == 0 else 1 if power > 0 else -1
-                x[i] = sign * mpmath.mpf(10) ** (abs(mpmath.mpf(power)) / 4)
-            elif mpmath.isinf(high):
-                x[i] = low + size
-            elif mpmath.isinf(low):
-                x[i] = high - size
-            else:
-                x[i] = low + (high - low) * size / (1 + size)
-        return x
-
-    def _direction(self, state: _State) -> Vector:
-        """F⁻¹(μ − ∇A), scaled to unit diagonal before it is solved."""
-        count = len(state.x)
-        scale = [mpmath.sqrt(abs(state.fisher[i, i])) or mpmath.mpf(1) for i in range(count)]
-        table = mpmath.matrix(count, count)
-        for i, j in product(range(count), repeat=2):
-            table[i, j] = state.fisher[i, j] / (scale[i] * scale[j])
-        right = mpmath.matrix([s / c for s, c in zip(state.slope, scale, strict=True)])
-        ridge = mpmath.mpf(0)
-        for _ in range(20):
-            try:
-                y = mpmath.lu_solve(table + ridge * mpmath.eye(count), right)
-                if mpmath.fdot(y, right) > 0 or not any(right):
-                    return [v / c for v, c in zip(y, scale, strict=True)]
-            except ZeroDivisionError:
-                pass
-            ridge = ridge * 100 or mpmath.mpf(10) ** -14
-        return [s / c**2 for s, c in zip(state.slope, scale, strict=True)]
-
-    def _arrived(self, state: _State, move: Vector) -> bool:
-        """Every parameter is settled, against itself or against its standard deviation."""
-        if self.doubles:
-            return bool(mpmath.fdot(move, state.slope) < mpmath.mpf(10) ** -11)
-        for i, (x, step) in enumerate(zip(state.x, move, strict=True)):
-            size = mpmath.sqrt(abs(state.fisher[i, i])) or mpmath.mpf(1)
-            absolute = mpmath.mpf(10) ** -21 / size
-            if not abs(step) <= max(_SMALL * abs(x), absolute):
-                return False
-        return True
-
-    def _residual(self, state: _State) -> float:
-        found = mpmath.mpf(0)
-        for i, s in enumerate(state.slope):
-            size = mpmath.sqrt(abs(state.fisher[i, i])) or mpmath.mpf(1)
-            found = max(found, abs(s) / size)
-        return float(found)
-
-    def _search(self, state: _State, move: Vector) -> _State | None:
-        """The first of shorter and shorter steps after which D is larger."""
-        rise = mpmath.fdot(move, state.slope)
-        part = mpmath.mpf(1)
-        for _ in range(12 if self.numeric else 40):
-            try:
-                x = self._moved(state.x, [part * m for m in move])
-                after = self.at(x) if self.feasible(x) else None
-            except Outside:
-                after = None
-            if after is not None and mpmath.isfinite(after.gain):
-                noise = state.noise + after.noise
-                if after.gain >= state.gain + part * rise / 1000 - noise:
-                    return after
-            part /= 4 if part == 1 else 8
-        return None
-
-    def _moved(self, x: Vector, move: Vector) -> Vector:
-        """x + Δ, in the logarithm of the distance to an end where Δ is long against it."""
-        made = list(x)
-        for i, step in enumerate(move):
-            low0, high0 = self.bounds(x, i)
-            low, high = self.bounds(made, i)
-            if mpmath.isinf(low) and mpmath.isinf(high):
-                made[i] = x[i] + step
-            elif mpmath.isinf(high):
-                made[i] = low + _stretched(x[i] - low0, step - (low - low0))
-            elif mpmath.isinf(low):
-                made[i] = high - _stretched(high0 - x[i], (high - high0) - step)
-            else:
-                weight = (x[i] - low0) / (high0 - low0)
-                odds = _stretched(weight / (1 - weight), step / (high0 - low0) / (1 - weight) ** 2)
-                made[i] = low + (high - low) * odds / (1 + odds)
-        return made
-
-
-def _stretched(gap: Number, step: Number) -> Number:
-    """gap + step when that is near, gap exp(step/gap) when it is not."""
-    ratio = step / gap
-    if abs(ratio) < mpmath.mpf(1) / 4:
-        return gap + step
-    return gap * mpmath.exp(max(-_LONGEST, min(_LONGEST, ratio)))
-
-
-def _as_sympy(value: Number) -> Expr:
-    if not mpmath.isfinite(value):
-        return sp.oo if value > 0 else sp.nan if mpmath.isnan(value) else -sp.oo
-    sign, mantissa, exponent, _ = value._mpf_
-    number = sp.Integer(-int(mantissa) if sign else int(mantissa))
-    if abs(exponent) > 20000:
-        return sp.Float(value, 30)
-    return number * sp.Integer(2) ** exponent

@@ -56,8 +56,18 @@ class Elementwise:
         return "elementwise"
 
     def tidy(self, x: Expr) -> Expr:
-        """Multiplied out, unless that would not end: quotients of large determinants stay."""
-        return sp.expand(x) if sp.count_ops(x) <= LARGEST and width(x) <= WIDEST else x
+        """Multiplied out, unless that would not end; powers that divide stay powers."""
+        if sp.count_ops(x) > LARGEST or width(x) > WIDEST:
+            return x
+        divisors = {
+            p: sp.Dummy() ** -p.exp
+            for p in x.atoms(sp.Pow)
+            if p.base.is_Add and p.exp.is_Integer and p.exp < -1
+        }
+        if not divisors:
+            return sp.expand(x)
+        back = {value.as_base_exp()[0]: p.base**-1 for p, value in divisors.items()}
+        return sp.expand(x.xreplace(divisors)).xreplace(back)
 
 
 class Matrix:

@@ -36,6 +36,7 @@ from blrgen.expect.probes import (
     score_probes,
     weighted_probe,
 )
+from blrgen.expect.weights import by_probabilities, mean_of_slopes
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of, log_base
 
@@ -182,9 +183,15 @@ def _enumerate(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
     exponent = exponent_of(family, ring)
     levels = [exponent.subs(family.variable, p) for p in points]
     affine = len(points) == len(geometry.natural) + 1
+    weighted = None if affine else mean_of_slopes(geometry, points, levels, symbols)
+    letters = weighted
     if affine:
         gradient = _affine(geometry, points, symbols)
-    else:
+    elif letters is None and len(points) < 10:
+        letters = by_probabilities(geometry, points, levels, symbols)
+    if letters is not None:
+        gradient = letters[0]
+    elif not affine:
         mean_loss = sp.Add(
             *[x * sp.exp(a - geometry.log_partition) for x, a in zip(symbols, levels, strict=True)]
         )
@@ -193,11 +200,24 @@ def _enumerate(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
         "enumeration",
         f"on {len(points)} points each q(θ_k) is affine in μ: ∇_μ takes differences of losses"
         if affine
+        else _of_weights(len(geometry.natural) + 1)
+        if weighted is not None
         else "𝔼_q[ℓ] is a finite sum over the support",
         tuple(Probe(n, x, 0, str(p)) for n, x, p in zip(names, symbols, points, strict=True)),
         gradient,
         (),
         base=base,
+        metric=()
+        if letters is None
+        else tuple((w, x.xreplace(geometry.natural_of_working)) for w, x in letters[1].items()),
+    )
+
+
+def _of_weights(count: int) -> str:
+    """What a mean of slopes is, in words."""
+    return (
+        "𝔼_q[ℓ] is a finite sum; F∇_μ = ∇_λ is the regression of ℓ on T, solved by the mean of "
+        f"the slopes through {count} points each, with weights ∝ (det of (1, T))² ∏ q(θ_k)"
     )
 
 

@@ -21,18 +21,25 @@ _LONG = 60  # operations in all of F up to which it is written out
 def long_metric(geometry: Geometry) -> dict[Expr, Expr]:
     """Letter → entry of F (each once, F being symmetric); empty where F is short."""
     n = len(geometry.natural)
-    if not geometry.ring.elementwise or n < 2 or geometry.family.joint:
+    sparse = geometry.family.joint and geometry.family.working  # F is solved in these then
+    if not geometry.ring.elementwise or n < 2 or sparse:
         return {}
     fisher = geometry.fisher
     numeric = any(has_nodes(x) for row in fisher for x in row)
     short = sum(sp.count_ops(x) for row in fisher for x in row) <= _LONG
     if short and not numeric and _direct(geometry):
         return {}
-    family = geometry.family
+    entries = [fisher[i][j] for i in range(n) for j in range(i, n)]
+    return dict(zip(metric_letters(geometry), entries, strict=True))
+
+
+def metric_letters(geometry: Geometry) -> list[Expr]:
+    """F11, F12, …: a letter for each entry, each once, that no parameter uses."""
+    n, family = len(geometry.natural), geometry.family
     taken = {p.name for p in (*family.natural, *family.working, *family.fixed)}
     stem = next(s for s in ("F", "F_", "F__") if not _clash(s[1:], taken))
-    entries = ((i, j) for i in range(n) for j in range(i, n))
-    return {sp.Symbol(f"{stem}{i + 1}{j + 1}", real=True): fisher[i][j] for i, j in entries}
+    pairs = ((i, j) for i in range(n) for j in range(i, n))
+    return [sp.Symbol(f"{stem}{i + 1}{j + 1}", real=True) for i, j in pairs]
 
 
 def _clash(mark: str, taken: set[str]) -> bool:

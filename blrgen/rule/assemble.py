@@ -18,6 +18,7 @@ from blrgen.errors import InternalError, UserError
 from blrgen.expect.expectation import Expectation, NoRoute, expectation_of
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.rule.arrange import arrange
+from blrgen.rule.by_inputs import by_inputs
 from blrgen.rule.data import data_quantities, with_hyperparameters
 from blrgen.rule.divisors import divisors
 from blrgen.rule.lines import exact_lines
@@ -41,6 +42,8 @@ def exact_derivation(
     try:
         expectation = expectation_of(geometry, known.expr, route, current=current)
         exact = exact_rule(geometry, expectation)
+        if geometry.ring.elementwise:
+            expectation, exact = _collected(expectation, exact)
     except NoRoute:
         raise
     except InternalError as e:
@@ -65,6 +68,26 @@ def exact_derivation(
         rule=rule,
         steps=steps,
         facts=(("probes", expectation.probes), *_roles(geometry, expectation)),
+    )
+
+
+def _collected(expectation: Expectation, exact: ExactRule) -> tuple[Expectation, ExactRule]:
+    """Both with each input written once, wherever that is shorter."""
+    inputs = [p.symbol for p in expectation.probes]
+
+    def step(x: Expr) -> Expr:
+        return by_inputs(x, inputs, RHO)
+
+    return (
+        replace(
+            expectation,
+            mean_gradient=tuple(by_inputs(x, inputs) for x in expectation.mean_gradient),
+        ),
+        replace(
+            exact,
+            natural_next=exact.natural_next.map(step),
+            working_next=tuple((x, step(value)) for x, value in exact.working_next),
+        ),
     )
 
 
@@ -116,7 +139,7 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
         for s in named.values()
     ]
     quantities += [
-        Quantity(s.name, "intermediate", "elementwise", s, "part of F⁻¹")
+        Quantity(s.name, "intermediate", "elementwise", s, _part(expectation))
         for s, _ in expectation.metric
     ]
     assignments = (
@@ -128,6 +151,11 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
         ),
     )
     return Rule(tuple(quantities), assignments, _posterior(geometry))
+
+
+def _part(expectation: Expectation) -> str:
+    """What the letters of the metric are."""
+    return "weight of a slope" if expectation.route == "enumeration" else "part of F⁻¹"
 
 
 def _range(domain: str) -> str:

@@ -156,10 +156,11 @@ THREE = (
     .replace('["z"]', '["z", "z**2"]')
     .replace('eta = "(-oo, oo)"', 'eta1 = "(-oo, oo)"\neta2 = "(-oo, oo)"')
 )
+SIX = THREE.replace("{-1, 0, 2}", "{-2, -1, 0, 1, 2, 3}")
 SHORT = THREE.replace('["z", "z**2"]', '["z"]').replace('\neta2 = "(-oo, oo)"', "")
 
 
-@pytest.mark.parametrize("text", [TWO, THREE, SHORT])
+@pytest.mark.parametrize("text", [TWO, THREE, SHORT, SIX])
 def test_enumeration(text: str, tmp_path: Path) -> None:
     """∇_λ E_q[ℓ] = F ∇_μ E_q[ℓ], differenced; more points than statistics included."""
     g = written(text, tmp_path)
@@ -175,6 +176,8 @@ def test_enumeration(text: str, tmp_path: Path) -> None:
         return float(np.dot(w / w.sum(), list(losses.values())))
 
     env = {n.name: v for n, v in zip(g.natural, lam, strict=True)} | losses
+    for letter, entry in e.metric:
+        env[letter.name] = value(entry, env)
     fisher = np.array([[value(x, env) for x in row] for row in g.fisher])
     mine = fisher @ [value(x, env) for x in e.mean_gradient]
     for i in range(len(lam)):

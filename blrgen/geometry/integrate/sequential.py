@@ -17,6 +17,7 @@ import sympy as sp
 from blrgen.algebra.ranks import logdet
 from blrgen.core import Domain, Family, Parameter, Support
 from blrgen.geometry.integrate.problem import Integral, Problem
+from blrgen.geometry.readable import rational
 
 Expr = Any
 
@@ -34,7 +35,9 @@ def integrate(problem: Problem) -> Integral | None:
         found = _in_order(start, [pairs[i] for i in order])
         if found is not None:
             return found.with_(
-                log_partition=problem.ring.tidy(found.log_partition.xreplace(back)),
+                log_partition=_joined(problem.ring.tidy(found.log_partition.xreplace(back)))
+                if problem.ring.elementwise
+                else problem.ring.tidy(found.log_partition.xreplace(back)),
                 conditions=tuple(c.xreplace(back) for c in found.conditions),
             )
     return None
@@ -65,6 +68,40 @@ def _in_order(problem: Problem, pairs: list[tuple[Expr, Any]]) -> Integral | Non
         f"integrated {', then '.join(steps)}",
         conditions=tuple(conditions),
     )
+
+
+def _joined(e: Expr) -> Expr:
+    """What the steps left over different denominators, over one; c log a + c log b as c log ab.
+
+    Two pivots are a determinant then, P₁₁(P₂₂ − P₁₂²/P₁₁) = P₁₁P₂₂ − P₁₂², and A has nothing
+    else below a fraction.
+    """
+    logs: dict[Expr, list[Expr]] = {}
+    rest, left = [], sp.S.Zero
+    for term in sp.Add.make_args(e):
+        c, f = term.as_coeff_Mul()
+        if isinstance(f, sp.log) and rational(f.args[0]) and not f.is_number:
+            logs.setdefault(c, []).append(f.args[0])
+        elif rational(term) and not term.is_number:
+            rest.append(term)
+        else:
+            left += term
+    for c, inside in logs.items():
+        apart = sp.Add(*map(sp.log, inside))
+        alone = not any(left.has(sp.log(x)) for x in inside)
+        left += c * (_log_of_product(inside) if alone else apart)
+    return left + min((sp.Add(*rest), sp.factor(sp.together(sp.Add(*rest)))), key=sp.count_ops)
+
+
+def _log_of_product(parts: list[Expr]) -> Expr:
+    """log ∏ of positive parts, as one where that has no denominator."""
+    apart = sp.Add(*map(sp.log, parts))
+    whole = sp.factor(sp.together(sp.Mul(*parts)))
+    number, core = whole.as_coeff_Mul()
+    if number < 0 and core.is_Add:
+        number, core = -number, sp.expand(-core)
+    plain = core.is_polynomial(*core.free_symbols) and core.is_Add and number > 0
+    return sp.log(number) + sp.log(core) if len(parts) > 1 and plain else apart
 
 
 def _alone(family: Family, x: Expr, support: Support) -> Family:

@@ -128,7 +128,7 @@ class Quantity:
     @property
     def shape(self) -> tuple[str, ...]:
         own = getattr(self.symbol, "shape", None)
-        if own is not None and self.rank != "matrix":  # of data only the rank is known
+        if own is not None and self.kind != "data":  # of data only the rank is known
             return tuple(str(n) for n in own if n != 1)
         return {
             "scalar": (), "elementwise": ("d",), "vector": ("d",),

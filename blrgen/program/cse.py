@@ -49,8 +49,13 @@ def _largest_repeated(body: tuple[Statement, ...], scope: dict[str, Type]) -> n.
     for s in body:
         counts.update(node for node in n.walk(s.expr) if _is_worth_it(node))
     repeated = [tree for tree, count in counts.items() if count > 1]
-    repeated = [tree for tree in repeated if infer(tree, scope) not in (SCALAR, TRUTH)]
+    repeated = [tree for tree in repeated if infer(tree, scope) != TRUTH and _costs(tree, scope)]
     return max(repeated, key=n.size, default=None)
+
+
+def _costs(node: n.Node, scope: dict[str, Type]) -> bool:
+    """A number is computed once a step and costs nothing, unless it is made of matrices."""
+    return infer(node, scope) != SCALAR or isinstance(node, n.Trace | n.Dot)
 
 
 def _is_worth_it(node: n.Node) -> bool:

@@ -1,7 +1,8 @@
 """Solves by a symmetric positive definite matrix share one Cholesky factor.
 
-Every state that must stay positive definite has its next value factored before
-anything is written: that is the check, and usually the factor is needed anyway.
+Every state that must stay definite has its next value factored before anything is
+written: that is the check, and usually the factor is needed anyway.  Where the next value
+is an inverse, X⁺ = B⁻¹, it is B that is factored: one is definite when the other is.
 """
 
 from __future__ import annotations
@@ -12,31 +13,35 @@ from blrgen.program import nodes as n
 from blrgen.program.program import LINEAR, Phase, Program, Statement, fresh
 from blrgen.program.types import Type, infer
 
-DEFINITE = "SPD"
-
 
 def factor(program: Program) -> Program:
     """Factors as statements of their own, each placed right after what it factors."""
     if program.kind != LINEAR:
         return program
-    definite = {v.name for v in program.variables if v.domain == DEFINITE}
-    definite |= {f"{v.name}_next" for v in program.of("state") if v.domain == DEFINITE}
     taken = set(program.scope)
-    return program.with_phases(lambda p: _phase(p, program, definite, taken))
+    return program.with_phases(lambda p: _Factors(program, taken).phase(p))
 
 
 class _Factors:
     """The factors one phase needs, and the statements that make them."""
 
-    def __init__(self, program: Program, definite: set[str], taken: set[str]) -> None:
-        self.program, self.definite, self.taken = program, definite, taken
-        self.names: dict[str, str] = {}
+    def __init__(self, program: Program, taken: set[str]) -> None:
+        self.program, self.taken = program, taken
+        self.names: dict[n.Node, str] = {}  # what is factored → the factor's name
         self.extra: list[Statement] = []  # matrices that had no name
+        self.gaps = {v.name: v.gap for v in program.variables if v.gap is not None}
+        states = [v.name for v in program.of("state")]
+        written = {a for p in program.phases for a, _ in p.writes}
+        table: dict[str, n.Node] = {s: n.Sym(f"{s}_next") for s in states if s in written}
+        for s in states:
+            if s in self.gaps and s in written:
+                self.gaps[f"{s}_next"] = n.substituted(self.gaps[s], table)
 
-    def of(self, name: str) -> n.Node:
-        if name not in self.names:
-            self.names[name] = self.fresh(f"{name}_factor")
-        return n.Sym(self.names[name])
+    def of(self, what: n.Node) -> n.Node:
+        """The factor of a matrix that has a name, or of its negative."""
+        if what not in self.names:
+            self.names[what] = self.fresh(f"{'_'.join(_spelled(what))}_factor")
+        return n.Sym(self.names[what])
 
     def fresh(self, name: str) -> str:
         name = fresh(name, self.taken)
@@ -47,27 +52,71 @@ class _Factors:
         if not isinstance(node, n.Solve | n.HalfSolve | n.HalfProduct):
             return node
         if isinstance(node.arg, n.Sym):
-            if isinstance(node, n.Solve) and node.arg.name not in self.definite:
-                return node
-            return replace(node, arg=self.of(node.arg.name))
+            gap = self.gaps.get(node.arg.name)
+            if gap == node.arg or not isinstance(node, n.Solve):
+                return replace(node, arg=self.of(node.arg))
+            if gap == n.Neg(node.arg):
+                return n.Neg(replace(node, arg=self.of(gap)))
+            return node
         if isinstance(node, n.Solve):
             return node
-        name = next((s.name for s in self.extra if s.expr == node.arg), "")
-        if not name:
-            name = self.fresh("precision")
-            self.extra.append(Statement(name, node.arg, infer(node.arg, self.program.scope)))
-        return replace(node, arg=self.of(name))
+        return replace(node, arg=self.of(self.named(node.arg, "precision")))
+
+    def named(self, matrix: n.Node, name: str) -> n.Node:
+        """A matrix as a statement of its own."""
+        known = next((s.name for s in self.extra if s.expr == matrix), "")
+        if not known:
+            known = self.fresh(name)
+            self.extra.append(Statement(known, matrix, infer(matrix, self.program.scope)))
+        return n.Sym(known)
+
+    def phase(self, phase: Phase) -> Phase:
+        body, inverted = self.opened(phase)
+        body = [replace(s, expr=n.transform(s.expr, self.change)) for s in body]
+        for state, local in phase.writes:
+            gap = self.gaps.get(f"{state}_next")
+            if gap is None or local in inverted:
+                continue
+            if isinstance(gap, n.Sym | n.Neg):
+                self.of(gap)
+            else:
+                own = self.fresh(f"{local}_gap")
+                body.append(Statement(own, gap, self.program[state].type))
+                self.of(n.Sym(own))
+        body = [*self.extra, *body]
+        types = self.program.scope | {s.name: s.type for s in body}
+        for what, own in self.names.items():
+            (name,) = n.names(what)
+            at = next((k + 1 for k, s in enumerate(body) if s.name == name), 0)
+            body.insert(at, Statement(own, n.Factor(what), Type("factor", types[name].shape)))
+        return replace(phase, body=tuple(body))
+
+    def opened(self, phase: Phase) -> tuple[list[Statement], set[str]]:
+        """X⁺ = B⁻¹ as B and the solution with B's factor; the names of such X⁺."""
+        body: list[Statement] = []
+        inverted: set[str] = set()
+        for s in phase.body:
+            inside = s.expr.arg if isinstance(s.expr, n.Symmetrize) else s.expr
+            definite = self.gaps.get(s.name) == n.Sym(s.name)
+            if not (
+                definite
+                and isinstance(inside, n.Solve)
+                and isinstance(inside.right, n.Identity)
+                and not isinstance(inside.arg, n.Sym)
+            ):
+                body.append(s)
+                continue
+            own = self.fresh(f"{s.name}_inverse")
+            body.append(Statement(own, inside.arg, s.type))
+            self.gaps[own] = n.Sym(own)
+            whole: n.Node = n.Solve(n.Sym(own), inside.right)
+            if isinstance(s.expr, n.Symmetrize):
+                whole = n.Symmetrize(whole)
+            body.append(replace(s, expr=whole))
+            inverted.add(s.name)
+        return body, inverted
 
 
-def _phase(phase: Phase, program: Program, definite: set[str], taken: set[str]) -> Phase:
-    factors = _Factors(program, definite, taken)
-    changed = [replace(s, expr=n.transform(s.expr, factors.change)) for s in phase.body]
-    body = [*factors.extra, *changed]
-    for state, local in phase.writes:
-        if state in program and program[state].domain == DEFINITE:
-            factors.of(local)
-    types = program.scope | {s.name: s.type for s in body}
-    for name, own in factors.names.items():
-        at = next((k + 1 for k, s in enumerate(body) if s.name == name), 0)
-        body.insert(at, Statement(own, n.Factor(n.Sym(name)), Type("factor", types[name].shape)))
-    return replace(phase, body=tuple(body))
+def _spelled(what: n.Node) -> list[str]:
+    """Words for a name or its negative."""
+    return ["minus" for x in n.walk(what) if isinstance(x, n.Neg)] + list(n.names(what))

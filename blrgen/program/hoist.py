@@ -37,6 +37,8 @@ class _Hoister:
             if s.type == SCALAR and self.is_scalar(s.expr):
                 self.scalars.append(s)
                 self.scalar_names.add(s.name)
+            elif s.type == SCALAR:  # a number made of matrices reads better in one piece
+                body.append(s)
             else:
                 body.append(replace(s, expr=self.visit(s.expr)))
         return replace(self.before, scalars=tuple(self.scalars), body=tuple(body))

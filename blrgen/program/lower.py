@@ -153,14 +153,18 @@ def _variables(rule: Rule) -> tuple[Variable, ...]:
     spread = all(q.rank == "scalar" for q in states)
     rows = any(q.rank == "matrix" and q.kind == "data" for q in rule.quantities)
     found = []
+    sizes = {s: SCALAR for s in sizes_of(rule)}
     for q in rule.quantities:
         _identifier(q.name)
         kind = _type(q, spread, rows)
-        lowering = Lowering({p.name: _type(p, spread, rows) for p in rule.of("hyper", "state")})
+        known = {p.name: _type(p, spread, rows) for p in rule.of("hyper", "state")}
+        lowering = Lowering(sizes | known)
         init = lowering.lower(q.init, where=f"initial {q.name}") if _is_given(q.init) else None
+        default = lowering.lower(q.default, where=q.name) if _is_given(q.default) else None
         if q.kind == "state" and init is not None and kind.rank == "symmetric":
             init = n.mul(init, n.Identity(kind.shape[0]))
-        default = lowering.lower(q.default, where=q.name) if _is_given(q.default) else None
+        if default is not None and kind.rank == "symmetric":
+            default = n.mul(default, n.Identity(kind.shape[0]))
         found.append(
             Variable(
                 q.name,
@@ -174,29 +178,70 @@ def _variables(rule: Rule) -> tuple[Variable, ...]:
                 *_ends(q, rule, lowering),
             )
         )
+    found += _sizes(rule, found)
     if "t" not in rule:
         found.append(Variable("t", "counter", SCALAR, "counts steps from 1"))
     return tuple(found)
 
 
-def _ends(q: Quantity, rule: Rule, lowering: Lowering) -> tuple[n.Node | None, n.Node | None]:
-    """The ends of a state's interval, in constants and other states; None where it has none."""
-    if q.kind != "state" or not q.domain:
-        return None, None
+def sizes_of(rule: Rule) -> tuple[str, ...]:
+    """The names that stand for sizes of vectors and matrices and are no quantities."""
+    found: set[str] = set()
+    for q in rule.quantities:
+        found |= {s.name for n in getattr(q.symbol, "shape", ()) for s in sp.sympify(n).free_symbols}
+        found |= {s.name for s in sp.sympify(q.init or 0).free_symbols if _counts(s)}
+    for a in rule.assignments:
+        found |= {s.name for s in a.expr.free_symbols if _counts(s)}
+    return tuple(sorted(found - {q.name for q in rule.quantities} - {"t"}))
+
+
+def _counts(s: Expr) -> bool:
+    return bool(s.is_commutative and s.is_integer and s.is_positive)
+
+
+def _sizes(rule: Rule, variables: list[Variable]) -> list[Variable]:
+    """The sizes that numbers are computed from; those of no array are chosen by the caller."""
+    ranked = ("vector", "symmetric", "matrix")
+    held = [v for v in variables if v.kind in ("state", "hyper") and v.type.rank in ranked]
+    arrays = {x for v in held for x in v.type.shape}
+    used = {s.name for a in rule.assignments for s in a.expr.free_symbols}
+    used |= {s.name for q in rule.quantities for s in sp.sympify(q.init or 0).free_symbols}
+    used |= {x for v in variables for e in (v.lower, v.upper) if e is not None for x in n.names(e)}
+    found = []
+    for name in sizes_of(rule):
+        if name in arrays:
+            found.append(Variable(name, "size", SCALAR))
+        elif name in used:
+            told = "size of the variable"
+            found.append(Variable(name, "hyper", SCALAR, told, domain="[1, oo)"))
+    return found
+
+
+def _ends(
+    q: Quantity, rule: Rule, lowering: Lowering
+) -> tuple[n.Node | None, n.Node | None, n.Node | None]:
+    """The ends of an interval, in constants and other states, and what must be definite."""
+    if q.kind not in ("state", "hyper") or not q.domain:
+        return None, None, None
     from blrgen.read.domain import read_domain
 
     names = {p.name: p.symbol for p in rule.of("state", "hyper") if p.name != q.name}
+    names |= {s: sp.Symbol(s, integer=True, positive=True) for s in sizes_of(rule)}
+    where = f"the domain of {q.name}"
     try:
         domain = read_domain(q.domain, names)
     except UserError:  # ends in what the rule does not keep
-        return None, None
-    if domain.kind != "interval":
-        return None, None
+        return None, None, None
+    if domain.kind in ("spd", "-spd"):
+        apart = q.symbol if domain.lower is None else q.symbol - domain.lower
+        return None, None, lowering.lower(apart if domain.kind == "spd" else -apart, where=where)
+    if domain.kind != "interval" or q.kind != "state":
+        return None, None, None
     lower, upper = (
-        None if sp.sympify(b).is_infinite else lowering.lower(b, where=f"the domain of {q.name}")
+        None if sp.sympify(b).is_infinite else lowering.lower(b, where=where)
         for b in (domain.lower, domain.upper)
     )
-    return lower, upper
+    return lower, upper, None
 
 
 def _is_given(x: Expr) -> bool:
@@ -209,6 +254,12 @@ def _type(q: Quantity, spread: bool, rows: bool) -> Type:
         return elementwise() if spread and q.kind in arrays else SCALAR
     if q.rank == "elementwise":
         return elementwise()
+    own = getattr(q.symbol, "shape", None)
+    if own is not None and q.kind != "data":
+        rows_, columns = (str(s).replace(" ", "") for s in own)
+        if q.rank == "vector":
+            return vector(rows_)
+        return symmetric(rows_) if q.rank == "symmetric" else matrix(rows_, columns)
     if q.rank == "vector":
         return vector("n" if q.kind == "data" and rows else "d")
     if q.rank == "symmetric":
@@ -263,6 +314,10 @@ class Lowering(MatrixLowering, AverageLowering):
             how="known functions: " + ", ".join(sorted({*_CALLS, *SPECIAL, "polygamma"})),
         )
 
+    def number(self, x: Expr) -> n.Node:
+        """What a matrix is multiplied by."""
+        return self.visit(special_forms(x))
+
     def ordered(self, x: Expr) -> list[Expr]:
         """Arguments in an order that does not depend on the hash seed."""
         if isinstance(x, sp.Max | sp.Min):
@@ -278,12 +333,6 @@ class Lowering(MatrixLowering, AverageLowering):
         )
 
     def visit_Symbol(self, x: Expr) -> n.Node:
-        if x.name not in self.types and x.is_integer and x.is_positive:
-            raise UserError(
-                f"the size {x.name} of a vector has no name in emitted code",
-                where=self.where,
-                how="`blrgen derive` has the rule, also as JSON that SymPy reads",
-            )
         if x.name not in self.types:
             raise UserError(
                 f"unknown name {x.name} in an expression",

@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.ranks import DIM, T, rank_of
+from blrgen.algebra.ranks import DIM, T, rank_of, shape_of
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
 from blrgen.program.types import Type, infer
@@ -26,6 +26,9 @@ class MatrixLowering:
     where: str
 
     def visit(self, x: Expr) -> n.Node:
+        raise NotImplementedError
+
+    def number(self, x: Expr) -> n.Node:
         raise NotImplementedError
 
     def reading_order(self, x: Expr) -> tuple[Any, ...]:
@@ -79,7 +82,8 @@ class MatrixLowering:
             return self.visit(x)
         if rank_of(whole) not in ("symmetric", "matrix"):
             raise InternalError(f"the scalar {x} is added to a vector in {whole}")
-        return n.mul(self.visit(x), n.Identity(str(DIM)))
+        size = (shape_of(whole) or (DIM, DIM))[0]
+        return n.mul(self.number(x), n.Identity(str(size)))
 
     def _product(self, x: Expr) -> n.Node:
         coefficient, word = x.args_cnc()
@@ -88,9 +92,9 @@ class MatrixLowering:
         if scalar == 1:
             return product
         if is_negative(scalar):
-            inner = product if scalar == -1 else n.mul(self.visit(-scalar), product)
+            inner = product if scalar == -1 else n.mul(self.number(-scalar), product)
             return n.neg(inner)
-        return n.mul(self.visit(scalar), product)
+        return n.mul(self.number(scalar), product)
 
     def _unrolled(self, x: Expr) -> list[Expr]:
         """A word as a list of letters, with whole powers written out."""

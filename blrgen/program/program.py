@@ -25,7 +25,7 @@ class Variable:
     """A name, what it is, and what a reader or a caller must know of it."""
 
     name: str
-    kind: str  # state | input | hyper | draw | counter | intermediate | data
+    kind: str  # state | input | hyper | draw | counter | intermediate | data | size
     type: Type
     meaning: str = ""
     init: Node | None = None
@@ -34,6 +34,7 @@ class Variable:
     distribution: str = ""
     lower: Node | None = None  # state: the ends of its domain, where it has any
     upper: Node | None = None
+    gap: Node | None = None  # state or constant: what must be positive definite, if anything
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ class Program:
         states = self.of("state")
         inside = [x for key, e in self.posterior if key == "mean" for x in names(e)]
         held = [v for v in states if v.name in inside]
-        return held[0] if len(held) == 1 else states[0]
+        arrays = [v for v in states if v.type.shape]
+        return held[0] if len(held) == 1 else (arrays or states)[0]
 
     def with_phases(self, change: Callable[[Phase], Phase]) -> Program:
         return replace(self, phases=tuple(change(p) for p in self.phases))

@@ -269,6 +269,8 @@ def _words(node: n.Node, scope: Scope) -> list[Word] | None:
     if isinstance(node, n.Transpose):
         inner = _words(node.arg, scope)
         return None if inner is None else [_turned(w) for w in inner]
+    if isinstance(node, n.Identity):
+        return [("", ())]
     if isinstance(node, n.Outer):
         return [("", ((str(node.left), False), (str(node.right), True)))]
     mark = "=" if infer(node, scope).rank == "symmetric" else "+"

@@ -17,10 +17,10 @@ def arrange(x: Expr, hyper: Iterable[Expr]) -> Expr:
     for term in sp.Add.make_args(x):
         coefficient, rest = _split(term, set(hyper))
         groups[rest] = groups.get(rest, 0) + coefficient
-    return sp.Add(*[sp.Mul(*_signed(c), rest) for rest, c in groups.items()])
+    return sp.Add(*[sp.Mul(*signed(c), rest) for rest, c in groups.items()])
 
 
-def _signed(coefficient: Expr) -> tuple[Expr, ...]:
+def signed(coefficient: Expr) -> tuple[Expr, ...]:
     """A sum of hyperparameters as factors: common ones out, and its constant positive.
 
     −½ + ½ρ is −½·(1 − ρ), and Nβ − N is −N·(1 − β).

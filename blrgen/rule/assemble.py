@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from blrgen.algebra.ring import Matrix
 from blrgen.core import (
     Assignment,
     Derivation,
@@ -21,6 +22,7 @@ from blrgen.rule.arrange import arrange
 from blrgen.rule.by_inputs import by_inputs
 from blrgen.rule.data import data_quantities, with_hyperparameters
 from blrgen.rule.divisors import divisors
+from blrgen.rule.gather import gathered
 from blrgen.rule.lines import exact_lines
 from blrgen.rule.quantities import hyper, probe_quantity, state
 from blrgen.rule.rule import RHO, ExactRule, exact_rule
@@ -131,24 +133,17 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
         )
     quantities += [probe_quantity(p, geometry) for p in expectation.probes]
     quantities.append(hyper("rho"))
-    quantities += [_constant(p, first[p.symbol]) for p in family.fixed]
+    quantities += [_constant(geometry, p, first[p.symbol]) for p in family.fixed]
     taken = {q.name for q in quantities} | {p.name for p in family.natural}
-    named = divisors(geometry.ring, [value for _, value in exact.working_next], taken)
-    quantities += [
-        Quantity(s.name, "intermediate", "elementwise", s, "divisor that the terms of F⁻¹ share")
-        for s in named.values()
-    ]
+    made, letters = _updates(geometry, exact, taken)
+    quantities += letters
     quantities += [
         Quantity(s.name, "intermediate", "elementwise", s, _part(expectation))
         for s, _ in expectation.metric
     ]
     assignments = (
         *(Assignment(s.name, entry) for s, entry in expectation.metric),
-        *(Assignment(s.name, divisor) for divisor, s in named.items()),
-        *(
-            Assignment(f"{x.name}_next", arrange(value.xreplace(named), [RHO]))
-            for x, value in exact.working_next
-        ),
+        *made,
     )
     return Rule(tuple(quantities), assignments, _posterior(geometry))
 
@@ -156,6 +151,38 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
 def _part(expectation: Expectation) -> str:
     """What the letters of the metric are."""
     return "weight of a slope" if expectation.route == "enumeration" else "part of F⁻¹"
+
+
+def _updates(
+    geometry: Geometry, exact: ExactRule, taken: set[str]
+) -> tuple[list[Assignment], list[Quantity]]:
+    """The next values in order, and the letters for what is long in them."""
+    values = [value for _, value in exact.working_next]
+    shared = "divisor that the terms of F⁻¹ share"
+    if not isinstance(geometry.ring, Matrix):
+        named = divisors(geometry.ring, values, taken)
+        made = [Assignment(s.name, divisor) for divisor, s in named.items()]
+        made += [
+            Assignment(f"{x.name}_next", arrange(value.xreplace(named), [RHO]))
+            for x, value in exact.working_next
+        ]
+        letters = [
+            Quantity(s.name, "intermediate", "elementwise", s, shared) for s in named.values()
+        ]
+        return made, letters
+    taken = taken | {f"{x.name}_next" for x, _ in exact.working_next}
+    work = gathered(values, [RHO], taken, coefficients=True)
+    made = []
+    for (x, _), value, before in zip(exact.working_next, work.values, work.before, strict=True):
+        made += [Assignment(s.name, e) for s, e in before]
+        made.append(Assignment(f"{x.name}_next", value))
+    return made, [
+        Quantity(
+            s.name, "intermediate", "scalar", s,
+            shared if s.name.startswith("det") else "what a matrix of the step is multiplied by",
+        )
+        for s, _ in work.named
+    ]  # fmt: skip
 
 
 def _range(domain: str) -> str:
@@ -167,12 +194,12 @@ def _range(domain: str) -> str:
     return domain.split("^")[0] if domain.startswith(("(", "[")) else "(-oo, oo)"
 
 
-def _constant(p: Parameter, value: Expr) -> Quantity:
+def _constant(geometry: Geometry, p: Parameter, value: Expr) -> Quantity:
     """A known constant of the family: chosen once, like a hyperparameter."""
     return Quantity(
         p.name,
         "hyper",
-        "scalar",
+        "scalar" if p.symbol.is_commutative else geometry.ring.rank(p.symbol),
         p.symbol,
         meaning="known constant of the candidate",
         default=value,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sympy as sp
 
-from blrgen.core import Equation, Rule, Step
+from blrgen.algebra.ring import Matrix
+from blrgen.core import Equation, Quantity, Rule, Step
 from blrgen.errors import UserError
 from blrgen.expect.expectation import Expectation
 from blrgen.expect.operators import Operator
@@ -15,6 +17,7 @@ from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of
 from blrgen.rule.arrange import arrange
 from blrgen.rule.divisors import divisors
+from blrgen.rule.gather import gathered
 from blrgen.rule.quantities import probe_quantity
 from blrgen.rule.rule import RHO, ExactRule, entropy_gradient
 
@@ -163,7 +166,7 @@ def _expectation_lines(geometry: Geometry, expectation: Expectation) -> list[Ste
     extra = _gradient_notation(
         "E", f"𝔼_q[{subject}]", rf"\mathbb{{E}}_q[{latex}]", len(expectation.mean_gradient)
     )
-    named = divisors(geometry.ring, expectation.mean_gradient, set())
+    gradient, named = _shortened(geometry, expectation.mean_gradient, coefficients=False)
     spelled = [p for p in expectation.probes if p.formula[0]]
     chain = (
         "the chain rule, ∇_ψ = (∂μ/∂ψ)ᵀ∇_μ, solved for ∇_μ"
@@ -174,13 +177,13 @@ def _expectation_lines(geometry: Geometry, expectation: Expectation) -> list[Ste
         Step(
             "Gradient of the expected loss",
             (
-                *(
-                    Equation(sym(f"grad_mu{i}_E"), x.xreplace(named))
-                    for i, x in _numbered(expectation.mean_gradient)
-                ),
-                *(Equation(s, divisor) for divisor, s in named.items()),
+                *(Equation(sym(f"grad_mu{i}_E"), x) for i, x in _numbered(gradient)),
+                *(Equation(s, divisor) for s, divisor in named),
                 *(Equation(s, entry) for s, entry in expectation.metric),
-                *(Equation(p.symbol, sym(f"{p.name}_is")) for p in spelled),
+                *(
+                    Equation(p.symbol, geometry.ring.symbol_like(p.symbol, f"{p.name}_is"))
+                    for p in spelled
+                ),
             ),
             chain,
             "natural",
@@ -188,6 +191,22 @@ def _expectation_lines(geometry: Geometry, expectation: Expectation) -> list[Ste
         )
     )
     return lines
+
+
+def _shortened(
+    geometry: Geometry, expressions: tuple[Expr, ...], *, coefficients: bool
+) -> tuple[tuple[Expr, ...], tuple[tuple[Expr, Expr], ...]]:
+    """The expressions with letters for long divisors, and what the letters stand for."""
+    if isinstance(geometry.ring, Matrix):
+        work = gathered(expressions, [RHO], _names(geometry), coefficients=coefficients)
+        return work.values, work.named
+    named = divisors(geometry.ring, expressions, set())
+    return tuple(x.xreplace(named) for x in expressions), tuple((s, d) for d, s in named.items())
+
+
+def _names(geometry: Geometry) -> set[str]:
+    family = geometry.family
+    return {p.name for p in (*family.natural, *family.working, *family.fixed)}
 
 
 def _operator_line(o: Operator, expectation: Expectation) -> Step:
@@ -239,10 +258,12 @@ def _rule_lines(
 ) -> list[Step]:
     ring = geometry.ring
     notation = probe_notation(rule)
-    named = divisors(ring, exact.natural_next.parts, set())
+    parts, named = _shortened(geometry, exact.natural_next.parts, coefficients=False)
+    if not isinstance(ring, Matrix):
+        parts = tuple(arrange(y, [RHO]) for y in parts)
     natural = tuple(
-        Equation(ring.symbol_like(x, f"{x.name}_next"), arrange(y.xreplace(named), [RHO]))
-        for x, y in zip(geometry.natural, exact.natural_next.parts, strict=True)
+        Equation(ring.symbol_like(x, f"{x.name}_next"), y)
+        for x, y in zip(geometry.natural, parts, strict=True)
     )
     lines = [
         Step(
@@ -258,7 +279,7 @@ def _rule_lines(
         )
     ]
     if geometry.family.working:
-        gone = _eliminated(exact, [q.symbol for q in rule.of("input")])
+        gone = _eliminated(exact, rule.of("input"))
         lines.append(
             Step(
                 "In working parameters",
@@ -266,7 +287,7 @@ def _rule_lines(
                 "λ⁺ carried to the working parameters through the chart, ψ⁺ = ψ(λ⁺)"
                 if exact.carried
                 else "solved for the new parameters one after the other"
-                + (f"; the first removes {gone} from the second" if gone else ""),
+                + (f"; {_which(exact)} removes {gone} from {_later(exact)}" if gone else ""),
                 "working",
                 notation=notation,
             )
@@ -283,11 +304,25 @@ def _case_of(expectation: Expectation) -> str:
     }.get(case, "")
 
 
-def _eliminated(exact: ExactRule, probes: list[Expr]) -> str:
+def _which(exact: ExactRule) -> str:
+    return "the first" if len(exact.working_next) == 2 else "an earlier one"
+
+
+def _later(exact: ExactRule) -> str:
+    return "the second" if len(exact.working_next) == 2 else "a later one"
+
+
+def _eliminated(exact: ExactRule, inputs: Sequence[Quantity]) -> str:
     """What an equation already solved has removed from a later one, in words."""
-    natural = sum(p.has(x) for p in exact.natural_next.parts for x in probes)
-    working = sum(value.has(x) for _, value in exact.working_next for x in probes)
-    return "the curvature" if working < natural else ""
+
+    def count(x: Expr, values: Iterable[Expr]) -> int:
+        return sum(value.has(x) for value in values)
+
+    after = [value for _, value in exact.working_next]
+    gone = [q for q in inputs if count(q.symbol, after) < count(q.symbol, exact.natural_next.parts)]
+    if not gone:
+        return ""
+    return "an expectation" if any(q.formula[0] for q in gone) else "the curvature"
 
 
 def equations_of(rule: Rule, geometry: Geometry) -> tuple[Equation, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.partial import partial
-from blrgen.algebra.ring import Ring
+from blrgen.algebra.ring import Matrix, Ring
 from blrgen.algebra.solve import isolate
 from blrgen.errors import InternalError
 from blrgen.expect.expectation import Expectation
@@ -53,7 +53,7 @@ def exact_rule(geometry: Geometry, expectation: Expectation) -> ExactRule:
     entropy = gradient_in(MEAN, entropy_gradient(geometry, expectation))
     direction = ((-1 * loss) if expectation.current else (entropy - loss)).map(ring.tidy)
     after = (point + RHO * direction).map(ring.tidy)
-    probes = [p.symbol for p in expectation.probes if p.at == "q"]
+    probes = [p.symbol for p in expectation.probes if p.at == "q" or isinstance(ring, Matrix)]
     try:
         return ExactRule(point, direction, after, _in_working(geometry, after, probes))
     except InternalError as e:
@@ -125,6 +125,8 @@ def _in_working(
         right = _eliminate(pair[1], equations, probes, ring)
         solved.append((x, _solve_for(pair[0], right, new[x], ring)))
         equations.append(pair[0] - pair[1])
+        if isinstance(ring, Matrix):  # as solved, an expectation may stand in it just once
+            equations.append(new[x] - solved[-1][1])
         done.add(new[x])
     return tuple(solved)
 

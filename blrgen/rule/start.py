@@ -1,7 +1,7 @@
 """First values of parameters: simple numbers inside the declared domains.
 
 0 where it is allowed, else 1, −1 or ½; otherwise a number beside the bounds, which may be
-in constants and earlier parameters.  A start at which the rule has a removable 0/0, such
+in constants, sizes and earlier parameters: low + 1 for a bound that is a size.  A start at which the rule has a removable 0/0, such
 as a von Mises density without a direction, is moved off it.
 """
 
@@ -32,15 +32,13 @@ def start(domain: Domain, known: dict[Expr, Expr]) -> Expr:
     if domain.kind != "interval":
         return sp.S.Zero
     low, high = (sp.sympify(b).subs(known) for b in (domain.lower, domain.upper))
-    if not (low.is_number and high.is_number):
-        return sp.S.One
     for value in (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half):
-        if bool(low < value) and bool(value < high):
+        if (low < value) == sp.true and (value < high) == sp.true:  # whatever the sizes are
             return value
     if high == sp.oo:
-        return sp.floor(low) + 1
+        return (sp.floor(low) if low.is_number else low) + 1
     if low == -sp.oo:
-        return sp.ceiling(high) - 1
+        return (sp.ceiling(high) if high.is_number else high) - 1
     return (low + high) / 2
 
 

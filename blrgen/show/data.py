@@ -28,7 +28,7 @@ def derivation_data(derivation: Derivation) -> dict[str, Any]:
         "loss": derivation.loss.text,
         "approximations": flags(derivation),
         "state": [
-            {"name": q.name, "shape": list(q.shape), "init": value(q.init, q.rank)}
+            {"name": q.name, "shape": list(q.shape), "init": value(q.init, q.rank, q.shape)}
             for q in rule.of("state")
         ],
         "inputs": [
@@ -49,21 +49,24 @@ def derivation_data(derivation: Derivation) -> dict[str, Any]:
 def _hyper(q: Quantity) -> dict[str, Any]:
     return {
         "name": q.name,
-        "default": value(q.default, "scalar"),
+        "default": value(q.default, q.rank, q.shape),
         "domain": q.domain,
         "meaning": q.meaning,
     }
 
 
-def value(x: Any, rank: str) -> int | float | str | None:
+def value(x: Any, rank: str, shape: tuple[str, ...] = ()) -> int | float | str | None:
     """A number where JSON has it, else an expression that SymPy reads; None when not known."""
     if x is None:
         return None
+    if rank == "matrix" and x == 0:
+        return f"ZeroMatrix({', '.join(shape)})"
     if getattr(x, "is_Integer", False) and rank not in ("symmetric", "matrix"):
         return int(x)
     if getattr(x, "is_Number", False) and x.is_finite and rank not in ("symmetric", "matrix"):
         return float(x)
-    return ascii(x, matrix=rank in ("symmetric", "matrix"))
+    text = ascii(x, matrix=rank in ("symmetric", "matrix"))
+    return text.replace("Identity(d)", f"Identity({shape[0]})") if shape else text
 
 
 def _step(line: Line, page: Page) -> dict[str, Any]:

@@ -253,7 +253,7 @@ def _state(q: Quantity, reading: Reading) -> tuple[str | Math, ...]:
     lead = f"{q.meaning}; " if q.meaning else ""
     if q.init is None:
         return (f"{lead}starts where the caller says",)
-    node = arrange(q.init, reading, q.rank in ("symmetric", "matrix"))
+    node = arrange(q.init, reading, q.init != 0 and q.rank in ("symmetric", "matrix"))
     return (f"{lead}starts at ", Math(node))
 
 
@@ -273,6 +273,8 @@ def _draw(q: Quantity) -> tuple[str | Math, ...]:
 
 def _hyper(q: Quantity) -> tuple[str | Math, ...]:
     default = number_text(q.default).replace("oo", "∞")
+    if q.rank == "symmetric" and q.default is not None:
+        default = {"1": "I", "-1": "−I"}.get(default, default)
     domain = f"in {domain_text(q.domain)}" if q.domain else ""
     value = ", ".join(part for part in (default, domain) if part)
     return ("; ".join(part for part in (q.meaning, value) if part),)

@@ -46,6 +46,12 @@ def _step(m: Array, X: Array, y: Array, delta: float) -> tuple[Array, Array]:
     return m_next, S_next
 
 
+def _finite(name: str, array: Array) -> None:
+    """Refuse an array with a NaN or an infinity in it."""
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} is not finite; nothing has been changed")
+
+
 def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
     """Return L⁻¹ b for a lower triangular L, one diagonal block after the other."""
     x = b.copy()
@@ -182,6 +188,7 @@ class Ridge:
         y = _shaped_as("y", y, (len(X),), m)
         real = m.dtype.type
         m_next, S_next = _step(m, X, y, real(self.delta))
+        _finite("the next m", m_next)
         self._scatter(m_next)
         self.S = S_next
         self.t += 1

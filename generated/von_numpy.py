@@ -43,6 +43,12 @@ def _step(
     return m_next, S_next
 
 
+def _finite(name: str, array: Array) -> None:
+    """Refuse an array with a NaN or an infinity in it."""
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} is not finite; nothing has been changed")
+
+
 def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
     """Return L⁻¹ b for a lower triangular L, one diagonal block after the other."""
     x = b.copy()
@@ -189,6 +195,7 @@ class VON:
         one_minus_rho = 1 - self.rho
         real = m.dtype.type
         m_next, S_next = _step(m, self.S, g, H, real(self.rho), real(one_minus_rho))
+        _finite("the next m", m_next)
         self._scatter(m_next)
         self.S = S_next
         self.t += 1

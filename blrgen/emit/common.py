@@ -14,7 +14,7 @@ from blrgen.emit.text import indented, sentence_list
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.draws import distribution
-from blrgen.program.program import Program, Variable
+from blrgen.program.program import LINEAR, Program, Variable
 from blrgen.program.types import SCALAR
 
 if TYPE_CHECKING:
@@ -33,10 +33,16 @@ def head(derivation: Derivation, program: Program) -> str:
     """Class NAME with its docstring."""
     main = program.parameter
     held = clean(main.meaning) or main.name
-    params = (
-        f"`params` is the array, or the list of arrays, with the {held}; "
-        "it is updated in place. Hyperparameters are plain attributes and may be changed "
-        "between steps. The module's docstring has the equations."
+    params = f"`params` is the array, or the list of arrays, with the {held}; "
+    if main.type.rank in ("symmetric", "matrix"):
+        params = f"`params` is the matrix {main.name}; "
+    params += "it is updated in place. Hyperparameters"
+    others = [v.name for v in program.of("state") if v.name != main.name]
+    if program.kind == LINEAR and "precision" not in dict(program.posterior) and others:
+        params += f" and the other parameters, {sentence_list(others)},"
+    params += (
+        " are plain attributes and may be changed between steps. The module's docstring has "
+        "the equations."
     )
     return fill(
         "class/head.py.jinja",
@@ -78,23 +84,26 @@ def number(node: n.Node) -> str:
 
 def hyper_assignments(program: Program) -> str:
     """self.alpha = alpha …, each line with its newline."""
-    return "".join(f"        self.{v.name} = {v.name}\n" for v in program.of("hyper"))
+    hypers = [v for v in program.of("hyper") if v.type == SCALAR]  # matrices are checked first
+    return "".join(f"        self.{v.name} = {v.name}\n" for v in hypers)
 
 
 def hyper_dict(program: Program) -> str:
     """{"alpha": self.alpha, …}, on one line if it fits."""
-    entries = ", ".join(f'"{v.name}": self.{v.name}' for v in program.of("hyper"))
+    held = {v.name: f"self.{v.name}" for v in program.of("hyper")}
+    held |= {v.name: f"self.{v.name}.copy()" for v in program.of("hyper") if v.type != SCALAR}
+    entries = ", ".join(f'"{name}": {value}' for name, value in held.items())
     line = f"{{{entries}}}"
     if len(line) <= 70:
         return line
-    rows = "".join(f'                "{v.name}": self.{v.name},\n' for v in program.of("hyper"))
+    rows = "".join(f'                "{name}": {value},\n' for name, value in held.items())
     return f"{{\n{rows}            }}"
 
 
 def check_method(program: Program) -> str:
     """_check_hyperparameters."""
     rows = []
-    for v in program.of("hyper"):
+    for v in (v for v in program.of("hyper") if v.type == SCALAR):
         test = condition(f"self.{v.name}", v.domain)
         if test is None:
             raise InternalError(f"the domain {v.domain!r} of {v.name} is not an interval")

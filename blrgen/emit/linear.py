@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from blrgen.emit.common import (
     check_method,
-    defaults,
     head,
     hyper_assignments,
     input_words,
@@ -18,37 +17,43 @@ from blrgen.emit.common import (
     noise_arguments,
     wants_gaussian,
 )
+from blrgen.emit.extents import Extent, LinearPrinter, extent_text, extents
 from blrgen.emit.kernels import shortened
+from blrgen.emit.linear_guard import before_step, before_writing, sizes_in_ends
+from blrgen.emit.linear_parts import constructor_arguments, first_rows, inputs_checked
 from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
-from blrgen.emit.printers import ArrayPrinter, ScalarPrinter
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call, indented
 from blrgen.emit.writer import Writer
-from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program.inspect import ATOM
-from blrgen.program.program import Program, Variable
-from blrgen.program.types import SCALAR
-
-
-class LinearPrinter(ArrayPrinter):
-    """NumPy statements on vectors and matrices; the identity has the parameters' dtype."""
-
-    def __init__(self, main: str, factors: set[str], names: dict[str, str] | None = None) -> None:
-        super().__init__(names, factors)
-        self.main = main
-
-    def print_Identity(self, node: n.Identity) -> tuple[str, int]:
-        return f"np.eye(len({self.main}), dtype={self.main}.dtype)", ATOM
-
-    def print_Factor(self, node: n.Factor) -> tuple[str, int]:
-        name = self(node.arg)
-        told = f"the next {name.removesuffix('_next')}" if name.endswith("_next") else name
-        return self.call("_cholesky", f'"{told}"', name)
+from blrgen.program.program import Program
+from blrgen.program.types import SCALAR, Type
 
 
 class LinearWriter(Writer):
     """Writes the pieces of a file for a rule of vectors and matrices."""
+
+    @property
+    def extents(self) -> dict[str, Extent]:
+        """Size → the array and axis it is read from."""
+        return extents(self.program)
+
+    @property
+    def kind(self) -> Type:
+        """The type of the parameters."""
+        return self.program.parameter.type
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether the parameters are gathered into one vector; else they are one matrix."""
+        return self.kind.rank == "vector"
+
+    def held(self, array: str) -> str:
+        """How a method calls an array that it has not been given."""
+        return array if array == self.main else f"self.{array}"
+
+    def held_of(self, size: str) -> str:
+        return self.held(self.extents[size].array if size in self.extents else self.main)
 
     # -- module-level functions ---------------------------------------------------
 
@@ -76,11 +81,17 @@ class LinearWriter(Writer):
         """A pure function from arrays and scalars to the phase's results."""
         phase = phase_of(program)
         factors = {s.name for s in phase.body if s.type.rank == "factor"}
-        printer = LinearPrinter(self.main, factors)
+        printer = LinearPrinter(self.extents, self.main, factors)
         arrays, scalars = self.arguments(program)
         arguments = [f"{a}: Array" for a in arrays] + [f"{s}: float" for s in scalars]
         results = self.results(program)
-        returns = "Array" if len(results) == 1 else f"tuple[{', '.join(['Array'] * len(results))}]"
+        numbers = {v.name for v in self.scalar_states}
+        kinds = [
+            "float" if target in numbers else "Array"
+            for target, local in phase.writes
+            if local in results
+        ]
+        returns = kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"
         taken = {*program.scope, *arguments}
         rows = []
         lines = shortened([(s.name, s.expr) for s in phase.body], printer, 4, taken)
@@ -105,15 +116,19 @@ class LinearWriter(Writer):
         own = {s.name for s in phase.body}
         read = {x for s in phase.body for x in n.names(s.expr)} | {b for _, b in phase.writes}
         arrays = [x for x in array_names(program, self.order) if x in read and x not in own]
-        if self.main not in arrays and any(
-            isinstance(x, n.Identity) for s in phase.body for x in n.walk(s.expr)
+        for size in dict.fromkeys(
+            x.size for s in phase.body for x in n.walk(s.expr) if isinstance(x, n.Identity)
         ):
-            arrays.insert(0, self.main)
+            source = self.extents[size].array if size in self.extents else self.main
+            if source not in arrays:
+                arrays.insert(0, source)
         return tuple(arrays), scalar_names(program)
 
     def results(self, program: Program) -> list[str]:
-        scalars = {v.name for v in self.scalar_states}
-        return [local for target, local in phase_of(program).writes if target not in scalars]
+        """What the function returns; next values of numbers may be known before it is called."""
+        phase = phase_of(program)
+        early = {s.name for s in phase.scalars}
+        return [local for _, local in phase.writes if local not in early]
 
     # -- the class ---------------------------------------------------------------
 
@@ -126,52 +141,30 @@ class LinearWriter(Writer):
         methods.append(self.step())
         if self.program.until:
             methods.append(self.run())
-        methods += [*self.posterior(), self.state_dict(), fill("class/gathered.py.jinja")]
+        methods += [*self.posterior(), self.state_dict(), self.gathering()]
         return "\n\n".join([head(self.derivation, self.program), *methods])
 
+    def gathering(self) -> str:
+        """From the caller's arrays to one array, and back."""
+        return fill(f"class/{'gathered' if self.is_vector else 'matrix'}.py.jinja")
+
     def init(self) -> str:
-        arguments, needed = defaults(self.program)
-        rows = ['_views("params", params)', f"{self.main} = self._gathered()"]
-        for v in self.plan.states:
-            if v.name != self.main:
-                rows.append(f"self.{v.name} = {self._first(v, needed)}")
+        rows = ['_views("params", params)'] if self.is_vector else []
+        rows += [f"{self.main} = self._gathered()", *first_rows(self)]
         if self.plan.carried:
             rows.append("self._pending: dict[str, Array] = {}  # the noise of the last draw")
         if self.plan.sums:
             rows.append("self._sums: dict[str, Array] = {}  # over the draws of this step")
             rows.append("self._draws = 0  # how many there are in them")
         return fill(
-            "class/init.py.jinja",
-            arguments=keyword_arguments(arguments),
-            summary="Keep the arrays to update; everything else starts as the rule says.",
+            "class/init.py.jinja" if self.is_vector else "class/init_matrix.py.jinja",
+            arguments=keyword_arguments(constructor_arguments(self)),
+            summary="Keep the arrays to update; everything else starts as the rule says."
+            if self.is_vector
+            else "Keep the matrix to update; everything else starts as the rule says.",
             hyperparameters=hyper_assignments(self.program),
             states=indented("\n".join(rows), 8),
         )
-
-    def _first(self, v: Variable, needed: list[str]) -> str:
-        """A state's first value."""
-        if v.name in needed and v.type.rank == "symmetric":
-            return f'_symmetric("{v.name}", {v.name}, {self.main}).copy()'
-        if v.name in needed and v.type.rank == "vector":
-            return f'_vector("{v.name}", {v.name}, self._arrays).copy()'
-        start = v.init if v.init is not None else n.ZERO
-        hypers = {h.name: f"self.{h.name}" for h in self.program.of("hyper")}
-        if v.type == SCALAR:
-            return ScalarPrinter(hypers)(start)
-        if start == n.ZERO and v.type.rank == "vector":
-            return f"np.zeros_like({self.main})"
-        if start == n.Sym(self.main):
-            return f"{self.main}.copy()"
-        if v.type.is_square:
-            scale = start.args[0] if isinstance(start, n.Mul) else n.ONE
-            if isinstance(scale, n.Sym) and scale.name in {s.name for s in self.plan.states}:
-                return f"self.{scale.name}.copy()"  # it starts where that state does
-            scale = n.ZERO if start == n.ZERO or scale == n.ZERO else scale
-            eye = f"np.eye(len({self.main}), dtype={self.main}.dtype)"
-            if scale == n.ONE:
-                return eye
-            return f"{self.main}.dtype.type({ScalarPrinter(hypers)(scale)}) * {eye}"
-        raise InternalError(f"cannot write the first value of {v.name}")
 
     def scalar_given(self, names: tuple[str, ...]) -> list[str]:
         attributes = {v.name for v in self.program.of("hyper")} | {
@@ -191,28 +184,20 @@ class LinearWriter(Writer):
         rows = [f"        real = {self.main}.dtype.type"] if scalars else []
         return [*rows, call(f"        {results} = {name}(", values)]
 
-    def inputs_checked(self) -> list[str]:
-        rows = []
-        counted = next((v.name for v in self.plan.inputs if v.type.shape[:1] == ("n",)), "")
-        for v in self.plan.inputs:
-            if v.type.rank == "vector" and v.type.shape == ("d",):
-                rows.append(f'        {v.name} = _vector("{v.name}", {v.name}, self._arrays)')
-            elif v.type.rank == "symmetric":
-                rows.append(f'        {v.name} = _symmetric("{v.name}", {v.name}, {self.main})')
-            else:
-                sizes = {"n": f"len({counted})", "d": f"len({self.main})"}
-                shape = ", ".join(sizes[x] for x in v.type.shape)
-                shape += "," if len(v.type.shape) == 1 else ""
-                rows.append(
-                    f'        {v.name} = _shaped_as("{v.name}", {v.name}, ({shape}), {self.main})'
-                )
-        return rows
+    def scalar_lines(self, program: Program) -> list[str]:
+        """The sizes that are needed as numbers, and the scalar section."""
+        sizes = {v.name for v in self.program.of("size")}
+        phase = phase_of(program)
+        read = {x for s in (*phase.scalars, *phase.body) for x in n.names(s.expr)}
+        used = sorted((read | sizes_in_ends(self)) & sizes)
+        rows = [f"        {x} = {extent_text(x, self.extents, self.held)}" for x in used]
+        return [*rows, *before_step(self), *super().scalar_lines(program)]
 
     def input_arguments(self, optional: bool = False) -> list[str]:
-        kinds = {"vector": "Arrays"}
         made = []
         for v in self.plan.inputs:
-            kind = kinds.get(v.type.rank, "Array") if v.type.shape == ("d",) else "Array"
+            kind = "float" if v.type == SCALAR else "Array"
+            kind = "Arrays" if v.type.rank == "vector" and v.type == self.kind else kind
             made.append(f"{v.name}: {kind}" + (" | None = None" if optional else ""))
         return made
 
@@ -220,10 +205,12 @@ class LinearWriter(Writer):
         return f"        {self.main} = self._gathered()"
 
     def commit(self, program: Program) -> list[str]:
-        """Write all next values."""
-        rows = []
+        """Look at all next values, then write them."""
+        rows = before_writing(self, program)
+        numbers = {v.name for v in self.scalar_states} - {x.name for x in phase_of(program).scalars}
         for state, local in phase_of(program).writes:
-            write = f"self._scatter({local})" if state == self.main else f"self.{state} = {local}"
+            value = f"float({local})" if state in numbers else local
+            write = f"self._scatter({local})" if state == self.main else f"self.{state} = {value}"
             rows.append(f"        {write}")
         return rows
 
@@ -234,7 +221,7 @@ class LinearWriter(Writer):
     def step(self) -> str:
         if self.plan.observe is not None:
             return self.step_of_draws()
-        rows = [*self.need_pending(), self.gathered(), *self.inputs_checked()]
+        rows = [*self.need_pending(), self.gathered(), *inputs_checked(self)]
         rows += self.scalar_lines(self.plan.single)
         rows += self.called("_step", self.plan.single, self.given()) + self.commit(self.plan.single)
         if self.plan.carried:
@@ -249,7 +236,7 @@ class LinearWriter(Writer):
     def single_rows(self) -> list[str]:
         single = self.plan.single
         return [
-            *self.need_pending(), self.gathered(), *self.inputs_checked(),
+            *self.need_pending(), self.gathered(), *inputs_checked(self),
             *self.scalar_lines(single), *self.called("_step", single, self.given()),
             *self.commit(single),
         ]  # fmt: skip
@@ -292,7 +279,7 @@ class LinearWriter(Writer):
     def observe(self) -> str:
         p = self.plan
         assert p.observe is not None
-        rows = [*self.need_pending(), self.gathered(), *self.inputs_checked()]
+        rows = [*self.need_pending(), self.gathered(), *inputs_checked(self)]
         rows += self.scalar_lines(p.observe)
         rows += self.called("_observe", p.observe, self.given())
         for total, mean in zip(p.sums, p.means, strict=True):
@@ -319,7 +306,7 @@ class LinearWriter(Writer):
             return []
         names = {v.name: f"self.{v.name}" for v in self.plan.states if v.name != self.main}
         names |= {v.name: f"real(self.{v.name})" for v in self.program.of("hyper")}
-        printer = LinearPrinter(self.main, set(), names)
+        printer = LinearPrinter(self.extents, self.main, (), names)
         mean, precision = printer(q["mean"]), printer(q["precision"])
         rows = [self.gathered()]
         if "real(" in mean + precision:
@@ -380,11 +367,15 @@ class LinearWriter(Writer):
 
 # Emitted when something that is emitted mentions them; later ones first.
 _HELPERS = (
+    ("_inside(", "inside"),
+    ("_finite(", "finite"),
     ("_symmetrize(", "symmetrize"),
     ("_solve", "solve"),
     ("_cholesky(", "cholesky"),
     ("_symmetric(", "symmetric"),
     ("_shaped_as(", "shaped_as"),
+    ("_number(", "number"),
+    ("_parameter(", "parameter"),
     ("_vector(", "vector"),
     ("_vector(", "views"),
     ("_listed(", "listed"),

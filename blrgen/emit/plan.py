@@ -13,7 +13,7 @@ from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.draws import distribution
 from blrgen.program.passes import optimised
-from blrgen.program.program import Phase, Program, Statement, Variable, fresh
+from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable, fresh
 from blrgen.program.types import SCALAR
 
 ARRAYS = ("elementwise", "vector", "symmetric", "matrix")
@@ -144,7 +144,7 @@ def _check(program: Program) -> None:
                 how="N(0, 1), Logistic(0, b) or U(a, b)",
             )
     for v in program.of("hyper"):
-        if v.type != SCALAR:
+        if v.type != SCALAR and program.kind != LINEAR:
             raise UserError(f"the hyperparameter {v.name} is not a scalar but {v.type}")
 
 

@@ -48,6 +48,8 @@ def unicode_name(name: str) -> str:
 _SPECIAL = {
     "digamma": "ψ({0})", "trigamma": "ψ′({0})", "polygamma_2": "ψ″({0})", "polygamma_3": "ψ‴({0})",
     "trigamma_rest": "(ψ′({0}) − 1/{0})", "log_minus_digamma": "(log({0}) − ψ({0}))",
+    "multitrigamma_rest": "(ψ′_d({0}) − {1}/{0})", "multipolygamma_0": "ψ_{1}({0})",
+    "multipolygamma_1": "ψ′_{1}({0})", "multigammaln": "log Γ_{1}({0})",
     "loggamma": "log Γ({0})", "log_beta": "log B({0}, {1})",
     "loggamma_ratio": "(log Γ({0} + {1}) − log Γ({0}))", "inverse_digamma": "ψ⁻¹({0})",
     "bessel_quotient": "(R_{0}({1})/{1})", "bessel_slope": "R_{0}′({1})",

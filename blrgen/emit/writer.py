@@ -82,7 +82,9 @@ class Writer:
         p = self.plan
         states = [self.main, *(v.name for v in self.array_states if v.name != self.main)]
         inputs = [v.name for v in p.inputs]
-        return tuple(dict.fromkeys([p.probe, *states, *p.carried, *self.noises, *inputs, *p.sums]))
+        constants = [v.name for v in self.program.of("hyper") if v.type != SCALAR]
+        order = [p.probe, *states, *constants, *p.carried, *self.noises, *inputs, *p.sums]
+        return tuple(dict.fromkeys(order))
 
     @property
     def noises(self) -> list[str]:
@@ -175,7 +177,8 @@ class Writer:
         """state_dict and load_state_dict from their lines."""
         restore = [*restore, 'self.t = int(saved["t"])']
         for v in self.program.of("hyper"):
-            restore.append(f'self.{v.name} = saved["hyperparameters"]["{v.name}"]')
+            copy = ".copy()" if v.type.rank in ("vector", "symmetric", "matrix") else ""
+            restore.append(f'self.{v.name} = saved["hyperparameters"]["{v.name}"]{copy}')
         quoted = ", ".join(f'"{k}"' for k in keys)
         missing = f"        missing = [key for key in ({quoted}) if key not in saved]"
         if len(missing) > WIDTH:

@@ -29,7 +29,7 @@ class _Factors:
         self.program, self.taken = program, taken
         self.names: dict[n.Node, str] = {}  # what is factored → the factor's name
         self.extra: list[Statement] = []  # matrices that had no name
-        self.gaps = {v.name: v.gap for v in program.variables if v.gap is not None}
+        self.gaps = {v.name: v.definite for v in program.variables if v.definite is not None}
         states = [v.name for v in program.of("state")]
         written = {a for p in program.phases for a, _ in p.writes}
         table: dict[str, n.Node] = {s: n.Sym(f"{s}_next") for s in states if s in written}

@@ -188,7 +188,9 @@ def sizes_of(rule: Rule) -> tuple[str, ...]:
     """The names that stand for sizes of vectors and matrices and are no quantities."""
     found: set[str] = set()
     for q in rule.quantities:
-        found |= {s.name for n in getattr(q.symbol, "shape", ()) for s in sp.sympify(n).free_symbols}
+        found |= {
+            s.name for n in getattr(q.symbol, "shape", ()) for s in sp.sympify(n).free_symbols
+        }
         found |= {s.name for s in sp.sympify(q.init or 0).free_symbols if _counts(s)}
     for a in rule.assignments:
         found |= {s.name for s in a.expr.free_symbols if _counts(s)}

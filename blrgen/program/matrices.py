@@ -119,10 +119,17 @@ class MatrixLowering:
             number = n.Dot(self.visit(word[k].args[0]), self._columns(word[k + 1 :]))
             return n.mul(number, self._columns(word[:k]))
         *front, last = word
+        if front and last.is_Pow and last.exp == -1 and rank_of(last.base) == "symmetric":
+            return self._solved_from_right(front, last.base)
         result = self._last(last)
         for a in reversed(front):
             result = self._times(a, result)
         return result
+
+    def _solved_from_right(self, front: list[Expr], base: Expr) -> n.Node:
+        """A S⁻¹ = (S⁻¹ Aᵀ)ᵀ: no inverse is formed."""
+        turned = n.transposed(self._columns(front))
+        return n.transposed(n.Solve(self.visit(base), turned))
 
     def _last(self, x: Expr) -> n.Node:
         if not x.is_Pow:

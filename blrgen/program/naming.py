@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TypeGuard
 
 from blrgen.program import nodes as n
 from blrgen.program.program import fresh
@@ -53,6 +54,10 @@ def name_for(node: n.Node, taken: set[str]) -> str:
     return f"k{k}"
 
 
+def _named(node: n.Node) -> TypeGuard[n.Sym]:
+    return isinstance(node, n.Sym)
+
+
 def _words(node: n.Node) -> str | None:
     if isinstance(node, n.Sym | n.Named):
         return node.name
@@ -60,6 +65,10 @@ def _words(node: n.Node) -> str | None:
         return constant_name(node.value)
     if is_correction(node):
         return f"{n.names(node)[0]}_correction"
+    if isinstance(node, n.Trace | n.Dot):
+        return "trace" if isinstance(node, n.Trace) else "product"
+    if isinstance(node, n.Solve) and isinstance(node.right, n.Identity):
+        return f"{node.arg.name.removesuffix('_factor')}_inverse" if _named(node.arg) else None
     parts = [_words(c) for c in node.children]
     if any(p is None for p in parts):
         return None

@@ -297,6 +297,11 @@ def neg(arg: Node) -> Node:
     return Const(-arg.value) if isinstance(arg, Const) else Neg(arg)
 
 
+def transposed(arg: Node) -> Node:
+    """The transpose, without a double one."""
+    return arg.arg if isinstance(arg, Transpose) else Transpose(arg)
+
+
 def sqrt(arg: Node) -> Node:
     """The square root."""
     return Call("sqrt", (arg,))

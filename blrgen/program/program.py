@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from blrgen.program.density import Expectation
-from blrgen.program.nodes import Node, names
+from blrgen.program.nodes import Node, Sym, names
 from blrgen.program.types import Type
 
 PHASES = ("draw", "estimate", "update")
@@ -34,7 +34,12 @@ class Variable:
     distribution: str = ""
     lower: Node | None = None  # state: the ends of its domain, where it has any
     upper: Node | None = None
-    gap: Node | None = None  # state or constant: what must be positive definite, if anything
+    gap: Node | None = None  # state or constant: see `definite`
+
+    @property
+    def definite(self) -> Node | None:
+        """What must be positive definite, if anything: the variable, or what its domain says."""
+        return Sym(self.name) if self.gap is None and self.domain == "SPD" else self.gap
 
 
 @dataclass(frozen=True)

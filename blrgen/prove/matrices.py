@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from random import Random
@@ -81,7 +82,7 @@ class Model:
         return self.known[e]
 
     def scalar(self, e: Expr) -> Number:
-        special: dict[Expr, Number] = {DIM: self.d}
+        special: dict[Expr, Number] = {s: size_at(s, self.d) for s in sizes_in(e)}
         for a in sorted(e.atoms(trace, logdet), key=sp.default_sort_key):
             special[a] = self._special(a)
         return self._scalar(e, special)
@@ -140,6 +141,47 @@ class Model:
         return scale(c, out)
 
 
+def sizes_in(*expressions: Expr) -> list[Expr]:
+    """The symbols that stand for sizes: d, and other whole numbers, except the step counter."""
+    free = set().union(*(e.free_symbols for e in expressions))
+    counts = {s for s in free if s.is_commutative and s.is_integer and s.is_positive}
+    return sorted({DIM} | {s for s in counts if s.name != "t"}, key=lambda s: s.name)
+
+
+def size_at(n: Expr, d: int) -> int:
+    """A size as a number where d is one; others are other numbers, so that none are mixed up."""
+    n = sp.sympify(n)
+    named = {s: d if s == DIM else d + 1 + sum(map(ord, s.name)) % 3 for s in n.free_symbols}
+    return int(n.xreplace({s: sp.Integer(k) for s, k in named.items()}))
+
+
+def at_size(domains: Mapping[Expr, str], d: int) -> dict[Expr, str]:
+    """Domains whose ends are made of sizes, with numbers for these: (d - 1, oo) as (2, oo)."""
+    from blrgen.errors import UserError
+    from blrgen.read.domain import read_domain
+
+    found = dict(domains)
+    for s, text in domains.items():
+        words = set(re.findall(r"[A-Za-z]\w*", text)) - {"oo"}
+        if not words or not text.startswith(("(", "[")):
+            continue
+        names = {w: sp.Symbol(w, integer=True, positive=True) for w in words}
+        try:
+            domain = read_domain(text, names)
+        except UserError:
+            continue
+        ends = [
+            b if b.is_infinite else sp.sympify(b).xreplace(
+                {x: sp.Integer(size_at(x, d)) for x in names.values()}
+            )
+            for b in (domain.lower, domain.upper)
+        ]  # fmt: skip
+        known = {getattr(x, "name", x) for x in domains}
+        if all(b.is_number for b in ends) and not words & known:
+            found[s] = f"{text[0]}{ends[0]}, {ends[1]}{text.rstrip()[-1]}"
+    return found
+
+
 def difference(model: Model, left: Expr, right: Expr) -> tuple[Rows, Rows]:
     """Both sides as rows of the same shape."""
     a, b = model.value(left), model.value(right)
@@ -157,7 +199,7 @@ def difference(model: Model, left: Expr, right: Expr) -> tuple[Rows, Rows]:
 # random-exact -----------------------------------------------------------------------------
 def modular_model(d: int, domains: Mapping[Expr, str], random: Random) -> Model:
     """Random matrices over the prime field; scalars as in `blrgen.prove.modular`."""
-    point = modular.Point(random, domains)
+    point = modular.Point(random, at_size(domains, d))
     symbols: dict[Expr, Rows] = {}
 
     def scalar(e: Expr, special: dict[Expr, Number]) -> Mod:
@@ -177,11 +219,10 @@ def random_rows(s: Expr, d: int, draw: Callable[[], Number], one: Number) -> Row
     """Random entries in the shape of a symbol's rank."""
     if s == ONES:
         return ((one,),) * d
-    if isinstance(s, Vec):
-        return tuple((draw(),) for _ in range(d))
-    rows = [[draw() for _ in range(d)] for _ in range(d)]
+    height, width = (size_at(n, d) for n in s.shape)
+    rows = [[draw() for _ in range(width)] for _ in range(height)]
     if isinstance(s, SymMat):
-        rows = [[rows[min(i, j)][max(i, j)] for j in range(d)] for i in range(d)]
+        rows = [[rows[min(i, j)][max(i, j)] for j in range(width)] for i in range(height)]
     return tuple(map(tuple, rows))
 
 
@@ -224,6 +265,7 @@ def numeric_model(
     d: int, domains: Mapping[Expr, str], random: Random, point: dict[Expr, Any]
 ) -> Model:
     """Random rational matrices, positive definite where declared, at mpmath's precision."""
+    domains = at_size(domains, d)
 
     def scalar(e: Expr, special: dict[Expr, Number]) -> Any:
         values = {
@@ -244,8 +286,9 @@ def numeric_model(
 def _scalars(
     e: Expr, domains: Mapping[Expr, str], random: Random, point: dict[Expr, Any]
 ) -> dict[Expr, Fraction]:
+    sizes = sizes_in(e)
     names = sorted(
-        (s for s in e.free_symbols if s.is_commutative and s != DIM), key=lambda s: s.name
+        (s for s in e.free_symbols if s.is_commutative and s not in sizes), key=lambda s: s.name
     )
     for s in names:
         if s not in point:
@@ -257,7 +300,7 @@ def _definite(s: Expr, d: int, domains: Mapping[Expr, str], random: Random) -> R
     rows = random_rows(s, d, lambda: Fraction(random.randint(-9, 9), 4), Fraction(1))
     text = domains.get(s, domains.get(s.name, ""))
     if isinstance(s, SymMat) and "SPD" in text:
-        rows = add(multiply(rows, rows), identity(d, Fraction(1, 2)))
+        rows = add(multiply(rows, rows), identity(len(rows), Fraction(1, 2)))
         rows = scale(Fraction(-1), rows) if text.startswith("-") else rows
     return rows
 

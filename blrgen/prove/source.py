@@ -139,8 +139,9 @@ class EmittedRun:
 
     @property
     def parameters(self) -> str:
-        """The state the caller's arrays hold: the first one."""
-        return self.matching.states[0]
+        """The state the caller's arrays hold: the first one, the first array of several ranks."""
+        arrays = [q.name for q in self.rule.of("state") if q.rank != "scalar"]
+        return (arrays or self.matching.states)[0]
 
     def value(self, name: str) -> Any:
         return self.mode.value(name)
@@ -186,6 +187,10 @@ class EmittedRun:
             "_symmetric": lambda name, matrix, like=None: matrix,
             "_shaped_as": lambda name, x, *_: x,
             "_entries": lambda name, x, *_: x,
+            "_parameter": lambda name, x: x,
+            "_number": lambda name, x: x,
+            "_inside": lambda *_: None,
+            "_finite": lambda *_: None,
             "_cholesky": lambda name, matrix: linalg.cholesky(matrix),
             "_solve": _solve,
         }

@@ -258,7 +258,7 @@ def _rule_lines(
 ) -> list[Step]:
     ring = geometry.ring
     notation = probe_notation(rule)
-    parts, named = _shortened(geometry, exact.natural_next.parts, coefficients=False)
+    parts, _ = _shortened(geometry, exact.natural_next.parts, coefficients=False)
     if not isinstance(ring, Matrix):
         parts = tuple(arrange(y, [RHO]) for y in parts)
     natural = tuple(

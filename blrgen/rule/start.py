@@ -1,8 +1,9 @@
 """First values of parameters: simple numbers inside the declared domains.
 
 0 where it is allowed, else 1, −1 or ½; otherwise a number beside the bounds, which may be
-in constants, sizes and earlier parameters: low + 1 for a bound that is a size.  A start at which the rule has a removable 0/0, such
-as a von Mises density without a direction, is moved off it.
+in constants, sizes and earlier parameters: low + 1 for a bound that is a size.  A start at
+which the rule has a removable 0/0, such as a von Mises density without a direction, is moved
+off it.
 """
 
 from __future__ import annotations

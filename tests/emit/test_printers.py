@@ -20,7 +20,7 @@ from blrgen.api import derive
 from blrgen.core import Assignment
 from blrgen.emit import compile as compiling
 from blrgen.emit import emit, generated
-from blrgen.emit.linear import LinearPrinter
+from blrgen.emit.extents import Extent, LinearPrinter
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, ScalarPrinter, literal
 from blrgen.emit.prose import UnicodePrinter, clean, unicode_name
 from blrgen.emit.ranges import condition
@@ -122,7 +122,7 @@ def test_matrix_nodes_mean_the_same(node: n.Node) -> None:
         n.Outer: u[:, None] * v, n.Dot: (u * v).sum(), n.Identity: np.eye(3),
         n.Trace: M.diagonal().sum(), n.Symmetrize: M, n.Mul: u * (M @ u),
     }[type(node)]  # fmt: skip
-    printed = LinearPrinter("x", set())(node)
+    printed = LinearPrinter({"d": Extent("x")}, "x")(node)
     np.testing.assert_allclose(run(printed, env), wanted, rtol=1e-12)
     assert "inv" not in printed
 
@@ -224,6 +224,7 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
             emit(hand.derivation(rule, name, kind), target)
     for target in TARGETS:  # a candidate whose parameters have ends is guarded
         emit(derive("exponential"), target)
+        emit(derive("wishart"), target)
     found = {x for x in environment().list_templates() if not x.startswith("special/")}
     found -= {"functions/over.py.jinja"}
     assert used == found  # those of special functions have a test of their own

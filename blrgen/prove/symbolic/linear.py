@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from blrgen.algebra.ranks import DIM, T, trace
+from blrgen.algebra.ranks import DIM, T, shape_of, trace
 from blrgen.prove.matrices import ONES
 from blrgen.prove.symbolic.arrays import array
 from blrgen.prove.symbolic.number import (
     FLOAT,
     NUMBERS,
     CannotRun,
+    Size,
     Sym,
     Truth,
     exact,
@@ -28,14 +29,25 @@ Expr = Any
 _SIZE = 1_000_003  # what __len__ says; `len` in the running source gives a Dim
 
 
-class Dim(int):
-    """The unknown size d: usable as a shape, an expression in arithmetic."""
+class Dim(Size):
+    """An unknown size, d where nothing else is said."""
 
-    def __new__(cls) -> Dim:
-        return super().__new__(cls, _SIZE)
+    def __new__(cls, e: Expr = DIM) -> Dim:
+        made = super().__new__(cls, _SIZE + sum(map(ord, str(e))) - ord("d"))
+        made.e = e
+        return made
 
     def _sym(self) -> Sym:
-        return Sym(DIM)
+        return Sym(self.e)
+
+    def __neg__(self) -> Any:
+        return -self._sym()
+
+    def __pow__(self, o: Any, _: Any = None) -> Any:
+        return self._sym() ** o
+
+    def __rsub__(self, o: Any) -> Any:
+        return o - self._sym()
 
     def __add__(self, o: Any) -> Any:
         return self._sym() + o
@@ -57,7 +69,7 @@ class Dim(int):
         return o / self._sym()
 
     def __eq__(self, o: object) -> bool:
-        if isinstance(o, Dim):
+        if isinstance(o, Dim) and o.e == self.e:
             return True
         raise CannotRun("the size is not a fixed number")
 
@@ -65,7 +77,7 @@ class Dim(int):
         return not self == o
 
     def __hash__(self) -> int:
-        return _SIZE
+        return hash(self.e)
 
     def __lt__(self, o: Any) -> bool:
         raise CannotRun("the size is not a fixed number")
@@ -86,8 +98,10 @@ class NC:
     # shape ----------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[Any, ...]:
-        d = Dim()
-        return {"vector": (d,), "column": (d, 1), "row": (1, d), "matrix": (d, d)}[self.kind]
+        rows, columns = (size_of(n) for n in shape_of(self.e) or (DIM, DIM))
+        return {
+            "vector": (rows,), "column": (rows, 1), "row": (1, columns), "matrix": (rows, columns),
+        }[self.kind]  # fmt: skip
 
     @property
     def ndim(self) -> int:
@@ -95,7 +109,10 @@ class NC:
 
     @property
     def size(self) -> Any:
-        return Sym(DIM**2) if self.kind == "matrix" else Dim()
+        rows, columns = shape_of(self.e) or (DIM, DIM)
+        if self.kind == "matrix":
+            return Sym(rows * columns)
+        return size_of(columns if self.kind == "row" else rows)
 
     @property
     def dtype(self) -> Any:
@@ -135,7 +152,7 @@ class NC:
         return T(self.e) if self.kind == "row" else self.e
 
     def __len__(self) -> int:
-        return _SIZE
+        return int(self.shape[0])
 
     # arithmetic -----------------------------------------------------------------------
     def _plus(self, o: Any, sign: int) -> Expr:
@@ -308,6 +325,11 @@ class Flat:
     def __setitem__(self, key: Any, value: Any) -> None:
         if not isinstance(value, Diagonal):
             raise CannotRun("single entries of a matrix of any size")
+
+
+def size_of(e: Expr) -> Any:
+    """A size as what a shape holds."""
+    return int(e) if e.is_Integer else Dim(e)
 
 
 def _whole(key: Any) -> bool:

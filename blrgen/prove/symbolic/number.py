@@ -68,10 +68,18 @@ def running(domains: Mapping[Expr, str]) -> Iterator[Context]:
         _CONTEXT.reset(token)
 
 
+class Size(int):
+    """An unknown size: usable as a shape, an expression in arithmetic."""
+
+    e: Expr
+
+
 def exact(x: Any) -> Any:
     """A Python number as an exact one; anything else unchanged."""
     if isinstance(x, bool | Sym | np.ndarray):
         return x
+    if isinstance(x, Size):
+        return Sym(x.e)
     if isinstance(x, int | np.integer):
         return Sym(sp.Integer(int(x)))
     if isinstance(x, float | np.floating):
@@ -98,6 +106,8 @@ def expr_of(x: Any) -> Expr:
         return expr_of(x.reshape(-1)[0])
     if isinstance(x, bool | np.bool_):
         return sp.Integer(int(x))
+    if isinstance(x, Size):
+        return x.e
     if isinstance(x, int | np.integer):
         return sp.Integer(int(x))
     if isinstance(x, float | np.floating):

@@ -133,7 +133,7 @@ class Int(metaclass=_Whole):
 
 def length(x: Any) -> Any:
     """len: a Dim for what has any size."""
-    return Dim() if isinstance(x, NC) else len(x)
+    return x.shape[0] if isinstance(x, NC) else len(x)
 
 
 def counted(*args: Any) -> range:

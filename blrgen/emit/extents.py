@@ -1,0 +1,99 @@
+"""Where the sizes of vectors and matrices are read from, and the printer that writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from blrgen.emit.printers import ArrayPrinter
+from blrgen.errors import InternalError
+from blrgen.program import nodes as n
+from blrgen.program.inspect import ATOM
+from blrgen.program.program import Program
+from blrgen.program.types import Type
+
+RANKS = ("vector", "symmetric", "matrix")
+
+
+@dataclass(frozen=True)
+class Extent:
+    """A size as the length of an axis of an array."""
+
+    array: str
+    axis: int = 0
+
+    def text(self, name: Callable[[str], str] = str) -> str:
+        """len(V), or M.shape[1]."""
+        held = name(self.array)
+        return f"len({held})" if self.axis == 0 else f"{held}.shape[{self.axis}]"
+
+
+def extents(program: Program) -> dict[str, Extent]:
+    """Size → where it is read from: the parameters first, then other states and constants."""
+    main = program.parameter
+    others = [v for v in program.of("state", "hyper") if v.name != main.name]
+    found: dict[str, Extent] = {}
+    for v in (main, *others):
+        if v.type.rank in RANKS:
+            for axis, size in enumerate(v.type.shape):
+                if size.isidentifier():
+                    found.setdefault(size, Extent(v.name, axis))
+    return found
+
+
+def extent_text(size: str, known: Mapping[str, Extent], name: Callable[[str], str] = str) -> str:
+    """A size in code: a number as it is."""
+    if size.isdigit():
+        return size
+    if size not in known:
+        raise InternalError(f"no array has the size {size}")
+    return known[size].text(name)
+
+
+def rows_like(t: Type, known: Mapping[str, Extent], name: Callable[[str], str] = str) -> str:
+    """An array with as many rows as a symmetric matrix of this type."""
+    where = known.get(t.shape[0])
+    if where is None:
+        raise InternalError(f"no array has the size {t.shape[0]}")
+    return name(where.array) + (".T" if where.axis else "")
+
+
+class LinearPrinter(ArrayPrinter):
+    """NumPy statements on vectors and matrices; the identity has the arrays' dtype."""
+
+    def __init__(
+        self,
+        known: Mapping[str, Extent],
+        main: str,
+        factors: Collection[str] = (),
+        names: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(names, factors)
+        self.known, self.main = known, main
+
+    def print_Identity(self, node: n.Identity) -> tuple[str, int]:
+        held = self.known[node.size].array if node.size in self.known else self.main
+        size = extent_text(node.size, self.known, self._name)
+        return f"np.eye({size}, dtype={self._name(held)}.dtype)", ATOM
+
+    def _name(self, array: str) -> str:
+        return self.names.get(array, array)
+
+    def print_Factor(self, node: n.Factor) -> tuple[str, int]:
+        return self.call("_cholesky", f'"{_told(node.arg)}"', self(node.arg))
+
+
+def _told(what: n.Node) -> str:
+    """What is factored, in words."""
+    if isinstance(what, n.Neg):
+        return f"minus {_told(what.arg)}"
+    if not isinstance(what, n.Sym):
+        return "a matrix"
+    name = what.name
+    for ending, words in (("_next_inverse", "the inverse of the next"), ("_next_gap", "the next")):
+        if name.endswith(ending):
+            return f"{words} {name.removesuffix(ending)}"
+    return f"the next {name.removesuffix('_next')}" if name.endswith("_next") else name
+
+
+__all__ = ["Extent", "LinearPrinter", "extent_text", "extents", "rows_like"]

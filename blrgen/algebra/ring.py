@@ -117,6 +117,15 @@ class Matrix:
         return normal(x)
 
 
+def _divisors_held(x: Expr, held: dict[Expr, Expr]) -> Expr:
+    """x with a letter for each sum that divides one of its terms."""
+    if x.is_Pow and x.base.is_Add and x.exp.is_Integer and x.exp.is_negative:
+        return held.setdefault(x, sp.Dummy(f"b{len(held)}"))
+    if x.is_Add or x.is_Mul:
+        return x.func(*[_divisors_held(a, held) for a in x.args])
+    return x
+
+
 class Components:
     """⟨a, b⟩ = Σ_k a_k b_k of vectors, a b of numbers; the variable has `size` components."""
 
@@ -170,7 +179,11 @@ class Components:
     def _term(t: Expr) -> Expr:
         _, under = sp.fraction(t)
         sums = [f for f in sp.Mul.make_args(under) if f.as_base_exp()[0].is_Add]
-        return t if sums else sp.expand(t, log=False)
+        if sums:
+            return t
+        held: dict[Expr, Expr] = {}
+        spread = sp.expand(_divisors_held(t, held), log=False)
+        return spread.xreplace({letter: p for p, letter in held.items()})
 
 
 Ring = Elementwise | Matrix | Components

@@ -73,7 +73,7 @@ def _solved(equations: Sequence[Expr], unknowns: Sequence[Expr], tidy: Tidy) -> 
     left = [e.xreplace(by_component) for e, u in pairs if not isinstance(u, Component)]
     left += [t - total(w * by_component[y], y.size) for t, (w, y) in meaning.items()]
     found = _linear([sp.expand(e) for e in left], [*numbers, *meaning], tidy)
-    solved = {y: tidy(by_component[y].xreplace(found)) for y in vectors}
+    solved = {y: numbers_apart(tidy(by_component[y].xreplace(found))) for y in vectors}
     return {u: solved.get(u, found.get(u)) for u in unknowns}
 
 
@@ -106,6 +106,18 @@ def _linear(equations: list[Expr], unknowns: list[Expr], tidy: Tidy) -> dict[Exp
     right = sp.Matrix([-e.xreplace(none) for e in equations])
     solution = matrix.applyfunc(tidy).LUsolve(right)
     return {u: tidy(v) for u, v in zip(unknowns, solution, strict=True)}
+
+
+def numbers_apart(x: Expr) -> Expr:
+    """Divisors of a vector's terms with what varies taken out: a_k − c a_k as a_k (1 − c)."""
+    terms = []
+    for term in sp.Add.make_args(x):
+        over, under = sp.fraction(term)
+        parts = [
+            sp.factor_terms(f) if f.is_Add and varies(f) else f for f in sp.Mul.make_args(under)
+        ]
+        terms.append(over / sp.Mul(*parts))
+    return sp.Add(*terms)
 
 
 def lowest(x: Expr) -> Expr:

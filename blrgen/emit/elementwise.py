@@ -14,11 +14,13 @@ from blrgen.emit.common import (
     noise_arguments,
     wants_gaussian,
 )
+from blrgen.emit.components import vectors_function
 from blrgen.emit.guard import after_step, at_start, before_step, guarded, method
 from blrgen.emit.kernels import Kernel, kernel
 from blrgen.emit.plan import DRAWS
 from blrgen.emit.posterior import posterior_methods
 from blrgen.emit.printers import ScalarPrinter
+from blrgen.emit.special.helper import JITTED
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call, indented
 from blrgen.emit.writer import Writer
@@ -63,6 +65,7 @@ class ElementwiseWriter(Writer):
         ]
         parts += [fill("functions/views.py.jinja"), fill("functions/listed.py.jinja")]
         parts.append(fill("functions/restored.py.jinja"))
+        parts += self.vector_functions()
         if self.plan.noises:
             parts += law_functions(self.plan.noises, wants_gaussian(self.derivation))
             parts.append(fill("functions/noise.py.jinja"))
@@ -71,6 +74,25 @@ class ElementwiseWriter(Writer):
         if wants_gaussian(self.derivation):
             parts.append(fill("functions/deviation.py.jinja"))
         return parts
+
+    @property
+    def coupled(self) -> bool:
+        """Whether each array is one vector whose components need sums over all of them."""
+        return any(k.coupled for k in self.kernels().values())
+
+    def vector_functions(self) -> list[str]:
+        """What kernels with sums over components need."""
+        if not self.coupled:
+            return []
+        parts = [vectors_function(self.derivation, bool(self.scalar_states) or self.one_number)]
+        if "_added(" in "".join(map(self.write, self.kernels().values())):
+            parts.insert(0, fill("functions/added.py.jinja", decorator=JITTED))
+        return parts
+
+    @property
+    def one_number(self) -> bool:
+        """Whether a step takes a number beside the vectors."""
+        return any(v.type == SCALAR for v in self.plan.inputs)
 
     def definition(self) -> str:
         methods = [self.init(), check_method(self.program)]
@@ -100,6 +122,7 @@ class ElementwiseWriter(Writer):
     def init(self) -> str:
         arguments, needed = defaults(self.program)
         rows = [f'self.{self.main} = _views("params", params)']
+        rows += ["_check_vectors(self._arrays)"] if self.coupled else []
         for v in self.plan.states:
             if v.name == self.main:
                 continue
@@ -148,7 +171,10 @@ class ElementwiseWriter(Writer):
             rows.append(f"            real = {self.main}.dtype.type")
         elif self.main not in k.arrays:
             rows = [f"        for index in range(len(self.{self.main})):"]
-        return [*rows, self.call(k, given)]
+        made = self.call(k, given)
+        if k.returns:
+            made = made.replace(k.name, f"{', '.join(k.returns)} = {k.name}", 1)
+        return [*rows, made]
 
     def given_inputs(self) -> dict[str, str]:
         return {v.name: f"{v.name}[index]" for v in self.plan.inputs}
@@ -169,7 +195,10 @@ class ElementwiseWriter(Writer):
         rows = self.need_pending()
         rows += self.input_views() + self.scalar_lines(single) + before_step(self)
         rows += self.loop(made["single"], self.given_inputs() | self.pending())
-        rows += after_step(self) + self.scalar_writes(single)
+        if self.coupled:
+            rows += self.scalar_writes(single) + after_step(self)
+        else:
+            rows += after_step(self) + self.scalar_writes(single)
         if self.plan.carried:
             rows.append("        self._pending = {}")
         where = "where `draw` said" if self.plan.probe else f"at {self.main}"

@@ -28,13 +28,21 @@ def guarded(derivation: Derivation, states: tuple[Variable, ...]) -> tuple[Varia
     return tuple(v for v in states if v.type != SCALAR) if ended else ()
 
 
+def numbers(writer: ElementwiseWriter) -> tuple[Variable, ...]:
+    """The states beside the vectors that are numbers and have an end."""
+    if not (writer.coupled and writer.guarded):
+        return ()
+    return tuple(v for v in writer.scalar_states if v.lower is not None or v.upper is not None)
+
+
 def before_step(writer: ElementwiseWriter) -> list[str]:
     """Copies to go back to."""
     if not writer.guarded:
         return []
     held = ", ".join(f"self.{v.name}" for v in writer.guarded)
     comma = "," if len(writer.guarded) == 1 else ""
-    return [f"        before = [[x.copy() for x in arrays] for arrays in ({held}{comma})]"]
+    rows = [f"        before = [[x.copy() for x in arrays] for arrays in ({held}{comma})]"]
+    return rows + [f"        {v.name}_before = self.{v.name}" for v in numbers(writer)]
 
 
 def after_step(writer: ElementwiseWriter) -> list[str]:
@@ -43,7 +51,8 @@ def after_step(writer: ElementwiseWriter) -> list[str]:
         return []
     held = ", ".join(f"self.{v.name}" for v in writer.guarded)
     comma = "," if len(writer.guarded) == 1 else ""
-    names = sentence_list(v.name for v in writer.guarded)
+    own = numbers(writer)
+    names = sentence_list(v.name for v in (*writer.guarded, *own))
     rates = [v.name for v in writer.program.of("hyper") if v.name in ("rho", "alpha")]
     advice = f"a smaller {rates[0]} helps" if rates else "the inputs ask for too much"
     return [
@@ -52,6 +61,7 @@ def after_step(writer: ElementwiseWriter) -> list[str]:
         f"            for arrays, kept in zip(({held}{comma}), before, strict=True):",
         "                for array, old in zip(arrays, kept, strict=True):",
         "                    array[:] = old",
+        *(f"            self.{v.name} = {v.name}_before" for v in own),
         "            raise ValueError(",
         f'                f"the step leaves the domain of {names} at {{outside}} elements; "',
         f'                "nothing has been changed; {advice}"',
@@ -63,7 +73,7 @@ def at_start(writer: ElementwiseWriter) -> list[str]:
     """Refuse first values outside the domain."""
     if not writer.guarded:
         return []
-    names = sentence_list(v.name for v in writer.guarded)
+    names = sentence_list(v.name for v in (*writer.guarded, *numbers(writer)))
     return [
         "if self._outside():",
         f'    raise ValueError(f"{names}: {{self._outside()}} elements are outside the domain")',
@@ -98,5 +108,17 @@ def method(writer: ElementwiseWriter) -> list[str]:
             pairs=pairs if len(own) > 1 else f"self.{own[0]}",
             typed=typed,
             inside=text,
+            numbers="".join(_number_rows(numbers(writer), printer)),
         )
     ]
+
+
+def _number_rows(states: tuple[Variable, ...], printer: ArrayPrinter) -> list[str]:
+    """One line for each number that has an end."""
+    rows = []
+    for v in states:
+        tests = [] if v.lower is None else [f"self.{v.name} > {printer.at(v.lower, 1)}"]
+        tests += [] if v.upper is None else [f"self.{v.name} < {printer.at(v.upper, 1)}"]
+        inside = " and ".join([*tests, f"math.isfinite(self.{v.name})"])
+        rows.append(f"        outside += not ({inside})\n")
+    return rows

@@ -12,6 +12,7 @@ from blrgen.emit.text import WIDTH, assignment, call
 from blrgen.program import nodes as n
 from blrgen.program.naming import constant_name
 from blrgen.program.program import Program, fresh
+from blrgen.program.types import SCALAR
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,21 @@ class Kernel:
         return [(s.name, s.expr) for s in phase_of(self.program).body]
 
     @property
+    def returns(self) -> tuple[str, ...]:
+        """Next values of states that are numbers and are made from whole arrays."""
+        made = {s.name for s in phase_of(self.program).body}
+        return tuple(
+            local
+            for target, local in phase_of(self.program).writes
+            if local in made and self.program.scope[target] == SCALAR
+        )
+
+    @property
+    def coupled(self) -> bool:
+        """Whether elements need sums over all of them."""
+        return any(isinstance(e, n.OVER_COMPONENTS) for _, e in self.lines)
+
+    @property
     def writes(self) -> tuple[tuple[str, str], ...]:
         """(array, local value), done at the end."""
         return tuple(w for w in phase_of(self.program).writes if w[0] in self.arrays)
@@ -48,15 +64,18 @@ def kernel(
 def signature(k: Kernel) -> str:
     """Def line; arrays and scalars annotated."""
     arguments = [f"{a}: Array" for a in k.arrays] + [f"{s}: float" for s in k.scalars]
-    return call(f"def {k.name}(", arguments, ") -> None:")
+    one = "float" if len(k.returns) == 1 else f"tuple[{', '.join(['float'] * len(k.returns))}]"
+    return call(f"def {k.name}(", arguments, f") -> {one if k.returns else None}:")
 
 
 def loop_kernel(k: Kernel, template: str, decorator: str) -> str:
     """A loop over elements, constants typed before it."""
     constants, lines = _typed_constants(k)
     indexed = {a: f"{a}[i]" for a in k.arrays}
-    body = _body(k, lines, ElementPrinter(indexed), "[i]", 8)
     length = k.arrays[0]
+    if k.coupled:
+        return _passes_kernel(k, template, decorator)
+    body = _body(k, lines, ElementPrinter(indexed), "[i]", 8)
     typed = "".join(
         f"    {name} = {length}.dtype.type({literal(value)[0]})\n" for value, name in constants
     )
@@ -71,10 +90,33 @@ def loop_kernel(k: Kernel, template: str, decorator: str) -> str:
     )
 
 
+def _passes_kernel(k: Kernel, template: str, decorator: str) -> str:
+    """Several loops, numbers between them."""
+    from blrgen.emit.components import Passes
+
+    constants, lines = _typed_constants(k, Fraction(0))
+    printer = ElementPrinter({a: f"{a}[i]" for a in k.arrays})
+    zero = dict(constants)[Fraction(0)]
+    passes = Passes(k, lines, printer, zero, lambda a, b: _store(k, a, b, "[i]", 8))
+    typed = "".join(
+        f"    {name} = {k.arrays[0]}.dtype.type({literal(value)[0]})\n" for value, name in constants
+    )
+    return fill(
+        template.replace("kernel.py", "passes.py"),
+        decorator=decorator,
+        signature=signature(k),
+        summary=k.summary,
+        typed_constants=typed,
+        body=passes.text(),
+    )
+
+
 def array_kernel(k: Kernel, template: str) -> str:
     """The same lines on whole arrays."""
     lines = [(name, expr) for name, expr in k.lines]
     body = _body(k, lines, ArrayPrinter(), "[:]", 4)
+    if k.returns:
+        body += f"\n    return {', '.join(k.returns)}"
     return fill(template, signature=signature(k), summary=k.summary, body=body)
 
 
@@ -151,18 +193,23 @@ def _store(k: Kernel, target: str, value: str, index: str, indent: int) -> str:
     return assignment(f"{target}{index}", value, indent)
 
 
-def _typed_constants(k: Kernel) -> tuple[list[tuple[Fraction, str]], list[tuple[str, n.Node]]]:
+def _typed_constants(
+    k: Kernel, *always: Fraction
+) -> tuple[list[tuple[Fraction, str]], list[tuple[str, n.Node]]]:
     """Numbers in the loop replaced by names, so that each has the arrays' type."""
     taken = {*k.arrays, *k.scalars, *(name for name, _ in k.lines), "i"}
     names: dict[Fraction, str] = {}
 
-    def change(node: n.Node) -> n.Node:
-        if not isinstance(node, n.Const):
-            return node
-        if node.value not in names:
-            names[node.value] = fresh(constant_name(node.value), taken)
-            taken.add(names[node.value])
-        return n.Sym(names[node.value])
+    def named(value: Fraction) -> str:
+        if value not in names:
+            names[value] = fresh(constant_name(value), taken)
+            taken.add(names[value])
+        return names[value]
 
+    def change(node: n.Node) -> n.Node:
+        return n.Sym(named(node.value)) if isinstance(node, n.Const) else node
+
+    for value in always:
+        named(value)
     lines = [(name, n.transform(expr, change)) for name, expr in k.lines]
     return list(names.items()), lines

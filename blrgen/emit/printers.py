@@ -76,6 +76,15 @@ class PythonPrinter(Printer):
             result = f"{name}({a}, {result})"
         return (result if len(args) > 1 else f"{name}({result})"), ATOM
 
+    def print_Select(self, node: n.Select) -> tuple[str, int]:
+        if node.same:
+            return self.call("_either", self(node.condition), self(node.yes), self(node.no))
+        return self.choice(node)
+
+    def choice(self, node: n.Select) -> tuple[str, int]:
+        """One of two values."""
+        return super().print_Select(node)
+
     def _special(self, node: n.Call) -> tuple[str, int]:
         """A function that the file holds itself."""
         if helper(f"_{node.name}") is None and not node.name.startswith(_OWN):
@@ -100,7 +109,7 @@ class ScalarPrinter(PythonPrinter):
     def number(self, node: n.Node) -> str:
         return f"np.float64({self(node)})"
 
-    def print_Select(self, node: n.Select) -> tuple[str, int]:
+    def choice(self, node: n.Select) -> tuple[str, int]:
         yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
         return f"{yes} if {condition} else {no}", 0
 
@@ -110,7 +119,7 @@ class ArrayPrinter(PythonPrinter):
 
     functions = _NUMPY
 
-    def print_Select(self, node: n.Select) -> tuple[str, int]:
+    def choice(self, node: n.Select) -> tuple[str, int]:
         return self.call("np.where", self(node.condition), self(node.yes), self(node.no))
 
     def print_Identity(self, node: n.Identity) -> tuple[str, int]:
@@ -133,6 +142,14 @@ class ArrayPrinter(PythonPrinter):
     def print_Outer(self, node: n.Outer) -> tuple[str, int]:
         return self.call("np.outer", self(node.left), self(node.right))
 
+    def print_Total(self, node: n.Total) -> tuple[str, int]:
+        return self.call("np.sum", self(node.arg))
+
+    def print_Count(self, node: n.Count) -> tuple[str, int]:
+        whole = node.arg.name
+        more = f" {'+' if node.more > 0 else '-'} {abs(node.more)}" if node.more else ""
+        return self.call(f"{whole}.dtype.type", f"{whole}.size{more}")
+
     def print_Trace(self, node: n.Trace) -> tuple[str, int]:
         return self.call("np.trace", self(node.arg))
 
@@ -146,6 +163,6 @@ class ArrayPrinter(PythonPrinter):
 class ElementPrinter(ArrayPrinter):
     """One element inside a loop: arrays carry their index through `names`."""
 
-    def print_Select(self, node: n.Select) -> tuple[str, int]:
+    def choice(self, node: n.Select) -> tuple[str, int]:
         yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
         return f"{yes} if {condition} else {no}", 0

@@ -110,6 +110,8 @@ class UnicodePrinter(Printer):
         return super().print_Call(node)
 
     def print_Select(self, node: n.Select) -> tuple[str, int]:
+        if node.same:  # what is computed keeps more digits, and means this
+            return self.at(node.no, 0), SUM
         yes, condition, no = self(node.yes), self(node.condition), self(node.no)
         return f"({yes} where {condition}, else {no})", ATOM
 
@@ -136,6 +138,12 @@ class UnicodePrinter(Printer):
 
     def print_Dot(self, node: n.Dot) -> tuple[str, int]:
         return f"{self.at(n.Transpose(node.left), PRODUCT)} {self.at(node.right, SIGN)}", PRODUCT
+
+    def print_Total(self, node: n.Total) -> tuple[str, int]:
+        return f"Σ{self.at(node.arg, ATOM)}", ATOM
+
+    def print_Count(self, node: n.Count) -> tuple[str, int]:
+        return unicode_name(node.label), ATOM
 
     def print_Trace(self, node: n.Trace) -> tuple[str, int]:
         return self.call("tr", self(node.arg))

@@ -104,7 +104,12 @@ class Writer:
 
     def scalar_writes(self, program: Program) -> list[str]:
         names = {v.name for v in self.scalar_states}
-        return [f"        self.{a} = {b}" for a, b in phase_of(program).writes if a in names]
+        made = {s.name for s in phase_of(program).body}  # by a kernel, in its arrays' type
+        return [
+            f"        self.{a} = {f'float({b})' if b in made else b}"
+            for a, b in phase_of(program).writes
+            if a in names
+        ]
 
     def input_arguments(self, optional: bool = False) -> list[str]:
         """Arguments of `step`."""

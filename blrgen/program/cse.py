@@ -1,6 +1,7 @@
 """Common subexpressions of a phase's body, each computed once.
 
-Names are assigned once, so two equal trees have equal values wherever they stand.
+Names are assigned once, so two equal trees have equal values wherever they stand; numbers
+are left to the section before the body, but for those made from sums over components.
 The largest repeated tree is taken out first, until none is left.
 """
 
@@ -12,6 +13,7 @@ from dataclasses import replace
 from blrgen.program import nodes as n
 from blrgen.program.naming import name_for
 from blrgen.program.program import Phase, Program, Statement
+from blrgen.program.totals import over_components
 from blrgen.program.types import SCALAR, TRUTH, Type, infer
 
 
@@ -49,7 +51,12 @@ def _largest_repeated(body: tuple[Statement, ...], scope: dict[str, Type]) -> n.
     for s in body:
         counts.update(node for node in n.walk(s.expr) if _is_worth_it(node))
     repeated = [tree for tree, count in counts.items() if count > 1]
-    repeated = [tree for tree in repeated if infer(tree, scope) != TRUTH and _costs(tree, scope)]
+    late = set(over_components(body))
+    repeated = [
+        tree
+        for tree in repeated
+        if infer(tree, scope) != TRUTH and (_costs(tree, scope) or late.intersection(n.names(tree)))
+    ]
     return max(repeated, key=n.size, default=None)
 
 

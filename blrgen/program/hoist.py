@@ -2,7 +2,8 @@
 
 1 − β₁, β₁ᵗ, α/(1 − β₁ᵗ) … move to the scalar section; the loop is left with array
 elements, typed scalars and constants.  In a product the scalar factors of
-numerator and denominator are gathered into one coefficient.
+numerator and denominator are gathered into one coefficient.  Numbers that come from
+sums over the components stay in the body, before the pass that reads them.
 """
 
 from __future__ import annotations
@@ -30,21 +31,36 @@ class _Hoister:
         self.taken = taken
         self.found: dict[n.Node, Statement] = {s.expr: s for s in phase.scalars}
         self.scalars = list(phase.scalars)
+        self.body: list[Statement] = []
+        self.late: set[str] = set()  # numbers made from whole arrays
 
     def phase(self) -> Phase:
-        body = []
         for s in self.before.body:
             if s.type == SCALAR and self.is_scalar(s.expr):
-                self.scalars.append(s)
+                self.keep(s)
+            elif isinstance(s.expr, n.OVER_COMPONENTS):
+                self.body.append(replace(s, expr=s.expr.rebuilt(self.visit)))
+                self.late.add(s.name)
                 self.scalar_names.add(s.name)
             elif s.type == SCALAR:  # a number made of matrices reads better in one piece
-                body.append(s)
+                self.body.append(s)
             else:
-                body.append(replace(s, expr=self.visit(s.expr)))
-        return replace(self.before, scalars=tuple(self.scalars), body=tuple(body))
+                value = self.visit(s.expr)
+                self.body.append(replace(s, expr=value))
+        return replace(self.before, scalars=tuple(self.scalars), body=tuple(self.body))
+
+    def keep(self, s: Statement) -> None:
+        """A number: before all passes, or between two of them."""
+        self.scalar_names.add(s.name)
+        if self.late.isdisjoint(n.names(s.expr)):
+            self.scalars.append(s)
+            return
+        self.late.add(s.name)
+        self.body.append(s)
 
     def is_scalar(self, node: n.Node) -> bool:
-        if any(isinstance(x, (*n.MATRIX_NODES, n.Identity)) for x in n.walk(node)):
+        banned = (*n.MATRIX_NODES, *n.OVER_COMPONENTS, n.Identity)
+        if any(isinstance(x, banned) for x in n.walk(node)):
             return False
         return all(name in self.scalar_names for name in n.names(node))
 
@@ -61,7 +77,7 @@ class _Hoister:
             self.taken.add(name)
             statement = Statement(name, node, SCALAR)
             self.found[node] = statement
-            self.scalars.append(statement)
+            self.keep(statement)
         return n.Sym(self.found[node].name)
 
     def visit(self, node: n.Node) -> n.Node:

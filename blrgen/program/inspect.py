@@ -103,6 +103,13 @@ class Printer:
     def print_Dot(self, node: n.Dot) -> tuple[str, int]:
         return self.call("dot", self(node.left), self(node.right))
 
+    def print_Total(self, node: n.Total) -> tuple[str, int]:
+        return self.call("total", self(node.arg))
+
+    def print_Count(self, node: n.Count) -> tuple[str, int]:
+        counted = f"count({self(node.arg)})"
+        return (f"{counted} + {node.more}", SUM) if node.more else (counted, ATOM)
+
     def print_Symmetrize(self, node: n.Symmetrize) -> tuple[str, int]:
         return self.call("symmetrize", self(node.arg))
 

@@ -7,13 +7,14 @@ is taken off last); a product becomes coefficient · numerator / denominator.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.components import Component
 from blrgen.algebra.ranks import vec
 from blrgen.core import Assignment, Quantity, Rule
 from blrgen.errors import InternalError, UserError
@@ -60,7 +61,7 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
     types = {v.name: v.type for v in variables}
     _one_number_over_draws(rule, types)
     matrices = any(v.type.rank in ("vector", "symmetric", "matrix") for v in variables)
-    lowering = Lowering(types)
+    lowering = Lowering(types, counts(rule))
     statements: dict[str, list[Statement]] = {phase: [] for phase in PHASES}
     inputs = frozenset(q.name for q in rule.of("input"))
     for a in opened(rule.assignments, inputs):
@@ -84,6 +85,23 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
         tuple(lowering.expectations),
     )
     return program, lowering.meanings
+
+
+def counts(rule: Rule) -> dict[Expr, n.Node]:
+    """The size of the rule's vectors by the length of the array that the caller holds."""
+    held = [q.symbol for q in rule.of("state", "input") if isinstance(q.symbol, Component)]
+    found: dict[Expr, n.Node] = {}
+    for x in held:
+        size, more = x.size.as_coeff_Add()[::-1]
+        if size.is_Symbol and more.is_Integer:
+            found.setdefault(size, n.Count(n.Sym(x.name), -int(more), size.name))
+    sizes = {x.size for x in held}
+    if len(sizes) > 1:
+        raise UserError(
+            f"vectors of sizes {' and '.join(sorted(map(str, sizes)))} are not emitted together",
+            how="one size for all vectors that the rule keeps or reads",
+        )
+    return found
 
 
 def _one_number_over_draws(rule: Rule, types: dict[str, Type]) -> None:
@@ -210,7 +228,10 @@ def _sizes(rule: Rule, variables: list[Variable]) -> list[Variable]:
     used |= {s.name for q in rule.quantities for s in sp.sympify(q.init or 0).free_symbols}
     used |= {x for v in variables for e in (v.lower, v.upper) if e is not None for x in n.names(e)}
     found = []
+    counted = {s.name for s in counts(rule)}
     for name in sizes_of(rule):
+        if name in counted:
+            continue
         if name in arrays:
             found.append(Variable(name, "size", SCALAR))
         elif name in used:
@@ -284,8 +305,9 @@ def _identifier(name: str) -> None:
 class Lowering(MatrixLowering, AverageLowering):
     """SymPy → nodes, by a method a class; `types` says what the known names are."""
 
-    def __init__(self, types: dict[str, Type]) -> None:
+    def __init__(self, types: dict[str, Type], counts: Mapping[Expr, n.Node] | None = None) -> None:
         self.types = types
+        self.counts = counts or {}  # sizes of vectors, as what counts them
         self.where = ""
         self.expectations = []
         self.meanings = {}
@@ -327,14 +349,20 @@ class Lowering(MatrixLowering, AverageLowering):
         return list(x.args)
 
     def visit_total(self, x: Expr) -> n.Node:
-        raise UserError(
-            "sums over the components of a vector are not emitted",
-            where=self.where,
-            why=f"the rule has {x}",
-            how="`blrgen derive` has the rule, also as JSON that SymPy reads",
-        )
+        """Σ_k over the arrays' elements."""
+        inside = self.visit(x.args[0])
+        if infer(inside, self.types).rank != "elementwise":
+            raise UserError(
+                f"{x} is a sum over components that the rule keeps nowhere",
+                where=self.where,
+                why="emitted code has vectors where a state or an input is one",
+                how="`blrgen derive` has the rule, also as JSON that SymPy reads",
+            )
+        return n.Total(inside)
 
     def visit_Symbol(self, x: Expr) -> n.Node:
+        if x in self.counts:
+            return self.counts[x]
         if x.name not in self.types:
             raise UserError(
                 f"unknown name {x.name} in an expression",
@@ -443,6 +471,17 @@ class Lowering(MatrixLowering, AverageLowering):
         if not order.is_Integer or order < 0 or order > 20:
             raise UserError(f"no target can compute {x}", where=self.where, why=f"order {order}")
         return n.Call(f"multipolygamma_{order}", tuple(self.visit(a) for a in rest))
+
+    def visit_steadier(self, x: Expr) -> n.Node:
+        """Two forms of one number; the one with the smaller terms."""
+        new, plain, size, before = (self.visit(a) for a in x.args)
+        return n.Select(n.Compare("<", size, before), new, plain, same=True)
+
+    def visit_trigamma_gap(self, x: Expr) -> n.Node:
+        """x − 1/ψ′(x) as x (ψ′(x) − 1/x)/ψ′(x)."""
+        a = self.visit(x.args[0])
+        above = n.mul(a, n.Call("trigamma_rest", (a,)))
+        return n.div(above, n.Call("trigamma", (a,)))
 
     def visit_uniform_cumulant(self, x: Expr) -> n.Node:
         """The derivatives of log((eˣ − 1)/x), each a function of its own."""

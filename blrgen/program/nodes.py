@@ -136,11 +136,12 @@ class Compare(Node):
 
 @dataclass(frozen=True)
 class Select(Node):
-    """`yes` where the condition holds, `no` elsewhere."""
+    """`yes` where the condition holds, `no` elsewhere; `same`: both are one number."""
 
     condition: Node
     yes: Node
     no: Node
+    same: bool = False
 
 
 @dataclass(frozen=True)
@@ -226,6 +227,22 @@ class Symmetrize(Node):
     arg: Node
 
 
+@dataclass(frozen=True)
+class Total(Node):
+    """The sum of an array's elements: a number."""
+
+    arg: Node
+
+
+@dataclass(frozen=True)
+class Count(Node):
+    """How many elements an array has, and `more`; `label` is what the rule calls that."""
+
+    arg: Sym
+    more: int = 0
+    label: str = "d"
+
+
 ZERO, ONE, TWO, HALF = Const.of(0), Const.of(1), Const.of(2), Const(Fraction(1, 2))
 LEAVES = (Const, Named, Sym, Identity)
 MATRIX_NODES = (
@@ -240,6 +257,7 @@ MATRIX_NODES = (
     Dot,
     Symmetrize,
 )
+OVER_COMPONENTS = (Total, Count)  # numbers made from a whole array
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -13,9 +13,10 @@ from blrgen.program.order import order
 from blrgen.program.program import Program
 from blrgen.program.stable import stable
 from blrgen.program.strength import strength
+from blrgen.program.totals import totals
 
 BEFORE = (order, stable, dead)
-AFTER = (hoist, strength, factor, cse, order)
+AFTER = (totals, hoist, strength, factor, cse, order)
 
 
 def optimised(program: Program, native: Collection[str] = ()) -> Program:

@@ -29,6 +29,7 @@ from blrgen.algebra.named import (
 )
 from blrgen.core import Assignment
 from blrgen.program.bessel import bessel_orders, bessel_ratios, bessel_values, shorter
+from blrgen.program.cancelling import gaps_of_totals
 
 Expr = Any
 
@@ -98,7 +99,7 @@ def _sums(x: Expr) -> Expr:
     x = x.func(*args) if args != list(x.args) else x
     if not x.is_Add:
         return x
-    x = _trigamma_sum(x)
+    x = gaps_of_totals(_trigamma_sum(x))
     for change in (_log_minus_digamma, _log_beta, _loggamma_ratio):
         if x.is_Add:
             x = change(x)

@@ -205,6 +205,13 @@ def _symmetrize(node: n.Node, scope: Scope) -> Type:
     return Type("symmetric", infer(node.children[0], scope).shape)
 
 
+def _total(node: n.Node, scope: Scope) -> Type:
+    arg = infer(node.children[0], scope)
+    if arg.rank != "elementwise":
+        raise _mismatch(node, arg, elementwise())
+    return SCALAR
+
+
 def _compare(node: n.Node, scope: Scope) -> Type:
     _entrywise(node, scope)
     return TRUTH
@@ -227,7 +234,7 @@ _RULES = {
     n.Pow: _entrywise, n.Call: _entrywise, n.Compare: _compare, n.Select: _select,
     n.MatMul: _matmul, n.Solve: _solve, n.HalfSolve: _solve, n.HalfProduct: _matmul,
     n.Factor: _factor, n.Transpose: _transpose, n.Outer: _outer, n.Dot: _dot,
-    n.Trace: _trace, n.Symmetrize: _symmetrize,
+    n.Trace: _trace, n.Symmetrize: _symmetrize, n.Total: _total, n.Count: _total,
 }  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from blrgen.prove.symbolic.run import Program
 
 Expr = Any
 SIZES = (1, 2, 3, 4, 5, 6)
+COUNTS = (2, 3)  # components of the vectors that sums run over
 
 
 def modes_for(rule: Rule) -> Iterator[Any]:
@@ -35,6 +36,8 @@ def modes_for(rule: Rule) -> Iterator[Any]:
     if reference.is_matrix(rule):
         yield MatrixMode(rule)
         yield FieldMode(rule)
+    elif reference.is_coupled(rule):
+        yield ArrayMode(rule, COUNTS[-1])
     else:
         yield ArrayMode(rule)
         yield ScalarMode(rule)
@@ -44,6 +47,7 @@ class Mode:
     """How to make arguments and how to compare results."""
 
     scalar = False
+    first_form = True  # of a number that is written in two forms
     notes: tuple[str, ...] = ()
 
     def __init__(self, rule: Rule) -> None:
@@ -76,12 +80,16 @@ class Mode:
 
 
 class ArrayMode(Mode):
-    """Every elementwise quantity is an array of two symbols."""
+    """Every elementwise quantity is an array of two symbols, or of `count`."""
 
     count = 2
 
-    def __init__(self, rule: Rule) -> None:
+    def __init__(self, rule: Rule, count: int = 0) -> None:
         super().__init__(rule)
+        self.count = count or type(self).count
+        self.coupled = reference.is_coupled(rule)
+        if self.coupled:
+            self.notes = (f"sums over components were compared for {self.count} of them",)
         self.elements = reference.Elements(rule, self.count)
         self.domains = self.elements.domains
 
@@ -111,7 +119,7 @@ class ArrayMode(Mode):
             return Proof("refuted", claim, f"the result has shape {shape}, not (n,)")
         proof = Proof("identity", claim)
         for i, actual in enumerate(found):
-            if i and self.elements.moved(found[0], 0, i) == actual:
+            if i and not self.coupled and self.elements.moved(found[0], 0, i) == actual:
                 continue
             proof = equal(actual, self.elements.at(expected, i), self.domains, claim=claim)
             if not proof.proved:

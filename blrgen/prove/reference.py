@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.components import Component, has_components, total
 from blrgen.core import Quantity, Rule
 from blrgen.prove.functions import plain
 
@@ -39,9 +40,32 @@ def is_matrix(rule: Rule) -> bool:
     return any(q.rank in ("vector", "symmetric", "matrix") for q in rule.quantities)
 
 
+def is_coupled(rule: Rule) -> bool:
+    """Whether the rule has sums over the components of a vector, or how many they are."""
+    known = {q.symbol for q in rule.quantities}
+    return any(
+        a.expr.has(total) or any(s in known_sizes(rule) for s in a.expr.free_symbols - known)
+        for a in rule.assignments
+    )
+
+
+def known_sizes(rule: Rule) -> dict[Expr, Expr]:
+    """The symbol in the size of the rule's vectors → what is added to it there."""
+    found = {}
+    for q in rule.quantities:
+        if isinstance(q.symbol, Component):
+            more, size = q.symbol.size.as_coeff_Add()
+            if size.is_Symbol:
+                found[size] = more
+    return found
+
+
 @dataclass(frozen=True)
 class Elements:
-    """The rule for element i of its arrays: every elementwise symbol gets an index."""
+    """The rule for element i of its arrays: every elementwise symbol gets an index.
+
+    Sums over components are written out for vectors of `count` components.
+    """
 
     rule: Rule
     count: int = 2
@@ -54,7 +78,22 @@ class Elements:
 
     def at(self, e: Expr, i: int) -> Expr:
         """An expression of the rule, for element i."""
-        return e.xreplace({q.symbol: self.symbol(q, i) for q in self.rule.quantities})
+        e = self.written_out(e)
+        named = {c: self.symbol(self.rule[c.name], i) for c in e.atoms(Component)}
+        return e.xreplace({**{q.symbol: self.symbol(q, i) for q in self.rule.quantities}, **named})
+
+    def written_out(self, e: Expr) -> Expr:
+        """An expression with its sums over components term by term, sizes as numbers."""
+        if not has_components(e) and e.free_symbols.isdisjoint(known_sizes(self.rule)):
+            return e
+        if isinstance(e, total):
+            return sp.Add(*[self.at(e.args[0], j) for j in range(self.count)])
+        if e in known_sizes(self.rule):
+            return self.count - known_sizes(self.rule)[e]
+        if not e.args:
+            return e
+        e = e.func(*[self.written_out(a) for a in e.args])
+        return e.plain() if hasattr(e, "plain") else e
 
     def moved(self, e: Expr, i: int, j: int) -> Expr:
         """An expression for element i as that for element j."""

@@ -10,7 +10,9 @@ meaning, and `_solve` is itself run on random triangular matrices over a prime f
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from random import Random
 from typing import Any
@@ -27,12 +29,12 @@ from blrgen.prove.equal import equal
 from blrgen.prove.field import Mod
 from blrgen.prove.functions import plain
 from blrgen.prove.match import Matching
-from blrgen.prove.modes import ArrayMode, MatrixMode
+from blrgen.prove.modes import COUNTS, ArrayMode, MatrixMode
 from blrgen.prove.modular import P
-from blrgen.prove.proof import Proof, Verdict
+from blrgen.prove.proof import LEVELS, Proof, Verdict
 from blrgen.prove.special import meaning_of, on_symbols, special_checks
 from blrgen.prove.symbolic import linalg
-from blrgen.prove.symbolic.arrays import array
+from blrgen.prove.symbolic.arrays import array, where
 from blrgen.prove.symbolic.linear import NC
 from blrgen.prove.symbolic.number import CannotRun, Sym, context, expr_of
 from blrgen.prove.symbolic.run import Override, Program
@@ -60,7 +62,40 @@ def verify_emitted(
 
 
 def _verified(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Verdict:
+    if not reference.is_matrix(rule) and reference.is_coupled(rule):
+        return _at_counts(source_text, rule, locate, briefly)
     mode = MatrixMode(rule) if reference.is_matrix(rule) else ArrayMode(rule)
+    return _in_mode(source_text, rule, mode, locate, briefly)
+
+
+def _at_counts(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Verdict:
+    """Vectors of one number of components after the other; the weakest proof of each claim."""
+    found: dict[str, Proof] = {}
+    notes: tuple[str, ...] = ()
+    forms = (True, False) if "_either(" in source_text else (True,)
+    for count, first in itertools.product(COUNTS, forms):
+        mode = ArrayMode(rule, count)
+        mode.first_form = first
+        verdict = _in_mode(source_text, rule, mode, locate, briefly)
+        if verdict.level == "refuted":
+            return verdict
+        for name, proof in verdict.proofs:
+            both = [x for x in (found.get(name), proof) if x is not None]
+            found[name] = max(both, key=lambda x: LEVELS.index(x.level))
+        notes = verdict.notes
+    words = " and ".join(map(str, COUNTS))
+    bound = f"with {words} components, where the sums over them are written out"
+    states = {q.name for q in rule.of("state")}
+    at_sizes = tuple(
+        (n, replace(p, level="random-exact", bound=f"({p.bound}) {bound}" if p.bound else bound))
+        if n in states and p.proved
+        else (n, p)
+        for n, p in found.items()
+    )
+    return Verdict(at_sizes, notes=notes)
+
+
+def _in_mode(source_text: str, rule: Rule, mode: Any, locate: bool, briefly: bool) -> Verdict:
     run = EmittedRun(source_text, rule, mode)
     proofs: list[tuple[str, Proof]] = []
     for claims in (
@@ -173,7 +208,11 @@ class EmittedRun:
 
         for name in list(program.names):
             known = special(name)
-            if known is not None:
+            if name == "_where":
+                program.names[name] = where
+            elif name == "_either":  # both forms of a number are compared, one a run
+                program.names[name] = lambda _, yes, no: yes if self.mode.first_form else no
+            elif known is not None:
                 program.names[name] = meaning_of(known)
         if any(name.startswith("_expectation_") for name in program.names):
             for name, meaning in lowered(self.rule)[1].items():

@@ -167,7 +167,8 @@ def _updates(
             for x, value in exact.working_next
         ]
         letters = [
-            Quantity(s.name, "intermediate", "elementwise", s, shared) for s in named.values()
+            Quantity(s.name, "intermediate", geometry.ring.rank(s), s, shared)
+            for s in named.values()
         ]
         return made, letters
     taken = taken | {f"{x.name}_next" for x, _ in exact.working_next}

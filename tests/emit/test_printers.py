@@ -46,6 +46,9 @@ MATRIX: list[n.Node] = [
     n.HalfSolve(S, x), n.HalfProduct(S, x), n.Transpose(n.Add((S, S))), n.Outer(x, y), n.Dot(x, y),
     n.Identity("d"), n.Trace(S), n.Symmetrize(S), n.Mul((x, n.MatMul(S, x))),
 ]  # fmt: skip
+VECTOR: list[n.Node] = [
+    n.Total(n.Mul((x, y))), n.Total(x), n.Count(x), n.Count(x, 1, "K"), n.Count(x, -2),
+]  # fmt: skip
 
 
 def every_node_class() -> set[type]:
@@ -53,7 +56,7 @@ def every_node_class() -> set[type]:
 
 
 def test_the_lists_above_have_every_node() -> None:
-    seen = {type(node) for tree in ENTRYWISE + MATRIX for node in n.walk(tree)}
+    seen = {type(node) for tree in ENTRYWISE + MATRIX + VECTOR for node in n.walk(tree)}
     assert seen == every_node_class()
 
 
@@ -105,6 +108,16 @@ def direct(node: n.Node, at: dict[str, float]) -> Any:
     return table[type(node)](c)
 
 
+@pytest.mark.parametrize("node", VECTOR, ids=text)
+def test_numbers_made_from_vectors(node: n.Node) -> None:
+    u, v = np.array([0.3, 0.8, 0.25], np.float32), np.array([0.7, -0.4, 0.25], np.float32)
+    wanted = (u * v if n.Mul in map(type, n.walk(node)) else u).sum()
+    if isinstance(node, n.Count):
+        wanted = u.size + node.more
+    found = run(ArrayPrinter()(node), {"np": np, "x": u, "y": v})
+    assert found == pytest.approx(wanted, rel=1e-7) and found.dtype == np.float32
+
+
 @pytest.mark.parametrize("node", MATRIX, ids=text)
 def test_matrix_nodes_mean_the_same(node: n.Node) -> None:
     rng = np.random.default_rng(0)
@@ -127,7 +140,7 @@ def test_matrix_nodes_mean_the_same(node: n.Node) -> None:
     assert "inv" not in printed
 
 
-@pytest.mark.parametrize("node", ENTRYWISE + MATRIX, ids=text)
+@pytest.mark.parametrize("node", ENTRYWISE + MATRIX + VECTOR, ids=text)
 def test_every_node_has_a_unicode_form(node: n.Node) -> None:
     printed = UnicodePrinter()(node)
     assert printed and "Node" not in printed and "object at" not in printed
@@ -203,6 +216,7 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
     for module in (
         "assemble",
         "common",
+        "components",
         "elementwise",
         "guard",
         "kernels",
@@ -225,6 +239,7 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
     for target in TARGETS:  # a candidate whose parameters have ends is guarded
         emit(derive("exponential"), target)
         emit(derive("wishart"), target)
+        emit(derive("dirichlet"), target)  # sums over components
     found = {x for x in environment().list_templates() if not x.startswith("special/")}
     found -= {"functions/over.py.jinja"}
     assert used == found  # those of special functions have a test of their own

@@ -15,6 +15,11 @@ def where() -> Helper:
     return Helper("_where", "where", lambda c, a, b: None, ranges=())
 
 
+def either() -> Helper:
+    """A choice between two forms of a number."""
+    return Helper("_either", "either", lambda c, a, b: None, ranges=())
+
+
 BUILDERS: dict[str, Callable[[], Helper]] = {
     "_digamma": gammas.digamma,
     "_trigamma": lambda: gammas.polygamma_helper(1),
@@ -30,6 +35,7 @@ BUILDERS: dict[str, Callable[[], Helper]] = {
     "_multitrigamma_rest": multivariate.multitrigamma_rest,
     "_log_minus_multidigamma": multivariate.log_minus_multidigamma,
     "_where": where,
+    "_either": either,
 }
 
 # Helpers with a number in their name.

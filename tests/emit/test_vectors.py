@@ -1,0 +1,120 @@
+"""Emitted rules of vectors whose components meet in sums: against fifty digits, by symbols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mp
+
+from blrgen.api import derive
+from blrgen.emit import emit
+from blrgen.emit.compile import compile_class
+from blrgen.prove.mutate import judge, mutants
+from blrgen.prove.source import verify_emitted
+from blrgen.prove.symbolic.number import CannotRun
+
+TARGETS = ("numpy", "numba")
+RHO = 0.1
+
+
+def made(name: str, target: str) -> Any:
+    return compile_class(emit(derive(name), target))
+
+
+def solved(metric: list[list[Any]], right: Any) -> list[Any]:
+    """F⁻¹r by elimination, at mpmath's precision."""
+    return list(mpmath.lu_solve(mpmath.matrix(metric), mpmath.matrix(list(right))))
+
+
+def by_size(metric: list[list[Any]], right: list[Any]) -> list[Any]:
+    """|F⁻¹| |r|, for a metric D − c 1 1ᵀ: its inverse has no negative entry."""
+    return solved(metric, [abs(x) for x in right])
+
+
+def dirichlet_metric(alpha: Any) -> list[list[Any]]:
+    a = [mpmath.mpf(float(x)) for x in alpha]
+    shared = mpmath.psi(1, mpmath.fsum(a))
+    return [
+        [(mpmath.psi(1, x) if i == j else 0) - shared for j in range(len(a))]
+        for i, x in enumerate(a)
+    ]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("size", [2, 3, 50])
+def test_dirichlet_steps_by_the_inverse_metric(size: int, target: str) -> None:
+    """Within the rounding of the input: the loss's covariances are multiplied by F⁻¹."""
+    rng = np.random.default_rng(size)
+    cls = made("dirichlet", target)
+    ranges = [(-6, 10), (-1, 1), (-6, -6), (10, 10), (4, 4)][: 1 if size > 9 else None]
+    for low, high in ranges:
+        alpha = 10 ** rng.uniform(low, high, size)
+        with mp.workdps(60):
+            metric = dirichlet_metric(alpha)
+            move = [mpmath.mpf(float(x)) / 3 for x in alpha * rng.uniform(-1, 1, size)]
+            exact = [mpmath.fdot(row, move) for row in metric]
+            r1 = np.array([float(x) for x in exact])
+            inverse = solved(metric, r1)
+            wanted = [(1 - RHO) * mpmath.mpf(x) - RHO * y + RHO
+                      for x, y in zip(map(float, alpha), inverse, strict=True)]  # fmt: skip
+            # what a rounding of r1 moves the answer by: |F⁻¹| |r1|
+            shaken = by_size(metric, exact)
+        after = alpha.copy()
+        cls(after, rho=RHO).step(r1)
+        for found, should, spread in zip(after, wanted, shaken, strict=True):
+            allowed = 8 * 2.3e-16 * (abs(should) + RHO * spread)
+            assert abs(found - should) <= allowed
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_float32_stays_float32(target: str) -> None:
+    alpha, r1 = np.array([0.5, 2.0, 7.0]), np.array([0.02, -0.01, 0.03])
+    cls = made("dirichlet", target)
+    small = alpha.astype(np.float32)
+    cls(small, rho=RHO).step(r1.astype(np.float32))
+    cls(alpha, rho=RHO).step(r1)
+    assert small.dtype == np.float32
+    np.testing.assert_allclose(small, alpha, rtol=3e-6)
+
+
+def test_each_array_is_one_vector() -> None:
+    cls = made("dirichlet", "numpy")
+    rows = np.array([[1.0, 2.0, 3.0], [0.5, 0.5, 4.0]])
+    loss = np.array([[0.1, 0.0, -0.1], [0.02, 0.03, 0.0]])
+    alone = [row.copy() for row in rows]
+    for vector, r1 in zip(alone, loss, strict=True):
+        cls(vector, rho=RHO).step(r1)
+    cls(list(rows), rho=RHO).step(list(loss))
+    np.testing.assert_array_equal(rows, alone)
+    with pytest.raises(ValueError, match=r"shape \(2, 3\) is no vector"):
+        cls(rows)
+    with pytest.raises(ValueError, match="outside the domain"):
+        cls(np.array([1.0, -1.0]))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_step_outside_is_undone(target: str) -> None:
+    opt = made("dirichlet", target)(alpha := np.array([1.0, 2.0]), rho=1.0)
+    with pytest.raises(ValueError, match="leaves the domain of alpha"):
+        opt.step(np.array([5.0, 5.0]))
+    assert alpha.tolist() == [1.0, 2.0] and opt.t == 0
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["dirichlet"])
+def test_the_source_is_the_rule_and_a_mistake_is_refuted(name: str, target: str) -> None:
+    d = derive(name)
+    source = emit(d, target)
+    verdict = verify_emitted(source, d.rule)
+    assert verdict.proved, verdict
+
+    def wrong(text: str) -> Any:
+        return verify_emitted(text, d.rule, locate=False, briefly=True)
+
+    found = mutants(source, lambda f: f in ("_step", "_added"))
+    outcomes = judge(found[:24], wrong, (CannotRun,))
+    assert sum(o.fate == "refuted" for o in outcomes) >= 8
+    assert not [o.mutant for o in outcomes if o.fate == "survived"]

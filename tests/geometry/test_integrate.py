@@ -148,7 +148,7 @@ def test_reasons_name_letters_that_a_reader_knows(
     support: str, statistic: str, domain: str, tmp_path: Path
 ) -> None:
     """No `_u` of the engine's, and no letter that means two things."""
-    fixed = '[fixed]\nu = "(0, oo)"\n' if "u*" in statistic else ""
+    fixed = '[fixed]\nv = "(0, oo)"\n' if "v*" in statistic else ""
     path = tmp_path / "mine.toml"
     path.write_text(
         f'name = "mine"\nvariable = "x"\nsupport = "{support}"\nstatistics = ["{statistic}"]\n'

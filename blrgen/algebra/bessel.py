@@ -38,11 +38,20 @@ class bessel_kernel(sp.Function):  # type: ignore[misc]
 
     def _eval_evalf(self, prec: int) -> Expr | None:
         order, s = (a.evalf(int(prec / 3.3) + 5) for a in self.args)
-        if not (order.is_number and s.is_number):
+        if not (order.is_number and s.is_number and order.is_real and s.is_real):
             return None
         with mpmath.workprec(prec):
-            found = self.value_at([mpmath.mpf(order._mpf_), mpmath.mpf(s._mpf_)])
+            found = self.value_at([mpmath.mpf(sp.Float(a, precision=prec)._mpf_)
+                                   for a in (order, s)])  # fmt: skip
             return sp.Float(found, precision=prec)
+
+    def cases(self) -> Expr:
+        """By the usual function, and its value at 0 beside it where the order is a number."""
+        order, s = self.args
+        if order == 0 or not order.is_number:
+            return self.plain()
+        at_zero = 1 / (2**order * sp.gamma(order + 1))
+        return sp.Piecewise((self.plain(), sp.Ne(s, 0)), (at_zero, True))
 
     def plain(self) -> Expr:
         """By the usual function, where s is not 0."""

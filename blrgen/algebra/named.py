@@ -55,6 +55,14 @@ class bessel_slope(sp.Function):  # type: ignore[misc]
     is_positive = True
 
 
+class bessel_bend(sp.Function):  # type: ignore[misc]
+    """I_{ν+1}(x)/(x I_ν(x)) − I_{ν+2}(x)/(x I_{ν+1}(x))."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
 class multitrigamma_rest(sp.Function):  # type: ignore[misc]
     """ψ′_d(x) − d/x."""
 

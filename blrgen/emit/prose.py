@@ -53,6 +53,7 @@ _SPECIAL = {
     "loggamma": "log Γ({0})", "log_beta": "log B({0}, {1})",
     "loggamma_ratio": "(log Γ({0} + {1}) − log Γ({0}))", "inverse_digamma": "ψ⁻¹({0})",
     "bessel_quotient": "(R_{0}({1})/{1})", "bessel_slope": "R_{0}′({1})",
+    "bessel_bend": "U_{0}({1})",
 }  # fmt: skip
 
 
@@ -211,6 +212,8 @@ def _quantities(program: Program) -> str:
     called = {x.name for s in program.statements for x in n.walk(s.expr) if isinstance(x, n.Call)}
     if called & {"bessel_quotient", "bessel_slope"}:
         known.append("R_ν(x) is the ratio I_(ν+1)(x)/I_ν(x) of Bessel functions")
+    if "bessel_bend" in called:
+        known.append("U_ν(x) is R_ν(x)/x − R_(ν+1)(x)/x")
     known.append("x⁺ is the next value of x")
     return wrapped(f"Here {'; '.join(known)}.")
 

@@ -6,6 +6,7 @@
     log Γ(a+b) − log Γ(a)          → loggamma_ratio(a, b)
     I_{ν+k}(x)/I_ν(x)              → in R = x · bessel_quotient(ν, x) = I_{ν+1}(x)/I_ν(x)
     1 − R² − (2ν+1)R/x             → bessel_slope(ν, x), the derivative of R
+    quotients of I_ν(√s)/√s^ν      → `kernel`: the same, whole at s = 0
 
 The left sides lose all digits for large arguments (or overflow); the right sides do not.
 Each name on the right is a function that emitted files hold when they use it.
@@ -18,6 +19,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.bessel import bessel_kernel
 from blrgen.algebra.multigamma import multigammaln, multipolygamma
 from blrgen.algebra.named import (
     log_beta,
@@ -30,6 +32,7 @@ from blrgen.algebra.named import (
 from blrgen.core import Assignment
 from blrgen.program.bessel import bessel_orders, bessel_ratios, bessel_values, shorter
 from blrgen.program.cancelling import gaps_of_totals
+from blrgen.program.kernel import kernel_quotients
 
 Expr = Any
 
@@ -39,6 +42,7 @@ CALLS = {
     "trigamma_rest": "trigamma_rest", "log_minus_digamma": "log_minus_digamma",
     "log_beta": "log_beta", "loggamma_ratio": "loggamma_ratio",
     "bessel_quotient": "bessel_quotient", "bessel_slope": "bessel_slope",
+    "bessel_bend": "bessel_bend",
     "inverse_digamma": "inverse_digamma", "multigammaln": "multigammaln",
     "multitrigamma_rest": "multitrigamma_rest",
     "log_minus_multidigamma": "log_minus_multidigamma",
@@ -47,7 +51,7 @@ CALLS = {
 
 _SPECIAL = (
     sp.loggamma, sp.gamma, sp.beta, sp.polygamma, sp.digamma, sp.trigamma, sp.besseli,
-    sp.factorial, sp.binomial, multigammaln, multipolygamma,
+    sp.factorial, sp.binomial, multigammaln, multipolygamma, bessel_kernel,
 )  # fmt: skip
 
 
@@ -61,6 +65,8 @@ def special_forms(x: Expr) -> Expr:
     x = _one_spelling(x)
     if x.has(sp.besseli):
         x = bessel_ratios(x)
+    if x.has(bessel_kernel):
+        x = kernel_quotients(x)
     return _sums(x)
 
 
@@ -209,6 +215,7 @@ def in_few(*exprs: Expr) -> list[Expr]:
     I_{ν+k} is written in the two lowest orders that occur in any of them.
     """
     out = [_one_spelling(x) if x.has(*_SPECIAL) else x for x in exprs]
+    out = [x.replace(bessel_kernel, lambda *a: bessel_kernel(*a).plain()) for x in out]
     for at, (base, reach) in bessel_orders(*out).items():
         if reach > 1:
             one, two = sp.besseli(base, at), sp.besseli(base + 1, at)
@@ -223,19 +230,25 @@ def opened(assignments: tuple[Assignment, ...], inputs: frozenset[str]) -> tuple
     A determinant that is I_ν to some power times a quotient of them has no ratio of its
     own; what reads it has.  What reads it is reduced input by input.
     """
-    if not any(a.expr.has(sp.besseli) for a in assignments):
+    if not any(a.expr.has(sp.besseli, bessel_kernel) for a in assignments):
         return assignments
     known: dict[str, Expr] = {}
     kept = []
     for a in assignments:
         inside = {s: known[s.name] for s in a.expr.free_symbols if s.name in known}
         e = a.expr.xreplace(inside) if inside else a.expr
-        if e.has(sp.besseli) and not a.name.endswith("_next"):
+        if e.has(sp.besseli, bessel_kernel) and not a.name.endswith("_next"):
             known[a.name] = shorter(e)
             continue
         if inside:
             letters = sorted((s for s in e.free_symbols if s.name in inputs), key=str)
             parts = sp.collect(sp.expand(e), letters, evaluate=False)
-            e = sp.Add(*[k * special_forms(v) for k, v in parts.items()])
+            e = sp.Add(*[_times(k, special_forms(v)) for k, v in parts.items()])
         kept.append(replace(a, expr=e))
     return tuple(kept)
+
+
+def _times(letter: Expr, x: Expr) -> Expr:
+    """A product with a sum of negative terms, the sign in front."""
+    minus = x.is_Add and all(a.could_extract_minus_sign() for a in x.args)
+    return -letter * sp.Add(*[-a for a in x.args]) if minus else letter * x

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from blrgen.show.latex import Latex
-from blrgen.show.layout import Reading, arrange
+from blrgen.show.layout import Reading, arrange, in_cases
 from blrgen.show.mathml import MathML
 from blrgen.show.names import Notation
 from blrgen.show.plain import Plain
@@ -19,13 +19,15 @@ from blrgen.show.terminal import Terminal
 Expr = Any
 
 
-def ascii(expr: Expr, *, reading: Reading | None = None, matrix: bool = False) -> str:
+def ascii(
+    expr: Expr, *, reading: Reading | None = None, matrix: bool = False, first: str = ""
+) -> str:
     """Readable by ``sympy.sympify(text, locals=...)`` to exactly the same value.
 
     `matrix` says that the expression stands for a square matrix, so that a bare
     scalar c is written ``c*Identity(d)``.
     """
-    return Plain().text(arrange(expr, reading, matrix))
+    return Plain().text(arrange(in_cases(expr), reading, matrix, first))
 
 
 def unicode(

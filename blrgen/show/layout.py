@@ -229,6 +229,17 @@ def arrange(
     return arranger.node(expr, first)
 
 
+def in_cases(expr: Expr) -> Expr:
+    """Functions of this package with their values where the usual formula has none."""
+    import sympy as sp
+
+    from blrgen.algebra.bessel import bessel_kernel
+
+    if not isinstance(expr, sp.Basic) or not expr.has(bessel_kernel):
+        return expr
+    return expr.replace(bessel_kernel, lambda *a: bessel_kernel(*a).cases())
+
+
 def written_out(expr: Expr) -> Expr:
     """Functions of this package by the usual ones, where they say how."""
     import sympy as sp

@@ -11,7 +11,6 @@ from blrgen.errors import InternalError
 from blrgen.show.expression import ascii
 from blrgen.show.layout import Name, Node, Reading, arrange
 from blrgen.show.names import Notation
-from blrgen.show.plain import Plain
 from blrgen.show.terminal import Terminal
 
 Expr = Any
@@ -196,10 +195,11 @@ def _command(rule: Rule, k: int, reading: Reading) -> Command:
     assignment = rule.assignments[k]
     matrix = rank_of_result(rule, assignment.name) in ("symmetric", "matrix")
     left = arrange(_symbol(rule, assignment.name), reading)
-    right = arrange(assignment.expr, reading, matrix, assignment.name.removesuffix("_next"))
+    base = assignment.name.removesuffix("_next")
+    right = arrange(assignment.expr, reading, matrix, base)
     formula = Formula(left, "=", right)
     _check_names(rule, k)
-    text = Plain().text(right)
+    text = ascii(assignment.expr, reading=reading, matrix=matrix, first=base)
     return Command(assignment.stage, formula, assignment.name, text)
 
 

@@ -71,6 +71,33 @@ def bessel_slope() -> Helper:
     )
 
 
+def bessel_bend() -> Helper:
+    """By how much the ratio over the argument falls from one order to the next."""
+
+    def meaning(order: Expr, x: Expr) -> Expr:
+        import sympy as sp
+
+        one, two, three = (sp.besseli(order + k, x) for k in range(3))
+        return two / (x * one) - three / (x * two)
+
+    def reference(order: Any, x: Any) -> Any:
+        import mpmath
+
+        with mpmath.workdps(100):
+            return (_ratio_of_bessel(order, x) - _ratio_of_bessel(order + 1, x)) / x
+
+    return Helper(
+        "_bessel_bend",
+        "bessel_bend",
+        meaning,
+        ranges=((-2, 2), (-6, 6)),
+        near=((0.0, 0.5), (0.0, 1.5), (0.0, 100.0), (0.0, 1e5), (0.5, 2.0), (3.5, 3.0)),
+        says="besseli(n + 1, x)/(x besseli(n, x)) - besseli(n + 2, x)/(x besseli(n + 1, x))",
+        reference=reference,
+        allowed=4.0 * ORDERS**2,
+    )
+
+
 def _ratio_of_bessel(order: Any, x: Any) -> Any:
     import mpmath
 

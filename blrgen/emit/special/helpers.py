@@ -31,6 +31,7 @@ BUILDERS: dict[str, Callable[[], Helper]] = {
     "_log_beta": gammas.log_beta,
     "_bessel_quotient": bessels.bessel_quotient,
     "_bessel_slope": bessels.bessel_slope,
+    "_bessel_bend": bessels.bessel_bend,
     "_multigammaln": multivariate.multigammaln,
     "_multitrigamma_rest": multivariate.multitrigamma_rest,
     "_log_minus_multidigamma": multivariate.log_minus_multidigamma,

@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.bessel import log_kernel
 from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 from blrgen.geometry.integrate.terms import affine
@@ -22,17 +23,20 @@ def integrate(problem: Problem) -> Integral | None:
     if found is None:
         return None
     k, a, b = found
-    size, angle = sp.sqrt(a**2 + b**2), sp.atan2(b, a)
+    square = sp.expand(a**2 + b**2)
+    size, angle = sp.sqrt(square), sp.atan2(b, a)
     if a == 0 or b == 0:
         size = a + b
     single = _one_wave(problem)
     if single is not None:
         size, angle = single
+        square = sp.expand(size**2)
     turn = sp.Mod(angle + draw("vonmises", size) - low, 2 * sp.pi)
     return Integral(
-        problem.constant + sp.log(2 * sp.pi) + sp.log(sp.besseli(0, size)),
+        problem.constant + sp.log(2 * sp.pi) + log_kernel(0, square),
         "circular integral",
-        "∫ exp(a cos x + b sin x) dx over a turn is 2π I₀(√(a² + b²))",
+        "∫ exp(a cos x + b sin x) dx over a turn is 2π I₀(κ), κ² = a² + b²; "
+        "Iₙ(κ)/κⁿ is whole in κ², and 1/(2ⁿ n!) at 0",
         sampler=low + turn if k == 1 and problem.sign(size) == 1 else None,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.bessel import bessel_kernel
 from blrgen.algebra.components import varies
 from blrgen.show.layout import Indexed, Name, Node, Reading, Words, arrange
 from blrgen.show.names import latex_name, unicode_name
@@ -95,8 +96,10 @@ def letters(g: Any) -> dict[Expr, Expr]:
     """
     if not g.ring.elementwise:
         return _matrix_letters(g)
-    calls = sorted(g.log_partition.atoms(sp.besseli, sp.besselk), key=str)
-    long = {f.args[1] for f in calls if sp.count_ops(f.args[1]) > 3}
+    calls = g.log_partition.atoms(sp.besseli, sp.besselk)
+    arguments = {f.args[1] for f in calls}
+    arguments |= {sp.sqrt(f.args[1]) for f in g.log_partition.atoms(bessel_kernel)}
+    long = {a for a in arguments if sp.count_ops(a) > 3}
     if len(long) != 1:
         return {}
     (argument,) = long

@@ -82,10 +82,16 @@ def unit(value: Any, n: int) -> Table:
     return made
 
 
+def _nothing() -> Number:
+    """What rounding leaves of a number of size one, where all digits cancel."""
+    return mpmath.mpf(10) ** (8 - mpmath.mp.dps)
+
+
 def factors(a: Any) -> tuple[list[list[Number]], list[Number]]:
     """A = L D Lᵀ with a unit triangle L, row by row, and a positive D."""
     lower: list[list[Number]] = []
     found: list[Number] = []
+    nothing = _nothing()
     for i, row in enumerate(np.asarray(a).tolist()):
         mine: list[Number] = []
         scaled: list[Number] = []  # L_ik d_k
@@ -94,7 +100,7 @@ def factors(a: Any) -> tuple[list[list[Number]], list[Number]]:
             scaled.append(m)
             mine.append(m / found[j])
         pivot = row[i] - mpmath.fdot(mine, scaled)
-        if not pivot > 0:
+        if not pivot > abs(row[i]) * nothing:
             raise NotDefinite("the matrix is not positive definite")
         lower.append(mine)
         found.append(pivot)
@@ -134,9 +140,11 @@ def _eliminated(a: Table) -> Table:
     """By the largest pivot of each column."""
     n = len(a)
     both = np.concatenate([np.asarray(a), np.asarray(unit(mpmath.mpf(1), n))], axis=1)
+    sizes, nothing = [max(map(abs, row)) for row in np.asarray(a)], _nothing()
     for j in range(n):
         k = j + max(range(n - j), key=lambda i: abs(both[j + i, j]))
-        if both[k, j] == 0:
+        sizes[j], sizes[k] = sizes[k], sizes[j]
+        if abs(both[k, j]) <= sizes[j] * nothing:
             raise Singular("a matrix has no inverse")
         both[[j, k]] = both[[k, j]]
         both[j] = both[j] / both[j, j]

@@ -29,6 +29,7 @@ Expr = Any
 Value = Any
 _STEPS = 400
 _HALVINGS = 60
+_NEARLY = mpmath.mpf(10) ** -24  # of |μ − μ(λ)|² in units of F
 _FACTOR = 8  # the most by which a one-sided parameter changes in a step
 
 
@@ -45,42 +46,58 @@ def natural_of_mean(
     geometry: Geometry, sizes: Mapping[Expr, int], mean: list[Value], fixed: Mapping[str, Value]
 ) -> Found:
     """λ with μ(λ) = mean: a number or a list for each natural parameter."""
-    try:
-        return _newton(geometry, sizes, mean, fixed)
-    except (ZeroDivisionError, OverflowError, ValueError):  # far out, where no λ has this mean
-        return Found([], False, 0)
-
-
-def _newton(
-    geometry: Geometry, sizes: Mapping[Expr, int], mean: list[Value], fixed: Mapping[str, Value]
-) -> Found:
-    residual = [_like(x, f"r{i + 1}_") for i, x in enumerate(geometry.natural)]
-    step = geometry.solve_dual(list(residual), geometry.mean, geometry.natural)
-    family = geometry.family
     here = Instance(fixed, sizes)
-    now = [_start(p, here) for p in family.natural]
+    now, count = [_start(p, here) for p in geometry.family.natural], 0
+    system = _System(geometry, sizes, mean, fixed)
+    try:
+        for count in range(_STEPS):
+            move, rise = system.direction(now)
+            if _settled(now, move, rise):
+                return Found(now, True, count)
+            after = system.stepped(now, move)
+            if after is None:
+                return Found(now, bool(abs(rise) <= _NEARLY), count)
+            now = after
+    except (ZeroDivisionError, OverflowError, ValueError):  # far out, where no λ has this mean
+        return Found(now, False, count)
+    return Found(now, False, _STEPS)
+
+
+def _settled(now: list[Value], move: list[Value], rise: Value) -> bool:
+    """No component moves, against itself and its standard deviation."""
     size = mpmath.mpf(10) ** (-mpmath.mp.dps + 5)
-    for count in range(_STEPS):
-        place = _placed(geometry, sizes, now, fixed)
-        gap = [_minus(m, a) for m, a in zip(mean, _mean(geometry, place), strict=True)]
-        names = {r.name: g for r, g in zip(residual, gap, strict=True)}
-        there = Instance({**place.point, **names}, sizes)
+    small = all(abs(m) <= size * max(1, abs(a)) for m, a in zip(_flat(move), _flat(now),
+                                                               strict=True))  # fmt: skip
+    return small and abs(rise) <= _NEARLY
+
+
+class _System:
+    """The equations at one size, for one mean."""
+
+    def __init__(
+        self, geometry: Geometry, sizes: Mapping[Expr, int], mean: list[Value],
+        fixed: Mapping[str, Value],
+    ) -> None:  # fmt: skip
+        self.geometry, self.sizes, self.mean, self.fixed = geometry, sizes, mean, fixed
+        self.residual = [_like(x, f"r{i + 1}_") for i, x in enumerate(geometry.natural)]
+        self.step = geometry.solve_dual(list(self.residual), geometry.mean, geometry.natural)
+
+    def direction(self, now: list[Value]) -> tuple[list[Value], Value]:
+        """F⁻¹(μ − μ(λ)), and how fast A − ⟨λ, μ⟩ falls along it."""
+        place = _placed(self.geometry, self.sizes, now, self.fixed)
+        gap = [_minus(m, a) for m, a in
+               zip(self.mean, _mean(self.geometry, place), strict=True)]  # fmt: skip
+        names = {r.name: g for r, g in zip(self.residual, gap, strict=True)}
+        there = Instance({**place.point, **names}, self.sizes)
         move = [
             there.vector(e, x.size) if isinstance(x, Component) else there.value(e)
-            for x, e in zip(geometry.natural, step, strict=True)
+            for x, e in zip(self.geometry.natural, self.step, strict=True)
         ]
-        if all(
-            abs(m) <= size * max(1, abs(a)) for m, a in zip(_flat(move), _flat(now), strict=True)
-        ):
-            return Found(now, True, count)
-        after = _stepped(geometry, sizes, fixed, mean, now, move)
-        if after is None:
-            small = max(
-                abs(g) / max(1, abs(m)) for g, m in zip(_flat(gap), _flat(mean), strict=True)
-            )
-            return Found(now, bool(small <= mpmath.sqrt(size)), count)
-        now = after
-    return Found(now, False, _STEPS)
+        return move, mpmath.fdot(_flat(gap), _flat(move))
+
+    def stepped(self, now: list[Value], move: list[Value]) -> list[Value] | None:
+        """The longest of s = 1, ½, ¼, … at which A − ⟨λ, μ⟩ falls; None when there is none."""
+        return _stepped(self.geometry, self.sizes, self.fixed, self.mean, now, move)
 
 
 def _like(x: Expr, name: str) -> Expr:

@@ -19,12 +19,14 @@ from blrgen.core import Parameter
 from blrgen.errors import UserError
 from blrgen.geometry.place import check_inside, exact_value, uses_working
 from blrgen.geometry.sized import Sized
+from blrgen.prove.evaluate import Undefined
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
 
 Expr = Any
 _LEVELS = (30, 60, 130, 300, 700)  # digits, until two levels agree
+_NOISE_FROM = 130  # digits from which on an entry that cancels to nothing is taken for zero
 _AGREE = mpmath.mpf(10) ** -18
 _NOTHING = mpmath.mpf(10) ** -330  # below every double
 
@@ -144,7 +146,7 @@ def component_numbers(geometry: Geometry, at: Mapping[str, Any], where: str) -> 
     error = [0.0]
 
     def table(get: Callable[[Sized], list[Any]]) -> list[float]:
-        return _settled(lambda: get(place.sized()), error)
+        return settled(lambda: get(place.sized()), error)
 
     rows = len(place.sized().natural)
     flat = table(lambda s: [x for row in s.fisher for x in row])
@@ -158,16 +160,24 @@ def component_numbers(geometry: Geometry, at: Mapping[str, Any], where: str) -> 
     return {**found, "error": error[0]}
 
 
-def _settled(get: Callable[[], list[Any]], error: list[float]) -> list[float]:
+def settled(get: Callable[[], list[Any]], error: list[float]) -> list[float]:
     """More digits until two levels agree; what is beyond doubles is refused."""
     before: list[Any] | None = None
     for digits in _LEVELS:
         with mpmath.workdps(digits):
-            now = get()
+            try:
+                now = get()
+            except Undefined:  # what cancels to nothing may have a sign with more digits
+                if digits == _LEVELS[-1]:
+                    raise
+                continue
             if any(isinstance(v, mpmath.mpc) for v in now):
                 raise UserError("there is no real number at this point", where="--at")
-            if before is not None and all(map(_agree, before, now)):
-                break
+            if before is not None:
+                if digits >= _NOISE_FROM:
+                    now = _without_noise(before, now, digits)
+                if all(map(_agree, before, now)):
+                    break
         before = now
     else:
         raise UserError("the digits never settle at this point", where="--at")
@@ -177,6 +187,19 @@ def _settled(get: Callable[[], list[Any]], error: list[float]) -> list[float]:
                         how="choose a point nearer to the origin")  # fmt: skip
     error[0] = max([error[0], *(abs(v) * 2.0**-52 for v in values)])
     return values
+
+
+def _without_noise(before: list[Any], now: list[Any], digits: int) -> list[Any]:
+    """Zero where two levels disagree and both are nothing beside the largest entry."""
+    top = max(map(abs, now), default=mpmath.mpf(0))
+    earlier = _LEVELS[_LEVELS.index(digits) - 1]
+    found = []
+    for k, (a, b) in enumerate(zip(before, now, strict=True)):
+        small = [abs(v) <= top * mpmath.mpf(10) ** (8 - d) for v, d in ((a, earlier), (b, digits))]
+        if not _agree(a, b) and all(small):
+            before[k] = b = mpmath.mpf(0)
+        found.append(b)
+    return found
 
 
 def _agree(a: Any, b: Any) -> bool:

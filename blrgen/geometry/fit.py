@@ -16,6 +16,7 @@ import numpy as np
 
 from blrgen.core import Family
 from blrgen.errors import UserError
+from blrgen.geometry.working import working_values
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -83,7 +84,7 @@ def _described(
     log_base: Any, count: int,
 ) -> Fit:  # fmt: skip
     place = dict(zip(geometry.natural, found.natural, strict=True))
-    working = working_values(geometry, place, constants)
+    working = working_values(geometry, found.natural, {k.name: v for k, v in constants.items()})
     level = _log_partition(geometry, place, constants)
     total = count * (mpmath.fdot(found.natural, mean.values()) - level + log_base)
     return Fit(
@@ -98,19 +99,6 @@ def _log_partition(geometry: Geometry, place: dict[Expr, Any], constants: dict[E
 
     point = {**constants, **place}
     return evaluate_at(geometry.log_partition, point, 20, moving=geometry.natural)[0]
-
-
-def working_values(
-    geometry: Geometry, place: dict[Expr, Any], constants: dict[Expr, Expr]
-) -> dict[str, float]:
-    """The working parameters at a point, by name; none where none are declared."""
-    from blrgen.numeric import evaluate_at
-
-    point = {**constants, **place}
-    return {
-        p.name: float(evaluate_at(geometry.working_of_natural[p.symbol], point, 20)[0])
-        for p in geometry.family.working
-    }
 
 
 def observations(family: Family, data: Any, point: dict[Expr, Any]) -> Any:

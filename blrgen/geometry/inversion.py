@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from blrgen.core import Family
+from blrgen.errors import UserError
+
 
 @dataclass(frozen=True)
 class Inversion:
@@ -40,3 +43,10 @@ def plain(x: Any) -> Any:
 
 class Outside(Exception):
     """A point at which the density has no normalisation that could be computed."""
+
+
+def refused(family: Family, why: str) -> UserError:
+    """No density of the family has these mean parameters."""
+    return UserError(
+        f"no member of {family.name!r} has these mean parameters", where=family.path, why=why
+    )

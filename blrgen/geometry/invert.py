@@ -44,7 +44,7 @@ def natural_of_mean(
     if family.components is not None:
         from blrgen.geometry.invert_components import natural_of_vectors
 
-        return Inversion(*natural_of_vectors(geometry, named, fixed))
+        return natural_of_vectors(geometry, named, fixed)
     if not geometry.ring.elementwise:
         from blrgen.geometry.invert_arrays import natural_of_arrays
 

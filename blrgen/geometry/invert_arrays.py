@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import mpmath
 import numpy as np
 
-from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry import array_values as given
-from blrgen.geometry.inversion import Inversion
+from blrgen.geometry.inversion import Inversion, refused
 from blrgen.geometry.one_equation import DIGITS, OneEquation
 from blrgen.geometry.precise import Precise
 from blrgen.prove.evaluate import Undefined
@@ -80,11 +79,11 @@ def closed(geometry: Geometry, base: Precise, target: list[Value]) -> Inversion 
         try:
             values[p.symbol] = base.like(e, p.symbol)
         except Undefined:
-            raise _refused(geometry.family, f"{p.name} = {e} has no value there") from None
+            raise refused(geometry.family, f"{p.name} = {e} has no value there") from None
     at = base.with_(values)
     for p, e in zip(geometry.family.natural, geometry.inverse_mean, strict=True):
         if not at.inside(p.symbol, p.domain):
-            raise _refused(geometry.family, f"{p.name} = {e} would not be in {p.domain.text}")
+            raise refused(geometry.family, f"{p.name} = {e} would not be in {p.domain.text}")
     return _found(geometry, at, target, 0)
 
 
@@ -127,9 +126,3 @@ def residual(geometry: Geometry, at: Precise, target: list[Value]) -> float:
 
 def _flat(value: Value) -> list[Any]:
     return list(value.flat) if isinstance(value, np.ndarray) else [value]
-
-
-def _refused(family: Family, why: str) -> UserError:
-    return UserError(
-        f"no member of {family.name!r} has these mean parameters", where=family.path, why=why
-    )

@@ -33,6 +33,8 @@ DIGITS = 60  # closed forms: the determinant of F loses up to 2 × 15 of them
 _STEPS = 200
 _SMALL = mpmath.mpf(10) ** -16
 _RUNAWAY = mpmath.mpf(10) ** 13  # of densities without a closed form
+_ROUGH = 1e-7  # of the residual, where sums over a joint density are all there is
+_EDGE = mpmath.mpf(10) ** -40  # how close to an end of a domain is still looked at
 _LONGEST = 7  # of one step, in the logarithm of the distance to an end
 
 
@@ -100,16 +102,21 @@ class Newton:
             if self.numeric and max(map(abs, state.x)) > _RUNAWAY:
                 reason = "λ runs off to infinity, so μ is on an edge or nearly so"
                 return Inversion(tuple(state.x), False, step, self._residual(state), reason)
+            end = self._at_an_end(state.x)
+            if end:
+                return Inversion(tuple(state.x), False, step, self._residual(state), end)
             move = self._direction(state)
             if self._arrived(state, move):
-                if not self.doubles:
+                if not self.doubles or self.family.joint:
                     return self._found(state, move, step)
                 self.doubles = False
                 state = self.at(state.x)
                 continue
             better = self._search(state, move)
             if better is None:
-                if not self.doubles:
+                if self.family.joint and self._residual(state) < _ROUGH:
+                    return self._found(state, move, step)
+                if not self.doubles or self.family.joint:
                     reason = "no step increases ⟨λ, μ⟩ − A(λ) any further"
                     return Inversion(tuple(state.x), False, step, self._residual(state), reason)
                 self.doubles = False
@@ -122,7 +129,7 @@ class Newton:
         """The end of the road: the solution when the residual is nothing as well."""
         x = [a + b for a, b in zip(state.x, move, strict=True)]
         final, residual = x if self.feasible(x) else state.x, self._residual(state)
-        met = residual < 1e-10
+        met = residual < (_ROUGH if self.family.joint and self.numeric else 1e-10)
         reason = "" if met else "λ does not move although μ is not met"
         return Inversion(tuple(final), met, step, residual, reason)
 
@@ -139,11 +146,23 @@ class Newton:
     def _numbers(self, x: Vector) -> tuple[Number, Vector, list[Vector], Number]:
         from blrgen.numeric.moments import density
 
+        if self.family.joint:
+            return self._joint_numbers(x)
         q = density(self.family, (*x, *self.constants.values()), 24, doubles=self.doubles)
         a, off = q.log_partition()
         mean, fisher, _ = q.moments()
         rows = [[mpmath.mpf(v) for v in row] for row in fisher]
         return a, [mpmath.mpf(m) for m in mean], rows, off
+
+    def _joint_numbers(self, x: Vector) -> tuple[Number, Vector, list[Vector], Number]:
+        """By sums over the joint density, in doubles alone."""
+        from blrgen.geometry.joint_numbers import JointNumbers
+
+        q = JointNumbers(self.family, (*x, *self.constants.values()))
+        a, off = q.log_partition()
+        mean, fisher, _ = q.moments()
+        rows = [[mpmath.mpf(v) for v in row] for row in fisher]
+        return mpmath.mpf(a), [mpmath.mpf(m) for m in mean], rows, mpmath.mpf(off)
 
     def _forms(self, x: Vector) -> tuple[Number, Vector, list[Vector], Number]:
         g = self.geometry
@@ -191,10 +210,23 @@ class Newton:
             raise Outside(str(e)) from e
         return low, high
 
+    def _at_an_end(self, x: Vector) -> str:
+        """Said where a parameter has run into an end of its domain."""
+        for i, p in enumerate(self.family.natural):
+            for end in self.bounds(x, i):
+                if abs(x[i] - end) <= _EDGE * min(1, abs(end) or 1):
+                    return (
+                        f"{p.name} runs to the end of its domain, {mpmath.nstr(end, 8)}, where μ "
+                        "is still another: no member has it, or one nearly on that edge"
+                    )
+        return ""
+
     def _start(self) -> _State | None:
         """The best of a grid of points over the orders of magnitude."""
         count = len(self.family.natural)
         sizes = {1: (-12, -6, -3, 0, 3, 6, 12), 2: (-9, -4, 0, 4, 9), 3: (-4, 0, 4)}
+        if self.family.joint and self.numeric:  # a sum over several variables takes its time
+            sizes = {k: (0,) for k in sizes}
         best: _State | None = None
         for powers in product(sizes.get(count, (0,)), repeat=count):
             try:
@@ -245,7 +277,8 @@ class Newton:
     def _arrived(self, state: _State, move: Vector) -> bool:
         """Every parameter is settled, against itself or against its standard deviation."""
         if self.doubles:
-            return bool(mpmath.fdot(move, state.slope) < mpmath.mpf(10) ** -11)
+            small = -18 if self.family.joint else -11
+            return bool(mpmath.fdot(move, state.slope) < mpmath.mpf(10) ** small)
         for i, (x, step) in enumerate(zip(state.x, move, strict=True)):
             size = mpmath.sqrt(abs(state.fisher[i, i])) or mpmath.mpf(1)
             absolute = mpmath.mpf(10) ** -21 / size

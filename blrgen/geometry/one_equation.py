@@ -17,6 +17,7 @@ import mpmath
 
 from blrgen.core import Parameter
 from blrgen.errors import UserError
+from blrgen.geometry.inversion import refused
 from blrgen.geometry.precise import Precise
 from blrgen.prove.evaluate import Undefined
 
@@ -203,11 +204,7 @@ class OneEquation:
         return f"{p.name} = {value} would not be in {p.domain.text}"
 
     def _refused(self, why: str) -> UserError:
-        return UserError(
-            f"no member of {self.family.name!r} has these mean parameters",
-            where=self.family.path,
-            why=why,
-        )
+        return refused(self.family, why)
 
     def _newton(self, a: Number, fa: Number, b: Number, fb: Number) -> Number | None:
         """The zero between a and b."""

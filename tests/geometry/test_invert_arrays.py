@@ -17,6 +17,7 @@ from blrgen.geometry.instance import size_symbols
 from blrgen.geometry.inversion import Inversion, plain
 from blrgen.geometry.precise import Precise
 from blrgen.read.family import read_family
+from blrgen.show.geometry import numbers_at
 
 NATURAL_ONLY = {
     "inverse-wishart": """
@@ -158,3 +159,32 @@ def test_products_factor_by_factor() -> None:
     assert np.shape(plain(found.natural[1])) == (2, 2)
     with pytest.raises(UserError, match="no member of 'gamma"):
         g.natural_of_mean([*wishart, 1.0, 1.0])
+
+
+JOINT_WITHOUT_CLOSED_FORM = """
+name = "mine"
+variable = ["x", "y"]
+support = ["(-oo, oo)", "(0, oo)"]
+statistics = ["x*y", "x**2", "y", "y**3"]
+[natural]
+a = "(-oo, oo)"
+b = "(-oo, 0)"
+c = "(-oo, oo)"
+e = "(-oo, 0)"
+"""
+
+
+def test_several_variables_without_a_closed_form(tmp_path: Path) -> None:
+    """By sums over the joint density; F = ∂μ/∂λ by differences."""
+    path = tmp_path / "mine.toml"
+    path.write_text(JOINT_WITHOUT_CLOSED_FORM)
+    g = geometry_of(read_family(path))
+    point = {"a": 0.7, "b": -1.3, "c": 0.4, "e": -0.6}
+    at = numbers_at(g, point)
+    found = g.natural_of_mean(at["mean"])
+    assert found.converged
+    assert found.values == pytest.approx(tuple(point.values()), rel=1e-9)
+    step = 1e-4
+    sides = [numbers_at(g, {**point, "c": 0.4 + s})["mean"] for s in (step, -step)]
+    slope = (np.array(sides[0]) - np.array(sides[1])) / (2 * step)
+    assert np.allclose(slope, np.array(at["fisher"])[:, 2], rtol=1e-6)

@@ -13,6 +13,7 @@ from typing import Any
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.show.geometry.rows import Row, words
+from blrgen.show.names import unicode_name
 
 Expr = Any
 _DIGITS = 20
@@ -89,6 +90,10 @@ class _Source:
 
         with mpmath.workdps(2 * _DIGITS):
             args = [exact(v) for v in (*self.natural.values(), *self.fixed.values())]
+        if self.family.joint:
+            from blrgen.geometry.joint_numbers import JointNumbers
+
+            return JointNumbers(self.family, tuple(args))
         log_h = self.log_base
         return density(
             self.family, tuple(args), _DIGITS, functions=(log_h,) if self.varies(log_h) else ()
@@ -138,10 +143,26 @@ def number_rows(at: Mapping[str, Any], numbers: dict[str, Any]) -> list[Row]:
     place = ", ".join(f"{name} = {digits(value, 6)}" for name, value in at.items())
     rows = [("log-partition", numbers["log_partition"]), ("entropy", numbers["entropy"])]
     rows += [("mean", numbers["mean"]), ("entropy gradient", numbers["entropy_gradient"])]
-    rows += [("Fisher", numbers["fisher"])]
-    shown = tuple(words(label, digits(value)) for label, value in rows)
+    coordinates = numbers.get("coordinates")
+    if numbers["fisher"] is None:
+        rows += [("Fisher", f"not written out: {len(coordinates or ())} coordinates")]
+    else:
+        rows += [("Fisher", numbers["fisher"])]
+    shown = tuple(words(label, _said(value)) for label, value in rows)
+    if coordinates:
+        shown += (words("over", ", ".join(map(_coordinate, coordinates))),)
     error = f"error at most {numbers['error']:.1g}"
     return [Row(f"At {place}", shown, error, "natural", "numeric")]
+
+
+def _coordinate(name: str) -> str:
+    """η₂[1,2]."""
+    base, bracket, rest = name.partition("[")
+    return unicode_name(base) + bracket + rest
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else digits(value)
 
 
 def digits(value: Any, count: int = 15) -> str:

@@ -142,7 +142,7 @@ def _in_support(family: Family, x: Any, point: dict[Expr, Any]) -> Any:
 def _averages(family: Family, x: Any, point: dict[Expr, Any]) -> tuple[list[Any], Any]:
     """(the means of the statistics, the mean of log h) over the data."""
     from blrgen.numeric.branch import values
-    from blrgen.numeric.quadrature import array
+    from blrgen.numeric.task import array
     from blrgen.numeric.summation import PLAIN
 
     doubles = x.size > _EXACT

@@ -22,7 +22,8 @@ import sympy as sp
 from blrgen.core import Family
 from blrgen.numeric.branch import Branch, segments, values
 from blrgen.numeric.nodes import arguments
-from blrgen.numeric.quadrature import (
+from blrgen.numeric.quadrature import integrate
+from blrgen.numeric.task import (
     Divergent,
     Nodes,
     Rule,
@@ -33,7 +34,6 @@ from blrgen.numeric.quadrature import (
     exponential,
     in_doubles,
     integrands,
-    integrate,
     product,
 )
 

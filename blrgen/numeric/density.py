@@ -172,7 +172,7 @@ class Density:
                 total += n.weight.sum()
                 continue
             total += product(n.weight, n.values(self.task, f)).sum()
-        return mpmath.re(total) if not self.doubles else total
+        return total.real
 
     def _moments(self, nodes: tuple[Nodes, ...]) -> tuple[list[Any], list[list[Any]]]:
         rows = [self._statistics(n) for n in nodes]
@@ -181,17 +181,12 @@ class Density:
             _real_sum(product(n.weight, r[i]) for n, r in zip(nodes, rows, strict=True)) / mass
             for i in range(count)
         ]
-        spread = [
-            [
-                _real_sum(
-                    product(n.weight, (r[i] - mean[i]) * (r[j] - mean[j]))
-                    for n, r in zip(nodes, rows, strict=True)
-                )
-                / mass
-                for j in range(count)
-            ]
-            for i in range(count)
-        ]
+        away = [[x - m for x, m in zip(r, mean, strict=True)] for r in rows]
+        spread = [[0 * mass] * count for _ in range(count)]
+        for i in range(count):
+            for j in range(i + 1):
+                parts = [product(n.weight, d[i] * d[j]) for n, d in zip(nodes, away, strict=True)]
+                spread[i][j] = spread[j][i] = _real_sum(parts) / mass
         return mean, spread
 
 

@@ -67,13 +67,12 @@ def _maxima(task: Task, branch: Branch) -> list[tuple[Branch, float, Any]]:
     near = np.linspace(-4.0, 0.0, 200, endpoint=True) + (top if math.isfinite(top) else 2.0)
     grid = np.unique(np.concatenate([grid[grid < top], near, [top] if np.isfinite(top) else []]))
     light = in_doubles(task)
-    level = as_doubles(light.logs(branch, grid)[0])
+    total, _, _, size = light.logs(branch, grid)
+    level, size = as_doubles(total), np.broadcast_to(size, grid.shape)
     level = np.where(np.isnan(level), -np.inf, level)
     if np.any(level == np.inf):
         raise Divergent("the density is infinite")
-    padded = np.concatenate([[-np.inf], level, [-np.inf]])
-    is_top = (level >= padded[:-2]) & (level >= padded[2:]) & (level > -np.inf)
-    places = np.flatnonzero(is_top)
+    places = prominent(level, np.nan_to_num(size) * 2.0**-50)
     if len(places) > _MODES:
         places = np.sort(places[np.argsort(level[places])[-_MODES:]])
     low, high = grid[np.maximum(places - 1, 0)], grid[np.minimum(places + 1, len(grid) - 1)]
@@ -88,6 +87,30 @@ def _maxima(task: Task, branch: Branch) -> list[tuple[Branch, float, Any]]:
             inner = place if branch.top is None or task.doubles else min(place, branch.top)
             found.append((branch, inner, height[k]))
     return found
+
+
+def prominent(level: Array, noise: Array) -> Array:
+    """Places of local maxima that stand out of the noise: higher than the valleys beside them.
+
+    Of maxima with no valley between them, such as those of a plateau, the highest is kept.
+    """
+    padded = np.concatenate([[-np.inf], level, [-np.inf]])
+    tops = np.flatnonzero((level >= padded[:-2]) & (level >= padded[2:]) & (level > -np.inf))
+    kept: list[int] = []
+    for k in tops:
+        while kept:
+            last = kept[-1]
+            valley = level[last : k + 1].min()
+            rough = max(noise[last], noise[k])
+            if min(level[last], level[k]) - valley > rough:
+                kept.append(int(k))
+                break
+            if level[k] <= level[last]:
+                break  # a ripple on the way down from the last one
+            kept.pop()  # the last one was a ripple on the way up to this one
+        else:
+            kept.append(int(k))
+    return np.array(kept, dtype=int)
 
 
 def zoom(task: Task, branch: Branch, low: Array, high: Array) -> tuple[Array, Array, Array]:

@@ -22,10 +22,12 @@ import sympy as sp
 from blrgen.core import Family
 from blrgen.numeric.branch import Branch, segments, values
 from blrgen.numeric.nodes import arguments
+from blrgen.numeric.panels import settle
 from blrgen.numeric.quadrature import integrate
 from blrgen.numeric.task import (
     Divergent,
     Nodes,
+    Panels,
     Rule,
     Task,
     Unsettled,
@@ -64,8 +66,6 @@ def add_integers(task: Task, low: Any, high: Any) -> Rule:
     if end - start <= DIRECT[task.doubles]:
         count = int(end - start) + 1
         return add_points(task, _run(task, start, count))
-    if task.doubles and not (start > low and _broad(task, mode)):
-        raise Unsettled("a long sum needs more digits than a double has")
     return _long(task, low, high, mode, start > low)
 
 
@@ -164,6 +164,8 @@ def _long(task: Task, low: Any, high: Any, mode: Any, left_gone: bool) -> Rule:
     """More terms before the corrections until the sum stays the same."""
     if left_gone and _broad(task, mode):
         rule = _integral(task, low, high)
+        if not _smooth(task, mode):
+            raise Unsettled("its terms change from one to the next")
         return Rule(rule.scale, rule.fine, rule.coarse)
     before: tuple[Any, list[Nodes]] | None = None
     first = max(_FIRST, 2 * task.digits)
@@ -171,7 +173,7 @@ def _long(task: Task, low: Any, high: Any, mode: Any, left_gone: bool) -> Rule:
         found = _pieces(task, low, high, mode, left_gone, first)
         if before is not None and _agree(task, before, found):
             scale = found[0]
-            shift = mpmath.exp(before[0] - scale)
+            shift = _power(task, before[0] - scale)
             coarse = tuple(Nodes(n.branch, n.u, n.weight * shift) for n in before[1])
             return Rule(scale, tuple(found[1]), coarse)
         before, first = found, 2 * first
@@ -182,6 +184,19 @@ def _broad(task: Task, mode: Any) -> bool:
     """Whether the largest term is the top of a hill so wide that the sum is the integral."""
     near = as_doubles(task.logs(PLAIN, array([mode - 40, mode, mode + 40], task.doubles))[0])
     return bool(max(near[1] - near[0], near[1] - near[2]) < 1)
+
+
+def _smooth(task: Task, mode: Any) -> bool:
+    """Whether terms around the largest add up to their integral with its corrections."""
+    width = _FIRST
+    terms = add_points(task, _run(task, mode, width + 1))
+    scale, far = terms.scale, mode + width
+    between = Panels(PLAIN, array([mode], task.doubles), array([far], task.doubles))
+    middle = [0 * task.args[0]] * len(task.family.statistics)
+    parts = [(scale, n) for n in settle(task, [between], scale, middle).fine]
+    parts += [_correction(task, end, sign, width) for end, sign in ((mode, 1), (far, -1))]
+    nodes = [Nodes(n.branch, n.u, n.weight * _power(task, s - scale)) for s, n in parts]
+    return _agree(task, (scale, nodes), (scale, list(terms.fine)))
 
 
 def _integral(task: Task, low: Any, high: Any) -> Rule:
@@ -213,12 +228,17 @@ def _pieces(
         start, end = max(low, mode - first + 1), mode + first
         tails = [(end, high, 1), (start - 1, low, -1)]
     scaled: list[tuple[Any, Nodes]] = []
-    middle = add_points(task, array([start + k for k in range(int(end - start))], False))
+    middle = add_points(task, _run(task, start, int(end - start)))
     scaled += [(middle.scale, n) for n in middle.fine]
     for near, far, sign in tails:
         scaled += _tail(task, near, far, sign, first)
     scale = max(s for s, _ in scaled)
-    return scale, [Nodes(n.branch, n.u, n.weight * mpmath.exp(s - scale)) for s, n in scaled]
+    return scale, [Nodes(n.branch, n.u, n.weight * _power(task, s - scale)) for s, n in scaled]
+
+
+def _power(task: Task, x: Any) -> Any:
+    """eˣ as a number of the task's arithmetic."""
+    return math.exp(x) if task.doubles else mpmath.exp(x)
 
 
 def _tail(task: Task, near: Any, far: Any, sign: int, first: int) -> list[tuple[Any, Nodes]]:
@@ -237,9 +257,28 @@ def _tail(task: Task, near: Any, far: Any, sign: int, first: int) -> list[tuple[
 
 def _correction(task: Task, end: Any, sign: int, first: int) -> tuple[Any, Nodes]:
     """g(n)/2 − sign Σ_j B_2j/(2j)! g^(2j−1)(n), by values on a circle around n."""
+    u, w = _circle(task, end, sign, first)
+    with np.errstate(all="ignore"):
+        t, log_h, _ = values(task.family, PLAIN, u, task.args, doubles=task.doubles)
+        terms = [np.multiply(a, b) for a, b in zip(task.args, t, strict=False)]
+        total = np.broadcast_to(np.asarray(reduce(np.add, terms, log_h)), u.shape)
+    scale = total[0].real
+    if task.doubles:
+        if not np.isfinite(total).all():
+            raise Unsettled("a long sum has terms that doubles have no values for")
+        return scale, Nodes(PLAIN, u, w * np.exp(total - scale))
+    if not mpmath.isfinite(scale):
+        return mpmath.mpf(-(10**12)), Nodes(PLAIN, u, 0 * w)
+    shifted: Any = np.frompyfunc(lambda v: mpmath.exp(v - scale), 1, 1)
+    return scale, Nodes(PLAIN, u, w * shifted(total))
+
+
+def _circle(task: Task, end: Any, sign: int, first: int) -> tuple[Array, Array]:
+    """n and points on a circle around it; ½, and the weights of the derivatives' sum."""
+    digits = 16 if task.doubles else mpmath.mp.dps
     radius = mpmath.mpf(first) / 4
-    count = 2 * int(0.9 * mpmath.mp.dps) + 16
-    tiny = mpmath.mpf(10) ** -(mpmath.mp.dps + 2)
+    count = 2 * int(0.9 * digits) + 16
+    tiny = mpmath.mpf(10) ** -(digits + 2)
     weights = [mpmath.mpf(0)] * count
     turns = [mpmath.expjpi(mpmath.mpf(2 * j) / count) for j in range(count)]
     before = mpmath.inf
@@ -251,38 +290,33 @@ def _correction(task: Task, end: Any, sign: int, first: int) -> tuple[Any, Nodes
         for j in range(count):
             weights[j] -= sign * factor * turns[-j * n % count] / count
     u = np.empty(count + 1, dtype=object)
-    u[:] = [end, *(end + radius * turn for turn in turns)]
+    u[:] = [mpmath.mpf(end), *(end + radius * turn for turn in turns)]
     w = np.empty(count + 1, dtype=object)
     w[:] = [mpmath.mpf(1) / 2, *weights]
-    t, log_h, _ = values(task.family, PLAIN, u, task.args, doubles=False)
-    terms = [np.multiply(a, b) for a, b in zip(task.args, t, strict=False)]
-    total = reduce(np.add, terms, log_h)
-    total = np.broadcast_to(np.asarray(total, dtype=object), u.shape)
-    scale = mpmath.re(total[0])
-    if not mpmath.isfinite(scale):
-        return mpmath.mpf(-(10**12)), Nodes(PLAIN, u, 0 * w)
-    shifted: Any = np.frompyfunc(lambda v: mpmath.exp(v - scale), 1, 1)
-    return scale, Nodes(PLAIN, u, w * shifted(total))
+    return (u.astype(complex), w.astype(complex)) if task.doubles else (u, w)
 
 
 def _agree(
     task: Task, one: tuple[Any, list[Nodes]], other: tuple[Any, list[Nodes]]
 ) -> bool:  # fmt: skip
     scale = max(one[0], other[0])
-    sums = [_sums(task, nodes, mpmath.exp(s - scale)) for s, nodes in (one, other)]
-    tiny = mpmath.mpf(10) ** -task.digits
+    sums = [_sums(task, nodes, _power(task, s - scale)) for s, nodes in (one, other)]
+    tiny = 1e-13 if task.doubles else mpmath.mpf(10) ** -task.digits
     return all(abs(a - b) <= tiny * abs(size) for (a, _), (b, size) in zip(*sums, strict=True))
 
 
 def _sums(task: Task, nodes: list[Nodes], factor: Any) -> list[tuple[Any, Any]]:
     """(Σ w f, Σ |w f|) for every integrand."""
     found: list[tuple[Any, Any]] = []
-    centre = [mpmath.mpf(0)] * len(task.family.statistics)
+    centre = [0 * task.args[0]] * len(task.family.statistics)
     for n in nodes:
-        t, _, f = values(task.family, n.branch, n.u, task.args, task.functions, doubles=False)
+        with np.errstate(all="ignore"):
+            t, _, f = values(
+                task.family, n.branch, n.u, task.args, task.functions, doubles=task.doubles
+            )
         rows = integrands(task, t, f, centre, n.u.size)
         parts = [product(n.weight * factor, r) for r in rows]
-        here = [(mpmath.re(p.sum()), abs(p).sum()) for p in parts]
+        here = [(p.sum().real, abs(p).sum()) for p in parts]
         found = here if not found else [
             (a + c, b + d) for (a, b), (c, d) in zip(found, here, strict=True)
         ]  # fmt: skip

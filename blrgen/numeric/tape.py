@@ -16,12 +16,14 @@ from typing import Any
 import mpmath
 import numpy as np
 import sympy as sp
+from mpmath.libmp import mpf_exp
 
 from blrgen.prove.evaluate import FUNCTIONS, Undefined, evaluate
 
 Expr = Any
 Array = Any
 _OVERFLOW = 10**15  # beyond this an exponential is 0 or ∞ for every purpose
+make_mpf = mpmath.mp.make_mpf
 _FAR = mpmath.mpf(10) ** 30  # beyond this a sine says nothing
 
 
@@ -138,10 +140,12 @@ def is_exact(x: Any) -> bool:
 
 
 def _log_sum(given: list[Any], table: dict[str, Callable[..., Any]]) -> Any:
+    if table is _MPMATH:
+        return np.frompyfunc(_log_sum_at, len(given), 1)(*given)
     coefficients, exponents = given[::2], given[1::2]
     top = exponents[0]
     for a in exponents[1:]:
-        top = np.where(_is_less(top, a), a, top)
+        top = np.where(np.less(top, a), a, top)
     terms = [
         np.multiply(c, table["exp"](np.subtract(a, top)))
         for c, a in zip(coefficients, exponents, strict=True)
@@ -149,13 +153,22 @@ def _log_sum(given: list[Any], table: dict[str, Callable[..., Any]]) -> Any:
     return np.add(top, table["log"](reduce(np.add, terms)))
 
 
-def _is_less(a: Any, b: Any) -> Any:
-    if isinstance(a, mpmath.mpc) or isinstance(b, mpmath.mpc):
-        return a.real < b.real
-    less: Any = np.frompyfunc(lambda x, y: bool(mpmath.re(x) < mpmath.re(y)), 2, 1)
-    if is_exact(a) or is_exact(b):
-        return np.asarray(less(a, b), dtype=bool)
-    return a < b
+def _log_sum_at(*given: Any) -> Any:
+    """m + log Σ c exp(a − m); what is far below the last digit is left out."""
+    coefficients, exponents = given[::2], given[1::2]
+    try:
+        top = max(exponents, key=mpmath.re)
+        far = -mpmath.mp.prec - 60
+        total = mpmath.mpf(0)
+        for c, a in zip(coefficients, exponents, strict=True):
+            away = a - top
+            if not away:
+                total += c
+            elif mpmath.re(away) > far or c > 1 << 30 or c < -(1 << 30):
+                total += c * exp_of(away)
+        return top + mpmath.log(total) if total != 1 else top
+    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+        return mpmath.nan
 
 
 def _number(e: Expr) -> Any:
@@ -191,7 +204,13 @@ def _elementwise(function: Callable[..., Any], count: int = 1) -> Callable[..., 
     return made
 
 
-def _exp(x: Any) -> Any:
+def exp_of(x: Any) -> Any:
+    """eˣ of an mpmath number, 0 and ∞ where it is so for every purpose."""
+    if isinstance(x, mpmath.mpf) and x._mpf_[1]:
+        sign, _, exponent, count = x._mpf_
+        if exponent + count <= 49:  # below the overflow: no comparison of numbers is needed
+            return make_mpf(mpf_exp(x._mpf_, *mpmath.mp._prec_rounding))
+        return mpmath.mpf(0) if sign else mpmath.inf
     size = mpmath.re(x)
     if size > _OVERFLOW:
         return mpmath.inf
@@ -229,7 +248,7 @@ def _real_pow(base: Any, power: Any) -> Any:
 _ARITY = {"pow": 2, "polygamma": 2, "beta": 2, "binomial": 2, "besseli": 2}
 _PLAIN_MPMATH: dict[str, Callable[..., Any]] = {
     **{k: v for k, v in FUNCTIONS.items() if k not in ("Max", "Min", "Larger", "Smaller", "zeta")},
-    "exp": _exp, "log": _log, "loggamma": _loggamma, "pow": _real_pow,
+    "exp": exp_of, "log": _log, "loggamma": _loggamma, "pow": _real_pow,
     "sin": _wave(mpmath.sin), "cos": _wave(mpmath.cos), "tanh": _saturated(mpmath.tanh),
     "sinh": _grown(mpmath.sinh), "cosh": _grown(mpmath.cosh), "erf": _saturated(mpmath.erf),
 }  # fmt: skip

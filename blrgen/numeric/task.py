@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from blrgen.core import Family
 from blrgen.numeric.branch import Branch, values
-from blrgen.numeric.tape import is_exact
+from blrgen.numeric.tape import exp_of, is_exact
 
 Expr = Any
 Array = Any
@@ -92,6 +92,7 @@ class Panels:
     high: Array
 
     def rows(self, which: Array) -> Panels:
+        """Some of them."""
         return Panels(self.branch, self.low[which], self.high[which])
 
     def halved(self) -> Panels:
@@ -158,6 +159,9 @@ def in_doubles(task: Task) -> Task:
 
 def product(mass: Array, f: Array) -> Array:
     """mass · f, 0 where there is no mass."""
+    if is_exact(mass):
+        found: Array = _times(mass, f)
+        return found
     with np.errstate(all="ignore"):
         return np.where(mass == 0, 0 * mass, mass * f)
 
@@ -167,10 +171,14 @@ def exponential(task: Task, x: Array) -> Array:
     if task.doubles:
         found = np.exp(x)
         return np.where(np.isnan(found), 0.0, found)
-    make: Callable[..., Any] = np.frompyfunc(
-        lambda v: mpmath.mpf(0) if mpmath.isnan(v) or v < -(10**15) else mpmath.exp(v), 1, 1
-    )
-    return make(x)
+    found = _exp_or_nothing(x)
+    return found
+
+
+_times: Any = np.frompyfunc(lambda m, v: m * v if m else m, 2, 1)
+_exp_or_nothing: Any = np.frompyfunc(
+    lambda v: mpmath.mpf(0) if v != v else exp_of(v), 1, 1
+)  # fmt: skip
 
 
 def integrands(
@@ -183,8 +191,4 @@ def integrands(
     rows += away
     if task.order > 1:
         rows += [x * y for i, x in enumerate(away) for y in away[: i + 1]]
-    for x in f:
-        if np.iscomplexobj(x):
-            raise Unsettled("a function is not real")
-        rows.append(np.broadcast_to(x, (size,)))
-    return rows
+    return rows + [np.broadcast_to(x, (size,)) for x in f]

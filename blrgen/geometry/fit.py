@@ -142,8 +142,8 @@ def _in_support(family: Family, x: Any, point: dict[Expr, Any]) -> Any:
 def _averages(family: Family, x: Any, point: dict[Expr, Any]) -> tuple[list[Any], Any]:
     """(the means of the statistics, the mean of log h) over the data."""
     from blrgen.numeric.branch import values
-    from blrgen.numeric.task import array
     from blrgen.numeric.summation import PLAIN
+    from blrgen.numeric.task import array
 
     doubles = x.size > _EXACT
     places, times = np.unique(x, return_counts=True)

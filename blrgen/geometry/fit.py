@@ -30,9 +30,9 @@ class Fit:
     """The member of a family under which the data are most likely."""
 
     family: str
-    natural: dict[str, float]
-    working: dict[str, float]
-    mean: dict[str, float]  # of the statistics over the data
+    natural: dict[str, Any]  # numbers; lists for vectors, lists of rows for matrices
+    working: dict[str, Any]
+    mean: dict[str, Any]  # of the statistics over the data
     converged: bool
     iterations: int
     residual: float
@@ -42,7 +42,11 @@ class Fit:
 
 
 def fit(what: str | Path | Family, data: Any, **fixed: Any) -> Fit:
-    """Maximum likelihood for a family (a name, a file or a declaration); constants by name."""
+    """Maximum likelihood for a family (a name, a file or a declaration); constants by name.
+
+    `data` has the observations along its first axis: (n,) numbers, (n, K) vectors,
+    (n, d, d) matrices; of several variables a mapping from their names to such arrays.
+    """
     from blrgen.geometry import geometry_of
     from blrgen.read.family import read_family
 
@@ -58,6 +62,18 @@ def fit_geometry(geometry: Geometry, data: Any, fixed: dict[str, Any]) -> Fit:
     from blrgen.numeric.moments import check_support
 
     family = geometry.family
+    if family.factors:
+        from blrgen.geometry.fit_samples import fit_product
+
+        return fit_product(geometry, data, fixed)
+    if family.components is not None or family.joint or not family.elementwise:
+        from blrgen.geometry.fit_samples import fit_samples
+
+        return fit_samples(geometry, data, fixed)
+    if family.support.size and np.ndim(data) == 2 and np.size(data):
+        from blrgen.geometry.fit_samples import fit_coordinates
+
+        return fit_coordinates(geometry, data, fixed)
     check_support(family)
     constants = constants_of(family, fixed)
     with mpmath.workdps(40):

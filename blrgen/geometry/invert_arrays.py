@@ -78,8 +78,9 @@ def closed(geometry: Geometry, base: Precise, target: list[Value]) -> Inversion 
     for p, e in zip(geometry.family.natural, geometry.inverse_mean, strict=True):
         try:
             values[p.symbol] = base.like(e, p.symbol)
-        except Undefined:
-            raise refused(geometry.family, f"{p.name} = {e} has no value there") from None
+        except Undefined as error:
+            why = f"{p.name} = {e} has no value there: {error}"
+            raise refused(geometry.family, why) from None
     at = base.with_(values)
     for p, e in zip(geometry.family.natural, geometry.inverse_mean, strict=True):
         if not at.inside(p.symbol, p.domain):

@@ -26,7 +26,9 @@ _DIGITS = 40
 _MANY = 100  # for closed forms, in which 1 − Σμ may cancel
 _MET = 1e-12
 _OUT = mpmath.mpf(10) ** 25  # how far along a direction its largest ⟨v, T⟩ is looked for
-_BEYOND = mpmath.mpf(10) ** -14
+_BEYOND = mpmath.mpf(10) ** -14  # of ⟨v, μ⟩, where no λ was found
+_AT_MOST = mpmath.mpf(10) ** -24  # where one was found, but that far out
+_FAR = mpmath.mpf(10) ** 18
 _BROKEN = (ZeroDivisionError, OverflowError, ValueError, TypeError)
 
 
@@ -45,8 +47,11 @@ def natural_of_vectors(
             return _closed(geometry, sizes, values, constants)
     with mpmath.workdps(_DIGITS):
         found = natural_of_mean(geometry, sizes, values, constants)
+        flat = [x for v in found.natural for x in (v if isinstance(v, list) else [v])]
+        if not found.converged or max(map(abs, flat)) > _FAR:
+            slack = _AT_MOST if found.converged else _BEYOND
+            _check_hull(geometry, sizes, values, constants, found, slack)
         if not found.converged:
-            _check_hull(geometry, sizes, values, constants, found)
             reason = f"μ is not met after {found.steps} steps"
             return Inversion(tuple(found.natural), False, found.steps, float("inf"), reason)
         return _inversion(geometry, sizes, values, constants, found.natural, found.steps)
@@ -105,7 +110,7 @@ def _inside(p: Parameter, value: Value, here: Instance) -> bool:
 
 def _check_hull(
     geometry: Geometry, sizes: Mapping[Expr, int], values: list[Value],
-    constants: Mapping[str, Value], found: Found,
+    constants: Mapping[str, Value], found: Found, slack: Value,
 ) -> None:  # fmt: skip
     """Refuse μ where ⟨v, T⟩ stays below ⟨v, μ⟩ along the direction v in which λ ran off.
 
@@ -128,7 +133,7 @@ def _check_hull(
     except _BROKEN:
         return
     size = mpmath.fsum(abs(a * b) for a, b in zip(direction, wanted, strict=True))
-    if most <= asked + _BEYOND * size:
+    if most <= asked + slack * size:
         shown = ", ".join(mpmath.nstr(v, 5) for v in direction)
         raise refused(
             geometry.family,

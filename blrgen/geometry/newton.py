@@ -187,9 +187,9 @@ class Newton:
 
     def feasible(self, x: Vector) -> bool:
         """Whether a point is inside the declared domains."""
-        point: dict[Expr, Any] = {k: _as_sympy(v) for k, v in self.constants.items()}
+        point: dict[Expr, Any] = {k: as_sympy(v) for k, v in self.constants.items()}
         for p, value in zip(self.family.natural, x, strict=True):
-            exact = _as_sympy(value)
+            exact = as_sympy(value)
             if not mpmath.isfinite(value) or not inside(p.domain, exact, point):
                 return False
             point[p.symbol] = exact
@@ -337,7 +337,8 @@ def stretched(gap: Number, step: Number) -> Number:
     return gap * mpmath.exp(max(-_LONGEST, min(_LONGEST, ratio)))
 
 
-def _as_sympy(value: Number) -> Expr:
+def as_sympy(value: Number) -> Expr:
+    """The binary fraction that a number is."""
     if not mpmath.isfinite(value):
         return sp.oo if value > 0 else sp.nan if mpmath.isnan(value) else -sp.oo
     sign, mantissa, exponent, _ = value._mpf_

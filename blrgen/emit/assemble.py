@@ -8,6 +8,7 @@ from collections.abc import Callable
 from blrgen.core import Derivation
 from blrgen.emit import averages
 from blrgen.emit.common import DTYPES, dtype_tuple
+from blrgen.emit.drawn import drawing_helpers
 from blrgen.emit.elementwise import ElementwiseWriter
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import lowered_law
@@ -42,9 +43,11 @@ def assemble(
     form = target if "@njit" in code else "numpy"
     more = writer.law.expectations if writer.law is not None else ()
     inverse = writer.law.density if writer.law is not None else None
-    parts += averages.texts((*program.expectations, *more), form, inverse)
+    inverses = () if inverse is None else (inverse,)
+    parts += averages.texts((*program.expectations, *more), form, inverses)
     if "_over(" in definition:
         parts.append(fill("functions/over.py.jinja"))
+    parts += drawing_helpers("\n".join(parts) + definition)
     parts += needed("\n".join(parts) + definition, form)
     functions = "\n\n\n".join(parts)
     code = functions + definition

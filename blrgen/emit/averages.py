@@ -42,9 +42,9 @@ class _RealArray(_Real, ArrayPrinter):
 
 
 def texts(
-    expectations: tuple[Expectation, ...], target: str, inverse: Density | None = None
+    expectations: tuple[Expectation, ...], target: str, inverses: tuple[Density, ...] = ()
 ) -> list[str]:
-    """The functions of all of them, what they share once; `inverse` is drawn from as well."""
+    """The functions of all of them, what they share once; `inverses` are drawn from as well."""
     made: dict[str, str] = {}
     known: dict[Density, int] = {}
 
@@ -54,8 +54,8 @@ def texts(
 
     for e in expectations:
         made[e.name] = _expectation(e, names(e.density), target)
-    if inverse is not None:
-        made[QUANTILE] = _quantile(inverse, names(inverse), target)
+    for k, inverse in enumerate(inverses, start=1):
+        made[f"quantile {k}"] = _quantile(f"_quantile_{k}", inverse, names(inverse), target)
     for d in known:
         for k, name in enumerate(names(d)):
             made[f"window {name}"] = _window(d, name, target)
@@ -63,11 +63,11 @@ def texts(
     return list(made.values())
 
 
-def _quantile(d: Density, names: list[str], target: str) -> str:
+def _quantile(name: str, d: Density, names: list[str], target: str) -> str:
     """The inverse of the distribution function."""
     return fill(
         "special/quantile.py.jinja",
-        name=f"_{QUANTILE}",
+        name=name,
         arguments=_arguments(d.parameters),
         density=d.said,
         shape="constant" if d.integers else "linear",

@@ -7,12 +7,12 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.core import Family
+from blrgen.core import Family, Support
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.density import Density, Expectation, Piece
 from blrgen.program.expand import expanded
-from blrgen.program.expectations import in_t, log_weights
+from blrgen.program.expectations import change_of_variable, in_t, log_weights
 from blrgen.program.stable import stable_form
 from blrgen.program.types import SCALAR
 
@@ -121,9 +121,12 @@ def _parameters(family: Family) -> dict[Expr, Expr]:
     """Natural parameters and constants under names of their own, p1 and so on."""
     found = {}
     for k, p in enumerate((*family.natural, *family.fixed), start=1):
-        given = {a: v for a, v in p.symbol._assumptions_orig.items() if v is not None}
-        found[p.symbol] = sp.Symbol(f"p{k}", **given)
+        found[p.symbol] = _renamed(p.symbol, f"p{k}")
     return found
+
+
+def _renamed(s: Expr, name: str) -> Expr:
+    return sp.Symbol(name, **{a: v for a, v in s._assumptions_orig.items() if v is not None})
 
 
 def _lowered(e: Expr, names: tuple[str, ...], family: Family) -> n.Node:
@@ -132,3 +135,27 @@ def _lowered(e: Expr, names: tuple[str, ...], family: Family) -> n.Node:
     types = dict.fromkeys(("t", *names), SCALAR)
     node = Lowering(types).lower(e, where=f"in the density of {family.name!r}")
     return expanded(stable_form(node))
+
+
+def density_in_t(
+    name: str, exponent: Expr, x: Expr, low: Expr, high: Expr, whole: bool
+) -> tuple[Density, list[Expr]]:
+    """exp(exponent) over an interval or whole numbers, in t; and the values of its parameters."""
+    exponent = sp.expand(exponent).as_independent(x, as_Add=True)[1]
+    if whole and not (low.is_Integer or low == -sp.oo):
+        raise UserError(f"no target can sum from {low} on", how="start at a number")
+    if whole and high != sp.oo:
+        exponent = sp.Piecewise((exponent, x <= high), (-sp.oo, True))
+    support = Support("integers" if whole else "interval", (), low, high)
+    held = Family("", "", x, support, (exponent,), sp.S.One, ())
+    symbols = sorted(sp.Tuple(exponent, low, high).free_symbols - {x}, key=lambda s: s.name)
+    symbols = symbols or [sp.Symbol("unused", real=True)]
+    swap = {s: _renamed(s, f"p{k}") for k, s in enumerate(symbols, start=1)}
+    names = tuple(s.name for s in swap.values())
+    pieces = []
+    for place, slope, change in change_of_variable(held):
+        inside = change(exponent).xreplace({x: place}) + slope
+        pieces.append(Piece(*(_lowered(e.xreplace(swap), names, held) for e in (inside, place))))
+    said = f"exp({exponent.xreplace({**swap, x: sp.Symbol('x')})})"
+    made = Density(name, said, names, tuple(pieces), int(low) if low.is_Integer else None, whole)
+    return made, [sp.S.Zero if s.name == "unused" else s for s in symbols]

@@ -67,11 +67,10 @@ def _sampler(index: Expr, b: Expr, d: Expr) -> Expr:
     """Michael, Schucany and Haas for ν = −½; its inverse, with b and d exchanged, for ½."""
     if index > 0:
         return 1 / _sampler(-index, d, b)
-    mean, scale = sp.sqrt(d / b), 2 * d
-    y, u = draw("normal") ** 2, draw("uniform")
-    root = sp.sqrt(4 * mean * scale * y + mean**2 * y**2)
-    low = mean + mean**2 * y / (2 * scale) - mean / (2 * scale) * root
-    return sp.Piecewise((low, u <= mean / (mean + low)), (mean**2 / low, True))
+    mean, u = sp.sqrt(d / b), draw("uniform")
+    v = mean * draw("normal") ** 2 / (4 * d)
+    ratio = 1 + v + sp.sqrt(v) * sp.sqrt(v + 2)  # the larger root over the mean: nothing cancels
+    return sp.Piecewise((mean / ratio, u < ratio / (1 + ratio)), (mean * ratio, True))
 
 
 @cache

@@ -29,11 +29,12 @@ def integrate(problem: Problem) -> Integral | None:
     a, b = (sp.expand(p + 1) for p in powers.values())
     width = sp.expand(high - low)
     value += sp.expand((a + b - 1) * sp.log(width)) + log_beta(a, b)
-    one, other = draw("gamma", a), draw("gamma", b, number=1)
+    # both gammas may be below what a double holds: their quotient by logarithms
+    one, other = draw("loggamma", a), draw("loggamma", b, number=1)
     return Integral(
         value,
         "beta integral",
         "∫ (x−l)^(a−1) (u−x)^(b−1) dx over (l, u) is (u−l)^(a+b−1) B(a, b)",
-        sampler=low + width * one / (one + other),
+        sampler=low + width / (1 + sp.exp(other - one)),
         conditions=(a, b),
     )

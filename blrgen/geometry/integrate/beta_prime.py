@@ -29,6 +29,6 @@ def integrate(problem: Problem) -> Integral | None:
         value,
         "beta integral",
         "∫ x^(a−1) (1+x)^(−a−b) dx over (0, ∞) is B(a, b)",
-        sampler=r / s * draw("gamma", one) / draw("gamma", other, number=1),
+        sampler=r / s * sp.exp(draw("loggamma", one) - draw("loggamma", other, number=1)),
         conditions=(one, other),
     )

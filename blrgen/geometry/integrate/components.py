@@ -21,6 +21,7 @@ from blrgen.algebra.components import Component, head, total, varies
 from blrgen.algebra.partial import partial
 from blrgen.algebra.ring import Elementwise
 from blrgen.core import Support
+from blrgen.geometry.integrate.draws import draw, law
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any
@@ -111,11 +112,13 @@ def _unit_vectors(s: Separated, problem: Problem) -> Integral | None:
     if any(v.has(sp.zoo, sp.nan, sp.oo) for v in values):
         return None
     rest, jump = s.total(values[0]), sp.expand(values[1] - values[0])
-    mass = s.total(sp.exp(jump))
+    mass, levels = s.total(sp.exp(jump)), [jump]
     if s.last is not None:
-        rest, mass = rest + values[2], mass + sp.exp(sp.expand(values[3] - values[2]))
+        levels.append(sp.expand(values[3] - values[2]))
+        rest, mass = rest + values[2], mass + sp.exp(levels[1])
     because = "the sum over the unit vectors: one of the components is 1, the others are 0"
-    return Integral(s.constant + rest + sp.log(mass), "enumeration", because)
+    value = s.constant + rest + sp.log(mass)
+    return Integral(value, "enumeration", because, sampler=draw("categorical", *levels))
 
 
 def _counts(s: Separated, problem: Problem) -> Integral | None:
@@ -129,7 +132,11 @@ def _counts(s: Separated, problem: Problem) -> Integral | None:
         mass, rest = mass + sp.exp(last[0]), rest + last[1]
     value = s.constant + rest - sp.loggamma(n + 1) + n * sp.log(mass)
     because = "the multinomial theorem, Σ n!/Πx_k! Π p_k^x_k = (Σ p_k)ⁿ"
-    return Integral(sp.expand(value, log=False), "multinomial theorem", because)
+    levels = [each[0]] if last is None else [each[0], last[0]]
+    return Integral(
+        sp.expand(value, log=False), "multinomial theorem", because,
+        sampler=draw("multinomial", n, *levels),
+    )  # fmt: skip
 
 
 def _simplex(s: Separated, problem: Problem) -> Integral | None:
@@ -140,8 +147,9 @@ def _simplex(s: Separated, problem: Problem) -> Integral | None:
     value = s.total(sp.loggamma(power)) - sp.loggamma(s.total(power))
     because = "Dirichlet's integral over the simplex, ∫ Π x_k^(a_k − 1) dx = Π Γ(a_k)/Γ(Σ a_k)"
     return Integral(
-        s.constant + s.total(found[1]) + value, "Dirichlet integral", because, conditions=(power,)
-    )
+        s.constant + s.total(found[1]) + value, "Dirichlet integral", because,
+        sampler=draw("dirichlet", power), conditions=(power,),
+    )  # fmt: skip
 
 
 def _sphere(s: Separated, problem: Problem) -> Integral | None:
@@ -159,7 +167,8 @@ def _sphere(s: Separated, problem: Problem) -> Integral | None:
         + s.size * sp.log(2 * sp.pi) / 2 + log_kernel(order, s.total(found[0] ** 2))
     )  # fmt: skip
     because = "∫ exp(aᵀx) over the unit sphere is (2π)^(d/2) I_{d/2−1}(κ)/κ^(d/2−1), κ = |a|"
-    return Integral(value, "spherical integral", because)
+    sampler = draw("sphere", found[0])
+    return Integral(value, "spherical integral", because, sampler=sampler)
 
 
 def _product(s: Separated, problem: Problem) -> Integral | None:
@@ -186,7 +195,8 @@ def _product(s: Separated, problem: Problem) -> Integral | None:
     value = s.constant + s.total(sp.expand(found.log_partition, log=False))
     return found.with_(
         log_partition=value,
-        sampler=None,  # it would draw one number
+        # of one component: its draws are taken for every component
+        sampler=found.sampler or law(s.each.xreplace({s.x: one}), one, line),
         method=f"{found.method}, component by component",
         because=f"the components are independent; {found.because}",
         quadratic=found.quadratic and tuple(q.xreplace({one: s.x}) for q in found.quadratic),

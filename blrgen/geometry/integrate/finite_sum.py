@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.geometry.integrate.draws import one_of
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any
@@ -18,9 +19,11 @@ def integrate(problem: Problem) -> Integral | None:
     points = problem.support.points
     levels = [sp.expand(problem.exponent.subs(problem.variable, p)) for p in points]
     because = f"the sum over the points {', '.join(map(str, points))}"
+    sampler = one_of(levels, [sp.sympify(p) for p in points])
     if len(levels) == 2:
-        return Integral(*_two(levels[0], levels[1], because))
-    return Integral(sp.log(sp.Add(*[sp.exp(a) for a in levels])), "enumeration", because)
+        return Integral(*_two(levels[0], levels[1], because), sampler=sampler)
+    value = sp.log(sp.Add(*[sp.exp(a) for a in levels]))
+    return Integral(value, "enumeration", because, sampler=sampler)
 
 
 def _two(a: Expr, b: Expr, because: str) -> tuple[Expr, str, str]:

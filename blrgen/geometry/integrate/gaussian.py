@@ -74,6 +74,12 @@ def _gaussian_integral(quadratic: tuple[Expr, Expr, Expr], problem: Problem) -> 
         "gaussian integral",
         "the exponent is c + bᵀθ − ½θᵀPθ, and ∫ exp of it is exp(c + ½bᵀP⁻¹b) (2π)^(d/2) |P|^(−½)",
         quadratic,
-        sampler=b / precision + draw("normal") / sp.sqrt(precision) if ring.elementwise else None,
+        sampler=_sampler(b, precision, problem),
         conditions=(precision,) if ring.elementwise else (),
     )
+
+
+def _sampler(b: Expr, precision: Expr, problem: Problem) -> Expr:
+    if problem.variable.is_commutative:
+        return b / precision + draw("normal") / sp.sqrt(precision)
+    return draw("gaussian", b, precision)

@@ -20,6 +20,7 @@ def integrate(problem: Problem) -> Integral | None:
     if found is None:
         return None
     return found.with_(
+        sampler=found.sampler**-1 if found.sampler is not None else None,
         method="Wishart integral of the inverse",
         because=f"with Y = {x}⁻¹, d{x} = |Y|^(−d−1) dY; {found.because}".replace(y.name, "Y"),
     )

@@ -14,6 +14,7 @@ import sympy as sp
 from blrgen.algebra.calculus import gradient
 from blrgen.algebra.ranks import T, logdet, trace
 from blrgen.algebra.words import normal, split
+from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any
@@ -54,6 +55,7 @@ def integrate(problem: Problem) -> Integral | None:
         "matrix Gaussian integral",
         f"the exponent is c + tr(Lᵀ{x}) − ½tr({x}ᵀQ{x}P), and ∫ exp of it is "
         "exp(c + ½tr(P⁻¹LᵀQ⁻¹L)) (2π)^(np/2) |Q|^(−p/2) |P|^(−n/2)",
+        sampler=draw("matrixgaussian", slope, q, p),
         conditions=(q, p),
     )
 

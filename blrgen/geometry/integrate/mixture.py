@@ -6,6 +6,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.geometry.integrate.draws import one_of
 from blrgen.geometry.integrate.exponents import log_sum
 from blrgen.geometry.integrate.problem import Integral, Problem
 
@@ -34,9 +35,11 @@ def integrate(problem: Problem) -> Integral | None:
 
 
 def _together(found: list[Integral], problem: Problem) -> Integral:
+    levels = [a.log_partition for a in found]
     return Integral(
-        log_sum([a.log_partition for a in found], problem.sign),
+        log_sum(levels, problem.sign),
         found[0].method,
         "the base measure is a sum, and so is its integral; " + found[0].because,
+        sampler=one_of(levels, [a.sampler for a in found]),
         conditions=tuple(dict.fromkeys(c for a in found for c in a.conditions)),
     )

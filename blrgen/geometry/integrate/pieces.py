@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.geometry.integrate.draws import one_of
 from blrgen.geometry.integrate.exponents import log_sum
 from blrgen.geometry.integrate.problem import Integral, Problem
 from blrgen.geometry.integrate.terms import affine
@@ -31,10 +32,12 @@ def integrate(problem: Problem) -> Integral | None:
             return None
         found.append(answer)
     at = ", ".join(map(str, turns))
+    levels = [f.log_partition for f in found]
     return Integral(
-        log_sum([f.log_partition for f in found], problem.sign),
+        log_sum(levels, problem.sign),
         found[0].method,
         f"in pieces, cut at {at}; " + found[0].because,
+        sampler=one_of(levels, [f.sampler for f in found]),
         conditions=tuple(dict.fromkeys(c for f in found for c in f.conditions)),
     )
 

@@ -6,12 +6,16 @@ known constant that is not 0.
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.gammas import log_gamma
 from blrgen.geometry.integrate.problem import Integral, Problem, said
 from blrgen.geometry.integrate.terms import power_of
+
+Expr = Any
 
 
 def integrate(problem: Problem) -> Integral | None:
@@ -35,6 +39,13 @@ def integrate(problem: Problem) -> Integral | None:
         f"the exponent is c + a·log({said(x)}) + b·{said(f)}; "
         f"with {problem.letter} = −b·{said(f)} the integral is "
         "Γ(k) (−b)^(−k)/|p|, k = (a+1)/p",
-        sampler=(draw("gamma", shape) / rate) ** (1 / p),
+        sampler=_sampler(shape, rate, p),
         conditions=(shape, rate),
     )
+
+
+def _sampler(shape: Expr, rate: Expr, p: Expr) -> Expr:
+    """u^(1/p) of a gamma variate; by its logarithm where a small shape leaves none of it."""
+    if p == 1 or (shape.is_number and shape >= 1):
+        return (draw("gamma", shape) / rate) ** (1 / p)
+    return sp.exp((draw("loggamma", shape) - sp.log(rate)) / p)

@@ -21,7 +21,8 @@ _LETTERS = ("u", "v", "w", *(f"u{k}" for k in range(1, 30)))
 class Integral:
     """A and how it was found; `quadratic` = (c, b, P) when the exponent is one.
 
-    `sampler` is the variable written in primitive draws (`draws`), when the rule knows how.
+    `sampler` is the variable written in primitive draws (`draws`), when the rule knows how;
+    of several variables `one_by_one` has each with its own, in those drawn before it.
     `conditions` are what must be positive all over the domain for the integral to be finite.
     """
 
@@ -31,6 +32,7 @@ class Integral:
     quadratic: tuple[Expr, Expr, Expr] | None = None
     sampler: Expr | None = None
     conditions: tuple[Expr, ...] = ()
+    one_by_one: tuple[tuple[Expr, Expr], ...] = ()
 
     def with_(self, **changes: Any) -> Integral:
         return replace(self, **changes)

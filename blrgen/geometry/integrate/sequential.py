@@ -16,6 +16,7 @@ import sympy as sp
 
 from blrgen.algebra.ranks import logdet
 from blrgen.core import Domain, Family, Parameter, Support
+from blrgen.geometry.integrate.draws import fresh, law
 from blrgen.geometry.integrate.problem import Integral, Problem
 from blrgen.geometry.readable import rational
 
@@ -39,6 +40,7 @@ def integrate(problem: Problem) -> Integral | None:
                 if problem.ring.elementwise
                 else problem.ring.tidy(found.log_partition.xreplace(back)),
                 conditions=tuple(c.xreplace(back) for c in found.conditions),
+                one_by_one=tuple((x, s.xreplace(back)) for x, s in found.one_by_one),
             )
     return None
 
@@ -47,6 +49,7 @@ def _in_order(problem: Problem, pairs: list[tuple[Expr, Any]]) -> Integral | Non
     from blrgen.geometry.integrate.rules import integrate as by_rules
 
     exponent, conditions, steps = problem.exponent, list[Expr](), list[str]()
+    samplers: list[tuple[Expr, Expr | None]] = []
     for x, support in pairs:
         part = problem.with_(
             exponent=exponent,
@@ -57,6 +60,8 @@ def _in_order(problem: Problem, pairs: list[tuple[Expr, Any]]) -> Integral | Non
         found = by_rules(part)
         if found is None:
             return None
+        # the law of x given the variables that are still to be integrated
+        samplers.append((x, found.sampler or law(exponent, x, support)))
         exponent = opened(found.log_partition)
         conditions += found.conditions
         if found.quadratic is not None:
@@ -67,6 +72,7 @@ def _in_order(problem: Problem, pairs: list[tuple[Expr, Any]]) -> Integral | Non
         "sequential integration",
         f"integrated {', then '.join(steps)}",
         conditions=tuple(conditions),
+        one_by_one=_drawn_last_first(samplers),
     )
 
 
@@ -102,6 +108,21 @@ def _log_of_product(parts: list[Expr]) -> Expr:
         number, core = -number, sp.expand(-core)
     plain = core.is_polynomial(*core.free_symbols) and core.is_Add and number > 0
     return sp.log(number) + sp.log(core) if len(parts) > 1 and plain else apart
+
+
+def _drawn_last_first(
+    samplers: list[tuple[Expr, Expr | None]],
+) -> tuple[tuple[Expr, Expr], ...]:
+    """The variables with their samplers as they are drawn: the last integrated comes first.
+
+    Draws of different variables get different numbers; nothing where a sampler lacks.
+    """
+    found: list[tuple[Expr, Expr]] = []
+    for x, sampler in reversed(samplers):
+        if sampler is None:
+            return ()
+        found.append((x, fresh(sp.Tuple(*[s for _, s in found]), sampler)))
+    return tuple(found)
 
 
 def _alone(family: Family, x: Expr, support: Support) -> Family:

@@ -41,7 +41,7 @@ def integrate(problem: Problem) -> Integral | None:
     ratio = ratio.started(first)
     length = sp.expand(last - first) if last.is_finite else None
     if length is not None and not any(sp.expand(a + length) == 0 for a in ratio.above):
-        return _stretch(start, ratio, length)
+        return _stretch(start, ratio, length, problem)
     found = _whole(ratio, problem) or _tail(ratio, problem)
     if found is None:
         return None
@@ -132,11 +132,15 @@ def _term(r: Ratio, i: int) -> Expr:
     return _coefficient(r, i) * sp.exp(sp.expand(i * r.log_z))
 
 
-def _stretch(start: Expr, r: Ratio, length: Expr) -> Integral | None:
+def _stretch(start: Expr, r: Ratio, length: Expr, problem: Problem) -> Integral | None:
     """Σ_{j ≤ n} zʲ: log (1 − z^(n+1))/(1 − z), the number of points at z = 1."""
     if r.above != [1] or r.below or r.sign < 0:
         return None
     eta, count = sp.expand(r.log_z), sp.expand(length + 1)
     value = sp.log(count) + uniform_cumulant(0, sp.expand(count * eta)) - uniform_cumulant(0, eta)
     said = "Σ zʲ over j ≤ n is (1 − z^(n+1))/(1 − z), n + 1 at z = 1"
-    return Integral(sp.expand(start) + value, "summation", said)
+    # whole numbers below t(n + 1), where t on (0, 1) has a density in proportion to z^(t(n+1))
+    first = sp.sympify(problem.support.lower)
+    share = draw("uniform") if eta == 0 else draw("tilted", sp.expand(count * eta))
+    sampler = first + sp.floor(count * share)
+    return Integral(sp.expand(start) + value, "summation", said, sampler=sampler)

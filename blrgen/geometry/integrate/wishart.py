@@ -15,6 +15,7 @@ from blrgen.algebra.calculus import gradient
 from blrgen.algebra.multigamma import multigammaln
 from blrgen.algebra.ranks import logdet, rows_of, trace
 from blrgen.errors import InternalError
+from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any
@@ -43,6 +44,7 @@ def integrate(problem: Problem) -> Integral | None:
         "Wishart integral",
         f"the exponent is c + a log|{x}| − tr(B{x}), and ∫|{x}|^a exp(−tr B{x}) over SPD is "
         "Γ_d(a + (d+1)/2) |B|^(−a − (d+1)/2)",
+        sampler=draw("wishart", shape, rate),
         conditions=(sp.expand(a + 1), rate),
     )
 

@@ -42,8 +42,7 @@ def assemble(
     code = "\n\n\n".join(parts) + definition
     form = target if "@njit" in code else "numpy"
     more = writer.law.expectations if writer.law is not None else ()
-    inverse = writer.law.density if writer.law is not None else None
-    inverses = () if inverse is None else (inverse,)
+    inverses = writer.law.densities if writer.law is not None else ()
     parts += averages.texts((*program.expectations, *more), form, inverses)
     if "_over(" in definition:
         parts.append(fill("functions/over.py.jinja"))

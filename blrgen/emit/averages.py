@@ -17,7 +17,6 @@ from blrgen.program.inspect import ATOM
 
 POINTS = 256  # cells of the trapezoidal rule in a window
 CELLS, ZOOMS = 32, 24  # of the search for the window
-QUANTILE = "quantile_1"
 DEPTH = 45  # a weight below e^-45 of its peak is left out: 3e-20
 REACH = 12  # where the search begins, in t
 INTEGERS = 2**30  # where it begins on the integers

@@ -8,41 +8,40 @@ parameters have no axes of the sample, variables drawn earlier do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.components import Component, total
+from blrgen.algebra.components import Component, Head, size_of, total
 from blrgen.algebra.ranks import T, logdet, shape_of, trace
 from blrgen.algebra.words import normal
-from blrgen.core import Support
+from blrgen.emit.kernels import shortened
 from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.templates import fill
-from blrgen.emit.text import assignment
+from blrgen.emit.text import assignment, call
 from blrgen.errors import InternalError, UserError
 from blrgen.geometry.drawn import Step
-from blrgen.geometry.integrate.draws import WHOLE, Draw, draws_of
+from blrgen.geometry.integrate.draws import Draw, draws_of
+from blrgen.program import nodes as n
+from blrgen.program.averages import density_in_t
 from blrgen.program.density import Density, Expectation
 from blrgen.program.expand import expanded
+from blrgen.program.inspect import ATOM
 from blrgen.program.stable import stable_form
 from blrgen.program.types import SCALAR
 
 Expr = Any
 NUMBERS = {
-    "normal": "rng.standard_normal({shape})",
-    "uniform": "rng.random({shape})",
-    "gamma": "rng.standard_gamma({0}, {shape})",
-    "loggamma": "_log_gamma(rng, {0}, {shape})",
-    "poisson": "_poisson(rng, {0}, {shape})",
-    "binomial": "rng.binomial({0}, {1}, {shape})",
-    "vonmises": "rng.vonmises(0, {0}, {shape})",
-    "tilted": "_tilted(rng, {0}, {shape})",
-}  # each element has a draw of its own
+    "normal": "rng.standard_normal", "uniform": "rng.random", "gamma": "rng.standard_gamma",
+    "loggamma": "_log_gamma", "poisson": "_poisson", "binomial": "rng.binomial",
+    "vonmises": "rng.vonmises", "tilted": "_tilted",
+}  # each element has a draw of its own  # fmt: skip
 _VECTORS = {"categorical": "_unit_vector", "multinomial": "_counts",
             "dirichlet": "_dirichlet", "sphere": "_sphere"}  # fmt: skip
+_PARAMETER = {"categorical": "levels", "multinomial": "levels", "dirichlet": "powers",
+              "sphere": "slope"}  # fmt: skip
 _MATRICES = {"gaussian": "_gaussian", "matrixgaussian": "_matrix_gaussian", "wishart": "_wishart"}
 _HELPERS = (
     "_log_gamma", "_tilted", "_poisson", "_pick", "_unit_vector", "_counts", "_dirichlet",
@@ -68,17 +67,34 @@ def drawing_helpers(code: str) -> list[str]:
     return list(texts.values())
 
 
+class Numbers(ArrayPrinter):
+    """Named constants from NumPy."""
+
+    def print_Named(self, node: n.Named) -> tuple[str, int]:
+        return f"np.{node.name}", ATOM
+
+
 class Rows:
     """Lines that compute the variables of one family from its parameters."""
 
-    def __init__(self, shape: str, margin: int = 4) -> None:
-        self.shape, self.margin = shape, margin
+    def __init__(
+        self,
+        shape: str,
+        margin: int = 4,
+        names: Mapping[str, str] | None = None,
+        printer: Callable[[dict[str, str]], ArrayPrinter] | None = None,
+        dtype: str = "np.float64",
+        first: int = 0,
+    ) -> None:
+        self.shape, self.margin, self.dtype = shape, margin, dtype
         self.lines: list[str] = []
-        self.names: dict[str, str] = {}  # how symbols are written
+        self.names = dict(names or {})  # how symbols are written
+        self.printer = printer or Numbers
         self.sampled: set[Expr] = set()  # symbols that carry the axes of the sample
         self.densities: list[Density] = []
         self.expectations: list[Expectation] = []
-        self._taken: set[str] = set()
+        self.first = first  # how many expectations the file has already
+        self._taken = {re.split(r"\W", text)[0] for text in (*self.names.values(), shape)}
         self._known: dict[Expr, Expr] = {}  # draws and sums that have a name
 
     # names ------------------------------------------------------------------------------
@@ -96,7 +112,19 @@ class Rows:
         self._taken |= set(names)
 
     def put(self, name: str, text: str) -> None:
+        """A line with an expression."""
         self.lines.append(assignment(name, text, self.margin))
+
+    def put_call(self, name: str, function: str, arguments: list[str]) -> None:
+        """A line with a call."""
+        self.lines.append(call(f"{' ' * self.margin}{name} = {function}(", arguments))
+
+    def put_number(self, name: str, e: Expr) -> None:
+        """A number, over several lines where it is long."""
+        node = self._node(e)
+        printer = self.printer(self.names)
+        for own, part in shortened([(name, node)], printer, self.margin, self._taken):
+            self.put(own, printer(part))
 
     # steps ------------------------------------------------------------------------------
     def step(self, step: Step) -> str:
@@ -104,22 +132,24 @@ class Rows:
         x, value = step.variable, sp.sympify(step.value)
         across = self._across(x)
         for d in draws_of(value):
-            if d not in self._known and not self._inverted(d, value):
-                self._known[d] = self._draw(d.xreplace(self._known), x, across)
-        for inverse in sorted(value.atoms(sp.Pow), key=str):
-            if isinstance(inverse.base, Draw) and inverse.base.kind == "wishart":
-                self._known[inverse] = self._draw(inverse.base, x, across, inverse=True)
+            inverse = d.kind == "wishart" and value == d**-1
+            self._known[d] = self._draw(d.xreplace(self._known), x, across, inverse)
+            if inverse:
+                self._known[value] = self._known[d]
         while value.has(Draw):
             value = value.xreplace(self._known)
-        name = self.name(x.name)
+        drawn = self.names.get(getattr(value, "name", ""))
+        name = drawn if drawn and not x.is_commutative else self.name(x.name)
+        if x.is_commutative:
+            if drawn is None:
+                self.put_number(name, value)
+            made = self._made(drawn or name, name, step, across)
+            self.lines += [" " * self.margin + line for line in made]
+        elif drawn is None:
+            self.put(name, self.word(value, x))
         self.names[x.name] = name
-        self.put(name, self._value(value, x, across, step.support))
         self.sampled.add(x)
         return name
-
-    def _inverted(self, d: Expr, value: Expr) -> bool:
-        """Whether a Wishart draw stands only under an inverse."""
-        return d.kind == "wishart" and value == d**-1
 
     def _across(self, x: Expr) -> str:
         """The shape of independent draws for x: one more axis for a vector by components."""
@@ -127,109 +157,105 @@ class Rows:
             return self.shape
         return f"(*{self.shape}, {self.scalar(x.size)})"
 
-    def _value(self, value: Expr, x: Expr, across: str, support: Support) -> str:
-        if not x.is_commutative:
-            return self.word(value, x)
-        text = f"np.asarray({self.scalar(value)}, dtype=np.float64)"
-        if isinstance(x, Component) and support.kind not in ("interval", "vector"):
-            return text
-        text = f"np.broadcast_to({text}, {across})"
-        if support.kind != "interval":
-            return text
-        return self.inside(text, support)
-
-    def inside(self, text: str, support: Support) -> str:
-        """Rounded to a number that belongs to the interval."""
-        low, high = support.lower, support.upper
-        if low == -sp.oo and high == sp.oo:
-            return text
-        ends = [self.scalar(e) for e in (low, high)]
-        return f"_inside({text}, {', '.join(ends)}, {support.lower_open}, {support.upper_open})"
+    def _made(self, old: str, name: str, step: Step, across: str) -> list[str]:
+        """Of the whole shape, in the dtype, inside the support."""
+        lines = [f"{name} = np.broadcast_to({old}, {across}).astype({self.dtype})"]
+        support = step.support
+        if support.kind == "interval" and (support.lower, support.upper) != (-sp.oo, sp.oo):
+            ends = ", ".join(self.scalar(e) for e in (support.lower, support.upper))
+            is_open = f"{support.lower_open}, {support.upper_open}"
+            lines.append(f"{name} = _inside({name}, {ends}, {is_open})")
+        return lines
 
     # draws ------------------------------------------------------------------------------
     def _draw(self, d: Expr, x: Expr, across: str, inverse: bool = False) -> Expr:
+        """The lines for one draw, and the symbol that stands for it from then on."""
         kind = d.kind
-        name = self.name(f"{kind}_{len(self._known) + 1}")
-        if kind in _MATRICES:
-            symbol = sp.Symbol(name, commutative=False)
-            self.put(name, self._matrix_draw(d, x, inverse))
+        if kind in NUMBERS:
+            function, arguments = NUMBERS[kind], [self.scalar(p) for p in d.parameters]
+            if kind == "vonmises":
+                arguments.insert(0, "0")
+            if kind == "binomial":
+                arguments[0] = f"np.rint({arguments[0]}).astype(np.int64)"
+            arguments.append(across)
+        elif kind == "pick":
+            function, arguments = "_pick", ["rng", *self._listed(d), across]
+        elif kind == "law":
+            function, arguments = self._by_inverse(d, across)
+        elif kind in _VECTORS:
+            function, arguments = _VECTORS[kind], ["rng", *self._vector(d, x), self.shape]
         else:
-            symbol = _letter(name, x if across != self.shape else None, kind)
-            if kind in _VECTORS:
-                text = self._vector_draw(d, x)
-            elif kind == "pick":
-                text = self._pick(d, across)
-            elif kind == "law":
-                text = self._by_inverse(d, across)
-            else:
-                args = [self.scalar(p) for p in d.parameters]
-                text = NUMBERS[kind].format(*args, shape=across)
-            self.put(name, text)
+            function = "_inverse_wishart" if inverse else _MATRICES[kind]
+            arguments = ["rng", *self._matrix(d, x), self.shape]
+        name = self.name(f"{kind}_{len(self._known) + 1}")
+        if function.startswith("_") and kind in NUMBERS:
+            arguments.insert(0, "rng")
+        self.put_call(name, function, arguments)
         self.names[name] = name
+        symbol = _letter(name, x, kind)
         self.sampled.add(symbol)
         return symbol
 
-    def _pick(self, d: Expr, across: str) -> str:
-        values, levels = (
-            ", ".join(self.scalar(p) for p in d.parameters[k::2]) for k in (0, 1)
-        )  # fmt: skip
-        return f"_pick(rng, [{values}], [{levels}], {across})"
+    def _listed(self, d: Expr) -> list[str]:
+        """[values], [levels] of a pick."""
+        return [
+            f"[{', '.join(self.scalar(p) for p in d.parameters[k::2])}]" for k in (0, 1)
+        ]  # fmt: skip
 
-    def _vector_draw(self, d: Expr, x: Expr) -> str:
+    def _vector(self, d: Expr, x: Expr) -> list[str]:
         """A whole vector: its parameters with as many components as it has."""
-        size = self.scalar(x.size)
-        first, rest = (self.scalar(d.parameters[0]) + ", ", d.parameters[1:]) if (
-            d.kind == "multinomial"
-        ) else ("", d.parameters)  # fmt: skip
-        if len(rest) == 2:
-            body = f"np.append(np.broadcast_to({self.scalar(rest[0])}, {size} - 1), {self.scalar(rest[1])})"
-        else:
-            body = f"np.broadcast_to({self.scalar(rest[0])}, {size})"
-        levels = self.name("levels" if d.kind in ("categorical", "multinomial") else "powers")
-        if d.kind == "sphere":
-            levels = self.name("a")
-        self.put(levels, body)
-        return f"{_VECTORS[d.kind]}(rng, {first}{levels}, {self.shape})"
+        size, own = self.scalar(x.size), list(d.parameters)
+        first = [self.scalar(own.pop(0))] if d.kind == "multinomial" else []
+        body = f"np.broadcast_to({self.scalar(own[0])}, {size})"
+        if len(own) == 2:
+            front = f"np.broadcast_to({self.scalar(own[0])}, {size} - 1)"
+            body = f"np.append({front}, {self.scalar(own[1])})"
+        name = self.name(_PARAMETER[d.kind])
+        self.put(name, body)
+        return [*first, name]
 
-    def _matrix_draw(self, d: Expr, x: Expr, inverse: bool) -> str:
+    def _matrix(self, d: Expr, x: Expr) -> list[str]:
+        """The parameters of a vector or matrix of the non-commuting algebra."""
         rows, columns = shape_of(x) or (sp.S.One, sp.S.One)
         p = d.parameters
         if d.kind == "wishart":
-            args = [self.scalar(p[0]), self.word(p[1], x)]
-        elif d.kind == "gaussian":
-            args = [self._column(p[0], rows), self._square(p[1], rows)]
-        else:
-            args = [
-                self.word(p[0], x) if not p[0].is_commutative else self.scalar(p[0]),
-                self._square(p[1], rows), self._square(p[2], columns),
-            ]  # fmt: skip
-        name = "_inverse_wishart" if inverse else _MATRICES[d.kind]
-        return f"{name}(rng, {', '.join(args)}, {self.shape})"
+            return [self.scalar(p[0]), self._square(p[1], rows)]
+        if d.kind == "gaussian":
+            return [self._free(p[0], rows, sp.S.One), self._square(p[1], rows)]
+        return [
+            self._free(p[0], rows, columns), self._square(p[1], rows), self._square(p[2], columns)
+        ]  # fmt: skip
 
-    def _column(self, b: Expr, rows: Expr) -> str:
-        if b.is_commutative:  # no linear term
-            return f"np.full(({self.scalar(rows)}, 1), {self.scalar(b)})"
+    def _free(self, b: Expr, rows: Expr, columns: Expr) -> str:
+        """A linear term, which may be 0."""
+        if b.is_commutative:
+            return f"np.full(({self.scalar(rows)}, {self.scalar(columns)}), {self.scalar(b)})"
         return self.word(b, None)
 
     def _square(self, p: Expr, rows: Expr) -> str:
+        """A square matrix; a number is that times I."""
+        p = normal(p)
         if not p.is_commutative:
             return self.word(p, None)
-        unit = f"np.eye({self.scalar(rows)})"
-        text = self.scalar(p)
-        return f"{_spread(text) if self._batched(p) else f'({text})'} * {unit}"
+        return f"{self._factor(p)} * np.eye({self.scalar(rows)})"
 
-    def _by_inverse(self, d: Expr, across: str) -> str:
+    def _by_inverse(self, d: Expr, across: str) -> tuple[str, list[str]]:
         """u = F(x) solved for x by the emitted inverse of the distribution function."""
         x, exponent, low, high, whole = d.parameters
         exponent = self._letters(exponent)
-        from blrgen.program.averages import density_in_t
-
-        made, arguments = density_in_t(
-            f"law {len(self.densities) + 1}", exponent, x, low, high, bool(whole)
-        )
+        name = f"law {len(self.densities) + 1}"
+        made, arguments = density_in_t(name, exponent, x, low, high, bool(whole))
         self.densities.append(made)
-        args = [f"np.asarray({self.scalar(a)}, dtype=np.float64)" for a in arguments]
-        return f"_quantile_{len(self.densities)}({', '.join([f'rng.random({across})', *args])})"
+        quantile = n.Call(
+            f"quantile_{len(self.densities)}",
+            (n.Sym("rng.random"), *(self._node(a) for a in arguments)),
+        )
+        u = f"rng.random({across})"
+        text = self.printer({**self.names, "rng.random": u})(quantile)
+        function, _, inside = text.partition("(")
+        given = [f"np.asarray({self.scalar(a)}, dtype=np.float64)" for a in arguments]
+        over = ["_" + quantile.name] if function == "_over" else []
+        return function, [*over, u, *given]
 
     # expressions ------------------------------------------------------------------------
     def _batched(self, e: Expr) -> bool:
@@ -240,46 +266,58 @@ class Rows:
         outer = _outermost(e)
         for f in outer:
             if f not in self._known:
-                body = f.args[0]
-                if isinstance(f, total):
-                    name, text = self.name("total"), f"np.sum({self._spread_out(f)}, axis=-1)"
-                elif isinstance(f, trace):
-                    name = self.name("trace")
-                    text = f"np.trace({self.word(body, None)}, axis1=-2, axis2=-1)"
-                else:
-                    name, text = self.name("logdet"), f"np.linalg.slogdet({self.word(body, None)})[1]"
+                name = self.name(type(f).__name__)
+                text = self._number_of(f)
                 self.put(name, text)
                 self.names[name] = name
-                letter = sp.Symbol(name, real=True)
+                letter = self._like(f, name)
                 if self._batched(f):
                     self.sampled.add(letter)
                 self._known[f] = letter
         e = e.xreplace({f: self._known[f] for f in outer})
         shorter = {x: sp.Symbol(f"{x.name}_head", real=True) for x in e.atoms(Component)
-                   if self._is_head(x)}  # fmt: skip
+                   if isinstance(x, Head)}  # fmt: skip
         for x, letter in shorter.items():
             self.names[letter.name] = f"{self.names.get(x.name, x.name)}[..., :-1]"
         return e.xreplace(shorter)
 
-    def _is_head(self, x: Component) -> bool:
-        from blrgen.algebra.components import Head
+    def _like(self, f: Expr, name: str) -> Expr:
+        size = size_of(f)
+        return sp.Symbol(name, real=True) if size is None else Component(name, size)
 
-        return isinstance(x, Head)
-
-    def _spread_out(self, f: Expr) -> str:
-        return f"np.broadcast_to({self.scalar(f.args[0])}, {self.scalar(f.args[1])})"
+    def _number_of(self, f: Expr) -> str:
+        """A sum over components, a trace, a determinant or an angle."""
+        if isinstance(f, total):
+            inside, size = map(self.scalar, f.args)
+            return f"np.sum(np.broadcast_to({inside}, {size}), axis=-1)"
+        if isinstance(f, sp.atan2):
+            return f"np.arctan2({self.scalar(f.args[0])}, {self.scalar(f.args[1])})"
+        text = self.word(f.args[0], None)
+        if isinstance(f, trace):
+            return f"np.trace({text}, axis1=-2, axis2=-1)"
+        return f"np.linalg.slogdet({text})[1]"
 
     def scalar(self, e: Expr) -> str:
         """A commuting expression as NumPy text."""
-        e = self._letters(sp.sympify(e))
+        text: str = self.printer(self.names)(self._node(e))
+        return text
+
+    def _node(self, e: Expr) -> n.Node:
         from blrgen.program.lower import Lowering
 
+        e = self._letters(sp.sympify(e))
         lowering = Lowering(dict.fromkeys(self.names, SCALAR))
-        lowering.first = len(self.expectations)
+        lowering.first = self.first + len(self.expectations)
         node = expanded(stable_form(lowering.lower(e, where="in the draws")))
         self.expectations += lowering.expectations
-        text: str = ArrayPrinter(self.names)(node)
-        return text
+        return node
+
+    def _factor(self, e: Expr) -> str:
+        """A number before a matrix."""
+        text = self.scalar(e)
+        if self._batched(e):
+            return f"np.asarray({text})[..., None, None]"
+        return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
 
     def word(self, e: Expr, x: Expr | None) -> str:
         """An expression of vectors and matrices; a number beside matrices is that times I."""
@@ -303,8 +341,7 @@ class Rows:
             coefficient = sp.Mul(*scalars)
             if coefficient == 1:
                 return text, len(parts) > 1
-            front = self.scalar(coefficient)
-            front = _spread(front) if self._batched(coefficient) else f"({front})"
+            front = self._factor(coefficient)
             return f"{front} * ({text})" if len(parts) > 1 else f"{front} * {text}", True
         if isinstance(e, T):
             return f"np.swapaxes({self._word(e.args[0])[0]}, -1, -2)", False
@@ -331,22 +368,19 @@ class Rows:
         return " + ".join(parts), True
 
 
-def _spread(text: str) -> str:
-    return f"np.asarray({text})[..., None, None]"
-
-
-def _letter(name: str, x: Expr | None, kind: str) -> Expr:
-    positive = kind in ("uniform", "gamma", "tilted") or None
-    if x is None:
-        return sp.Symbol(name, real=True, positive=positive)
-    return Component(name, x.size, **({"positive": True} if positive else {}))
+def _letter(name: str, x: Expr, kind: str) -> Expr:
+    """A symbol for a draw: of vectors by components it has components."""
+    if kind in _MATRICES:
+        return sp.Symbol(name, commutative=False)
+    known = {"positive": True} if kind in ("uniform", "gamma", "tilted") else {"real": True}
+    return Component(name, x.size, **known) if isinstance(x, Component) else sp.Symbol(name, **known)
 
 
 def _outermost(e: Expr) -> list[Expr]:
     found: dict[Expr, None] = {}
 
     def walk(x: Expr) -> None:
-        if isinstance(x, (total, trace, logdet)):
+        if isinstance(x, total | trace | logdet | sp.atan2):
             found[x] = None
         elif not isinstance(x, Draw):
             for a in x.args:

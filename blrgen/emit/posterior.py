@@ -41,7 +41,7 @@ def _of_law(writer: Writer) -> list[str]:
     names |= {v.name: f"real(self.{v.name})" for v in writer.scalar_states}
     said = {
         "posterior": "Return mean and standard deviation of every variable.",
-        "sample": "Draw every variable from the candidate; the same seed, the same draw.",
+        "draws": "Draw every variable from the candidate; the same seed, the same draw.",
     }
     jitted = "@njit" in writer.write(writer.kernels()["single"])
     return [

@@ -72,13 +72,13 @@ def said(place: tuple[tuple[str, str], ...]) -> str:
 class Density:
     """The density of a family at a point: nodes to sum it over."""
 
-    def __init__(self, family: Family, exponent: Expr, here: Instance) -> None:
+    def __init__(self, family: Family, exponent: Expr, here: Instance, spread: int = 0) -> None:
         self.family, self.here = family, here
         self.coordinates = Coordinates(family, here)
         self.exponent = exponent
         self.nodes: Nodes = nodes_of(
             self._log_density, self.coordinates.blocks, self.coordinates.size,
-            self.coordinates.points,
+            self.coordinates.points, spread,
         )  # fmt: skip
         with np.errstate(all="ignore"):
             values, _ = self.coordinates.values(self.nodes.places)

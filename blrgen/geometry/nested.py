@@ -48,13 +48,20 @@ def nodes_of(
     blocks: list[list[int]],
     size: int,
     points: dict[int, Array] | None = None,
+    spread: int = 0,
 ) -> Nodes:
     """Nodes for the density; `blocks` lists its coordinates from the outermost inwards.
 
-    `points` has the values of the coordinates that are discrete.
+    `points` has the values of the coordinates that are discrete.  With `spread` there are
+    about so many nodes, those of quadratic blocks seeded normal ones: for distribution
+    functions, of which the few Hermite nodes say nothing.
     """
     with np.errstate(all="ignore"):
         plan = _plan(log_density, blocks, size, points or {})
+        if spread:
+            for stage in plan:
+                stage.spread = spread
+            return _nodes(log_density, plan, size, 1)
         found = _nodes(log_density, plan, size, 1)
         for finer in (2, 4):
             if found.error <= SETTLED or sum(isinstance(s, _Line) for s in plan) > 2:
@@ -110,6 +117,8 @@ def _normalised(places: Array, total: Array, odd: Array, lines: int) -> Nodes:
 
 class _Gauss:
     """A block of coordinates in which the exponent is c + bᵀy − ½yᵀPy."""
+
+    spread = 0
 
     def __init__(self, inner: LogDensity, block: list[int]) -> None:
         self.inner, self.block = inner, block
@@ -176,22 +185,33 @@ class _Gauss:
     def expand(self, places: Array, logs: Array, odd: Array) -> tuple[Array, Array, Array]:
         """Hermite nodes around the mean of the block, for every place outside it."""
         n = len(self.block)
-        x, w = np.polynomial.hermite_e.hermegauss(_HERMITE)
-        grid = np.stack(np.meshgrid(*[x] * n, indexing="ij"), axis=-1).reshape(-1, n)
-        weight = np.stack(np.meshgrid(*[w] * n, indexing="ij"), axis=-1).reshape(-1, n)
         good, _, b, p = self.usable(places)
         good &= np.isfinite(logs)
         places, logs, odd, b, p = places[good], logs[good], odd[good], b[good], p[good]
+        grid, log_weight = self.standard(len(places))
         root = np.linalg.cholesky(p)
         mean = np.linalg.solve(p, b[..., None])[..., 0]
-        spread = np.linalg.solve(np.swapaxes(root, -1, -2), grid.T[None]).swapaxes(-1, -2)
-        at = np.repeat(places, len(grid), axis=0)
-        at[:, self.block] = (mean[:, None, :] + spread).reshape(-1, n)
+        away = np.linalg.solve(np.swapaxes(root, -1, -2), grid.swapaxes(-1, -2)).swapaxes(-1, -2)
+        count = grid.shape[1]
+        at = np.repeat(places, count, axis=0)
+        at[:, self.block] = (mean[:, None, :] + away).reshape(-1, n)
         # the weight of a node without the density at it: w e^{½z²} |P|^{-½}
-        log_weight = np.log(weight).sum(axis=1) + (grid**2).sum(axis=1) / 2
+        log_weight = log_weight + (grid**2).sum(axis=-1) / 2
         log_det = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)
-        more = log_weight[None] - log_det[:, None]
-        return at, (logs[:, None] + more).reshape(-1), np.repeat(odd, len(grid))
+        more = log_weight - log_det[:, None]
+        return at, (logs[:, None] + more).reshape(-1), np.repeat(odd, count)
+
+    def standard(self, places: int) -> tuple[Array, Array]:
+        """(1 or places, count, n) nodes of the standard normal law and their log weights."""
+        n = len(self.block)
+        if self.spread:
+            count = max(4, self.spread // places)
+            grid = np.random.default_rng(n).standard_normal((places, count, n))
+            return grid, np.full((1, count), n * np.log(2 * np.pi) / 2 - np.log(count))
+        x, w = np.polynomial.hermite_e.hermegauss(_HERMITE)
+        grid = np.stack(np.meshgrid(*[x] * n, indexing="ij"), axis=-1).reshape(-1, n)
+        weight = np.stack(np.meshgrid(*[w] * n, indexing="ij"), axis=-1).reshape(-1, n)
+        return grid[None], np.log(weight).sum(axis=1)[None]
 
 
 class _Line:

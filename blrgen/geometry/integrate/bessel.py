@@ -68,9 +68,9 @@ def _sampler(index: Expr, b: Expr, d: Expr) -> Expr:
     if index > 0:
         return 1 / _sampler(-index, d, b)
     mean, u = sp.sqrt(d / b), draw("uniform")
-    v = mean * draw("normal") ** 2 / (4 * d)
-    ratio = 1 + v + sp.sqrt(v) * sp.sqrt(v + 2)  # the larger root over the mean: nothing cancels
-    return sp.Piecewise((mean / ratio, u < ratio / (1 + ratio)), (mean * ratio, True))
+    w = sp.Abs(draw("normal")) / sp.sqrt(8 * sp.sqrt(b) * sp.sqrt(d))
+    ratio = (w + sp.sqrt(1 + w**2)) ** 2  # the larger root over the mean: nothing cancels
+    return sp.Piecewise((mean / ratio, u < 1 / (1 + 1 / ratio)), (mean * ratio, True))
 
 
 @cache

@@ -31,7 +31,8 @@ def integrate(problem: Problem) -> Integral | None:
     if single is not None:
         size, angle = single
         square = sp.expand(size**2)
-    turn = sp.Mod(angle + draw("vonmises", size) - low, 2 * sp.pi)
+    turn = angle + draw("vonmises", size) - low
+    turn -= 2 * sp.pi * sp.floor(turn / (2 * sp.pi))
     return Integral(
         problem.constant + sp.log(2 * sp.pi) + log_kernel(0, square),
         "circular integral",

@@ -46,6 +46,6 @@ def integrate(problem: Problem) -> Integral | None:
 
 def _sampler(shape: Expr, rate: Expr, p: Expr) -> Expr:
     """u^(1/p) of a gamma variate; by its logarithm where a small shape leaves none of it."""
-    if p == 1 or (shape.is_number and shape >= 1):
+    if p == 1 or (p.is_number and shape.is_number and shape >= 1):
         return (draw("gamma", shape) / rate) ** (1 / p)
     return sp.exp((draw("loggamma", shape) - sp.log(rate)) / p)

@@ -160,14 +160,16 @@ def _sampler(geometry: Any) -> dict[str, Any] | None:
     found = sampler_of(geometry)
     if found is None:
         return None
-    e, draws = found
+    values, draws = found
+    shown = {x.name: text(e, matrix=is_matrix(x)) for x, e in values}
     return {
-        "expression": text(e),
+        "expression": shown if len(shown) > 1 else next(iter(shown.values())),
         "draws": [
-            {"name": name.name, "distribution": law, "parameters": [text(p) for p in parameters]}
-            for name, law, parameters in draws
+            {"name": d.name.name, "distribution": d.law,
+             "parameters": [text(p) for p in d.parameters]}
+            for d in draws
         ],
-    }
+    }  # fmt: skip
 
 
 def _evidence(geometry: Any) -> dict[str, str]:

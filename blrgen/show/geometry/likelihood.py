@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.ranks import like
 from blrgen.geometry.conjugate import variables_of
 from blrgen.geometry.divergence import unused
 from blrgen.show.geometry.rows import Row, Writer
@@ -38,50 +40,87 @@ def likelihood(w: Writer) -> list[Row]:
 
 
 def sampling(w: Writer) -> list[Row]:
-    """A draw of the variable from primitive draws, where the integration rule has one."""
-    g = w.geometry
-    found = sampler_of(g)
+    """The variables from primitive draws, where the integration rules have them."""
+    found = sampler_of(w.geometry)
     if found is None:
         return []
-    e, draws = found
-    formulas = [w.equal(g.family.variable.name, e)]
-    for name, kind, parameters in draws:
-        law = Call(kind, tuple(arrange(p, w.reading) for p in parameters))
-        formulas.append(Formula(Name(name.name), "∼", law))
+    values, draws = found
+    formulas: list[Formula] = []
+    for x, e in values:
+        whole = next((d for d in draws if d.name == e), None)
+        if whole is not None:
+            formulas.append(_law(Name(x.name), whole, w))
+        else:
+            formulas.append(w.equal(x.name, e, matrix=is_matrix(x)))
+        inside = [d for d in draws if d.of == x and d is not whole]
+        formulas += [_law(Name(d.name.name), d, w) for d in inside]
     because = "from primitive draws: the substitution that solved the integral, read backwards"
+    if len(values) > 1:
+        because = "each given those before it: the order of the integration, read backwards"
+    told = [_TOLD[d.kind] for d in draws if d.kind in _TOLD]
+    because = "; ".join([because, *dict.fromkeys(told)])
     return [Row("Sampling", tuple(formulas), because, "sample", "derived")]
 
 
+def _law(head: Name, d: Named, w: Writer) -> Formula:
+    return Formula(head, "∼", Call(d.law, tuple(arrange(p, w.reading) for p in d.parameters)))
+
+
 _LETTERS = {"normal": "z", "uniform": "u", "gamma": "g", "poisson": "k", "binomial": "n",
-            "vonmises": "w"}  # fmt: skip
-_LAW = {"gamma": "Ga", "normal": "N", "uniform": "U", "vonmises": "VM"}
+            "vonmises": "w", "pick": "v", "tilted": "t", "loggamma": "l"}  # fmt: skip
+_LAW = {"gamma": "Ga", "loggamma": "LogGa", "normal": "N", "uniform": "U", "vonmises": "VM",
+        "gaussian": "CanonicalN", "matrixgaussian": "CanonicalMN", "pick": "OneOf"}  # fmt: skip
+_TOLD = {
+    "loggamma": "LogGa(a) is log Ga(a, 1)",
+    "pick": "OneOf(x, a, y, b): x with weight eᵃ, y with weight eᵇ, and so on",
+    "tilted": "Tilted(c): on (0, 1) with a density in proportion to exp(ct)",
+    "categorical": "Categorical: a unit vector, the k-th with weight exp of its level",
+    "multinomial": "Multinomial: counts of n draws, weights exp of the levels",
+    "sphere": "Sphere(a): a unit vector with a density in proportion to exp(aᵀx)",
+    "gaussian": "CanonicalN(b, P): precision P, mean P⁻¹b",
+    "matrixgaussian": "CanonicalMN(L, Q, P): a density in proportion to exp(tr LᵀX − ½tr XᵀQXP)",
+    "wishart": "Wishart(a, B): a density in proportion to |X|^(a − ½(d+1)) exp(−tr BX)",
+}
 
 
-def sampler_of(g: Any) -> tuple[Expr, list[tuple[Expr, str, tuple[Expr, ...]]]] | None:
-    """(x in named draws, [(name, law, parameters)]) in natural parameters; None without one."""
+@dataclass(frozen=True)
+class Named:
+    """A primitive draw: its name, its law with parameters, the variable that it is for."""
+
+    name: Expr
+    kind: str
+    law: str
+    parameters: tuple[Expr, ...]
+    of: Expr
+
+
+def sampler_of(g: Any) -> tuple[list[tuple[Expr, Expr]], list[Named]] | None:
+    """[(variable, in named draws)] in the order of drawing, and the draws; None without."""
     from blrgen.geometry.integrate.draws import draws_of
 
-    e = getattr(g.integral, "sampler", None)
-    if e is None:
+    e, joint = getattr(g.integral, "sampler", None), getattr(g.integral, "one_by_one", ())
+    values = list(joint) if joint else [] if e is None else [(g.family.variable, e)]
+    if not values or any(d.kind == "law" for _, s in values for d in draws_of(s)):
         return None
     family = g.family
     taken = {p.name for p in (*family.natural, *family.working, *family.fixed)}
     taken |= {str(v) for v in variables_of(family)}
-    named: dict[Expr, Expr] = {}
-    found = []
-    for k, d in enumerate(draws_of(e), 1):
-        letter = _LETTERS.get(d.kind, "z")
-        name = sp.Symbol(unused(f"{letter}{k}", taken), real=True)
-        taken.add(name.name)
-        found.append((name, d, tuple(p.xreplace(named) for p in d.parameters)))
-        named[d] = name
-    laws = []
-    for name, d, ps in found:
-        whole = (*_BEFORE.get(d.kind, ()), *ps, *_BEHIND.get(d.kind, ()))
-        laws.append((name, _LAW.get(d.kind, d.kind.title()), whole))
-    for d in reversed(draws_of(e)):  # the outermost first, so that inner ones are found too
-        e = e.xreplace({d: named[d]})
-    return e, laws
+    made: list[Named] = []
+    shown: list[tuple[Expr, Expr]] = []
+    for x, e in values:
+        named: dict[Expr, Expr] = {}
+        for d in draws_of(e):
+            letter = unused(f"{_LETTERS.get(d.kind, 'z')}{len(made) + 1}", taken)
+            name = sp.Symbol(letter, real=True) if d.is_commutative else like(x, letter)
+            taken.add(letter)
+            ps = tuple(p.xreplace(named) for p in d.parameters)
+            whole = (*_BEFORE.get(d.kind, ()), *ps, *_BEHIND.get(d.kind, ()))
+            made.append(Named(name, d.kind, _LAW.get(d.kind, d.kind.title()), whole, x))
+            named[d] = name
+        for d in reversed(draws_of(e)):  # the outermost first, so that inner ones are found too
+            e = e.xreplace({d: named[d]})
+        shown.append((x, e))
+    return shown, made
 
 
 _UNIT = (sp.S.Zero, sp.S.One)

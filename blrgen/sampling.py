@@ -152,7 +152,9 @@ def _trouble(p: Parameter, value: Array, here: Any) -> str:
             return "is not symmetric"
         low = 0.0 if domain.lower is None else here.value(domain.lower, square=p.symbol.shape[0])
         lowest = np.linalg.eigvalsh(sign * (value - low))[0]
-        return "" if lowest > 0 else "is not " + ("negative" if sign < 0 else "positive") + " definite"
+        return (
+            "" if lowest > 0 else "is not " + ("negative" if sign < 0 else "positive") + " definite"
+        )
     if domain.whole and (value != np.rint(value)).any():
         return "is not whole"
     for bound, sign, is_open in (

@@ -35,7 +35,7 @@ def run(context: Context, stage: str) -> tuple[str, str]:
     return _STAGES[stage](context)
 
 
-def _pairs(context: Context) -> list[tuple[Sized, Density]]:
+def pairs(context: Context) -> list[tuple[Sized, Density]]:
     """The geometry and the density at the same places."""
     from blrgen.geometry.sized import Density, Sized, places
 
@@ -52,8 +52,8 @@ def _pairs(context: Context) -> list[tuple[Sized, Density]]:
 
 
 def _where(context: Context) -> str:
-    sizes = sorted({f"{k} = {v}" for s, _ in _pairs(context) for k, v in s.sizes.items()})
-    return f"{len(_pairs(context))} points" + (f", {', '.join(sizes)}" if sizes else "")
+    sizes = sorted({f"{k} = {v}" for s, _ in pairs(context) for k, v in s.sizes.items()})
+    return f"{len(pairs(context))} points" + (f", {', '.join(sizes)}" if sizes else "")
 
 
 class _Worst:
@@ -92,14 +92,14 @@ def _names(context: Context, s: Sized) -> list[str]:
 
 def _normalised(context: Context) -> tuple[str, str]:
     worst = _Worst()
-    for s, q in _pairs(context):
+    for s, q in pairs(context):
         worst.compare(s, "A = log ∫ h exp⟨λ, T⟩", s.log_partition, q.log_partition)
     return "numeric", f"within {within(worst.gap)} of the density's mass at {_where(context)}"
 
 
 def _mean(context: Context) -> tuple[str, str]:
     worst = _Worst()
-    for s, q in _pairs(context):
+    for s, q in pairs(context):
         for name, a, b in zip(_names(context, s), s.mean, q.mean, strict=True):
             worst.compare(s, f"E[{name}]", a, b)
     return "numeric", f"∇A within {within(worst.gap)} of E[T] at {_where(context)}"
@@ -107,7 +107,7 @@ def _mean(context: Context) -> tuple[str, str]:
 
 def _covariance(context: Context) -> tuple[str, str]:
     worst = _Worst()
-    for s, q in _pairs(context):
+    for s, q in pairs(context):
         names = _names(context, s)
         for i, row in enumerate(s.fisher):
             for j, entry in enumerate(row):
@@ -116,7 +116,7 @@ def _covariance(context: Context) -> tuple[str, str]:
 
 
 def _convexity(context: Context) -> tuple[str, str]:
-    for s, _ in _pairs(context):
+    for s, _ in pairs(context):
         fisher = np.array([[float(x) for x in row] for row in s.fisher])
         scale = max(1.0, float(np.abs(fisher).max()))
         skew = float(np.abs(fisher - fisher.T).max())
@@ -131,7 +131,7 @@ def _convexity(context: Context) -> tuple[str, str]:
 
 def _entropy(context: Context) -> tuple[str, str]:
     worst = _Worst()
-    for s, q in _pairs(context):
+    for s, q in pairs(context):
         worst.compare(s, "𝓗 = −E[log q]", s.entropy, q.entropy)
     return "numeric", f"within {within(worst.gap)} of −E[log q] at {_where(context)}"
 
@@ -139,7 +139,7 @@ def _entropy(context: Context) -> tuple[str, str]:
 def _entropy_gradient(context: Context) -> tuple[str, str]:
     """F∇_μ𝓗 = ∇_λ𝓗 = −Cov(T, log q)."""
     worst = _Worst()
-    for s, q in _pairs(context):
+    for s, q in pairs(context):
         exponent, top = q._table
         log_q = exponent + top - q.log_partition
         middle = q.expectation(log_q)
@@ -170,7 +170,7 @@ def _parametrisations(context: Context) -> tuple[str, str]:
     if not context.family.working:
         return "identity", "one: the natural parameters"
     in_working = geometry.to_working(geometry.log_partition)
-    for s, _ in _pairs(context):
+    for s, _ in pairs(context):
         names = {p.name: s.point[p.name] for p in context.family.fixed}
         names |= dict(_valued(s.here, geometry.working_of_natural))
         there = Instance(names, s.sizes)
@@ -199,7 +199,7 @@ def _inverse_mean(context: Context) -> tuple[str, str]:
 
     geometry, worst = context.geometry, _Worst()
     inverse = geometry.inverse_mean
-    for s, _ in _pairs(context):
+    for s, _ in pairs(context):
         fixed = {p.name: s.point[p.name] for p in context.family.fixed}
         means: dict[str, Any] = {}
         for mu, x, e in zip(mean_symbols(geometry), geometry.natural, geometry.mean, strict=True):
@@ -220,10 +220,6 @@ def _inverse_mean(context: Context) -> tuple[str, str]:
     return "numeric", f"{kind}; λ(μ) within {within(worst.gap)} of λ at {_where(context)}"
 
 
-def _sampling(context: Context) -> tuple[str, str]:
-    raise NotChecked("no sampler for vectors by their components")
-
-
 _STAGES: dict[str, Callable[[Context], tuple[str, str]]] = {
     "normalised": _normalised,
     "mean": _mean,
@@ -233,5 +229,4 @@ _STAGES: dict[str, Callable[[Context], tuple[str, str]]] = {
     "entropy gradient": _entropy_gradient,
     "parametrisations": _parametrisations,
     "inverse mean": _inverse_mean,
-    "sampling": _sampling,
 }

@@ -252,7 +252,7 @@ class Rows:
         )
         u = f"rng.random({across})"
         text = self.printer({**self.names, "rng.random": u})(quantile)
-        function, _, inside = text.partition("(")
+        function = text.partition("(")[0]
         given = [f"np.asarray({self.scalar(a)}, dtype=np.float64)" for a in arguments]
         over = ["_" + quantile.name] if function == "_over" else []
         return function, [*over, u, *given]
@@ -373,7 +373,9 @@ def _letter(name: str, x: Expr, kind: str) -> Expr:
     if kind in _MATRICES:
         return sp.Symbol(name, commutative=False)
     known = {"positive": True} if kind in ("uniform", "gamma", "tilted") else {"real": True}
-    return Component(name, x.size, **known) if isinstance(x, Component) else sp.Symbol(name, **known)
+    return (
+        Component(name, x.size, **known) if isinstance(x, Component) else sp.Symbol(name, **known)
+    )
 
 
 def _outermost(e: Expr) -> list[Expr]:

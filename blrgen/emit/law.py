@@ -133,9 +133,13 @@ def _kept(kept: list[str], main: str) -> list[str]:
 
 def _draw_rows(law: Lowered, names: dict[str, str], main: str, jitted: bool) -> list[str]:
     rows = Rows(
-        f"{main}.shape", 12, {**names, main: main}, lambda own: MethodPrinter(own, jitted), f"{main}.dtype",
-        first=law.first,
-    )  # fmt: skip
+        f"{main}.shape",
+        12,
+        {**names, main: main},
+        lambda own: MethodPrinter(own, jitted),
+        f"{main}.dtype",
+        law.first,
+    )
     rows.reserve([main, "values", "index", "real", "rng", "self"])
     for step in law.steps:
         value = rows.step(step)

@@ -53,7 +53,9 @@ def sampler_of(geometry: Geometry, working: bool = True) -> Sampler:
     many = len(declared_order(geometry)) > 1
     main = fill(
         "draws/function.py.jinja",
-        signature=call("def sample(", arguments, f") -> {'tuple[Array, ...]' if many else 'Array'}:"),
+        signature=call(
+            "def sample(", arguments, f") -> {'tuple[Array, ...]' if many else 'Array'}:"
+        ),
         summary=f"Return draws of {', '.join(x.name for x in declared_order(geometry))}.",
         body=code,
     )

@@ -99,13 +99,17 @@ class Density:
         return np.tensordot(self.nodes.weights[there], values[there], axes=1)
 
 
-def density_at(family: Family, ring: Ring, turn: tuple[int, int]) -> Density | None:
+def density_at(
+    family: Family, ring: Ring, turn: tuple[int, int], spread: int = 0
+) -> Density | None:
     """The density at a size and point; None where there are too many dimensions."""
     here = point_inside(family, sizes_at(family, turn[0]), turn[1])
     try:
-        found = Density(family, exponent_of(family, ring), here)
+        found = Density(family, exponent_of(family, ring), here, spread)
     except TooMany:
         return None
+    if spread:
+        return found
     return found if found.nodes.error <= SETTLED else None
 
 

@@ -25,6 +25,7 @@ _DROP = 50.0  # logarithm of the mass that is left out
 _NODES = {0: 0, 1: 401, 2: 81, 3: 61}  # by the number of coordinates summed by trapezoids
 _HERMITE = 5  # exact up to degree 9
 _TIGHT = 1e-9
+_FAINT = 25.0  # logarithm of the mass without which distribution functions do
 SETTLED = 1e-6  # of half the nodes; that of all of them is about its square
 _TERMS = 500  # of a sum over integers
 
@@ -176,17 +177,16 @@ class _Gauss:
     def log_mass(self, outer: Array) -> Array:
         """c + ½bᵀP⁻¹b − ½log|P| + (n/2)log 2π."""
         good, c, b, p = self.usable(outer)
-        _, log_det = np.linalg.slogdet(p)
-        mean = np.linalg.solve(p, b[..., None])[..., 0]
-        bend = np.einsum("mi,mi->m", b, mean) / 2
-        value = c + bend - log_det / 2 + len(self.block) * np.log(2 * np.pi) / 2
-        return np.where(good, value, -np.inf)
+        return np.where(good, _log_gaussian(c, b, p), -np.inf)
 
     def expand(self, places: Array, logs: Array, odd: Array) -> tuple[Array, Array, Array]:
         """Hermite nodes around the mean of the block, for every place outside it."""
         n = len(self.block)
-        good, _, b, p = self.usable(places)
+        good, c, b, p = self.usable(places)
         good &= np.isfinite(logs)
+        if self.spread:  # no nodes where there is no mass
+            mass = np.where(good, logs + _log_gaussian(c, b, p), -np.inf)
+            good &= mass > mass.max() - _FAINT
         places, logs, odd, b, p = places[good], logs[good], odd[good], b[good], p[good]
         grid, log_weight = self.standard(len(places))
         root = np.linalg.cholesky(p)
@@ -212,6 +212,14 @@ class _Gauss:
         grid = np.stack(np.meshgrid(*[x] * n, indexing="ij"), axis=-1).reshape(-1, n)
         weight = np.stack(np.meshgrid(*[w] * n, indexing="ij"), axis=-1).reshape(-1, n)
         return grid[None], np.log(weight).sum(axis=1)[None]
+
+
+def _log_gaussian(c: Array, b: Array, p: Array) -> Array:
+    """log ∫ exp(c + bᵀy − ½yᵀPy) dy."""
+    _, log_det = np.linalg.slogdet(p)
+    mean = np.linalg.solve(p, b[..., None])[..., 0]
+    bend = np.einsum("mi,mi->m", b, mean) / 2
+    return c + bend - log_det / 2 + b.shape[-1] * np.log(2 * np.pi) / 2
 
 
 class _Line:

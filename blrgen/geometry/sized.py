@@ -185,7 +185,7 @@ class Density:
         return exponent - top, top
 
     @cached_property
-    def _nodes(self) -> Any:
+    def nodes(self) -> Any:
         from blrgen.geometry.cubature import cubature
 
         here = Instance(self.point, self.sizes)
@@ -197,7 +197,7 @@ class Density:
         """e(x) at all points: an array, or a list of them for a vector."""
         import numpy as np
 
-        names = {**_doubles(self.point), self.family.variable.name: self._nodes.x}
+        names = {**_doubles(self.point), self.family.variable.name: self.nodes.x}
         with np.errstate(all="ignore"):
             found = Instance(names, self.sizes).value(e)
         return found
@@ -207,7 +207,7 @@ class Density:
         """The probability of every point."""
         import numpy as np
 
-        mass = self._nodes.w * np.exp(self._table[0])
+        mass = self.nodes.w * np.exp(self._table[0])
         return mass / np.sum(mass)
 
     @cached_property
@@ -215,7 +215,7 @@ class Density:
         import numpy as np
 
         exponent, top = self._table
-        return float(top + np.log(np.sum(self._nodes.w * np.exp(exponent))))
+        return float(top + np.log(np.sum(self.nodes.w * np.exp(exponent))))
 
     @cached_property
     def statistics(self) -> list[Any]:

@@ -40,15 +40,9 @@ def integrate(problem: Problem) -> Integral | None:
     return Integral(
         value + uniform_cumulant(0, sp.expand(a * width)),
         "exponential integral",
-<<<<<<< HEAD
         f"∫ exp(a {name}) d{name} from {low} to {high} is exp(a·{low})(eʷ − 1)/a with "
         f"w = a·({width}), the length at a = 0",
-        sampler=low + width * draw("uniform") if a == 0 else None,
-=======
-        f"∫ exp(a {x}) d{x} from {low} to {high} is exp(a·{low})(eʷ − 1)/a with w = a·({width}), "
-        "the length at a = 0",
         sampler=low + width * (draw("uniform") if a == 0 else draw("tilted", a * width)),
->>>>>>> 182779e (wip)
     )
 
 

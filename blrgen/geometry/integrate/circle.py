@@ -31,14 +31,18 @@ def integrate(problem: Problem) -> Integral | None:
     if single is not None:
         size, angle = single
         square = sp.expand(size**2)
-    turn = angle + draw("vonmises", size) - low
+    if problem.sign(size) != 1:
+        size, angle = sp.sqrt(sp.expand(a**2 + b**2)), sp.atan2(b, a)
+    turn = (angle + draw("vonmises", size)) / k - low
+    if k != 1:  # k equal arcs
+        turn += 2 * sp.pi / k * sp.floor(k * draw("uniform"))
     turn -= 2 * sp.pi * sp.floor(turn / (2 * sp.pi))
     return Integral(
         problem.constant + sp.log(2 * sp.pi) + log_kernel(0, square),
         "circular integral",
         "∫ exp(a cos x + b sin x) dx over a turn is 2π I₀(κ), κ² = a² + b²; "
         "Iₙ(κ)/κⁿ is whole in κ², and 1/(2ⁿ n!) at 0",
-        sampler=low + turn if k == 1 and problem.sign(size) == 1 else None,
+        sampler=low + turn,
     )
 
 

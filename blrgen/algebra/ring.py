@@ -11,6 +11,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.bessel import in_ratios
 from blrgen.algebra.calculus import gradient, jacobian
 from blrgen.algebra.components import Component, size_of, total
 from blrgen.algebra.ranks import DIM, SymMat, T, Vec, like, logdet, shape_of, symmat, trace, vec
@@ -173,7 +174,7 @@ class Components:
 
     def tidy(self, x: Expr) -> Expr:
         """Multiplied out; a quotient by a sum stays one term."""
-        return sp.Add(*[self._term(t) for t in sp.Add.make_args(x)])
+        return sp.Add(*[self._term(t) for t in sp.Add.make_args(in_ratios(x))])
 
     @staticmethod
     def _term(t: Expr) -> Expr:

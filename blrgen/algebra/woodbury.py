@@ -109,15 +109,31 @@ def _linear(equations: list[Expr], unknowns: list[Expr], tidy: Tidy) -> dict[Exp
 
 
 def numbers_apart(x: Expr) -> Expr:
-    """Divisors of a vector's terms with what varies taken out: a_k − c a_k as a_k (1 − c)."""
-    terms = []
+    """A vector's terms, each in lowest terms and with what varies taken out of its divisor.
+
+    (r_k (1 − c) + a_k t)/(b_k − c b_k) is r_k/b_k + a_k t/(b_k (1 − c)).
+    """
+    groups: dict[tuple[Expr, Expr], Expr] = {}
     for term in sp.Add.make_args(x):
         over, under = sp.fraction(term)
-        parts = [
-            sp.factor_terms(f) if f.is_Add and varies(f) else f for f in sp.Mul.make_args(under)
-        ]
-        terms.append(over / sp.Mul(*parts))
-    return sp.Add(*terms)
+        if width(over) > WIDE:
+            return x
+        for part in sp.Add.make_args(sp.expand(over)):
+            body = sp.Mul(*[f for f in sp.Mul.make_args(part) if varies(f)])
+            key = (body, under)
+            groups[key] = groups.get(key, sp.S.Zero) + part / body
+    return sp.Add(*[body * _taken_out(lowest(w / under)) for (body, under), w in groups.items()])
+
+
+def _taken_out(x: Expr) -> Expr:
+    over, under = sp.fraction(x)
+    parts = [sp.factor_terms(f) if f.is_Add and varies(f) else f for f in sp.Mul.make_args(under)]
+    for i, f in enumerate(sp.Mul.make_args(sp.Mul(*parts))):
+        if f.is_Add and f.as_coeff_Add()[0].is_negative:  # 1 − c reads better than c − 1
+            under = sp.Mul(*parts)
+            rest = [g for k, g in enumerate(sp.Mul.make_args(under)) if k != i]
+            return -over / sp.Mul(sp.Add(*[-a for a in f.args]), *rest)
+    return over / sp.Mul(*parts)
 
 
 def lowest(x: Expr) -> Expr:

@@ -112,7 +112,7 @@ class ElementwiseWriter(Writer):
     @property
     def guarded(self) -> tuple[Variable, ...]:
         """The states whose domain a step must not leave."""
-        return guarded(self.derivation, self.plan.states)
+        return guarded(self.derivation, self.plan.states, self.coupled)
 
     def uses_shaped(self) -> bool:
         asked = any(k == "mean" for k, _ in self.program.posterior)

@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from blrgen.emit.elementwise import ElementwiseWriter
 
 
-def guarded(derivation: Derivation, states: tuple[Variable, ...]) -> tuple[Variable, ...]:
-    """The states that are looked at after a step: all of them, where one has an end."""
+def guarded(
+    derivation: Derivation, states: tuple[Variable, ...], coupled: bool = False
+) -> tuple[Variable, ...]:
+    """The states that are looked at after a step: all of them, where one has an end.
+
+    Where components are coupled, one that is not finite spoils all of them.
+    """
     if "precision" in dict(derivation.rule.posterior):
         return ()
     ended = any(v.lower is not None or v.upper is not None for v in states)
-    return tuple(v for v in states if v.type != SCALAR) if ended else ()
+    return tuple(v for v in states if v.type != SCALAR) if ended or coupled else ()
 
 
 def numbers(writer: ElementwiseWriter) -> tuple[Variable, ...]:
-    """The states beside the vectors that are numbers and have an end."""
-    if not (writer.coupled and writer.guarded):
-        return ()
-    return tuple(v for v in writer.scalar_states if v.lower is not None or v.upper is not None)
+    """The states beside the vectors that are numbers."""
+    return tuple(writer.scalar_states) if writer.coupled and writer.guarded else ()
 
 
 def before_step(writer: ElementwiseWriter) -> list[str]:

@@ -210,7 +210,7 @@ def _quantities(program: Program) -> str:
     if any("t" in n.names(s.expr) for s in program.statements):
         known.append("t counts steps from 1")
     called = {x.name for s in program.statements for x in n.walk(s.expr) if isinstance(x, n.Call)}
-    if called & {"bessel_quotient", "bessel_slope"}:
+    if called & {"bessel_quotient", "bessel_slope", "bessel_bend"}:
         known.append("R_ν(x) is the ratio I_(ν+1)(x)/I_ν(x) of Bessel functions")
     if "bessel_bend" in called:
         known.append("U_ν(x) is R_ν(x)/x − R_(ν+1)(x)/x")

@@ -30,6 +30,7 @@ Value = Any
 _STEPS = 400
 _HALVINGS = 60
 _NEARLY = mpmath.mpf(10) ** -24  # of |μ − μ(λ)|² in units of F
+_SPARE = 20  # digits more: where F is nearly singular, A − ⟨λ, μ⟩ hardly changes
 _FACTOR = 8  # the most by which a one-sided parameter changes in a step
 
 
@@ -46,6 +47,13 @@ def natural_of_mean(
     geometry: Geometry, sizes: Mapping[Expr, int], mean: list[Value], fixed: Mapping[str, Value]
 ) -> Found:
     """λ with μ(λ) = mean: a number or a list for each natural parameter."""
+    with mpmath.workdps(mpmath.mp.dps + _SPARE):
+        return _searched(geometry, sizes, mean, fixed)
+
+
+def _searched(
+    geometry: Geometry, sizes: Mapping[Expr, int], mean: list[Value], fixed: Mapping[str, Value]
+) -> Found:
     here = Instance(fixed, sizes)
     now, count = [_start(p, here) for p in geometry.family.natural], 0
     system = _System(geometry, sizes, mean, fixed)

@@ -472,6 +472,20 @@ class Lowering(MatrixLowering, AverageLowering):
             raise UserError(f"no target can compute {x}", where=self.where, why=f"order {order}")
         return n.Call(f"multipolygamma_{order}", tuple(self.visit(a) for a in rest))
 
+    def visit_bessel_ratio(self, x: Expr) -> n.Node:
+        return self._at_root("bessel_quotient", x)
+
+    def visit_bessel_drop(self, x: Expr) -> n.Node:
+        return self._at_root("bessel_bend", x)
+
+    def visit_bessel_slope_of(self, x: Expr) -> n.Node:
+        return self._at_root("bessel_slope", x)
+
+    def _at_root(self, name: str, x: Expr) -> n.Node:
+        """A function of s = κ² as one of κ."""
+        order, s = x.args
+        return n.Call(name, (self.visit(order), self.visit(sp.sqrt(s))))
+
     def visit_steadier(self, x: Expr) -> n.Node:
         """Two forms of one number; the one with the smaller terms."""
         new, plain, size, before = (self.visit(a) for a in x.args)

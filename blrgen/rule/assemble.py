@@ -21,7 +21,7 @@ from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.rule.arrange import arrange
 from blrgen.rule.by_inputs import by_inputs
 from blrgen.rule.data import data_quantities, with_hyperparameters
-from blrgen.rule.divisors import divisors
+from blrgen.rule.divisors import divisors, spelled
 from blrgen.rule.gather import gathered
 from blrgen.rule.lines import exact_lines
 from blrgen.rule.quantities import hyper, probe_quantity, state
@@ -161,14 +161,14 @@ def _updates(
     shared = "divisor that the terms of F⁻¹ share"
     if not isinstance(geometry.ring, Matrix):
         named = divisors(geometry.ring, values, taken)
-        made = [Assignment(s.name, divisor) for divisor, s in named.items()]
+        spelling = spelled(named, taken)
+        made = [Assignment(s.name, divisor) for s, divisor in spelling]
         made += [
             Assignment(f"{x.name}_next", arrange(value.xreplace(named), [RHO]))
             for x, value in exact.working_next
         ]
         letters = [
-            Quantity(s.name, "intermediate", geometry.ring.rank(s), s, shared)
-            for s in named.values()
+            Quantity(s.name, "intermediate", geometry.ring.rank(s), s, shared) for s, _ in spelling
         ]
         return made, letters
     taken = taken | {f"{x.name}_next" for x, _ in exact.working_next}

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.bessel import RATIOS
 from blrgen.algebra.components import total, varies
 from blrgen.algebra.ring import Ring
 
@@ -37,6 +38,22 @@ def divisors(ring: Ring, expressions: Sequence[Expr], taken: set[str]) -> dict[E
     return _named(long, taken)
 
 
+def spelled(named: dict[Expr, Expr], taken: set[str]) -> tuple[tuple[Expr, Expr], ...]:
+    """Each letter and what it stands for; κ = √s for the arguments of Bessel functions."""
+    out: list[tuple[Expr, Expr]] = []
+    roots: dict[Expr, Expr] = {}
+    for expr, letter in named.items():
+        if isinstance(expr, RATIOS):
+            order, s = expr.args
+            name = f"kappa{len(roots) + 1 if roots else ''}"
+            if s not in roots and not s.is_Symbol and name not in taken:
+                roots[s] = sp.Symbol(name, nonnegative=True)
+                out.append((roots[s], sp.sqrt(s)))
+            expr = expr.func(order, roots[s] ** 2) if s in roots else expr
+        out.append((letter, expr))
+    return tuple(out)
+
+
 def _numbers(expressions: Sequence[Expr], taken: set[str]) -> dict[Expr, Expr]:
     """Divisors of vectors that are numbers made from sums over the components."""
     found: dict[Expr, None] = {}
@@ -45,7 +62,20 @@ def _numbers(expressions: Sequence[Expr], taken: set[str]) -> dict[Expr, Expr]:
             d = p.base
             if p.exp == -1 and d.is_Add and d.has(total) and not varies(d):
                 found[d] = None
-    return _named([d for d in found if sp.count_ops(d) > _SUMS], taken)
+    named = _named([d for d in found if sp.count_ops(d) > _SUMS], taken)
+    return {**_functions(expressions, taken), **named}
+
+
+def _functions(expressions: Sequence[Expr], taken: set[str]) -> dict[Expr, Expr]:
+    """Ratios of Bessel functions at sums over the components, each by its letter."""
+    found: dict[Expr, Expr] = {}
+    atoms = {f for x in expressions for f in x.atoms(*RATIOS)}
+    for f in sorted(atoms, key=sp.default_sort_key):
+        same = sum(s.name.startswith(f.letter) for s in found.values())
+        name = f"{f.letter}{same + 1 if same else ''}"
+        if name not in taken:
+            found[f] = sp.Symbol(name, positive=True)
+    return found
 
 
 def _named(long: list[Expr], taken: set[str]) -> dict[Expr, Expr]:

@@ -16,7 +16,7 @@ from blrgen.expect.probes import Subject
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of
 from blrgen.rule.arrange import arrange
-from blrgen.rule.divisors import divisors
+from blrgen.rule.divisors import divisors, spelled
 from blrgen.rule.gather import gathered
 from blrgen.rule.quantities import probe_quantity
 from blrgen.rule.rule import RHO, ExactRule, entropy_gradient
@@ -201,7 +201,7 @@ def _shortened(
         work = gathered(expressions, [RHO], _names(geometry), coefficients=coefficients)
         return work.values, work.named
     named = divisors(geometry.ring, expressions, set())
-    return tuple(x.xreplace(named) for x in expressions), tuple((s, d) for d, s in named.items())
+    return tuple(x.xreplace(named) for x in expressions), spelled(named, _names(geometry))
 
 
 def _names(geometry: Geometry) -> set[str]:

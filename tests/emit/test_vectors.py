@@ -69,6 +69,40 @@ def test_dirichlet_steps_by_the_inverse_metric(size: int, target: str) -> None:
             assert abs(found - should) <= allowed
 
 
+def sphere_metric(eta: Any) -> list[list[Any]]:
+    """F = T I + ηηᵀ (S − T)/κ²: T = R/κ across η and S = R′ along it; I/d without direction."""
+    d, e = len(eta), [mpmath.mpf(float(x)) for x in eta]
+    kappa = mpmath.sqrt(mpmath.fdot(e, e))
+    if kappa == 0:
+        return [[mpmath.mpf(i == j) / d for j in range(d)] for i in range(d)]
+    nu = mpmath.mpf(d) / 2 - 1
+    ratio = mpmath.besseli(nu + 1, kappa) / mpmath.besseli(nu, kappa)
+    across, along = ratio / kappa, 1 - ratio**2 - (d - 1) * ratio / kappa
+    bend = (along - across) / kappa**2
+    return [[(across if i == j else 0) + bend * e[i] * e[j] for j in range(d)] for i in range(d)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("size", [2, 3, 50])
+def test_von_mises_fisher_steps_by_the_inverse_metric(size: int, target: str) -> None:
+    rng = np.random.default_rng(size)
+    cls = made("von-mises-fisher", target)
+    for kappa in (0.0, 1e-9, 0.3, 6.0, 1000.0)[:: 2 if size > 9 else 1]:
+        eta = rng.standard_normal(size)
+        eta *= kappa / np.linalg.norm(eta)
+        r1 = rng.standard_normal(size) / (1 + kappa)
+        with mp.workdps(80):
+            exact = [mpmath.mpf(float(x)) for x in r1]
+            inverse = solved(sphere_metric(eta), exact)
+            wanted = [(1 - RHO) * mpmath.mpf(float(x)) - RHO * y
+                      for x, y in zip(eta, inverse, strict=True)]  # fmt: skip
+        after = eta.copy()
+        cls(after, rho=RHO).step(r1)
+        largest = max(map(abs, wanted))
+        for found, should in zip(after, wanted, strict=True):
+            assert abs(found - should) <= 2e-14 * largest
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_float32_stays_float32(target: str) -> None:
     alpha, r1 = np.array([0.5, 2.0, 7.0]), np.array([0.02, -0.01, 0.03])
@@ -104,7 +138,7 @@ def test_a_step_outside_is_undone(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ["dirichlet"])
+@pytest.mark.parametrize("name", ["dirichlet", "von-mises-fisher"])
 def test_the_source_is_the_rule_and_a_mistake_is_refuted(name: str, target: str) -> None:
     d = derive(name)
     source = emit(d, target)

@@ -11,6 +11,7 @@ from typing import Any
 import mpmath
 
 from blrgen.algebra.ring import Ring, ring_of
+from blrgen.check.limit import OutOfTime
 from blrgen.check.finding import NotChecked, Wrong, digits
 from blrgen.check.points import Point, at_zero, distinct, edges, interior
 from blrgen.core import Family
@@ -73,7 +74,7 @@ class Context:
             raise NotChecked("the density cannot be integrated, see above")
         try:
             return self._tables
-        except (UserError, Wrong):
+        except (UserError, Wrong, OutOfTime):
             self._broken = True
             raise
 

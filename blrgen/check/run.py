@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from blrgen.check.finding import NOT_CHECKED, Finding, NotChecked, Wrong
 from blrgen.check.limit import OutOfTime, limit
@@ -14,6 +14,7 @@ from blrgen.errors import InternalError, TooLarge, UserError
 
 if TYPE_CHECKING:
     from blrgen.check.context import Context
+    from blrgen.core import Family
 
 SECONDS = 30  # for one stage
 Progress = Callable[[str], None]
@@ -70,10 +71,22 @@ def _declared(path: str) -> Context | Finding:
 def _summary(context: Context) -> str:
     family = context.family
     statistics, working = len(family.statistics), len(family.working)
+    idle = ", ".join(p.name for p in family.fixed if p.symbol not in _used(family))
     return (
         f"{family.name}: {statistics} statistic{'s' * (statistics != 1)}, "
         f"{working} working parameter{'s' * (working != 1)}"
+        + (f"; no formula uses the known constant {idle}" if idle else "")
     )
+
+
+def _used(family: Family) -> set[Any]:
+    """The symbols in the formulas, supports and domains of a family."""
+    parameters = (*family.fixed, *family.natural, *family.working)
+    places = [*family.supports, *(p.domain for p in parameters)]
+    formulas = [*family.statistics, family.base_measure, family.log_partition]
+    formulas += [p.chart for p in parameters]
+    formulas += [e for s in places for e in (s.lower, s.upper)]
+    return {x for e in formulas if hasattr(e, "free_symbols") for x in e.free_symbols}
 
 
 def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:

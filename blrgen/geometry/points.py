@@ -163,6 +163,6 @@ def _support_points(support: Support, point: dict[Expr, Expr]) -> list[Expr]:
         return list(support.points)
     low, high = (sp.sympify(e).subs(point) for e in (support.lower, support.upper))
     if support.kind == "integers":
-        start = -3 if low == -sp.oo else low
+        start = sp.Integer(-3) if low == -sp.oo else low
         return [start + k for k in range(8) if start + k <= high]
     return [next(iter(p.values())) for p in _places(sp.Dummy("x"), (low, high), {})]

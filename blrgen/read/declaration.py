@@ -50,7 +50,7 @@ def load(path: Path, shown: str = "") -> Source:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise UserError(f"{shown} is too large", why=f"more than {MAX_BYTES} bytes")
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")  # some editors write a mark first
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise UserError(f"cannot read {shown}", why=why.lower()) from None

@@ -101,12 +101,34 @@ def read_support(text: str, names: Mapping[str, Expr] | None = None, *, where: s
     if _LISTED.fullmatch(stripped) and not _UNITS.fullmatch(plain):
         return _integers(stripped, names, where)
     body, size = _power(stripped)
+    if body.startswith("{") and re.search(r"\.\.\.|…", body):
+        raise UserError(
+            f"not a support: {_short(text)}", where=where,
+            why="whole numbers have no power: several counts are several variables"
+            if size and _LISTED.fullmatch(body)
+            else "a list with dots ends with its last point",
+            how='write "integers >= 0", "integers 0..n" or "{0, ..., n}"',
+        )  # fmt: skip
     if body.startswith("{") and body.endswith("}"):
         return Support("finite", _points(body, names, where), size=size, text=stripped)
     if _brackets(body):
         lower, upper, lower_open, upper_open = _interval(body, names, where)
         return Support("interval", (), lower, upper, size, stripped, lower_open, upper_open)
-    raise UserError(f"not a support: {_short(text)}", where=where, how=f"a support is {_SUPPORTS}")
+    raise _no_support(text, where)
+
+
+def _no_support(text: str, where: str) -> UserError:
+    """Every form there is; one that the text is close to comes first."""
+    from difflib import get_close_matches
+
+    known = {"integers": "integers >= 0", "integers >= 0": "integers >= 0", "simplex": "simplex",
+             "sphere": "sphere", "one-hot": "one-hot", "counts summing to n": "counts summing to n",
+             "real": "(-oo, oo)", "reals": "(-oo, oo)", "positive": "(0, oo)", "naturals":
+             "integers >= 0", "unit interval": "(0, 1)"}  # fmt: skip
+    near = get_close_matches(text.strip().lower(), known, n=1)
+    meant = f'did you mean "{known[near[0]]}"? ' if near else ""
+    what = f"not a support: {_short(text)}"
+    return UserError(what, where=where, how=f"{meant}a support is {_SUPPORTS}")
 
 
 _JOINT = re.compile(

@@ -26,6 +26,7 @@ from blrgen.read.functions import (
     Function,
     function,
 )
+from blrgen.read.suggest import other_name, suggestion
 from blrgen.read.text import mistake, scan
 
 Expr = Any
@@ -74,6 +75,10 @@ def syntax_tree(text: str, *, where: str = "") -> ast.expr:
     try:
         tree = ast.parse(text.lstrip(), mode="eval").body
     except SyntaxError as error:
+        end = len(text.rstrip()) - 1
+        if text[end] in "+-*/,(":
+            what = f"something is missing after {text[end]!r}"
+            raise mistake(what, text, end, where=where) from None
         column = min(indent + max((error.offset or 1) - 1, 0), len(text) - 1)
         raise mistake(
             "the expression cannot be read", text, column, where=where, why=_plain(error.msg)
@@ -179,8 +184,8 @@ class Reader:
             raise self.mistake(
                 f"{name!r} is a function", node, why="it needs an argument", how=f"write {name}(…)"
             )
-        known = [*self.names, *CONSTANTS, *FUNCTIONS]
-        raise self.mistake(f"unknown name {name!r}", node, how=did_you_mean(name, known))
+        how = suggestion(name, [*self.names, *CONSTANTS], FUNCTIONS)
+        raise self.mistake(f"unknown name {name!r}", node, how=how)
 
     def read_UnaryOp(self, node: ast.UnaryOp) -> Value:
         if not isinstance(node.op, (ast.USub, ast.UAdd)):
@@ -294,7 +299,7 @@ class Reader:
                 raise self.mistake(
                     f"{name!r} is not a function", node, how=f"write {name}*(…) for a product"
                 )
-            how = did_you_mean(name, FUNCTIONS)
+            how = other_name(name) or did_you_mean(name, FUNCTIONS)
             raise self.mistake(f"unknown function {name!r}", node, how=how)
         if self.elementwise and called.name in MATRIX_FUNCTIONS | COMPONENT_FUNCTIONS:
             raise self.mistake(

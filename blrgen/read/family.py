@@ -7,6 +7,7 @@ are not found here: geometry derives both and compares.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -267,6 +268,7 @@ class _Declaration:
             check_free(name, meaning, where, self.taken)
             usable = ("a fixed constant", meaning)
             earlier = {n: s for n, s in self.names.items() if self.taken[n] in usable}
+            self.check_order(name, section, entry["domain"], earlier, where)
             domain = read_domain(
                 entry["domain"], self.matrix_sizes | earlier, where=where,
                 bare=self.bare.get(name, "d"),
@@ -373,6 +375,20 @@ class _Declaration:
                 chart = value.expr
             found.append(Parameter(p.name, p.domain, p.symbol, chart))
         return tuple(found)
+
+    def check_order(
+        self, name: str, section: str, domain: Any, earlier: Mapping[str, Expr], where: str
+    ) -> None:
+        """Bounds use known constants and parameters that come before."""
+        words = set(re.findall(r"[A-Za-z_]\w*", domain)) if isinstance(domain, str) else set()
+        later = [n for n in self.section(section) if n in words and n not in earlier]
+        if later and later[0] != name:
+            raise UserError(
+                f"the domain of {name} uses {later[0]}, which comes after it", where=where,
+                why="bounds may use known constants and parameters that come before",
+                how=f"declare {later[0]} before {name}"
+                + (", and its statistic too" if section == "natural" else ""),
+            )  # fmt: skip
 
     def check_charts(self, natural: tuple[Parameter, ...], working: tuple[Parameter, ...]) -> None:
         """Working parameters are tied to the natural ones in one direction, completely."""

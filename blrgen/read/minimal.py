@@ -60,7 +60,9 @@ def _how(family: Family, relation: list[tuple[str, Any]]) -> str:
 def columns(family: Family, labels: Sequence[str], where: str, *, exact: bool) -> list[Column]:
     """1 and every component of every statistic, evaluated at points of the support."""
     rng = Random(20230717)
-    constants = {p.symbol: _constant(p, rng) for p in family.fixed}
+    constants: dict[Expr, Value] = {}
+    for p in family.fixed:  # bounds may use the constants before
+        constants[p.symbol] = _constant(p, rng, constants)
     if family.components is not None:
         return _by_components(family, labels, constants, rng, where, exact=exact)
     count = sum(_components(s) for s in family.statistics) + EXTRA
@@ -222,14 +224,15 @@ def _check_real(value: Value, label: str, point: Any, family: Family, where: str
         )  # fmt: skip
 
 
-def _constant(parameter: Parameter, rng: Random) -> Value:
+def _constant(parameter: Parameter, rng: Random, before: dict[Expr, Value]) -> Value:
     """Some value of a fixed constant in its domain."""
     domain = parameter.domain
     if not parameter.symbol.is_commutative or domain.kind in ("spd", "-spd", "matrix"):
         return _ranked(domain, rng)
-    value = _between(domain.lower, domain.upper, rng, {}, 0)
+    value = _between(domain.lower, domain.upper, rng, before, 0)
     if domain.whole:  # many, so that statistics can differ
-        most = None if domain.upper is None or domain.upper.is_infinite else int(domain.upper)
+        open_ended = domain.upper is None or domain.upper.is_infinite
+        most = None if open_ended else int(_substituted(domain.upper, before))
         return Fraction(int(value) + 40 if most is None else most)
     return value
 

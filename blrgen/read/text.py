@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,14 +48,12 @@ _REASONS = {
     "−": ("a minus sign of typography", "operators are ASCII", "write -"),
     "·": ("a product dot", "operators are ASCII", "write *"),
     "×": ("a product cross", "operators are ASCII", "write *"),
+    "∞": ("an infinity sign", "infinity is written with two letters", "write oo"),
+    "√": ("a root sign", "functions are called by name", "write sqrt(…)"),
+    "³": ("a superscript", "powers are written with two stars", "write **3"),
+    "⋅": ("a product dot", "operators are ASCII", "write *"),
     "²": ("a superscript", "powers are written with two stars", "write **2"),
-    "θ": ("a Greek letter", "names are ASCII", "write theta"),
     "λ": ("a Greek letter", "names are ASCII", "write lam"),
-    "η": ("a Greek letter", "names are ASCII", "write eta"),
-    "μ": ("a Greek letter", "names are ASCII", "write mu"),
-    "σ": ("a Greek letter", "names are ASCII", "write sigma"),
-    "δ": ("a Greek letter", "names are ASCII", "write delta"),
-    "π": ("a Greek letter", "names are ASCII", "write pi"),
 }
 
 
@@ -128,6 +127,14 @@ def _refused(text: str, at: int, where: str) -> UserError:
         return mistake(
             f"a control character (U+{ord(c):04X}) cannot stand here", text, at, where=where,
             why="an expression is one printable line",
+        )  # fmt: skip
+    name = unicodedata.name(c, "")
+    if name.startswith("GREEK SMALL LETTER ") and len(name.split()) == 4:
+        word = name.split()[-1].lower()
+        how = f"write {'lam' if word == 'lamda' else word}"
+        return mistake(
+            "a Greek letter cannot stand here", text, at, where=where, why="names are ASCII",
+            how=how,
         )  # fmt: skip
     what = f"the character {c!r} cannot stand here"
     why = "an expression is made of numbers, names, + - * / **, brackets and commas"

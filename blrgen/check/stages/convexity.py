@@ -10,7 +10,7 @@ from blrgen.check.context import Context
 from blrgen.check.finding import NotChecked, Wrong
 
 NAME = "convexity"
-NEEDS: tuple[str, ...] = ()
+NEEDS: tuple[str, ...] = ("minimality",)
 
 
 def run(context: Context) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from blrgen.check.context import Context
 from blrgen.check.finding import within
 
 NAME = "covariance"
-NEEDS: tuple[str, ...] = ()
+NEEDS: tuple[str, ...] = ("minimality",)
 
 
 def run(context: Context) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from blrgen.check.finding import Wrong, digits, within
 from blrgen.prove.density import DPS, Table
 
 NAME = "entropy gradient"
-NEEDS: tuple[str, ...] = ()
+NEEDS: tuple[str, ...] = ("minimality",)
 
 
 def run(context: Context) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from blrgen.check.stages.parametrisations import _exact
 from blrgen.prove.density import number
 
 NAME = "inverse mean"
-NEEDS: tuple[str, ...] = ()
+NEEDS: tuple[str, ...] = ("minimality",)
 TRIED = 2  # points; a search costs more than an evaluation
 
 

@@ -12,7 +12,7 @@ from blrgen.check.finding import NotChecked, within
 from blrgen.prove.density import number
 
 NAME = "parametrisations"
-NEEDS = ("charts",)
+NEEDS = ("minimality", "charts")
 
 
 def run(context: Context) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from blrgen.check.goodness import COUNT, LEVEL, SEED, compare
 from blrgen.errors import UserError
 
 NAME = "sampling"
-NEEDS: tuple[str, ...] = ()
+NEEDS: tuple[str, ...] = ("minimality",)
 
 
 def run(context: Context) -> tuple[str, str]:

@@ -11,8 +11,8 @@ from typing import Any
 import mpmath
 
 from blrgen.algebra.ring import Ring, ring_of
-from blrgen.check.limit import OutOfTime
 from blrgen.check.finding import NotChecked, Wrong, digits
+from blrgen.check.limit import OutOfTime
 from blrgen.check.points import Point, at_zero, distinct, edges, interior
 from blrgen.core import Family
 from blrgen.errors import InternalError, UserError

@@ -82,7 +82,7 @@ def _summary(context: Context) -> str:
 def _used(family: Family) -> set[Any]:
     """The symbols in the formulas, supports and domains of a family."""
     parameters = (*family.fixed, *family.natural, *family.working)
-    places = [*family.supports, *(p.domain for p in parameters)]
+    places: list[Any] = [*family.supports, *(p.domain for p in parameters)]
     formulas = [*family.statistics, family.base_measure, family.log_partition]
     formulas += [p.chart for p in parameters]
     formulas += [e for s in places for e in (s.lower, s.upper)]

@@ -38,7 +38,10 @@ def mean_of_slopes(
     if stem is None:
         return None
     variable = geometry.family.variable
-    rows = [[sp.S.One, *(t.subs(variable, p) for t in geometry.family.statistics)] for p in points]
+    rows = [
+        [sp.S.One, *(_number(t.subs(variable, p)) for t in geometry.family.statistics)]
+        for p in points
+    ]
     size: dict[Expr, Expr] = {}  # weight → D_S² exp(b_S)
     slopes: dict[Expr, Expr] = {}
     for chosen in combinations(range(len(points)), n + 1):
@@ -54,6 +57,11 @@ def mean_of_slopes(
         sp.expand(sp.Add(*[w * y[i] for w, y in slopes.items()])) for i in range(1, n + 1)
     )
     return gradient, {w: 1 / value for w, value in total.items()}
+
+
+def _number(value: Expr) -> Expr:
+    """log 8 as 3 log 2: what is proportional is seen to be."""
+    return sp.expand_log(value, force=True, factor=True)
 
 
 def _ratio(above: Expr, below: Expr) -> Expr:
@@ -75,7 +83,7 @@ def by_probabilities(
         named[name] = 1 / sp.Add(*[sp.exp(sp.expand(other - own)) for other in levels])
     rows = []
     for i, t in enumerate(statistics, 1):
-        values = [t.subs(variable, p) for p in points]
+        values = [_number(t.subs(variable, p)) for p in points]
         centre = sp.Symbol(f"{mean}{i}", real=True)
         named[centre] = sp.Add(*[w * v for w, v in zip(weights, values, strict=True)])
         rows.append([v - centre for v in values])

@@ -102,7 +102,10 @@ def page_of(derivation: Derivation, *, complete: bool = False) -> Page:
         title=derivation.recipe.title if derivation.recipe else RULE_TITLE,
         facts=_facts(derivation),
         lines=tuple(lines if complete else _changed(lines, reading)),
-        commands=tuple(_command(rule, k, reading) for k in range(len(rule.assignments))),
+        commands=tuple(
+            _command(rule, k, reading, _support_sizes(derivation))
+            for k in range(len(rule.assignments))
+        ),
         posterior=tuple(
             (name, arrange(e, reading, _square(rule, name, e))) for name, e in rule.posterior
         ),
@@ -191,14 +194,22 @@ def rank_of_result(rule: Rule, name: str) -> str:
     return ""
 
 
-def _command(rule: Rule, k: int, reading: Reading) -> Command:
+def _support_sizes(derivation: Derivation) -> set[str]:
+    """The names of the variable's sizes: a rule of numbers alone may use them too."""
+    words = [
+        w for s in derivation.family.supports for size in s.size for w in re.split("[+-]", size)
+    ]
+    return {w for w in words if w.isidentifier()}
+
+
+def _command(rule: Rule, k: int, reading: Reading, sizes: set[str]) -> Command:
     assignment = rule.assignments[k]
     matrix = rank_of_result(rule, assignment.name) in ("symmetric", "matrix")
     left = arrange(_symbol(rule, assignment.name), reading)
     base = assignment.name.removesuffix("_next")
     right = arrange(assignment.expr, reading, matrix, base)
     formula = Formula(left, "=", right)
-    _check_names(rule, k)
+    _check_names(rule, k, sizes)
     text = ascii(assignment.expr, reading=reading, matrix=matrix, first=base)
     return Command(assignment.stage, formula, assignment.name, text)
 
@@ -217,9 +228,9 @@ def _sizes_of(x: Expr) -> set[str]:
     return {str(s) for size in getattr(x, "shape", ()) for s in size.free_symbols}
 
 
-def _check_names(rule: Rule, k: int) -> None:
+def _check_names(rule: Rule, k: int, sizes: set[str]) -> None:
     """An assignment may use declared names and results above it, nothing else."""
-    declared = {q.name for q in rule.quantities if q.kind != "intermediate"} | {"t", "d"}
+    declared = {q.name for q in rule.quantities if q.kind != "intermediate"} | {"t", "d"} | sizes
     declared |= {n for q in rule.quantities for n in _sizes_of(q.symbol)}
     known = declared | {a.name for a in rule.assignments[:k]}
     a = rule.assignments[k]

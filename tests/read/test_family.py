@@ -145,7 +145,7 @@ CHANGES = [
     ("loggamma(eta1)", "loggamma(eta3)", 7, "'eta1'"),
     ("loggamma(eta1)", "loggamma(x)", 7, "unknown name 'x'"),
     ("loggamma(eta1)", "loggamma(a)", 7, "unknown name 'a'"),
-    ('eta1 = "(0, oo)"', 'eta1 = "(0, eta2)"', 10, "unknown name 'eta2'"),
+    ('eta1 = "(0, oo)"', 'eta1 = "(0, eta2)"', 10, "uses eta2, which comes after it"),
     ('eta1 = "(0, oo)"', 'eta1 = { domian = "(0, oo)" }', 10, "did you mean 'domain'"),
     ('eta1 = "(0, oo)"', 'eta1 = { working = "a" }', 10, "no domain"),
     ('eta1 = "(0, oo)"', "eta1 = 1", 10, "must be text"),

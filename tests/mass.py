@@ -3,14 +3,15 @@
 Only the declaration enters: T, h and the support.  An interval is cut where an absolute
 value turns and where the density is highest; each piece is measured from its outer end, so
 that x = end ± y is put into the formulas before they become numbers, and is summed by the
-double exponential rule in y until two step sizes agree to 1e-12, the finer then to twice as many digits.  Sums over integers end where their
-terms do.
+double exponential rule in y until two step sizes agree to 1e-12: the finer is then right to
+about twice as many digits.  Sums over integers end where their terms do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -88,7 +89,7 @@ def _pieces(family: Family, known: dict[Expr, Expr], natural: list[Expr]) -> lis
     cuts = _cuts(family, known, natural, low, high)
     ends = [low, *cuts, high]
     found = []
-    for a, b in zip(ends, ends[1:], strict=False):
+    for a, b in pairwise(ends):
         # measured from the outer end: where a density may be singular
         from_right = a in cuts and b.is_finite
         start, sign = (b, -1) if from_right else ((a, 1) if a.is_finite else (b, -1))
@@ -203,7 +204,7 @@ def _piece(at: Callable[[Any], Row], length: Expr) -> list[Row]:
         ):
             break
         before = (total, second)
-        count = int(round((high - low) / step))
+        count = round((high - low) / step)
         rows += [node(low + step * (k + mpmath.mpf(1) / 2)) for k in range(count)]
         step /= 2
     log_step = mpmath.log(step)

@@ -34,7 +34,7 @@ def geometry(name: str) -> Any:
 
 
 def between(p: Parameter, point: dict[Any, Any], share: sp.Rational, edge: int = 0) -> Any:
-    """A number of the domain: `share` > 0 from an end, or near it (edge 1 the lower, 2 the upper)."""
+    """A number of the domain: `share` > 0 from an end, or near one (1 the lower, 2 the upper)."""
     low, high = (sp.sympify(e if e is not None else s).subs(point)
                  for e, s in ((p.domain.lower, -sp.oo), (p.domain.upper, sp.oo)))  # fmt: skip
     if p.domain.whole:

@@ -61,7 +61,7 @@ class NotChecked(Exception):
 def shown(value: Any) -> str:
     """A coordinate of a point: exact when short, else twelve digits."""
     text = str(value)
-    if len(text) <= 14:
+    if len(text) <= 14 or isinstance(value, str):
         return text
     import mpmath
 

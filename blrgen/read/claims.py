@@ -19,7 +19,7 @@ from typing import Any
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.read.declaration import Source, expect, formula_text, known_keys
-from blrgen.read.expression import parse
+from blrgen.read.expression import parse_ranked
 
 Expr = Any
 
@@ -68,6 +68,7 @@ def _claims(
     names = {p.name: p.symbol for p in parameters}
     if key == "inverse_mean":
         names = {p.name: p.symbol for p in family.fixed} | {s.name: s for s in mean_symbols}
+    names = {s.name: s for s in _sizes(family)} | names
     count = len(family.natural)
     entries: list[tuple[tuple[int, ...], Any]]
     if key in SCALARS:
@@ -80,7 +81,10 @@ def _claims(
     found = []
     for index, text in entries:
         formula = formula_text(text, key, where)
-        expr = parse(formula, names, where=where, elementwise=family.elementwise)
+        expr = parse_ranked(
+            formula, names, where=where, elementwise=family.elementwise,
+            components=family.components is not None,
+        ).expr  # fmt: skip
         found.append(Claim(key, index, formula, expr, where))
     return found
 
@@ -93,3 +97,12 @@ def _row(given: Any, count: int, key: str, where: str) -> list[Any]:
             how="give one a statistic, in their order",
         )  # fmt: skip
     return row
+
+
+def _sizes(family: Family) -> list[Expr]:
+    """d or K, of which a formula may be one."""
+    from blrgen.geometry.instance import size_symbols
+
+    if family.components is not None:
+        return sorted(family.components.free_symbols, key=str)
+    return size_symbols(family)

@@ -13,6 +13,7 @@ from typing import Any
 
 import mpmath
 
+from blrgen.check import claims_at_sizes
 from blrgen.check.claimed import derived, measured
 from blrgen.check.context import Context
 from blrgen.check.double import in_double
@@ -61,11 +62,14 @@ def _checked(context: Context, claim: Claim) -> tuple[str, str]:
         return level, "equals the derived form"
     if not count:
         raise NotChecked("neither a closed form nor a number to compare with")
-    return "numeric", f"agrees with the density at {count} points"
+    kind = "what is derived" if claims_at_sizes.applies(context) else "the density"
+    return "numeric", f"agrees with {kind} at {count} points"
 
 
 def _against_density(context: Context, claim: Claim) -> int:
     """At how many points it agrees with the density's own numbers; 0 where there are none."""
+    if claims_at_sizes.applies(context):
+        return claims_at_sizes.compare(context, claim)
     try:
         tables = context.tables
     except (NotChecked, NotIntegrated):

@@ -33,7 +33,9 @@ def run(context: Context) -> tuple[str, str]:
 
 
 def _by_newton(context: Context) -> tuple[str, str]:
-    """Safeguarded Newton steps from the density's own means, at the first points."""
+    """The search from the density's own means, at the first points."""
+    from blrgen.check.by_sizes import way
+
     geometry, family = context.geometry, context.family
     gaps = []
     for point, table in context.tables[:TRIED]:
@@ -41,9 +43,9 @@ def _by_newton(context: Context) -> tuple[str, str]:
         found = geometry.natural_of_mean(table.means, fixed)
         shown = ", ".join(f"{k} = {v}" for k, v in point.items())
         if not found.converged:
-            raise NotChecked(f"Newton's steps did not converge from E[T] at {shown}")
+            raise NotChecked(f"no convergence from E[T] at {shown}: {found.reason}")
         for p, value in zip(family.natural, found.natural, strict=True):
             should = number(point[p.symbol])
             gaps.append(context.compare(f"{p.name} of E[T]", _exact(value), should, point))
-    how = f"Newton's steps; λ(E[T]) within {within(max(gaps))} of λ at {len(gaps)} numbers"
-    return "numeric", how
+    text = f"λ(E[T]) within {within(max(gaps))} of λ at {len(gaps)} numbers"
+    return "numeric", f"{way(context)}; {text}"

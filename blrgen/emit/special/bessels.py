@@ -9,6 +9,7 @@ from blrgen.emit.special.helper import Expr, Helper, rows
 
 STEPS, REACH = 9, 4  # steps down to a difference; x beyond its order from where it is another
 ORDERS, DEBYE = 16, 8  # by how much the order of a Bessel function is raised; terms there
+RAISED, TERMS, LARGE = 24, 9, 140  # the same for the slope; from where it is not raised
 
 
 def _bessel_tables() -> dict[str, str]:
@@ -35,9 +36,9 @@ def bessel_quotient() -> Helper:
         meaning,
         _bessel_tables(),
         ranges=((-2, 2), (-6, 6)),
-        near=((0.0, 0.5), (0.0, 16.5), (0.0, 100.0), (0.0, 1e5), (0.5, 30.0), (3.5, 25.0)),
+        near=((0.0, 0.5), (0.0, -0.5), (1.5, -20.0), (-0.5, -3.0), (0.0, 16.5), (0.0, 100.0), (0.0, 1e5), (0.5, 30.0), (3.5, 25.0)),
         says="besseli(n + 1, x)/(x besseli(n, x))",
-        reference=lambda order, x: _ratio_of_bessel(order, x) / x,
+        reference=lambda order, x: _ratio_of_bessel(order, x) / abs(x),
     )
 
 
@@ -54,22 +55,31 @@ def bessel_slope() -> Helper:
         import mpmath
 
         with mpmath.workdps(100):
-            ratio = _ratio_of_bessel(order, x)
+            ratio, x = _ratio_of_bessel(order, x), abs(x)
             return 1 - ratio**2 - (2 * order + 1) * ratio / x
 
-    slope, length = debye.table(debye.slope_polynomials(DEBYE))
-    ratio, _ = debye.table(debye.ratio_polynomials(DEBYE), length)
+    slope, length = debye.table(debye.slope_polynomials(TERMS))
+    ratio, _ = debye.table(debye.ratio_polynomials(TERMS), length)
     return Helper(
         "_bessel_slope",
         "bessel_slope",
         meaning,
-        {**_bessel_tables(), "length": str(length), "ratio": rows(ratio), "slope": rows(slope)},
-        ranges=((-2, 2), (-6, 6)),
-        near=((0.0, 0.5), (0.0, 10.0), (0.0, 100.0), (0.0, 1e5), (0.5, 30.0)),
+        {
+            "shift": str(RAISED),
+            "large": str(LARGE),
+            "rows": str(TERMS),
+            "length": str(length),
+            "ratio": rows(ratio),
+            "slope": rows(slope),
+        },
+        ranges=((-2, 3), (-6, 4)),
+        near=(
+            (0.0, 0.5), (0.0, 2.1), (0.0, 10.0), (0.0, 60.0), (0.0, 141.0), (0.0, 1e5),
+            (0.5, 30.0), (0.0, -3.0), (1.0, 200.0), (-0.5, 0.3), (-0.5, -5.0), (-0.5, 30.0),
+        ),
         says="the derivative of besseli(n + 1, x)/besseli(n, x)",
         reference=reference,
-        allowed=4.0 * ORDERS**2,  # each step down may double what is lost at large arguments
-    )
+    )  # fmt: skip
 
 
 def bessel_bend() -> Helper:
@@ -114,4 +124,12 @@ def bessel_bend() -> Helper:
 def _ratio_of_bessel(order: Any, x: Any) -> Any:
     import mpmath
 
-    return mpmath.besseli(order + 1, x) / mpmath.besseli(order, x)
+    x = abs(x)  # the ratio is odd in x, its derivative and R/x are even
+    with mpmath.workdps(mpmath.mp.dps + 5):
+        if x > 100 + order**2:  # mpmath sums the power series where the terms do not grow
+            return mpmath.besseli(order + 1, x) / mpmath.besseli(order, x)
+        return (
+            x / (2 * (order + 1))
+            * mpmath.hyp0f1(order + 2, x * x / 4, maxterms=10**6)
+            / mpmath.hyp0f1(order + 1, x * x / 4, maxterms=10**6)
+        )  # fmt: skip

@@ -77,3 +77,79 @@ class log_minus_multidigamma(sp.Function):  # type: ignore[misc]
     nargs = 2
     is_real = True
     is_positive = True
+
+
+class log_besselk(sp.Function):  # type: ignore[misc]
+    """log K_ν(x)."""
+
+    nargs = 2
+    is_real = True
+
+
+class besselk_ratio(sp.Function):  # type: ignore[misc]
+    """R = K_{ν+1}(x)/K_ν(x)."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class besselk_order(sp.Function):  # type: ignore[misc]
+    """∂log K_ν(x)/∂ν."""
+
+    nargs = 2
+    is_real = True
+
+
+class besselk_order_variance(sp.Function):  # type: ignore[misc]
+    """∂²log K_ν(x)/∂ν²."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class besselk_order_slope(sp.Function):  # type: ignore[misc]
+    """∂R/∂ν."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class besselk_tilt(sp.Function):  # type: ignore[misc]
+    """−∂²log K_ν(x)/∂ν∂x = ∂R/∂ν − 1/x."""
+
+    nargs = 2
+    is_real = True
+
+
+class besselk_spread(sp.Function):  # type: ignore[misc]
+    """1 + 2(ν+1)R/x − R²."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class besselk_turan(sp.Function):  # type: ignore[misc]
+    """R² − 2νR/x − 1."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class besselk_slope(sp.Function):  # type: ignore[misc]
+    """1 + (2ν+1)R/x − R² = −∂R/∂x."""
+
+    nargs = 2
+    is_real = True
+
+
+class besselk_curvature(sp.Function):  # type: ignore[misc]
+    """∂²log K_ν(x)/∂x²."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True

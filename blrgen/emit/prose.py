@@ -48,13 +48,29 @@ def unicode_name(name: str) -> str:
 _SPECIAL = {
     "digamma": "ψ({0})", "trigamma": "ψ′({0})", "polygamma_2": "ψ″({0})", "polygamma_3": "ψ‴({0})",
     "trigamma_rest": "(ψ′({0}) − 1/{0})", "log_minus_digamma": "(log({0}) − ψ({0}))",
-    "multitrigamma_rest": "(ψ′_d({0}) − {1}/{0})", "multipolygamma_0": "ψ_{1}({0})",
+    "multitrigamma_rest": "(ψ′_{1}({0}) − {1}/{0})", "multipolygamma_0": "ψ_{1}({0})",
     "multipolygamma_1": "ψ′_{1}({0})", "multigammaln": "log Γ_{1}({0})",
     "loggamma": "log Γ({0})", "log_beta": "log B({0}, {1})",
     "loggamma_ratio": "(log Γ({0} + {1}) − log Γ({0}))", "inverse_digamma": "ψ⁻¹({0})",
     "bessel_quotient": "(R_{0}({1})/{1})", "bessel_slope": "R_{0}′({1})",
     "bessel_bend": "U_{0}({1})",
+    "log_besselk": "log K_{0}({1})", "besselk_ratio": "Q_{0}({1})",
+    "besselk_order": "∂_ν log K_{0}({1})", "besselk_order_variance": "∂²_ν log K_{0}({1})",
+    "besselk_order_slope": "∂_ν Q_{0}({1})", "besselk_tilt": "(−∂_ν∂_x log K_{0}({1}))",
+    "besselk_slope": "(−Q_{0}′({1}))", "besselk_curvature": "∂²_x log K_{0}({1})",
+    "besselk_spread": "V_{0}({1})", "besselk_turan": "W_{0}({1})",
+    "log_minus_multidigamma": "({1}·log({0}) − ψ_{1}({0}))",
 }  # fmt: skip
+# What the letters above stand for, said where they are used.
+_LETTERS = (
+    (("bessel_quotient", "bessel_slope", "bessel_bend"),
+     "R_ν(x) is the ratio I_(ν+1)(x)/I_ν(x) of Bessel functions"),
+    (("bessel_bend",), "U_ν(x) is R_ν(x)/x − R_(ν+1)(x)/x"),
+    (("besselk_ratio", "besselk_order_slope", "besselk_slope", "besselk_spread", "besselk_turan"),
+     "Q_ν(x) is the ratio K_(ν+1)(x)/K_ν(x) of Bessel functions"),
+    (("besselk_spread",), "V_ν is 1 + 2(ν + 1)Q_ν/x − Q_ν²"),
+    (("besselk_turan",), "W_ν is Q_ν² − 2νQ_ν/x − 1"),
+)  # fmt: skip
 
 
 class UnicodePrinter(Printer):
@@ -210,10 +226,7 @@ def _quantities(program: Program) -> str:
     if any("t" in n.names(s.expr) for s in program.statements):
         known.append("t counts steps from 1")
     called = {x.name for s in program.statements for x in n.walk(s.expr) if isinstance(x, n.Call)}
-    if called & {"bessel_quotient", "bessel_slope", "bessel_bend"}:
-        known.append("R_ν(x) is the ratio I_(ν+1)(x)/I_ν(x) of Bessel functions")
-    if "bessel_bend" in called:
-        known.append("U_ν(x) is R_ν(x)/x − R_(ν+1)(x)/x")
+    known += [said for names, said in _LETTERS if called & set(names)]
     known.append("x⁺ is the next value of x")
     return wrapped(f"Here {'; '.join(known)}.")
 

@@ -47,6 +47,10 @@ def bessel_ratios(x: Expr) -> Expr:
 
     κ²T² = 1 − (2ν+1)T − S is used where the result is then better.
     """
+    if x.is_Add:  # what has no I in it stays as it is
+        own = [a for a in x.args if not a.has(sp.besseli)]
+        if own:
+            return sp.Add(*own) + bessel_ratios(x - sp.Add(*own))
     for at, (lowest, reach) in bessel_orders(x).items():
         forms: list[Expr] = []
         for base in (sp.expand(lowest + k) for k in range(min(reach, 4) + 1)):

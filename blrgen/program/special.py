@@ -31,6 +31,7 @@ from blrgen.algebra.named import (
 )
 from blrgen.core import Assignment
 from blrgen.program.bessel import bessel_orders, bessel_ratios, bessel_values, shorter
+from blrgen.program.besselk import besselk_forms, in_two, is_concerned
 from blrgen.program.cancelling import gaps_of_totals
 from blrgen.program.kernel import kernel_quotients
 
@@ -46,6 +47,11 @@ CALLS = {
     "inverse_digamma": "inverse_digamma", "multigammaln": "multigammaln",
     "multitrigamma_rest": "multitrigamma_rest",
     "log_minus_multidigamma": "log_minus_multidigamma",
+    **{name: name for name in (
+        "log_besselk", "besselk_ratio", "besselk_order", "besselk_order_variance",
+        "besselk_order_slope", "besselk_tilt", "besselk_spread", "besselk_turan",
+        "besselk_slope", "besselk_curvature",
+    )},
 }  # fmt: skip
 
 
@@ -58,7 +64,7 @@ _SPECIAL = (
 def special_forms(x: Expr) -> Expr:
     """An expression in the forms above; one without special functions as it is."""
     x = sp.sympify(x)
-    if not x.has(*_SPECIAL):
+    if not x.has(*_SPECIAL) and not is_concerned(x):
         return x
     if x.is_commutative is False:
         return _around_words(x)
@@ -67,6 +73,8 @@ def special_forms(x: Expr) -> Expr:
         x = bessel_ratios(x)
     if x.has(bessel_kernel):
         x = kernel_quotients(x)
+    if is_concerned(x):
+        x = besselk_forms(x)
     return _sums(x)
 
 
@@ -221,7 +229,7 @@ def in_few(*exprs: Expr) -> list[Expr]:
             one, two = sp.besseli(base, at), sp.besseli(base + 1, at)
             values = bessel_values(base, at, reach, one, two)
             out = [x.xreplace(values) for x in out]
-    return out
+    return in_two(*out)
 
 
 def opened(assignments: tuple[Assignment, ...], inputs: frozenset[str]) -> tuple[Assignment, ...]:

@@ -36,7 +36,17 @@ def bessel_quotient() -> Helper:
         meaning,
         _bessel_tables(),
         ranges=((-2, 2), (-6, 6)),
-        near=((0.0, 0.5), (0.0, -0.5), (1.5, -20.0), (-0.5, -3.0), (0.0, 16.5), (0.0, 100.0), (0.0, 1e5), (0.5, 30.0), (3.5, 25.0)),
+        near=(
+            (0.0, 0.5),
+            (0.0, -0.5),
+            (1.5, -20.0),
+            (-0.5, -3.0),
+            (0.0, 16.5),
+            (0.0, 100.0),
+            (0.0, 1e5),
+            (0.5, 30.0),
+            (3.5, 25.0),
+        ),
         says="besseli(n + 1, x)/(x besseli(n, x))",
         reference=lambda order, x: _ratio_of_bessel(order, x) / abs(x),
     )
@@ -67,10 +77,10 @@ def bessel_slope() -> Helper:
         {
             "shift": str(RAISED),
             "large": str(LARGE),
-            "rows": str(TERMS),
+            "rows": str(TERMS - 1),  # the first terms are written out
             "length": str(length),
-            "ratio": rows(ratio),
-            "slope": rows(slope),
+            "ratio": rows(ratio[:-length]),
+            "slope": rows(slope[:-length]),
         },
         ranges=((-2, 3), (-6, 4)),
         near=(
@@ -95,7 +105,7 @@ def bessel_bend() -> Helper:
         import mpmath
 
         with mpmath.workdps(100):
-            return (_ratio_of_bessel(order, x) - _ratio_of_bessel(order + 1, x)) / x
+            return (_ratio_of_bessel(order, x) - _ratio_of_bessel(order + 1, x)) / abs(x)
 
     return Helper(
         "_bessel_bend",
@@ -114,6 +124,7 @@ def bessel_bend() -> Helper:
             (0.0, 4.1),
             (-0.5, 3.0),
             (300.0, 290.0),
+            (0.0, -40.0),
         ),
         says="besseli(n + 1, x)/(x besseli(n, x)) - besseli(n + 2, x)/(x besseli(n + 1, x))",
         reference=reference,

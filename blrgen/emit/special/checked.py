@@ -25,7 +25,7 @@ from blrgen.emit.special.helpers import helper
 POINTS = 24
 _NUMPY = (
     "log", "log1p", "exp", "expm1", "sqrt", "abs", "minimum", "maximum", "where", "nan", "inf",
-    "floor", "errstate", "float32", "float64",
+    "floor", "errstate", "sinh", "arcsinh", "max", "ceil", "float32", "float64",
 )  # fmt: skip
 _BUILTINS = {"range": range, "type": type, "float": float, "int": int, "abs": abs, "bool": bool}
 
@@ -97,7 +97,7 @@ def points(known: Helper, dtype: Any) -> Iterator[tuple[float, ...]]:
             if k % 2:
                 reach = (max(reach[0], -1.5), min(reach[1], 2.0))
             x = 10 ** (reach[0] + share * (reach[1] - reach[0]))
-            point.append(-x if known.signed and k % 4 > 1 else x)
+            point.append(-x if i in known.signed and k % 4 > 1 else x)
         yield placed(known, tuple(point), dtype)
     with np.errstate(over="ignore"):
         near = [placed(known, p, dtype) for p in known.near]

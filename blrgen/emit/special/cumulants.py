@@ -53,7 +53,7 @@ def uniform_cumulant(order: int) -> Helper:
         },
         ranges=((-12, 2.5),),
         near=((2.999,), (-3.001,), (3.6,), (-4.4,), (4.6,), (30.0,)),
-        signed=True,
+        signed=(0,),
         says=f"derivative {order} of log((exp(x) - 1)/x)",
         reference=reference,
         allowed=4.0 if order < 3 else 64.0,

@@ -226,7 +226,7 @@ def inverse_digamma() -> Helper:
             "series": rows(reversed(co.midpoint_terms(7)), 12),
         },
         ranges=((-6, 2.8),),
-        signed=True,
+        signed=(0,),
         near=((2.0,), (1.9999999,), (-2.22,), (-1e200,), (709.0,)),
         says="the x > 0 with digamma(x) = y",
         reference=_inverse_of_digamma,

@@ -19,8 +19,8 @@ JITTED = '@njit(cache=True, error_model="numpy")'
 class Helper:
     """An emitted function.
 
-    `ranges` are the decades in which it is checked, one (low, high) an argument (a sign
-    before it when negative arguments count as well), `near` points that are checked too,
+    `ranges` are the decades in which it is checked, one (low, high) an argument (with either
+    sign for those in `signed`), `near` points that are checked too,
     `scale` what an error is compared with where the value may pass through zero and
     `reference` the value in mpmath where `meaning` has no number of its own; `allowed` is
     the error in roundings that a check lets pass.  `place` makes a point of a draw from the
@@ -33,7 +33,7 @@ class Helper:
     values: Mapping[str, str] = field(default_factory=dict)
     ranges: tuple[tuple[float, float], ...] = ((-12, 12),)
     near: tuple[tuple[float, ...], ...] = ()
-    signed: bool = False
+    signed: tuple[int, ...] = ()
     says: str = ""
     scale: Callable[..., Any] | None = None
     reference: Callable[..., Any] | None = None
@@ -48,6 +48,7 @@ class Helper:
             "decorator": JITTED if jitted else QUIET,
             "real": "type(x)" if jitted else "x.dtype.type",
             "where": "_where" if jitted else "np.where",
+            "largest": "width" if jitted else "np.max(width, initial=0)",
             **self.values,
         }
         name = f"special/{self.template}.py.jinja"
@@ -55,8 +56,7 @@ class Helper:
         arguments = re.findall(r"(\w+): Array", text.split("->")[0])
         if arguments:  # the array whose type all numbers take
             given["real"] = given["real"].replace("x", arguments[0])
-        if "far" in given:
-            given["far"] = given["far"].replace("{where}", given["where"])
+        given = {k: v.replace("{where}", given["where"]) for k, v in given.items()}
         return fill(name, **{k: given[k] for k in keys(name)})
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from blrgen.emit.special import bessels, cumulants, gammas, multivariate
+from blrgen.emit.special import besselk, bessels, cumulants, gammas, multivariate
 from blrgen.emit.special.helper import Helper
 
 
@@ -35,6 +35,7 @@ BUILDERS: dict[str, Callable[[], Helper]] = {
     "_multigammaln": multivariate.multigammaln,
     "_multitrigamma_rest": multivariate.multitrigamma_rest,
     "_log_minus_multidigamma": multivariate.log_minus_multidigamma,
+    **besselk.BUILDERS,
     "_where": where,
     "_either": either,
 }

@@ -14,7 +14,7 @@ from typing import Any
 from blrgen.emit.special import coefficients as co
 from blrgen.emit.special.helper import Expr, Helper
 
-RANGES = ((-8, 8), (0, 1.6))  # of what x is above (d − 1)/2, and of d
+RANGES = ((-8, 8), (0, 1.2))  # of what x is above (d − 1)/2, and of d
 
 
 def _at(above: float, size: float) -> tuple[float, float]:
@@ -42,7 +42,7 @@ def _helper(
     return Helper(
         name, "multivariate", meaning, values,
         ranges=more.pop("ranges", RANGES), place=_at,
-        near=((0.5, 1.0), (1.0, 2.0), (10.0, 5.0), (1e6, 3.0), (30.0, 40.0)),
+        near=((0.5, 1.0), (1.0, 2.0), (10.0, 5.0), (1e6, 3.0), (30.0, 33.0)),
         whole=(1,), says=says, **more,
     )  # fmt: skip
 
@@ -59,6 +59,10 @@ def multigammaln() -> Helper:
     return _helper(
         "_multigammaln", "log Γ_d(x)", "multigammaln(x, d)", "_loggamma(y)", meaning,
         sum="d(d − 1)/4 log π + Σ log Γ(y)", constant=co.decimal("quarter log pi"),
+        reference=lambda x, d: (
+            d * (d - 1) / 4 * mpmath.log(mpmath.pi)
+            + mpmath.fsum(mpmath.loggamma(x - mpmath.mpf(j) / 2) for j in range(int(d)))
+        ),
         scale=_parts(mpmath.loggamma),
     )  # fmt: skip
 
@@ -79,6 +83,9 @@ def multipolygamma(order: int) -> Helper:
     return _helper(
         f"_multipolygamma_{order}", f"{symbol}_d(x)", f"multipolygamma({order}, x, d)",
         f"{called}(y)", meaning, sum=f"Σ {symbol}(y)",
+        reference=lambda x, d: mpmath.fsum(
+            mpmath.polygamma(order, x - mpmath.mpf(j) / 2) for j in range(int(d))
+        ),
         scale=_parts(mpmath.digamma) if order == 0 else None,
     )  # fmt: skip
 

@@ -35,7 +35,8 @@ def integrate(problem: Problem) -> Integral | None:
     index = sp.cancel((a + 1) / p)
     value = problem.constant + sp.log(2) - sp.log(p)
     value += sp.expand(index / 2 * (sp.log(d) - sp.log(b)))
-    z = 2 * sp.sqrt(sp.expand(b * d))
+    ratio = sp.cancel(d / b)
+    z = 2 * (b * sp.sqrt(ratio) if ratio.is_positive else sp.sqrt(sp.expand(b * d)))
     half = index.is_Rational and index.q == 2
     value = sp.expand(value + _log_half(index, b, d, z)) if half else value + _log_k(index, z)
     return Integral(
@@ -91,7 +92,31 @@ def _canonical() -> Family:
 
 def order_slope(nu: Expr, z: Expr) -> Expr:
     """∂ log K_ν(z)/∂ν, which is E[log x] of the law with mass 2 K_ν(z): a number by quadrature."""
+    return _order_moment(1, nu, z)
+
+
+def order_square(nu: Expr, z: Expr) -> Expr:
+    """E[log² x] of the same law."""
+    return _order_moment(2, nu, z)
+
+
+def _order_moment(power: int, nu: Expr, z: Expr) -> Expr:
     from blrgen.numeric.nodes import raw_node
 
     family = _canonical()
-    return raw_node(family, family.statistics[0], (nu, z))
+    return raw_node(family, family.statistics[0] ** power, (nu, z))
+
+
+def order_power(node: Expr) -> int:
+    """Which power of log x a node of that law is the mean of; 0 for any other node."""
+    family = _canonical()
+    if type(node).family.statistics != family.statistics or node.integrand is None:
+        return 0
+    log = family.statistics[0]
+    return next((k for k in (1, 2) if node.integrand == log**k), 0)
+
+
+def log_of_law() -> tuple[Expr, tuple[Expr, ...]]:
+    """The logarithm of that law's variable, and its statistics."""
+    family = _canonical()
+    return family.statistics[0], family.statistics

@@ -126,29 +126,34 @@ def _commuting(f: Expr) -> bool:
     return all(s.is_commutative for s in f.free_symbols)
 
 
+def _shown(equation: Expr) -> str:
+    """An equation in a message; printing a long one takes longer than solving it."""
+    return str(equation) if sp.count_ops(equation) < _LARGE else "a long equation"
+
+
 def isolate(equation: Expr, unknown: Expr) -> Expr:
     """X from (… A X B …) = 0 with X in exactly one word."""
     if unknown.is_commutative:
         c1 = partial(equation, unknown)
         if not equation.is_commutative or c1.has(unknown):
-            raise InternalError(f"{equation} is not linear in {unknown}")
+            raise InternalError(f"{_shown(equation)} is not linear in {unknown}")
         return _quotient(-equation.subs(unknown, 0), c1)
     rest, holder = sp.S.Zero, None
     for word, coefficient in collect_words(equation).items():
         if unknown in word:
             if holder is not None or word.count(unknown) != 1 or coefficient.has(unknown):
-                raise InternalError(f"{unknown} stands in several words of {equation}")
+                raise InternalError(f"{unknown} stands in several words of {_shown(equation)}")
             holder = (coefficient, word)
         elif coefficient.has(unknown) or any(a.has(unknown) for a in word):
-            raise InternalError(f"{unknown} is hidden inside {equation}")
+            raise InternalError(f"{unknown} is hidden inside {_shown(equation)}")
         else:
             rest += coefficient * sp.Mul(*word)
     if holder is None:
-        raise InternalError(f"{unknown} does not occur in {equation}")
+        raise InternalError(f"{unknown} does not occur in {_shown(equation)}")
     coefficient, word = holder
     i = word.index(unknown)
     if any(len(set(shape_of(a) or ())) > 1 for a in (*word[:i], *word[i + 1 :])):
-        raise InternalError(f"a factor beside {unknown} has no inverse in {equation}")
+        raise InternalError(f"a factor beside {unknown} has no inverse in {_shown(equation)}")
     left = sp.Mul(*[a**-1 for a in reversed(word[:i])])
     right = sp.Mul(*[a**-1 for a in reversed(word[i + 1 :])])
     return normal(-left * rest * right / coefficient)

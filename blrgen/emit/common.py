@@ -64,9 +64,23 @@ def defaults(program: Program) -> tuple[list[str], list[str]]:
     arguments = [f"{name}: {kinds[name]}" for name in needed]
     hypers = sorted(program.of("hyper"), key=lambda v: v.default is not None)
     for v in hypers:
+        if is_derived(v):
+            arguments.append(f"{v.name}: float | None = None")
+            continue
         value = "" if v.default is None else f" = {number(v.default)}"
         arguments.append(f"{v.name}: float{value}")
     return arguments, needed
+
+
+def is_derived(v: Variable) -> bool:
+    """Whether a hyperparameter that is left out follows from others, or from a size."""
+    return v.default is not None and bool(n.names(v.default))
+
+
+def derived_assignment(v: Variable, names: dict[str, str]) -> str:
+    """self.n = float(d) if n is None else n."""
+    value = ScalarPrinter(names)(v.default or n.ZERO)
+    return f"self.{v.name} = float({value}) if {v.name} is None else {v.name}"
 
 
 def keyword_arguments(arguments: list[str]) -> str:
@@ -85,7 +99,11 @@ def number(node: n.Node) -> str:
 def hyper_assignments(program: Program) -> str:
     """self.alpha = alpha …, each line with its newline."""
     hypers = [v for v in program.of("hyper") if v.type == SCALAR]  # matrices are checked first
-    return "".join(f"        self.{v.name} = {v.name}\n" for v in hypers)
+    rows = [f"self.{v.name} = {v.name}" for v in hypers if not is_derived(v)]
+    if program.kind != LINEAR:
+        names = {v.name: f"self.{v.name}" for v in hypers}
+        rows += [derived_assignment(v, names) for v in hypers if is_derived(v)]
+    return "".join(f"        {row}\n" for row in rows)
 
 
 def hyper_dict(program: Program) -> str:
@@ -105,6 +123,11 @@ def check_method(program: Program) -> str:
     rows = []
     for v in (v for v in program.of("hyper") if v.type == SCALAR):
         test = condition(f"self.{v.name}", v.domain)
+        if test is None and (v.lower, v.upper) != (None, None):
+            if program.kind == LINEAR:
+                continue  # its ends are known where the sizes are: in a step
+            rows.append(_between(v, {h.name: f"self.{h.name}" for h in program.of("hyper")}))
+            continue
         if test is None:
             raise InternalError(f"the domain {v.domain!r} of {v.name} is not an interval")
         where = (v.domain or "(-oo, oo)").replace("oo", "inf")
@@ -113,6 +136,14 @@ def check_method(program: Program) -> str:
             f'    raise ValueError(f"{v.name} = {{self.{v.name}!r}} is outside {where}")',
         ]
     return fill("class/check.py.jinja", checks=indented("\n".join(rows) or "return", 8))
+
+
+def _between(v: Variable, names: dict[str, str]) -> str:
+    """A check against ends that are made of other hyperparameters."""
+    printer = ScalarPrinter(names)
+    low = "-math.inf" if v.lower is None else printer(v.lower)
+    high = "math.inf" if v.upper is None else printer(v.upper)
+    return f'_inside("{v.name}", self.{v.name}, {low}, {high})'
 
 
 def init_value(program: Program, v: Variable, main: str) -> str:

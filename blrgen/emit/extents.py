@@ -36,14 +36,13 @@ def extents(program: Program) -> dict[str, Extent]:
     for v in (main, *others):
         if v.type.rank in RANKS:
             for axis, size in enumerate(v.type.shape):
-                if size.isidentifier():
-                    found.setdefault(size, Extent(v.name, axis))
+                found.setdefault(size, Extent(v.name, axis))
     return found
 
 
 def extent_text(size: str, known: Mapping[str, Extent], name: Callable[[str], str] = str) -> str:
-    """A size in code: a number as it is."""
-    if size.isdigit():
+    """A size in code."""
+    if size.isdigit() and size not in known:
         return size
     if size not in known:
         raise InternalError(f"no array has the size {size}")

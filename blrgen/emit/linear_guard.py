@@ -23,9 +23,15 @@ def before_step(writer: LinearWriter) -> list[str]:
     """Numbers that were set from outside, or a constant that has moved their ends."""
     printer = _printer(writer, {v.name: f"self.{v.name}" for v in writer.scalar_states})
     rows = []
-    for v in writer.scalar_states:
+    for v in (*writer.scalar_states, *_constants(writer)):
         rows += _ends(v, f'"{v.name}"', f"self.{v.name}", printer, 8)
     return rows
+
+
+def _constants(writer: LinearWriter) -> list[Variable]:
+    """The constants whose ends are made of sizes."""
+    hypers = [v for v in writer.program.of("hyper") if v.type == SCALAR]
+    return [v for v in hypers if (v.lower, v.upper) != (None, None)]
 
 
 def before_writing(writer: LinearWriter, program: Program) -> list[str]:
@@ -58,6 +64,7 @@ def _printer(writer: LinearWriter, names: dict[str, str]) -> LinearPrinter:
 
 def sizes_in_ends(writer: LinearWriter) -> set[str]:
     """The sizes that ends of domains are made of."""
-    ends = [b for v in writer.scalar_states for b in (v.lower, v.upper) if b is not None]
+    held = (*writer.scalar_states, *_constants(writer))
+    ends = [b for v in held for b in (v.lower, v.upper) if b is not None]
     read = {x for b in ends for x in n.names(b)}
     return read & {v.name for v in writer.program.of("size")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.emit.common import defaults
+from blrgen.emit.common import defaults, derived_assignment, is_derived
 from blrgen.emit.extents import Extent, LinearPrinter, extent_text, rows_like
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.errors import InternalError
@@ -49,6 +49,12 @@ def first_rows(writer: LinearWriter) -> list[str]:
     """Every state and matrix constant, in an order in which sizes are known when they are used."""
     main = writer.program.parameter
     rows: list[str] = []
+    if any(x.isdigit() for x in main.type.shape):
+        shape = ", ".join(
+            x if x.isdigit() else f"{main.name}.shape[{k}]" for k, x in enumerate(main.type.shape)
+        )
+        shape += "," if len(main.type.shape) == 1 else ""
+        rows.append(f'_shaped_as("params", {main.name}, ({shape}), {main.name})')
     if main.type.rank == "symmetric":
         rows.append(f'_symmetric("params", {main.name}, {main.name})')
     rows += _definite("params", main, main.name)
@@ -59,8 +65,11 @@ def first_rows(writer: LinearWriter) -> list[str]:
     for v in (*[v for v in arrays if v.name in needed], *constants):
         rows += _given(writer, v)
     sizes = {v.name for v in writer.program.of("size")}
-    used = {x for v in states if v.init is not None for x in n.names(v.init)} & sizes
+    derived = [v for v in writer.program.of("hyper") if v.type == SCALAR and is_derived(v)]
+    first = [x for v in (*states, *derived) for x in (v.init, v.default) if x is not None]
+    used = {x for e in first for x in n.names(e)} & sizes
     rows += [f"{x} = {extent_text(x, writer.extents, writer.held)}" for x in sorted(used)]
+    rows += [derived_assignment(v, {}) for v in derived]
     for v in states:
         if v.name not in needed:
             rows.append(f"self.{v.name} = {_first(writer, v)}")
@@ -99,7 +108,7 @@ def checked(writer: LinearWriter, v: Variable) -> str:
         return f'_symmetric("{name}", {name}, {name})'
     shape = [
         extent_text(x, writer.extents, writer.held)
-        if x.isdigit() or writer.extents[x].array != name
+        if writer.extents.get(x, Extent(main)).array != name
         else f"{name}.shape[{axis}]"
         for axis, x in enumerate(v.type.shape)
     ]

@@ -7,6 +7,7 @@ is taken off last); a product becomes coefficient · numerator / denominator.
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -202,6 +203,11 @@ def _variables(rule: Rule) -> tuple[Variable, ...]:
     return tuple(found)
 
 
+def _made_of_names(domain: str) -> bool:
+    """Whether an interval has ends that are no numbers."""
+    return bool(set(re.findall(r"[A-Za-z]\w*", domain)) - {"oo", "pi"})
+
+
 def sizes_of(rule: Rule) -> tuple[str, ...]:
     """The names that stand for sizes of vectors and matrices and are no quantities."""
     found: set[str] = set()
@@ -220,24 +226,16 @@ def _counts(s: Expr) -> bool:
 
 
 def _sizes(rule: Rule, variables: list[Variable]) -> list[Variable]:
-    """The sizes that numbers are computed from; those of no array are chosen by the caller."""
+    """The sizes that numbers are computed from."""
     ranked = ("vector", "symmetric", "matrix")
     held = [v for v in variables if v.kind in ("state", "hyper") and v.type.rank in ranked]
     arrays = {x for v in held for x in v.type.shape}
     used = {s.name for a in rule.assignments for s in a.expr.free_symbols}
-    used |= {s.name for q in rule.quantities for s in sp.sympify(q.init or 0).free_symbols}
+    starts = [sp.sympify(x) for q in rule.quantities for x in (q.init, q.default) if _is_given(x)]
+    used |= {s.name for x in starts for s in x.free_symbols}
     used |= {x for v in variables for e in (v.lower, v.upper) if e is not None for x in n.names(e)}
-    found = []
-    counted = {s.name for s in counts(rule)}
-    for name in sizes_of(rule):
-        if name in counted:
-            continue
-        if name in arrays:
-            found.append(Variable(name, "size", SCALAR))
-        elif name in used:
-            told = "size of the variable"
-            found.append(Variable(name, "hyper", SCALAR, told, domain="[1, oo)"))
-    return found
+    told = arrays & used - {s.name for s in counts(rule)}
+    return [Variable(x, "size", SCALAR) for x in sizes_of(rule) if x in told]
 
 
 def _ends(
@@ -258,7 +256,7 @@ def _ends(
     if domain.kind in ("spd", "-spd"):
         apart = q.symbol if domain.lower is None else q.symbol - domain.lower
         return None, None, lowering.lower(apart if domain.kind == "spd" else -apart, where=where)
-    if domain.kind != "interval" or q.kind != "state":
+    if domain.kind != "interval" or (q.kind == "hyper" and not _made_of_names(q.domain)):
         return None, None, None
     lower, upper = (
         None if sp.sympify(b).is_infinite else lowering.lower(b, where=where)
@@ -363,6 +361,12 @@ class Lowering(MatrixLowering, AverageLowering):
     def visit_Symbol(self, x: Expr) -> n.Node:
         if x in self.counts:
             return self.counts[x]
+        if x.name not in self.types and x.is_integer and x.is_positive:
+            raise UserError(
+                f"the size {x.name} of a vector has no name in emitted code",
+                where=self.where,
+                how="`blrgen derive` has the rule, also as JSON that SymPy reads",
+            )
         if x.name not in self.types:
             raise UserError(
                 f"unknown name {x.name} in an expression",

@@ -162,6 +162,9 @@ class EmittedRun:
             self.helpers.add("_outside")
         if isinstance(self.mode, MatrixMode):
             self._give_helpers(program, cls)
+        elif "_inside" in program.names:
+            program.names["_inside"] = lambda *_: None
+            self.helpers.add("_inside")
         params = self.value(self.parameters)
         hyper = {q.name: self.value(q.name) for q in self.rule.of("hyper")}
         opt = program.call(cls, params, **{k: v for k, v in hyper.items()})

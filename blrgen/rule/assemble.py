@@ -25,7 +25,8 @@ from blrgen.rule.divisors import divisors, spelled
 from blrgen.rule.gather import gathered
 from blrgen.rule.lines import exact_lines
 from blrgen.rule.quantities import hyper, probe_quantity, state
-from blrgen.rule.rule import RHO, ExactRule, exact_rule
+from blrgen.rule.rule import RHO, ExactRule, exact_rule, next_of
+from blrgen.rule.sizes import elementwise_if_scalars, with_sizes
 from blrgen.rule.start import moved_off, starts
 
 Expr = Any
@@ -135,7 +136,8 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
     quantities.append(hyper("rho"))
     quantities += [_constant(geometry, p, first[p.symbol]) for p in family.fixed]
     taken = {q.name for q in quantities} | {p.name for p in family.natural}
-    made, letters = _updates(geometry, exact, taken)
+    inputs = [p.symbol for p in expectation.probes]
+    made, letters = _updates(geometry, exact, inputs, taken)
     quantities += letters
     quantities += [
         Quantity(s.name, "intermediate", "elementwise", s, _part(expectation))
@@ -145,7 +147,11 @@ def _rule(geometry: Geometry, expectation: Expectation, exact: ExactRule) -> Rul
         *(Assignment(s.name, entry) for s, entry in expectation.metric),
         *made,
     )
-    return Rule(tuple(quantities), assignments, _posterior(geometry))
+    posterior = _posterior(geometry)
+    if isinstance(geometry.ring, Matrix):
+        quantities = with_sizes(quantities, assignments, posterior, [*family.fixed, *parameters])
+        quantities = elementwise_if_scalars(quantities)
+    return Rule(tuple(quantities), assignments, posterior)
 
 
 def _part(expectation: Expectation) -> str:
@@ -154,7 +160,7 @@ def _part(expectation: Expectation) -> str:
 
 
 def _updates(
-    geometry: Geometry, exact: ExactRule, taken: set[str]
+    geometry: Geometry, exact: ExactRule, inputs: list[Expr], taken: set[str]
 ) -> tuple[list[Assignment], list[Quantity]]:
     """The next values in order, and the letters for what is long in them."""
     values = [value for _, value in exact.working_next]
@@ -172,18 +178,22 @@ def _updates(
         ]
         return made, letters
     taken = taken | {f"{x.name}_next" for x, _ in exact.working_next}
-    work = gathered(values, [RHO], taken, coefficients=True)
+    results = [next_of(x, geometry.ring) for x, _ in exact.working_next]
+    work = gathered(values, inputs, [RHO], taken, coefficients=True, results=results)
     made = []
     for (x, _), value, before in zip(exact.working_next, work.values, work.before, strict=True):
         made += [Assignment(s.name, e) for s, e in before]
         made.append(Assignment(f"{x.name}_next", value))
-    return made, [
-        Quantity(
-            s.name, "intermediate", "scalar", s,
-            shared if s.name.startswith("det") else "what a matrix of the step is multiplied by",
-        )
-        for s, _ in work.named
-    ]  # fmt: skip
+    return made, [_letter(geometry, s) for s, _ in work.named]
+
+
+def _letter(geometry: Geometry, s: Expr) -> Quantity:
+    """A letter of the rule, and what it is for."""
+    rank = geometry.ring.rank(s)
+    said = "divisor that the terms of F⁻¹ share"
+    if not s.name.startswith("det"):
+        said = "what a matrix of the step is multiplied by" if rank == "scalar" else "moved state"
+    return Quantity(s.name, "intermediate", rank, s, said)
 
 
 def _range(domain: str) -> str:

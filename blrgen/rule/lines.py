@@ -166,7 +166,8 @@ def _expectation_lines(geometry: Geometry, expectation: Expectation) -> list[Ste
     extra = _gradient_notation(
         "E", f"𝔼_q[{subject}]", rf"\mathbb{{E}}_q[{latex}]", len(expectation.mean_gradient)
     )
-    gradient, named = _shortened(geometry, expectation.mean_gradient, coefficients=False)
+    inputs = [p.symbol for p in expectation.probes]
+    gradient, named = _shortened(geometry, expectation.mean_gradient, inputs)
     spelled = [p for p in expectation.probes if p.formula[0]]
     chain = (
         "the chain rule, ∇_ψ = (∂μ/∂ψ)ᵀ∇_μ, solved for ∇_μ"
@@ -194,11 +195,11 @@ def _expectation_lines(geometry: Geometry, expectation: Expectation) -> list[Ste
 
 
 def _shortened(
-    geometry: Geometry, expressions: tuple[Expr, ...], *, coefficients: bool
+    geometry: Geometry, expressions: tuple[Expr, ...], inputs: list[Expr]
 ) -> tuple[tuple[Expr, ...], tuple[tuple[Expr, Expr], ...]]:
     """The expressions with letters for long divisors, and what the letters stand for."""
     if isinstance(geometry.ring, Matrix):
-        work = gathered(expressions, [RHO], _names(geometry), coefficients=coefficients)
+        work = gathered(expressions, inputs, [RHO], _names(geometry), coefficients=False)
         return work.values, work.named
     named = divisors(geometry.ring, expressions, set())
     return tuple(x.xreplace(named) for x in expressions), spelled(named, _names(geometry))
@@ -258,7 +259,8 @@ def _rule_lines(
 ) -> list[Step]:
     ring = geometry.ring
     notation = probe_notation(rule)
-    parts, _ = _shortened(geometry, exact.natural_next.parts, coefficients=False)
+    inputs = [p.symbol for p in expectation.probes]
+    parts, _ = _shortened(geometry, exact.natural_next.parts, inputs)
     if not isinstance(ring, Matrix):
         parts = tuple(arrange(y, [RHO]) for y in parts)
     natural = tuple(

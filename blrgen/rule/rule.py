@@ -185,4 +185,6 @@ def _eliminate(right: Expr, equations: list[Expr], probes: list[Expr], ring: Rin
             candidate = ring.tidy(right.subs(probe, known))
             if len(sp.Add.make_args(candidate)) < len(sp.Add.make_args(best)):
                 best = candidate
-    return best
+    if best is right or not isinstance(ring, Matrix):
+        return best
+    return _eliminate(best, equations, probes, ring)  # another probe may go as well

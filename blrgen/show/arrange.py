@@ -246,6 +246,8 @@ class Arranger:
     def _word_factor(self, a: Expr) -> Node:
         if a.is_Pow:
             return Power(self.node(a.base), self.node(a.exp))
+        if a.is_Add and all(_is_row(b.as_coeff_Mul()[1]) for b in a.args):  # aᵀ − bᵀ reads (a − b)ᵀ
+            return Transpose(self.node(T(a)))
         return self.node(a)
 
     def _sorted_factors(self, pairs: list[tuple[Node, Expr]]) -> list[Node]:

@@ -307,7 +307,7 @@ def test_a_changed_file_is_refuted(name: str) -> None:
         assert verify_emitted(source, d.rule).proved
     body = source.index("def _step")
     end = source.index("def _", body + 5)
-    changes = [("np.outer(m", "np.outer(r1")]
+    changes = [("np.outer(", "2 * np.outer(")]
     if name == "wishart":
         changes = [("np.trace(", "2 * np.trace("), ("rho_over_n *", "rho *")]
     for before, after in changes:

@@ -71,6 +71,8 @@ class Dim(Size):
     def __eq__(self, o: object) -> bool:
         if isinstance(o, Dim) and o.e == self.e:
             return True
+        if self.e.is_Integer and isinstance(o, int):
+            return bool(self.e == (o.e if isinstance(o, Dim) else o))
         raise CannotRun("the size is not a fixed number")
 
     def __ne__(self, o: object) -> bool:
@@ -329,7 +331,7 @@ class Flat:
 
 def size_of(e: Expr) -> Any:
     """A size as what a shape holds."""
-    return int(e) if e.is_Integer else Dim(e)
+    return 1 if e == 1 else Dim(e)
 
 
 def _whole(key: Any) -> bool:

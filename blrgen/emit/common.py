@@ -143,7 +143,7 @@ def _between(v: Variable, names: dict[str, str]) -> str:
     printer = ScalarPrinter(names)
     low = "-math.inf" if v.lower is None else printer(v.lower)
     high = "math.inf" if v.upper is None else printer(v.upper)
-    return f'_inside("{v.name}", self.{v.name}, {low}, {high})'
+    return f'_between("{v.name}", self.{v.name}, {low}, {high})'
 
 
 def init_value(program: Program, v: Variable, main: str) -> str:

@@ -73,8 +73,8 @@ class ElementwiseWriter(Writer):
             parts += law_functions((), True)
         if wants_gaussian(self.derivation):
             parts.append(fill("functions/deviation.py.jinja"))
-        if "_inside(" in check_method(self.program):
-            parts.append(fill("functions/inside.py.jinja"))
+        if "_between(" in check_method(self.program):
+            parts.append(fill("functions/between.py.jinja"))
         return parts
 
     @property

@@ -367,7 +367,7 @@ class LinearWriter(Writer):
 
 # Emitted when something that is emitted mentions them; later ones first.
 _HELPERS = (
-    ("_inside(", "inside"),
+    ("_between(", "between"),
     ("_finite(", "finite"),
     ("_symmetrize(", "symmetrize"),
     ("_solve", "solve"),

@@ -54,7 +54,7 @@ def before_writing(writer: LinearWriter, program: Program) -> list[str]:
 def _ends(v: Variable, told: str, value: str, printer: LinearPrinter, indent: int) -> list[str]:
     low = "-math.inf" if v.lower is None else printer(v.lower)
     high = "math.inf" if v.upper is None else printer(v.upper)
-    return [call(f"{' ' * indent}_inside(", [told, value, low, high])]
+    return [call(f"{' ' * indent}_between(", [told, value, low, high])]
 
 
 def _printer(writer: LinearWriter, names: dict[str, str]) -> LinearPrinter:

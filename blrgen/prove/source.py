@@ -162,9 +162,9 @@ class EmittedRun:
             self.helpers.add("_outside")
         if isinstance(self.mode, MatrixMode):
             self._give_helpers(program, cls)
-        elif "_inside" in program.names:
-            program.names["_inside"] = lambda *_: None
-            self.helpers.add("_inside")
+        elif "_between" in program.names:
+            program.names["_between"] = lambda *_: None
+            self.helpers.add("_between")
         params = self.value(self.parameters)
         hyper = {q.name: self.value(q.name) for q in self.rule.of("hyper")}
         opt = program.call(cls, params, **{k: v for k, v in hyper.items()})
@@ -231,7 +231,7 @@ class EmittedRun:
             "_entries": lambda name, x, *_: x,
             "_parameter": lambda name, x: x,
             "_number": lambda name, x: x,
-            "_inside": lambda *_: None,
+            "_between": lambda *_: None,
             "_finite": lambda *_: None,
             "_cholesky": lambda name, matrix: linalg.cholesky(matrix),
             "_solve": _solve,

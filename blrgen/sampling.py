@@ -66,10 +66,11 @@ def sampler(what: str) -> Sampler:
     same lines.
     """
     from blrgen.api import family
+    from blrgen.read.family import list_families
     from blrgen.read.recipe import read_recipes
 
-    recipe = read_recipes().get(what)
-    return Sampler(family(recipe.family if recipe is not None else what), what)
+    recipe = None if what in list_families() else read_recipes().get(what)
+    return Sampler(family(what if recipe is None else recipe.family), what)
 
 
 def checked(

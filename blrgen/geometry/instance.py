@@ -121,7 +121,7 @@ class Instance:
         name = type(e).__name__
         inner = e.args[0]
         if name == "log" and isinstance(inner, (sp.factorial, sp.gamma)):  # no overflow
-            return self._value(sp.loggamma(inner.args[0] + isinstance(inner, sp.factorial)))
+            return self._value(sp.loggamma(inner.args[0] + int(isinstance(inner, sp.factorial))))
         args = [self._value(a) for a in e.args]
         if name in _DIRECT:
             return _DIRECT[name](*args)

@@ -42,7 +42,7 @@ class Sampler:
         made = self._forms[True]
         return (*(p.name for p in made.parameters), *made.sizes)
 
-    def __call__(self, rng: Any, size: Any = None, **parameters: Any) -> Any:
+    def __call__(self, rng: Any, size: Any = None, /, **parameters: Any) -> Any:
         """Seeded draws; the same seed gives the same numbers."""
         from blrgen.emit.compile import load
 

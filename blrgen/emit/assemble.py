@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from blrgen.core import Derivation
 from blrgen.emit import averages
-from blrgen.emit.common import DTYPES, dtype_tuple
+from blrgen.emit.common import DTYPES, dtype_tuple, wants_gaussian
 from blrgen.emit.drawn import drawing_helpers
 from blrgen.emit.elementwise import ElementwiseWriter
 from blrgen.emit.kernels import Kernel
@@ -15,6 +16,7 @@ from blrgen.emit.law import lowered_law
 from blrgen.emit.names import class_name, refuse_reserved
 from blrgen.emit.plan import plan
 from blrgen.emit.prose import module_docstring
+from blrgen.emit.sampler import drawing_of
 from blrgen.emit.special import needed
 from blrgen.emit.templates import fill
 from blrgen.emit.writer import Writer
@@ -38,13 +40,18 @@ def assemble(
     else:
         law = lowered_law(derivation, program)
         writer = ElementwiseWriter(derivation, plan(program), write, law)
+    if writer.law is None and not wants_gaussian(derivation):
+        writer = replace(writer, drawing=drawing_of(derivation, program, target == "numba"))
     parts, definition = writer.functions(), writer.definition()
     code = "\n\n\n".join(parts) + definition
     form = target if "@njit" in code else "numpy"
     more = writer.law.expectations if writer.law is not None else ()
     inverses = writer.law.densities if writer.law is not None else ()
+    if "_drawn(" in definition and writer.drawing is not None:
+        parts.append(writer.drawing.function)
+        more, inverses = writer.drawing.expectations, writer.drawing.densities
     parts += averages.texts((*program.expectations, *more), form, inverses)
-    if "_over(" in definition:
+    if "_over(" in "".join(parts) + definition:
         parts.append(fill("functions/over.py.jinja"))
     parts += drawing_helpers("\n".join(parts) + definition)
     parts += needed("\n".join(parts) + definition, form)

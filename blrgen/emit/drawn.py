@@ -46,7 +46,7 @@ _MATRICES = {"gaussian": "_gaussian", "matrixgaussian": "_matrix_gaussian", "wis
 _HELPERS = (
     "_log_gamma", "_tilted", "_poisson", "_pick", "_unit_vector", "_counts", "_dirichlet",
     "_sphere", "_gaussian", "_matrix_gaussian", "_bartlett", "_wishart", "_inverse_wishart",
-    "_inside",
+    "_within", "_shape",
 )  # fmt: skip
 
 
@@ -85,8 +85,9 @@ class Rows:
         printer: Callable[[dict[str, str]], ArrayPrinter] | None = None,
         dtype: str = "np.float64",
         first: int = 0,
+        rng: str = "rng",
     ) -> None:
-        self.shape, self.margin, self.dtype = shape, margin, dtype
+        self.shape, self.margin, self.dtype, self.rng = shape, margin, dtype, rng
         self.lines: list[str] = []
         self.names = dict(names or {})  # how symbols are written
         self.printer = printer or Numbers
@@ -164,7 +165,7 @@ class Rows:
         if support.kind == "interval" and (support.lower, support.upper) != (-sp.oo, sp.oo):
             ends = ", ".join(self.scalar(e) for e in (support.lower, support.upper))
             is_open = f"{support.lower_open}, {support.upper_open}"
-            lines.append(f"{name} = _inside({name}, {ends}, {is_open})")
+            lines.append(f"{name} = _within({name}, {ends}, {is_open})")
         return lines
 
     # draws ------------------------------------------------------------------------------
@@ -179,18 +180,18 @@ class Rows:
                 arguments[0] = f"np.rint({arguments[0]}).astype(np.int64)"
             arguments.append(across)
         elif kind == "pick":
-            function, arguments = "_pick", ["rng", *self._listed(d), across]
+            function, arguments = "_pick", [self.rng, *self._listed(d), across]
         elif kind == "law":
             function, arguments = self._by_inverse(d, across)
         elif kind in _VECTORS:
-            function, arguments = _VECTORS[kind], ["rng", *self._vector(d, x), self.shape]
+            function, arguments = _VECTORS[kind], [self.rng, *self._vector(d, x), self.shape]
         else:
             function = "_inverse_wishart" if inverse else _MATRICES[kind]
-            arguments = ["rng", *self._matrix(d, x), self.shape]
+            arguments = [self.rng, *self._matrix(d, x), self.shape]
         name = self.name(f"{kind}_{len(self._known) + 1}")
         if function.startswith("_") and kind in NUMBERS:
-            arguments.insert(0, "rng")
-        self.put_call(name, function, arguments)
+            arguments.insert(0, self.rng)
+        self.put_call(name, function.replace("rng.", f"{self.rng}."), arguments)
         self.names[name] = name
         symbol = _letter(name, x, kind)
         self.sampled.add(symbol)
@@ -250,7 +251,7 @@ class Rows:
             f"quantile_{len(self.densities)}",
             (n.Sym("rng.random"), *(self._node(a) for a in arguments)),
         )
-        u = f"rng.random({across})"
+        u = f"{self.rng}.random({across})"
         text = self.printer({**self.names, "rng.random": u})(quantile)
         function = text.partition("(")[0]
         given = [f"np.asarray({self.scalar(a)}, dtype=np.float64)" for a in arguments]

@@ -107,7 +107,7 @@ class ElementwiseWriter(Writer):
         if self.program.until:
             methods.append(self.run())
         methods += [*posterior_methods(self), self.state_dict()]
-        if self.uses_shaped():
+        if self.uses_shaped() or any("self._shaped(" in m or "self._shaped," in m for m in methods):
             methods.append(fill("class/shaped.py.jinja"))
         return "\n\n".join([head(self.derivation, self.program), *methods])
 

@@ -22,6 +22,7 @@ from blrgen.emit.kernels import shortened
 from blrgen.emit.linear_guard import before_step, before_writing, sizes_in_ends
 from blrgen.emit.linear_parts import constructor_arguments, first_rows, inputs_checked
 from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
+from blrgen.emit.sampler import sample_method
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call, indented
 from blrgen.emit.writer import Writer
@@ -303,7 +304,7 @@ class LinearWriter(Writer):
     def posterior(self) -> list[str]:
         q = dict(self.program.posterior)
         if not wants_gaussian(self.derivation):
-            return []
+            return self.draws()
         names = {v.name: f"self.{v.name}" for v in self.plan.states if v.name != self.main}
         names |= {v.name: f"real(self.{v.name})" for v in self.program.of("hyper")}
         printer = LinearPrinter(self.extents, self.main, (), names)
@@ -334,6 +335,15 @@ class LinearWriter(Writer):
                 body="\n".join([*rows, *draw]),
             ),
         ]
+
+    def draws(self) -> list[str]:
+        """Samples of a candidate that is no Gaussian."""
+        if self.drawing is None:
+            return []
+        values = {p.name: f"self.{p.name}" for p in self.drawing.parameters}
+        if self.main in values:
+            values[self.main] = "self._gathered()"
+        return [sample_method(self.drawing, values, None)]
 
     # -- resuming ----------------------------------------------------------------
 

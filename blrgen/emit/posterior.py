@@ -7,6 +7,7 @@ from fractions import Fraction
 from blrgen.emit.common import wants_gaussian, wants_two_points
 from blrgen.emit.law import methods
 from blrgen.emit.printers import ArrayPrinter
+from blrgen.emit.sampler import sample_method
 from blrgen.emit.templates import fill
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
@@ -34,7 +35,7 @@ def posterior_methods(writer: Writer) -> list[str]:
 def _of_law(writer: Writer) -> list[str]:
     """Moments and draws of a candidate that is no Gaussian."""
     if writer.law is None:
-        return []
+        return _own_draws(writer)
     states = [v for v in writer.array_states if v.name != writer.main]
     names = {v.name: f"self.{v.name}[index]" for v in states}
     names |= {v.name: f"real(self.{v.name})" for v in writer.program.of("hyper")}
@@ -48,6 +49,22 @@ def _of_law(writer: Writer) -> list[str]:
         fill(f"class/{name}.py.jinja", summary=said[name], body=body)
         for name, body in methods(writer.law, names, writer.main, jitted)
     ]
+
+
+def _own_draws(writer: Writer) -> list[str]:
+    """Draws of vectors by their components, and of several variables."""
+    made = writer.drawing
+    if made is None:
+        return []
+    arrays = {v.name for v in writer.array_states}
+    values = {p.name: f"self.{p.name}" for p in made.parameters}
+    values |= {name: f"self.{name}[index]" for name in arrays & values.keys()}
+    if writer.main in values:
+        values[writer.main] = writer.main
+    each = f"        for {writer.main} in self.{writer.main}:"
+    if any("[index]" in v for v in values.values()):
+        each = f"        for index, {writer.main} in enumerate(self.{writer.main}):"
+    return [sample_method(made, values, each)]
 
 
 def _value(writer: Writer, expr: n.Node, printer: ArrayPrinter) -> str:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from blrgen.algebra.components import Component
 from blrgen.algebra.ranks import shape_of
-from blrgen.core import Parameter
+from blrgen.core import Derivation, Parameter
 from blrgen.emit import averages
 from blrgen.emit.drawn import Rows, drawing_helpers
+from blrgen.emit.law import MethodPrinter
+from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.special import needed
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call
+from blrgen.errors import UserError
 from blrgen.geometry.drawn import Step, declared_order, steps_of
+from blrgen.program.density import Density, Expectation
+from blrgen.program.program import Program
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -22,50 +28,139 @@ Expr = Any
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """A function that draws, and what it calls that is made for one file.
+
+    It takes `rng`, `size`, the parameters in order and sizes that no parameter has.
+    """
+
+    function: str
+    parameters: tuple[Parameter, ...]
+    sizes: tuple[str, ...]
+    numbers: bool  # whether parameters that are arrays make arrays of draws
+    densities: tuple[Density, ...]
+    expectations: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True)
 class Sampler:
-    """The source; the parameters it takes in order, sizes that no parameter has last."""
+    """The source of a file with `sample`, and what that takes after `rng` and `size`."""
 
     source: str
     parameters: tuple[Parameter, ...]
     sizes: tuple[str, ...]
-    said: str  # each variable in draws, for a reader
 
 
-def sampler_of(geometry: Geometry, working: bool = True) -> Sampler:
+def drawing(
+    geometry: Geometry,
+    working: bool = True,
+    name: str = "sample",
+    printer: Callable[[dict[str, str]], ArrayPrinter] | None = None,
+    first: int = 0,
+) -> Drawing:
     """In working parameters, or in natural ones; the known constants after them."""
     family = geometry.family
     working = working and bool(family.working)
     steps = steps_of(geometry, working)
     parameters = (*(family.working if working else family.natural), *family.fixed)
-    rows = Rows("shape")
-    rows.reserve(["rng", "size", "shape", *(p.name for p in parameters)])
-    head, sizes = _read(parameters, steps, rows)
+    taken = {p.name for p in parameters}
+    if taken & {"np", "Any", "Array"}:
+        raise UserError(f"{', '.join(sorted(taken & {'np', 'Any', 'Array'}))} is a name in "
+                        "emitted code", where=family.path, how="rename the parameter")  # fmt: skip
+    rng, size, shape = (unused(x, taken) for x in ("rng", "size", "shape"))
+    rows = Rows(shape, printer=printer, first=first, rng=rng)
+    rows.reserve([rng, size, shape, *taken])
+    head, sizes = _read(parameters, steps, rows, size)
     for step in steps:
         rows.step(step)
-    results = ", ".join(_result(x, rows) for x in declared_order(geometry))
-    body = [*head, *rows.lines, f"    return {results}"]
-    arguments = ["rng: np.random.Generator", "size: Any", *(f"{p.name}: Any" for p in parameters)]
+    variables = declared_order(geometry)
+    results = ", ".join(_result(x, rows) for x in variables)
+    arguments = [f"{rng}: np.random.Generator", f"{size}: Any"]
+    arguments += [f"{p.name}: Any" for p in parameters]
     arguments += [f"{s}: int" for s in sizes]
-    code = "\n".join(body)
-    functions = averages.texts(tuple(rows.expectations), "numpy", tuple(rows.densities))
-    functions += drawing_helpers("\n".join(functions) + code)
-    functions += needed("\n".join(functions) + code, "numpy")
-    many = len(declared_order(geometry)) > 1
-    main = fill(
+    result = "tuple[Array, ...]" if len(variables) > 1 else "Array"
+    function = fill(
         "draws/function.py.jinja",
-        signature=call(
-            "def sample(", arguments, f") -> {'tuple[Array, ...]' if many else 'Array'}:"
-        ),
-        summary=f"Return draws of {', '.join(x.name for x in declared_order(geometry))}.",
-        body=code,
+        signature=call(f"def {name}(", arguments, f") -> {result}:"),
+        summary=f"Return draws of {', '.join(x.name for x in variables)}.",
+        body="\n".join([*head, *rows.lines, f"    return {results}"]),
     )
-    functions = [fill("draws/shape.py.jinja"), *functions, main]
-    source = fill("draws/module.py.jinja", title=family.title, functions="\n\n\n".join(functions))
-    return Sampler(source + "\n", parameters, sizes, "")
+    return Drawing(
+        function, parameters, sizes, _all_numbers(steps), tuple(rows.densities),
+        tuple(rows.expectations),
+    )  # fmt: skip
+
+
+def _all_numbers(steps: tuple[Step, ...]) -> bool:
+    return all(s.family.elementwise and s.family.components is None for s in steps)
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """The name, with underscores behind it where a parameter has it."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def sampler_of(geometry: Geometry, working: bool = True) -> Sampler:
+    """A file of its own."""
+    made = drawing(geometry, working)
+    parts = averages.texts(made.expectations, "numpy", made.densities)
+    parts += drawing_helpers("\n".join([*parts, made.function]))
+    parts += needed("\n".join([*parts, made.function]), "numpy")
+    functions = "\n\n\n".join([*parts, made.function])
+    source = fill("draws/module.py.jinja", title=geometry.family.title, functions=functions)
+    return Sampler(source + "\n", made.parameters, made.sizes)
+
+
+def drawing_of(derivation: Derivation, program: Program, jitted: bool) -> Drawing | None:
+    """For the class of a rule that keeps the family's parameters; None where it has no samples."""
+    geometry = derivation.geometry
+    if geometry is None:
+        return None
+    held = {v.name for v in program.of("state", "hyper")}
+    try:
+        made = drawing(
+            geometry,
+            name="_drawn",
+            printer=lambda names: MethodPrinter(names, jitted),
+            first=len(program.expectations),
+        )
+    except UserError:
+        return None
+    return made if not made.sizes and {p.name for p in made.parameters} <= held else None
+
+
+_SHAPES = "\n\n        An array has the shape of `size` and then that of one draw.\n        "
+
+
+def sample_method(made: Drawing, values: dict[str, str], each: str | None) -> str:
+    """`sample` of a class: the parameters as its attributes, one array after the other."""
+    shaped = made.numbers and each is not None
+    given = ["rng", "()" if shaped else "size", *(values[p.name] for p in made.parameters)]
+    if each is None:
+        rows = [call("        return _drawn(", given)]
+    else:
+        rows = ["        values: list[Any] = []", each]
+        rows.append(call("            values.append(_drawn(", given, "))"))
+        if shaped and "-> tuple[" in made.function:
+            rows.append("        return tuple(map(self._shaped, zip(*values, strict=True)))")
+        elif shaped:
+            rows.append("        return self._shaped(values)")
+        else:
+            one = "values if isinstance(self.params, list | tuple) else values[0]"
+            rows.append(f"        return {one}")
+    return fill(
+        "class/drawn.py.jinja",
+        size="" if shaped else ", size: Any = None",
+        summary="Draw from the candidate; the same seed gives the same draw.",
+        more="" if shaped else _SHAPES,
+        body="\n".join(rows),
+    )
 
 
 def _read(
-    parameters: tuple[Parameter, ...], steps: tuple[Step, ...], rows: Rows
+    parameters: tuple[Parameter, ...], steps: tuple[Step, ...], rows: Rows, size: str
 ) -> tuple[list[str], tuple[str, ...]]:
     """The first lines: parameters as arrays, sizes from their shapes, the shape of the sample."""
     lines, known, numbers = [], set[str](), []
@@ -88,9 +183,10 @@ def _read(
     for s in sorted(wanted):
         rows.names[s] = s
         rows.reserve([s])
-    plain = all(s.family.elementwise and s.family.components is None for s in steps)
-    own = f"_shape(size, {', '.join(numbers)})" if plain and numbers else "_shape(size)"
-    return [*lines, f"    shape = {own}"], tuple(sorted(wanted))
+    plain = _all_numbers(steps)
+    given = [size, *numbers] if plain else [size]
+    own = f"_shape({', '.join(given)})"
+    return [*lines, f"    {rows.shape} = {own}"], tuple(sorted(wanted))
 
 
 def _size_symbols(step: Step) -> set[str]:

@@ -11,6 +11,7 @@ from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import Lowered
 from blrgen.emit.plan import Plan, phase_of
 from blrgen.emit.printers import ScalarPrinter
+from blrgen.emit.sampler import Drawing
 from blrgen.emit.templates import fill
 from blrgen.emit.text import WIDTH, assignment, indented
 from blrgen.errors import InternalError
@@ -30,6 +31,7 @@ class Writer:
     plan: Plan
     write: Write
     law: Lowered | None = None  # of a candidate that is no Gaussian
+    drawing: Drawing | None = None  # how all its variables are drawn, where it is no Gaussian
 
     def functions(self) -> list[str]:
         """The module-level functions."""

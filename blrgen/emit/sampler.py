@@ -172,9 +172,9 @@ def _read(
             lines += _sizes(p.symbol.size, f"{p.name}.shape[-1]", known, rows)
         elif shape is not None:
             ends = ("-2", "-1") if shape[1] != 1 else ("-1", "")
-            for size, axis in zip(shape, ends, strict=True):
+            for extent, axis in zip(shape, ends, strict=True):
                 if axis:
-                    lines += _sizes(size, f"{p.name}.shape[{axis}]", known, rows)
+                    lines += _sizes(extent, f"{p.name}.shape[{axis}]", known, rows)
             if shape[1] == 1:
                 lines.append(f"    {p.name} = {p.name}[..., None]")
         else:

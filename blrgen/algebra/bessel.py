@@ -80,13 +80,27 @@ class _OfRatio(sp.Function):  # type: ignore[misc]
         """The number at numeric arguments, at mpmath's precision."""
         raise NotImplementedError
 
+    def plain(self) -> Expr:
+        """By the usual functions, where s is not 0."""
+        raise NotImplementedError
+
+    def at_zero(self) -> Expr:
+        """The value at s = 0."""
+        raise NotImplementedError
+
+    def cases(self) -> Expr:
+        """By the usual functions, and the value at 0 beside them where the order is a number."""
+        if not self.args[0].is_number:
+            return self.plain()
+        return sp.Piecewise((self.plain(), sp.Ne(self.args[1], 0)), (self.at_zero(), True))
+
     def _eval_evalf(self, prec: int) -> Expr | None:
         order, s = (a.evalf(int(prec / 3.3) + 5) for a in self.args)
-        if not (order.is_number and s.is_number):
+        if not (order.is_number and s.is_number and order.is_real and s.is_real):
             return None
         with mpmath.workprec(prec):
-            found = self.value_at([mpmath.mpf(order._mpf_), mpmath.mpf(s._mpf_)])
-            return sp.Float(found, precision=prec)
+            values = [mpmath.mpf(sp.Float(a, precision=prec)._mpf_) for a in (order, s)]
+            return sp.Float(self.value_at(values), precision=prec)
 
 
 class bessel_ratio(_OfRatio):
@@ -107,6 +121,9 @@ class bessel_ratio(_OfRatio):
         order, s = self.args
         at = sp.sqrt(s)
         return sp.besseli(order + 1, at) / (at * sp.besseli(order, at))
+
+    def at_zero(self) -> Expr:
+        return 1 / (2 * (self.args[0] + 1))
 
 
 class bessel_drop(_OfRatio):
@@ -130,6 +147,9 @@ class bessel_drop(_OfRatio):
         order, s = self.args
         return bessel_ratio(order, s).plain() - bessel_ratio(order + 1, s).plain()
 
+    def at_zero(self) -> Expr:
+        return 1 / (2 * (self.args[0] + 1)) - 1 / (2 * (self.args[0] + 2))
+
 
 class bessel_slope_of(_OfRatio):
     """S_ν = d(κT_ν)/dκ = T_ν (1 − s D_ν), the derivative of I_{ν+1}(κ)/I_ν(κ)."""
@@ -150,6 +170,9 @@ class bessel_slope_of(_OfRatio):
         order, s = self.args
         ratio = bessel_ratio(order, s).plain()
         return 1 - s * ratio**2 - (2 * order + 1) * ratio
+
+    def at_zero(self) -> Expr:
+        return 1 / (2 * (self.args[0] + 1))
 
 
 def ratio_at(order: Any, s: Any) -> Any:

@@ -18,6 +18,7 @@ class binomial_mean(sp.Function):  # type: ignore[misc]
     """E[g(j)] of j ~ Binomial(n, p); g is written in `COUNT`."""
 
     nargs = 3
+    bound = 1  # g is a function of COUNT
 
     @classmethod
     def eval(cls, g: Expr, n: Expr, p: Expr) -> Expr:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from blrgen.core import Derivation
-from blrgen.emit import averages
+from blrgen.emit import averages, binomial
 from blrgen.emit.common import DTYPES, dtype_tuple, wants_gaussian
 from blrgen.emit.drawn import drawing_helpers
 from blrgen.emit.elementwise import ElementwiseWriter
@@ -51,6 +51,7 @@ def assemble(
         parts.append(writer.drawing.function)
         more, inverses = writer.drawing.expectations, writer.drawing.densities
     parts += averages.texts((*program.expectations, *more), form, inverses)
+    parts += binomial.texts(program.binomial_means, form)
     if "_over(" in "".join(parts) + definition:
         parts.append(fill("functions/over.py.jinja"))
     parts += drawing_helpers("\n".join(parts) + definition)

@@ -32,8 +32,8 @@ class _Real:
         return f"real(np.{node.name})", ATOM
 
 
-class _RealElement(_Real, ElementPrinter):
-    pass
+class RealElement(_Real, ElementPrinter):
+    """One element, every number in its type."""
 
 
 class _RealArray(_Real, ArrayPrinter):
@@ -129,7 +129,7 @@ def _where(target: str) -> str:
 
 
 def _printer(target: str) -> PythonPrinter:
-    return _RealElement() if target == "numba" else _RealArray()
+    return RealElement() if target == "numba" else _RealArray()
 
 
 def _arguments(names: tuple[str, ...]) -> str:

@@ -8,6 +8,7 @@ carry what their rounding has lost along.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from blrgen.emit.kernels import Kernel, shortened
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
 
 Line = tuple[str, n.Node]
 LOOP = 8
+
+
+@dataclass(frozen=True)
+class Running:
+    """A sum while it runs: two numbers, how they start, what adds to them, and the result."""
+
+    pair: tuple[str, str]
+    start: str
+    add: str
+    end: tuple[str, ...]
 
 
 class NumberPrinter(ElementPrinter):
@@ -62,7 +73,7 @@ class Passes:
 
     @property
     def sums(self) -> list[Statement]:
-        return [s for s in self.body if isinstance(s.expr, n.Total)]
+        return [s for s in self.body if isinstance(s.expr, n.Total | n.LogTotal)]
 
     def numbers(self, level: int) -> list[str]:
         """What is computed once, between two passes."""
@@ -81,19 +92,43 @@ class Passes:
         """One pass for some sums."""
         if not sums:
             return []
-        lost = {s.name: self.new(f"lost_{s.name.removeprefix('total_')}") for s in sums}
-        rows = [f"    {s.name}, {lost[s.name]} = {self.zero}, {self.zero}" for s in sums]
+        made = [self.log_sum(s) if isinstance(s.expr, n.LogTotal) else self.sum(s) for s in sums]
+        rows = [f"    {one.start}" for one in made]
         rows.append(f"    for i in range({self.kernel.arrays[0]}.size):")
-        terms = [(self.new(f"{s.name}_term"), s.expr.children[0]) for s in sums]
-        lines = self.elements([x for _, e in terms for x in n.names(e)])
+        lines = self.elements([x for s in sums for x in n.names(s.expr.children[0])])
         rows += [self.line(x, LOOP) for x in shortened(lines, self.printer, LOOP, self.taken)]
-        for s, (name, e) in zip(sums, terms, strict=True):
-            *before, (_, last) = shortened([(name, e)], self.printer, 2 * LOOP, self.taken)
+        for s, one in zip(sums, made, strict=True):
+            term = (self.new(f"{s.name}_term"), s.expr.children[0])
+            *before, (_, last) = shortened([term], self.printer, 2 * LOOP, self.taken)
             rows += [self.line(x, LOOP) for x in before]
-            pair = f"{s.name}, {lost[s.name]}"
-            arguments = [s.name, lost[s.name], self.printer(last)]
-            rows.append(call(f"{' ' * LOOP}{pair} = _added(", arguments))
-        return rows + [f"    {s.name} += {lost[s.name]}" for s in sums]
+            arguments = [*one.pair, self.printer(last)]
+            rows.append(call(f"{' ' * LOOP}{', '.join(one.pair)} = {one.add}(", arguments))
+        return rows + [f"    {row}" for one in made for row in one.end]
+
+    def sum(self, s: Statement) -> Running:
+        """Added up with what rounding loses beside it."""
+        lost = self.new(f"lost_{s.name.removeprefix('total_')}")
+        return Running(
+            (s.name, lost),
+            f"{s.name}, {lost} = {self.zero}, {self.zero}",
+            "_added",
+            (f"{s.name} += {lost}",),
+        )
+
+    def log_sum(self, s: Statement) -> Running:
+        """Exponentials relative to the largest of them."""
+        top, share = (
+            self.new(f"{x}_{s.name.removeprefix('log_total_')}") for x in ("top", "share")
+        )
+        more = s.expr.children[1:]
+        end = [f"{top}, {share} = _exp_added({top}, {share}, {self.numbers_as(m)})" for m in more]
+        lowest = f"{self.kernel.arrays[0]}.dtype.type(-np.inf)"
+        return Running(
+            (top, share),
+            f"{top}, {share} = {lowest}, {self.zero}",
+            "_exp_added",
+            (*end, f"{s.name} = {top} + np.log({share})"),
+        )
 
     def new(self, name: str) -> str:
         own = fresh(name, self.taken)

@@ -87,8 +87,10 @@ class ElementwiseWriter(Writer):
         if not self.coupled:
             return []
         parts = [vectors_function(self.derivation, bool(self.scalar_states) or self.one_number)]
-        if "_added(" in "".join(map(self.write, self.kernels().values())):
-            parts.insert(0, fill("functions/added.py.jinja", decorator=JITTED))
+        code = "".join(map(self.write, self.kernels().values()))
+        for name in ("added", "exp_added"):
+            if f" _{name}(" in code:
+                parts.append(fill(f"functions/{name}.py.jinja", decorator=JITTED))
         return parts
 
     @property

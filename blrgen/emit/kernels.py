@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from blrgen.emit.plan import array_names, phase_of, scalar_names
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, literal
+from blrgen.emit.special.helper import QUIET
 from blrgen.emit.templates import fill
 from blrgen.emit.text import WIDTH, assignment, call
 from blrgen.program import nodes as n
@@ -117,7 +118,8 @@ def array_kernel(k: Kernel, template: str) -> str:
     body = _body(k, lines, ArrayPrinter(), "[:]", 4)
     if k.returns:
         body += f"\n    return {', '.join(k.returns)}"
-    return fill(template, signature=signature(k), summary=k.summary, body=body)
+    quiet = f"{QUIET}\n" if k.coupled else ""  # what is not finite is looked at after the step
+    return quiet + fill(template, signature=signature(k), summary=k.summary, body=body)
 
 
 def _body(

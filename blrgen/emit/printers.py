@@ -11,7 +11,8 @@ from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, Printer
 
-_OWN = ("expectation_", "quantile_")  # functions made for one file
+LOOPED = "binomial_mean_"  # functions of numbers, whose loops differ from element to element
+_OWN = ("expectation_", "quantile_", LOOPED)  # functions made for one file
 _NUMPY = {
     "sqrt": "np.sqrt", "exp": "np.exp", "log": "np.log", "log1p": "np.log1p",
     "expm1": "np.expm1", "sin": "np.sin", "cos": "np.cos", "tanh": "np.tanh",
@@ -119,6 +120,11 @@ class ArrayPrinter(PythonPrinter):
 
     functions = _NUMPY
 
+    def _special(self, node: n.Call) -> tuple[str, int]:
+        if not node.name.startswith(LOOPED):
+            return super()._special(node)
+        return self.call("_over", f"_{node.name}", *map(self.number, node.args))
+
     def choice(self, node: n.Select) -> tuple[str, int]:
         return self.call("np.where", self(node.condition), self(node.yes), self(node.no))
 
@@ -145,6 +151,12 @@ class ArrayPrinter(PythonPrinter):
     def print_Total(self, node: n.Total) -> tuple[str, int]:
         return self.call("np.sum", self(node.arg))
 
+    def print_LogTotal(self, node: n.LogTotal) -> tuple[str, int]:
+        whole = f"np.logaddexp.reduce({self(node.arg)})"
+        if node.more is None:
+            return whole, ATOM
+        return self.call("np.logaddexp", whole, self(node.more))
+
     def print_Count(self, node: n.Count) -> tuple[str, int]:
         whole = node.arg.name
         more = f" {'+' if node.more > 0 else '-'} {abs(node.more)}" if node.more else ""
@@ -162,6 +174,9 @@ class ArrayPrinter(PythonPrinter):
 
 class ElementPrinter(ArrayPrinter):
     """One element inside a loop: arrays carry their index through `names`."""
+
+    def _special(self, node: n.Call) -> tuple[str, int]:
+        return PythonPrinter._special(self, node)
 
     def choice(self, node: n.Select) -> tuple[str, int]:
         yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)

@@ -116,6 +116,9 @@ class UnicodePrinter(Printer):
             return f"√{self.at(node.args[0], ATOM)}", ATOM
         if node.name == "abs":
             return f"|{self(node.args[0])}|", ATOM
+        if node.name.startswith("binomial_mean_") and node.name in self.said:
+            law = ", ".join(map(self, node.args[:2]))
+            return f"𝔼[{self.said[node.name]} | j ~ Bin({law})]", ATOM
         if node.name in self.said:
             return self.said[node.name], ATOM
         if node.name in _SPECIAL:
@@ -158,6 +161,12 @@ class UnicodePrinter(Printer):
 
     def print_Total(self, node: n.Total) -> tuple[str, int]:
         return f"Σ{self.at(node.arg, ATOM)}", ATOM
+
+    def print_LogTotal(self, node: n.LogTotal) -> tuple[str, int]:
+        terms = [f"Σ exp({self(node.arg)})"]
+        terms += [f"exp({self(node.more)})"] if node.more not in (None, n.ZERO) else []
+        terms += ["1"] if node.more == n.ZERO else []
+        return f"log({' + '.join(terms)})", ATOM
 
     def print_Count(self, node: n.Count) -> tuple[str, int]:
         return unicode_name(node.label), ATOM
@@ -236,7 +245,9 @@ def _named(program: Program) -> tuple[Variable, ...]:
 
 
 def _updates(program: Program) -> list[str]:
-    printer = UnicodePrinter({e.name: e.said for e in program.expectations})
+    said = {e.name: e.said for e in program.expectations}
+    said |= {e.name: e.said for e in program.binomial_means}
+    printer = UnicodePrinter(said)
     titles = {
         "draw": "The loss is probed at:",
         "estimate": "Estimated there, and averaged over several such points:",

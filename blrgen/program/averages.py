@@ -10,7 +10,7 @@ import sympy as sp
 from blrgen.core import Family, Support
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
-from blrgen.program.density import Density, Expectation, Piece
+from blrgen.program.density import BinomialMean, Density, Expectation, Piece
 from blrgen.program.expand import expanded
 from blrgen.program.expectations import change_of_variable, in_t, log_weights
 from blrgen.program.stable import stable_form
@@ -24,6 +24,8 @@ class AverageLowering:
 
     expectations: list[Expectation]
     meanings: dict[str, Callable[..., Expr]]
+    binomial_means: list[BinomialMean]
+    where: str
     _named: dict[Any, str]
     first: int = 0  # how many there are already in the program
 
@@ -42,6 +44,26 @@ class AverageLowering:
         f, g = type(x).pair
         said = f"Var_q[{shown(f)}]" if f == g else f"Cov_q[{shown(f)}, {shown(g)}]"
         return self._call(x, type(x).family, (f, g), said)
+
+    def visit_binomial_mean(self, x: Expr) -> n.Node:
+        """E[g(j)] of a binomial j, as a function of n, p and what is in g."""
+        from blrgen.algebra.binomial import COUNT, binomial_mean
+
+        g, trials, p = x.args
+        inside = sorted(g.free_symbols - {COUNT}, key=lambda s: s.name)
+        key = (binomial_mean, g)
+        if key not in self._named:
+            name = f"binomial_mean_{len(self.binomial_means) + 1}"
+            self._named[key] = name
+            names = tuple(s.name for s in inside)
+            of = _lowered_in(g, ("j", *names), self.where)
+            self.binomial_means.append(BinomialMean(name, shown(g), of, names))
+            self.meanings[name] = lambda k, q, *values: binomial_mean(
+                g.xreplace(dict(zip(inside, values, strict=True))), k, q
+            )
+        return n.Call(
+            self._named[key], (self.visit(trials), self.visit(p), *map(self.visit, inside))
+        )
 
     def _call(self, x: Expr, family: Family, integrands: tuple[Expr, ...], said: str) -> n.Node:
         key = type(x)
@@ -130,10 +152,13 @@ def _renamed(s: Expr, name: str) -> Expr:
 
 
 def _lowered(e: Expr, names: tuple[str, ...], family: Family) -> n.Node:
+    return _lowered_in(e, ("t", *names), f"in the density of {family.name!r}")
+
+
+def _lowered_in(e: Expr, names: tuple[str, ...], where: str) -> n.Node:
     from blrgen.program.lower import Lowering
 
-    types = dict.fromkeys(("t", *names), SCALAR)
-    node = Lowering(types).lower(e, where=f"in the density of {family.name!r}")
+    node = Lowering(dict.fromkeys(names, SCALAR)).lower(e, where=where)
     return expanded(stable_form(node))
 
 

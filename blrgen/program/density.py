@@ -35,3 +35,13 @@ class Expectation:
     said: str
     density: Density
     integrands: tuple[tuple[n.Node, ...], ...]  # one row a piece, as functions of t
+
+
+@dataclass(frozen=True)
+class BinomialMean:
+    """E[g(j)] of j ~ Binomial(n, p), called with n, p and the parameters of g."""
+
+    name: str
+    said: str
+    of: n.Node  # g, in `j`
+    parameters: tuple[str, ...] = ()

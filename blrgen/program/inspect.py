@@ -106,6 +106,9 @@ class Printer:
     def print_Total(self, node: n.Total) -> tuple[str, int]:
         return self.call("total", self(node.arg))
 
+    def print_LogTotal(self, node: n.LogTotal) -> tuple[str, int]:
+        return self.call("log_total_exp", *map(self, node.children))
+
     def print_Count(self, node: n.Count) -> tuple[str, int]:
         counted = f"count({self(node.arg)})"
         return (f"{counted} + {node.more}", SUM) if node.more else (counted, ATOM)

@@ -23,6 +23,7 @@ from blrgen.program import nodes as n
 from blrgen.program.averages import AverageLowering
 from blrgen.program.draws import distribution
 from blrgen.program.expectations import with_covariances
+from blrgen.program.exponentials import logs_of_totals
 from blrgen.program.matrices import MatrixLowering, is_negative
 from blrgen.program.program import (
     ELEMENTWISE,
@@ -84,6 +85,7 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
         posterior,
         rule.until,
         tuple(lowering.expectations),
+        tuple(lowering.binomial_means),
     )
     return program, lowering.meanings
 
@@ -308,13 +310,15 @@ class Lowering(MatrixLowering, AverageLowering):
         self.counts = counts or {}  # sizes of vectors, as what counts them
         self.where = ""
         self.expectations = []
+        self.binomial_means = []
         self.meanings = {}
         self._named = {}
 
     def lower(self, x: Expr, where: str = "") -> n.Node:
         """The node for an expression; `where` is for messages."""
         self.where = where or self.where
-        return self.visit(special_forms(with_covariances(sp.sympify(x, strict=True))))
+        x = logs_of_totals(with_covariances(sp.sympify(x, strict=True)))
+        return self.visit(special_forms(x))
 
     def visit(self, x: Expr) -> n.Node:
         if x.is_commutative is False:
@@ -475,6 +479,11 @@ class Lowering(MatrixLowering, AverageLowering):
         if not order.is_Integer or order < 0 or order > 20:
             raise UserError(f"no target can compute {x}", where=self.where, why=f"order {order}")
         return n.Call(f"multipolygamma_{order}", tuple(self.visit(a) for a in rest))
+
+    def visit_log_total(self, x: Expr) -> n.Node:
+        """log(Σ exp(f) + exp(c))."""
+        level, _, *more = x.args
+        return n.LogTotal(self.visit(level), *map(self.visit, more))
 
     def visit_bessel_ratio(self, x: Expr) -> n.Node:
         return self._at_root("bessel_quotient", x)

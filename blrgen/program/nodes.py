@@ -235,6 +235,14 @@ class Total(Node):
 
 
 @dataclass(frozen=True)
+class LogTotal(Node):
+    """log(Σ exp(arg) + exp(more)), of numbers that may be large; `more` may be absent."""
+
+    arg: Node
+    more: Node | None = None
+
+
+@dataclass(frozen=True)
 class Count(Node):
     """How many elements an array has, and `more`; `label` is what the rule calls that."""
 
@@ -257,7 +265,7 @@ MATRIX_NODES = (
     Dot,
     Symmetrize,
 )
-OVER_COMPONENTS = (Total, Count)  # numbers made from a whole array
+OVER_COMPONENTS = (Total, LogTotal, Count)  # numbers made from a whole array
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from blrgen.program.density import Expectation
+from blrgen.program.density import BinomialMean, Expectation
 from blrgen.program.nodes import Node, Sym, names
 from blrgen.program.types import Type
 
@@ -89,6 +89,7 @@ class Program:
     posterior: tuple[tuple[str, Node], ...] = ()
     until: str = ""
     expectations: tuple[Expectation, ...] = ()  # without a closed form; called by their names
+    binomial_means: tuple[BinomialMean, ...] = ()  # likewise
 
     def __getitem__(self, name: str) -> Variable:
         for v in self.variables:

@@ -68,6 +68,8 @@ def _free(name: str, taken: set[str]) -> str:
 def _name(node: n.Node) -> str:
     if isinstance(node, n.Count):
         return node.label
+    if isinstance(node, n.LogTotal):
+        return "log_total_1"
     words = describe(node.children[0])
     short = words is not None and len(words) <= LONGEST
     return f"total_{words}" if short else "total_1"
@@ -88,5 +90,5 @@ def levels(statements: Iterable[Statement]) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for s in statements:
         inside = max((found.get(x, 0) for x in n.names(s.expr)), default=0)
-        found[s.name] = inside + isinstance(s.expr, n.Total)
+        found[s.name] = inside + isinstance(s.expr, n.Total | n.LogTotal)
     return found

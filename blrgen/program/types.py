@@ -234,7 +234,8 @@ _RULES = {
     n.Pow: _entrywise, n.Call: _entrywise, n.Compare: _compare, n.Select: _select,
     n.MatMul: _matmul, n.Solve: _solve, n.HalfSolve: _solve, n.HalfProduct: _matmul,
     n.Factor: _factor, n.Transpose: _transpose, n.Outer: _outer, n.Dot: _dot,
-    n.Trace: _trace, n.Symmetrize: _symmetrize, n.Total: _total, n.Count: _total,
+    n.Trace: _trace, n.Symmetrize: _symmetrize, n.Total: _total, n.LogTotal: _total,
+    n.Count: _total,
 }  # fmt: skip
 
 

@@ -65,7 +65,8 @@ def _compute(e: Expr, point: Mapping[Expr, Value], memo: dict[Expr, Value]) -> V
         raise Undefined(f"no value for {e}")
     if isinstance(e, sp.Piecewise):
         return _piecewise(e, point, memo)
-    args = [_value(a, point, memo) for a in e.args]
+    bound = getattr(e, "bound", 0)  # how many arguments are read with letters of their own
+    args = [None] * bound + [_value(a, point, memo) for a in e.args[bound:]]
     if hasattr(e, "value_at"):  # a log-partition or an expectation without a closed form
         return e.value_at(args)
     if e.is_Add:

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.bessel import RATIOS
 from blrgen.algebra.components import Component, has_components, total
 from blrgen.core import Quantity, Rule
 from blrgen.prove.functions import plain
@@ -93,7 +94,7 @@ class Elements:
         if not e.args:
             return e
         e = e.func(*[self.written_out(a) for a in e.args])
-        return e.plain() if hasattr(e, "plain") else e
+        return e.plain() if isinstance(e, RATIOS) else e
 
     def moved(self, e: Expr, i: int, j: int) -> Expr:
         """An expression for element i as that for element j."""

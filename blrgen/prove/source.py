@@ -217,9 +217,17 @@ class EmittedRun:
                 program.names[name] = lambda _, yes, no: yes if self.mode.first_form else no
             elif known is not None:
                 program.names[name] = meaning_of(known)
-        if any(name.startswith("_expectation_") for name in program.names):
+            elif name == "_over":
+                program.names[name] = lambda f, *args: f(*args)
+            elif name == "_exp_added":
+                program.names[name] = _exp_added
+                self.helpers.add(name)
+        own = ("_expectation_", "_binomial_mean_")
+        if any(name.startswith(own) for name in program.names):
             for name, meaning in lowered(self.rule)[1].items():
                 program.names[f"_{name}"] = on_symbols(meaning)
+                if name.startswith("binomial_mean_"):
+                    self.helpers.add(f"_{name}")
 
     def _give_helpers(self, program: Program, cls: Any) -> None:
         """The documented meaning of the helpers, for matrices of any size."""
@@ -348,6 +356,11 @@ def class_name(source: str) -> str:
         n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")
     ]
     return names[-1] if names else ""
+
+
+def _exp_added(top: Any, share: Any, level: Any) -> tuple[Any, Any]:
+    """Σ exp(level) so far, relative to exp(0): what the largest level is does not matter."""
+    return Sym(sp.S.Zero), share + Sym(sp.exp(expr_of(level)))
 
 
 def _solve(factor: Any, b: Any) -> Any:

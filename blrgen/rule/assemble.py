@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from blrgen.algebra.components import outer_totals
 from blrgen.algebra.ring import Matrix
 from blrgen.core import (
     Assignment,
@@ -45,7 +46,7 @@ def exact_derivation(
     try:
         expectation = expectation_of(geometry, known.expr, route, current=current)
         exact = exact_rule(geometry, expectation)
-        if geometry.ring.elementwise:
+        if geometry.ring.elementwise or geometry.ring.components:
             expectation, exact = _collected(expectation, exact)
     except NoRoute:
         raise
@@ -77,6 +78,8 @@ def exact_derivation(
 def _collected(expectation: Expectation, exact: ExactRule) -> tuple[Expectation, ExactRule]:
     """Both with each input written once, wherever that is shorter."""
     inputs = [p.symbol for p in expectation.probes]
+    parts = (*expectation.mean_gradient, *exact.natural_next.parts)
+    inputs += sorted({t for x in parts for t in outer_totals(x) if t.has(*inputs)}, key=str)
 
     def step(x: Expr) -> Expr:
         return by_inputs(x, inputs, RHO)

@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 
+from blrgen.algebra.binomial import binomial_mean
 from blrgen.algebra.components import Component, Head, total
 from blrgen.algebra.ranks import T, Vec, trace
 from blrgen.errors import InternalError
@@ -101,6 +102,8 @@ class Arranger:
             return self._trace(e.args[0])
         if isinstance(e, Relational):
             return Compare(_RELATIONS[e.rel_op], self.node(e.lhs), self.node(e.rhs))
+        if isinstance(e, binomial_mean):
+            return Call("E_binomial", tuple(self.node(a) for a in e.args))
         if hasattr(e, "plain"):  # a function of this package that has a formula
             return self.node(e.plain())
         if isinstance(e, sp.Piecewise):

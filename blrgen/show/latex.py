@@ -169,6 +169,9 @@ class Latex(Terminal):
             order = n.args[0].p
             mark = ("", "'", "''")[order] if order < 3 else f"^{{({order})}}"
             return rf"\psi{mark}{bracketed(args[1])}", ATOM
+        if n.name == "E_binomial":
+            law = rf"j \sim \mathrm{{Bin}}\left({args[1]}, {args[2]}\right)"
+            return rf"\mathbb{{E}}\left[{args[0]} \mid {law}\right]", ATOM
         if n.name in ("E_q", "E_at"):
             mean = rf"\mathbb{{E}}{'_q' if n.name == 'E_q' else ''}\left[{args[0]}\right]"
             return mean + (bracketed(", ".join(args[1:])) if n.name == "E_at" else ""), ATOM

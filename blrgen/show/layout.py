@@ -233,25 +233,27 @@ def in_cases(expr: Expr) -> Expr:
     """Functions of this package with their values where the usual formula has none."""
     import sympy as sp
 
-    from blrgen.algebra.bessel import bessel_kernel
+    from blrgen.algebra.bessel import RATIOS, bessel_kernel
+    from blrgen.algebra.binomial import binomial_mean
 
-    if not isinstance(expr, sp.Basic) or not expr.has(bessel_kernel):
+    if not isinstance(expr, sp.Basic):
         return expr
-    return expr.replace(bessel_kernel, lambda *a: bessel_kernel(*a).cases())
+    if expr.has(binomial_mean):
+        expr = expr.replace(binomial_mean, lambda *a: binomial_mean(*a).plain())
+    known = (bessel_kernel, *RATIOS)
+    return expr.replace(lambda f: isinstance(f, known), lambda f: f.cases())
 
 
 def written_out(expr: Expr) -> Expr:
     """Functions of this package by the usual ones, where they say how."""
     import sympy as sp
 
-    from blrgen.algebra.bessel import bessel_kernel
-    from blrgen.algebra.binomial import binomial_mean
+    from blrgen.algebra.bessel import RATIOS, bessel_kernel
 
-    if not isinstance(expr, sp.Basic) or not expr.has(bessel_kernel, binomial_mean):
+    known = (bessel_kernel, *RATIOS)
+    if not isinstance(expr, sp.Basic) or not expr.has(*known):
         return expr
-    plain = expr.replace(
-        lambda f: isinstance(f, bessel_kernel | binomial_mean), lambda f: f.plain()
-    )
+    plain = expr.replace(lambda f: isinstance(f, known), lambda f: f.plain())
     if not expr.has(bessel_kernel):
         return plain
     plain = plain.replace(sp.log, lambda x: sp.expand_log(sp.log(x), force=x.has(sp.besseli)))

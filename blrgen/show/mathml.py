@@ -215,6 +215,10 @@ class MathML(Terminal):
             mark = operator("′" * order) if order < 3 else row(fenced(f"<mn>{order}</mn>"))
             head = f"<msup>{identifier('ψ')}{mark}</msup>" if order else identifier("ψ")
             return row(head, fenced(self._listed(n.args[1:]))), ATOM
+        if n.name == "E_binomial":
+            law = row(identifier("Bin"), fenced(self._listed(n.args[1:])))
+            given = row(operator("|"), identifier("j"), operator("~"), law)
+            return row(identifier("𝔼"), fenced(row(self.text(n.args[0]), given), "[", "]")), ATOM
         if n.name in ("E_q", "E_at"):
             letter = identifier("𝔼")
             head = f"<msub>{letter}{identifier('q')}</msub>" if n.name == "E_q" else letter

@@ -213,6 +213,8 @@ class Terminal(Plain):
             return f"ψ{mark}({args[1]})", ATOM
         if n.name == "E_q":
             return f"𝔼_q[{args[0]}]", ATOM
+        if n.name == "E_binomial":
+            return f"𝔼[{args[0]} | j ~ Bin({args[1]}, {args[2]})]", ATOM
         if n.name == "E_at":
             return f"𝔼[{args[0]}]({', '.join(args[1:])})", ATOM
         if n.name in ("multigammaln", "multipolygamma"):

@@ -103,6 +103,66 @@ def test_von_mises_fisher_steps_by_the_inverse_metric(size: int, target: str) ->
             assert abs(found - should) <= 2e-14 * largest
 
 
+def counts(trials: int, classes: int) -> list[tuple[int, ...]]:
+    if classes == 1:
+        return [(trials,)]
+    return [(k, *rest) for k in range(trials + 1) for rest in counts(trials - k, classes - 1)]
+
+
+def multinomial_step(eta: Any, r1: Any, trials: int) -> list[Any]:
+    """(1 − ρ)η − ρF⁻¹(r + Cov(T, log h)), every count written down."""
+    logits = [mpmath.mpf(float(x)) for x in eta] + [mpmath.mpf(0)]
+    mass = mpmath.fsum(mpmath.exp(x) for x in logits)
+    p = [mpmath.exp(x) / mass for x in logits]
+    table = []
+    for x in counts(trials, len(p)):
+        h = mpmath.factorial(trials) / mpmath.fprod(map(mpmath.factorial, x))
+        table.append((x, h * mpmath.fprod(q**k for q, k in zip(p, x, strict=True)), mpmath.log(h)))
+    size = range(len(eta))
+    mean = [trials * q for q in p]
+    log_h = mpmath.fsum(w * g for _, w, g in table)
+    metric = [[mpmath.fsum(w * (x[i] - mean[i]) * (x[j] - mean[j]) for x, w, _ in table)
+               for j in size] for i in size]  # fmt: skip
+    pull = [mpmath.fsum(w * (x[i] - mean[i]) * (g - log_h) for x, w, g in table) for i in size]
+    right = [mpmath.mpf(float(a)) + b for a, b in zip(r1, pull, strict=True)]
+    rho = mpmath.mpf(RHO)
+    return [(1 - rho) * logits[i] - rho * y for i, y in enumerate(solved(metric, right))]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("size", "trials"), [(1, 1), (1, 7), (2, 4), (3, 3)])
+def test_multinomial_steps_by_the_inverse_metric(size: int, trials: int, target: str) -> None:
+    rng = np.random.default_rng(size + trials)
+    eta, r1 = rng.standard_normal(size) * 2, rng.standard_normal(size) / 9
+    with mp.workdps(40):
+        wanted = multinomial_step(eta, r1, trials)
+    after = eta.copy()
+    made("multinomial", target)(after, rho=RHO, n=trials).step(r1)
+    np.testing.assert_allclose(after, [float(x) for x in wanted], rtol=1e-13, atol=1e-13)
+
+
+def test_many_classes_and_large_logits() -> None:
+    rng = np.random.default_rng(5)
+    for scale, dtype in ((1, np.float64), (300, np.float64), (40, np.float32)):
+        eta = (scale * rng.uniform(-1, 1, 49)).astype(dtype)
+        results = []
+        for target in TARGETS:
+            after = eta.copy()
+            made("multinomial", target)(after, rho=RHO, n=1000).step(np.zeros_like(eta))
+            results.append(after)
+            assert after.dtype == dtype and np.isfinite(after).all()
+        np.testing.assert_allclose(*results, rtol=1e-13 if dtype == np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_not_finite_is_undone(target: str) -> None:
+    """The score of a class of probability e^−1000 is 0, and F⁻¹ infinite there."""
+    opt = made("multinomial", target)(eta := np.array([-1000.0, 1.0]), n=3)
+    with pytest.raises(ValueError, match="nothing has been changed"):
+        opt.step(np.zeros(2))
+    assert eta.tolist() == [-1000.0, 1.0]
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_float32_stays_float32(target: str) -> None:
     alpha, r1 = np.array([0.5, 2.0, 7.0]), np.array([0.02, -0.01, 0.03])
@@ -138,7 +198,7 @@ def test_a_step_outside_is_undone(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ["dirichlet", "von-mises-fisher"])
+@pytest.mark.parametrize("name", ["dirichlet", "von-mises-fisher", "multinomial"])
 def test_the_source_is_the_rule_and_a_mistake_is_refuted(name: str, target: str) -> None:
     d = derive(name)
     source = emit(d, target)

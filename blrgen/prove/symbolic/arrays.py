@@ -235,6 +235,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "signbit": _of(lambda x: sp.Piecewise((1, x < 0), (0, True))),
 }
 FUNCTIONS["abs"] = FUNCTIONS["absolute"]
+FUNCTIONS["logaddexp"].reduce = lambda x: Sym(  # type: ignore[attr-defined]
+    sp.log(sp.Add(*[sp.exp(_symbolic(v)) for v in asarray(x).reshape(-1)]))
+)
 
 
 def _select(c: Any, a: Any, b: Any) -> Any:

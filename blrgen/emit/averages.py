@@ -15,8 +15,10 @@ from blrgen.program import nodes as n
 from blrgen.program.density import Density, Expectation
 from blrgen.program.inspect import ATOM
 
+DEEPEST = 600  # logarithms of weights below this count as this
 POINTS = 256  # cells of the trapezoidal rule in a window
 CELLS, ZOOMS = 32, 24  # of the search for the window
+BULK, DOUBLINGS = 14, 60  # of the search for the peak of whole numbers, and of its width
 DEPTH = 45  # a weight below e^-45 of its peak is left out: 3e-20
 REACH = 12  # where the search begins, in t
 INTEGERS = 2**30  # where it begins on the integers
@@ -53,9 +55,15 @@ def texts(
 
     for e in expectations:
         made[e.name] = _expectation(e, names(e.density), target)
+    if any(not d.integers for d in inverses):
+        made["between"] = fill(
+            "special/between.py.jinja", where=_where(target), **_given(target, "a")
+        )
     for k, inverse in enumerate(inverses, start=1):
         made[f"quantile {k}"] = _quantile(f"_quantile_{k}", inverse, names(inverse), target)
     for d in known:
+        if d.integers and d in inverses:
+            made[f"bulk {names(d)[0]}"] = _bulk(d, names(d)[0], target)
         for k, name in enumerate(names(d)):
             made[f"window {name}"] = _window(d, name, target)
             made[f"weight {name}"] = _weight(d, k, name, target)
@@ -64,18 +72,27 @@ def texts(
 
 def _quantile(name: str, d: Density, names: list[str], target: str) -> str:
     """The inverse of the distribution function."""
+    body = (
+        _whole_quantile_body(d, names[0], target)
+        if d.integers
+        else _quantile_body(d, names, target)
+    )
     return fill(
         "special/quantile.py.jinja",
         name=name,
         arguments=_arguments(d.parameters),
         density=d.said,
-        shape="constant" if d.integers else "linear",
-        body="\n".join(_quantile_body(d, names, target)),
+        body="\n".join(body),
         **_given(target, "u"),
     )
 
 
 def _quantile_body(d: Density, names: list[str], target: str) -> list[str]:
+    """On the line: cells in halves, the logarithm of the weight linear in each half.
+
+    With M₁ the mass of a cell as one such piece and M₂ that of its halves (4M₂ − M₁)/3 is
+    right to the fourth order, and in a steep tail still of the right size.
+    """
     where = _where(target)
     p = ", ".join(d.parameters)
     rows = [f"    low_{x}, high_{x}, peak_{x} = _window_{x}({p})" for x in names]
@@ -87,32 +104,97 @@ def _quantile_body(d: Density, names: list[str], target: str) -> list[str]:
         if again:
             rows += ["    wanted = u * total", "    total = u * real(0)"]
         for k, x in enumerate(names):
-            step = f"(high_{x} - low_{x}) / real({POINTS})"
-            if d.integers:
-                step = f"np.maximum(real(1), np.ceil({step}))"
             rows += [
-                f"    step = {step}",
-                f"    before = np.exp(_log_weight_{x}(low_{x}, {p}) - peak)",
+                f"    step = (high_{x} - low_{x}) / real({POINTS})",
+                f"    start = np.maximum(_log_weight_{x}(low_{x}, {p}) - peak, real(-{DEEPEST}))",
                 f"    for k in range({POINTS}):",
                 f"        t = low_{x} + step * real(k)",
-                f"        after = np.exp(_log_weight_{x}(t + step, {p}) - peak)",
+                *_level("middle", x, f"t + step / real(2), {p}"),
+                *_level("end", x, f"t + step, {p}"),
+                "        front = _mean_between(start, middle) / real(2)",
+                "        back = _mean_between(middle, end) / real(2)",
+                "        both = front + back",
+                "        area = (real(4) * both - _mean_between(start, end)) / real(3)",
+                "        area = step * np.maximum(area, both / real(2))",
             ]
-            cell = "step * before" if d.integers else "real(0.5) * step * (before + after)"
-            rows.append(f"        area = {cell}")
             if again:
-                rows.append("        inside = (total <= wanted) & (wanted < total + area)")
-                rows.append("        share = (wanted - total) / step")
-                if d.integers:
-                    rows.append("        t = t + np.floor(share * step / before)")
-                else:
-                    rows += [
-                        "        slope = after - before",
-                        "        root = np.sqrt(before * before + real(2) * slope * share)",
-                        "        t = t + step * (real(2) * share / (before + root))",
-                    ]
+                rows += [
+                    "        inside = (total <= wanted) & (wanted < total + area)",
+                    "        share = (wanted - total) / area * both",
+                    "        early = share < front",
+                    f"        here = {where}(early, start, middle)",
+                    f"        there = {where}(early, middle, end)",
+                    f"        share = {where}(early, share / front, (share - front) / back)",
+                    "        place = _place_between(here, there, share)",
+                    f"        place = {where}(early, place, real(1) + place)",
+                    "        t = t + step * place / real(2)",
+                ]
                 rows += _value("x", d.pieces[k].variable, target, 8)
                 rows.append(f"        found = {where}(inside, x, found)")
-            rows += ["        total += area", "        before = after"]
+            rows += ["        total += area", "        start = end"]
+    return [*rows, "    return found"]
+
+
+def _level(name: str, x: str, at: str) -> list[str]:
+    return [
+        f"        {name} = _log_weight_{x}({at}) - peak",
+        f"        {name} = np.maximum({name}, real(-{DEEPEST}))",
+    ]
+
+
+def _whole_quantile_body(d: Density, name: str, target: str) -> list[str]:
+    """On whole numbers: one by one where they are few, else cells that widen from the peak on.
+
+    A cell of n numbers has the mass (n − 1)/6 (f₀ + 4f½ + f₁) + ½(f₀ + f₁).
+    """
+    where = _where(target)
+    p = ", ".join(d.parameters)
+    edge = (
+        f"{where}(few, low + real({{0}}), "
+        f"at + np.rint(width * np.sinh(first + (last - first) * real({{0}}) / real({POINTS}))))"
+    )
+    rows = [
+        f"    low, high, peak = _window_{name}({p})",
+        f"    at, width = _bulk_{name}(low, high, {p})",
+        "    high = high + real(1)",
+        "    first, last = np.arcsinh((low - at) / width), np.arcsinh((high - at) / width)",
+        f"    few = high - low <= real({POINTS})",
+        "    total, found = u * real(0), u * real(0)",
+    ]
+    for again in (False, True):
+        if again:
+            rows += ["    wanted = u * total", "    total = u * real(0)"]
+        rows += [
+            "    start = low",
+            f"    for k in range({POINTS}):",
+            f"        stop = {edge.format('k + 1')}",
+            "        count = stop - start",
+            "        end = np.maximum(stop - real(1), start)",
+            f"        left = np.exp(_log_weight_{name}(start, {p}) - peak)",
+            f"        right = np.exp(_log_weight_{name}(end, {p}) - peak)",
+            f"        middle = np.exp(_log_weight_{name}((start + end) / real(2), {p}) - peak)",
+            "        both = (left + right) / real(2)",
+            "        mass = (count - real(1)) * (both + real(2) * middle) / real(3) + both",
+            f"        mass = {where}(count < real(2.5), real(2) * both, mass)",
+            f"        mass = {where}(count < real(1.5), left, mass)",
+            f"        mass = {where}(count < real(0.5), real(0), mass)",
+        ]
+        if again:
+            rows += [
+                "        inside = (total <= wanted) & (wanted < total + mass)",
+                "        share = (wanted - total) / mass",
+                "        lean = (right - left) / (real(2) * np.maximum(count - real(1), real(1)))",
+                "        low_end = np.maximum(left - lean, real(0))",
+                "        high_end = np.maximum(right + lean, real(0))",
+                "        gain = share * (high_end * high_end - low_end * low_end)",
+                "        root = np.sqrt(low_end * low_end + gain)",
+                "        x = np.floor(count * share * (low_end + high_end) / (low_end + root))",
+                f"        pair = {where}(share * mass < left, real(0), real(1))",
+                f"        x = {where}(count < real(2.5), pair, x)",
+                f"        x = {where}(count < real(1.5), real(0), x)",
+                f"        found = {where}(inside, np.minimum(start + x, end), found)",
+            ]
+        rows += ["        total += mass", "        start = stop"]
     return [*rows, "    return found"]
 
 
@@ -171,6 +253,20 @@ def _window(d: Density, name: str, target: str) -> str:
         round=rounding,
         where=_where(target),
         **_given(target, first),
+    )
+
+
+def _bulk(d: Density, name: str, target: str) -> str:
+    return fill(
+        "special/bulk.py.jinja",
+        name=name,
+        arguments=_arguments(d.parameters),
+        names=", ".join(d.parameters),
+        zooms=str(BULK),
+        cells=str(CELLS),
+        doublings=str(DOUBLINGS),
+        where=_where(target),
+        **_given(target, "low"),
     )
 
 

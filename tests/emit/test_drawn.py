@@ -296,3 +296,45 @@ def test_classes_draw_by_the_same_lines(
     ours = made.sample(rng(3))
     wanted = blrgen.sampler(name)(rng(3), **parameters)
     assert np.array_equal(np.asarray(ours), np.asarray(wanted))
+
+
+class Given:
+    """A generator whose uniform numbers are known."""
+
+    def __init__(self, u: np.ndarray) -> None:
+        self.u = u
+
+    def random(self, shape: tuple[int, ...]) -> np.ndarray:
+        return self.u.reshape(shape)
+
+
+@pytest.mark.parametrize("p", [-0.7, 2.0, 30.0])
+def test_the_inverse_of_a_distribution_function(p: float) -> None:
+    """Right in its tails as well."""
+    u = np.array([1e-9, 1e-6, 1e-4, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.9999, 1 - 1e-6])
+    a, b = 3.0, 0.4
+    x = blrgen.sampler("generalized-inverse-gaussian")(Given(u), len(u), p=p, a=a, b=b)
+    law = stats.geninvgauss(p, np.sqrt(a * b), scale=np.sqrt(b / a))
+    assert np.abs(law.cdf(x) / u - 1).max() < 1e-3
+    assert np.abs(law.sf(x) / (1 - u) - 1).max() < 1e-3
+    assert np.abs(law.cdf(x) - u).max() < 1e-5
+
+
+def test_whole_numbers_far_out_and_with_a_heavy_tail(tmp_path: Path) -> None:
+    natural = '[natural]\neta1 = "(-oo, oo)"\neta2 = "(-oo, 0)"\n'
+    text = f'support = "integers >= 0"\nstatistics = ["x", "log(factorial(x))"]\n{natural}'
+    head = 'name = "mine"\ntitle = "Mine"\nvariable = "x"\n'
+    draw = blrgen.sampler(file(tmp_path, head + text))
+    u = (np.arange(500) + 0.5) / 500
+    for mean in (0.3, 40.0, 1e4, 1e6):  # Poisson's law
+        x = draw(Given(u), len(u), eta1=np.log(mean), eta2=-1.0)
+        law = stats.poisson(mean)
+        slack = 1e-6
+        assert (law.cdf(x) >= u - slack).all()
+        assert (law.cdf(x - 1) <= u + slack).all()
+    text = 'support = "integers >= 1"\nstatistics = ["log(x)"]\n[natural]\neta = "(-oo, -1)"\n'
+    x = blrgen.sampler(file(tmp_path, head + text))(Given(u), len(u), eta=-1.6)
+    law = stats.zipf(1.6)
+    near = x < 1e5
+    assert (law.cdf(x[near]) >= u[near] - 1e-4).all()
+    assert (law.cdf(x[near] - 1) <= u[near] + 1e-4).all()

@@ -156,7 +156,7 @@ def test_a_helper_is_emitted_with_what_it_calls_and_nothing_else() -> None:
 def test_every_template_belongs_to_a_helper() -> None:
     folder = data_dir("templates") / "special"
     used = {known(name).template for name in [*NAMES, *BUILDERS]}
-    used |= {"log_weight", "window", "expectation", "quantile"}  # of densities: test_averages
+    used |= {"log_weight", "window", "expectation", "quantile", "bulk", "between"}  # of densities
     assert {f"{name}.py.jinja" for name in used} == {p.name for p in folder.iterdir()}
 
 

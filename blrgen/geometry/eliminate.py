@@ -43,13 +43,13 @@ def elimination(geometry: Geometry) -> Elimination | None:
     from blrgen.numeric.nodes import has_nodes
 
     family = geometry.family
-    if geometry.ring.components or family.factors or len(geometry.natural) < 2:
+    if geometry.ring.components or family.factors:
         return None
     if any(has_nodes(m) for m in geometry.mean):
         return None
     symbols = mean_symbols(geometry)
     charts = [(geometry.mean, family.natural, False)]
-    if family.working:
+    if family.working and len(family.natural) > 1:
         charts.insert(0, (geometry.mean_in_working, family.working, True))
     for means, parameters, working in charts:
         if any(sp.count_ops(m) > _LARGE for m in means):

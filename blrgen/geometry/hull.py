@@ -18,6 +18,7 @@ from blrgen.errors import UserError
 Expr = Any
 Array = Any
 _PEAKS = 5
+_DOUBLES = 1e200  # beyond which samples in doubles tell nothing
 
 
 def separating(
@@ -28,6 +29,8 @@ def separating(
     Along `last`, where λ ran off to, an excess of the size of rounding does not count.
     """
     count = len(mean)
+    if max(map(abs, mean)) > _DOUBLES:
+        return None
     directions = [[float(i == j) * s for j in range(count)] for i in range(count) for s in (1, -1)]
     if last is not None and last and all(np.isfinite(last)) and any(last):
         top = max(map(abs, last))

@@ -58,17 +58,26 @@ def _of_scalars(
     family = geometry.family
     target = _target(named)
     solver = Newton(geometry, target, constants_of(family, fixed))
-    direction = separating(family, target, solver.constants) if not family.joint else None
-    if direction is not None:
-        raise out_of_range(family, target, direction)
+    if solver.numeric:  # a search by quadrature costs more than a look at the support
+        _check_hull(family, target, solver)
     found = solver.closed() or _one_equation(geometry, target, solver.constants) or solver.run()
     # an edge of the hull is reached as λ runs off; then ⟨λ, T⟩ shows which
-    if not family.joint and (not found.converged or max(map(abs, found.natural)) > _FAR):
-        last = [float(x) for x in found.natural]
-        direction = separating(family, target, solver.constants, last)
-        if direction is not None:
-            raise out_of_range(family, target, direction)
+    if not found.converged or max(map(abs, found.natural)) > _FAR:
+        if not found.converged:
+            _check_hull(family, target, solver)
+        _check_hull(family, target, solver, [float(x) for x in found.natural])
     return found
+
+
+def _check_hull(
+    family: Family, target: Vector, solver: Newton, last: list[float] | None = None
+) -> None:
+    """Refuse means outside the hull of the statistics, along the axes or the direction `last`."""
+    if family.joint:
+        return
+    direction = separating(family, target, solver.constants, last)
+    if direction is not None:
+        raise out_of_range(family, target, direction)
 
 
 def _one_equation(

@@ -84,10 +84,11 @@ class Newton:
                 if not self.feasible(x):
                     return None
                 state = self.at(x)
+                residual = self._residual(state)
+                met = residual < 1e-12 and self._arrived(state, self._direction(state))
         except (UserError, Outside):
             return None
-        residual = self._residual(state)
-        return Inversion(tuple(x), True, 0, residual) if residual < 1e-12 else None
+        return Inversion(tuple(x), True, 0, residual) if met else None
 
     def run(self) -> Inversion:
         """Newton's method from the best of a few starts."""
@@ -171,7 +172,7 @@ class Newton:
         a = self._form(g.log_partition, point, memo)
         mean = [self._form(e, point, memo) for e in g.mean]
         fisher = [[self._form(e, point, memo) for e in row] for row in g.fisher]
-        return a, mean, fisher, abs(a) * mpmath.mpf(10) ** (10 - mpmath.mp.dps)
+        return a, mean, fisher, max(1, abs(a)) * mpmath.mpf(10) ** (10 - mpmath.mp.dps)
 
     def _form(self, e: Expr, point: dict[Expr, Any], memo: dict[Expr, Any]) -> Number:
         from blrgen.numeric import evaluate_at
@@ -281,7 +282,7 @@ class Newton:
             return bool(mpmath.fdot(move, state.slope) < mpmath.mpf(10) ** small)
         for i, (x, step) in enumerate(zip(state.x, move, strict=True)):
             size = mpmath.sqrt(abs(state.fisher[i, i])) or mpmath.mpf(1)
-            absolute = mpmath.mpf(10) ** -21 / size
+            absolute = mpmath.mpf(10) ** -21 / max(1, size)
             if not abs(step) <= max(_SMALL * abs(x), absolute):
                 return False
         return True

@@ -67,6 +67,8 @@ class OneEquation:
         if isinstance(bracket, Root):
             return bracket
         t = self._newton(*bracket)
+        if t is not None and self._flat(t):
+            raise self._refused(self._reached(mpmath.mpf(0)))
         if t is None:
             return Root(None, self.count, f"the equation for {self.found.held.name} did not settle")
         return Root(self.place(t), self.count)
@@ -97,18 +99,22 @@ class OneEquation:
                 return None
         return at
 
-    def gap(self, t: Number) -> Number | None:
-        """μ_k(s) − μ_k; None where it has no value."""
-        self.count += 1
+    def level(self, t: Number) -> Number | None:
+        """μ_k(s); None where it has no value."""
         at = self.place(t)
-        if at is None:
-            return None
         try:
-            found = at.value(self.mean) - self.target
+            return None if at is None else at.value(self.mean)
         except Undefined:
             return None
-        nothing = mpmath.mpf(10) ** (15 - mpmath.mp.dps) * max(1, abs(self.target))
-        return mpmath.mpf(0) if abs(found) < nothing else found
+
+    def gap(self, t: Number) -> Number | None:
+        """μ_k(s) − μ_k, zero where they agree to all digits; None where it has no value."""
+        self.count += 1
+        mean = self.level(t)
+        if mean is None:
+            return None
+        nothing = mpmath.mpf(10) ** (15 - mpmath.mp.dps) * max(abs(mean), abs(self.target))
+        return mpmath.mpf(0) if abs(mean - self.target) <= nothing else mean - self.target
 
     def _first(self) -> tuple[Number, Number] | None:
         """Some t at which the others are inside their domains."""
@@ -136,6 +142,11 @@ class OneEquation:
             if abs(t) == _FAR:
                 return self._no_change(way, last, (t, value))
             step *= 2
+
+    def _flat(self, t: Number) -> bool:
+        """Whether no digit of μ_k moves around t: its limit, to all digits, and no crossing."""
+        step = max(1, abs(t)) / mpmath.mpf(10) ** 12
+        return 0 in (self.gap(t - step), self.gap(t + step))
 
     def _way(self, t: Number, value: Number) -> int:
         """+1 or −1: where μ_k(s) moves towards μ_k."""
@@ -171,8 +182,10 @@ class OneEquation:
         name, value = self.found.held.name, last[1]
         end = self.high if way > 0 else self.low
         said = f"{name} → {_shown(end)}"
-        small = abs(value) <= _NOTHING * (1 + abs(self.target))
-        if small or abs(before[1] - value) <= abs(value) / 1000:
+        small = abs(value) <= _NOTHING * (abs(self.target) or 1)
+        levels = [abs(self.level(t) or 0) for t in (before[0], last[0])]
+        settled = abs(before[1] - value) <= abs(value) / 1000 and levels[1] <= 2 * levels[0]
+        if small or settled:
             raise self._refused(f"{self._reached(mpmath.mpf(0) if small else value)} ({said})")
         return Root(None, self.count, f"{said} without meeting {self._left()}")
 
@@ -181,15 +194,11 @@ class OneEquation:
         level = self.target + gap
         edge = mpmath.nstr(level if abs(level) > _NOTHING else mpmath.mpf(0), 10)
         name = self._left()
+        first = "with the other mean parameters met, " if self.found.steps else ""
         if gap == 0:
-            return (
-                f"with the other mean parameters met, {name} tends to the {edge} asked for "
-                "and no member reaches it"
-            )
-        return (
-            f"with the other mean parameters met, {name} stays {side} {edge} and "
-            f"{mpmath.nstr(self.target, 10)} is asked for"
-        )
+            return f"{first}{name} tends to the {edge} asked for and no member reaches it"
+        asked = mpmath.nstr(self.target, 10)
+        return f"{first}{name} stays {side} {edge} and {asked} is asked for"
 
     def _left(self) -> str:
         from blrgen.geometry.inverse import mean_symbols

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
 
 Expr = Any
+_LONG = 20_000  # binary digits of one number
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,10 @@ def exact_value(value: Any, name: str, where: str) -> Expr:
 
 
 def _ratio(value: Any) -> tuple[int, int]:
+    mantissa, power = getattr(value, "man_exp", (0, 0))
+    if mantissa and abs(power) < _LONG:  # all digits of mpmath's number
+        sign = -1 if value < 0 else 1
+        return sign * abs(int(mantissa)) * 2 ** max(power, 0), 2 ** max(-power, 0)
     if hasattr(value, "as_integer_ratio"):
         p, q = value.as_integer_ratio()
     else:

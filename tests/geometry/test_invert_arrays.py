@@ -71,10 +71,10 @@ def off(found: Inversion, natural: list[Any]) -> float:
     )
 
 
-RANGES = [(d, d - 1 + more) for d in (1, 2, 7) for more in (1e-6, 0.3, 1.0, 1e4, 1e12)]
+RANGES = [(1, 1e-6), (1, 1e12), (2, 1 + 1e-6), (2, 2.3), (7, 10.0), (7, 1e12)]
 
 
-@pytest.mark.parametrize(("d", "n"), [*RANGES, (50, 49 + 1e-6), (50, 1e12)])
+@pytest.mark.parametrize(("d", "n"), [*RANGES, (50, 49 + 1e-6)])
 def test_wishart(d: int, n: float) -> None:
     mean, natural = means(geometry("wishart"), d, {"V": spd(d) * 1e-5, "n": n})
     assert off(geometry("wishart").natural_of_mean(mean), natural) < 1e-20
@@ -103,7 +103,7 @@ def test_normal_gamma(a: float, kappa: float, b: float) -> None:
 
 
 @pytest.mark.parametrize("like", NATURAL_ONLY)
-@pytest.mark.parametrize(("d", "n"), [(1, 1e3), (2, 1.01), (3, 5.0)])
+@pytest.mark.parametrize(("d", "n"), [(1, 1e3), (2, 5.0)])
 def test_without_working_parameters(like: str, d: int, n: float, tmp_path: Path) -> None:
     """One equation, or Newton's steps on vectors and matrices together."""
     path = tmp_path / "mine.toml"

@@ -13,6 +13,7 @@ member has the same names with a prime: NAME_0.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -229,7 +230,12 @@ class Divergence:
         known = {p.symbol: p.domain.text.split("^")[0]
                  for p in (*family.natural, *family.working, *family.fixed)
                  if p.domain.kind == "interval"}  # fmt: skip
-        known |= {self.prime[x]: text for x, text in known.items() if x in self.prime}
+        names = {x.name: y.name for x, y in self.prime.items()}
+
+        def primed(text: str) -> str:  # bounds of the second member are its own
+            return re.sub(r"[A-Za-z_]\w*", lambda m: names.get(m[0], m[0]), text)
+
+        known |= {self.prime[x]: primed(text) for x, text in known.items() if x in self.prime}
         if family.support.kind == "interval":
             known[family.variable] = family.support.text.split("^")[0]
         return known

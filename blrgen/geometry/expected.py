@@ -13,8 +13,9 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.partial import NoDerivative, partial
-from blrgen.algebra.ring import Ring
+from blrgen.algebra.ring import Ring, gradient
 from blrgen.core import Family
+from blrgen.errors import InternalError
 from blrgen.geometry.integrate import Integral, Problem, exponent_of, shallowest
 from blrgen.geometry.integrate.gammas import close
 from blrgen.numeric.nodes import has_nodes, mean_node
@@ -37,7 +38,7 @@ def expected(
             continue
         found = in_statistics(family, g, mean)
         if found is None and integral.method not in ("given", "numeric"):
-            found = _by_source(problem, g) or _by_ratio(problem, g, integral)
+            found = _by_source(problem, g, integral) or _by_ratio(problem, g, integral)
         if found is None:
             left += c * g
         else:
@@ -64,9 +65,26 @@ def in_statistics(family: Family, f: Expr, mean: tuple[Expr, ...]) -> Expr | Non
     return values[0] + sp.Add(*[c * m for c, m in zip(values[1:], mean, strict=True)])
 
 
-def _by_source(problem: Problem, f: Expr) -> Expr | None:
+def from_source(family: Family, f: Expr, ring: Ring) -> Expr | None:
+    """E_q[f] of matrices: ∂_s log ∫ exp(exponent + s f) at s = 0, where a rule integrates it."""
     source = sp.Dummy("s", real=True)
-    found = shallowest(problem.with_(exponent=problem.exponent + source * f, source=source))
+    exponent = ring.tidy(exponent_of(family, ring) + source * f)
+    found = shallowest(
+        Problem(family, exponent, family.variable, family.support, ring, source=source)
+    )
+    if found is None:
+        return None
+    try:
+        return ring.tidy(gradient(found.log_partition, source).subs(source, 0))
+    except (NoDerivative, InternalError):
+        return None
+
+
+def _by_source(problem: Problem, f: Expr, integral: Integral) -> Expr | None:
+    """∂A/∂s; the changes of variable are about as many as for A."""
+    source = sp.Dummy("s", real=True)
+    moved = problem.with_(exponent=problem.exponent + source * f, source=source)
+    found = shallowest(moved, integral.depth + 1)
     if found is None:
         return None
     try:
@@ -80,7 +98,7 @@ def _by_source(problem: Problem, f: Expr) -> Expr | None:
 def _by_ratio(problem: Problem, f: Expr, integral: Integral) -> Expr | None:
     if problem.sign(f) != 1:
         return None
-    found = shallowest(problem.with_(exponent=problem.exponent + sp.log(f)))
+    found = shallowest(problem.with_(exponent=problem.exponent + sp.log(f)), integral.depth + 1)
     if found is None or has_nodes(found.log_partition):
         return None
     return sp.exp(close(sp.expand(found.log_partition - integral.log_partition)))

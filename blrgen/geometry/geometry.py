@@ -23,7 +23,7 @@ from blrgen.errors import UserError
 from blrgen.geometry.absorbed import affine_in_statistics, pairing
 from blrgen.geometry.charts import charts
 from blrgen.geometry.derived import Derived
-from blrgen.geometry.expected import expected
+from blrgen.geometry.expected import expected, from_source
 from blrgen.geometry.integrate import Integral, log_base, log_integral
 from blrgen.geometry.verify import check_normalisable, verify_log_partition
 from blrgen.geometry.verify_components import verify_components
@@ -261,7 +261,10 @@ def expected_log_base(
         return mean_node(family, log_h)
     if ring.elementwise:
         return expected(family, log_h, integral, mean, ring)
-    raise _no_moment(family)
+    found = from_source(family, log_h, ring)
+    if found is None:
+        raise _no_moment(family)
+    return found
 
 
 def gaussian_moment(f: Expr, theta: Expr, quadratic: tuple[Expr, Expr, Expr], ring: Ring) -> Expr:

@@ -93,6 +93,40 @@ def range_of(symbol: Expr, domains: Mapping[Any, str]) -> Range:
     return Range(lower, found.upper, integer, found.points, (low, high))
 
 
+def names_in_bounds(symbol: Expr, domains: Mapping[Any, str]) -> set[str]:
+    """The names in the text of a domain, as in (-oo, -eta1)."""
+    text = domains.get(symbol, domains.get(getattr(symbol, "name", ""), ""))
+    words = set(re.findall(r"[A-Za-z_]\w*", text)) if _INTERVAL.match(text) else set()
+    return words - {"oo"}
+
+
+def range_at(symbol: Expr, domains: Mapping[Any, str], point: Mapping[Expr, Fraction]) -> Range:
+    """The range where bounds use other symbols, at their values; as without where that fails."""
+    from blrgen.errors import UserError
+    from blrgen.read.domain import read_domain
+
+    plain = range_of(symbol, domains)
+    text = domains.get(symbol, domains.get(getattr(symbol, "name", ""), ""))
+    try:
+        found = read_domain(text, {s.name: s for s in point if s is not symbol})
+    except UserError:
+        return plain
+    ends = [_value(e, point) for e in (found.lower, found.upper)]
+    if None not in ends and ends[0] >= ends[1]:  # type: ignore[operator]
+        return plain
+    return Range(ends[0], ends[1], plain.integer, closed=plain.closed)
+
+
+def _value(bound: Expr, point: Mapping[Expr, Fraction]) -> Fraction | None:
+    """A bound as a nearby fraction; None where it is infinite or not real."""
+    import sympy as sp
+
+    if bound.is_infinite:
+        return None
+    value = sp.N(bound.subs({s: sp.Rational(x.numerator, x.denominator) for s, x in point.items()}))
+    return Fraction(float(value)).limit_denominator(10**6) if value.is_real else None
+
+
 def nonnegative(terms: Mapping[Monomial, Any], ranges: Sequence[Range]) -> bool:
     """Whether Σ c xᵐ is provably ≥ 0 (and not identically 0) on the product of the ranges."""
     moved = _substitute(terms, ranges)

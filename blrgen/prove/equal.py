@@ -16,7 +16,7 @@ from mpmath import mp
 from blrgen.numeric.nodes import has_nodes
 from blrgen.program.special import in_few
 from blrgen.prove import modular
-from blrgen.prove.domain import range_of
+from blrgen.prove.domain import names_in_bounds, range_at, range_of
 from blrgen.prove.evaluate import Undefined, evaluate
 from blrgen.prove.fractions import TooLarge, Unsupported
 from blrgen.prove.functions import Larger, Smaller
@@ -132,8 +132,17 @@ def short(e: Expr, width: int = 60) -> str:
 def sample(
     symbols: list[Expr], domains: Mapping[Expr, str], random: Random
 ) -> dict[Expr, Fraction]:
-    """A rational point inside the domains."""
-    return {s: range_of(s, domains).sample(random) for s in symbols}
+    """A rational point inside the domains; bounds may use the other symbols."""
+    bound = {s: names_in_bounds(s, domains) & {x.name for x in symbols} for s in symbols}
+    point = {s: range_of(s, domains).sample(random) for s in symbols}
+    done = {s.name for s in symbols if not bound[s]}
+    left = [s for s in symbols if bound[s]]
+    for _ in range(len(left)):
+        ready = [s for s in left if bound[s] <= done and s.name not in done]
+        for s in ready:
+            point[s] = range_at(s, domains, point).sample(random)
+        done |= {s.name for s in ready}
+    return point
 
 
 def symbols_of(*expressions: Expr) -> list[Expr]:

@@ -8,6 +8,9 @@ import mpmath
 
 from blrgen.check.context import Context
 from blrgen.check.finding import NotChecked, Wrong
+from blrgen.numeric import has_nodes
+from blrgen.prove.density import DPS, number
+from blrgen.prove.evaluate import Undefined, evaluate
 
 NAME = "convexity"
 NEEDS: tuple[str, ...] = ("minimality",)
@@ -24,13 +27,30 @@ def run(context: Context) -> tuple[str, str]:
             for i, row in enumerate(context.geometry.fisher)
         ]
         _symmetric(fisher, point)
-        if pivot := _bad_pivot(fisher):
+        pivot = _bad_pivot(fisher)
+        if pivot and pivot[1] > -(mpmath.mpf(10) ** -16):  # rounding? q is nearly sure there
+            sharper = _with_more_digits(context, point)
+            pivot = _bad_pivot(sharper, 2 * DPS) if sharper else pivot
+        if pivot:
             raise Wrong(
                 f"pivot {pivot[0]} of F (relative to its diagonal)", point,
                 str(mpmath.nstr(pivot[1], 6)), "positive",
                 "the Fisher information is not positive definite: A is not strictly convex",
             )  # fmt: skip
     return "numeric", f"F is symmetric positive definite at {len(context.points)} points"
+
+
+def _with_more_digits(context: Context, point: Any) -> list[list[Any]] | None:
+    """F where the usual digits are all rounding; None of what is a quadrature."""
+    fisher = context.geometry.fisher
+    if any(has_nodes(e) for row in fisher for e in row):
+        return None
+    with mpmath.workdps(4 * DPS):
+        try:
+            at = {k: number(v) for k, v in point.items()}
+            return [[evaluate(e, at) for e in row] for row in fisher]
+        except Undefined:
+            return None
 
 
 def _symmetric(fisher: list[list[Any]], point: Any) -> None:
@@ -43,14 +63,15 @@ def _symmetric(fisher: list[list[Any]], point: Any) -> None:
                 )  # fmt: skip
 
 
-def _bad_pivot(fisher: list[list[Any]]) -> tuple[int, Any] | None:
+def _bad_pivot(fisher: list[list[Any]], digits: int = 16) -> tuple[int, Any] | None:
     """The first pivot of elimination that is not positive, beyond rounding."""
-    rows = [list(r) for r in fisher]
-    for k, row in enumerate(rows):
-        if not row[k] > abs(fisher[k][k]) * mpmath.mpf(10) ** -16:
-            return k + 1, row[k] / abs(fisher[k][k]) if fisher[k][k] else row[k]
-        for below in rows[k + 1 :]:
-            factor = below[k] / row[k]
-            for j in range(k, len(row)):
-                below[j] -= factor * row[j]
+    with mpmath.workdps(4 * DPS):
+        rows = [list(r) for r in fisher]
+        for k, row in enumerate(rows):
+            if not row[k] > abs(fisher[k][k]) * mpmath.mpf(10) ** -digits:
+                return k + 1, row[k] / abs(fisher[k][k]) if fisher[k][k] else row[k]
+            for below in rows[k + 1 :]:
+                factor = below[k] / row[k]
+                for j in range(k, len(row)):
+                    below[j] -= factor * row[j]
     return None

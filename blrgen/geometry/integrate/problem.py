@@ -33,6 +33,7 @@ class Integral:
     sampler: Expr | None = None
     conditions: tuple[Expr, ...] = ()
     one_by_one: tuple[tuple[Expr, Expr], ...] = ()
+    depth: int = 0  # changes of variable that were made
 
     def with_(self, **changes: Any) -> Integral:
         return replace(self, **changes)

@@ -51,13 +51,13 @@ def integrate(problem: Problem) -> Integral | None:
     return None
 
 
-def shallowest(problem: Problem) -> Integral | None:
+def shallowest(problem: Problem, most: int = _DEPTH) -> Integral | None:
     """The answer that takes the fewest substitutions."""
     problem = _signed(problem)
-    for limit in range(_DEPTH + 1):
+    for limit in range(min(most, _DEPTH) + 1):
         found = integrate(problem.with_(limit=limit))
         if found is not None:
-            return found
+            return found.with_(depth=limit)
     return None
 
 

@@ -79,6 +79,10 @@ def approximate(d: Derivation, flag: str, option: str | None = None) -> Derivati
     """Apply one approximation; a refusal says what came before it."""
     try:
         after = check_request(flag, option).apply(d, option)
+        if after.rule.halved and flag != "backtracking":
+            from blrgen.approximate.halving import check_halved
+
+            check_halved(after, flag)
     except NotApplicable as e:
         said = " ".join("--" + (f if o is None else f"{f} {o}") for f, o in d.approximations)
         e.where = e.where or f"after: blrgen derive {d.family.name} {said}".rstrip()

@@ -157,6 +157,7 @@ class Rule:
     assignments: tuple[Assignment, ...]
     posterior: tuple[tuple[str, Expr], ...] = ()  # "mean", "precision" in current states
     until: str = ""  # "fixed point" when the step is iterated to convergence
+    halved: str = ""  # the step size that is halved until the step stays inside the domains
 
     def __getitem__(self, name: str) -> Quantity:
         for q in self.quantities:

@@ -123,7 +123,7 @@ def match_rules(d: Derivation, known: Derivation, name: str) -> Match | None:
     ours, theirs = d.rule, known.rule
     if d.geometry.ring.elementwise != known.geometry.ring.elementwise:
         return None
-    if ours.until != theirs.until or not _same_probes(d, known):
+    if (ours.until, ours.halved) != (theirs.until, theirs.halved) or not _same_probes(d, known):
         return None
     if len(ours.of("state")) != len(theirs.of("state")):
         return None

@@ -37,7 +37,7 @@ def registry() -> dict[str, Approximation]:
     from pathlib import Path
 
     here = Path(__file__).parent
-    apart = {"__init__", "base", "blocks", "rewrite"}
+    apart = {"__init__", "base", "blocks", "halving", "matrix_blocks", "rewrite"}
     names = sorted(p.stem for p in here.glob("*.py") if p.stem not in apart)
     found = [import_module(f"blrgen.approximate.{n}").APPROXIMATION for n in names]
     return {a.flag: a for a in sorted(found, key=lambda a: a.flag)}

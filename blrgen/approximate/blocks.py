@@ -52,7 +52,7 @@ def retract_blocks(
     for p in blocks:
         gamma, direction = christoffel_of(d.geometry, p.symbol)
         slope = sp.cancel(sp.together(gamma.subs(direction, 1)))
-        _check_condition(d, p, slope)
+        check_condition(d, p, slope)
         total = common_factor(sp.expand(final(d.rule, p.name) - p.symbol), hyper_symbols(d))
         step = sp.Symbol(f"step_{p.name}", real=True)
         steps.append(Assignment(step.name, total))
@@ -68,7 +68,7 @@ def retract_blocks(
     d = with_quantities(d, tuple(quantities))
     d = put(rewrite(d, changed, before=tuple(steps)), retraction=True, coordinates="block")
     return say(
-        d, "retraction", option, "Retraction", _because(d, parameters),
+        d, "retraction", option, "Retraction", because(d, parameters),
         equations=(*metrics, *equations_of(d.rule, d.geometry)), notation=tuple(notation),
     )  # fmt: skip
 
@@ -85,7 +85,7 @@ def side_of(p: Parameter) -> int:
     return 1 if high.is_infinite else -1
 
 
-def _because(d: Derivation, parameters: tuple[Parameter, ...]) -> str:
+def because(d: Derivation, parameters: tuple[Parameter, ...]) -> str:
     text = (
         "the second-order term of the geodesic, −½Γ·step², in each block by its own metric, "
         "Γ = ½F′/F; −Γ·(distance to the end) > ½ was checked over twelve orders of magnitude, "
@@ -128,7 +128,9 @@ def _check_straight(d: Derivation, p: Parameter) -> None:
         )
 
 
-def _check_condition(d: Derivation, p: Parameter, slope: Expr) -> None:
+def check_condition(
+    d: Derivation, p: Parameter, slope: Expr, sizes: dict[Expr, Expr] | None = None
+) -> None:
     """−Γ·y > ½ at points from 10⁻⁶ to 10⁶ away from the end, others inside their domains."""
     import mpmath
     import sympy as sp
@@ -137,12 +139,16 @@ def _check_condition(d: Derivation, p: Parameter, slope: Expr) -> None:
     from blrgen.geometry.verify import parameter_points
     from blrgen.prove.evaluate import Undefined, evaluate
 
-    side = side_of(p)
-    others = tuple(q for q in (*d.family.fixed, *(d.family.working or d.family.natural)))
-    for point in parameter_points(others, 3):
+    side, sizes = side_of(p), sizes or {}
+    slope = slope.xreplace(sizes)
+    every = (*d.family.fixed, *(d.family.working or d.family.natural))
+    others = tuple(q for q in every if q.symbol.is_commutative)
+    for found in parameter_points(others, 3):
+        point = {k: sp.sympify(v).subs(sizes) for k, v in found.items()}
         for text in _DISTANCES:
             y = sp.Rational(text)
             end = sp.sympify(p.domain.lower if side > 0 else p.domain.upper).subs(point)
+            end = end.subs(sizes)
             with mpmath.workdps(40):
                 at = {k: evaluate(sp.sympify(v), {}) for k, v in point.items()}
                 at[p.symbol] = evaluate(end + side * y, {})

@@ -21,6 +21,7 @@ Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
+    from blrgen.algebra.ring import Matrix
     from blrgen.approximate.rewrite import (
         final,
         hyper_symbols,
@@ -45,6 +46,10 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         from blrgen.approximate.blocks import retract_blocks
 
         return retract_blocks(d, option, christoffel_of)
+    if isinstance(d.geometry.ring, Matrix) and not (d.fact("scale") and d.fact("location")):
+        from blrgen.approximate.matrix_blocks import retract_matrices
+
+        return retract_matrices(d, option, christoffel_of)
     name, m = scale(d, "retraction"), location(d, "retraction")
     if f"{name}_prev" in d.rule:
         raise refuse("retraction", "with momentum on the scale the step is not a geodesic's")

@@ -7,6 +7,8 @@ positive definite leaves everything as it was.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from blrgen.emit.common import (
     check_method,
     head,
@@ -29,6 +31,8 @@ from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
 from blrgen.program.program import Program
 from blrgen.program.types import SCALAR, Type
+
+HALVINGS = 60  # of a step size: a double keeps nothing of it beyond
 
 
 class LinearWriter(Writer):
@@ -167,32 +171,61 @@ class LinearWriter(Writer):
             states=indented("\n".join(rows), 8),
         )
 
-    def scalar_given(self, names: tuple[str, ...]) -> list[str]:
-        attributes = {v.name for v in self.program.of("hyper")} | {
-            v.name for v in self.scalar_states
-        }
+    def scalar_given(self, names: tuple[str, ...], own: Collection[str] = ()) -> list[str]:
+        attributes = {v.name for v in self.program.of("hyper")} - set(own)
+        attributes |= {v.name for v in self.scalar_states}
         values = [
             f"self.{s}" if s in attributes else f"self._{s}" if s == DRAWS else s for s in names
         ]
         return [f"real({v})" for v in values]
 
-    def called(self, name: str, program: Program, given: dict[str, str]) -> list[str]:
-        """Results = name(arrays, scalars)."""
+    def called(
+        self, name: str, program: Program, given: dict[str, str], own: Collection[str] = ()
+    ) -> list[str]:
+        """Results = name(arrays, scalars); `own` are hyperparameters with a local value."""
         arrays, scalars = self.arguments(program)
         values = [given.get(a, a if a == self.main else f"self.{a}") for a in arrays]
-        values += self.scalar_given(scalars)
+        values += self.scalar_given(scalars, own)
         results = ", ".join(self.results(program))
         rows = [f"        real = {self.main}.dtype.type"] if scalars else []
         return [*rows, call(f"        {results} = {name}(", values)]
 
-    def scalar_lines(self, program: Program) -> list[str]:
+    def scalar_lines(self, program: Program, own: Mapping[str, str] | None = None) -> list[str]:
         """The sizes that are needed as numbers, and the scalar section."""
+        return [*self.sizes_first(program), *super().scalar_lines(program, own)]
+
+    def sizes_first(self, program: Program) -> list[str]:
+        """The sizes that are needed as numbers, and a look at what was set from outside."""
         sizes = {v.name for v in self.program.of("size")}
         phase = phase_of(program)
         read = {x for s in (*phase.scalars, *phase.body) for x in n.names(s.expr)}
         used = sorted((read | sizes_in_ends(self)) & sizes)
         rows = [f"        {x} = {extent_text(x, self.extents, self.held)}" for x in used]
-        return [*rows, *before_step(self), *super().scalar_lines(program)]
+        return [*rows, *before_step(self)]
+
+    def taken(self, name: str, program: Program, given: dict[str, str]) -> list[str]:
+        """The step, with smaller and smaller step sizes where the rule says so, and the writes."""
+        rate = self.program.halved
+        if not rate:
+            rows = [*self.scalar_lines(program), *self.called(name, program, given)]
+            return [*rows, *before_writing(self, program), *self.commit(program)]
+        inner = [
+            *super().scalar_lines(program, {rate: rate}),
+            *self.called(name, program, given, (rate,)),
+            *before_writing(self, program),
+        ]
+        return [
+            *self.sizes_first(program),
+            f"        for halvings in range({HALVINGS + 1}):",
+            f"            {rate} = self.{rate} / 2**halvings",
+            "            try:",
+            *(indented(row, 8) for row in inner),
+            "                break",
+            "            except ValueError:  # outside",
+            f"                if halvings == {HALVINGS}:",
+            "                    raise",
+            *self.commit(program),
+        ]
 
     def input_arguments(self, optional: bool = False) -> list[str]:
         made = []
@@ -206,8 +239,8 @@ class LinearWriter(Writer):
         return f"        {self.main} = self._gathered()"
 
     def commit(self, program: Program) -> list[str]:
-        """Look at all next values, then write them."""
-        rows = before_writing(self, program)
+        """Write all next values."""
+        rows = []
         numbers = {v.name for v in self.scalar_states} - {x.name for x in phase_of(program).scalars}
         for state, local in phase_of(program).writes:
             value = f"float({local})" if state in numbers else local
@@ -223,8 +256,7 @@ class LinearWriter(Writer):
         if self.plan.observe is not None:
             return self.step_of_draws()
         rows = [*self.need_pending(), self.gathered(), *inputs_checked(self)]
-        rows += self.scalar_lines(self.plan.single)
-        rows += self.called("_step", self.plan.single, self.given()) + self.commit(self.plan.single)
+        rows += self.taken("_step", self.plan.single, self.given())
         if self.plan.carried:
             rows.append("        self._pending = {}")
         return fill(
@@ -238,16 +270,14 @@ class LinearWriter(Writer):
         single = self.plan.single
         return [
             *self.need_pending(), self.gathered(), *inputs_checked(self),
-            *self.scalar_lines(single), *self.called("_step", single, self.given()),
-            *self.commit(single),
+            *self.taken("_step", single, self.given()),
         ]  # fmt: skip
 
     def averaged_rows(self) -> list[str]:
         p = self.plan
         assert p.averaged is not None
         sums = {x: f'self._sums["{x}"]' for x in p.sums}
-        rows = [self.gathered(), *self.scalar_lines(p.averaged)]
-        return [*rows, *self.called("_step_averaged", p.averaged, sums), *self.commit(p.averaged)]
+        return [self.gathered(), *self.taken("_step_averaged", p.averaged, sums)]
 
     def draw(self) -> str:
         p = self.plan
@@ -299,6 +329,10 @@ class LinearWriter(Writer):
     def parameters_shaped(self) -> str:
         return "self._shaped(before.copy())"
 
+    def shaped(self, vector: str) -> str:
+        """A vector as the caller holds his: the parameters' shape, if they are one."""
+        return f"self._shaped({vector})" if self.is_vector else vector
+
     # -- the posterior -----------------------------------------------------------
 
     def posterior(self) -> list[str]:
@@ -317,11 +351,12 @@ class LinearWriter(Writer):
             f"        identity = np.eye(len({self.main}), dtype={self.main}.dtype)",
             "        root = _solve_lower(factor, identity)",
             "        deviation = np.sqrt((root * root).sum(axis=0))",
-            f"        return self._shaped({mean}.copy()), self._shaped(deviation)",
+            f"        return {self.shaped(f'{mean}.copy()')}, {self.shaped('deviation')}",
         ]
+        like = self.main if self.is_vector else mean
         draw = [
-            f"        noise = _standard_normal(rng, {self.main})",
-            f"        return self._shaped({mean} + _solve_upper(factor, noise))",
+            f"        noise = _standard_normal(rng, {like})",
+            f"        return {self.shaped(f'{mean} + _solve_upper(factor, noise)')}",
         ]
         return [
             fill(

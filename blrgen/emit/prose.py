@@ -257,6 +257,14 @@ def _updates(program: Program) -> list[str]:
     for phase in program.phases:
         lines = [equation(unicode_name(s.name), printer(s.expr)) for s in phase.body]
         parts += [titles[phase.name], "\n".join(lines)]
+    if program.halved:
+        name = unicode_name(program.halved)
+        parts.append(
+            wrapped(
+                f"{name} is halved until the next values are inside their domains, at each "
+                "step anew."
+            )
+        )
     if program.until:
         parts.append(f"The update is repeated until a {clean(program.until)}.")
     return parts

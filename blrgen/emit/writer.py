@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from blrgen.core import Derivation
@@ -92,10 +92,11 @@ class Writer:
     def noises(self) -> list[str]:
         return [v.name for v in self.plan.noises]
 
-    def scalar_lines(self, program: Program) -> list[str]:
-        """The scalar section, as statements of a method."""
+    def scalar_lines(self, program: Program, own: Mapping[str, str] | None = None) -> list[str]:
+        """The scalar section, as statements of a method; `own` are names with other spellings."""
         inside = {v.name: f"self.{v.name}" for v in self.program.of("hyper")}
         inside |= {v.name: f"self.{v.name}" for v in self.scalar_states}
+        inside |= own or {}
         printer = ScalarPrinter(inside)
         rows = []
         if any("t" in n.names(s.expr) for s in phase_of(program).scalars):

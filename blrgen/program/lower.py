@@ -84,6 +84,7 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
         LINEAR if matrices else ELEMENTWISE,
         posterior,
         rule.until,
+        rule.halved,
         tuple(lowering.expectations),
         tuple(lowering.binomial_means),
     )

@@ -88,6 +88,7 @@ class Program:
     kind: str  # ELEMENTWISE or LINEAR: what the bodies are
     posterior: tuple[tuple[str, Node], ...] = ()
     until: str = ""
+    halved: str = ""  # the hyperparameter that is halved until the step stays inside
     expectations: tuple[Expectation, ...] = ()  # without a closed form; called by their names
     binomial_means: tuple[BinomialMean, ...] = ()  # likewise
 

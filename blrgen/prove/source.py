@@ -100,7 +100,7 @@ def _in_mode(source_text: str, rule: Rule, mode: Any, locate: bool, briefly: boo
     proofs: list[tuple[str, Proof]] = []
     for claims in (
         run.count_proofs, run.probe_proofs, lambda: mode.proofs(run), run.averaged_proofs,
-        run.posterior_proofs,
+        run.posterior_proofs, run.halved_proofs,
     ):  # fmt: skip
         proofs += claims()
         if briefly and any(p.level == "refuted" for _, p in proofs):
@@ -138,6 +138,11 @@ class EmittedRun:
     def execute(self, override: Override | None = None) -> tuple[Program, dict[str, Any], Matching]:
         """A single step: draw once where the rule draws, then step."""
         program, opt, params = self.built(override)
+        self.stepped(program, opt)
+        return program, self.after(opt, params), self.matching
+
+    def stepped(self, program: Program, opt: Any) -> None:
+        """Draw where the rule draws, then step."""
         before = self.kept(opt)
         if hasattr(opt, "draw") and self.probes:
             self.probe = program.call(opt.draw, **{n: self.value(n) for n in self.draws})
@@ -148,7 +153,6 @@ class EmittedRun:
         program.call(opt.step, **inputs)
         self.count = getattr(opt, "t", None)
         self.tidy = self.kept(opt) == before
-        return program, self.after(opt, params), self.matching
 
     def built(self, override: Override | None = None) -> tuple[Program, Any, Any]:
         """The class on symbolic parameters, its states set to symbols."""
@@ -309,6 +313,31 @@ class EmittedRun:
         wanted = (("posterior mean", mean, known["mean"]),
                   ("posterior deviation", deviation, 1 / sp.sqrt(known["precision"])))  # fmt: skip
         return [(n, self.mode.compare_expr(n, x, e, program)) for n, x, e in wanted]
+
+    def halved_proofs(self) -> list[tuple[str, Proof]]:
+        """Where the step is refused once, it is taken with half the step size."""
+        rate = self.rule.halved
+        if not rate:
+            return []
+        program, opt, params = self.built()
+        step: Any = program.names.get("_step")
+        refused: list[bool] = []
+
+        def reluctant(*given: Any) -> Any:
+            if not refused:
+                refused.append(True)
+                raise ValueError("outside")
+            return step(*given)
+
+        program.names["_step"] = reluctant
+        self.stepped(program, opt)
+        values, known = self.after(opt, params), reference.next_states(self.rule)
+        half = {self.rule[rate].symbol: self.rule[rate].symbol / 2}
+        out = []
+        for n in self.matching.states:
+            proof = self.mode.compare(n, values[n], known[n].subs(half), program)
+            out.append((f"{n}, refused once", proof))
+        return out
 
     def averaged_proofs(self) -> list[tuple[str, Proof]]:
         """Two draws observed one by one, then a step: estimates and inputs are averaged."""

@@ -109,6 +109,8 @@ def _algorithm(page: Page) -> str:
     if not page.commands:
         return ""
     until = f", repeated to the {latex_text(page.until)}" if page.until else ""
+    if page.halved:
+        until += f", {latex_text(page.halved)} halved until it stays inside"
     printer = Latex(None, page.reading)
     formulas = commands(page)
     after = ", ".join(f"{latex_text(name)} ${printer.text(node)}$" for name, node in page.posterior)

@@ -96,6 +96,8 @@ def _algorithm(page: Page) -> str:
     if not page.commands:
         return ""
     until = f", repeated to the {html_text(page.until)}" if page.until else ""
+    if page.halved:
+        until += f", {html_text(page.halved)} halved until it stays inside"
     formulas = commands(page)
     printer = MathML(None, page.reading)
     after = ", ".join(

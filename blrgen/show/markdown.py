@@ -49,6 +49,8 @@ def _algorithm(page: Page) -> str:
         return ""
     printer = Latex(None, page.reading)
     until = f", repeated to the {markdown_text(page.until)}" if page.until else ""
+    if page.halved:
+        until += f", {markdown_text(page.halved)} halved until it stays inside"
     formulas = commands(page)
     after = ", ".join(f"{name} ${printer.text(node)}$" for name, node in page.posterior)
     text = f"## The algorithm{until}\n\n" + block(aligned(formulas, page))

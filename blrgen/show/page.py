@@ -89,6 +89,7 @@ class Page:
     entries: tuple[Entry, ...]
     reading: Reading
     heading: str = "Derivation"
+    halved: str = ""  # the step size that is halved until the step stays inside
 
 
 def page_of(derivation: Derivation, *, complete: bool = False) -> Page:
@@ -112,6 +113,7 @@ def page_of(derivation: Derivation, *, complete: bool = False) -> Page:
         until=rule.until,
         entries=entries(rule, reading),
         reading=reading,
+        halved="ρ" if rule.halved == "rho" else rule.halved,
     )
 
 

@@ -226,6 +226,7 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
         "linear",
         "numba",
         "posterior",
+        "sampler",
         "writer",
     ):
         monkeypatch.setattr(f"blrgen.emit.{module}.fill", recording)

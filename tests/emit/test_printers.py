@@ -246,6 +246,7 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
         emit(derive("dirichlet"), target)  # sums over components
         emit(derive("multinomial"), target)  # and of exponentials
     others = ("special/", "draws/")  # these have tests of their own
+    used = {x for x in used if not x.startswith(others)}
     assert used == {x for x in environment().list_templates() if not x.startswith(others)}
 
 

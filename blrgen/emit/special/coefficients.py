@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from math import factorial
+from math import comb, factorial
 from typing import Any
 
 import mpmath
@@ -112,21 +112,43 @@ def decimal(text: str) -> float:
             {
                 "euler": lambda: +mpmath.euler,
                 "half log 2 pi": lambda: mpmath.log(2 * mpmath.pi) / 2,
+                "2 pi": lambda: 2 * mpmath.pi,
                 "quarter log pi": lambda: mpmath.log(mpmath.pi) / 4,
                 "half log 2 pi e": lambda: (mpmath.log(2 * mpmath.pi) - 1) / 2,
             }[text]()
         )
 
 
-def cumulant_terms(order: int, reach: Fraction) -> list[Fraction]:
-    """B_m/(m (m − n)!) for even m ≥ n, m ≥ 2: of the n-th derivative of log((eˣ − 1)/x)."""
-    m, found = max(2, order + order % 2), []
-    while True:
-        c = bernoulli(m) / (m * factorial(m - order))
-        found.append(c)
-        if abs(c) * reach ** (m - order) < ENOUGH * abs(found[0]):
-            return found
-        m += 2
+def cumulant_terms(order: int, reach: Fraction, poles: int) -> list[float]:
+    """The n-th derivative of log((eˣ − 1)/x) in powers of (x/reach)², without its nearest poles.
+
+    Its coefficients are B_m/(m (m − n)!) for even m ≥ n, m ≥ 2; with ζ(m) in
+    |B_m| = 2 m! ζ(m)/(2π)^m as Σ k⁻ᵐ, the poles at ±2πi are the term k = 1.
+    """
+    found: list[float] = []
+    with mp.workdps(DIGITS):
+        m, scale = max(2, order + order % 2), mpmath.mpf(1)
+        while True:
+            c = bernoulli(m) / (m * factorial(m - order))
+            rest = 1 - mpmath.fsum(mpmath.mpf(k) ** -m for k in range(1, poles + 1)) / mpmath.zeta(
+                m
+            )
+            value = mpmath.mpf(c.numerator) / c.denominator * rest * scale
+            found.append(float(value))
+            if abs(value) < 2.0**-58 * max(map(abs, found)):
+                return found
+            m, scale = m + 2, scale * (mpmath.mpf(reach.numerator) / reach.denominator) ** 2
+
+
+def pole_pair(order: int) -> tuple[float, list[int]]:
+    """(c, P) with (n−1)! (−1)ⁿ⁻¹ 2 Re (x + 2πi)⁻ⁿ = c y^(n mod 2) P(y²)/(1 + y²)ⁿ, y = x/2π.
+
+    P is from the highest power down.
+    """
+    with mp.workdps(DIGITS):
+        sign = -1 if order % 2 == 0 else 1
+        c = float(sign * 2 * factorial(order - 1) / (2 * mpmath.pi) ** order)
+    return c, [comb(order, j) * (-1) ** (j // 2) for j in range(0, order + 1, 2)]
 
 
 def bose_polynomial(order: int) -> list[int]:

@@ -23,9 +23,16 @@ def uniform_cumulant(order: int) -> Helper:
 
         return uniform_cumulant_value(order, x)
 
-    reach = Fraction(3) if order < 2 else Fraction(7, 2) if order == 2 else Fraction(9, 2)
-    first = {0: "real(0.5) * x + u * series", 1: "real(0.5) + x * series"}
+    def beside_zeros(x: Any, value: Any) -> Any:
+        """From the fourth on they have zeros; their size there is that of the nearest pole."""
+        return max(abs(value), factorial(order - 1) / (39.5 + x * x) ** (order / 2))
+
+    poles = 0 if order < 3 else 1  # the next ones make a series that has one sign up to there
+    reach = Fraction(7) if poles else Fraction(3) if order < 2 else Fraction(7, 2)
+    first = {0: "real(0.5) * x + x * x * series", 1: "real(0.5) + x * series"}
     near = first.get(order, "series" if order % 2 == 0 else "x * series")
+    if poles:
+        near += " + pole"
     lines = ["s = real(1) / np.expm1(z)", "power = real(0)"]
     bose = ", ".join(f"{float(c)!r}" for c in reversed(co.bose_polynomial(max(order, 1))))
     lines += [f"for c in ({bose}):", "    power = power * s + real(c)"]
@@ -47,14 +54,32 @@ def uniform_cumulant(order: int) -> Helper:
             "name": f"_uniform_cumulant_{order}",
             "order": str(order),
             "reach": repr(float(reach)),
-            "series": rows(reversed(co.cumulant_terms(order, reach))),
+            "series": rows(reversed(co.cumulant_terms(order, reach, poles))),
+            "poles": _poles(order) if poles else "",
             "near": near,
             "far": "\n".join(f"    {line}" for line in lines),
         },
         ranges=((-12, 2.5),),
-        near=((2.999,), (-3.001,), (3.6,), (-4.4,), (4.6,), (30.0,)),
+        near=((2.999,), (-3.001,), (3.6,), (-4.4,), (4.6,), (-6.9,), (7.1,), (30.0,)),
         signed=(0,),
         says=f"derivative {order} of log((exp(x) - 1)/x)",
         reference=reference,
-        allowed=4.0 if order < 3 else 64.0,
+        scale=beside_zeros if order > 3 else None,
+        allowed=4.0 if order < 4 else 16.0,
     )
+
+
+def _poles(order: int) -> str:
+    """The pair of poles at ±2πi, as lines of the emitted function."""
+    c, polynomial = co.pole_pair(order)
+    numbers = ", ".join(f"{float(x)!r}" for x in polynomial)
+    lines = [
+        f"y = x / real({co.decimal('2 pi')!r})",
+        "pole, bell = real(0), real(1) / (real(1) + y * y)",
+        f"for c in ({numbers}):",
+        "    pole = pole * (y * y) + real(c)",
+        f"pole = pole * real({c!r})" + (" * y" if order % 2 else ""),
+        f"for _ in range({order}):",
+        "    pole = pole * bell",
+    ]
+    return "".join(f"    {line}\n" for line in lines)

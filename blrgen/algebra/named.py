@@ -153,3 +153,25 @@ class besselk_curvature(sp.Function):  # type: ignore[misc]
     nargs = 2
     is_real = True
     is_positive = True
+
+
+class log_besseli(sp.Function):  # type: ignore[misc]
+    """log I_ν(x)."""
+
+    nargs = 2
+    is_real = True
+
+
+class erfcx(sp.Function):  # type: ignore[misc]
+    """exp(x²) erfc(x)."""
+
+    nargs = 1
+    is_real = True
+    is_positive = True
+
+
+class log_erfc(sp.Function):  # type: ignore[misc]
+    """log erfc(x)."""
+
+    nargs = 1
+    is_real = True

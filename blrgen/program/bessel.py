@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.named import bessel_quotient, bessel_slope
+from blrgen.algebra.named import bessel_quotient, bessel_slope, log_besseli
 
 Expr = Any
 
@@ -58,6 +58,15 @@ def bessel_ratios(x: Expr) -> Expr:
         if forms:
             x = min(forms, key=_rank)
     return x
+
+
+def by_logarithms(x: Expr, inside: bool = False) -> Expr:
+    """log I_ν by a function of its own; where I is in no quotient, as its exponential."""
+    x = x.replace(
+        lambda e: isinstance(e, sp.log) and isinstance(e.args[0], sp.besseli),
+        lambda e: log_besseli(*e.args[0].args),
+    )
+    return x if inside else x.replace(sp.besseli, lambda n, z: sp.exp(log_besseli(n, z)))
 
 
 def shorter(x: Expr) -> Expr:

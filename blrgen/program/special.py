@@ -30,9 +30,16 @@ from blrgen.algebra.named import (
     trigamma_rest,
 )
 from blrgen.core import Assignment
-from blrgen.program.bessel import bessel_orders, bessel_ratios, bessel_values, shorter
+from blrgen.program.bessel import (
+    bessel_orders,
+    bessel_ratios,
+    bessel_values,
+    by_logarithms,
+    shorter,
+)
 from blrgen.program.besselk import besselk_forms, in_two, is_concerned
 from blrgen.program.cancelling import gaps_of_totals
+from blrgen.program.errors import error_forms
 from blrgen.program.kernel import kernel_quotients
 
 Expr = Any
@@ -50,14 +57,14 @@ CALLS = {
     **{name: name for name in (
         "log_besselk", "besselk_ratio", "besselk_order", "besselk_order_variance",
         "besselk_order_slope", "besselk_tilt", "besselk_spread", "besselk_turan",
-        "besselk_slope", "besselk_curvature",
+        "besselk_slope", "besselk_curvature", "log_besseli", "erf", "erfc", "erfcx", "log_erfc",
     )},
 }  # fmt: skip
 
 
 _SPECIAL = (
     sp.loggamma, sp.gamma, sp.beta, sp.polygamma, sp.digamma, sp.trigamma, sp.besseli,
-    sp.factorial, sp.binomial, multigammaln, multipolygamma, bessel_kernel,
+    sp.factorial, sp.binomial, multigammaln, multipolygamma, bessel_kernel, sp.erf, sp.erfc,
 )  # fmt: skip
 
 
@@ -70,12 +77,12 @@ def special_forms(x: Expr) -> Expr:
         return _around_words(x)
     x = _one_spelling(x)
     if x.has(sp.besseli):
-        x = bessel_ratios(x)
+        x = by_logarithms(bessel_ratios(by_logarithms(x, inside=True)))
     if x.has(bessel_kernel):
         x = kernel_quotients(x)
     if is_concerned(x):
         x = besselk_forms(x)
-    return _sums(x)
+    return error_forms(_sums(x))
 
 
 def _around_words(x: Expr) -> Expr:

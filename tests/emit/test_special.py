@@ -87,6 +87,8 @@ def test_random_points_are_as_right_and_arrays_keep_their_dtype(name: str) -> No
         assert values.dtype == dtype
         for point, value in zip(points, values, strict=True):
             wanted = exact(h, point)
+            if not np.finfo(dtype).tiny < abs(wanted) < np.finfo(dtype).max:
+                continue
             size = abs(wanted) if h.scale is None else h.scale(*map(mpmath.mpf, point), wanted)
             assert abs(mpmath.mpf(float(value)) - wanted) <= h.allowed * size * float(
                 np.finfo(dtype).eps
@@ -168,9 +170,9 @@ def changed(name: str) -> tuple[str, str]:
         constant = re.findall(r"real\(([123]|0\.5)\)", texts[0])[-1]
         old, new = f"real({constant})", f"real({float(constant) * 1.02!r})"
         return whole, whole.replace(texts[0], new.join(texts[0].rsplit(old, 1)))
-    own = whole if "besselk" in name else texts[0]  # where K's numbers are is in what it calls
+    own = texts[0] if re.search(r"\d\.\d{8}", texts[0]) else whole  # or in what it calls
     # where errors are made smaller on the way the change has to be larger
-    digits, change = (1, 2e-2) if "bessel_" in name else (8, 1e-3)
+    digits, change = (1, 2e-2) if name in ("_bessel_quotient", "_bessel_slope") else (8, 1e-3)
     last = re.findall(rf"(?<!\()-?\d+\.\d{{{digits},}}(?:e-?\d+)?", own)[-1]
     return whole, whole.replace(own, repr(float(last) * (1 + change)).join(own.rsplit(last, 1)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from blrgen.emit.special import coefficients as co
 from blrgen.emit.special import debye
 from blrgen.emit.special.helper import Expr, Helper, rows
 
@@ -130,6 +131,40 @@ def bessel_bend() -> Helper:
         reference=reference,
         allowed=4.0,
     )
+
+
+def log_besseli() -> Helper:
+    """The logarithm of I itself."""
+    import mpmath
+
+    def meaning(order: Expr, x: Expr) -> Expr:
+        import sympy as sp
+
+        return sp.log(sp.besseli(order, x))
+
+    def reference(order: Any, x: Any) -> Any:
+        x = abs(x)
+        if x > 2000 + 10 * order**2:
+            return mpmath.log(mpmath.besseli(order, x))
+        series = mpmath.hyp0f1(order + 1, x * x / 4, maxterms=10**6)
+        return order * mpmath.log(x / 2) - mpmath.loggamma(order + 1) + mpmath.log(series)
+
+    table, length = debye.table(debye.mass_polynomials(DEBYE + 2))
+    values = {
+        "shift": str(ORDERS), "rows": str(DEBYE + 2), "length": str(length), "table": rows(table),
+        "terms": "80", "reach": "30", "two_pi": repr(co.decimal("2 pi")),
+    }  # fmt: skip
+    return Helper(
+        "_log_besseli", "log_besseli", meaning, values, ranges=((-2, 2), (-6, 5)),
+        near=(
+            (0.0, 1e-4), (0.0, -2.1), (0.0, 1.9), (2.5, 3.7), (30.0, 12.0), (0.5, 700.0),
+            (0.0, 30.1), (0.0, 29.9), (0.3, 45.0),
+        ),
+        says="log(besseli(n, x))", reference=reference,
+        scale=lambda order, x, value: max(
+            abs(value), abs(order * mpmath.log(abs(x) / 2)), abs(mpmath.loggamma(order + 1))
+        ),
+    )  # fmt: skip
 
 
 def _ratio_of_bessel(order: Any, x: Any) -> Any:

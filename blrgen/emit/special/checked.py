@@ -127,7 +127,8 @@ _EXACT: dict[tuple[str, tuple[float, ...]], Any] = {}
 
 def _exact(known: Helper, point: tuple[float, ...]) -> Any:
     if known.reference is not None:
-        return known.reference(*map(mpmath.mpf, point))
+        with mp.workdps(60):
+            return known.reference(*map(mpmath.mpf, point))
     symbols = sp.symbols(f"x:{len(point)}", positive=True)
     expr = known.meaning(*symbols)
     from blrgen.prove.evaluate import evaluate

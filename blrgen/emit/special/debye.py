@@ -48,6 +48,17 @@ def _of(*coefficients: int | Fraction) -> Polynomial:
 
 
 @cache
+def mass_polynomials(count: int) -> tuple[tuple[Fraction, ...], ...]:
+    """U_1, …, U_count: I_n(n z) = e^{nη}/√(2πn√(1 + z²)) · (1 + Σ U_k(p) n⁻ᵏ)."""
+    half, u = Fraction(1, 2), [_of(1)]
+    for _ in range(count):
+        first = multiply(_of(0, 0, half, 0, -half), derivative(u[-1]))
+        second = integral(multiply(_of(1, 0, -5), u[-1]))
+        u.append(add(first, [x / 8 for x in second]))
+    return tuple(tuple(x) for x in u[1:])
+
+
+@cache
 def ratio_polynomials(count: int) -> tuple[tuple[Fraction, ...], ...]:
     """e_1, …, e_count."""
     half = Fraction(1, 2)

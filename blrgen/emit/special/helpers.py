@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from blrgen.emit.special import besselk, bessels, cumulants, gammas, multivariate
+from blrgen.emit.special import besselk, bessels, cumulants, errors, gammas, multivariate
 from blrgen.emit.special.helper import Helper
 
 
@@ -31,11 +31,16 @@ BUILDERS: dict[str, Callable[[], Helper]] = {
     "_log_beta": gammas.log_beta,
     "_bessel_quotient": bessels.bessel_quotient,
     "_bessel_slope": bessels.bessel_slope,
+    "_log_besseli": bessels.log_besseli,
     "_bessel_bend": bessels.bessel_bend,
     "_multigammaln": multivariate.multigammaln,
     "_multitrigamma_rest": multivariate.multitrigamma_rest,
     "_log_minus_multidigamma": multivariate.log_minus_multidigamma,
     **besselk.BUILDERS,
+    "_erf": errors.erf,
+    "_erfc": errors.erfc,
+    "_erfcx": errors.erfcx,
+    "_log_erfc": errors.log_erfc,
     "_where": where,
     "_either": either,
 }

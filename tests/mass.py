@@ -142,7 +142,7 @@ def _cuts(
 ) -> list[Expr]:
     """Where |affine| turns, and where the density is highest."""
     x = family.variable
-    turns = [sp.solve(a.args[0].subs(known), x) for t in family.statistics
+    turns = [sp.solve(a.args[0].subs(known), x) for t in (*family.statistics, family.base_measure)
              for a in sorted(sp.sympify(t).atoms(sp.Abs), key=str)]  # fmt: skip
     at = _functions(family, known, natural, x, x)
     middle = sp.S.Zero if low.is_infinite and high.is_infinite else None

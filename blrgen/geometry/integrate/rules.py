@@ -13,6 +13,7 @@ import sympy as sp
 from blrgen.algebra.ring import Elementwise, Ring
 from blrgen.core import Family
 from blrgen.errors import UserError
+from blrgen.geometry.holes import hole
 from blrgen.geometry.integrate.exponents import tidy_numbers
 from blrgen.geometry.integrate.problem import Integral, Problem, exponent_of
 from blrgen.geometry.points import first_negative, first_not_positive
@@ -83,13 +84,24 @@ def log_integral(family: Family, ring: Ring) -> Integral:
         if found.quadratic is None and ring.elementwise and not family.joint:
             _check_conditions(family, found)
         return found
+    by_number = isinstance(ring, Elementwise) and family.support.kind in _NUMERIC
+    gap = None
+    if by_number and family.log_partition is not None and not family.joint:
+        gap = hole(family, family.log_partition)
+    if gap is not None:
+        return Integral(
+            log_partition_node(family),
+            "numeric",
+            f"the given form {family.log_partition} has no value at {gap[0]} = {gap[1]}, inside "
+            "the domain: A is a number, by quadrature or summation",
+        )
     if family.log_partition is not None:
         return Integral(
             family.log_partition,
             "given",
             "given by the declaration and checked against the density",
         )
-    if isinstance(ring, Elementwise) and family.support.kind in _NUMERIC:
+    if by_number:
         return Integral(
             log_partition_node(family),
             "numeric",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from blrgen.check.finding import NOT_CHECKED, Finding, within
 from blrgen.core import Family
@@ -23,7 +24,7 @@ def product_findings(source: Source, family: Family, say: Progress) -> Iterator[
     stages = list(dict.fromkeys(f.stage for lines in found for f in lines))
     for stage in stages:
         lines = [
-            (f"{k}. {family.factors[k - 1].name}", f)
+            (f"{k}. {Path(names[k - 1]).stem}", f)
             for k, lines in enumerate(found, 1)
             for f in lines
             if f.stage == stage

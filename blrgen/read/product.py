@@ -19,6 +19,7 @@ from blrgen.read.declaration import Source, expect, identifier, known_keys, one_
 Expr = Any
 _KEYS = ("name", "title", "product", "suffixes")
 _MOST = 8  # factors
+_OPEN: list[str] = []  # the product files being read, one inside the other
 
 
 def product_source(text: str) -> Source:
@@ -42,16 +43,22 @@ def product_family(source: Source, read: Callable[[str], Family]) -> Family:
             f"a product has 2 to {_MOST} factors, not {len(given)}", where=where,
             how='write product = ["gamma", "gaussian"]',
         )  # fmt: skip
-    factors = [read(_place(expect(f, str, "a factor", where), source.path)) for f in given]
-    suffixes = _suffixes(source, len(factors))
-    for f in factors:
-        if f.factors:
-            raise UserError(
-                f"the factor {f.name!r} is itself a product", where=where,
-                how="list its factors",
-            )  # fmt: skip
-    _check_kinds(factors, where)
-    renamed = tuple(with_suffix(f, s) for f, s in zip(factors, suffixes, strict=True))
+    if source.path and source.path in _OPEN:
+        raise UserError("a product cannot have itself as a factor", where=where)
+    _OPEN.append(source.path)
+    try:
+        read_factors = [read(_place(expect(f, str, "a factor", where), source.path)) for f in given]
+    finally:
+        _OPEN.pop()
+    suffixes = _suffixes(source, len(read_factors))
+    renamed = tuple(
+        with_suffix(plain, s)
+        for f, s in zip(read_factors, suffixes, strict=True)
+        for plain in f.factors or (f,)  # a product of products is one
+    )
+    if len(renamed) > _MOST:
+        raise UserError(f"{len(renamed)} factors in all: at most {_MOST}", where=where)
+    _check_kinds(renamed, where)
     name = slug(table["name"], "name", source.line("name"))
     title = one_line(table.get("title", name), "title", source.line("title"))
     return combined(name, title, renamed, source.path)

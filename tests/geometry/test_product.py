@@ -130,9 +130,15 @@ def test_mistakes_are_named(what: str, match: str) -> None:
         read_family(what)
 
 
-def test_a_product_is_no_factor(tmp_path: Path) -> None:
+def test_a_product_of_products_is_one(tmp_path: Path) -> None:
     inner, outer = tmp_path / "inner.toml", tmp_path / "outer.toml"
     inner.write_text('name = "inner"\nproduct = ["gaussian", "gaussian"]\n')
     outer.write_text('name = "outer"\nproduct = ["inner.toml", "gaussian"]\n')
-    with pytest.raises(UserError, match="itself a product"):
-        read_family(str(outer))
+    family = read_family(str(outer))
+    assert [x.name for x in family.variables] == ["theta_1_1", "theta_2_1", "theta_2"]
+    assert len(family.factors) == 3
+    assert not any(f.factors for f in family.factors)
+    own = tmp_path / "own.toml"
+    own.write_text('name = "own"\nproduct = ["own.toml", "gaussian"]\n')
+    with pytest.raises(UserError, match="itself as a factor"):
+        read_family(str(own))

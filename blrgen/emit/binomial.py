@@ -20,7 +20,7 @@ def _text(m: BinomialMean, target: str) -> str:
         "special/binomial_mean.py.jinja",
         decorator=JITTED if target == "numba" else QUIET,
         name=f"_{m.name}",
-        arguments=", ".join(f"{x}: float" for x in ("n", "p", *m.parameters)),
+        arguments=", ".join(f"{x}: float" for x in ("p", "n", *m.parameters)),
         said=m.said,
         total="mean",
         value=printer(m.of),

@@ -117,7 +117,7 @@ class UnicodePrinter(Printer):
         if node.name == "abs":
             return f"|{self(node.args[0])}|", ATOM
         if node.name.startswith("binomial_mean_") and node.name in self.said:
-            law = ", ".join(map(self, node.args[:2]))
+            law = ", ".join(map(self, node.args[1::-1]))
             return f"𝔼[{self.said[node.name]} | j ~ Bin({law})]", ATOM
         if node.name in self.said:
             return self.said[node.name], ATOM

@@ -58,7 +58,7 @@ class AverageLowering:
             names = tuple(s.name for s in inside)
             of = _lowered_in(g, ("j", *names), self.where)
             self.binomial_means.append(BinomialMean(name, shown(g), of, names))
-            self.meanings[name] = lambda k, q, *values: binomial_mean(
+            self.meanings[name] = lambda q, k, *values: binomial_mean(
                 g.xreplace(dict(zip(inside, values, strict=True))), k, q
             )
         return n.Call(

@@ -39,7 +39,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class BinomialMean:
-    """E[g(j)] of j ~ Binomial(n, p), called with n, p and the parameters of g."""
+    """E[g(j)] of j ~ Binomial(n, p), called with p, n and the parameters of g."""
 
     name: str
     said: str

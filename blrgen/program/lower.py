@@ -93,7 +93,8 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
 
 def counts(rule: Rule) -> dict[Expr, n.Node]:
     """The size of the rule's vectors by the length of the array that the caller holds."""
-    held = [q.symbol for q in rule.of("state", "input") if isinstance(q.symbol, Component)]
+    kept = rule.of("state", "input", "hyper")
+    held = [q.symbol for q in kept if isinstance(q.symbol, Component)]
     found: dict[Expr, n.Node] = {}
     for x in held:
         size, more = x.size.as_coeff_Add()[::-1]
@@ -173,6 +174,7 @@ def _variables(rule: Rule) -> tuple[Variable, ...]:
     if not states:
         raise InternalError("a rule without a state updates nothing")
     spread = all(q.rank == "scalar" for q in states)
+    _no_vectors_beside(rule, spread)
     rows = any(q.rank == "matrix" and q.kind == "data" for q in rule.quantities)
     found = []
     sizes = {s: SCALAR for s in sizes_of(rule)}
@@ -187,10 +189,13 @@ def _variables(rule: Rule) -> tuple[Variable, ...]:
             init = n.mul(init, n.Identity(kind.shape[0]))
         if default is not None and kind.rank == "symmetric":
             default = n.mul(default, n.Identity(kind.shape[0]))
+        held = q.kind == "hyper" and kind.rank == "elementwise"  # a vector of known constants
+        if held:
+            default = None
         found.append(
             Variable(
                 q.name,
-                q.kind,
+                "state" if held else q.kind,
                 kind,
                 q.meaning,
                 init,
@@ -204,6 +209,17 @@ def _variables(rule: Rule) -> tuple[Variable, ...]:
     if "t" not in rule:
         found.append(Variable("t", "counter", SCALAR, "counts steps from 1"))
     return tuple(found)
+
+
+def _no_vectors_beside(rule: Rule, spread: bool) -> None:
+    """A rule that keeps numbers only acts on arrays of them, and has no place for a vector."""
+    vectors = [q.name for q in rule.quantities if q.rank == "elementwise" and q.kind != "state"]
+    if spread and vectors:
+        raise UserError(
+            f"the rule keeps numbers only and reads the vector {vectors[0]}: it is not emitted",
+            why="an emitted class that keeps numbers updates arrays of them, element by element",
+            how="`blrgen derive` has the rule, also as JSON that SymPy reads",
+        )
 
 
 def _made_of_names(domain: str) -> bool:
@@ -238,7 +254,13 @@ def _sizes(rule: Rule, variables: list[Variable]) -> list[Variable]:
     used |= {s.name for x in starts for s in x.free_symbols}
     used |= {x for v in variables for e in (v.lower, v.upper) if e is not None for x in n.names(e)}
     told = arrays & used - {s.name for s in counts(rule)}
-    return [Variable(x, "size", SCALAR) for x in sizes_of(rule) if x in told]
+    found = [Variable(x, "size", SCALAR) for x in sizes_of(rule) if x in told]
+    if any(v.type.rank in ranked for v in variables):
+        return found
+    words = "how many components the variable has"  # no array of the rule says it
+    free = used - {s.name for s in counts(rule)}
+    made = [Variable(x, "hyper", SCALAR, words, domain="[1, oo)") for x in sizes_of(rule)]
+    return [*found, *(v for v in made if v.name in free)]
 
 
 def _ends(
@@ -259,7 +281,8 @@ def _ends(
     if domain.kind in ("spd", "-spd"):
         apart = q.symbol if domain.lower is None else q.symbol - domain.lower
         return None, None, lowering.lower(apart if domain.kind == "spd" else -apart, where=where)
-    if domain.kind != "interval" or (q.kind == "hyper" and not _made_of_names(q.domain)):
+    number = q.kind == "hyper" and q.rank != "elementwise"
+    if domain.kind != "interval" or (number and not _made_of_names(q.domain)):
         return None, None, None
     lower, upper = (
         None if sp.sympify(b).is_infinite else lowering.lower(b, where=where)
@@ -366,12 +389,6 @@ class Lowering(MatrixLowering, AverageLowering):
     def visit_Symbol(self, x: Expr) -> n.Node:
         if x in self.counts:
             return self.counts[x]
-        if x.name not in self.types and x.is_integer and x.is_positive:
-            raise UserError(
-                f"the size {x.name} of a vector has no name in emitted code",
-                where=self.where,
-                how="`blrgen derive` has the rule, also as JSON that SymPy reads",
-            )
         if x.name not in self.types:
             raise UserError(
                 f"unknown name {x.name} in an expression",

@@ -97,7 +97,7 @@ class ArrayMode(Mode):
         if name in self.known:  # a point the rule draws, given as an argument
             return array([Sym(self.elements.at(self.known[name], i)) for i in range(self.count)])
         q = self.quantity(name)
-        if q.rank == "elementwise":
+        if self.elements.is_array(q):
             return array([Sym(self.elements.symbol(q, i)) for i in range(self.count)])
         return Sym(q.symbol)
 

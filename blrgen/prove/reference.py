@@ -71,8 +71,14 @@ class Elements:
     rule: Rule
     count: int = 2
 
+    def is_array(self, q: Quantity) -> bool:
+        """Whether it has elements; a rule that keeps numbers only acts on arrays of them."""
+        spread = all(x.rank == "scalar" for x in self.rule.of("state"))
+        of_each = ("state", "input", "draw", "intermediate")
+        return q.rank == "elementwise" or (spread and q.rank == "scalar" and q.kind in of_each)
+
     def symbol(self, q: Quantity, i: int) -> Expr:
-        if q.rank != "elementwise":
+        if not self.is_array(q):
             return q.symbol
         given = {k: v for k, v in q.symbol._assumptions_orig.items() if v is not None}
         return sp.Symbol(f"{q.name}_{i}", **given)

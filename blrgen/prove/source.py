@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from blrgen.algebra.components import Component
 from blrgen.core import Rule
 from blrgen.emit.special import helper as special
 from blrgen.errors import InternalError
@@ -73,7 +74,10 @@ def _at_counts(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Ver
     found: dict[str, Proof] = {}
     notes: tuple[str, ...] = ()
     forms = (True, False) if "_either(" in source_text else (True,)
-    for count, first in itertools.product(COUNTS, forms):
+    sizes = {q.symbol.size for q in rule.of("state") if isinstance(q.symbol, Component)}
+    fixed = tuple(int(x) for x in sizes if x.is_Integer)  # a family of one size only
+    counts = fixed or COUNTS
+    for count, first in itertools.product(counts, forms):
         mode = ArrayMode(rule, count)
         mode.first_form = first
         verdict = _in_mode(source_text, rule, mode, locate, briefly)
@@ -83,7 +87,7 @@ def _at_counts(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Ver
             both = [x for x in (found.get(name), proof) if x is not None]
             found[name] = max(both, key=lambda x: LEVELS.index(x.level))
         notes = verdict.notes
-    words = " and ".join(map(str, COUNTS))
+    words = " and ".join(map(str, counts))
     bound = f"with {words} components, where the sums over them are written out"
     states = {q.name for q in rule.of("state")}
     at_sizes = tuple(
@@ -171,6 +175,7 @@ class EmittedRun:
             self.helpers.add("_between")
         params = self.value(self.parameters)
         hyper = {q.name: self.value(q.name) for q in self.rule.of("hyper")}
+        hyper |= {s.name: Sym(s) for s in self.sizes(cls) if s.name not in hyper}
         opt = program.call(cls, params, **{k: v for k, v in hyper.items()})
         for q in self.rule.of("counter"):
             opt.t = Sym(q.symbol) - 1
@@ -178,6 +183,15 @@ class EmittedRun:
             if n != self.parameters:
                 self._set(opt, n)
         return program, opt, params
+
+    def sizes(self, cls: Any) -> list[Expr]:
+        """Sizes that no array of the rule says, where the class asks for them."""
+        import inspect
+
+        asked = inspect.signature(cls).parameters
+        there = {s for a in self.rule.assignments for s in a.expr.free_symbols if s.name in asked}
+        known = {q.name for q in self.rule.quantities}
+        return sorted((s for s in there if s.name not in known), key=str)
 
     @property
     def parameters(self) -> str:

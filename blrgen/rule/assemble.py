@@ -213,7 +213,7 @@ def _constant(geometry: Geometry, p: Parameter, value: Expr) -> Quantity:
     return Quantity(
         p.name,
         "hyper",
-        "scalar" if p.symbol.is_commutative else geometry.ring.rank(p.symbol),
+        geometry.ring.rank(p.symbol) if hasattr(p.symbol, "shape") else "scalar",
         p.symbol,
         meaning="known constant of the candidate",
         default=value,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import mpmath
@@ -9,12 +11,14 @@ import numpy as np
 import pytest
 from mpmath import mp
 
+from blrgen.algebra.instance import Instance
 from blrgen.api import derive
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
 from blrgen.prove.mutate import judge, mutants
 from blrgen.prove.source import verify_emitted
 from blrgen.prove.symbolic.number import CannotRun
+from blrgen.rule.expand import expanded
 
 TARGETS = ("numpy", "numba")
 RHO = 0.1
@@ -212,3 +216,94 @@ def test_the_source_is_the_rule_and_a_mistake_is_refuted(name: str, target: str)
     outcomes = judge(found[:24], wrong, (CannotRun,))
     assert sum(o.fate == "refuted" for o in outcomes) >= 8
     assert not [o.mutant for o in outcomes if o.fate == "survived"]
+
+
+ODD = {
+    "shared-rate": """
+support = "(0, oo)^d"
+statistics = ["log(x)", "sum(x)"]
+base_measure = "1/prod(x)"
+natural = { a = "(0, oo)^d", b = "(-oo, 0)" }
+""",
+    "sharper": """
+support = "simplex"
+statistics = ["log(x)"]
+base_measure = "prod(x)**2"
+natural = { eta = "(-3, oo)^K" }
+""",
+    "weighted": """
+support = "simplex"
+statistics = ["log(x)"]
+base_measure = "prod(x**(w - 1))"
+natural = { eta = "(0, oo)^K" }
+fixed = { w = "(0, oo)^K" }
+""",
+    "globe": """
+support = "sphere in R^3"
+statistics = ["x"]
+natural = { eta = "R^3" }
+""",
+    "one-rate": """
+support = "(0, oo)^d"
+statistics = ["sum(x)"]
+natural = { lam = "(-oo, 0)" }
+""",
+    "seven": """
+support = "counts summing to 7"
+statistics = ["head(x)"]
+base_measure = "1/prod(factorial(x))"
+natural = { eta = "R^(K-1)" }
+""",
+}
+
+
+def odd(folder: Path, name: str) -> Any:
+    file = folder / f"{name}.toml"
+    file.write_text(f'name = "{name}"\nvariable = "x"\n{ODD[name]}', encoding="utf-8")
+    return derive(str(file))
+
+
+@pytest.mark.parametrize("name", sorted(ODD))
+def test_families_nobody_has_seen_are_emitted(name: str, tmp_path: Path) -> None:
+    """The sources are the rule, and compute it in doubles at several sizes."""
+    d = odd(tmp_path, name)
+    for target in TARGETS:
+        source = emit(d, target)
+        assert verify_emitted(source, d.rule).proved
+        for size in (3,) if name == "globe" else (2, 3, 50):
+            _agrees(d, compile_class(source), size)
+
+
+def _agrees(d: Any, cls: Any, size: int) -> None:
+    rng, sizes = Random(size), {s: size for s in d.family.components.free_symbols}
+    names: dict[str, Any] = {"rho": mpmath.mpf(RHO)}
+    for q in (*d.rule.of("state", "input"), *(q for q in d.rule.of("hyper") if q.name != "rho")):
+        sign = -1 if q.domain == "(-oo, 0)" else 1
+        low = 0.0 if q.kind == "input" else 0.5
+        count = Instance({}, sizes).size(q.symbol.size) if q.rank == "elementwise" else 0
+        values = [mpmath.mpf(sign * rng.uniform(low, 1.5) / (9 if low == 0 else 1))
+                  for _ in range(max(count, 1))]  # fmt: skip
+        names[q.name] = values if count else values[0]
+    with mp.workdps(40):
+        wanted = {x: Instance(names, sizes).value(e) for x, e in expanded(d.rule).items()}
+    main, *others = [q.name for q in d.rule.of("state")]
+
+    def given(name: str) -> Any:
+        v = names[name]
+        return np.array([float(x) for x in v]) if isinstance(v, list) else float(v)
+
+    params = np.atleast_1d(given(main))
+    asked = {q.name: given(q.name) for q in d.rule.of("hyper")}
+    asked |= {"d": size} if all(q.rank == "scalar" for q in d.rule.of("state")) else {}
+    opt = cls(params, **asked)
+    for x in others:
+        setattr(opt, x, given(x))
+    inputs = {q.name: given(q.name) for q in d.rule.of("input")}
+    if params.size == 1:
+        inputs = {x: np.atleast_1d(v) for x, v in inputs.items()}
+    opt.step(**inputs)
+    np.testing.assert_allclose(
+        params, np.atleast_1d(np.array(wanted[main], dtype=float)), rtol=1e-11
+    )
+    for x in others:
+        assert getattr(opt, x) == pytest.approx(float(wanted[x]), rel=1e-11)

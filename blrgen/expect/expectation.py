@@ -24,6 +24,7 @@ from blrgen.algebra.ring import Matrix
 from blrgen.errors import InternalError
 from blrgen.expect.base_measure import LogBase, log_base_of
 from blrgen.expect.components import identities, unit_vectors
+from blrgen.expect.gaps import solved_in_gaps
 from blrgen.expect.identities import Identity, NoIdentity, find_identity
 from blrgen.expect.metric import long_metric, solve_metric
 from blrgen.expect.moments import Split, split
@@ -329,6 +330,10 @@ def _solved(
     There the metric is sparser: ∇_ψ = ∇_ψ Σ⟨r_i, λ_i(ψ)⟩ for slopes r = ∇_λ.
     """
     family, ring = geometry.family, geometry.ring
+    if not family.working and coordinates == geometry.natural and isinstance(ring, Matrix):
+        solved = solved_in_gaps(geometry, slopes)
+        if solved is not None:
+            return solved
     if coordinates == geometry.working:
         return geometry.solve_dual(slopes, geometry.mean_in_working, coordinates)
     if not family.working or not (isinstance(ring, Matrix) or family.joint):

@@ -77,7 +77,7 @@ class _Factors:
             gap = self.gaps.get(f"{state}_next")
             if gap is None or local in inverted:
                 continue
-            if isinstance(gap, n.Sym | n.Neg):
+            if isinstance(gap.arg if isinstance(gap, n.Neg) else gap, n.Sym):
                 self.of(gap)
             else:
                 own = self.fresh(f"{local}_gap")

@@ -18,6 +18,7 @@ from blrgen.core import (
 )
 from blrgen.errors import InternalError, UserError
 from blrgen.expect.expectation import Expectation, NoRoute, expectation_of
+from blrgen.expect.gaps import gaps_of
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.rule.arrange import arrange
 from blrgen.rule.by_inputs import by_inputs
@@ -181,8 +182,9 @@ def _updates(
         ]
         return made, letters
     taken = taken | {f"{x.name}_next" for x, _ in exact.working_next}
+    gaps = gaps_of(geometry.family)
     results = [next_of(x, geometry.ring) for x, _ in exact.working_next]
-    work = gathered(values, inputs, [RHO], taken, coefficients=True, results=results)
+    work = gathered(values, inputs, [RHO], taken, coefficients=True, results=results, gaps=gaps)
     made = []
     for (x, _), value, before in zip(exact.working_next, work.values, work.before, strict=True):
         made += [Assignment(s.name, e) for s, e in before]

@@ -136,12 +136,13 @@ def gathered(
     *,
     coefficients: bool,
     results: Sequence[Expr] = (),
+    gaps: Sequence[Expr] = (),
 ) -> Gathered:
     """The expressions gathered; `coefficients` says whether long ones get letters as well.
 
     `results` are the symbols of the expressions' values, where later ones may use them.
     """
-    expressions, letter = shifted(expressions, taken)
+    expressions, letter = shifted(expressions, taken, gaps)
     if letter is not None:
         taken = taken | {letter[0].name}
     work = _Gathering(inputs, known, taken, coefficients)

@@ -11,6 +11,7 @@ from blrgen.algebra.ring import Matrix
 from blrgen.core import Equation, Quantity, Rule, Step
 from blrgen.errors import UserError
 from blrgen.expect.expectation import Expectation
+from blrgen.expect.gaps import gaps_of
 from blrgen.expect.operators import Operator
 from blrgen.expect.probes import Subject
 from blrgen.geometry.geometry import Geometry
@@ -199,7 +200,14 @@ def _shortened(
 ) -> tuple[tuple[Expr, ...], tuple[tuple[Expr, Expr], ...]]:
     """The expressions with letters for long divisors, and what the letters stand for."""
     if isinstance(geometry.ring, Matrix):
-        work = gathered(expressions, inputs, [RHO], _names(geometry), coefficients=False)
+        work = gathered(
+            expressions,
+            inputs,
+            [RHO],
+            _names(geometry),
+            coefficients=False,
+            gaps=gaps_of(geometry.family),
+        )
         return work.values, work.named
     named = divisors(geometry.ring, expressions, set())
     return tuple(x.xreplace(named) for x in expressions), spelled(named, _names(geometry))

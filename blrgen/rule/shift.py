@@ -17,11 +17,14 @@ Expr = Any
 
 
 def shifted(
-    expressions: Sequence[Expr], taken: set[str]
+    expressions: Sequence[Expr], taken: set[str], gaps: Sequence[Expr] = ()
 ) -> tuple[tuple[Expr, ...], tuple[Expr, Expr] | None]:
-    """The expressions in the letter, and (letter, what it stands for); unchanged if longer."""
+    """The expressions in the letter, and (letter, what it stands for); unchanged if longer.
+
+    `gaps` are sums that domains say are definite: they are tried first.
+    """
     bases = {p.base for e in expressions for p in e.atoms(sp.Pow) if _is_inverse_sum(p)}
-    for base in sorted(bases, key=sp.default_sort_key):
+    for base in (*gaps, *sorted(bases, key=sp.default_sort_key)):
         found = _moved(base)
         if found is None:
             continue

@@ -126,11 +126,12 @@ def test_families_nobody_ships(text: str, tmp_path: Path) -> None:
 
 
 def test_one_step_of_a_known_number_of_degrees(tmp_path: Path) -> None:
-    """E_q[X] = n/2 B⁻¹, so that r = F c has the step B⁺ = (1 − ρ)B + ρ(2/n)BrB."""
+    """E_q[X] = n/2 B⁻¹: F⁻¹r = (2/n)BrB, and ∇_μE_q[log h] = (n − d − 1)/n B."""
     opt = compile_class(derived(KNOWN, tmp_path).source("numpy"))(2 * np.eye(2), n=5.0, rho=0.5)
     r = np.array([[0.3, 0.1], [0.1, -0.2]])
     opt.step(r)
-    np.testing.assert_allclose(opt.params, np.eye(2) + 0.5 * 2 / 5 * 4 * r, rtol=1e-13)
+    wanted = (1 - 0.5 + 0.5 * 2 / 5) * 2 * np.eye(2) + 0.5 * 2 / 5 * 4 * r
+    np.testing.assert_allclose(opt.params, wanted, rtol=1e-13)
     with pytest.raises(ValueError, match="n leaves its domain"):
         compile_class(derived(KNOWN, tmp_path).source("numpy"))(np.eye(3), n=1.5).step(np.eye(3))
 
@@ -210,8 +211,44 @@ def test_a_retracted_matrix_stays_definite(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     for _ in range(40):
         A = rng.standard_normal((3, 3)) * 10.0 ** rng.integers(-2, 3)
-        step = -opt.params + 0.5 * opt.params @ (A + A.T) @ opt.params
+        step = -opt.params + 0.5 * opt.params @ (A + A.T) @ opt.params  # and n = d + 1: log h = 0
         wanted = opt.params + step + 0.5 * step @ np.linalg.inv(opt.params) @ step
         opt.step(A + A.T)
         np.testing.assert_allclose(opt.params, wanted, rtol=1e-8, atol=1e-10 * np.abs(wanted).max())
         opt.params[:] = np.eye(3) + 0.1 * opt.params / np.abs(opt.params).max()
+
+
+JOINT = """
+name = "normal-wishart-natural"
+title = "Normal-Wishart in natural parameters"
+variable = ["x", "L"]
+support = ["R^d", "SPD"]
+statistics = ["L*x", "dot(x, L*x)", "logdet(L)", "L"]
+[natural]
+eta1 = "R^d"
+eta2 = "(-oo, 0)"
+eta3 = "(-1/2, oo)"
+eta4 = "-SPD + outer(eta1, eta1)/(4*eta2)"
+"""
+
+
+def test_natural_parameters_take_the_step_of_working_ones(tmp_path: Path) -> None:
+    """The same λ⁺ by two files; the moved domain of η₄ is looked at as it is declared."""
+    rng = np.random.default_rng(0)
+    m, kappa, n, A = rng.standard_normal(3), 1.4, 4.5, rng.standard_normal((3, 3))
+    V = A @ A.T + np.eye(3)
+    one = compile_class(derive("normal-wishart").source("numpy"))(m.copy())
+    one.kappa, one.V, one.n = kappa, V.copy(), n
+    two = compile_class(derived(JOINT, tmp_path).source("numpy"))(kappa * m)
+    two.eta2, two.eta3 = -kappa / 2, (n - 3) / 2
+    two.eta4 = -np.linalg.inv(V) / 2 - kappa * np.outer(m, m) / 2
+    B = rng.standard_normal((3, 3))
+    inputs = 0.1 * rng.standard_normal(3), 0.05, -0.1, 0.1 * (B + B.T)
+    for opt in (one, two):
+        opt.step(*inputs)
+    np.testing.assert_allclose(two.params, one.kappa * one.params, rtol=1e-12)
+    np.testing.assert_allclose([two.eta2, two.eta3], [-one.kappa / 2, (one.n - 3) / 2], rtol=1e-12)
+    scale = -np.linalg.inv(one.V) / 2 - one.kappa * np.outer(one.params, one.params) / 2
+    np.testing.assert_allclose(two.eta4, scale, rtol=1e-11, atol=1e-12)
+    with pytest.raises(ValueError, match="the next eta4 is not positive definite"):
+        two.step(*inputs[:3], -100 * np.eye(3))

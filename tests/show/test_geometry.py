@@ -80,7 +80,7 @@ def test_numbers_at_a_point_are_those_of_the_expressions():
         ("gaussian", {"lam1": 1.0, "lam2": 0.0}, "outside its domain"),
         ("gaussian", {"lam1": 1.0}, "missing: lam2"),
         ("gaussian", {"lam1": 1.0, "lam2": -1.0, "eta": 1.0}, "not a parameter: eta"),
-        ("gaussian-full", {"lam1": 1.0, "lam2": -1.0}, "vectors and matrices"),
+        ("gaussian-full", {"lam1": 1.0, "lam2": -1.0}, "lam1 is a vector"),
     ],
 )
 def test_points_that_cannot_be_used(family, at, said):

@@ -172,13 +172,22 @@ def _sampler(geometry: Any) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
+def _search(geometry: Any) -> str:
+    """How λ is found without a closed form."""
+    plan = geometry.elimination
+    if plan is None:
+        return "numeric: safeguarded Newton's method"
+    alone = "one monotone equation" + (
+        f" in {plan.held.name}, all others in closed form given it" if plan.steps else ""
+    )
+    return f"numeric: {alone}"
+
+
 def _evidence(geometry: Any) -> dict[str, str]:
     """The level of every claim, also of those that are derived only when asked for."""
     found = dict(geometry.evidence)
     found["inverse_mean"] = (
-        "numeric: safeguarded Newton's method"
-        if geometry.inverse_mean is None
-        else "derived: μ = ∇A solved for λ"
+        _search(geometry) if geometry.inverse_mean is None else "derived: μ = ∇A solved for λ"
     )
     d = geometry.divergence
     found["divergence"] = f"{d.level}: {'; '.join(p.claim for p in d.proofs)}"

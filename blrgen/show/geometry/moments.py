@@ -8,7 +8,8 @@ import sympy as sp
 
 from blrgen.geometry.readable import readable
 from blrgen.show.geometry.rows import Row, Writer, low
-from blrgen.show.page import Formula
+from blrgen.show.names import unicode_name
+from blrgen.show.page import Formula, is_matrix
 
 Expr = Any
 _LONG = 150  # operations of a quadratic form that is still written out
@@ -36,6 +37,8 @@ def _short(g: Any, e: Expr) -> Expr:
 def _inverse(w: Writer) -> Row:
     g = w.geometry
     title = "Mean to natural parameters"
+    if g.inverse_mean is None and g.elimination is not None and g.elimination.steps:
+        return _one_equation(w, title)
     if g.inverse_mean is None:
         because = (
             "no closed form: μ(λ) = μ is solved by safeguarded Newton steps with the Fisher "
@@ -47,6 +50,24 @@ def _inverse(w: Writer) -> Row:
         for k, (x, e) in enumerate(zip(g.natural, g.inverse_mean, strict=True))
     )
     return Row(title, shown, "μ = ∇A(λ) solved for λ", "natural", "derived")
+
+
+def _one_equation(w: Writer, title: str) -> Row:
+    """All parameters but one in closed form, and the equation for that one."""
+    from blrgen.geometry.inverse import mean_symbols
+
+    g = w.geometry
+    plan = g.elimination
+    shown = [w.equal(p.name, _short(g, e), matrix=is_matrix(p.symbol)) for p, e in plan.steps]
+    left = (g.mean_in_working if plan.working else g.mean)[plan.left]
+    shown.append(w.equal(mean_symbols(g)[plan.left].name, _short(g, left)))
+    name = unicode_name(plan.held.name)
+    because = (
+        f"all but {name} in closed form; the last line is then an equation in {name} alone, "
+        f"monotone in it, which safeguarded Newton steps solve. Whether they converged is part "
+        f"of the answer"
+    )
+    return Row(title, tuple(shown), because, "natural", "numeric")
 
 
 def _gradient(w: Writer) -> Row:

@@ -179,7 +179,8 @@ def _by_sizes(context: Context) -> Iterator[Place]:
             weights, at = density.nodes.weights, density.at_nodes
             columns = _entries(at, family.statistics, len(weights))
             others = _entries(at, family.variables, len(weights))
-            return Reference(weights, columns, others, 1 / _SPREAD).thinned
+            noise = float(weights @ weights) if density.nodes.random else 0.0
+            return Reference(weights, columns, others, noise).thinned
 
         def of_draws(draws: Any, here: Instance = here) -> Any:
             there = here.with_({x: _column(x, v) for x, v in draws.items()})

@@ -141,10 +141,12 @@ def _shape(x: Array, w: Array) -> tuple[float, ...]:
     with np.errstate(all="ignore"):
         x = np.where(w > 0, x, 0)
         away = x - w @ x
-        deviation = math.sqrt(float(w @ away**2))
+        deviation = math.sqrt(float(w @ (away * away)))
         if not deviation > 0:
             return (deviation, math.inf, math.inf)
-        return deviation, float(w @ (away / deviation) ** 3), float(w @ (away / deviation) ** 4)
+        unit = away / deviation
+        square = unit * unit  # powers are slow
+        return deviation, float(w @ (square * unit)), float(w @ (square * square))
 
 
 def _normal_enough(shape: tuple[float, ...], z: float) -> bool:

@@ -153,7 +153,7 @@ def sample_method(made: Drawing, values: dict[str, str], each: str | None) -> st
     return fill(
         "class/drawn.py.jinja",
         size="" if shaped else ", size: Any = None",
-        summary="Draw from the candidate; the same seed gives the same draw.",
+        summary="Draw from the candidate, in doubles; the same seed gives the same draw.",
         more="" if shaped else _SHAPES,
         body="\n".join(rows),
     )

@@ -11,7 +11,7 @@ value of the coordinates outside it.  Inner coordinates first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -25,7 +25,7 @@ _DROP = 50.0  # logarithm of the mass that is left out
 _NODES = {0: 0, 1: 401, 2: 81, 3: 61}  # by the number of coordinates summed by trapezoids
 _HERMITE = 5  # exact up to degree 9
 _TIGHT = 1e-9
-_FAINT = 25.0  # logarithm of the mass without which distribution functions do
+_FAINT = 16.0  # logarithm of the mass without which distribution functions do
 SETTLED = 1e-6  # of half the nodes; that of all of them is about its square
 _TERMS = 500  # of a sum over integers
 
@@ -38,6 +38,7 @@ class Nodes:
     weights: Array  # (M,), sum 1
     log_mass: float
     error: float
+    random: bool = False  # seeded normal ones among them
 
 
 class TooMany(Exception):
@@ -62,7 +63,8 @@ def nodes_of(
         if spread:
             for stage in plan:
                 stage.spread = spread
-            return _nodes(log_density, plan, size, 1)
+            found = _nodes(log_density, plan, size, 1)
+            return replace(found, random=any(isinstance(s, _Gauss) for s in plan))
         found = _nodes(log_density, plan, size, 1)
         for finer in (2, 4):
             if found.error <= SETTLED or sum(isinstance(s, _Line) for s in plan) > 2:

@@ -90,25 +90,38 @@ class Page:
     reading: Reading
     heading: str = "Derivation"
     halved: str = ""  # the step size that is halved until the step stays inside
+    letters: tuple[Formula, ...] = ()  # long arguments, named before the assignments use them
 
 
 def page_of(derivation: Derivation, *, complete: bool = False) -> Page:
     """Gather a derivation for showing; `complete` repeats equations that a line leaves alone."""
     rule = derivation.rule
     reading = Reading({q.name: q.kind for q in rule.quantities} | {"t": "counter"})
+    short = _letters(derivation)
+    defined = tuple(
+        Formula(arrange(letter, reading), "=", arrange(e, reading)) for e, letter in short.items()
+    )
     lines: list[Line] = []
     for number, step in enumerate(derivation.steps, 1):
-        lines.append(_line(number, step, reading, [line.id for line in lines]))
+        line = _line(number, step, reading, [line.id for line in lines], _replaced(short))
+        if any(e.lhs.name == "A_" for e in step.equations if e.lhs.is_Symbol):
+            line = replace(line, formulas=(*line.formulas, *defined))
+        lines.append(line)
     return Page(
         title=derivation.recipe.title if derivation.recipe else RULE_TITLE,
         facts=_facts(derivation),
         lines=tuple(lines if complete else _changed(lines, reading)),
         commands=tuple(
-            _command(rule, k, reading, _support_sizes(derivation))
+            _command(rule, k, reading, _support_sizes(derivation), _replaced(short))
             for k in range(len(rule.assignments))
         ),
         posterior=tuple(
             (name, arrange(e, reading, _square(rule, name, e))) for name, e in rule.posterior
+        ),
+        letters=tuple(
+            replace(f, relation="←")
+            for f in defined
+            if any(a.expr.xreplace(_replaced(short)) != a.expr for a in rule.assignments)
         ),
         until=rule.until,
         entries=entries(rule, reading),
@@ -150,13 +163,49 @@ def _changed(lines: list[Line], reading: Reading) -> list[Line]:
     return kept
 
 
-def _line(number: int, step: Step, reading: Reading, taken: list[str]) -> Line:
+def _letters(derivation: Derivation) -> dict[Expr, Expr]:
+    """The long argument of a special function → its letter, as on the family's own page."""
+    from blrgen.show.geometry.rows import letters
+
+    g = derivation.geometry
+    if g is None or not g.ring.elementwise or g.family.factors or g.family.joint:
+        return {}
+    names = {q.name for q in derivation.rule.quantities}
+    found = {}
+    for e, letter in letters(g).items():
+        power = letter.as_base_exp()
+        if not power[0].name.endswith("_0") and power[0].name not in names:
+            found[e ** (1 / power[1])] = power[0]
+    return found
+
+
+def _replaced(short: dict[Expr, Expr]) -> dict[Expr, Expr]:
+    """What is put in for the letters; under a root it is the square of one."""
+    import sympy as sp
+
+    found = dict(short)
+    for e, letter in short.items():
+        number, root = e.as_coeff_Mul()
+        if root.is_Pow and root.exp == sp.Rational(1, 2):
+            found[root] = letter / number
+            found[root.base] = (letter / number) ** 2
+    return found
+
+
+def _line(
+    number: int, step: Step, reading: Reading, taken: list[str], short: dict[Expr, Expr]
+) -> Line:
     notation = tuple((name, (text, latex)) for name, text, latex in step.notation)
     formulas = tuple(
         Formula(
             arrange(e.lhs, reading),
             e.relation,
-            arrange(e.rhs, reading, is_matrix(e.lhs), _old_value(e.lhs)),
+            arrange(
+                e.rhs.xreplace(short) if short else e.rhs,
+                reading,
+                is_matrix(e.lhs),
+                _old_value(e.lhs),
+            ),
             e.note,
             notation,
         )
@@ -204,12 +253,15 @@ def _support_sizes(derivation: Derivation) -> set[str]:
     return {w for w in words if w.isidentifier()}
 
 
-def _command(rule: Rule, k: int, reading: Reading, sizes: set[str]) -> Command:
+def _command(
+    rule: Rule, k: int, reading: Reading, sizes: set[str], short: dict[Expr, Expr]
+) -> Command:
     assignment = rule.assignments[k]
     matrix = rank_of_result(rule, assignment.name) in ("symmetric", "matrix")
     left = arrange(_symbol(rule, assignment.name), reading)
     base = assignment.name.removesuffix("_next")
-    right = arrange(assignment.expr, reading, matrix, base)
+    shown = assignment.expr.xreplace(short) if short else assignment.expr
+    right = arrange(shown, reading, matrix, base)
     formula = Formula(left, "=", right)
     _check_names(rule, k, sizes)
     text = ascii(assignment.expr, reading=reading, matrix=matrix, first=base)
@@ -243,10 +295,11 @@ def _check_names(rule: Rule, k: int, sizes: set[str]) -> None:
 
 def commands(page: Page) -> list[Formula]:
     """The assignments as displayed formulas; a stage other than the update itself is noted."""
-    return [
+    made = [
         replace(c.formula, relation="←", note="" if c.stage == "update" else c.stage)
         for c in page.commands
     ]
+    return [*page.letters, *made]
 
 
 def entries(rule: Rule, reading: Reading) -> tuple[Entry, ...]:

@@ -126,13 +126,14 @@ def _algorithm(page: Page, columns: int, paint: Paint) -> str:
         return ""
     rows: list[str] = []
     previous = ""
-    formulas = [c.formula for c in page.commands]
-    edge = max(width(Terminal().text(f.left)) for f in formulas)
-    for command in page.commands:
-        stage = command.stage if command.stage != previous else ""
-        previous = command.stage
-        left = pad(Terminal().text(command.formula.left), edge)
-        padded = Formula(Name("_"), "←", command.formula.right)
+    named = [(page.commands[0].stage, f) for f in page.letters]
+    formulas = [*named, *((c.stage, c.formula) for c in page.commands)]
+    edge = max(width(Terminal().text(f.left)) for _, f in formulas)
+    for own, formula in formulas:
+        stage = own if own != previous else ""
+        previous = own
+        left = pad(Terminal().text(formula.left), edge)
+        padded = Formula(Name("_"), "←", formula.right)
         printed = equations([padded], page, columns - edge - 14)
         body = [left + printed[0][1:], *(" " * edge + r[1:] for r in printed[1:])]
         rows += [

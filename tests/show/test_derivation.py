@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 import pytest
 import sympy as sp
 
+import blrgen
 from blrgen.algebra.ranks import positive, scalar
 from blrgen.core import (
     Assignment,
@@ -349,3 +350,14 @@ def test_long_sums_break_before_a_sign():
         x.strip()[0] for x in lines[1:] if x.strip()[0] in "+−"
     ]
     assert " ".join(x.strip() for x in lines) == text
+
+
+def test_a_long_argument_has_a_letter_on_the_page_alone() -> None:
+    """κ is named where A is, and before the assignments; JSON keeps what SymPy reads."""
+    d = blrgen.derive("von-mises")
+    text = render(d, "text")
+    assert "κ    = √(η₁² + η₂²)" in text
+    assert "μ₁ = η₁ I₁(κ)/(κ I₀(κ))" in text
+    assert "update    κ   ← √(η₁² + η₂²)" in text
+    assert text.count("√(η₁² + η₂²)") == 2
+    assert not any("kappa" in e for _, e in json.loads(render(d, "json"))["update"])

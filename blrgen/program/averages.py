@@ -62,7 +62,7 @@ class AverageLowering:
                 g.xreplace(dict(zip(inside, values, strict=True))), k, q
             )
         return n.Call(
-            self._named[key], (self.visit(trials), self.visit(p), *map(self.visit, inside))
+            self._named[key], (self.visit(p), self.visit(trials), *map(self.visit, inside))
         )
 
     def _call(self, x: Expr, family: Family, integrands: tuple[Expr, ...], said: str) -> n.Node:

@@ -59,6 +59,11 @@ _SPECIAL = {
     "besselk_order_slope": "∂_ν Q_{0}({1})", "besselk_tilt": "(−∂_ν∂_x log K_{0}({1}))",
     "besselk_slope": "(−Q_{0}′({1}))", "besselk_curvature": "∂²_x log K_{0}({1})",
     "besselk_spread": "V_{0}({1})", "besselk_turan": "W_{0}({1})",
+    "log1mexp": "log(1 − exp({0}))", "logexpm1": "log(exp({0}) − 1)",
+    "logcosh": "log(cosh({0}))", "logsinh": "log(sinh({0}))",
+    "logaddexp": "log(exp({0}) + exp({1}))",
+    "erf": "erf({0})", "erfc": "erfc({0})", "erfcx": "(exp({0}²)·erfc({0}))",
+    "log_erfc": "log(erfc({0}))", "log_besseli": "log I_{0}({1})",
     "log_minus_multidigamma": "({1}·log({0}) − ψ_{1}({0}))",
 }  # fmt: skip
 # What the letters above stand for, said where they are used.

@@ -2,6 +2,7 @@
 
 log(1+x) → log1p(x), exp(x)−1 → expm1(x), log(1+eˣ) → softplus(x),
 eᵖˣ/(1+eˣ)^q → powers of logistic (`logistic`), log(eˣ+e⁻ˣ) = log(2 cosh x) → logcosh2(x),
+logarithms of other sums and differences of exponentials as in `exponential_sums`,
 1−tanh²x → 4σ(2x)σ(−2x), or a factor cosh²x where it divides, also where tanh x has a
 name: the difference is 0 from x = 9 on in float32, and what is divided by it is lost.  All
 are identities on the whole real line.
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from blrgen.program import nodes as n
+from blrgen.program.exponential_sums import log_of_exponentials, turned
 from blrgen.program.logistic import beside_one, factors, is_call, logistic_powers
 from blrgen.program.program import Program
 
@@ -79,6 +81,8 @@ def _rewrite(node: n.Node) -> n.Node:
     if isinstance(node, n.Sub) and node.left == n.ONE and is_call(node.right, "exp"):
         return n.Neg(n.Call("expm1", node.right.children))
     if isinstance(node, n.Div):
+        node = turned(node)
+    if isinstance(node, n.Div):
         flat = _flat_quotient(node)
         return logistic_powers(flat) if isinstance(flat, n.Div) else flat
     return node
@@ -86,6 +90,9 @@ def _rewrite(node: n.Node) -> n.Node:
 
 def _logarithm(node: n.Call) -> n.Node:
     (arg,) = node.args
+    together = log_of_exponentials(arg)
+    if together is not None:
+        return together
     rest = beside_one(arg)
     if rest is not None:
         if is_call(rest, "exp"):

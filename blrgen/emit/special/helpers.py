@@ -6,7 +6,15 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from blrgen.emit.special import besselk, bessels, cumulants, errors, gammas, multivariate
+from blrgen.emit.special import (
+    besselk,
+    bessels,
+    cumulants,
+    errors,
+    exponentials,
+    gammas,
+    multivariate,
+)
 from blrgen.emit.special.helper import Helper
 
 
@@ -37,6 +45,7 @@ BUILDERS: dict[str, Callable[[], Helper]] = {
     "_multitrigamma_rest": multivariate.multitrigamma_rest,
     "_log_minus_multidigamma": multivariate.log_minus_multidigamma,
     **besselk.BUILDERS,
+    **exponentials.BUILDERS,
     "_erf": errors.erf,
     "_erfc": errors.erfc,
     "_erfcx": errors.erfcx,

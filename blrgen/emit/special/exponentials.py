@@ -1,0 +1,113 @@
+"""Logarithms of sums and differences of exponentials, where those overflow or cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath
+
+from blrgen.emit.special.helper import Expr, Helper
+
+_TURN = -0.6931471805599453  # −log 2, where either form is as good
+_NEAR = ((1.0,), (0.999,), (1e-300,), (0.6931471805599453,), (1000.0,), (40.0,))
+
+
+def _helper(
+    name: str, says: str, meaning: Callable[..., Expr], reference: Callable[..., Any], **more: Any
+) -> Helper:
+    values = {"turn": repr(_TURN), "log_two": repr(-_TURN)}
+    return Helper(
+        f"_{name}", name, meaning, values, says=says, reference=reference,
+        ranges=more.pop("ranges", ((-12, 2.8),)), near=more.pop("near", _NEAR), **more,
+    )  # fmt: skip
+
+
+def _beside_one(x: Any, value: Any) -> Any:
+    """What an error is compared with where the value passes through 0."""
+    return max(abs(value), min(abs(x), 1))
+
+
+def log1mexp() -> Helper:
+    """log(1 − eˣ)."""
+
+    def meaning(x: Expr) -> Expr:
+        import sympy as sp
+
+        return sp.log(1 - sp.exp(x))
+
+    return _helper(
+        "log1mexp", "log(1 - exp(x))", meaning,
+        lambda x: mpmath.log1p(-mpmath.exp(x)) if x < -1 else mpmath.log(-mpmath.expm1(x)),
+        near=tuple((-x,) for (x,) in _NEAR), place=lambda x: (-abs(x),),
+    )  # fmt: skip
+
+
+def logexpm1() -> Helper:
+    """log(eˣ − 1)."""
+
+    def meaning(x: Expr) -> Expr:
+        import sympy as sp
+
+        return sp.log(sp.exp(x) - 1)
+
+    return _helper(
+        "logexpm1", "log(exp(x) - 1)", meaning, lambda x: mpmath.log(mpmath.expm1(x)),
+        scale=_beside_one,
+    )  # fmt: skip
+
+
+def logcosh() -> Helper:
+    """log cosh x."""
+
+    def meaning(x: Expr) -> Expr:
+        import sympy as sp
+
+        return sp.log(sp.cosh(x))
+
+    return _helper(
+        "logcosh", "log(cosh(x))", meaning,
+        lambda x: mpmath.log1p(2 * mpmath.sinh(x / 2) ** 2), signed=(0,),
+        ranges=((-9, 2.8),), near=((0.999,), (1.001,), (-1000.0,), (40.0,)),
+    )  # fmt: skip
+
+
+def logsinh() -> Helper:
+    """log sinh x."""
+
+    def meaning(x: Expr) -> Expr:
+        import sympy as sp
+
+        return sp.log(sp.sinh(x))
+
+    return _helper(
+        "logsinh", "log(sinh(x))", meaning, lambda x: mpmath.log(mpmath.sinh(x)),
+        scale=_beside_one,
+    )  # fmt: skip
+
+
+def logaddexp() -> Helper:
+    """log(eˣ + eʸ)."""
+
+    def meaning(x: Expr, y: Expr) -> Expr:
+        import sympy as sp
+
+        return sp.log(sp.exp(x) + sp.exp(y))
+
+    def reference(x: Any, y: Any) -> Any:
+        return max(x, y) + mpmath.log1p(mpmath.exp(-abs(x - y)))
+
+    return _helper(
+        "logaddexp", "log(exp(x) + exp(y))", meaning, reference, signed=(0, 1),
+        ranges=((-6, 2.8), (-6, 2.8)), near=((1000.0, 999.0), (-1000.0, -1000.0), (0.0, -40.0)),
+        scale=lambda x, y, value: max(abs(value), min(abs(x) + abs(y), 1)),
+    )  # fmt: skip
+
+
+BUILDERS: dict[str, Callable[[], Helper]] = {
+    "_log1mexp": log1mexp,
+    "_logexpm1": logexpm1,
+    "_logcosh": logcosh,
+    "_logsinh": logsinh,
+    "_logaddexp": logaddexp,
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -43,6 +44,7 @@ NAMES = [
     "_uniform_cumulant_0", "_uniform_cumulant_1", "_uniform_cumulant_2", "_uniform_cumulant_3",
 ]  # fmt: skip
 COUNT = 12
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "special.md"
 COMPILED = {"_digamma": (), "_trigamma_rest": (), "_loggamma": (), "_multitrigamma_rest": (3,)}
 
 
@@ -153,6 +155,14 @@ def test_a_helper_is_emitted_with_what_it_calls_and_nothing_else() -> None:
     names = [re.search(r"def (\w+)", t)[1] for t in texts]  # type: ignore[index]
     assert names == ["_inverse_digamma", "_digamma", "_trigamma"]
     assert needed("x = math.exp(y) + _views(y)", "numpy") == []
+
+
+def test_the_page_has_every_function() -> None:
+    rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    named = re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in rows))
+    numbered = {"uniform_cumulant_1", "uniform_cumulant_2"}  # between the two that are named
+    assert {name[1:] for name in NAMES} - numbered == set(named)
+    assert all(float(x) <= 4 for row in rows for x in row.split("|")[3:5])
 
 
 def test_every_template_belongs_to_a_helper() -> None:

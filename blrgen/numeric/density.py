@@ -31,6 +31,7 @@ class Density:
         self.size = size  # the terms of the exponent, in absolute value, where there is mass
         self._rules: dict[Expr, Rule] = dict.fromkeys(task.functions, rule)
         self._means: dict[Expr, tuple[Any, Any]] = {}
+        self._errors: tuple[Any, Any] = (0, 0)
         self._moments_here: tuple[list[Any], list[list[Any]], Any] | None = None
 
     @property
@@ -92,22 +93,35 @@ class Density:
             self._moments_here = self._all_moments()
         return self._moments_here
 
+    @property
+    def errors(self) -> tuple[Any, Any]:
+        """(error of the means, error of the covariances)."""
+        self.moments()
+        return self._errors
+
     def _all_moments(self) -> tuple[list[Any], list[list[Any]], Any]:
         with mpmath.workprec(self.precision):
-            fine, coarse = (self._moments(n) for n in (self.rule.fine, self.rule.coarse))
-            flat = [[*mean, *(x for row in spread for x in row)] for mean, spread in (fine, coarse)]
-            gap = max(abs(a - b) for a, b in zip(*flat, strict=True))
-            gap += self._rounding() * max(fine[1][i][i] for i in range(len(fine[0])))
-            gap += self._rounding() * max(fine[1][i][i] ** 0.5 for i in range(len(fine[0])))
-            return *fine, self._error(gap, max(abs(x) for x in fine[0]))
+            fine, coarse = (self._both(n) for n in (self.rule.fine, self.rule.coarse))
+            widths = [fine[1][i][i] for i in range(len(fine[0]))]
+            gaps = [max(abs(a - b) for a, b in zip(*x, strict=True)) for x in (
+                (fine[0], coarse[0]),
+                ([v for r in fine[1] for v in r], [v for r in coarse[1] for v in r]),
+            )]  # fmt: skip
+            gaps[0] += self._rounding() * max(v**0.5 for v in widths)
+            gaps[1] += self._rounding() * max(widths)
+            self._errors = (
+                self._error(gaps[0], max(abs(x) for x in fine[0])),
+                self._error(gaps[1], max(widths)),
+            )
+            return *fine, max(self._errors)
 
     def entropy(self, log_base: Expr | None) -> tuple[Any, Any]:
         """(A − ⟨λ, μ⟩ − E_q[log h], error); `log_base` is None where h is constant."""
-        (a, error), (mean, _, spread) = self.log_partition(), self.moments()
+        (a, error), (mean, _, _) = self.log_partition(), self.moments()
         with mpmath.workprec(self.precision):
             natural = [mpmath.mpf(x) for x in self.args[: len(mean)]]
             value = a - mpmath.fdot(natural, mean)
-            error += spread * sum(map(abs, natural))
+            error += self.errors[0] * sum(map(abs, natural))
             known, off = self._log_base(log_base)
             return value - known, error + off
 
@@ -135,7 +149,7 @@ class Density:
     def _regression(self, nodes: tuple[Nodes, ...], f: Expr) -> list[Any]:
         """F⁻¹ Cov[T, f]: the coefficients of f on the statistics."""
         with mpmath.workprec(self.precision):
-            mean, fisher = self._moments(nodes)
+            mean, fisher = self._both(nodes)
             mass, count = self._sum(nodes, None), len(mean)
             middle, slope = self._sum(nodes, f) / mass, [0 * mass] * count
             for n in nodes:
@@ -174,7 +188,7 @@ class Density:
             total += product(n.weight, n.values(self.task, f)).sum()
         return total.real
 
-    def _moments(self, nodes: tuple[Nodes, ...]) -> tuple[list[Any], list[list[Any]]]:
+    def _both(self, nodes: tuple[Nodes, ...]) -> tuple[list[Any], list[list[Any]]]:
         rows = [self._statistics(n) for n in nodes]
         count, mass = len(self.family.statistics), self._sum(nodes, None)
         mean = [

@@ -11,11 +11,13 @@ import numpy as np
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.numeric.branch import number, segments
+from blrgen.numeric.landmarks import landmarks
 from blrgen.numeric.modes import zoom
 from blrgen.numeric.nodes import arguments, variables
+from blrgen.numeric.panels import node_counts, steepness
 from blrgen.numeric.quadrature import integrate
 from blrgen.numeric.summation import PLAIN, add_integers, add_points
-from blrgen.numeric.task import Divergent, Rule, Task, Unsettled, array, in_doubles
+from blrgen.numeric.task import Divergent, Rule, Task, TooMany, Unsettled, array, in_doubles
 
 Array = Any
 
@@ -57,6 +59,11 @@ def _centre(task: Task) -> Any:
     """A place near the highest mode on the line, for two branches to start from."""
     light = in_doubles(task)
     grid = _line()
+    named = np.array(landmarks(task.family, task.constants))
+    if named.size:
+        near = np.concatenate([[0.0], np.geomspace(1e-13, 1.0, 40)])
+        reach = np.maximum(np.abs(named), 1.0)[:, None] * np.concatenate([-near, near])
+        grid = np.unique(np.concatenate([grid, (named[:, None] + reach).ravel()]))
     level = np.asarray(light.logs(PLAIN, grid)[0], dtype=float)
     level = np.where(np.isnan(level), -np.inf, level)
     if np.any(level == np.inf):
@@ -79,6 +86,8 @@ def cancelled(task: Task) -> int:
     light = in_doubles(task)
     try:
         found = rule_of(Task(light.family, light.args, (), 0, 6, True))
+    except TooMany:
+        raise
     except (Unsettled, Divergent, UserError):
         return 25
     return int(math.log10(size_of(light, found))) + 2
@@ -88,7 +97,14 @@ def size_of(light: Task, rule: Rule) -> float:
     """The largest Σ|terms| of the exponent where there is mass."""
     worst = 1.0
     for n in rule.fine:
-        size = np.broadcast_to(np.nan_to_num(light.logs(n.branch, n.u)[3], posinf=1e60), n.u.shape)
+        if np.iscomplexobj(n.u):
+            continue  # a correction, of values close to those of the first terms
+        level, _, _, size = light.logs(n.branch, n.u)
+        size = np.broadcast_to(np.nan_to_num(size, posinf=1e60), n.u.shape)
+        if rule.panels:
+            counts = node_counts(light)[1]
+            panels = max(1, n.u.size // counts)
+            size = size + steepness(level, n.u, panels) * (np.abs(n.u) + 1)
         matters = np.abs(n.weight) > 1e-12 * np.abs(n.weight).max(initial=0.0)
         if matters.any():
             worst = max(worst, float(np.max(size[matters])))

@@ -17,6 +17,7 @@ import mpmath
 import numpy as np
 
 from blrgen.numeric.branch import Branch
+from blrgen.numeric.landmarks import on_branch
 from blrgen.numeric.task import Divergent, Task, array, as_doubles, in_doubles
 
 Array = Any
@@ -65,7 +66,9 @@ def _maxima(task: Task, branch: Branch) -> list[tuple[Branch, float, Any]]:
     top = math.inf if branch.top is None else float(branch.top)
     grid = _grid()
     near = np.linspace(-4.0, 0.0, 200, endpoint=True) + (top if math.isfinite(top) else 2.0)
-    grid = np.unique(np.concatenate([grid[grid < top], near, [top] if np.isfinite(top) else []]))
+    named = _named(task, branch)
+    grid = np.concatenate([grid, near, [top] if np.isfinite(top) else [], named])
+    grid = np.unique(grid[grid <= top])
     light = in_doubles(task)
     total, _, _, size = light.logs(branch, grid)
     level, size = as_doubles(total), np.broadcast_to(size, grid.shape)
@@ -87,6 +90,13 @@ def _maxima(task: Task, branch: Branch) -> list[tuple[Branch, float, Any]]:
             inner = place if branch.top is None or task.doubles else min(place, branch.top)
             found.append((branch, inner, height[k]))
     return found
+
+
+def _named(task: Task, branch: Branch) -> Array:
+    """Points close and closer to the places that the formulas name."""
+    places = on_branch(task.family, branch, task.constants)
+    near = np.geomspace(1e-13, 3.0, 50)
+    return np.concatenate([places, *(np.concatenate([c - near, c + near]) for c in places)])
 
 
 def prominent(level: Array, noise: Array) -> Array:

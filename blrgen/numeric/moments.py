@@ -15,7 +15,7 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.numeric.density import Density, refusal
 from blrgen.numeric.make import cancelled, check_support, rule_of, size_of
-from blrgen.numeric.task import Divergent, Task, Unsettled
+from blrgen.numeric.task import Divergent, Task, TooMany, Unsettled
 
 __all__ = ["Density", "check_support", "density", "log_partition_at", "mean_at"]
 
@@ -59,6 +59,8 @@ def _make(task: Task) -> Density:
         try:
             rule = rule_of(task)
             return Density(task, 53, rule, size_of(task, rule))
+        except TooMany:
+            raise
         except Unsettled:
             args = tuple(mpmath.mpf(a) for a in args)
     task = Task(family, args, (), task.order, digits, False)

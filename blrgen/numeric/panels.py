@@ -17,9 +17,9 @@ from blrgen.numeric.task import (
     Panels,
     Rule,
     Task,
+    TooMany,
     Unsettled,
     exponential,
-    in_doubles,
     integrands,
     product,
 )
@@ -27,7 +27,7 @@ from blrgen.numeric.task import (
 Expr = Any
 Array = Any
 _DEPTH = 60
-_EARLY = 6  # halvings in doubles
+_UNRESOLVED = "the integrand is not resolved by any number of points within reach"
 _POINTS = {True: 400_000, False: 25_000}
 
 
@@ -60,13 +60,15 @@ def settle(
     """Nodes on the panels; `settled` are Σ|w f| of panels beside them, an integrand each."""
     counts = node_counts(task)
     if not task.doubles:
-        queue = _halved_in_doubles(task, queue, scale, centre)
+        panels = sum(len(p.low) for p in queue)
+        if panels * sum(counts) > 3 * _POINTS[False]:
+            raise TooMany(_UNRESOLVED)
     fine: list[Nodes] = []
     coarse: list[Nodes] = []
     kept: list[Panels] = []
     used = 0
     for _ in range(_DEPTH):
-        batches = [_evaluate(task, p, counts, scale, centre) for p in queue]
+        batches = [evaluated(task, p, counts, scale, centre) for p in queue]
         used += sum(b.fine.u.size for b in batches)
         total = sum((b.size.sum(axis=1) for b in batches), 0 if settled is None else settled)
         again: list[Panels] = []
@@ -84,37 +86,7 @@ def settle(
         if used > _POINTS[task.doubles]:
             break
         queue = again
-    raise Unsettled("the integrand is not resolved by any number of points within reach")
-
-
-def _halved_in_doubles(
-    task: Task, queue: list[Panels], scale: Any, centre: list[Any]
-) -> list[Panels]:
-    """The panels as far as doubles with few nodes can tell, to spare halving in many digits.
-
-    An error ρ^(−2n) of n nodes is predicted from that of a few; nothing rests on it.
-    """
-    few = 6
-    tiny = 10.0 ** (-(task.digits + 1) * few / node_counts(task)[0])
-    light, floor = in_doubles(task), float(scale)
-    middle = [float(c) for c in centre]
-    done: list[Panels] = []
-    used = 0
-    for _ in range(_EARLY):
-        again: list[Panels] = []
-        for p in queue:
-            there = Panels(p.branch, p.low.astype(float), p.high.astype(float))
-            b = _evaluate(light, there, (few, 10), floor, middle)
-            used += b.fine.u.size
-            total = b.size.sum(axis=1)[:, None]
-            bad = np.any((b.gap > total * tiny) & (b.gap > b.noise * b.size), axis=0)
-            done.append(p.rows(~bad))
-            if bad.any():
-                again.append(p.rows(bad).halved())
-        if not again or used > 20_000:
-            return [p for p in (*done, *again) if len(p.low)]
-        queue = again
-    return [p for p in (*done, *queue) if len(p.low)]
+    raise (TooMany if used > _POINTS[task.doubles] else Unsettled)(_UNRESOLVED)
 
 
 def node_counts(task: Task) -> tuple[int, int]:
@@ -134,19 +106,21 @@ def _tolerance(task: Task) -> Any:
 
 
 @dataclass(frozen=True)
-class _Batch:
+class Batch:
     """Panels evaluated: |fine − coarse| and Σ|w f|, a row an integrand, a column a panel."""
 
     fine: Nodes
     coarse: Nodes
+    value: Array  # Σ w f by the fine rule
     gap: Array
     size: Array
     noise: Array  # relative rounding of the density in doubles, a panel
 
 
-def _evaluate(
+def evaluated(
     task: Task, p: Panels, counts: tuple[int, int], scale: Any, centre: list[Any]
-) -> _Batch:
+) -> Batch:
+    """Both rules on every panel."""
     precision = 53 if task.doubles else mpmath.mp.prec
     half, middle = (p.high - p.low) / 2, (p.high + p.low) / 2
     sums, found = [], []
@@ -162,16 +136,33 @@ def _evaluate(
         memo = {e: np.broadcast_to(x, u.shape) for e, x in known}
         found.append(Nodes(p.branch, u, mass, memo))
         if task.doubles:
-            noise = rounding(size, u.shape, len(half))
+            noise = rounding(total, size, u, len(half))
     gap = np.array([abs(a - b) for a, b in zip(*sums, strict=True)])
     largest = np.array([by_panel(abs(x), len(half)) for x in parts])
-    return _Batch(found[1], found[0], gap, largest, noise)
+    return Batch(found[1], found[0], np.array(sums[1]), gap, largest, noise)
 
 
-def rounding(size: Array, shape: tuple[int, ...], panels: int) -> Array:
-    """The relative rounding of a density in doubles, a panel; `size` is Σ|terms| of its log."""
-    spread = np.broadcast_to(np.nan_to_num(size), shape).reshape(panels, -1)
-    return np.asarray((spread.max(axis=1) + 50) * 2.0**-51)
+def rounding(level: Array, size: Array, u: Array, panels: int) -> Array:
+    """The relative rounding of a density in doubles, a panel.
+
+    `size` is Σ|terms| of its logarithm; u itself and x = end ± eᵘ are rounded as well, which
+    moves a level that is steep there.
+    """
+    spread = np.broadcast_to(np.nan_to_num(size), u.shape)
+    found = spread + steepness(level, u, panels) * (np.abs(u) + 1)
+    return np.asarray((found.reshape(panels, -1).max(axis=1) + 50) * 2.0**-51)
+
+
+def steepness(level: Array, u: Array, panels: int) -> Array:
+    """|dL/du| at the nodes of panels, as far as there is mass on the panel."""
+    if u.size < 2 * panels:
+        return np.zeros(u.shape)
+    rows, at = np.broadcast_to(level, u.shape).reshape(panels, -1), u.reshape(panels, -1)
+    with np.errstate(all="ignore"):
+        slope = np.abs(np.diff(rows, axis=1) / np.diff(at, axis=1))
+        share = np.exp(rows - np.max(rows, axis=1, keepdims=True))
+        found = np.nan_to_num(slope * share[:, 1:], posinf=0.0)
+    return np.concatenate([found[:, :1], found], axis=1).ravel()
 
 
 def by_panel(x: Array, panels: int) -> Array:
@@ -200,7 +191,8 @@ def extended(task: Task, rule: Rule, outer: list[Panels]) -> Rule:
         weights = [by_panel(abs(product(many.weight, r)), len(p.low)) for r in _rows(task, many, f)]
         noise: Array = np.zeros(len(p.low))
         if task.doubles:
-            noise = rounding(task.logs(p.branch, many.u)[3], many.u.shape, len(p.low))
+            total, _, _, size = task.logs(p.branch, many.u)
+            noise = rounding(total, size, many.u, len(p.low))
         parts.append((p, many, few, gap, np.array(weights), noise))
     total = sum(size.sum(axis=1) for *_, size, _ in parts)
     settled = 0 * total

@@ -6,6 +6,7 @@ An integral whose integrand does not fall off is refused.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -15,8 +16,10 @@ import mpmath
 import numpy as np
 
 from blrgen.numeric.branch import Branch
+from blrgen.numeric.landmarks import on_branch
 from blrgen.numeric.modes import Peak, cut_of, panel_ends, peaks_of
 from blrgen.numeric.panels import extended, settle
+from blrgen.numeric.scout import Scout
 from blrgen.numeric.task import Panels, Rule, Task, Unsettled, array
 
 Expr = Any
@@ -30,9 +33,34 @@ def integrate(task: Task, branches: Sequence[Branch]) -> Rule:
         raise Unsettled("its largest value cannot be told in doubles")
     scale = max(p.height for p in peaks)
     centre = _centres(task, max(peaks, key=lambda p: p.height))
-    found = [_merged(task, b, [p for p in peaks if p.branch is b]) for b in branches]
-    rule = settle(task, [p for p in found if p is not None], scale, centre)
+    scout = Scout(task, scale, centre)
+    queue: list[Panels] = []
+    for branch in branches:
+        queue += _prepared(task, branch, [p for p in peaks if p.branch is branch], scout)
+    rule = settle(task, queue, scale, centre)
     return replace(rule, peaks=tuple(peaks))
+
+
+def _prepared(task: Task, branch: Branch, peaks: list[Peak], scout: Scout) -> list[Panels]:
+    """The panels of a branch, with finer ones around the places that formulas name."""
+    ends = sorted({e for p in peaks for e in p.ends})
+    if len(ends) < 2:
+        return []
+    named = [u for u in on_branch(task.family, branch, task.constants) if ends[0] < u < ends[-1]]
+    near: list[Any] = []
+    for u in named:
+        smallest = max(abs(u), 1e-3) * 1e-13
+        steps = [0.0, *(math.ldexp(smallest, k) for k in range(48))]
+        near += [u + sign * s for s in steps for sign in (1, -1) if s < 0.5]
+    panels = _between(task, branch, ends)
+    if named:
+        fine = sorted({*ends, *(e for e in near if ends[0] < e < ends[-1])})
+        all_of_them = _between(task, branch, fine)
+        joined = scout.joined(all_of_them)
+        # where much is left standing there is a spike, whose feet doubles cannot see
+        spiky = len(joined.low) > len(panels.low) + 2 * len(named)
+        panels = all_of_them if spiky and not task.doubles else joined
+    return [panels] if task.doubles else scout.halved(panels)
 
 
 def settled_for(task: Task, rule: Rule, f: Expr) -> Rule:
@@ -70,11 +98,8 @@ def _centres(task: Task, peak: Peak) -> list[Any]:
     return [np.broadcast_to(x, (1,))[0] for x in t]
 
 
-def _merged(task: Task, branch: Branch, peaks: list[Peak]) -> Panels | None:
-    """The panels of all peaks of a branch, each cut at the ends of the others."""
-    ends = sorted({e for p in peaks for e in p.ends})
-    if len(ends) < 2:
-        return None
+def _between(task: Task, branch: Branch, ends: list[Any]) -> Panels:
+    """The panels from each end to the next, ends that are nearly the same taken once."""
     tiny = 1e-14 if task.doubles else mpmath.mpf(10) ** (5 - mpmath.mp.dps)
     kept = [ends[0]]
     kept += [e for a, e in pairwise(ends) if e - a > tiny * (1 + abs(e))]

@@ -21,6 +21,7 @@ import sympy as sp
 
 from blrgen.core import Family
 from blrgen.numeric.branch import Branch, segments, values
+from blrgen.numeric.landmarks import landmarks
 from blrgen.numeric.nodes import arguments
 from blrgen.numeric.panels import settle
 from blrgen.numeric.quadrature import integrate
@@ -43,6 +44,7 @@ Expr = Any
 Array = Any
 DIRECT = {True: 300_000, False: 6_000}
 PLAIN = Branch(sp.S.Zero, 0)
+FARTHEST, _DOUBLINGS = 1e60, 210  # no largest term is looked for beyond, no tail
 _FIRST, _LAST = 64, 2048  # terms taken one by one before a tail
 
 
@@ -77,10 +79,15 @@ def _run(task: Task, start: Any, count: int) -> Array:
 
 def _window(task: Task, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
     """(the place of the largest term, where terms stop to matter on both sides)."""
-    steps = np.unique(np.round(np.concatenate([np.arange(2000.0), np.geomspace(2e3, 1e18, 1500)])))
+    steps = np.unique(
+        np.round(np.concatenate([np.arange(2000.0), np.geomspace(2e3, FARTHEST, 3000)]))
+    )
     both = np.concatenate([-steps[:0:-1], steps])
     grid = both if mpmath.isinf(low) else float(low) + steps
-    grid = np.unique(grid[(grid <= float(high)) & (grid >= float(low))])
+    near = np.arange(-60.0, 61.0)
+    named = [np.round(c) + near for c in landmarks(task.family, task.constants)]
+    grid = np.unique(np.concatenate([grid, *named]))
+    grid = grid[(grid <= float(high)) & (grid >= float(low))]
     light = in_doubles(task)
     level = as_doubles(light.logs(PLAIN, grid)[0])
     level = np.where(np.isnan(level), -np.inf, level)
@@ -91,16 +98,28 @@ def _window(task: Task, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
     best = int(np.argmax(level))
     if (mpmath.isinf(high) and best == len(grid) - 1) or (mpmath.isinf(low) and best == 0):
         raise Divergent("its terms do not fall off")
+    if task.doubles and abs(grid[best]) > 1e14:
+        raise Unsettled("its largest term is further out than doubles can count")
     modes = _modes(task, grid, level)
     top = max(h for _, h in modes)
-    cut = top - (task.digits + 6) * math.log(10)
+    cut = top - (task.digits + 6) * math.log(10) - _alone(task, max(modes, key=lambda m: m[1]))
     ends = [
         (_reach(task, k, cut, -1, k - low), _reach(task, k, cut, 1, high - k))
         for k, h in modes
         if h > cut
     ]
+    if not ends:
+        raise Unsettled("its largest term is further out than these digits can count")
     mode = max(modes, key=lambda m: m[1])[0]
     return mode, (min(a for a, _ in ends), max(b for _, b in ends))
+
+
+def _alone(task: Task, mode: tuple[Any, Any]) -> Any:
+    """How far the largest term stands above those beside it: they too are to be right."""
+    k, height = mode
+    beside = task.logs(PLAIN, array([k - 1, k + 1], task.doubles))[0]
+    known = [height - v for v in beside if mpmath.isfinite(v)]
+    return max(min(known, default=0), 0)
 
 
 def _modes(task: Task, grid: Array, level: Array) -> list[tuple[Any, Any]]:
@@ -126,8 +145,11 @@ def _climb(task: Task, low: Any, high: Any) -> tuple[Any, Any]:
         inner = [low + mpmath.floor((high - low) * j / 8) for j in range(9)]
         at = levels(inner)
         k = max(range(9), key=lambda j: at[j])
+        before = high - low
         low, high = inner[max(k - 1, 0)], inner[min(k + 1, 8)]
-    points = [low + j for j in range(int(high - low) + 1)]
+        if high - low >= before:
+            break  # the digits of the arithmetic end here
+    points = [low + j for j in range(min(int(high - low), 12) + 1)]
     at = levels(points)
     k = max(range(len(points)), key=lambda j: at[j])
     return points[k], at[k]
@@ -135,12 +157,12 @@ def _climb(task: Task, low: Any, high: Any) -> tuple[Any, Any]:
 
 def _reach(task: Task, mode: Any, cut: Any, sign: int, room: Any) -> Any:
     """Where terms (times what they are multiplied with) fall below the cut, by doubling."""
-    steps = [2.0**k for k in range(62) if 2.0**k <= room]
+    steps = [2.0**k for k in range(_DOUBLINGS) if 2.0**k <= room]
     if not steps:
         return mode
     points = array([mode + sign * s for s in steps], task.doubles)
     total, t, f, _ = task.logs(PLAIN, points)
-    level = as_doubles(total)
+    level = as_doubles(total - cut)
     growth = np.zeros(len(steps))
     with np.errstate(all="ignore"):
         for x in t if task.order else []:
@@ -148,12 +170,12 @@ def _reach(task: Task, mode: Any, cut: Any, sign: int, room: Any) -> Any:
         for x in f:
             growth = np.maximum(growth, np.log1p(np.abs(_wide(x, len(steps)))))
     undefined = np.isnan(level)
-    matters = np.where(undefined, False, level + np.nan_to_num(growth) > float(cut))
+    matters = np.where(undefined, False, level + np.nan_to_num(growth) > 0)
     if not matters.any():
         return mode + sign
     last = int(np.flatnonzero(matters)[-1])
     # the last doubling may stop short of the end of the support
-    return mode + sign * (steps[last + 1] if last + 1 < len(steps) else min(room, 2.0**62))
+    return mode + sign * (steps[last + 1] if last + 1 < len(steps) else min(room, 2.0**_DOUBLINGS))
 
 
 def _wide(x: Array, size: int) -> Array:

@@ -22,6 +22,7 @@ from blrgen.prove.evaluate import FUNCTIONS, Undefined, evaluate
 
 Expr = Any
 Array = Any
+_WIDE = 200.0  # an exponent beside which nothing cancels any more
 _OVERFLOW = 10**15  # beyond this an exponential is 0 or ∞ for every purpose
 make_mpf = mpmath.mp.make_mpf
 _FAR = mpmath.mpf(10) ** 30  # beyond this a sine says nothing
@@ -63,6 +64,8 @@ class Tape:
             return given[0] ** what
         if kind == "log of exponentials":
             return _log_sum(given, table)
+        if kind == "log either way":
+            return _log_either(given, table)
         if kind == "call":
             return table[what](*given)
         return _each(what, self.symbols, values, doubles)
@@ -90,7 +93,9 @@ class Tape:
         if e.is_Pow:
             return "call", "pow", (e.base, e.exp)
         if isinstance(e, sp.log) and (parts := _exponentials(e.args[0])):
-            return "log of exponentials", None, parts
+            if len(parts) == 4 or all(c.is_nonnegative for c in parts[::2]):
+                return "log of exponentials", None, parts
+            return "log either way", None, (e.args[0], *parts)
         if type(e).__name__ in _DOUBLES and type(e).__name__ in _MPMATH:
             return "call", type(e).__name__, e.args
         return "each", e, ()
@@ -101,11 +106,20 @@ def _exponentials(inside: Expr) -> tuple[Expr, ...]:
     if not inside.is_Add or not inside.has(sp.exp):
         return ()
     parts: list[Expr] = []
-    for term in inside.args:
+    letters: dict[Expr, Expr] = {}
+    opened = sp.expand(_lettered(inside, letters)).xreplace({v: k for k, v in letters.items()})
+    for term in sp.Add.make_args(opened):
         powers = [f for f in sp.Mul.make_args(term) if isinstance(f, sp.exp)]
         rest = sp.Mul(*[f for f in sp.Mul.make_args(term) if not isinstance(f, sp.exp)])
         parts += [rest, sp.Add(*[p.args[0] for p in powers])]
     return tuple(parts)
+
+
+def _lettered(e: Expr, letters: dict[Expr, Expr]) -> Expr:
+    """Letters for exponentials: multiplied out, their exponents would cancel."""
+    if isinstance(e, sp.exp):
+        return letters.setdefault(e, sp.Dummy(positive=True))
+    return e.func(*[_lettered(a, letters) for a in e.args]) if e.args else e
 
 
 def log_form(e: Expr) -> Expr:
@@ -128,8 +142,6 @@ def log_form(e: Expr) -> Expr:
         return sp.loggamma(n + 1) - sp.loggamma(k + 1) - sp.loggamma(n - k + 1)
     if isinstance(inside, sp.exp):
         return inside.args[0]
-    if inside.is_Add:
-        inside = sp.expand(inside)
     opened = sp.expand_log(sp.log(inside))
     return opened if opened == e or not opened.is_Add else log_form(opened)
 
@@ -146,11 +158,23 @@ def _log_sum(given: list[Any], table: dict[str, Callable[..., Any]]) -> Any:
     top = exponents[0]
     for a in exponents[1:]:
         top = np.where(np.less(top, a), a, top)
-    terms = [
-        np.multiply(c, table["exp"](np.subtract(a, top)))
-        for c, a in zip(coefficients, exponents, strict=True)
-    ]
-    return np.add(top, table["log"](reduce(np.add, terms)))
+    # the largest exponential is 1: what is beside it is summed apart, for log1p
+    others, seen = 0.0, False
+    for c, a in zip(coefficients, exponents, strict=True):
+        first = (a == top) & np.logical_not(seen)
+        others = others + np.where(first, np.subtract(c, 1.0), c * np.exp(np.subtract(a, top)))
+        seen = first | seen
+    return np.add(top, np.log1p(others))
+
+
+def _log_either(given: list[Any], table: dict[str, Callable[..., Any]]) -> Any:
+    """log of the sum as it is written, which cancels least; by exponents where it overflows."""
+    inside, parts = given[0], given[1:]
+    plain = table["log"](inside)
+    if table is _MPMATH:
+        return plain
+    top = reduce(np.maximum, parts[1::2])
+    return np.where(top > _WIDE, _log_sum(parts, table), plain)
 
 
 def _log_sum_at(*given: Any) -> Any:

@@ -27,6 +27,10 @@ class Unsettled(Exception):
     """Panels were halved without agreement."""
 
 
+class TooMany(Unsettled):
+    """So many panels that more digits would not help."""
+
+
 @dataclass(frozen=True)
 class Task:
     """What to integrate: the density of a family at a point, and functions beside it.
@@ -40,6 +44,13 @@ class Task:
     order: int
     digits: int
     doubles: bool
+
+    @property
+    def constants(self) -> dict[Expr, Any]:
+        """The known constants of the declaration, as mpmath numbers."""
+        names = [p.symbol for p in self.family.fixed]
+        values = self.args[len(self.family.natural) :]
+        return {k: mpmath.mpf(v) for k, v in zip(names, values, strict=True)}
 
     def logs(self, branch: Branch, u: Array) -> tuple[Array, list[Array], list[Array], Array]:
         """(log of the integrand in u, statistics, functions, Σ|terms| of the logarithm)."""

@@ -116,14 +116,14 @@ class _Source:
         found = [self.closed(e) for e in self.geometry.mean]
         if all(found):
             return found  # type: ignore[return-value]
-        mean, _, error = self.density.moments()
+        mean, error = self.density.moments()[0], self.density.errors[0]
         return [f or (m, error) for f, m in zip(found, mean, strict=True)]
 
     def fisher(self) -> list[list[tuple[Any, Any]]]:
         found = [[self.closed(e) for e in row] for row in self.geometry.fisher]
         if all(all(row) for row in found):
             return found  # type: ignore[return-value]
-        _, fisher, error = self.density.moments()
+        fisher, error = self.density.moments()[1], self.density.errors[1]
         return [[(x, error) for x in row] for row in fisher]
 
     def entropy(self) -> tuple[Any, Any]:

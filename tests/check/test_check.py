@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import sympy as sp
 
 from blrgen.check import check
 from blrgen.check.all import check_all
@@ -85,3 +86,18 @@ def test_a_broken_declaration_ends_the_report(tmp_path: Path) -> None:
     (only,) = check(str(path))
     assert not only.passed
     assert "broken.toml" in only.text
+
+
+def test_small_moments_near_an_edge_are_compared_in_proportion(tmp_path: Path) -> None:
+    """A covariance of 1e-3 that is 1e-9 of itself off is refuted; 1e-12 of itself is rounding."""
+    import mpmath
+
+    from blrgen.check.context import SMALL, Context
+    from blrgen.check.finding import Wrong
+    from blrgen.read.family import read_family
+
+    context = Context(None, read_family(written(tmp_path)))  # type: ignore[arg-type]
+    should = mpmath.mpf("1e-3")
+    context.compare("Cov", sp.Float("1e-3", 30) * (1 + sp.Float("1e-12", 30)), should, {}, SMALL)
+    with pytest.raises(Wrong):
+        context.compare("Cov", sp.Float("1e-3", 30) * (1 + sp.Float("1e-9", 30)), should, {}, SMALL)

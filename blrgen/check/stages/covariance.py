@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blrgen.check.context import Context
+from blrgen.check.context import SMALL, Context
 from blrgen.check.finding import within
 
 NAME = "covariance"
@@ -15,6 +15,7 @@ def run(context: Context) -> tuple[str, str]:
     for point, table in context.tables:
         for i, row in enumerate(context.geometry.fisher):
             for j, entry in enumerate(row):
+                should = table.covariances[i][j]
                 what = f"Cov[{names[i]}, {names[j]}]"
-                gaps.append(context.compare(what, entry, table.covariances[i][j], point))
+                gaps.append(context.compare(what, entry, should, point, SMALL))
     return "numeric", f"∇²A within {within(max(gaps))} of Cov[T] at {len(context.tables)} points"

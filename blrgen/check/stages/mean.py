@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blrgen.check.context import Context
+from blrgen.check.context import SMALL, Context
 from blrgen.check.finding import within
 
 NAME = "mean"
@@ -16,5 +16,5 @@ def run(context: Context) -> tuple[str, str]:
         for statistic, mu, should in zip(
             family.statistics, context.geometry.mean, table.means, strict=True
         ):
-            gaps.append(context.compare(f"E[{statistic}]", mu, should, point))
+            gaps.append(context.compare(f"E[{statistic}]", mu, should, point, SMALL))
     return "numeric", f"∇A within {within(max(gaps))} of E[T] at {len(context.tables)} points"

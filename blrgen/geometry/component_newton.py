@@ -31,6 +31,7 @@ _STEPS = 400
 _HALVINGS = 60
 _NEARLY = mpmath.mpf(10) ** -24  # of |μ − μ(λ)|² in units of F
 _SPARE = 20  # digits more: where F is nearly singular, A − ⟨λ, μ⟩ hardly changes
+_RUNAWAY = mpmath.mpf(10) ** 30
 _FACTOR = 8  # the most by which a one-sided parameter changes in a step
 
 
@@ -63,6 +64,8 @@ def _searched(
             if _settled(now, move, rise):
                 return Found(now, True, count)
             after = system.stepped(now, move)
+            if after is not None and max(map(abs, _flat(after))) > _RUNAWAY:
+                return Found(after, False, count)
             if after is None:
                 return Found(now, bool(abs(rise) <= _NEARLY), count)
             now = after

@@ -139,7 +139,7 @@ def test_json_to_the_letter():
     shown = json.loads(render(adam(), "json"))
     assert list(shown) == [
         "schema", "family", "loss", "approximations", "state", "inputs", "hyperparameters",
-        "draws", "update", "steps", "identified",
+        "draws", "update", "steps", "identified", "halved",
     ]  # fmt: skip
     assert shown["schema"] == "blrgen.derivation/1"
     assert shown["approximations"] == ["delta", "hessian=squared-gradient"]

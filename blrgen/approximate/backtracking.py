@@ -6,8 +6,8 @@ The step is a straight line, x + ρX.  With g > 0 what is left to an end of the 
 
     ρ·2^−(⌊log₂ max(½, ρ·way)⌋ + 1),    way = (1 + 10⁻⁶) max(−ġ/g),
 
-a millionth of the way being kept for rounding.  Matrices have no such end in closed form:
-their step is tried (`halving`).
+a millionth of the way being kept for rounding.  Matrices have no such end in closed form, and
+the components of a vector must stay inside together: their step is tried (`halving`).
 """
 
 from __future__ import annotations
@@ -29,17 +29,15 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     import sympy as sp
 
-    from blrgen.algebra.ring import Matrix
     from blrgen.approximate.halving import halved
-    from blrgen.approximate.rewrite import elementwise, put, refuse, say, with_quantities
+    from blrgen.approximate.rewrite import put, refuse, say, with_quantities
     from blrgen.core import Assignment, Quantity
     from blrgen.rule.lines import equations_of
 
     if d.fact("backtracking"):
         raise refuse("backtracking", "the step is already halved where it has to be")
-    if isinstance(d.geometry.ring, Matrix):
+    if not d.geometry.ring.elementwise:
         return halved(d, option)
-    elementwise(d, "backtracking", "the components of a vector have their ends together")
     rates = usage(d)
     if not rates:
         raise refuse(

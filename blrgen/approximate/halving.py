@@ -1,7 +1,8 @@
-"""Backtracking where matrices must stay definite: the step is tried with ρ, ρ/2, ρ/4 and so on.
+"""Backtracking of matrices and vectors: the step is tried with ρ, ρ/2, ρ/4 and so on.
 
-Whether a matrix is definite is found by its Cholesky factor, which the step needs anyway.
-With ρ = 0 every state stays where it is, inside, so that the halving ends.
+Whether a matrix is definite is found by its Cholesky factor, which the step needs anyway;
+the components of a vector share one step size, and are looked at.  With ρ = 0 every state
+stays where it is, inside, so that the halving ends.
 """
 
 from __future__ import annotations
@@ -40,8 +41,7 @@ def halved(d: Derivation, option: str | None) -> Derivation:
     d = put(d.with_(rule=replace(d.rule, halved=RATE)), backtracking=True)
     return say(
         d, "backtracking", option, "Backtracking",
-        "the step is tried with ρ, ρ/2, ρ/4, … until every matrix that must be definite has a "
-        "Cholesky factor and every number is between its ends; with ρ = 0 nothing moves",
+        f"the step is tried with ρ, ρ/2, ρ/4, … until {_inside(d)}; with ρ = 0 nothing moves",
         equations=equations_of(d.rule, d.geometry),
     )  # fmt: skip
 
@@ -61,6 +61,18 @@ def check_halved(d: Derivation, flag: str) -> None:
             flag, f"--backtracking halves ρ, and with ρ = 0 the rule would still move {moving}",
             "leave one of the two out",
         )  # fmt: skip
+
+
+def _inside(d: Derivation) -> str:
+    """What is looked at after a trial."""
+    from blrgen.algebra.ring import Matrix
+
+    if isinstance(d.geometry.ring, Matrix):
+        return (
+            "every matrix that must be definite has a Cholesky factor and every number is "
+            "between its ends"
+        )
+    return "every component and number is finite and between its ends"
 
 
 def _ended(domain: Any) -> bool:

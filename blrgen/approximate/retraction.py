@@ -15,13 +15,14 @@ from blrgen.approximate.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
+    from blrgen.errors import NotApplicable
     from blrgen.geometry.geometry import Geometry
 
 Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.algebra.ring import Matrix
+    from blrgen.algebra.ring import Components, Matrix
     from blrgen.approximate.rewrite import (
         final,
         hyper_symbols,
@@ -50,6 +51,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         from blrgen.approximate.matrix_blocks import retract_matrices
 
         return retract_matrices(d, option, christoffel_of)
+    if isinstance(d.geometry.ring, Components):
+        raise _of_vectors(d)
     name, m = scale(d, "retraction"), location(d, "retraction")
     if f"{name}_prev" in d.rule:
         raise refuse("retraction", "with momentum on the scale the step is not a geodesic's")
@@ -83,6 +86,21 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         equations=(metric, *equations_of(d.rule, d.geometry)),
         notation=(("Gamma_XX", "Γ(X, X)", r"\Gamma(X, X)"),),
     )  # fmt: skip
+
+
+def _of_vectors(d: Derivation) -> NotApplicable:
+    """Γ is derived block by block; sums over components couple what belongs to different ones."""
+    from blrgen.approximate.blocks import side_of
+    from blrgen.approximate.rewrite import refuse
+
+    if not any(side_of(p) for p in d.family.working or d.family.natural):
+        return refuse("retraction", f"no parameter of {d.family.name} is confined to a half-line")
+    return refuse(
+        "retraction",
+        f"the components of {d.family.variable} are a vector with one metric: the second-order "
+        "term of the geodesic is derived for numbers and for matrices",
+        "--backtracking",
+    )
 
 
 def _gamma_symbol(like: Expr) -> Expr:

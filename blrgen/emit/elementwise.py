@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from blrgen.emit.common import (
     check_method,
     defaults,
@@ -23,6 +25,7 @@ from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.special.helper import JITTED
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call, indented
+from blrgen.emit.trial import tried
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
 from blrgen.program.program import Variable
@@ -156,16 +159,18 @@ class ElementwiseWriter(Writer):
             states=indented("\n".join(rows), 8),
         )
 
-    def call(self, k: Kernel, given: dict[str, str], indent: int = 12) -> str:
-        """The call of a kernel for the array number `index`."""
-        attributes = {v.name for v in self.program.of("hyper")} | {
-            v.name for v in self.scalar_states
-        }
+    def called(
+        self, k: Kernel, given: dict[str, str], indent: int = 12, own: Collection[str] = ()
+    ) -> str:
+        """The call of a kernel for the array number `index`; `own` have a local value."""
+        attributes = {v.name for v in self.program.of("hyper")} - set(own)
+        attributes |= {v.name for v in self.scalar_states}
         arguments = [given.get(a, f"self.{a}[index]") for a in k.arrays]
         for s in k.scalars:
             value = f"self.{s}" if s in attributes else f"self._{s}" if s == DRAWS else s
             arguments.append(f"real({value})")
-        return call(f"{' ' * indent}{k.name}(", arguments)
+        results = f"{', '.join(k.returns)} = " if k.returns else ""
+        return call(f"{' ' * indent}{results}{k.name}(", arguments)
 
     def loop(self, k: Kernel, given: dict[str, str]) -> list[str]:
         """For each array: call the kernel."""
@@ -175,10 +180,7 @@ class ElementwiseWriter(Writer):
             rows.append(f"            real = {self.main}.dtype.type")
         elif self.main not in k.arrays:
             rows = [f"        for index in range(len(self.{self.main})):"]
-        made = self.call(k, given)
-        if k.returns:
-            made = made.replace(k.name, f"{', '.join(k.returns)} = {k.name}", 1)
-        return [*rows, made]
+        return [*rows, self.called(k, given)]
 
     def given_inputs(self) -> dict[str, str]:
         return {v.name: f"{v.name}[index]" for v in self.plan.inputs}
@@ -197,12 +199,15 @@ class ElementwiseWriter(Writer):
         if self.plan.observe is not None:
             return self.step_of_draws()
         rows = self.need_pending()
-        rows += self.input_views() + self.scalar_lines(single) + before_step(self)
-        rows += self.loop(made["single"], self.given_inputs() | self.pending())
-        if self.coupled:
-            rows += self.scalar_writes(single) + after_step(self)
+        given = self.given_inputs() | self.pending()
+        rows += self.input_views()
+        if self.program.halved:
+            rows += [*before_step(self), *tried(self, made["single"], given), *after_step(self)]
         else:
-            rows += after_step(self) + self.scalar_writes(single)
+            rows += [*self.scalar_lines(single), *before_step(self)]
+            rows += self.loop(made["single"], given)
+            writes, looked = self.scalar_writes(single), after_step(self)
+            rows += [*writes, *looked] if self.coupled else [*looked, *writes]
         if self.plan.carried:
             rows.append("        self._pending = {}")
         where = "where `draw` said" if self.plan.probe else f"at {self.main}"

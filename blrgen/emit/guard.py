@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from blrgen.core import Derivation
     from blrgen.emit.elementwise import ElementwiseWriter
 
+_CHOSEN = "        chosen = slice(only, None if only is None else only + 1)\n"
+
 
 def guarded(
     derivation: Derivation, states: tuple[Variable, ...], coupled: bool = False
@@ -58,6 +60,8 @@ def after_step(writer: ElementwiseWriter) -> list[str]:
     names = sentence_list(v.name for v in (*writer.guarded, *own))
     rates = [v.name for v in writer.program.of("hyper") if v.name in ("rho", "alpha")]
     advice = f"a smaller {rates[0]} helps" if rates else "the inputs ask for too much"
+    if writer.program.halved:
+        advice = "no smaller rho helps"
     return [
         "        outside = self._outside()",
         "        if outside:",
@@ -98,7 +102,8 @@ def method(writer: ElementwiseWriter) -> list[str]:
         if v.upper is not None:
             tests.append(f"({v.name} < {printer.at(v.upper, 1)})")
         tests.append(f"np.isfinite({v.name})")
-    pairs = f"zip({', '.join(f'self.{x}' for x in own)}, strict=True)"
+    one_of = "[chosen]" if writer.program.halved else ""
+    pairs = f"zip({', '.join(f'self.{x}{one_of}' for x in own)}, strict=True)"
     text = " & ".join(tests)
     if len(text) > 75:
         text = "(\n                " + "\n                & ".join(tests) + "\n            )"
@@ -107,8 +112,10 @@ def method(writer: ElementwiseWriter) -> list[str]:
     return [
         fill(
             "class/outside.py.jinja",
+            only=", only: int | None = None" if one_of else "",
+            chosen=_CHOSEN if one_of else "",
             names=", ".join(own),
-            pairs=pairs if len(own) > 1 else f"self.{own[0]}",
+            pairs=pairs if len(own) > 1 else f"self.{own[0]}{one_of}",
             typed=typed,
             inside=text,
             numbers="".join(_number_rows(numbers(writer), printer)),

@@ -27,12 +27,11 @@ from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
 from blrgen.emit.sampler import sample_method
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call, indented
+from blrgen.emit.trial import HALVINGS
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
 from blrgen.program.program import Program
 from blrgen.program.types import SCALAR, Type
-
-HALVINGS = 60  # of a step size: a double keeps nothing of it beyond
 
 
 class LinearWriter(Writer):

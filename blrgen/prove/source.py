@@ -92,7 +92,7 @@ def _at_counts(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Ver
     states = {q.name for q in rule.of("state")}
     at_sizes = tuple(
         (n, replace(p, level="random-exact", bound=f"({p.bound}) {bound}" if p.bound else bound))
-        if n in states and p.proved
+        if n.partition(",")[0] in states and p.proved
         else (n, p)
         for n, p in found.items()
     )
@@ -166,7 +166,7 @@ class EmittedRun:
             raise InternalError("the emitted source has no class")
         self._give_special(program)
         if hasattr(cls, "_outside"):  # the step is compared where it stays inside
-            cls._outside = lambda self: 0
+            cls._outside = lambda self, only=None: 0
             self.helpers.add("_outside")
         if isinstance(self.mode, MatrixMode):
             self._give_helpers(program, cls)
@@ -337,13 +337,19 @@ class EmittedRun:
         step: Any = program.names.get("_step")
         refused: list[bool] = []
 
+        def first() -> bool:
+            refused.append(True)
+            return len(refused) == 1
+
         def reluctant(*given: Any) -> Any:
-            if not refused:
-                refused.append(True)
+            if first():
                 raise ValueError("outside")
             return step(*given)
 
-        program.names["_step"] = reluctant
+        if hasattr(type(opt), "_outside"):  # the trial has been written, and is undone
+            type(opt)._outside = lambda self, only=None: int(first())
+        else:
+            program.names["_step"] = reluctant
         self.stepped(program, opt)
         values, known = self.after(opt, params), reference.next_states(self.rule)
         half = {self.rule[rate].symbol: self.rule[rate].symbol / 2}

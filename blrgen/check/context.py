@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -28,14 +30,20 @@ SMALL = mpmath.mpf(10) ** -4
 
 
 class Context:
-    """One family under check; `failed` are the stages refuted so far."""
+    """One family under check, with `total` seconds; `failed` are the stages refuted so far."""
 
-    def __init__(self, source: Source, family: Family) -> None:
+    def __init__(self, source: Source, family: Family, total: float = math.inf) -> None:
+        self._end = time.process_time() + total
         self.source, self.family = source, family
         self.failed: set[str] = set()
         self.measure = Measure(family)
         self.limits: set[str] = set()  # where a derived form is 0/0 and has a limit
-        self._broken = False
+        self._broken = self._slow = False
+
+    @property
+    def left(self) -> float:
+        """Seconds of the processor that all stages still have."""
+        return self._end - time.process_time()
 
     @property
     def ring(self) -> Ring:
@@ -55,8 +63,13 @@ class Context:
     @cached_property
     def geometry(self) -> Geometry:
         """The derived geometry of what is not refuted."""
+        if self._slow:
+            raise NotChecked("the geometry is not derived in time, see above")
         try:
             return geometry_of(self.trusted)
+        except OutOfTime:
+            self._slow = True
+            raise
         except (UserError, InternalError) as error:
             if self.failed:
                 raise NotChecked("stands on what is refuted above") from None

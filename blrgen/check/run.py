@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from blrgen.check.context import Context
     from blrgen.core import Family
 
-SECONDS = 30  # for one stage
+SECONDS = 30  # of the processor for one stage
+TOTAL = 45  # for all stages of a file together; after that each has only
+LEAST = 2
 Progress = Callable[[str], None]
 
 
@@ -28,14 +30,17 @@ def check(
 
 
 def findings(
-    path: str | Path, progress: Progress | None = None, only: Collection[str] = ()
+    path: str | Path,
+    progress: Progress | None = None,
+    only: Collection[str] = (),
+    total: float = TOTAL,
 ) -> Iterator[Finding]:
     """The findings as they come; only the declaration's when that fails."""
     from blrgen.check.stages import stages
 
     say = progress or (lambda _: None)
     say("declaration")
-    made = _declared(str(path))
+    made = _declared(str(path), total)
     if isinstance(made, Finding):
         yield made
         return
@@ -55,17 +60,19 @@ def findings(
             yield finding
 
 
-def _declared(path: str) -> Context | Finding:
+def _declared(path: str, total: float) -> Context | Finding:
+    from blrgen.check.context import Context
+
     try:
         from blrgen.read.family import family_of, source_of
 
         source = source_of(path)
-        family = family_of(source, minimal=False)
+        with limit(SECONDS):
+            return Context(source, family_of(source, minimal=False), total)
+    except OutOfTime:
+        return Finding("declaration", False, f"not read in {SECONDS} seconds", "refuted")
     except (UserError, InternalError) as error:
         return Finding("declaration", False, str(error), "refuted")
-    from blrgen.check.context import Context
-
-    return Context(source, family)
 
 
 def _summary(context: Context) -> str:
@@ -100,10 +107,11 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
         return
     import mpmath
 
+    seconds = int(max(LEAST, min(SECONDS, context.left)))
     from blrgen.prove.density import DPS, NotIntegrated
 
     try:
-        with limit(SECONDS), mpmath.workdps(DPS):
+        with limit(seconds), mpmath.workdps(DPS):
             other = next((m for m in (by_components, by_sizes) if m.applies(context, name)), stage)
             found = stage.run(context) if other is stage else other.run(context, name)
             if not isinstance(found, tuple):
@@ -111,7 +119,9 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
     except Wrong as wrong:
         yield wrong.finding(name)
     except OutOfTime:
-        yield Finding(name, True, f"not checked: not done in {SECONDS} seconds", NOT_CHECKED)
+        whole = seconds == SECONDS
+        had = f"{SECONDS} seconds" if whole else "what the stages before it left of the time"
+        yield Finding(name, True, f"not checked: not done in {had}", NOT_CHECKED)
     except (NotChecked, NotIntegrated) as reason:
         yield Finding(name, True, f"not checked: {reason}", NOT_CHECKED)
     except TooLarge as reason:

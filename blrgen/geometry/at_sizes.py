@@ -113,6 +113,7 @@ def density_at(
     return found if found.nodes.error <= SETTLED else None
 
 
+@lru_cache(maxsize=4096)
 def joint_at(family: Family, f: Expr, args: tuple[float, ...]) -> float:
     """A (f is None) or E_q[f] of several scalar variables at natural parameters and constants."""
     density = _joint_density(family, args)

@@ -6,6 +6,7 @@ axes before are a batch of points.  Points inside the domains are made here as w
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -27,12 +28,28 @@ _DIRECT = {
 }  # fmt: skip
 
 
+def _log_gamma(x: Array) -> Array:
+    """log Γ(x), NaN where it is not real."""
+
+    def one(v: float) -> float:
+        try:
+            return math.lgamma(v) if v > 0 else math.nan
+        except OverflowError:
+            return math.inf
+
+    return np.vectorize(one, otypes=[float])(x)
+
+
+_DIRECT["loggamma"] = _log_gamma
+
+
 class Instance:
     """Values of expressions where every size and every symbol has one."""
 
     def __init__(self, sizes: Mapping[Expr, int], values: Mapping[Expr, Array]) -> None:
         self.sizes = dict(sizes)
         self.values = {k: np.asarray(v, dtype=float) for k, v in values.items()}
+        self._kept: dict[Expr, Array] = {}  # functions of one point: a derived form repeats them
 
     def with_(self, values: Mapping[Expr, Array]) -> Instance:
         """The same with more symbols."""
@@ -83,7 +100,12 @@ class Instance:
             sign, found = np.linalg.slogdet(self._value(e.args[0]))
             return np.where(sign > 0, found, np.nan)
         if e.is_Function:
-            return self._function(e)
+            if e in self._kept:
+                return self._kept[e]
+            found = self._function(e)
+            if np.size(found) == 1:
+                self._kept[e] = found
+            return found
         raise InternalError(f"no value for {e}")
 
     def _sum(self, e: Expr) -> Array:

@@ -14,6 +14,7 @@ from blrgen.core import Domain, Family, Parameter, Support
 Expr = Any
 _SHIFTS = ((1, 3), (5, 7), (9, 4))
 _MANY = 40  # points at which a sign is looked at
+_DIGITS = 30  # in which a sign is taken
 
 
 def interior_points(family: Family, count: int = 3) -> list[dict[Expr, Expr]]:
@@ -98,12 +99,37 @@ def sign_of(
     parameters = (*family.fixed, *family.natural)
     if not x.free_symbols <= {variable, *(p.symbol for p in parameters)}:
         return None
+    if not x.has(variable):
+        return _one_sign(x, parameters, None)
+    return _one_sign(x.xreplace({variable: _PLACE}), parameters, ends or (-sp.oo, sp.oo))
+
+
+_PLACE = sp.Dummy("x")  # stands for the variable, whatever its name: the grids are kept
+
+
+@lru_cache(maxsize=256)
+def _grid(
+    parameters: tuple[Parameter, ...], ends: tuple[Expr, Expr] | None
+) -> tuple[dict[Expr, Any], ...]:
+    """Points of the domains as numbers, each with a few places between the ends."""
+    with mpmath.workdps(_DIGITS):
+        return tuple(
+            numbers(point | place)
+            for point in many_points(parameters)
+            for place in (({},) if ends is None else _places(_PLACE, ends, point))
+        )
+
+
+@lru_cache(maxsize=4096)
+def _one_sign(
+    x: Expr, parameters: tuple[Parameter, ...], ends: tuple[Expr, Expr] | None
+) -> int | None:
+    """The sign that x has at all points of the grid."""
     signs = set()
-    for point in many_points(parameters):
-        for place in _places(variable, ends, point) if x.has(variable) else ({},):
-            signs.add(_sign_at(x, point | place))
-            if len(signs) > 1 or None in signs:
-                return None
+    for point in _grid(parameters, ends):
+        signs.add(_sign_of_numbers(x, point))
+        if len(signs) > 1 or None in signs:
+            return None
     return signs.pop()
 
 
@@ -125,11 +151,16 @@ def numbers(point: dict[Expr, Expr]) -> dict[Expr, Any]:
 
 
 def _sign_at(x: Expr, point: dict[Expr, Expr]) -> int | None:
+    with mpmath.workdps(_DIGITS):
+        return _sign_of_numbers(x, numbers(point))
+
+
+def _sign_of_numbers(x: Expr, point: dict[Expr, Any]) -> int | None:
     from blrgen.prove.evaluate import Undefined, evaluate
 
-    with mpmath.workdps(30):
+    with mpmath.workdps(_DIGITS):
         try:
-            value = evaluate(x, numbers(point))
+            value = evaluate(x, point)
         except Undefined:
             return None
         return None if isinstance(value, mpmath.mpc) else int(mpmath.sign(value))

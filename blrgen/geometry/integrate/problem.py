@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import sympy as sp
@@ -62,7 +62,7 @@ class Problem:
     @cached_property
     def terms(self) -> dict[Expr, Expr]:
         """{f(x): coefficient} of the exponent; what is free of x stands under 1."""
-        return split(open_logs(sp.expand(self.exponent), self.sign), self.variable)
+        return _terms(self.with_(depth=0, limit=0))
 
     @property
     def exponent_opened(self) -> Expr:
@@ -113,6 +113,12 @@ class Problem:
         from blrgen.geometry.integrate.rules import integrate
 
         return integrate(self)
+
+
+@lru_cache(maxsize=512)
+def _terms(problem: Problem) -> dict[Expr, Expr]:
+    """The terms; the same exponent comes back at every number of substitutions."""
+    return split(open_logs(sp.expand(problem.exponent), problem.sign), problem.variable)
 
 
 def said(e: Expr) -> str:

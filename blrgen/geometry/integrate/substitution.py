@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -34,12 +35,8 @@ def integrate(problem: Problem) -> Integral | None:
     """The first change of variable after which a rule applies."""
     if not problem.is_interval or problem.depth >= problem.limit:
         return None
-    plain = problem.exponent_opened
-    for change in _changes(problem):
-        inside = change.exponent
-        if inside is None:
-            inside = plain.subs(problem.variable, change.x)
-        found = problem.moved(change.u, change.ends, inside + change.log_slope).integrate()
+    for change, moved in _moves(problem.with_(depth=0, limit=0)):
+        found = moved.with_(depth=problem.depth + 1, limit=problem.limit).integrate()
         if found is not None:
             return found.with_(
                 because=f"with {change.said}: {found.because}",
@@ -47,6 +44,19 @@ def integrate(problem: Problem) -> Integral | None:
                 sampler=None if found.sampler is None else change.x.subs(change.u, found.sampler),
             )
     return None
+
+
+@lru_cache(maxsize=512)
+def _moves(problem: Problem) -> tuple[tuple[Change, Problem], ...]:
+    """The changes of variable with the problem after each; with one limit as with another."""
+    plain, found = problem.exponent_opened, []
+    for change in _changes(problem):
+        inside = change.exponent
+        if inside is None:
+            inside = plain.subs(problem.variable, change.x)
+        moved = problem.moved(change.u, change.ends, inside + change.log_slope)
+        found.append((change, moved))
+    return tuple(found)
 
 
 def _changes(problem: Problem) -> Iterator[Change]:

@@ -13,6 +13,7 @@ from blrgen.emit.drawn import drawing_helpers
 from blrgen.emit.elementwise import ElementwiseWriter
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import lowered_law
+from blrgen.emit.moments import moments_of
 from blrgen.emit.names import class_name, refuse_reserved
 from blrgen.emit.plan import plan
 from blrgen.emit.prose import module_docstring
@@ -42,6 +43,8 @@ def assemble(
         writer = ElementwiseWriter(derivation, plan(program), write, law)
     if writer.law is None and not wants_gaussian(derivation):
         writer = replace(writer, drawing=drawing_of(derivation, program, target == "numba"))
+        moments = moments_of(derivation, program) if program.kind == ELEMENTWISE else None
+        writer = replace(writer, moments=moments)
     parts, definition = writer.functions(), writer.definition()
     code = "\n\n\n".join(parts) + definition
     form = target if "@njit" in code else "numpy"

@@ -59,12 +59,16 @@ class ElementwiseWriter(Writer):
                 "_step_averaged", "Update every element in place, from averages over draws.",
                 p.averaged, self.order,
             )  # fmt: skip
+        if self.moments is not None:
+            made["moments"] = self.moments.kernel()
         return made
 
     def functions(self) -> list[str]:
         made = self.kernels()
         parts = [
-            self.write(made[k]) for k in ("draw", "observe", "single", "averaged") if k in made
+            self.write(made[k])
+            for k in ("draw", "observe", "single", "averaged", "moments")
+            if k in made
         ]
         parts += [fill("functions/views.py.jinja"), fill("functions/listed.py.jinja")]
         parts.append(fill("functions/restored.py.jinja"))
@@ -83,13 +87,14 @@ class ElementwiseWriter(Writer):
     @property
     def coupled(self) -> bool:
         """Whether each array is one vector whose components need sums over all of them."""
-        return any(k.coupled for k in self.kernels().values())
+        return any(k.coupled for x, k in self.kernels().items() if x != "moments")
 
     def vector_functions(self) -> list[str]:
         """What kernels with sums over components need."""
-        if not self.coupled:
-            return []
-        parts = [vectors_function(self.derivation, bool(self.scalar_states) or self.one_number)]
+        parts = []
+        if self.coupled:
+            alone = bool(self.scalar_states) or self.one_number
+            parts.append(vectors_function(self.derivation, alone))
         code = "".join(map(self.write, self.kernels().values()))
         for name in ("added", "exp_added"):
             if f" _{name}(" in code:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from blrgen.emit.common import wants_gaussian, wants_two_points
 from blrgen.emit.law import methods
+from blrgen.emit.moments import posterior_method
 from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.sampler import sample_method
 from blrgen.emit.templates import fill
@@ -13,8 +15,11 @@ from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
 from blrgen.program.types import SCALAR
 
+if TYPE_CHECKING:
+    from blrgen.emit.elementwise import ElementwiseWriter
 
-def posterior_methods(writer: Writer) -> list[str]:
+
+def posterior_methods(writer: ElementwiseWriter) -> list[str]:
     """Posterior and sample, or nothing when the rule keeps no spread."""
     q = dict(writer.program.posterior)
     if "mean" not in q:
@@ -32,10 +37,11 @@ def posterior_methods(writer: Writer) -> list[str]:
     return _of_law(writer)
 
 
-def _of_law(writer: Writer) -> list[str]:
+def _of_law(writer: ElementwiseWriter) -> list[str]:
     """Moments and draws of a candidate that is no Gaussian."""
     if writer.law is None:
-        return _own_draws(writer)
+        own = [posterior_method(writer, writer.moments)] if writer.moments is not None else []
+        return [*own, *_own_draws(writer)]
     states = [v for v in writer.array_states if v.name != writer.main]
     names = {v.name: f"self.{v.name}[index]" for v in states}
     names |= {v.name: f"real(self.{v.name})" for v in writer.program.of("hyper")}

@@ -9,6 +9,7 @@ from blrgen.core import Derivation
 from blrgen.emit.common import hyper_dict, input_words
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import Lowered
+from blrgen.emit.moments import Moments
 from blrgen.emit.plan import Plan, phase_of
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.sampler import Drawing
@@ -32,6 +33,7 @@ class Writer:
     write: Write
     law: Lowered | None = None  # of a candidate that is no Gaussian
     drawing: Drawing | None = None  # how all its variables are drawn, where it is no Gaussian
+    moments: Moments | None = None  # of the components of a vector
 
     def functions(self) -> list[str]:
         """The module-level functions."""

@@ -58,7 +58,7 @@ def _shifted(geometry: Any) -> tuple[Expr, Expr] | None:
         return None
     parameter = family.natural[family.statistics.index(sp.log(x))]
     others = [p for p in family.natural if p != parameter]
-    if parameter.domain.upper != sp.oo or any(_bounds(p).has(parameter.symbol) for p in others):
+    if parameter.domain.upper != sp.oo or any(bounds(p).has(parameter.symbol) for p in others):
         return None
     one, two = (_ratio(geometry.log_partition, parameter.symbol, k) for k in (1, 2))
     if one is None or two is None:
@@ -66,22 +66,24 @@ def _shifted(geometry: Any) -> tuple[Expr, Expr] | None:
     return one, sp.factor(sp.together(two - one**2))
 
 
-def _bounds(parameter: Any) -> Expr:
+def bounds(parameter: Any) -> Expr:
+    """The ends of a parameter's domain."""
     ends = (parameter.domain.lower, parameter.domain.upper)
     return sp.Tuple(*[e for e in ends if e is not None])
 
 
+def opened_gammas(z: Expr) -> Expr:
+    """log Γ(z + k) as log Γ(z) and logarithms."""
+    step = sp.expand(z).as_coeff_Add()[0]
+    whole = int(step) if step.is_Integer and step > 0 else 0
+    base = sp.expand(z - whole)
+    return sp.loggamma(base) + sp.Add(*[sp.log(base + j) for j in range(whole)])
+
+
 def _ratio(log_partition: Expr, at: Expr, k: int) -> Expr | None:
     """exp(A(λ + k) − A(λ)), log Γ(z + k) opened into log Γ(z) and logarithms."""
-
-    def opened(z: Expr) -> Expr:
-        step = sp.expand(z).as_coeff_Add()[0]
-        whole = int(step) if step.is_Integer and step > 0 else 0
-        base = sp.expand(z - whole)
-        return sp.loggamma(base) + sp.Add(*[sp.log(base + j) for j in range(whole)])
-
     difference = log_partition.subs(at, at + k) - log_partition
-    difference = sp.expand(difference.replace(sp.loggamma, opened))
+    difference = sp.expand(difference.replace(sp.loggamma, opened_gammas))
     found = sp.exp(sp.expand_log(difference, force=True))
     found = sp.powsimp(sp.expand_power_exp(found))
     found = sp.simplify(found) if sp.count_ops(found) < 60 else found

@@ -1,0 +1,146 @@
+"""Mean and standard deviation of the components of a vector: a kernel like the step's.
+
+The moments are outputs of a program of their own, so that sums over components and special
+functions are computed as in the step; in doubles, since variances are differences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from blrgen.algebra.components import Component
+from blrgen.core import Assignment, Derivation, Quantity, Rule
+from blrgen.emit.kernels import Kernel, kernel
+from blrgen.emit.plan import phase_of
+from blrgen.emit.templates import fill
+from blrgen.emit.text import call
+from blrgen.errors import UserError
+from blrgen.geometry.component_law import ComponentLaw, component_law
+from blrgen.program.lower import lower
+from blrgen.program.passes import optimised
+from blrgen.program.program import Program, fresh
+from blrgen.program.types import SCALAR
+
+if TYPE_CHECKING:
+    from blrgen.emit.elementwise import ElementwiseWriter
+
+_RETURNED = (
+    "        if isinstance(self.params, list | tuple):",
+    "            return means, deviations",
+    "        return means[0], deviations[0]",
+)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The program that writes `mean` and `variance`, and two numbers more where there are."""
+
+    program: Program
+    mean: str
+    variance: str
+    last: tuple[str, ...] = ()
+
+    def kernel(self) -> Kernel:
+        """Outputs first, then the arrays they are made of."""
+        arrays = [v.name for v in self.program.variables if v.type != SCALAR]
+        order = (self.mean, self.variance, *(x for x in arrays if x not in self.names))
+        return kernel(
+            "_moments", "Write mean and variance of every component.", self.program, order,
+            is_output=True,
+        )  # fmt: skip
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.mean, self.variance, *self.last)
+
+
+def moments_of(derivation: Derivation, program: Program) -> Moments | None:
+    """None where the law has no closed form, or states are not the family's parameters."""
+    if derivation.geometry is None or "precision" in dict(program.posterior):
+        return None
+    law = component_law(derivation.geometry)
+    if law is None:
+        return None
+    needed = {s.name for e in (law.mean, law.variance, *(law.last or ())) for s in e.free_symbols}
+    sizes = {s.name for s in derivation.family.components.free_symbols}
+    if not needed - sizes <= {v.name for v in program.of("state", "hyper")}:
+        return None
+    try:
+        return _lowered(derivation.rule, law, program)
+    except UserError:  # no target computes them
+        return None
+
+
+def _lowered(rule: Rule, law: ComponentLaw, program: Program) -> Moments | None:
+    held = tuple(q for q in rule.quantities if q.kind in ("state", "hyper"))
+    main = next((q for q in rule.of("state") if isinstance(q.symbol, Component)), None)
+    if main is None:
+        return None
+    taken = {*program.scope, "index", "real"}
+    made: list[tuple[Quantity, sp.Expr]] = []
+    wanted = [("mean", law.mean, True), ("variance", law.variance, True)]
+    for name, e in zip(("last_mean", "last_variance"), law.last or (), strict=False):
+        wanted.append((name, e, False))
+    for name, e, whole in wanted:
+        own = fresh(name, taken)
+        taken |= {own, f"{own}_next"}
+        symbol = Component(own, main.symbol.size) if whole else sp.Symbol(own, real=True)
+        rank = "elementwise" if whole else "scalar"
+        made.append((Quantity(own, "state", rank, symbol), e))
+    again = Rule(
+        (*held, *(q for q, _ in made)),
+        tuple(Assignment(f"{q.name}_next", e) for q, e in made),
+    )
+    found = lower(again)
+    if found.expectations or found.binomial_means:
+        return None
+    (phase,) = found.phases
+    found = optimised(replace(found, phases=(phase,)))
+    names = [q.name for q, _ in made]
+    moments = Moments(found, names[0], names[1], tuple(names[2:]))
+    ours = set(names[2:])
+    body = {s.name for s in phase_of(found).body}
+    alone = any(b not in body for a, b in phase_of(found).writes if a in ours)
+    return None if alone else moments
+
+
+def posterior_method(writer: ElementwiseWriter, moments: Moments) -> str:
+    """`posterior` of the class: one vector after the other."""
+    k, main = moments.kernel(), writer.main
+    mean, variance = moments.mean, moments.variance
+    given = {x: x for x in (mean, variance)}
+    for v in writer.program.of("state", "hyper"):
+        if v.type != SCALAR:
+            array = main if v.name == main else f"self.{v.name}[index]"
+            given[v.name] = f"{array}.astype(np.float64)"
+    results = [b for a in moments.last for t, b in phase_of(moments.program).writes if t == a]
+    rows = writer.scalar_lines(moments.program)
+    rows += ["        means, deviations = [], []"]
+    row = writer.called(k, given, 12)
+    each = f"        for index, {main} in enumerate(self.{main}):"
+    rows.append(each if "[index]" in row else f"        for {main} in self.{main}:")
+    rows += ["            real = np.float64"] if k.scalars else []
+    shape = f"{main}.shape"
+    rows.append(f"            {mean}, {variance} = np.empty({shape}), np.empty({shape})")
+    rows.append(row)
+    if results:
+        rows.append(f"            {mean} = np.append({mean}, {results[0]})")
+        rows.append(f"            {variance} = np.append({variance}, {results[1]})")
+    spread = f"np.sqrt(np.maximum({variance}, 0))"
+    rows += [
+        f"            means.append({mean}.astype({main}.dtype))",
+        call("            deviations.append(", [f"{spread}.astype({main}.dtype)"]),
+    ]
+    if not (writer.coupled or k.coupled):  # arrays of any shape, element by element
+        rows.append("        return self._shaped(means), self._shaped(deviations)")
+    else:
+        rows += _RETURNED
+    variable = writer.derivation.family.variable.name
+    return fill(
+        "class/posterior.py.jinja",
+        summary=f"Return mean and standard deviation of every component of {variable}.",
+        body="\n".join(rows),
+    )

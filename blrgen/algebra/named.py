@@ -17,6 +17,30 @@ class trigamma_rest(sp.Function):  # type: ignore[misc]
     is_positive = True
 
 
+class digamma_rise(sp.Function):  # type: ignore[misc]
+    """ψ(x + y) − ψ(x), y > 0."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class trigamma_fall(sp.Function):  # type: ignore[misc]
+    """ψ′(x) − ψ′(x + y), y > 0."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
+class trigamma_rest_fall(sp.Function):  # type: ignore[misc]
+    """ψ′(x) − 1/x less the same at x + y, y > 0."""
+
+    nargs = 2
+    is_real = True
+    is_positive = True
+
+
 class log_minus_digamma(sp.Function):  # type: ignore[misc]
     """Log x − ψ(x)."""
 

@@ -48,6 +48,9 @@ def unicode_name(name: str) -> str:
 _SPECIAL = {
     "digamma": "ψ({0})", "trigamma": "ψ′({0})", "polygamma_2": "ψ″({0})", "polygamma_3": "ψ‴({0})",
     "trigamma_rest": "(ψ′({0}) − 1/{0})", "log_minus_digamma": "(log({0}) − ψ({0}))",
+    "digamma_rise": "(ψ({0} + {1}) − ψ({0}))",
+    "trigamma_fall": "(ψ′({0}) − ψ′({0} + {1}))",
+    "trigamma_rest_fall": "(ψ′({0}) − ψ′({0} + {1}) − 1/{0} + 1/({0} + {1}))",
     "multitrigamma_rest": "(ψ′_{1}({0}) − {1}/{0})", "multipolygamma_0": "ψ_{1}({0})",
     "multipolygamma_1": "ψ′_{1}({0})", "multigammaln": "log Γ_{1}({0})",
     "loggamma": "log Γ({0})", "log_beta": "log B({0}, {1})",

@@ -2,6 +2,7 @@
 
     a ψ′(a) − 1                    → a · (ψ′(a) − 1/a)       trigamma_rest(a) in brackets
     log x − ψ(x)                   → log_minus_digamma(x)
+    differences of ψ, ψ′ at two points → `falls`
     log Γ(a) + log Γ(b) − log Γ(a+b) → log_beta(a, b)
     log Γ(a+b) − log Γ(a)          → loggamma_ratio(a, b)
     I_{ν+k}(x)/I_ν(x)              → in R = x · bessel_quotient(ν, x) = I_{ν+1}(x)/I_ν(x)
@@ -40,6 +41,7 @@ from blrgen.program.bessel import (
 from blrgen.program.besselk import besselk_forms, in_two, is_concerned
 from blrgen.program.cancelling import gaps_of_totals
 from blrgen.program.errors import error_forms
+from blrgen.program.falls import polygamma_falls, rest_falls
 from blrgen.program.kernel import kernel_quotients
 
 Expr = Any
@@ -47,6 +49,8 @@ Expr = Any
 # SymPy's name → the call's name; polygamma has a number in its name.
 CALLS = {
     "loggamma": "loggamma", "digamma": "digamma", "trigamma": "trigamma",
+    "digamma_rise": "digamma_rise", "trigamma_fall": "trigamma_fall",
+    "trigamma_rest_fall": "trigamma_rest_fall",
     "trigamma_rest": "trigamma_rest", "log_minus_digamma": "log_minus_digamma",
     "log_beta": "log_beta", "loggamma_ratio": "loggamma_ratio",
     "bessel_quotient": "bessel_quotient", "bessel_slope": "bessel_slope",
@@ -121,7 +125,7 @@ def _sums(x: Expr) -> Expr:
     if not x.is_Add:
         return x
     x = gaps_of_totals(_trigamma_sum(x))
-    for change in (_log_minus_digamma, _log_beta, _loggamma_ratio):
+    for change in (_log_minus_digamma, polygamma_falls, _log_beta, _loggamma_ratio):
         if x.is_Add:
             x = change(x)
     return x
@@ -142,12 +146,14 @@ def _trigamma_sum(x: Expr) -> Expr:
     zero = (0,) * len(rest)
     if sp.cancel(polynomial.as_dict().get(zero, sp.S.Zero)) != 0:
         return x
-    names = {r: _rest(p) for r, p in zip(rest, found, strict=True)}
     terms = []
     for powers, c in sorted(polynomial.as_dict().items()):
-        kept = [names[r] ** k for r, k in zip(rest, powers, strict=True)]
+        kept = [r**k for r, k in zip(rest, powers, strict=True)]
         terms.append(sp.Mul(sp.factor_terms(sp.cancel(c)), *kept))
-    return sp.Add(*terms)
+    form = sp.Add(*terms)
+    if all(_size(p) == 1 for p in found):
+        form = rest_falls(form, rest, [p.args[1] for p in found])
+    return form.xreplace({r: _rest(p) for r, p in zip(rest, found, strict=True)})
 
 
 def _size(p: Expr) -> Expr:

@@ -12,6 +12,7 @@ from blrgen.emit.special import (
     cumulants,
     errors,
     exponentials,
+    falls,
     gammas,
     multivariate,
 )
@@ -33,6 +34,7 @@ BUILDERS: dict[str, Callable[[], Helper]] = {
     "_trigamma": lambda: gammas.polygamma_helper(1),
     "_trigamma_rest": gammas.trigamma_rest,
     "_log_minus_digamma": gammas.log_minus_digamma,
+    **falls.BUILDERS,
     "_inverse_digamma": gammas.inverse_digamma,
     "_loggamma": gammas.loggamma,
     "_loggamma_ratio": gammas.loggamma_ratio,

@@ -124,6 +124,9 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
         yield Finding(name, True, f"not checked: not done in {had}", NOT_CHECKED)
     except (NotChecked, NotIntegrated) as reason:
         yield Finding(name, True, f"not checked: {reason}", NOT_CHECKED)
+    except mpmath.libmp.NoConvergence as reason:  # its message may be empty
+        said = f": {reason}" if str(reason) else ""
+        yield Finding(name, True, f"not checked: a series did not converge{said}", NOT_CHECKED)
     except TooLarge as reason:
         yield Finding(name, True, f"not checked: {reason}", NOT_CHECKED)
     except (UserError, InternalError) as error:

@@ -18,7 +18,7 @@ import numpy as np
 
 from blrgen.numeric.branch import Branch
 from blrgen.numeric.landmarks import on_branch
-from blrgen.numeric.task import Divergent, Task, array, as_doubles, in_doubles
+from blrgen.numeric.task import Divergent, Task, above, array, as_doubles, in_doubles
 
 Array = Any
 FARTHEST = 1e15  # in u, the logarithm of the distance from an end
@@ -184,13 +184,13 @@ def _side(
     points = array([at + sign * s for s in steps], task.doubles)
     total, t, f, _ = task.logs(branch, points)
     level = as_doubles(total)
-    drop = as_doubles(total - height)
+    drop = above(total, height)
     growth = _growth(task, t, f, len(steps))
     below = (level + growth < float(cut)) | (level == -np.inf)
     last = len(steps) - 1
-    above = np.flatnonzero(~below)
-    first_gone = int(above[-1]) + 1 if len(above) else 0
-    if np.isnan(level[min(first_gone, last)]) or (above.size and np.isnan(level[above]).any()):
+    high = np.flatnonzero(~below)
+    first_gone = int(high[-1]) + 1 if len(high) else 0
+    if np.isnan(level[min(first_gone, last)]) or (high.size and np.isnan(level[high]).any()):
         first_gone = _before_nan(level, below)
     if first_gone > last:
         if room is None:
@@ -204,8 +204,8 @@ def _side(
 def _before_nan(level: Array, below: Array) -> int:
     """The end when far points have no number: they must come after it has fallen off."""
     undefined = int(np.flatnonzero(np.isnan(level))[0])
-    above = np.flatnonzero(~below[:undefined])
-    end = int(above[-1]) + 1 if len(above) else 0
+    standing = np.flatnonzero(~below[:undefined])
+    end = int(standing[-1]) + 1 if len(standing) else 0
     if end >= undefined:
         raise Divergent("its mass does not fall off as far as it can be computed")
     return end

@@ -32,6 +32,7 @@ from blrgen.numeric.task import (
     Rule,
     Task,
     Unsettled,
+    above,
     array,
     as_doubles,
     exponential,
@@ -162,7 +163,7 @@ def _reach(task: Task, mode: Any, cut: Any, sign: int, room: Any) -> Any:
         return mode
     points = array([mode + sign * s for s in steps], task.doubles)
     total, t, f, _ = task.logs(PLAIN, points)
-    level = as_doubles(total - cut)
+    level = above(total, cut)
     growth = np.zeros(len(steps))
     with np.errstate(all="ignore"):
         for x in t if task.order else []:

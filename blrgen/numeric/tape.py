@@ -4,6 +4,7 @@ Logarithms are taken in the form that does not overflow:
 
     log Σ c_k exp(a_k) = m + log Σ c_k exp(a_k − m),  m = max a_k
     log x! = log Γ(x + 1),  log Γ,  log B and log of binomials by log Γ
+    log I_ν and log K_ν by functions of their own
 """
 
 from __future__ import annotations
@@ -18,6 +19,12 @@ import numpy as np
 import sympy as sp
 from mpmath.libmp import mpf_exp
 
+from blrgen.numeric.bessel import (
+    log_besseli,
+    log_besseli_doubles,
+    log_besselk,
+    log_besselk_doubles,
+)
 from blrgen.prove.evaluate import FUNCTIONS, Undefined, evaluate
 
 Expr = Any
@@ -25,6 +32,8 @@ Array = Any
 _WIDE = 200.0  # an exponent beside which nothing cancels any more
 _OVERFLOW = 10**15  # beyond this an exponential is 0 or ∞ for every purpose
 make_mpf = mpmath.mp.make_mpf
+# what mpmath raises where it finds no number
+BROKEN = (ValueError, ZeroDivisionError, OverflowError, mpmath.libmp.NoConvergence)
 _FAR = mpmath.mpf(10) ** 30  # beyond this a sine says nothing
 
 
@@ -92,6 +101,8 @@ class Tape:
             return "whole power", int(e.exp), (e.base,)
         if e.is_Pow:
             return "call", "pow", (e.base, e.exp)
+        if isinstance(e, sp.log) and is_positive_bessel(e.args[0]):
+            return "call", f"log_{type(e.args[0]).__name__}", e.args[0].args
         if isinstance(e, sp.log) and (parts := _exponentials(e.args[0])):
             if len(parts) == 4 or all(c.is_nonnegative for c in parts[::2]):
                 return "log of exponentials", None, parts
@@ -142,8 +153,21 @@ def log_form(e: Expr) -> Expr:
         return sp.loggamma(n + 1) - sp.loggamma(k + 1) - sp.loggamma(n - k + 1)
     if isinstance(inside, sp.exp):
         return inside.args[0]
+    powers = [f.as_base_exp() for f in sp.Mul.make_args(inside)]
+    if len(powers) > 1 or powers[0][1] != 1:
+        kept = [(b, p) for b, p in powers if is_positive_bessel(b) and p.is_real]
+        if kept:
+            rest = sp.Mul(*[b**p for b, p in powers if (b, p) not in kept])
+            return sp.Add(*[p * sp.log(b) for b, p in kept], log_form(sp.log(rest)))
     opened = sp.expand_log(sp.log(inside))
     return opened if opened == e or not opened.is_Add else log_form(opened)
+
+
+def is_positive_bessel(e: Expr) -> bool:
+    """Whether e is I_ν(x) with ν ≥ 0 or K_ν(x), and x > 0."""
+    if isinstance(e, sp.besseli):
+        return bool(e.args[0].is_nonnegative and e.args[1].is_positive)
+    return isinstance(e, sp.besselk) and bool(e.args[0].is_real and e.args[1].is_positive)
 
 
 def is_exact(x: Any) -> bool:
@@ -191,7 +215,7 @@ def _log_sum_at(*given: Any) -> Any:
             elif mpmath.re(away) > far or c > 1 << 30 or c < -(1 << 30):
                 total += c * exp_of(away)
         return top + mpmath.log(total) if total != 1 else top
-    except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+    except (*BROKEN, TypeError):
         return mpmath.nan
 
 
@@ -221,7 +245,7 @@ def _elementwise(function: Callable[..., Any], count: int = 1) -> Callable[..., 
     def safe(*args: Any) -> Any:
         try:
             return function(*args)
-        except (ValueError, ZeroDivisionError, OverflowError):
+        except BROKEN:
             return mpmath.nan
 
     made: Callable[..., Any] = np.frompyfunc(safe, count, 1)
@@ -269,12 +293,14 @@ def _real_pow(base: Any, power: Any) -> Any:
     return mpmath.power(base, power)
 
 
-_ARITY = {"pow": 2, "polygamma": 2, "beta": 2, "binomial": 2, "besseli": 2}
+_ARITY = {"pow": 2, "polygamma": 2, "beta": 2, "binomial": 2, "besseli": 2, "besselk": 2,
+          "log_besseli": 2, "log_besselk": 2}  # fmt: skip
 _PLAIN_MPMATH: dict[str, Callable[..., Any]] = {
     **{k: v for k, v in FUNCTIONS.items() if k not in ("Max", "Min", "Larger", "Smaller", "zeta")},
     "exp": exp_of, "log": _log, "loggamma": _loggamma, "pow": _real_pow,
     "sin": _wave(mpmath.sin), "cos": _wave(mpmath.cos), "tanh": _saturated(mpmath.tanh),
     "sinh": _grown(mpmath.sinh), "cosh": _grown(mpmath.cosh), "erf": _saturated(mpmath.erf),
+    "log_besseli": log_besseli, "log_besselk": log_besselk,
 }  # fmt: skip
 _MPMATH: dict[str, Callable[..., Any]] = {
     name: _elementwise(f, _ARITY.get(name, 1)) for name, f in _PLAIN_MPMATH.items()
@@ -287,7 +313,7 @@ def _double(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
     def safe(*args: Any) -> float:
         try:
             return float(function(*map(float, args)))
-        except (ValueError, ZeroDivisionError, OverflowError, TypeError):
+        except (*BROKEN, TypeError):
             return math.nan
 
     made = np.frompyfunc(safe, count, 1)
@@ -307,5 +333,6 @@ _DOUBLES: dict[str, Callable[..., Any]] = {
     "erfc": _double(math.erfc), "digamma": _double(mpmath.fp.digamma),
     "polygamma": _double(lambda n, x: mpmath.fp.psi(int(n), x), 2),
     "beta": _double(mpmath.fp.beta, 2), "binomial": _double(mpmath.fp.binomial, 2),
-    "besseli": _double(mpmath.fp.besseli, 2),
+    "besseli": _double(mpmath.fp.besseli, 2), "besselk": _double(mpmath.fp.besselk, 2),
+    "log_besseli": log_besseli_doubles, "log_besselk": log_besselk_doubles,
 }  # fmt: skip

@@ -154,6 +154,14 @@ def as_doubles(x: Array) -> Array:
         return np.asarray(x, dtype=float)
 
 
+def above(total: Array, level: Any) -> Array:
+    """total − level as doubles, for comparisons; `level` is finite, nan stays nan.
+
+    Doubles are subtracted as doubles: an mpmath number beside a nan raises NumPy's flags.
+    """
+    return as_doubles(total - level) if is_exact(total) else np.subtract(total, float(level))
+
+
 def _double(v: Any) -> float:
     if isinstance(v, mpmath.mpc):
         return float(v.real) if v.imag == 0 else math.nan

@@ -20,7 +20,7 @@ COMMANDS = {
     "generate": ("WHAT [approximations]", "the derived rule as a source file that stands alone"),
     "verify": ("WHAT | FILE.py", "prove or refute: derived against reference, code against rule"),
     "identify": ("WHAT [approximations]", "which known algorithm this is"),
-    "show": ("FAMILY", "a family's geometry: A, the mean, Fisher, entropy"),
+    "show": ("FAMILY", "a family's geometry: A, the mean, Fisher, entropy; numbers at a point"),
     "check": (
         "[FILE.toml]",
         "is this family file right, line by line; all that are shipped without a file",

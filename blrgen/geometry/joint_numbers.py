@@ -59,10 +59,16 @@ class JointNumbers:
         a = float(self.density.nodes.log_mass)
         return a, self.error * max(1.0, abs(a))
 
+    @property
+    def errors(self) -> tuple[float, float]:
+        """Of the entries of μ, and of F."""
+        sizes = (np.abs(self._mean).max(), np.abs(self._fisher).max())
+        mean, fisher = (self.error * max(1.0, float(size)) for size in sizes)
+        return mean, fisher
+
     def moments(self) -> tuple[list[float], list[list[float]], float]:
         """(μ, F, the error of their entries)."""
-        size = max(1.0, np.abs(self._mean).max(), np.abs(self._fisher).max())
-        return self._mean.tolist(), self._fisher.tolist(), self.error * float(size)
+        return self._mean.tolist(), self._fisher.tolist(), max(self.errors)
 
     def entropy(self, log_base: Expr | None) -> tuple[float, float]:
         """(A − ⟨λ, μ⟩ − E[log h], error)."""

@@ -176,10 +176,15 @@ def test_every_template_belongs_to_a_helper() -> None:
     assert {f"{name}.py.jinja" for name in used} == {p.name for p in folder.iterdir()}
 
 
+ELEMENTARY = ("_log1mexp", "_logexpm1", "_logcosh", "_logsinh", "_logaddexp")
+
+
 def changed(name: str) -> tuple[str, str]:
-    """The text of a helper with what it calls, and with one number in it changed."""
+    """The text of a helper with what it calls, and with one number or function in it changed."""
     texts = needed(f"{name}(", "numpy")
     whole = "\n\n".join(texts)
+    if name in ELEMENTARY:  # no coefficients, only places to switch: the form near 0 is lost
+        return whole, whole.replace("np.log1p(", "np.log(")
     if "multi" in name or name == "_bessel_bend":  # no long numbers: a constant
         constant = re.findall(r"real\(([123]|0\.5)\)", texts[0])[-1]
         old, new = f"real({constant})", f"real({float(constant) * 1.02!r})"

@@ -302,6 +302,8 @@ def _body(e: Expectation, names: list[str], target: str) -> list[str]:
             rows += _value(f"f_{j}", f, target, 8)
         rows.append("        mass += w")
         rows += [_taken(f"sum_{j}", f"w * f_{j}", target) for j in range(count)]
+    if e.density.integers:
+        rows += _resolved(names[0], p, target)
     if not count:
         return [*rows, "    return peak + np.log(mass)"]
     if len(e.integrands[0]) == 1:
@@ -316,6 +318,19 @@ def _body(e: Expectation, names: list[str], target: str) -> list[str]:
             rows += _value(f"f_{j}", f, target, 8)
         rows.append(_taken("product", f"w * {term}", target))
     return [*rows, "    return product / mass"]
+
+
+def _resolved(name: str, p: str, target: str) -> list[str]:
+    """No number where steps over many integers do not see the weight.
+
+    Equal steps are right inside a hill that is wide beside them; not where the weight is a
+    few steps wide, and not where the first integer still has some.
+    """
+    return [
+        f"    edge = np.exp(_log_weight_{name}(low_{name}, {p}) - peak)",
+        "    blind = (step > real(1)) & ((mass < real(8) * step) | (edge > real(1e-12)))",
+        f"    mass = {_where(target)}(blind, real(np.nan), mass)",
+    ]
 
 
 def _value(name: str, f: n.Node, target: str, indent: int) -> list[str]:

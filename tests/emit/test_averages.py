@@ -194,3 +194,18 @@ def test_a_family_without_a_closed_form_is_generated_run_and_proved(
     opt.step(*[np.array([0.1, -0.2]) for _ in names])
     assert np.isfinite(params).all()
     assert not np.array_equal(params, [0.3, -0.2])
+
+
+@pytest.mark.parametrize("natural", [-3.0, -1.5])
+def test_steps_that_do_not_see_a_heavy_tail_give_no_number(tmp_path: Path, natural: float) -> None:
+    path = tmp_path / "zeta.toml"
+    path.write_text(
+        'name = "z"\nvariable = "k"\nsupport = "integers >= 1"\nstatistics = ["log(k)"]\n'
+        'base_measure = "1"\n[natural]\neta = "(-oo, -1)"\n'
+    )
+    family = read_family(path)
+    made = expectation("expectation_1", family, family.statistics, "E")
+    space: dict[str, Any] = {}
+    text = "\n".join(averages.texts((made,), "numpy"))
+    exec(f"from __future__ import annotations\nimport numpy as np\n{text}", space)
+    assert np.isnan(space["_expectation_1"](np.array([natural]))).all()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import mpmath
@@ -22,7 +22,7 @@ from blrgen.errors import InternalError
 Expr = Any
 Array = Any  # numpy.ndarray
 NEAR = 3  # turns from which on scalars stand near the ends of their domains
-_DIRECT = {
+_DIRECT: dict[str, Callable[[Array], Array]] = {
     "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
     "sinh": np.sinh, "cosh": np.cosh, "Abs": np.abs, "sign": np.sign,
 }  # fmt: skip

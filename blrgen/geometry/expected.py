@@ -18,6 +18,7 @@ from blrgen.core import Family
 from blrgen.errors import InternalError
 from blrgen.geometry.integrate import Integral, Problem, exponent_of, shallowest
 from blrgen.geometry.integrate.gammas import close
+from blrgen.geometry.integrate.terms import split
 from blrgen.numeric.nodes import has_nodes, mean_node
 
 Expr = Any
@@ -31,8 +32,12 @@ def expected(
     if whole is not None:
         return whole
     problem = Problem(family, exponent_of(family, ring), family.variable, family.support, ring)
-    opened = problem.with_(exponent=f).terms
-    total, left = opened.get(sp.S.One, sp.S.Zero), sp.S.Zero
+    known, rest = sp.S.Zero, sp.S.Zero
+    for g, c in split(f, family.variable).items():  # a statistic, before it is opened
+        found = in_statistics(family, g, mean)
+        known, rest = (known, rest + c * g) if found is None else (known + c * found, rest)
+    opened = problem.with_(exponent=rest).terms
+    total, left = known + opened.get(sp.S.One, sp.S.Zero), sp.S.Zero
     for g, c in opened.items():
         if g == 1:
             continue

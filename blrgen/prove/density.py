@@ -208,6 +208,9 @@ class Weigh:
         except Undefined:
             value = None
         if value is None or isinstance(value, mpmath.mpc):
+            x = env.get(self.family.variable, 0)
+            if self.family.support.kind == "integers" and x != mpmath.floor(x):
+                raise NotIntegrated(f"{what} {e} has no real value between the integers")
             raise UserError(
                 f"{what} {e} has no real value on the support",
                 where=self.family.path,

@@ -159,3 +159,15 @@ def test_reasons_name_letters_that_a_reader_knows(
     letters = re.findall(r"\b(\w+) = ", reason)
     assert len(letters) == len(set(letters)), reason
     assert not fixed or "v" not in letters
+
+
+def test_a_power_inside_a_logarithm_is_substituted(tmp_path: Path) -> None:
+    """Opened, log(1 − x³) hides x³: ∫ 3x²(1 − x³)^{η−1} = 1/η all the same."""
+    file = tmp_path / "hidden.toml"
+    file.write_text(
+        'name = "hidden"\nvariable = "x"\nsupport = "(0, 1)"\nstatistics = ["log(1-x**3)"]\n'
+        'base_measure = "3*x**2/(1-x**3)"\n[natural]\neta = "(0, oo)"\n'
+    )
+    geometry = geometry_of(read_family(str(file)))
+    (eta,) = geometry.natural
+    assert sp.expand(sp.expand_log(geometry.log_partition) + sp.log(eta)) == 0

@@ -129,7 +129,8 @@ def _powers(problem: Problem) -> Iterator[Change]:
     if problem.sign(low) not in (0, 1):
         return
     exponent = sp.Add(*[c * f for f, c in problem.coefficients.items()])
-    powers = [f.exp for f in sorted(exponent.atoms(sp.Pow), key=sp.default_sort_key)
+    hidden = problem.exponent.atoms(sp.Pow) - exponent.atoms(sp.Pow)
+    powers = [f.exp for f in sorted(exponent.atoms(sp.Pow) | hidden, key=sp.default_sort_key)
               if f.base == x and not f.exp.has(x)]  # fmt: skip
     for p in dict.fromkeys(powers):
         side = problem.sign(p)
@@ -138,7 +139,11 @@ def _powers(problem: Problem) -> Iterator[Change]:
         u = sp.Dummy(problem.letter, positive=True)
         first, last = (_power_image(e, p, side) for e in (low, high)[::side])
         slope = (1 / p - 1) * sp.log(u) - sp.log(side * p)
-        yield Change(u, u ** (1 / p), slope, (first, last), f"{u.name} = {said(x**p)}")
+        text = f"{u.name} = {said(x**p)}"
+        yield Change(u, u ** (1 / p), slope, (first, last), text)
+        if x**p in hidden:  # opened, log(1 − x³) is log(1 − x) + log(1 + x + x²)
+            inside = problem.exponent.subs(x, u ** (1 / p))
+            yield Change(u, u ** (1 / p), slope, (first, last), text, inside)
 
 
 def _power_image(end: Expr, p: Expr, side: int) -> Expr:

@@ -75,9 +75,13 @@ def load(source: str) -> ModuleType:
 
 def cache_directory() -> Path:
     """Where sources and what Numba compiles from them are kept; made when it is missing."""
+    from blrgen.cache import OFF
+
     base = os.environ.get("BLRGEN_CACHE") or os.environ.get("XDG_CACHE_HOME")
     chosen = Path(base) if base else Path.home() / ".cache"
-    for folder in (chosen / "blrgen", Path(tempfile.gettempdir()) / f"blrgen-{os.getuid()}"):
+    shared = Path(tempfile.gettempdir()) / f"blrgen-{os.getuid()}"
+    # a module needs a file all the same where the cache is turned off
+    for folder in (shared,) if (base or "").lower() in OFF else (chosen / "blrgen", shared):
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError:

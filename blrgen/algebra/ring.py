@@ -142,7 +142,8 @@ class Components:
         return x.size if isinstance(x, Component) else sp.S.One
 
     def inner(self, a: Expr, b: Expr) -> Expr:
-        size = size_of(a * b)
+        sizes = [s for s in (size_of(a), size_of(b)) if s is not None]  # a b may be a number
+        size = sizes[0] if sizes else None
         return a * b if size is None else total(a * b, size)
 
     def logdet(self, x: Expr) -> Expr:

@@ -244,7 +244,7 @@ def expected_log_base(
     if ring.components:
         from blrgen.geometry.integrate.component_moments import expected as by_components
 
-        return by_components(family, log_h, mean)
+        return by_components(family, log_h, mean, ring)
     if isinstance(ring, Matrix) or family.joint or family.support.kind == "finite":
         absorbed = affine_in_statistics(family, log_h)
         if absorbed is not None:

@@ -339,6 +339,13 @@ STRANGERS = {
     "one shape, many rates": (
         "(0, oo)^d", '["x", "sum(log(x))"]', 'b = "(-oo, 0)^d"\na = "(-1, oo)"', "",
     ),
+    "many rates, no shape": ("(0, oo)^d", '["x"]', 'eta = "(-oo, 0)^d"', ""),
+    "a base of components": (
+        "(0, oo)^d", '["x"]\nbase_measure = "prod(x)"', 'eta = "(-oo, 0)^d"', "",
+    ),
+    "a base of squares": (
+        "R^d", '["x"]\nbase_measure = "exp(-dot(x, x)/2)"', 'eta = "R^d"', "",
+    ),
     "known size": ("counts summing to 3 in R^3", '["head(x)"]', 'eta = "R^2"', ""),
 }  # fmt: skip
 

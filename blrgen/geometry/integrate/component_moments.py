@@ -12,15 +12,18 @@ import sympy as sp
 
 from blrgen.algebra.binomial import COUNT, binomial_mean
 from blrgen.algebra.components import Component, head, total, varies
+from blrgen.algebra.partial import NoDerivative
+from blrgen.algebra.ring import Ring, gradient
 from blrgen.algebra.woodbury import lowest
 from blrgen.core import Family
-from blrgen.errors import UserError
-from blrgen.geometry.integrate.components import Separated, opened, separate
+from blrgen.errors import InternalError, UserError
+from blrgen.geometry.integrate.components import Separated, integrate, opened, separate
+from blrgen.geometry.integrate.problem import Problem, exponent_of
 
 Expr = Any
 
 
-def expected(family: Family, f: Expr, mean: tuple[Expr, ...]) -> Expr:
+def expected(family: Family, f: Expr, mean: tuple[Expr, ...], ring: Ring) -> Expr:
     """E_q[f] as a function of λ, for f = c + Σ_k g(x_k); refused where there is no closed form."""
     f = sp.expand(opened(f), log=False)
     separated = separate(f, family.variable)
@@ -29,6 +32,8 @@ def expected(family: Family, f: Expr, mean: tuple[Expr, ...]) -> Expr:
         found = _affine(family, separated, mean)
         if found is None and family.support.kind in ("one-hot", "counts"):
             found = _by_component(family, separated, mean)
+        if found is None:
+            found = _by_source(family, f, ring)
     if found is None:
         raise UserError(
             f"E_q[{f}] of {family.name!r} has no closed form that blrgen can find",
@@ -62,6 +67,22 @@ def _summand(t: Expr) -> Expr | None:
     """f of a statistic Σ f(x_k)."""
     outer, inner = t.as_coeff_Mul()
     return outer * inner.args[0] if isinstance(inner, total) else None
+
+
+def _by_source(family: Family, f: Expr, ring: Ring) -> Expr | None:
+    """∂_s log ∫ exp(exponent + s f) at s = 0, where a rule integrates it."""
+    source = sp.Dummy("s", real=True)
+    exponent = sp.expand(exponent_of(family, ring) + source * f, log=False)
+    found = integrate(
+        Problem(family, exponent, family.variable, family.support, ring, source=source)
+    )
+    if found is None:
+        return None
+    try:
+        slope = gradient(found.log_partition, source).subs(source, 0)
+    except (NoDerivative, InternalError):
+        return None
+    return None if slope.has(sp.nan, sp.zoo, sp.oo) else ring.tidy(slope)
 
 
 def _by_component(family: Family, s: Separated, mean: tuple[Expr, ...]) -> Expr | None:

@@ -6,6 +6,7 @@ the quotient of two sums over the windows, taken relative to the highest peak.
 
 from __future__ import annotations
 
+from blrgen.emit import tails
 from blrgen.emit.kernels import shortened
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, literal
 from blrgen.emit.special.helper import JITTED, QUIET
@@ -62,8 +63,10 @@ def texts(
     for k, inverse in enumerate(inverses, start=1):
         made[f"quantile {k}"] = _quantile(f"_quantile_{k}", inverse, names(inverse), target)
     for d in known:
-        if d.integers and d in inverses:
-            made[f"bulk {names(d)[0]}"] = _bulk(d, names(d)[0], target)
+        if d.integers:
+            name, given = names(d)[0], _given(target, "start")
+            made[f"bulk {name}"] = _bulk(d, name, target)
+            made[f"place {name}"] = tails.place(name, d.first, _where(target), **given)
         for k, name in enumerate(names(d)):
             made[f"window {name}"] = _window(d, name, target)
             made[f"weight {name}"] = _weight(d, k, name, target)
@@ -303,7 +306,7 @@ def _body(e: Expectation, names: list[str], target: str) -> list[str]:
         rows.append("        mass += w")
         rows += [_taken(f"sum_{j}", f"w * f_{j}", target) for j in range(count)]
     if e.density.integers:
-        rows += _resolved(names[0], p, target)
+        rows += _beyond(e, names[0], count, target)
     if not count:
         return [*rows, "    return peak + np.log(mass)"]
     if len(e.integrands[0]) == 1:
@@ -317,20 +320,52 @@ def _body(e: Expectation, names: list[str], target: str) -> list[str]:
         for j, f in enumerate(integrands[k]):
             rows += _value(f"f_{j}", f, target, 8)
         rows.append(_taken("product", f"w * {term}", target))
+    if e.density.integers:
+
+        def inner() -> list[str]:
+            return [*_integrands(e, 0, target), _taken("spread", f"w * {term}", target)]
+
+        summed = tails.loops(names[0], p, e.density.first, inner)
+        rows += ["    if " + _any(target) + ":", "        spread = real(0)", *summed]
+        rows.append(f"        product = {_where(target)}(blind, spread, product)")
+        rows = [row.replace("{where}", _where(target)) for row in rows]
     return [*rows, "    return product / mass"]
 
 
-def _resolved(name: str, p: str, target: str) -> list[str]:
-    """No number where steps over many integers do not see the weight.
+def _beyond(e: Expectation, name: str, count: int, target: str) -> list[str]:
+    """The sums where equal steps do not see the weight."""
+    d, where = e.density, _where(target)
+    p = ", ".join(d.parameters)
+    sums = ["far", *(f"far_{k}" for k in range(count))]
 
-    Equal steps are right inside a hill that is wide beside them; not where the weight is a
-    few steps wide, and not where the first integer still has some.
-    """
-    return [
-        f"    edge = np.exp(_log_weight_{name}(low_{name}, {p}) - peak)",
-        "    blind = (step > real(1)) & ((mass < real(8) * step) | (edge > real(1e-12)))",
-        f"    mass = {_where(target)}(blind, real(np.nan), mass)",
+    def inner() -> list[str]:
+        taken = [_taken(f"far_{j}", f"w * f_{j}", target) for j in range(count)]
+        return [*_integrands(e, 0, target), "        far += w", *taken]
+
+    def first() -> list[str]:
+        return [*inner(), *(row[4:] for row in tails.watched())]
+
+    rows = [*tails.blind(name, p, _any(target)), *tails.start(name, p, d.first, where)]
+    zeros = ", ".join(["at * real(0)"] * (len(sums) + 2))
+    rows.append(f"        {', '.join(sums)}, twist, rest = {zeros}")
+    rows += tails.loops(name, p, d.first, first)
+    rows += tails.unresolved(name, p, where)
+    rows += [
+        f"        {old} = {where}(blind, {new}, {old})"
+        for new, old in zip(
+            [*sums, "top"], ["mass", *(f"sum_{k}" for k in range(count)), "peak"], strict=True
+        )
     ]
+    return [row.replace("{where}", where) for row in rows]
+
+
+def _any(target: str) -> str:
+    return "blind" if target == "numba" else "np.any(blind)"
+
+
+def _integrands(e: Expectation, piece: int, target: str) -> list[str]:
+    functions = dict.fromkeys(e.integrands[piece])
+    return [row for j, f in enumerate(functions) for row in _value(f"f_{j}", f, target, 8)]
 
 
 def _value(name: str, f: n.Node, target: str, indent: int) -> list[str]:

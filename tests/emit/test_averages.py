@@ -196,16 +196,66 @@ def test_a_family_without_a_closed_form_is_generated_run_and_proved(
     assert not np.array_equal(params, [0.3, -0.2])
 
 
-@pytest.mark.parametrize("natural", [-3.0, -1.5])
-def test_steps_that_do_not_see_a_heavy_tail_give_no_number(tmp_path: Path, natural: float) -> None:
-    path = tmp_path / "zeta.toml"
+def tail(tmp_path: Path, support: str, statistic: str, base: str = "1") -> Any:
+    path = tmp_path / "tail.toml"
     path.write_text(
-        'name = "z"\nvariable = "k"\nsupport = "integers >= 1"\nstatistics = ["log(k)"]\n'
-        'base_measure = "1"\n[natural]\neta = "(-oo, -1)"\n'
+        f'name = "z"\nvariable = "k"\nsupport = "{support}"\nstatistics = ["{statistic}"]\n'
+        f'base_measure = "{base}"\n[natural]\neta = "(-oo, 0)"\n'
     )
-    family = read_family(path)
-    made = expectation("expectation_1", family, family.statistics, "E")
-    space: dict[str, Any] = {}
-    text = "\n".join(averages.texts((made,), "numpy"))
-    exec(f"from __future__ import annotations\nimport numpy as np\n{text}", space)
-    assert np.isnan(space["_expectation_1"](np.array([natural]))).all()
+    return read_family(str(path))
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_heavy_tails(tmp_path: Path, target: str) -> None:
+    """E[log k] = −ζ'(s)/ζ(s) and its variance where k has the weight k^−s."""
+    mp = pytest.importorskip("mpmath")
+    f = tail(tmp_path, "integers >= 1", "log(k)")
+    t = f.statistics[0]
+    mean, variance = emitted(f, (t,), target), emitted(f, (t, t), target)
+    for s in (3.0, 1.5, 1.05):
+        point = np.array([-s]) if target == "numpy" else -s
+        a, b, c = (mp.zeta(mp.mpf(s), derivative=k) for k in range(3))
+        assert np.ravel(mean(point))[0] == pytest.approx(float(-b / a), rel=1e-12)
+        wanted = float(c / a - (b / a) ** 2)
+        assert np.ravel(variance(point))[0] == pytest.approx(wanted, rel=2e-12)
+    single = np.array([-1.5], np.float32) if target == "numpy" else np.float32(-1.5)
+    a, b = (float(mp.zeta(1.5, derivative=k)) for k in range(2))
+    assert np.ravel(mean(single))[0] == pytest.approx(-b / a, rel=1e-5)
+
+
+@pytest.mark.parametrize("natural", [-0.1, -1e-3, -1e-6])
+def test_one_sided_laws(tmp_path: Path, natural: float) -> None:
+    f = tail(tmp_path, "integers >= 0", "k")
+    k = f.variable
+    point = np.array([natural])
+    wanted = 1 / np.expm1(-natural)
+    assert emitted(f, (k,))(point)[0] == pytest.approx(wanted, rel=1e-13)
+    assert emitted(f, (k, k))(point)[0] == pytest.approx(wanted * (1 + wanted), rel=1e-12)
+
+
+def test_heavy_tails_on_both_sides(tmp_path: Path) -> None:
+    """Weight 1/(1 + k²): its sum is π coth π, that of its square (π coth π + π²/sinh² π)/2."""
+    f = tail(tmp_path, "integers", "log(1 + k**2)")
+    x = np.pi
+    total = x / np.tanh(x)
+    square = (x / np.tanh(x) + x**2 / np.sinh(x) ** 2) / 2
+    found = emitted(f, (1 / (1 + f.variable**2),))(np.array([-1.0]))[0]
+    assert found == pytest.approx(square / total, rel=1e-12)
+
+
+def test_a_peak_away_from_the_first_integer(tmp_path: Path) -> None:
+    f = tail(tmp_path, "integers >= 1", "log(1 + (k - 5000)**2)", "1/k")
+    k = np.arange(1, 4_000_001.0)
+    w = (1 + (k - 5000) ** 2) ** -2.0 / k
+    found = emitted(f, (1 / f.variable,))(np.array([-2.0]))[0]
+    assert found == pytest.approx(np.sum(w / k) / np.sum(w), rel=1e-11)
+
+
+def test_no_number_where_the_type_ends_before_the_tail(tmp_path: Path) -> None:
+    f = tail(tmp_path, "integers >= 1", "log(k)")
+    assert np.isnan(emitted(f, f.statistics)(np.array([-1.001]))).all()
+
+
+def test_no_number_for_irregular_terms(tmp_path: Path) -> None:
+    f = tail(tmp_path, "integers >= 1", "log(k)", "2 + cos(3*k)")
+    assert np.isnan(emitted(f, f.statistics)(np.array([-2.0]))).all()

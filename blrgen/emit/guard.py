@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from blrgen.emit.elementwise import ElementwiseWriter
 
 _CHOSEN = "        chosen = slice(only, None if only is None else only + 1)\n"
+_UNKNOWN = (
+    "            if unknown:",
+    "                raise ValueError(",
+    '                    f"no number for some of {outside} elements: an average without a closed "',
+    '                    "form could not be computed there, or an input is no number; "',
+    '                    "nothing has been changed"',
+    "                )",
+)
 
 
 def guarded(
@@ -62,13 +70,19 @@ def after_step(writer: ElementwiseWriter) -> list[str]:
     advice = f"a smaller {rates[0]} helps" if rates else "the inputs ask for too much"
     if writer.program.halved:
         advice = "no smaller rho helps"
+    unknown = []
+    if writer.program.expectations:  # which are nan where their sums are not to be trusted
+        every = f"arrays in ({held}{comma}) for x in arrays"
+        unknown = [f"            unknown = any(np.isnan(x).any() for {every})"]
     return [
         "        outside = self._outside()",
         "        if outside:",
+        *unknown,
         f"            for arrays, kept in zip(({held}{comma}), before, strict=True):",
         "                for array, old in zip(arrays, kept, strict=True):",
         "                    array[:] = old",
         *(f"            self.{v.name} = {v.name}_before" for v in own),
+        *(_UNKNOWN if unknown else ()),
         "            raise ValueError(",
         f'                f"the step leaves the domain of {names} at {{outside}} elements; "',
         f'                "nothing has been changed; {advice}"',

@@ -259,3 +259,14 @@ def test_no_number_where_the_type_ends_before_the_tail(tmp_path: Path) -> None:
 def test_no_number_for_irregular_terms(tmp_path: Path) -> None:
     f = tail(tmp_path, "integers >= 1", "log(k)", "2 + cos(3*k)")
     assert np.isnan(emitted(f, f.statistics)(np.array([-2.0]))).all()
+
+
+def test_a_step_without_an_average_says_so(tmp_path: Path) -> None:
+    tail(tmp_path, "integers >= 1", "log(k)")
+    text = (tmp_path / "tail.toml").read_text().replace("(-oo, 0)", "(-oo, -1)")
+    (tmp_path / "tail.toml").write_text(text)
+    rule = blrgen.derive(str(tmp_path / "tail.toml")).compile("numpy")
+    params = np.array([-1.001, -3.0])
+    with pytest.raises(ValueError, match="average without a closed form could not be computed"):
+        rule(params, rho=0.01).step(np.array([0.1, 0.1]))
+    assert params.tolist() == [-1.001, -3.0]

@@ -22,6 +22,7 @@ from blrgen.expect.gaps import gaps_of
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.rule.arrange import arrange
 from blrgen.rule.by_inputs import by_inputs
+from blrgen.rule.change import with_changes
 from blrgen.rule.data import data_quantities, with_hyperparameters
 from blrgen.rule.divisors import divisors, spelled
 from blrgen.rule.gather import gathered
@@ -49,6 +50,8 @@ def exact_derivation(
         exact = exact_rule(geometry, expectation)
         if geometry.ring.elementwise or geometry.ring.components:
             expectation, exact = _collected(expectation, exact)
+        if geometry.ring.elementwise:
+            exact = with_changes(exact, geometry.ring, *_symbols(geometry, expectation))
     except NoRoute:
         raise
     except InternalError as e:
@@ -96,6 +99,15 @@ def _collected(expectation: Expectation, exact: ExactRule) -> tuple[Expectation,
             working_next=tuple((x, step(value)) for x, value in exact.working_next),
         ),
     )
+
+
+def _symbols(geometry: Geometry, expectation: Expectation) -> tuple[list[Expr], set[str]]:
+    """What the loss is asked for, and every name that the rule has."""
+    family = geometry.family
+    inputs = [p.symbol for p in expectation.probes]
+    own = (p.symbol for p in (*family.natural, *family.working, *family.fixed))
+    names = {s.name for s in (*own, *inputs, *(s for s, _ in expectation.metric), RHO)}
+    return inputs, names
 
 
 def _roles(geometry: Geometry, expectation: Expectation) -> tuple[tuple[str, Any], ...]:
@@ -170,16 +182,19 @@ def _updates(
     values = [value for _, value in exact.working_next]
     shared = "divisor that the terms of F⁻¹ share"
     if not isinstance(geometry.ring, Matrix):
-        named = divisors(geometry.ring, values, taken)
+        named = divisors(geometry.ring, [*values, *(c for _, c in exact.changes)], taken)
         spelling = spelled(named, taken)
         made = [Assignment(s.name, divisor) for s, divisor in spelling]
-        made += [
-            Assignment(f"{x.name}_next", arrange(value.xreplace(named), [RHO]))
-            for x, value in exact.working_next
-        ]
         letters = [
             Quantity(s.name, "intermediate", geometry.ring.rank(s), s, shared) for s, _ in spelling
         ]
+        changes = dict(exact.changes)
+        for x, value in exact.working_next:
+            for s in (s for s in changes if value == x + s):
+                made.append(Assignment(s.name, arrange(changes[s].xreplace(named), [RHO])))
+                said = f"change of {x.name}"
+                letters.append(Quantity(s.name, "intermediate", geometry.ring.rank(s), s, said))
+            made.append(Assignment(f"{x.name}_next", arrange(value.xreplace(named), [RHO])))
         return made, letters
     taken = taken | {f"{x.name}_next" for x, _ in exact.working_next}
     gaps = gaps_of(geometry.family)

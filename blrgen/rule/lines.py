@@ -297,7 +297,8 @@ def _rule_lines(
                 "λ⁺ carried to the working parameters through the chart, ψ⁺ = ψ(λ⁺)"
                 if exact.carried
                 else "solved for the new parameters one after the other"
-                + (f"; {_which(exact)} removes {gone} from {_later(exact)}" if gone else ""),
+                + (f"; {_which(exact)} removes {gone} from {_later(exact)}" if gone else "")
+                + "".join(f"; {_plain(s)} = {_changed(exact, s)}" for s, _ in exact.changes),
                 "working",
                 notation=notation,
             )
@@ -312,6 +313,12 @@ def _case_of(expectation: Expectation) -> str:
         "span": "; the second expectation is linear in μ",
         "open": "; both expectations are taken together, by the caller",
     }.get(case, "")
+
+
+def _changed(exact: ExactRule, letter: Expr) -> str:
+    """m⁺ − m, what a letter stands for."""
+    (x,) = (x for x, value in exact.working_next if value == x + letter)
+    return f"{_plain(x)}⁺ − {_plain(x)}"
 
 
 def _which(exact: ExactRule) -> str:

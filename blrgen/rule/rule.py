@@ -36,6 +36,7 @@ class ExactRule:
     natural_next: Element  # λ⁺
     working_next: tuple[tuple[Expr, Expr], ...]  # (x, x⁺) in execution order: ψ, or λ then ψ
     carried: str = ""  # why the step is taken in λ and carried to ψ; empty when solved for ψ⁺
+    changes: tuple[tuple[Expr, Expr], ...] = ()  # letters of x⁺ − x, each before its x⁺
 
 
 def next_of(x: Expr, ring: Ring) -> Expr:

@@ -26,9 +26,8 @@ from blrgen.numeric.nodes import has_nodes
 from blrgen.read.family import list_families, read_family
 from blrgen.rule.expand import expanded
 
-LOST = {"normal-gamma"}  # b⁺ holds κ(m − m⁺)²/2 as a difference of κm²/2 and κ⁺m⁺²/2
 SCALAR = [
-    pytest.param(name, marks=[pytest.mark.xfail(strict=True)] if name in LOST else [])
+    name
     for name in list_families()
     if (f := read_family(name)).elementwise and f.components is None
 ]  # fmt: skip

@@ -171,7 +171,7 @@ def test_the_page_has_every_function() -> None:
 def test_every_template_belongs_to_a_helper() -> None:
     folder = data_dir("templates") / "special"
     used = {known(name).template for name in [*NAMES, *BUILDERS]}
-    used |= {"log_weight", "window", "expectation", "quantile", "bulk", "between"}  # of densities
+    used |= {"log_weight", "window", "expectation", "quantile", "bulk", "between", "place"}
     used |= {"binomial_mean"}
     assert {f"{name}.py.jinja" for name in used} == {p.name for p in folder.iterdir()}
 

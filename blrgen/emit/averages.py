@@ -7,8 +7,8 @@ the quotient of two sums over the windows, taken relative to the highest peak.
 from __future__ import annotations
 
 from blrgen.emit import tails
-from blrgen.emit.kernels import shortened
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, literal
+from blrgen.emit.shorten import shortened
 from blrgen.emit.special.helper import JITTED, QUIET
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment

@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from blrgen.emit.kernels import Kernel, shortened
+from blrgen.emit.kernels import Kernel
 from blrgen.emit.plan import phase_of
 from blrgen.emit.printers import ElementPrinter, PythonPrinter
+from blrgen.emit.shorten import shortened
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call
 from blrgen.program import nodes as n

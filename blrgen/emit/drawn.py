@@ -17,8 +17,8 @@ import sympy as sp
 from blrgen.algebra.components import Component, Head, size_of, total
 from blrgen.algebra.ranks import T, logdet, shape_of, trace
 from blrgen.algebra.words import normal
-from blrgen.emit.kernels import shortened
 from blrgen.emit.printers import ArrayPrinter
+from blrgen.emit.shorten import shortened
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call
 from blrgen.errors import InternalError, UserError

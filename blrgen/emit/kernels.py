@@ -7,9 +7,10 @@ from fractions import Fraction
 
 from blrgen.emit.plan import array_names, phase_of, scalar_names
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, literal
+from blrgen.emit.shorten import shortened
 from blrgen.emit.special.helper import QUIET
 from blrgen.emit.templates import fill
-from blrgen.emit.text import WIDTH, assignment, call
+from blrgen.emit.text import assignment, call
 from blrgen.program import nodes as n
 from blrgen.program.naming import constant_name
 from blrgen.program.program import Program, fresh
@@ -149,44 +150,6 @@ def _body(
             value = printer(n.Sym(local))  # a local, or an input as it is
             rows.append(_store(k, target, value, index, indent))
     return "\n".join(rows)
-
-
-def shortened(
-    lines: list[tuple[str, n.Node]], printer: PythonPrinter, indent: int, taken: set[str]
-) -> list[tuple[str, n.Node]]:
-    """Lines that do not fit, with a divisor or another part as a local of its own."""
-    done: list[tuple[str, n.Node]] = []
-    waiting = list(lines)
-    while waiting:
-        name, expr = waiting.pop(0)
-        room = WIDTH - indent - len(name) - len(" = [i]")
-        part = _part_to_name(expr, printer, room) if len(printer(expr)) > room else None
-        if part is None:
-            done.append((name, expr))
-            continue
-        own = fresh("divisor" if _divides(expr, part) else "part", taken)
-        taken.add(own)
-        waiting[:0] = [(own, part), (name, _replaced(expr, part, own))]
-    return done
-
-
-def _replaced(expr: n.Node, part: n.Node, name: str) -> n.Node:
-    return n.Sym(name) if expr == part else expr.rebuilt(lambda c: _replaced(c, part, name))
-
-
-def _divides(expr: n.Node, part: n.Node) -> bool:
-    return any(isinstance(x, n.Div) and x.bottom == part for x in n.walk(expr))
-
-
-def _part_to_name(expr: n.Node, printer: PythonPrinter, room: int) -> n.Node | None:
-    """The smallest part without which the line fits, a divisor if one does; else the largest."""
-    parts = [x for x in n.walk(expr) if x != expr and n.size(x) > 3]
-    parts = [x for x in parts if not isinstance(x, n.Neg | n.Compare)]
-    enough = [x for x in parts if len(printer(_replaced(expr, x, "divisor"))) <= room]
-    divisors = [x for x in enough if _divides(expr, x)]
-    if divisors or enough:
-        return min(divisors or enough, key=n.size)
-    return max(parts, key=n.size, default=None)
 
 
 def _store(k: Kernel, target: str, value: str, index: str, indent: int) -> str:

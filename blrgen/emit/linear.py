@@ -20,11 +20,11 @@ from blrgen.emit.common import (
     wants_gaussian,
 )
 from blrgen.emit.extents import Extent, LinearPrinter, extent_text, extents
-from blrgen.emit.kernels import shortened
 from blrgen.emit.linear_guard import before_step, before_writing, sizes_in_ends
 from blrgen.emit.linear_parts import constructor_arguments, first_rows, inputs_checked
 from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
 from blrgen.emit.sampler import sample_method
+from blrgen.emit.shorten import shortened
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call, indented
 from blrgen.emit.trial import HALVINGS

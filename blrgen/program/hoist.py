@@ -33,6 +33,7 @@ class _Hoister:
         self.scalars = list(phase.scalars)
         self.body: list[Statement] = []
         self.late: set[str] = set()  # numbers made from whole arrays
+        self.known: dict[n.Node, bool] = {}  # whether a tree is a number
 
     def phase(self) -> Phase:
         for s in self.before.body:
@@ -59,10 +60,12 @@ class _Hoister:
         self.body.append(s)
 
     def is_scalar(self, node: n.Node) -> bool:
-        banned = (*n.MATRIX_NODES, *n.OVER_COMPONENTS, n.Identity)
-        if any(isinstance(x, banned) for x in n.walk(node)):
-            return False
-        return all(name in self.scalar_names for name in n.names(node))
+        """Whether it is made of numbers alone; names are known before they are read."""
+        if node not in self.known:
+            banned = isinstance(node, (*n.MATRIX_NODES, *n.OVER_COMPONENTS, n.Identity))
+            own = not isinstance(node, n.Sym) or node.name in self.scalar_names
+            self.known[node] = own and not banned and all(map(self.is_scalar, node.children))
+        return self.known[node]
 
     def named(self, node: n.Node) -> n.Node:
         """The scalar expression under a name of its own; a leaf stays."""

@@ -42,7 +42,12 @@ class Printer:
         return node.name, ATOM
 
     def print_Add(self, node: n.Add) -> tuple[str, int]:
-        return " + ".join(self.at(a, SUM) for a in node.args), SUM
+        first, *rest = node.args
+        parts = [self.at(first, SUM)]
+        for a in rest:  # a + (−b) is a − b
+            off = isinstance(a, n.Neg)
+            parts.append(f" - {self.at(a.arg, PRODUCT)}" if off else f" + {self.at(a, SUM)}")
+        return "".join(parts), SUM
 
     def print_Sub(self, node: n.Sub) -> tuple[str, int]:
         return f"{self.at(node.left, SUM)} - {self.at(node.right, PRODUCT)}", SUM

@@ -45,6 +45,7 @@ _CALLS = {
     "cos": "cos", "atanh": "atanh", "Abs": "abs", "sign": "sign", "Max": "max", "Min": "min",
     "floor": "floor", "log1p": "log1p", "expm1": "expm1",
 }  # fmt: skip
+MOST_DEEP = 8  # differences inside one another; more terms taken off are one flat sum
 _RELATIONS = {
     "StrictLessThan": "<", "LessThan": "<=", "StrictGreaterThan": ">", "GreaterThan": ">=",
     "Equality": "==", "Unequality": "!=",
@@ -422,6 +423,8 @@ class Lowering(MatrixLowering, AverageLowering):
         minus = [self.visit(-a) for a in terms if is_negative(a)]
         if not plus:
             return n.neg(n.add(*minus))
+        if len(minus) > MOST_DEEP:
+            return n.add(*plus, *map(n.neg, minus))
         result = n.add(*plus)
         for term in minus:
             result = n.Sub(result, term)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TypeGuard
 
 from blrgen.program import nodes as n
-from blrgen.program.program import fresh
+from blrgen.program.program import fresh, numbered
 
 LONGEST = 32
 _NUMBERS = {
@@ -48,10 +48,7 @@ def name_for(node: n.Node, taken: set[str]) -> str:
     words = describe(node)
     if words is not None:
         return fresh(words, taken)
-    k = 1
-    while f"k{k}" in taken:
-        k += 1
-    return f"k{k}"
+    return numbered("k", 1, taken)
 
 
 def _named(node: n.Node) -> TypeGuard[n.Sym]:
@@ -69,10 +66,12 @@ def _words(node: n.Node) -> str | None:
         return "trace" if isinstance(node, n.Trace) else "product"
     if isinstance(node, n.Solve) and isinstance(node.right, n.Identity):
         return f"{node.arg.name.removesuffix('_factor')}_inverse" if _named(node.arg) else None
-    parts = [_words(c) for c in node.children]
-    if any(p is None for p in parts):
-        return None
-    known = [p for p in parts if p is not None]
+    known: list[str] = []
+    for c in node.children:
+        part = _words(c)
+        if part is None or len(part) > LONGEST:
+            return None
+        known.append(part)
     if isinstance(node, n.Add):
         return "_plus_".join(known)
     if isinstance(node, n.Sub):

@@ -7,8 +7,9 @@ Every node lists its children in `children` and can be rebuilt from new ones wit
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 # Functions of one argument, and of two or more, that every target can print.
 UNARY = (
@@ -22,29 +23,79 @@ COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 @dataclass(frozen=True)
 class Node:
-    """An expression."""
+    """An expression; what is computed from its parts is computed once and kept.
+
+    Nodes are equal when their classes and fields are.  Two that differ are told apart by
+    their hashes, which each node remembers, so that comparing and looking up a tree does not
+    walk it.
+    """
+
+    def __init_subclass__(cls) -> None:
+        """Keep a dataclass from writing its own, which would walk the tree every time."""
+        super().__init_subclass__()
+        cls.__eq__ = Node.__eq__  # type: ignore[method-assign]
+        cls.__hash__ = Node.__hash__  # type: ignore[method-assign]
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Node) or type(self) is not type(other):
+            return NotImplemented
+        return self._hash == other._hash and self._fields == other._fields
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Node], tuple[object, ...]]:
+        return type(self), self._fields  # what is remembered holds in one process only
 
     @property
+    def _fields(self) -> tuple[object, ...]:
+        own: tuple[str, ...] = self.__match_args__
+        return tuple(getattr(self, name) for name in own)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((type(self).__name__, self._fields))
+
+    @cached_property
     def children(self) -> tuple[Node, ...]:
         found: list[Node] = []
-        for f in fields(self):
-            value = getattr(self, f.name)
+        for value in self._fields:
             if isinstance(value, Node):
                 found.append(value)
             elif isinstance(value, tuple):
                 found += [v for v in value if isinstance(v, Node)]
         return tuple(found)
 
+    @cached_property
+    def weight(self) -> int:
+        """How many nodes the tree has."""
+        return 1 + sum(c.weight for c in self.children)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names the tree reads, each once, in order of first use."""
+        return tuple(dict.fromkeys(x for c in self.children for x in c.names))
+
     def rebuilt(self, change: Callable[[Node], Node]) -> Node:
-        """The same node with `change` applied to each child."""
-        new: dict[str, object] = {}
-        for f in fields(self):
-            value = getattr(self, f.name)
+        """The node with `change` applied to each child; itself where no child changes."""
+        if not self.children:
+            return self
+        new = iter([change(c) for c in self.children])
+        made: list[object] = []
+        same = True
+        for value in self._fields:
             if isinstance(value, Node):
-                new[f.name] = change(value)
+                made.append(next(new))
+                same = same and made[-1] is value
             elif isinstance(value, tuple) and value and isinstance(value[0], Node):
-                new[f.name] = tuple(change(v) for v in value)
-        return replace(self, **new) if new else self
+                parts = tuple(next(new) for _ in value)
+                same = same and all(a is b for a, b in zip(parts, value, strict=True))
+                made.append(parts)
+            else:
+                made.append(value)
+        return self if same else type(self)(*made)
 
 
 @dataclass(frozen=True)
@@ -70,6 +121,10 @@ class Sym(Node):
     """A variable of the program or an earlier statement's result."""
 
     name: str
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return (self.name,)
 
 
 @dataclass(frozen=True)
@@ -270,14 +325,19 @@ OVER_COMPONENTS = (Total, LogTotal, Count)  # numbers made from a whole array
 
 def walk(node: Node) -> Iterator[Node]:
     """Every node of the tree, children before parents."""
-    for child in node.children:
-        yield from walk(child)
-    yield node
+    todo = [(node, False)]
+    while todo:
+        at, opened = todo.pop()
+        if opened or not at.children:
+            yield at
+            continue
+        todo.append((at, True))
+        todo += [(c, False) for c in reversed(at.children)]
 
 
 def names(node: Node) -> tuple[str, ...]:
     """The names the tree reads, each once, in order of first use."""
-    return tuple(dict.fromkeys(n.name for n in walk(node) if isinstance(n, Sym)))
+    return node.names
 
 
 def transform(node: Node, change: Callable[[Node], Node]) -> Node:
@@ -292,7 +352,7 @@ def substituted(node: Node, values: dict[str, Node]) -> Node:
 
 def size(node: Node) -> int:
     """How many nodes."""
-    return sum(1 for _ in walk(node))
+    return node.weight
 
 
 def add(*args: Node) -> Node:

@@ -8,6 +8,7 @@ so every statement reads old values of the states.
 from __future__ import annotations
 
 from dataclasses import replace
+from heapq import heappop, heappush
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
@@ -29,18 +30,27 @@ def order(program: Program) -> Program:
 
 
 def _sorted(statements: tuple[Statement, ...], known: set[str]) -> tuple[Statement, ...]:
-    """Sorted, with their names added to `known`."""
-    waiting = list(statements)
-    done: list[Statement] = []
-    while waiting:
-        ready = next((s for s in waiting if known.issuperset(n.names(s.expr))), None)
-        if ready is None:
-            s = waiting[0]
+    """Sorted, with their names added to `known`: always the first that can be computed."""
+    lacks = [{x for x in n.names(s.expr) if x not in known} for s in statements]
+    readers: dict[str, list[int]] = {}
+    for k, names in enumerate(lacks):
+        for x in sorted(names):
+            readers.setdefault(x, []).append(k)
+    ready = [k for k, names in enumerate(lacks) if not names]  # in order, so it is a heap
+    done: dict[int, Statement] = {}
+    while ready:
+        k = heappop(ready)
+        name = statements[k].name
+        if name in known:
+            raise InternalError(f"{name} is assigned twice")
+        known.add(name)
+        done[k] = statements[k]
+        for reader in readers.pop(name, ()):
+            lacks[reader].remove(name)
+            if not lacks[reader]:
+                heappush(ready, reader)
+    for k, s in enumerate(statements):
+        if k not in done:
             lacking = [x for x in n.names(s.expr) if x not in known]
             raise InternalError(f"{s.name} needs {', '.join(lacking)}, computed nowhere before it")
-        waiting.remove(ready)
-        if ready.name in known:
-            raise InternalError(f"{ready.name} is assigned twice")
-        known.add(ready.name)
-        done.append(ready)
-    return tuple(done)
+    return tuple(done.values())

@@ -145,10 +145,19 @@ class Program:
 
 
 def fresh(name: str, taken: set[str]) -> str:
-    """`name`, or the first of name_2, name_3, … that is not taken."""
-    if name not in taken:
-        return name
-    k = 2
-    while f"{name}_{k}" in taken:
-        k += 1
-    return f"{name}_{k}"
+    """`name`, or the next of name_2, name_3, … after those that are taken."""
+    return name if name not in taken else numbered(f"{name}_", 2, taken)
+
+
+def numbered(stem: str, first: int, taken: set[str]) -> str:
+    """The stem with the next number after those that are taken, found by bisection."""
+    if f"{stem}{first}" not in taken:
+        return f"{stem}{first}"
+    step = 1
+    while f"{stem}{first + step}" in taken:
+        step *= 2
+    low, high = first + step // 2, first + step  # taken, free
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if f"{stem}{middle}" in taken else (low, middle)
+    return f"{stem}{high}"

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from blrgen.program import nodes as n
 from blrgen.program.naming import describe
-from blrgen.program.program import Phase, Program, Statement
+from blrgen.program.program import Phase, Program, Statement, numbered
 from blrgen.program.types import SCALAR
 
 LONGEST = 12  # letters of what is added up, in a name
@@ -58,11 +58,9 @@ def _phase(phase: Phase, taken: set[str]) -> Phase:
 
 def _free(name: str, taken: set[str]) -> str:
     """The name, or the next number at its end."""
-    stem = name.rstrip("0123456789").removesuffix("_")
-    k = 2
-    while name in taken:
-        name, k = f"{stem}_{k}", k + 1
-    return name
+    if name not in taken:
+        return name
+    return numbered(f"{name.rstrip('0123456789').removesuffix('_')}_", 2, taken)
 
 
 def _name(node: n.Node) -> str:
@@ -77,11 +75,13 @@ def _name(node: n.Node) -> str:
 
 def over_components(statements: Iterable[Statement]) -> tuple[str, ...]:
     """Names of numbers that are made from a whole array, directly or through others."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     for s in statements:
+        if s.type != SCALAR:
+            continue
         direct = any(isinstance(x, n.OVER_COMPONENTS) for x in n.walk(s.expr))
-        if s.type == SCALAR and (direct or any(x in found for x in n.names(s.expr))):
-            found.append(s.name)
+        if direct or any(x in found for x in n.names(s.expr)):
+            found[s.name] = None
     return tuple(found)
 
 

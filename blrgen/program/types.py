@@ -59,8 +59,24 @@ def matrix(rows: str, columns: str) -> Type:
 Scope = Mapping[str, Type]
 
 
+class Memory(dict[str, Type]):
+    """A scope that remembers the type of every tree; names may be added, never changed."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__(scope)
+        self.known: dict[n.Node, Type] = {}
+
+
 def infer(node: n.Node, scope: Scope) -> Type:
     """The type of an expression in which `scope` gives every symbol's."""
+    if not isinstance(scope, Memory):
+        return _infer(node, scope)
+    if node not in scope.known:
+        scope.known[node] = _infer(node, scope)
+    return scope.known[node]
+
+
+def _infer(node: n.Node, scope: Scope) -> Type:
     if isinstance(node, n.Sym):
         if node.name not in scope:
             raise TypeMismatch(f"unknown name {node.name!r}; known: {', '.join(scope)}")

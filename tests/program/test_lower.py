@@ -108,3 +108,12 @@ def test_broken_rules_are_internal_errors() -> None:
         lower(rule(Assignment("y", x)))
     with pytest.raises(InternalError, match="without a state"):
         lower(Rule((), ()))
+
+
+def test_many_terms_taken_off_are_one_flat_sum() -> None:
+    """Differences inside one another would be as deep as the sum is long."""
+    names = {f"c{k}": SCALAR for k in range(300)}
+    node = Lowering(names).lower(-sp.Add(*[scalar(c) ** 2 for c in names]) + scalar("c0"))
+    printed = text(node)
+    assert printed.startswith("c0 - c0**2 - c1**2 - ") and "+" not in printed
+    assert max(len(x.children) for x in node.children) < 3

@@ -1,0 +1,80 @@
+"""One sweep gives what taking out the largest repeated tree again and again gives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blrgen.program import nodes as n
+from blrgen.program.cse import cse
+from blrgen.program.naming import name_for
+from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
+from blrgen.program.types import SCALAR, TRUTH, elementwise, infer
+
+D = elementwise()
+LEAVES = [n.Sym("x"), n.Sym("y"), n.Sym("a"), n.ONE, n.TWO]
+
+
+def _grown(inner: st.SearchStrategy[n.Node]) -> st.SearchStrategy[n.Node]:
+    pair = st.tuples(inner, inner)
+    return st.one_of(
+        pair.map(n.Add), pair.map(n.Mul), pair.map(lambda p: n.Sub(*p)),
+        pair.map(lambda p: n.Div(*p)), inner.map(n.Neg), inner.map(lambda x: n.Call("exp", (x,))),
+        pair.map(lambda p: n.Select(n.Compare("<", *p), *p)),
+    )  # fmt: skip
+
+
+TREES = st.recursive(st.sampled_from(LEAVES), _grown, max_leaves=10)
+
+
+def program(trees: list[n.Node]) -> Program:
+    variables = (*(Variable(v, "state", D) for v in "xy"), Variable("a", "hyper", SCALAR))
+    body = tuple(Statement(f"v{k}", e, D) for k, e in enumerate(trees))
+    return Program(variables, (Phase("update", (), body),), ELEMENTWISE)
+
+
+def one_after_the_other(p: Program) -> list[tuple[str, n.Node]]:
+    """The largest tree that stands twice is taken out first, until none is left."""
+    scope, taken = p.scope, set(p.scope)
+    body = list(p.phases[0].body)
+    while True:
+        counts = Counter(x for s in body for x in n.walk(s.expr))
+        worth = [
+            x
+            for x, times in counts.items()
+            if times > 1 and not isinstance(x, (*n.LEAVES, n.Neg, n.Compare))
+            and infer(x, scope) not in (TRUTH, SCALAR)
+        ]  # fmt: skip
+        if not worth:
+            return [(s.name, s.expr) for s in body]
+        tree = max(worth, key=n.size)
+        name = next((s.name for s in body if s.expr == tree), None)
+        if name is None:
+            name = name_for(tree, taken)
+            taken.add(name)
+            scope[name] = infer(tree, scope)
+            first = next(k for k, s in enumerate(body) if tree in n.walk(s.expr))
+            body.insert(first, Statement(name, tree, D))
+
+        def change(x: n.Node, tree: n.Node = tree, name: str = name) -> n.Node:
+            return n.Sym(name) if x == tree else x.rebuilt(lambda c: change(c))
+
+        body = [s if s.name == name else replace(s, expr=change(s.expr)) for s in body]
+
+
+@given(st.lists(TREES, min_size=1, max_size=4))
+def test_the_sweep_gives_the_same_statements(trees: list[n.Node]) -> None:
+    p = program(trees)
+    assert [(s.name, s.expr) for s in cse(p).phases[0].body] == one_after_the_other(p)
+
+
+def test_a_tree_inside_a_repeated_tree_is_counted_once() -> None:
+    inner = n.Call("exp", (n.Sym("x"),))
+    outer = n.Mul((inner, n.Sym("y")))
+    found = cse(program([n.Call("sin", (outer,)), n.Call("cos", (outer,))]))
+    assert [s.expr for s in found.phases[0].body] == [
+        outer, n.Call("sin", (n.Sym("exp_x_times_y"),)), n.Call("cos", (n.Sym("exp_x_times_y"),)),
+    ]  # fmt: skip

@@ -5,13 +5,15 @@
 #   make test       lint, then the whole test suite
 #   make lint       ruff and strict types
 #   make peers      the emitted optimizers against the public implementations, live
-#   make bench      how long the tool itself takes, as ratios
+#   make bench      what is emitted against public packages, hand-written kernels and memory
+#                   (BENCH=--quick: a minute; BENCH=--growth: cost against size)
+#   make bench-tool how long the tool itself takes, as ratios
 #   make generated  rebuild generated/
 #   make clean      remove environments and caches
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint peers bench generated clean
+.PHONY: help demo test lint peers bench bench-tool generated clean
 
 # The first of these that runs and is new enough; say `make PYTHON=/path/to/python3` to choose.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
@@ -19,6 +21,7 @@ PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
 	done)
 VENV := .venv
 PEERS := .venv-peers
+TIMED := .venv-bench
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check
 # An environment does not see packages from outside it.
@@ -27,7 +30,7 @@ unexport PYTHONPATH PYTHONHOME
 help:
 	@sed -n 's/^#   //p' Makefile
 
-$(VENV)/made $(PEERS)/made: %/made:
+$(VENV)/made $(PEERS)/made $(TIMED)/made: %/made:
 	@test -n "$(PYTHON)" || { echo "blrgen needs Python 3.11 or newer" >&2; exit 1; }
 	$(PYTHON) -m venv --clear $*
 	@touch $@
@@ -46,6 +49,12 @@ $(PEERS)/installed: pyproject.toml tests/peers/requirements.txt $(PEERS)/made
 	$(PEERS)/bin/python -m pip install $(PIP_FLAGS) torch==2.13.0
 	$(PEERS)/bin/python -m pip install $(PIP_FLAGS) -r tests/peers/requirements.txt
 	$(PEERS)/bin/python -m pip install $(PIP_FLAGS) -e .
+	@touch $@
+
+$(TIMED)/installed: pyproject.toml benchmarks/requirements.txt $(TIMED)/made
+	$(TIMED)/bin/python -m pip install $(PIP_FLAGS) torch==2.13.0
+	$(TIMED)/bin/python -m pip install $(PIP_FLAGS) -r benchmarks/requirements.txt
+	$(TIMED)/bin/python -m pip install $(PIP_FLAGS) -e .
 	@touch $@
 
 demo: $(VENV)/installed
@@ -67,12 +76,15 @@ test: lint
 peers: $(PEERS)/installed
 	$(PEERS)/bin/python tests/peers/live.py
 
-bench: $(VENV)/installed
+bench: $(TIMED)/installed
+	$(TIMED)/bin/blrgen bench $(BENCH)
+
+bench-tool: $(VENV)/installed
 	$(BIN)/python benchmarks/tool_speed.py
 
 generated: $(VENV)/installed
 	$(BIN)/python -m blrgen.emit.generated
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(TIMED) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,9 +1,10 @@
-"""Time emitted optimizers against the installed public ones, in one run.
+"""Time emitted code against public packages, hand-written kernels and memory, in one run.
 
-Each is stepped on the same gradients in turn, round after round, and the best
-round of each counts.  The emitted NumPy form is always there to compare with;
-torch, optax and ivon-opt where they are installed.  Large temporaries cost the public
-ones page faults; for their best, set GLIBC_TUNABLES as the note says.
+Without WHAT: everything, held to the goals; a table, and JSON and a picture in
+build/bench. Every case runs in turns with its peers in a process of its own with
+1 and with 2 threads, under a tuned allocator for all
+(GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184).
+The best round counts. Exit code 1 when a goal is missed.
 
   blrgen bench adam ivon --size 1000000
 """
@@ -11,40 +12,73 @@ ones page faults; for their best, set GLIBC_TUNABLES as the note says.
 from __future__ import annotations
 
 import argparse
-import os
 
 from blrgen.cli.output import note, result
 from blrgen.cli.parser import Parser
 from blrgen.errors import UserError
 
-# glibc gives large blocks back at once by default, so that every temporary faults its pages in
-TUNABLES = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184"
-SIZES = (10_000, 1_000_000)
+TYPE_CHECKING = False  # `typing` itself costs 5 ms
+if TYPE_CHECKING:
+    from blrgen.bench.suite import Settings
+
+OUT = "build/bench"
 
 
 def configure(parser: Parser) -> None:
-    """Recipes, --size and --rounds."""
-    parser.add_argument(
-        "what", nargs="*", metavar="WHAT", help="recipes; all with a peer if absent"
-    )
+    """What, how large, how long, and where to."""
+    parser.add_argument("what", nargs="*", metavar="WHAT", help="recipes, normals, signs")
     parser.add_argument("--size", action="append", default=[], metavar="N", help="may be repeated")
-    parser.add_argument("--rounds", default="7", metavar="N", help="%(default)s if absent")
+    parser.add_argument(
+        "--dtype", action="append", default=[], metavar="T", help="float32, float64"
+    )
+    parser.add_argument(
+        "--threads", action="append", default=[], metavar="N", help="1 and 2 if absent"
+    )
+    parser.add_argument("--rounds", default="", metavar="N", help="as time allows if absent")
+    parser.add_argument("--quick", action="store_true", help="small sizes, at most a minute")
+    parser.add_argument("--growth", action="store_true", help="cost against size instead")
+    parser.add_argument("--out", default="", metavar="DIR", help="JSON and pictures there")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure and print one line for each pair."""
-    sizes = [whole(s, "--size", 10**9) for s in options.size] or list(SIZES)
-    rounds = whole(options.rounds, "--rounds", 10_000)
-    from blrgen.bench import HEADINGS, lines, missing
+    """Measure, print the table, save it; 1 when a goal is missed."""
+    from blrgen.bench.cases import DTYPES
+    from blrgen.bench.machine import cpus
+    from blrgen.bench.peers import missing
+    from blrgen.bench.suite import Settings
 
+    threads = [whole(s, "--threads", len(cpus())) for s in options.threads]
+    settings = Settings(
+        what=tuple(options.what),
+        sizes=tuple(whole(s, "--size", 10**9) for s in options.size),
+        dtypes=tuple(_among(s, DTYPES, "--dtype") for s in options.dtype),
+        threads=tuple(dict.fromkeys(threads)) or tuple(x for x in (1, 2) if x <= len(cpus())),
+        quick=options.quick,
+    )
+    rounds = whole(options.rounds, "--rounds", 10_000) if options.rounds else 0
     for name in missing():
         note(f"{name} is not installed here")
-    if "GLIBC_TUNABLES" not in os.environ:
-        note(f"with large arrays, compare under GLIBC_TUNABLES={TUNABLES}")
+    if options.growth:
+        raise UserError("--growth is not there yet")
+    return _measured(settings, rounds, options.out or ("" if options.what else OUT))
+
+
+def _measured(settings: Settings, rounds: int, out: str) -> int:
+    from pathlib import Path
+
+    from blrgen.bench import report
+    from blrgen.bench.main import measure
+    from blrgen.cli.progress import Progress
     from blrgen.show.table import table
 
-    result(table(list(lines(options.what, sizes, rounds)), HEADINGS))
-    return 0
+    with Progress() as progress:
+        made = measure(settings, rounds, progress.say)
+    result(table([report.cells(r) for r in made.rows], report.HEADINGS))
+    result("\n" + report.summary(made.rows))
+    if out:
+        for path in made.save(Path(out)):
+            note(f"wrote {path}")
+    return 1 if report.failed(made.rows) else 0
 
 
 def whole(text: str, flag: str, largest: int) -> int:
@@ -55,3 +89,9 @@ def whole(text: str, flag: str, largest: int) -> int:
             f"{flag} {text!r} is not a whole number from 1 to {largest}", where="blrgen bench"
         )
     return number
+
+
+def _among(text: str, known: tuple[str, ...], flag: str) -> str:
+    if text not in known:
+        raise UserError(f"{flag} {text!r} is none of {', '.join(known)}", where="blrgen bench")
+    return text

@@ -33,7 +33,9 @@ def test_every_import_outside_the_standard_library_is_declared(root, project):
     import sys
 
     declared = names(project["project"]["dependencies"]) | {"mpmath"}  # mpmath: SymPy's own
-    optional = names(project["project"]["optional-dependencies"]["peers"]) | {"ivon"}  # ivon-opt
+    extras = project["project"]["optional-dependencies"]
+    optional = names(extras["peers"]) | names(extras["bench"])
+    optional |= {"ivon", "sklearn"}  # as ivon-opt and scikit-learn are imported
     in_a_checkout = {"blrgen/table.py": {"tests"}}  # the recorded trajectories, where there are any
     pattern = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
     for file in sorted((root / "blrgen").rglob("*.py")):
@@ -44,8 +46,10 @@ def test_every_import_outside_the_standard_library_is_declared(root, project):
 
 
 def test_torch_is_pinned_wherever_it_is_named(root, project):
-    named = [*project["project"]["optional-dependencies"]["peers"]]
-    named += (root / "tests/peers/requirements.txt").read_text().splitlines()
+    extras = project["project"]["optional-dependencies"]
+    named = [*extras["peers"], *extras["bench"]]
+    for file in ("tests/peers/requirements.txt", "benchmarks/requirements.txt"):
+        named += (root / file).read_text().splitlines()
     torch = [line for line in named if line.startswith("torch")]
     assert torch
     assert set(torch) == {"torch==2.13.0"}
@@ -59,7 +63,9 @@ def test_ci_runs_only_what_a_newcomer_can(root):
     assert lines == ["make test", "make peers"]
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "lint", "peers", "bench", "generated"])
+@pytest.mark.parametrize(
+    "target", ["demo", "test", "lint", "peers", "bench", "bench-tool", "generated"]
+)
 def test_make_targets_name_files_that_exist(root, target):
     outside_make = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     done = subprocess.run(

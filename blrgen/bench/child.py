@@ -1,0 +1,81 @@
+"""The process in which cases are measured: a request on standard input, a line a case.
+
+A case that raises is reported and the next begins; one that ends the process is found by
+the missing line, and the parent goes on behind it.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from blrgen.bench import machine
+from blrgen.bench.cases import Case
+from blrgen.bench.prepare import Timed
+from blrgen.bench.setup import Setup
+
+MAKES = 14  # arrays that a case holds at most, in units of one array of its size, by peers
+
+
+def experiments() -> dict[str, Callable[[Case, Timed], Setup]]:
+    """Every experiment of `cases.EXPERIMENTS`."""
+    from blrgen.bench import elementwise, many, matrices, noise, start
+
+    return {
+        "step": elementwise.step,
+        "update": elementwise.update,
+        "given": elementwise.given,
+        "flat": many.flat,
+        "list": many.listed,
+        "normals": noise.normals,
+        "signs": noise.signs,
+        "posv": matrices.posv,
+        "ridge": matrices.ridge,
+        "start": start.first_step,
+    }
+
+
+def measure(case: Case, timed: Timed, rounds: int, budget: float) -> dict[str, Any]:
+    """The times of one case, as they go into the JSON."""
+    from blrgen.bench.setup import joined
+    from blrgen.bench.timing import measured
+
+    needed = 3 * MAKES * case.size * (8 if case.dtype == "float64" else 4)
+    if case.experiment in ("step", "update", "given") and needed > machine.memory():
+        raise MemoryError("not enough memory for this size")
+    setup = experiments()[case.experiment](case, timed)
+    times = joined(measured(setup.steppers, rounds, budget))
+    return {
+        **case.as_dict(),
+        "elements": setup.elements,
+        "bytes": setup.bytes,
+        "times": {t: {"best": x.best, "median": x.median} for t, x in times.items()},
+    }
+
+
+def main() -> int:
+    """Read the request, measure, answer."""
+    request = json.load(sys.stdin)
+    machine.bind(request["threads"])
+    warnings.simplefilter("ignore")
+    timed = {k: Timed.from_dict(v) for k, v in request["timed"].items()}
+    answers, sys.stdout = sys.stdout, sys.stderr  # what peers print is no answer
+    for number, given in enumerate(request["cases"]):
+        case = Case(**given)
+        try:
+            answer = measure(case, timed[request["of"][number]], *request["rounds"])
+        except Exception as error:
+            said = " ".join(str(error).split())[:200]
+            answer = {**given, "error": f"{type(error).__name__}: {said}"}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+        gc.collect()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Steps of an elementwise rule against memory, public packages and a kernel by hand.
+
+`step` is a whole step as a user makes it, draw included, against a pass over the states,
+the inputs and (where the rule draws) the next draw.  `update` leaves the draw out of the
+time.  `given` hands the noise in, so that emitted and hand-written code do the same work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from blrgen.bench import arrays, bars, peers, roofline
+from blrgen.bench.cases import Case
+from blrgen.bench.emitted import Emitted, inputs
+from blrgen.bench.prepare import Shape, Timed
+from blrgen.bench.setup import BAR, OURS, ROOF, Setup
+from blrgen.bench.timing import Stepper
+
+
+def step(case: Case, timed: Timed) -> Setup:
+    """A whole step against everybody."""
+    emitted = Emitted(timed, case.size, case.dtype)
+    steppers = {OURS: emitted.whole()}
+    if timed.noises and emitted.fused:
+        steppers[f"{OURS}, two calls"] = Emitted(timed, case.size, case.dtype).apart()
+    if not timed.noises:
+        steppers |= bar(case, timed, emitted)
+    if timed.plain:
+        plain = Emitted(timed, case.size, case.dtype, timed.plain)
+        steppers["the same in NumPy"] = plain.whole()
+    g = arrays.gradient(case.size, case.dtype)
+    for peer in peers.of(case.what, case.size, case.dtype):
+        steppers[peer.title] = peer.make([g])
+    return with_roof(case, timed.whole, steppers)
+
+
+def update(case: Case, timed: Timed) -> Setup:
+    """The update alone."""
+    return with_roof(case, timed.step, {OURS: Emitted(timed, case.size, case.dtype).update()})
+
+
+def given(case: Case, timed: Timed) -> Setup:
+    """Draw and update with the noise handed in."""
+    emitted = Emitted(timed, case.size, case.dtype)
+    noise = {name: noise_of(law, case.size, case.dtype) for name, law in timed.noises}
+    draw, update_, inputs_ = emitted.optimizer.draw, emitted.optimizer.step, emitted.inputs
+
+    def once() -> None:
+        draw(**noise)
+        update_(*inputs_)
+
+    steppers = {OURS: Stepper(once)} | bar(case, timed, emitted, noise)
+    return Setup(steppers, case.size)
+
+
+def noise_of(law: str, size: int, dtype: str) -> object:
+    """Noise of a law, the same each time; only its cost matters here."""
+    made = arrays.gradient(size, dtype)
+    if law.startswith("U("):
+        made -= np.floor(made)
+    return made
+
+
+def bar(
+    case: Case, timed: Timed, emitted: Emitted, noise: Mapping[str, object] | None = None
+) -> dict[str, Stepper]:
+    """The kernel written by hand, if the recipe has one, from the same start."""
+    made = bars.stepper(
+        timed,
+        emitted.optimizer,
+        inputs(timed, case.size, case.dtype),
+        dict(noise or {}),
+        case.threads,
+    )
+    return {} if made is None else {BAR: made}
+
+
+def with_roof(case: Case, shape: Shape, steppers: dict[str, Stepper]) -> Setup:
+    """The setup with a pass of this shape, the better of serial and parallel."""
+    roofs = roofline.passes(shape, case.size, case.dtype, case.threads)
+    for kind, one in roofs.items():
+        steppers[ROOF if kind == "serial" else f"{ROOF}, {kind}"] = Stepper(one)
+    return Setup(steppers, case.size, shape.bytes(np.dtype(case.dtype).itemsize))

@@ -1,0 +1,34 @@
+"""Many small arrays: as slices of one flat buffer, and as a list, against torch on the same."""
+
+from __future__ import annotations
+
+from blrgen.bench import arrays, peers
+from blrgen.bench.cases import TENSOR, TENSORS, Case
+from blrgen.bench.emitted import Emitted, inputs, loaded
+from blrgen.bench.prepare import Timed
+from blrgen.bench.setup import OURS, Setup
+from blrgen.bench.timing import Stepper
+
+
+def flat(case: Case, timed: Timed) -> Setup:
+    """One buffer for all; the caller's arrays would be slices of it."""
+    emitted = Emitted(timed, case.size, case.dtype)
+    return Setup({OURS: emitted.whole()} | _theirs(case), case.size)
+
+
+def listed(case: Case, timed: Timed) -> Setup:
+    """The optimizer is given a list of arrays, and a list of gradients each step."""
+    params = [arrays.full(TENSOR, case.dtype, 0.25) for _ in range(TENSORS)]
+    optimizer = getattr(loaded(timed.path), timed.class_name)(params)
+    each = [inputs(timed, TENSOR, case.dtype) for _ in range(TENSORS)]
+    given = [list(column) for column in zip(*each, strict=True)]
+
+    def once() -> None:
+        optimizer.step(*given)
+
+    return Setup({OURS: Stepper(once)} | _theirs(case), case.size)
+
+
+def _theirs(case: Case) -> dict[str, Stepper]:
+    g = [arrays.gradient(TENSOR, case.dtype) for _ in range(TENSORS)]
+    return {p.title: p.make(g) for p in peers.of(case.what, case.size, case.dtype)}

@@ -1,0 +1,79 @@
+"""Full covariance against the bare LAPACK solver, and ridge regression against scikit-learn.
+
+posv overwrites what it is given: its copies are made ahead of the clock, in the order that
+LAPACK wants, so that nothing but the solver is timed.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from blrgen.bench import arrays, bars
+from blrgen.bench.cases import Case
+from blrgen.bench.emitted import loaded
+from blrgen.bench.prepare import Timed
+from blrgen.bench.setup import BAR, OURS, Setup
+from blrgen.bench.timing import Stepper
+
+COLUMNS = 100  # of the regression
+
+
+def posv(case: Case, timed: Timed) -> Setup:
+    """A whole step at dimension `case.size`, its Hessian well conditioned."""
+    d, dtype = case.size, case.dtype
+    rng = np.random.default_rng(0)
+    root = rng.standard_normal((d, 2 * d)) / np.sqrt(2 * d)
+    curvature = np.ascontiguousarray((root @ root.T + np.eye(d)).astype(dtype))
+    gradient = arrays.gradient(d, dtype)
+    named = {"vector": gradient, "symmetric": curvature, "matrix": curvature, "scalar": 1.0}
+    given = [named[rank] for _, rank in timed.inputs]
+    params = arrays.full(d, dtype, 0.25)
+    optimizer = getattr(loaded(timed.path), timed.class_name)(params)
+
+    def once() -> None:
+        optimizer.step(*given)
+
+    steppers = {OURS: Stepper(once)} | _posv(curvature, gradient)
+    bar = bars.stepper(timed, optimizer, given, {}, case.threads)
+    return Setup(steppers | ({BAR: bar} if bar is not None else {}), d)
+
+
+def _posv(matrix: Any, vector: Any) -> dict[str, Stepper]:
+    if find_spec("scipy") is None:
+        return {}
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    (solver,) = get_lapack_funcs(("posv",), (matrix, vector))
+    a, b = np.empty_like(matrix, order="F"), np.empty_like(vector)
+
+    def before() -> None:
+        a[:] = matrix
+        b[:] = vector
+
+    return {"posv": Stepper(lambda: solver(a, b, overwrite_a=1, overwrite_b=1), before)}
+
+
+def ridge(case: Case, timed: Timed) -> Setup:
+    """A regression of `case.size` rows, from the data to the weights."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((case.size, COLUMNS)).astype(case.dtype)
+    y = (X @ rng.standard_normal(COLUMNS) + rng.standard_normal(case.size)).astype(case.dtype)
+    params = arrays.full(COLUMNS, case.dtype, 0.0)
+    optimizer = getattr(loaded(timed.path), timed.class_name)(params)
+    steppers = {OURS: Stepper(lambda: optimizer.step(X, y))}
+    bar = bars.stepper(timed, optimizer, [X, y], {}, case.threads)
+    steppers |= {BAR: bar} if bar is not None else {}
+    if find_spec("sklearn") is not None:
+        from sklearn.linear_model import Ridge
+
+        for solver in ("cholesky", "auto"):
+            model = Ridge(alpha=1.0, fit_intercept=False, copy_X=False, solver=solver)
+            steppers[f"scikit-learn, {solver}"] = _fit(model, X, y)
+    return Setup(steppers, case.size)
+
+
+def _fit(model: Any, X: Any, y: Any) -> Stepper:
+    return Stepper(lambda: model.fit(X, y))

@@ -1,0 +1,140 @@
+"""A recipe → what a process that knows no SymPy needs to time its emitted file.
+
+What a step reads and writes is counted from the plan of its program, never known from a
+recipe's name.  A whole step of a rule that draws is one pass: it reads the states, the
+inputs and the last draw, and writes the states and the next draw.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from blrgen.core import Derivation
+
+if TYPE_CHECKING:
+    from blrgen.emit.plan import Plan
+
+PREFIX = "blrgen_timed_"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Arrays a pass reads, those of them it updates in place, and those it only writes."""
+
+    reads: int
+    updates: int
+    outputs: int = 0
+
+    @property
+    def arrays(self) -> int:
+        return max(self.reads, self.updates) + self.outputs
+
+    def bytes(self, itemsize: int) -> int:
+        """Bytes an element, each read and each write once."""
+        return (self.reads + self.updates + self.outputs) * itemsize
+
+
+@dataclass(frozen=True)
+class Timed:
+    """An emitted file and its names."""
+
+    name: str
+    path: str
+    class_name: str
+    elementwise: bool
+    states: tuple[str, ...]
+    inputs: tuple[tuple[str, str], ...]  # (name, rank)
+    hypers: tuple[str, ...]
+    needed: tuple[str, ...]  # what the constructor has no default for
+    noises: tuple[tuple[str, str], ...]  # (name, law)
+    probe: str  # where the loss is evaluated, if not at the parameters
+    step: Shape  # the update alone
+    whole: Shape  # with the draw
+    plain: str = ""  # the same rule's NumPy file, where that is timed too
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(d: dict[str, Any]) -> Timed:
+        given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in d.items()}
+        given |= {k: tuple(map(tuple, d[k])) for k in ("inputs", "noises")}
+        given |= {k: Shape(**d[k]) for k in ("step", "whole")}
+        return Timed(**given)
+
+
+def prepared(what: str, target: str = "numba") -> Timed:
+    """Derive, emit, write the file where Numba's cache finds it again."""
+    from blrgen.api import derive
+    from blrgen.emit.compile import public_name
+
+    derivation = derive(what)
+    source = derivation.source(target)
+    return _described(what, derivation, written(source), public_name(source))
+
+
+def _described(what: str, d: Derivation, path: Path, class_name: str) -> Timed:
+    from blrgen.emit.common import defaults
+    from blrgen.emit.plan import plan
+    from blrgen.program.lower import lower
+    from blrgen.program.program import ELEMENTWISE
+
+    program = lower(d.rule)
+    p = plan(program)
+    elementwise = program.kind == ELEMENTWISE
+    step, whole = shapes(p) if elementwise else (Shape(0, 0), Shape(0, 0))
+    lacking = [v.name for v in program.of("hyper") if v.default is None]
+    needed = (*defaults(program)[1], *lacking)
+    return Timed(
+        name=what,
+        path=str(path),
+        class_name=class_name,
+        elementwise=elementwise,
+        states=tuple(v.name for v in p.states),
+        inputs=tuple((v.name, v.type.rank) for v in p.inputs),
+        hypers=tuple(v.name for v in program.of("hyper")),
+        needed=needed,
+        noises=tuple((v.name, v.distribution) for v in p.noises),
+        probe=p.probe,
+        step=step,
+        whole=whole,
+    )
+
+
+def shapes(p: Plan) -> tuple[Shape, Shape]:
+    """Of the update alone, and of a whole step, draw included."""
+    from blrgen.emit.plan import array_names, phase_of
+
+    order = tuple(dict.fromkeys((*p.program.scope, *p.single.scope, *filter(None, [p.probe]))))
+    noises = {v.name for v in p.noises}
+    single = set(array_names(p.single, order))
+    drawn = set(array_names(p.draw, order)) if p.draw is not None else set()
+    arrays = {v.name for v in p.states if v.type.shape}
+    written = {target for target, _ in phase_of(p.single).writes} & arrays
+    step = Shape(len(single), len(written))
+    if not p.probe:
+        return step, step
+    rest = (single | drawn) - noises - {p.probe}
+    if single & (noises | {p.probe}):  # the last draw is read, and overwritten by the next
+        return step, Shape(len(rest) + 1, len(written) + 1)
+    return step, Shape(len(rest), len(written), 1)
+
+
+def written(source: str) -> Path:
+    """The file with the source, under the hash of its text."""
+    from blrgen.emit.compile import cache_directory
+
+    digest = hashlib.sha256(source.encode()).hexdigest()[:32]
+    path = cache_directory() / f"{PREFIX}{digest}.py"
+    if path.is_file() and path.read_text(encoding="utf-8") == source:
+        return path
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(source)
+    os.replace(temporary, path)
+    return path

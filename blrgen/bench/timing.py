@@ -1,0 +1,75 @@
+"""Interleaved repetitions: everything is timed in turn, round after round.
+
+A machine that is busy with something else then delays all alike.  The best round of each
+counts, the median is shown beside it.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ROUND = 0.004  # seconds that a turn lasts at least
+FEWEST = 3  # rounds, however long they take
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """What is timed; `before` runs ahead of every call and is not timed."""
+
+    once: Callable[[], object]
+    before: Callable[[], object] | None = None
+    values: dict[str, Any] | None = None  # what it works on, for who wants to look
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds a call: of the best round, and of the one in the middle."""
+
+    best: float
+    median: float
+
+
+def measured(
+    steppers: Mapping[str, Stepper], rounds: int, budget: float = float("inf")
+) -> dict[str, Timing]:
+    """Seconds a call of each, from as many rounds as `budget` seconds allow, at most `rounds`."""
+    repeats = {title: _repeats(s) for title, s in steppers.items()}
+    found: dict[str, list[float]] = {title: [] for title in steppers}
+    titles = list(steppers)
+    began = time.perf_counter()
+    for turn in range(rounds):
+        first = turn % len(titles)  # nobody always follows the same neighbour's cold caches
+        for title in (*titles[first:], *titles[:first]):
+            found[title].append(_turn(steppers[title], repeats[title]))
+        if turn + 1 >= FEWEST and time.perf_counter() - began > budget:
+            break
+    return {t: Timing(min(x), statistics.median(x)) for t, x in found.items()}
+
+
+def _turn(stepper: Stepper, repeats: int) -> float:
+    """Seconds a call, over so many calls."""
+    clock, once, before = time.perf_counter, stepper.once, stepper.before
+    if before is None:
+        start = clock()
+        for _ in range(repeats):
+            once()
+        return (clock() - start) / repeats
+    spent = 0.0
+    for _ in range(repeats):
+        before()
+        start = clock()
+        once()
+        spent += clock() - start
+    return spent / repeats
+
+
+def _repeats(stepper: Stepper) -> int:
+    """How many calls make a turn; the first call compiles, the second fills caches."""
+    _turn(stepper, 2)
+    start = time.perf_counter()
+    _turn(stepper, 1)
+    return max(1, min(100_000, int(ROUND / max(1e-7, time.perf_counter() - start))))

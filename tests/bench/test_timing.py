@@ -1,0 +1,64 @@
+"""Rounds are interleaved, the best counts, and a process that dies loses one case."""
+
+from __future__ import annotations
+
+import time
+
+from blrgen.bench import run as runner
+from blrgen.bench.cases import Case
+from blrgen.bench.prepare import Timed, prepared
+from blrgen.bench.setup import joined
+from blrgen.bench.timing import Stepper, Timing, measured
+
+
+def test_everybody_has_a_turn_and_the_best_counts():
+    heard = []
+    slow = Stepper(lambda: (heard.append("b"), time.sleep(0.006)))
+    found = measured({"a": Stepper(lambda: heard.append("a")), "b": slow}, rounds=4)
+    assert found["a"].best < 0.006 <= found["b"].best <= found["b"].median
+    turns = [x for x, y in zip(heard, [None, *heard], strict=False) if x != y]
+    assert turns.count("b") >= 3  # in turns, not one after the other
+
+
+def test_what_comes_before_is_not_timed():
+    order = []
+    stepper = Stepper(lambda: order.append("step"), lambda: (order.append("before"), _wait()))
+    found = measured({"a": stepper}, rounds=2)
+    assert order[::2] == ["before"] * (len(order) // 2)
+    assert order[1::2] == ["step"] * (len(order) // 2)
+
+
+def _wait():
+    time.sleep(0.004)
+
+
+def test_a_budget_ends_the_rounds():
+    calls = []
+    measured({"a": Stepper(lambda: (calls.append(1), _wait()))}, rounds=1000, budget=0.01)
+    assert len(calls) < 30
+
+
+def test_the_better_way_to_run_a_pass_is_the_roofline():
+    times = {"roofline": Timing(2.0, 3.0), "roofline, parallel": Timing(1.0, 4.0)}
+    assert joined(times) == {"roofline": Timing(1.0, 4.0)}
+
+
+def test_a_process_that_ends_loses_one_case_only(monkeypatch):
+    cases = [Case("step", "adam", n, "float32", 1) for n in (1, 2, 3)]
+
+    def one_at_a_time(waiting, timed, of, rounds, said):
+        return [] if waiting[0].size == 2 else [waiting[0].as_dict() | {"times": {}}]
+
+    monkeypatch.setattr(runner, "_measured", one_at_a_time)
+    # a process that stops after one case: the next one is taken for lost
+    found = runner.run(cases, {}, lambda c: c.what, 1, 1.0)
+    assert [r["size"] for r in found] == [1, 2, 3]
+    assert "error" in found[1] and "error" not in found[2]
+
+
+def test_a_case_that_raises_is_reported_and_the_next_is_measured(monkeypatch):
+    made = prepared("sgd")
+    broken = Timed.from_dict(made.as_dict() | {"path": "/nowhere/else.py"})
+    cases = [Case("update", x, 100, "float32", 1) for x in ("broken", "sgd")]
+    found = runner.run(cases, {"broken": broken, "sgd": made}, lambda c: c.what, 3, 0.05)
+    assert "error" in found[0] and set(found[1]["times"]) >= {"emitted", "roofline"}

@@ -23,7 +23,7 @@ def test_everybody_has_a_turn_and_the_best_counts():
 def test_what_comes_before_is_not_timed():
     order = []
     stepper = Stepper(lambda: order.append("step"), lambda: (order.append("before"), _wait()))
-    found = measured({"a": stepper}, rounds=2)
+    measured({"a": stepper}, rounds=2)
     assert order[::2] == ["before"] * (len(order) // 2)
     assert order[1::2] == ["step"] * (len(order) // 2)
 

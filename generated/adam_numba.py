@@ -43,11 +43,13 @@ See Kingma & Ba (2015).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
+from numba import carray, get_num_threads, njit, prange, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 __all__ = ["Adam"]
@@ -57,6 +59,9 @@ FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their mea
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
+THREADED = 65536  # elements from which a thread of its own is worth its start
+FEW = 4  # arrays up to which they are stepped one by one
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -74,6 +79,14 @@ def _step(
     sqrt_beta2_correction: float,
 ) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    c = real(c)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
+    sqrt_beta2_correction = real(sqrt_beta2_correction)
     for i in range(m.size):
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         s_next = beta2 * s[i] + one_minus_beta2 * (g[i] * g[i])
@@ -84,8 +97,114 @@ def _step(
         s[i] = s_next
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_arrays(
+    table: Array,
+    ends: Array,
+    like: Array,
+    threads: int,
+    beta1: float,
+    beta2: float,
+    c: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    alpha_over_beta1_correction: float,
+    sqrt_beta2_correction: float,
+) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            m = _view(table[0, which], start, size, like)
+            u = _view(table[1, which], start, size, like)
+            s = _view(table[2, which], start, size, like)
+            g = _view(table[3, which], start, size, like)
+            _step(
+                m,
+                u,
+                s,
+                g,
+                beta1,
+                beta2,
+                c,
+                one_minus_beta1,
+                one_minus_beta2,
+                alpha_over_beta1_correction,
+                sqrt_beta2_correction,
+            )
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _pointer(context: Any, address: Any) -> Any:
+    """A whole number as the address of memory."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return types.voidptr(address), generated
+
+
+@njit(cache=True, error_model="numpy")
+def _view(address: int, start: int, size: int, like: Array) -> Array:
+    """Return elements of the array at an address."""
+    return carray(_pointer(address + start * like.itemsize), (size,), like.dtype)
+
+
+@njit(cache=True, error_model="numpy")
+def _stretch(size: int, threads: int) -> int:
+    """Return how many elements a thread takes: whole blocks, all of them where there are few."""
+    threads = min(threads, 1 + size // THREADED)
+    return (size // threads // BLOCK + 1) * BLOCK
+
+
+@njit(cache=True, error_model="numpy")
+def _which(ends: Array, element: int) -> int:
+    """Return the array in which an element is; the last one where some are empty."""
+    return np.searchsorted(ends, element, side="right") - 1
+
+
+def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
+    """Return whether these are the very same arrays."""
+    if arrays is others:
+        return True
+    return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
+
+
+def _addresses(known: dict[str, Any], rows: Mapping[str, Sequence[Array]]) -> Array:
+    """Return where arrays begin; what is still there from the last time is not looked up."""
+    for name, arrays in rows.items():
+        held = known.get(name, ((), ()))[0]
+        if not _same(arrays, held):
+            found = np.array([array.ctypes.data for array in arrays], dtype=np.int64)
+            known[name] = tuple(arrays), found
+    table = np.array([known[name][1] for name in rows])
+    for name, arrays in rows.items():
+        if len(arrays) <= FEW and isinstance(arrays, tuple):
+            del known[name]  # an input that may be large is not kept alive
+    return table
+
+
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
+    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+    together = len({array.dtype for array in arrays}) == 1
+    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
+    return [
+        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
+        for part in slices
+    ]
+
+
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -128,11 +247,6 @@ def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> li
     return [array.copy() for array in saved]
 
 
-def _standard_normal(rng: np.random.Generator, like: Array) -> Array:
-    """Draw independent standard normal numbers."""
-    return rng.standard_normal(like.shape, dtype=like.dtype)
-
-
 def _deviation(precision: Array) -> Array:
     """Return 1/√precision; refuse where there is none."""
     if not np.all(precision > 0):
@@ -170,6 +284,12 @@ class Adam:
         self.m = _views("params", params)
         self.u = [np.zeros_like(m) for m in self.m]
         self.s = [np.zeros_like(m) for m in self.m]
+        self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
+        self._known: dict[str, Any] = {}  # where arrays begin
+        self._groups = _groups(self.m)
+        self._joined = len(self.m) > FEW or sum(
+            m.size for m in self.m
+        ) >= THREADED
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -185,7 +305,7 @@ class Adam:
     def step(self, g: Arrays) -> None:
         """Update the parameters in place from g, at m."""
         self._check_hyperparameters()
-        g = _views("g", g, self._arrays)
+        g = self._seen("g", g)
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
@@ -193,21 +313,21 @@ class Adam:
         alpha_over_beta1_correction = self.alpha / beta1_correction
         beta2_correction = 1 - self.beta2**t
         sqrt_beta2_correction = math.sqrt(beta2_correction)
-        for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step(
-                m,
-                self.u[index],
-                self.s[index],
-                g[index],
-                real(self.beta1),
-                real(self.beta2),
-                real(self.c),
-                real(one_minus_beta1),
-                real(one_minus_beta2),
-                real(alpha_over_beta1_correction),
-                real(sqrt_beta2_correction),
-            )
+        numbers = (
+            self.beta1,
+            self.beta2,
+            self.c,
+            one_minus_beta1,
+            one_minus_beta2,
+            alpha_over_beta1_correction,
+            sqrt_beta2_correction,
+        )
+        if self._joined:
+            rows = {"m": self.m, "u": self.u, "s": self.s, "g": g}
+            self._run(_step_arrays, rows, *numbers)
+        else:
+            for arrays in zip(self.m, self.u, self.s, g, strict=True):
+                _step(*arrays, *numbers)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:
@@ -223,7 +343,7 @@ class Adam:
         """Draw from the posterior; the same seed gives the same draw."""
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
-        return self._shaped([m + s * _standard_normal(rng, m) for m, s in pairs])
+        return self._shaped([m + s * rng.standard_normal(m.shape, dtype=m.dtype) for m, s in pairs])
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
@@ -259,6 +379,25 @@ class Adam:
         self.beta1 = saved["hyperparameters"]["beta1"]
         self.beta2 = saved["hyperparameters"]["beta2"]
         self.c = saved["hyperparameters"]["c"]
+
+    def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
+        """Return an input as flat views; the arrays of the last time are not looked at again."""
+        if len(self._arrays) <= FEW:
+            return tuple(_views(name, arrays, self._arrays))
+        held, views = self._inputs.get(name, ((), ()))
+        if not _same(_listed(arrays), held):
+            views = tuple(_views(name, arrays, self._arrays))
+            self._inputs[name] = tuple(_listed(arrays)), views
+        return views
+
+    def _run(
+        self, kernel: Callable[..., None], rows: Mapping[str, Sequence[Array]], *numbers: float
+    ) -> None:
+        """Run a kernel on all arrays in one call."""
+        for group, ends, like in self._groups:
+            own = {name: arrays[group] for name, arrays in rows.items()}
+            table = _addresses(self._known, own)
+            kernel(table, ends, like, get_num_threads(), *numbers)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -71,6 +71,14 @@ def _step(
     sqrt_beta2_correction: float,
 ) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    c = real(c)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
+    sqrt_beta2_correction = real(sqrt_beta2_correction)
     u_next = beta1 * u + one_minus_beta1 * g
     s_next = beta2 * s + one_minus_beta2 * (g * g)
     divisor = np.sqrt(s_next) / sqrt_beta2_correction + c
@@ -82,6 +90,10 @@ def _step(
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -190,19 +202,18 @@ class Adam:
         beta2_correction = 1 - self.beta2**t
         sqrt_beta2_correction = math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
-            real = m.dtype.type
             _step(
                 m,
                 self.u[index],
                 self.s[index],
                 g[index],
-                real(self.beta1),
-                real(self.beta2),
-                real(self.c),
-                real(one_minus_beta1),
-                real(one_minus_beta2),
-                real(alpha_over_beta1_correction),
-                real(sqrt_beta2_correction),
+                self.beta1,
+                self.beta2,
+                self.c,
+                one_minus_beta1,
+                one_minus_beta2,
+                alpha_over_beta1_correction,
+                sqrt_beta2_correction,
             )
         self.t += 1
 

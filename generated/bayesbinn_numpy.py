@@ -32,6 +32,7 @@ See Meng, Bachmann & Khan (2020).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -44,10 +45,14 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, lam: Array, eps: Array, tau: float) -> None:
     """Write where to evaluate the loss into theta."""
+    real = theta.dtype.type
+    tau = real(tau)
     theta[:] = np.tanh((eps + lam) / tau)
 
 
@@ -60,6 +65,10 @@ def _step(
     rho_over_tau: float,
 ) -> None:
     """Update every element in place."""
+    real = theta.dtype.type
+    one_minus_rho = real(one_minus_rho)
+    lam0_times_rho = real(lam0_times_rho)
+    rho_over_tau = real(rho_over_tau)
     cosh_lam = np.cosh(lam)
     part = one_minus_rho * lam + lam0_times_rho
     lam_next = part - rho_over_tau * g * (1 - theta * theta) * (cosh_lam * cosh_lam)
@@ -68,6 +77,10 @@ def _step(
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -157,7 +170,8 @@ class BayesBiNN:
         self._arrays = _listed(params)
         self.t = 0  # steps taken
         self.lam = _views("params", params)
-        self._pending: dict[str, list[Array]] = {}  # the noise of the last draw
+        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -169,18 +183,17 @@ class BayesBiNN:
             raise ValueError(f"lam0 = {self.lam0!r} is outside (-inf, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
-        """Return where to evaluate the loss; the noise is remembered for `step`."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
+        theta = self._place()
         eps = _noise("eps", eps, rng, self._arrays, _logistic)
-        theta = [np.empty_like(lam) for lam in self.lam]
         for index, lam in enumerate(self.lam):
-            real = lam.dtype.type
-            _draw(theta[index], lam, eps[index], real(self.tau))
-        self._pending = {"eps": eps, "theta": [x.copy() for x in theta]}
-        return self._shaped(theta)
+            _draw(theta[index], lam, eps[index], self.tau)
+        self._pending = {"theta": theta}
+        return self._lent(theta)
 
-    def step(self, g: Arrays) -> None:
-        """Update the parameters in place from g, where `draw` said."""
+    def step(self, g: Arrays, *, rng: np.random.Generator | None = None) -> Arrays | None:
+        """Update the parameters in place from g, where `draw` said; with rng, draw again."""
         self._check_hyperparameters()
         if not self._pending:
             raise RuntimeError("step needs a draw: call draw first")
@@ -189,17 +202,19 @@ class BayesBiNN:
         lam0_times_rho = self.lam0 * self.rho
         rho_over_tau = self.rho / self.tau
         for index, lam in enumerate(self.lam):
-            real = lam.dtype.type
             _step(
                 self._pending["theta"][index],
                 lam,
                 g[index],
-                real(one_minus_rho),
-                real(lam0_times_rho),
-                real(rho_over_tau),
+                one_minus_rho,
+                lam0_times_rho,
+                rho_over_tau,
             )
         self._pending = {}
         self.t += 1
+        if rng is None:
+            return None
+        return self.draw(rng)
 
     def posterior(self) -> tuple[Arrays, Arrays]:
         """Return mean and standard deviation of every binary variable."""
@@ -234,7 +249,7 @@ class BayesBiNN:
         if missing:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
         lam = _restored("lam", saved["lam"], self.lam)
-        pending = {k: _restored(k, v, self.lam) for k, v in saved["pending"].items()}
+        pending = {k: tuple(_restored(k, v, self.lam)) for k, v in saved["pending"].items()}
         for array, value in zip(self.lam, lam, strict=True):
             array[:] = value
         self._pending = pending
@@ -242,6 +257,22 @@ class BayesBiNN:
         self.rho = saved["hyperparameters"]["rho"]
         self.tau = saved["hyperparameters"]["tau"]
         self.lam0 = saved["hyperparameters"]["lam0"]
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(lam) for lam in self.lam)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

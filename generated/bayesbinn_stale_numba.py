@@ -36,11 +36,14 @@ See the published BayesBiNN code.
 from __future__ import annotations
 
 import math
+import operator
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
+from numba import carray, get_num_threads, njit, prange, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 __all__ = ["BayesBiNNStaleMean"]
@@ -50,11 +53,18 @@ FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their mea
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
+THREADED = 65536  # elements from which a thread of its own is worth its start
+FEW = 4  # arrays up to which they are stepped one by one
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw(theta: Array, lam: Array, eps: Array, tau: float) -> None:
     """Write where to evaluate the loss into theta."""
+    real = theta.dtype.type
+    tau = real(tau)
     for i in range(theta.size):
         theta[i] = np.tanh((eps[i] + lam[i]) / tau)
 
@@ -70,7 +80,11 @@ def _step(
     rho_over_tau: float,
 ) -> None:
     """Update every element in place."""
-    one = theta.dtype.type(1)
+    real = theta.dtype.type
+    one_minus_rho = real(one_minus_rho)
+    lam0_times_rho = real(lam0_times_rho)
+    rho_over_tau = real(rho_over_tau)
+    one = real(1)
     for i in range(theta.size):
         cosh_lam_prev = np.cosh(lam_prev[i])
         part_2 = one - theta[i] * theta[i]
@@ -81,8 +95,115 @@ def _step(
         lam_prev[i] = lam_prev_next
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_arrays(
+    table: Array,
+    ends: Array,
+    like: Array,
+    threads: int,
+    one_minus_rho: float,
+    lam0_times_rho: float,
+    rho_over_tau: float,
+) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            theta = _view(table[0, which], start, size, like)
+            lam = _view(table[1, which], start, size, like)
+            lam_prev = _view(table[2, which], start, size, like)
+            g = _view(table[3, which], start, size, like)
+            _step(theta, lam, lam_prev, g, one_minus_rho, lam0_times_rho, rho_over_tau)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, tau: float) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            theta = _view(table[0, which], start, size, like)
+            lam = _view(table[1, which], start, size, like)
+            eps = _view(table[2, which], start, size, like)
+            _draw(theta, lam, eps, tau)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _pointer(context: Any, address: Any) -> Any:
+    """A whole number as the address of memory."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return types.voidptr(address), generated
+
+
+@njit(cache=True, error_model="numpy")
+def _view(address: int, start: int, size: int, like: Array) -> Array:
+    """Return elements of the array at an address."""
+    return carray(_pointer(address + start * like.itemsize), (size,), like.dtype)
+
+
+@njit(cache=True, error_model="numpy")
+def _stretch(size: int, threads: int) -> int:
+    """Return how many elements a thread takes: whole blocks, all of them where there are few."""
+    threads = min(threads, 1 + size // THREADED)
+    return (size // threads // BLOCK + 1) * BLOCK
+
+
+@njit(cache=True, error_model="numpy")
+def _which(ends: Array, element: int) -> int:
+    """Return the array in which an element is; the last one where some are empty."""
+    return np.searchsorted(ends, element, side="right") - 1
+
+
+def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
+    """Return whether these are the very same arrays."""
+    if arrays is others:
+        return True
+    return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
+
+
+def _addresses(known: dict[str, Any], rows: Mapping[str, Sequence[Array]]) -> Array:
+    """Return where arrays begin; what is still there from the last time is not looked up."""
+    for name, arrays in rows.items():
+        held = known.get(name, ((), ()))[0]
+        if not _same(arrays, held):
+            found = np.array([array.ctypes.data for array in arrays], dtype=np.int64)
+            known[name] = tuple(arrays), found
+    table = np.array([known[name][1] for name in rows])
+    for name, arrays in rows.items():
+        if len(arrays) <= FEW and isinstance(arrays, tuple):
+            del known[name]  # an input that may be large is not kept alive
+    return table
+
+
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
+    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+    together = len({array.dtype for array in arrays}) == 1
+    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
+    return [
+        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
+        for part in slices
+    ]
+
+
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -173,7 +294,14 @@ class BayesBiNNStaleMean:
         self.t = 0  # steps taken
         self.lam = _views("params", params)
         self.lam_prev = [lam.copy() for lam in self.lam]
-        self._pending: dict[str, list[Array]] = {}  # the noise of the last draw
+        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
+        self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
+        self._known: dict[str, Any] = {}  # where arrays begin
+        self._groups = _groups(self.lam)
+        self._joined = len(self.lam) > FEW or sum(
+            lam.size for lam in self.lam
+        ) >= THREADED
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -185,38 +313,41 @@ class BayesBiNNStaleMean:
             raise ValueError(f"lam0 = {self.lam0!r} is outside (-inf, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
-        """Return where to evaluate the loss; the noise is remembered for `step`."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
+        theta = self._place()
         eps = _noise("eps", eps, rng, self._arrays, _logistic)
-        theta = [np.empty_like(lam) for lam in self.lam]
-        for index, lam in enumerate(self.lam):
-            real = lam.dtype.type
-            _draw(theta[index], lam, eps[index], real(self.tau))
-        self._pending = {"eps": eps, "theta": [x.copy() for x in theta]}
-        return self._shaped(theta)
+        numbers = (self.tau,)
+        if self._joined:
+            rows = {"theta": theta, "lam": self.lam, "eps": eps}
+            self._run(_draw_arrays, rows, *numbers)
+        else:
+            for arrays in zip(theta, self.lam, eps, strict=True):
+                _draw(*arrays, *numbers)
+        self._pending = {"theta": theta}
+        return self._lent(theta)
 
-    def step(self, g: Arrays) -> None:
-        """Update the parameters in place from g, where `draw` said."""
+    def step(self, g: Arrays, *, rng: np.random.Generator | None = None) -> Arrays | None:
+        """Update the parameters in place from g, where `draw` said; with rng, draw again."""
         self._check_hyperparameters()
         if not self._pending:
             raise RuntimeError("step needs a draw: call draw first")
-        g = _views("g", g, self._arrays)
+        g = self._seen("g", g)
         one_minus_rho = 1 - self.rho
         lam0_times_rho = self.lam0 * self.rho
         rho_over_tau = self.rho / self.tau
-        for index, lam in enumerate(self.lam):
-            real = lam.dtype.type
-            _step(
-                self._pending["theta"][index],
-                lam,
-                self.lam_prev[index],
-                g[index],
-                real(one_minus_rho),
-                real(lam0_times_rho),
-                real(rho_over_tau),
-            )
+        numbers = (one_minus_rho, lam0_times_rho, rho_over_tau)
+        if self._joined:
+            rows = {"theta": self._pending["theta"], "lam": self.lam, "lam_prev": self.lam_prev, "g": g}
+            self._run(_step_arrays, rows, *numbers)
+        else:
+            for arrays in zip(self._pending["theta"], self.lam, self.lam_prev, g, strict=True):
+                _step(*arrays, *numbers)
         self._pending = {}
         self.t += 1
+        if rng is None:
+            return None
+        return self.draw(rng)
 
     def posterior(self) -> tuple[Arrays, Arrays]:
         """Return mean and standard deviation of every binary variable."""
@@ -257,7 +388,7 @@ class BayesBiNNStaleMean:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
         lam = _restored("lam", saved["lam"], self.lam)
         lam_prev = _restored("lam_prev", saved["lam_prev"], self.lam_prev)
-        pending = {k: _restored(k, v, self.lam) for k, v in saved["pending"].items()}
+        pending = {k: tuple(_restored(k, v, self.lam)) for k, v in saved["pending"].items()}
         for array, value in zip(self.lam, lam, strict=True):
             array[:] = value
         for array, value in zip(self.lam_prev, lam_prev, strict=True):
@@ -267,6 +398,41 @@ class BayesBiNNStaleMean:
         self.rho = saved["hyperparameters"]["rho"]
         self.tau = saved["hyperparameters"]["tau"]
         self.lam0 = saved["hyperparameters"]["lam0"]
+
+    def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
+        """Return an input as flat views; the arrays of the last time are not looked at again."""
+        if len(self._arrays) <= FEW:
+            return tuple(_views(name, arrays, self._arrays))
+        held, views = self._inputs.get(name, ((), ()))
+        if not _same(_listed(arrays), held):
+            views = tuple(_views(name, arrays, self._arrays))
+            self._inputs[name] = tuple(_listed(arrays)), views
+        return views
+
+    def _run(
+        self, kernel: Callable[..., None], rows: Mapping[str, Sequence[Array]], *numbers: float
+    ) -> None:
+        """Run a kernel on all arrays in one call."""
+        for group, ends, like in self._groups:
+            own = {name: arrays[group] for name, arrays in rows.items()}
+            table = _addresses(self._known, own)
+            kernel(table, ends, like, get_num_threads(), *numbers)
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(lam) for lam in self.lam)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -18,11 +18,13 @@ See Khan & Rue (2023).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
+from numba import carray, get_num_threads, njit, prange, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 __all__ = ["ExactBernoulli"]
@@ -32,6 +34,9 @@ FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their mea
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
+THREADED = 65536  # elements from which a thread of its own is worth its start
+FEW = 4  # arrays up to which they are stepped one by one
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -39,14 +44,105 @@ def _step(
     lam: Array, lminus: Array, lplus: Array, one_minus_rho: float, half_times_rho: float
 ) -> None:
     """Update every element in place."""
+    real = lam.dtype.type
+    one_minus_rho = real(one_minus_rho)
+    half_times_rho = real(half_times_rho)
     for i in range(lam.size):
         part = one_minus_rho * lam[i] + half_times_rho * lminus[i]
         lam_next = part - half_times_rho * lplus[i]
         lam[i] = lam_next
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_arrays(
+    table: Array,
+    ends: Array,
+    like: Array,
+    threads: int,
+    one_minus_rho: float,
+    half_times_rho: float,
+) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            lam = _view(table[0, which], start, size, like)
+            lminus = _view(table[1, which], start, size, like)
+            lplus = _view(table[2, which], start, size, like)
+            _step(lam, lminus, lplus, one_minus_rho, half_times_rho)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _pointer(context: Any, address: Any) -> Any:
+    """A whole number as the address of memory."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return types.voidptr(address), generated
+
+
+@njit(cache=True, error_model="numpy")
+def _view(address: int, start: int, size: int, like: Array) -> Array:
+    """Return elements of the array at an address."""
+    return carray(_pointer(address + start * like.itemsize), (size,), like.dtype)
+
+
+@njit(cache=True, error_model="numpy")
+def _stretch(size: int, threads: int) -> int:
+    """Return how many elements a thread takes: whole blocks, all of them where there are few."""
+    threads = min(threads, 1 + size // THREADED)
+    return (size // threads // BLOCK + 1) * BLOCK
+
+
+@njit(cache=True, error_model="numpy")
+def _which(ends: Array, element: int) -> int:
+    """Return the array in which an element is; the last one where some are empty."""
+    return np.searchsorted(ends, element, side="right") - 1
+
+
+def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
+    """Return whether these are the very same arrays."""
+    if arrays is others:
+        return True
+    return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
+
+
+def _addresses(known: dict[str, Any], rows: Mapping[str, Sequence[Array]]) -> Array:
+    """Return where arrays begin; what is still there from the last time is not looked up."""
+    for name, arrays in rows.items():
+        held = known.get(name, ((), ()))[0]
+        if not _same(arrays, held):
+            found = np.array([array.ctypes.data for array in arrays], dtype=np.int64)
+            known[name] = tuple(arrays), found
+    table = np.array([known[name][1] for name in rows])
+    for name, arrays in rows.items():
+        if len(arrays) <= FEW and isinstance(arrays, tuple):
+            del known[name]  # an input that may be large is not kept alive
+    return table
+
+
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
+    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+    together = len({array.dtype for array in arrays}) == 1
+    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
+    return [
+        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
+        for part in slices
+    ]
+
+
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -110,6 +206,12 @@ class ExactBernoulli:
         self._arrays = _listed(params)
         self.t = 0  # steps taken
         self.lam = _views("params", params)
+        self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
+        self._known: dict[str, Any] = {}  # where arrays begin
+        self._groups = _groups(self.lam)
+        self._joined = len(self.lam) > FEW or sum(
+            lam.size for lam in self.lam
+        ) >= THREADED
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -119,13 +221,17 @@ class ExactBernoulli:
     def step(self, lminus: Arrays, lplus: Arrays) -> None:
         """Update the parameters in place from lminus and lplus, at lam."""
         self._check_hyperparameters()
-        lminus = _views("lminus", lminus, self._arrays)
-        lplus = _views("lplus", lplus, self._arrays)
+        lminus = self._seen("lminus", lminus)
+        lplus = self._seen("lplus", lplus)
         one_minus_rho = 1 - self.rho
         half_times_rho = 0.5 * self.rho
-        for index, lam in enumerate(self.lam):
-            real = lam.dtype.type
-            _step(lam, lminus[index], lplus[index], real(one_minus_rho), real(half_times_rho))
+        numbers = (one_minus_rho, half_times_rho)
+        if self._joined:
+            rows = {"lam": self.lam, "lminus": lminus, "lplus": lplus}
+            self._run(_step_arrays, rows, *numbers)
+        else:
+            for arrays in zip(self.lam, lminus, lplus, strict=True):
+                _step(*arrays, *numbers)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:
@@ -164,6 +270,25 @@ class ExactBernoulli:
             array[:] = value
         self.t = int(saved["t"])
         self.rho = saved["hyperparameters"]["rho"]
+
+    def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
+        """Return an input as flat views; the arrays of the last time are not looked at again."""
+        if len(self._arrays) <= FEW:
+            return tuple(_views(name, arrays, self._arrays))
+        held, views = self._inputs.get(name, ((), ()))
+        if not _same(_listed(arrays), held):
+            views = tuple(_views(name, arrays, self._arrays))
+            self._inputs[name] = tuple(_listed(arrays)), views
+        return views
+
+    def _run(
+        self, kernel: Callable[..., None], rows: Mapping[str, Sequence[Array]], *numbers: float
+    ) -> None:
+        """Run a kernel on all arrays in one call."""
+        for group, ends, like in self._groups:
+            own = {name: arrays[group] for name, arrays in rows.items()}
+            table = _addresses(self._known, own)
+            kernel(table, ends, like, get_num_threads(), *numbers)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -36,12 +36,19 @@ def _step(
     lam: Array, lminus: Array, lplus: Array, one_minus_rho: float, half_times_rho: float
 ) -> None:
     """Update every element in place."""
+    real = lam.dtype.type
+    one_minus_rho = real(one_minus_rho)
+    half_times_rho = real(half_times_rho)
     lam_next = one_minus_rho * lam + half_times_rho * lminus - half_times_rho * lplus
     lam[:] = lam_next
 
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -119,8 +126,7 @@ class ExactBernoulli:
         one_minus_rho = 1 - self.rho
         half_times_rho = 0.5 * self.rho
         for index, lam in enumerate(self.lam):
-            real = lam.dtype.type
-            _step(lam, lminus[index], lplus[index], real(one_minus_rho), real(half_times_rho))
+            _step(lam, lminus[index], lplus[index], one_minus_rho, half_times_rho)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:

@@ -63,6 +63,7 @@ See Shen et al. (2024).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -75,15 +76,22 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, m: Array, h: Array, eps: Array, delta: float, sqrt_N: float) -> None:
     """Write where to evaluate the loss into theta."""
+    real = theta.dtype.type
+    delta = real(delta)
+    sqrt_N = real(sqrt_N)
     theta[:] = m + eps / (sqrt_N * np.sqrt(h + delta))
 
 
 def _observe(g: Array, g_sum: Array, h_hat_sum: Array, N: float) -> None:
     """Add what one draw has shown to the sums."""
+    real = g.dtype.type
+    N = real(N)
     h_hat_sum[:] += N * (g * g)
     g_sum[:] += g
 
@@ -105,6 +113,17 @@ def _step(
     beta1_correction: float,
 ) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    delta = real(delta)
+    N = real(N)
+    c = real(c)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
+    beta1_correction = real(beta1_correction)
     h_hat = N * (g * g)
     u_next = beta1 * u + one_minus_beta1 * g
     h_minus_h_hat = h - h_hat
@@ -135,6 +154,17 @@ def _step_averaged(
     beta1_correction: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
+    real = m.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    delta = real(delta)
+    c = real(c)
+    draws = real(draws)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
+    beta1_correction = real(beta1_correction)
     g = g_sum / draws
     h_hat = h_hat_sum / draws
     u_next = beta1 * u + one_minus_beta1 * g
@@ -150,6 +180,10 @@ def _step_averaged(
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -255,9 +289,10 @@ class IVONSquaredGradient:
         self.m = _views("params", params)
         self.u = [np.zeros_like(m) for m in self.m]
         self.h = [np.full_like(m, self.h0) for m in self.m]
-        self._pending: dict[str, list[Array]] = {}  # the noise of the last draw
-        self._sums: dict[str, list[Array]] = {}  # over the draws of this step
+        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
+        self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -277,16 +312,15 @@ class IVONSquaredGradient:
             raise ValueError(f"h0 = {self.h0!r} is outside (0, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
-        """Return where to evaluate the loss; the noise is remembered for `step`."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         sqrt_N = math.sqrt(self.N)
-        theta = [np.empty_like(m) for m in self.m]
+        theta = self._place()
+        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _draw(theta[index], m, self.h[index], eps[index], real(self.delta), real(sqrt_N))
-        self._pending = {"eps": eps}
-        return self._shaped(theta)
+            _draw(theta[index], m, self.h[index], eps[index], self.delta, sqrt_N)
+        self._pending = {"theta": theta}
+        return self._lent(theta)
 
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
@@ -294,18 +328,17 @@ class IVONSquaredGradient:
             raise RuntimeError("step needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         if not self._sums:
-            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
-            self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
-        for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _observe(
-                g[index], self._sums["g_sum"][index], self._sums["h_hat_sum"][index], real(self.N)
-            )
+            self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
+            self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
+        for index in range(len(self.m)):
+            _observe(g[index], self._sums["g_sum"][index], self._sums["h_hat_sum"][index], self.N)
         self._pending = {}
         self._draws += 1
 
-    def step(self, g: Arrays | None = None) -> None:
-        """Update in place from g at the draw, or from all that was observed."""
+    def step(
+        self, g: Arrays | None = None, *, rng: np.random.Generator | None = None
+    ) -> Arrays | None:
+        """Update in place from g at the draw, or from all that was observed; with rng, draw again."""
         self._check_hyperparameters()
         if not self._draws and g is not None:
             self._step_single(g)
@@ -314,6 +347,9 @@ class IVONSquaredGradient:
                 self.observe(g)
             self._step_averaged()
         self.t += 1
+        if rng is None:
+            return None
+        return self.draw(rng)
 
     def _step_single(self, g: Arrays) -> None:
         """Estimate and update in one pass, from one draw."""
@@ -327,22 +363,21 @@ class IVONSquaredGradient:
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = 1 - self.beta1**t
         for index, m in enumerate(self.m):
-            real = m.dtype.type
             _step(
                 m,
                 self.u[index],
                 self.h[index],
                 g[index],
-                real(self.beta1),
-                real(self.beta2),
-                real(self.delta),
-                real(self.N),
-                real(self.c),
-                real(one_minus_beta1),
-                real(one_minus_beta2),
-                real(beta2_minus_one_squared_over_two),
-                real(alpha_times_delta_plus_h0),
-                real(beta1_correction),
+                self.beta1,
+                self.beta2,
+                self.delta,
+                self.N,
+                self.c,
+                one_minus_beta1,
+                one_minus_beta2,
+                beta2_minus_one_squared_over_two,
+                alpha_times_delta_plus_h0,
+                beta1_correction,
             )
         self._pending = {}
 
@@ -359,23 +394,22 @@ class IVONSquaredGradient:
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = 1 - self.beta1**t
         for index, m in enumerate(self.m):
-            real = m.dtype.type
             _step_averaged(
                 m,
                 self.u[index],
                 self.h[index],
                 self._sums["g_sum"][index],
                 self._sums["h_hat_sum"][index],
-                real(self.beta1),
-                real(self.beta2),
-                real(self.delta),
-                real(self.c),
-                real(self._draws),
-                real(one_minus_beta1),
-                real(one_minus_beta2),
-                real(beta2_minus_one_squared_over_two),
-                real(alpha_times_delta_plus_h0),
-                real(beta1_correction),
+                self.beta1,
+                self.beta2,
+                self.delta,
+                self.c,
+                float(self._draws),
+                one_minus_beta1,
+                one_minus_beta2,
+                beta2_minus_one_squared_over_two,
+                alpha_times_delta_plus_h0,
+                beta1_correction,
             )
         self._sums = {}
         self._draws = 0
@@ -429,8 +463,8 @@ class IVONSquaredGradient:
         m = _restored("m", saved["m"], self.m)
         u = _restored("u", saved["u"], self.u)
         h = _restored("h", saved["h"], self.h)
-        pending = {k: _restored(k, v, self.m) for k, v in saved["pending"].items()}
-        sums = {k: _restored(k, v, self.m) for k, v in saved["sums"].items()}
+        pending = {k: tuple(_restored(k, v, self.m)) for k, v in saved["pending"].items()}
+        sums = {k: tuple(_restored(k, v, self.m)) for k, v in saved["sums"].items()}
         for array, value in zip(self.m, m, strict=True):
             array[:] = value
         for array, value in zip(self.u, u, strict=True):
@@ -448,6 +482,22 @@ class IVONSquaredGradient:
         self.N = saved["hyperparameters"]["N"]
         self.c = saved["hyperparameters"]["c"]
         self.h0 = saved["hyperparameters"]["h0"]
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(m) for m in self.m)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

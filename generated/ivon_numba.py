@@ -63,11 +63,14 @@ See Shen et al. (2024).
 from __future__ import annotations
 
 import math
+import operator
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
+from numba import carray, get_num_threads, njit, prange, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 __all__ = ["IVON"]
@@ -77,37 +80,55 @@ FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their mea
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
+THREADED = 65536  # elements from which a thread of its own is worth its start
+FEW = 4  # arrays up to which they are stepped one by one
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw(theta: Array, m: Array, h: Array, eps: Array, delta: float, sqrt_N: float) -> None:
     """Write where to evaluate the loss into theta."""
+    real = theta.dtype.type
+    delta = real(delta)
+    sqrt_N = real(sqrt_N)
     for i in range(theta.size):
         theta[i] = m[i] + eps[i] / (sqrt_N * np.sqrt(h[i] + delta))
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _observe(
-    h: Array, eps: Array, g: Array, g_sum: Array, h_hat_sum: Array, delta: float, sqrt_N: float
+    theta: Array,
+    m: Array,
+    h: Array,
+    g: Array,
+    g_sum: Array,
+    h_hat_sum: Array,
+    delta: float,
+    N: float,
 ) -> None:
     """Add what one draw has shown to the sums."""
-    for i in range(h.size):
-        h_hat_sum[i] += sqrt_N * eps[i] * g[i] * np.sqrt(h[i] + delta)
+    real = theta.dtype.type
+    delta = real(delta)
+    N = real(N)
+    for i in range(theta.size):
+        h_hat_sum[i] += N * (theta[i] - m[i]) * (h[i] + delta) * g[i]
         g_sum[i] += g[i]
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step(
+    theta: Array,
     m: Array,
     u: Array,
     h: Array,
-    eps: Array,
     g: Array,
     beta1: float,
     beta2: float,
     delta: float,
+    N: float,
     c: float,
-    sqrt_N: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
     beta2_minus_one_squared_over_two: float,
@@ -115,9 +136,20 @@ def _step(
     beta1_correction: float,
 ) -> None:
     """Update every element in place."""
-    for i in range(m.size):
+    real = theta.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    delta = real(delta)
+    N = real(N)
+    c = real(c)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
+    beta1_correction = real(beta1_correction)
+    for i in range(theta.size):
         h_plus_delta = h[i] + delta
-        h_hat = sqrt_N * eps[i] * g[i] * np.sqrt(h_plus_delta)
+        h_hat = N * (theta[i] - m[i]) * h_plus_delta * g[i]
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         h_minus_h_hat = h[i] - h_hat
         part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
@@ -148,6 +180,17 @@ def _step_averaged(
     beta1_correction: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
+    real = m.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    delta = real(delta)
+    c = real(c)
+    draws = real(draws)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
+    beta1_correction = real(beta1_correction)
     for i in range(m.size):
         g = g_sum[i] / draws
         h_hat = h_hat_sum[i] / draws
@@ -162,8 +205,214 @@ def _step_averaged(
         h[i] = h_next
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_arrays(
+    table: Array,
+    ends: Array,
+    like: Array,
+    threads: int,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    N: float,
+    c: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    beta2_minus_one_squared_over_two: float,
+    alpha_times_delta_plus_h0: float,
+    beta1_correction: float,
+) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            theta = _view(table[0, which], start, size, like)
+            m = _view(table[1, which], start, size, like)
+            u = _view(table[2, which], start, size, like)
+            h = _view(table[3, which], start, size, like)
+            g = _view(table[4, which], start, size, like)
+            _step(
+                theta,
+                m,
+                u,
+                h,
+                g,
+                beta1,
+                beta2,
+                delta,
+                N,
+                c,
+                one_minus_beta1,
+                one_minus_beta2,
+                beta2_minus_one_squared_over_two,
+                alpha_times_delta_plus_h0,
+                beta1_correction,
+            )
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_arrays(
+    table: Array, ends: Array, like: Array, threads: int, delta: float, sqrt_N: float
+) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            theta = _view(table[0, which], start, size, like)
+            m = _view(table[1, which], start, size, like)
+            h = _view(table[2, which], start, size, like)
+            eps = _view(table[3, which], start, size, like)
+            _draw(theta, m, h, eps, delta, sqrt_N)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _observe_arrays(
+    table: Array, ends: Array, like: Array, threads: int, delta: float, N: float
+) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            theta = _view(table[0, which], start, size, like)
+            m = _view(table[1, which], start, size, like)
+            h = _view(table[2, which], start, size, like)
+            g = _view(table[3, which], start, size, like)
+            g_sum = _view(table[4, which], start, size, like)
+            h_hat_sum = _view(table[5, which], start, size, like)
+            _observe(theta, m, h, g, g_sum, h_hat_sum, delta, N)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_averaged_arrays(
+    table: Array,
+    ends: Array,
+    like: Array,
+    threads: int,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    c: float,
+    draws: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    beta2_minus_one_squared_over_two: float,
+    alpha_times_delta_plus_h0: float,
+    beta1_correction: float,
+) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            m = _view(table[0, which], start, size, like)
+            u = _view(table[1, which], start, size, like)
+            h = _view(table[2, which], start, size, like)
+            g_sum = _view(table[3, which], start, size, like)
+            h_hat_sum = _view(table[4, which], start, size, like)
+            _step_averaged(
+                m,
+                u,
+                h,
+                g_sum,
+                h_hat_sum,
+                beta1,
+                beta2,
+                delta,
+                c,
+                draws,
+                one_minus_beta1,
+                one_minus_beta2,
+                beta2_minus_one_squared_over_two,
+                alpha_times_delta_plus_h0,
+                beta1_correction,
+            )
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _pointer(context: Any, address: Any) -> Any:
+    """A whole number as the address of memory."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return types.voidptr(address), generated
+
+
+@njit(cache=True, error_model="numpy")
+def _view(address: int, start: int, size: int, like: Array) -> Array:
+    """Return elements of the array at an address."""
+    return carray(_pointer(address + start * like.itemsize), (size,), like.dtype)
+
+
+@njit(cache=True, error_model="numpy")
+def _stretch(size: int, threads: int) -> int:
+    """Return how many elements a thread takes: whole blocks, all of them where there are few."""
+    threads = min(threads, 1 + size // THREADED)
+    return (size // threads // BLOCK + 1) * BLOCK
+
+
+@njit(cache=True, error_model="numpy")
+def _which(ends: Array, element: int) -> int:
+    """Return the array in which an element is; the last one where some are empty."""
+    return np.searchsorted(ends, element, side="right") - 1
+
+
+def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
+    """Return whether these are the very same arrays."""
+    if arrays is others:
+        return True
+    return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
+
+
+def _addresses(known: dict[str, Any], rows: Mapping[str, Sequence[Array]]) -> Array:
+    """Return where arrays begin; what is still there from the last time is not looked up."""
+    for name, arrays in rows.items():
+        held = known.get(name, ((), ()))[0]
+        if not _same(arrays, held):
+            found = np.array([array.ctypes.data for array in arrays], dtype=np.int64)
+            known[name] = tuple(arrays), found
+    table = np.array([known[name][1] for name in rows])
+    for name, arrays in rows.items():
+        if len(arrays) <= FEW and isinstance(arrays, tuple):
+            del known[name]  # an input that may be large is not kept alive
+    return table
+
+
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
+    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+    together = len({array.dtype for array in arrays}) == 1
+    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
+    return [
+        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
+        for part in slices
+    ]
+
+
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -269,9 +518,16 @@ class IVON:
         self.m = _views("params", params)
         self.u = [np.zeros_like(m) for m in self.m]
         self.h = [np.full_like(m, self.h0) for m in self.m]
-        self._pending: dict[str, list[Array]] = {}  # the noise of the last draw
-        self._sums: dict[str, list[Array]] = {}  # over the draws of this step
+        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
+        self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
+        self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
+        self._known: dict[str, Any] = {}  # where arrays begin
+        self._groups = _groups(self.m)
+        self._joined = len(self.m) > FEW or sum(
+            m.size for m in self.m
+        ) >= THREADED
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -291,42 +547,58 @@ class IVON:
             raise ValueError(f"h0 = {self.h0!r} is outside (0, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
-        """Return where to evaluate the loss; the noise is remembered for `step`."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         sqrt_N = math.sqrt(self.N)
-        theta = [np.empty_like(m) for m in self.m]
-        for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _draw(theta[index], m, self.h[index], eps[index], real(self.delta), real(sqrt_N))
-        self._pending = {"eps": eps}
-        return self._shaped(theta)
+        theta = self._place()
+        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
+        numbers = (self.delta, sqrt_N)
+        if self._joined:
+            rows = {"theta": theta, "m": self.m, "h": self.h, "eps": eps}
+            self._run(_draw_arrays, rows, *numbers)
+        else:
+            for arrays in zip(theta, self.m, self.h, eps, strict=True):
+                _draw(*arrays, *numbers)
+        self._pending = {"theta": theta}
+        return self._lent(theta)
 
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
         if not self._pending:
             raise RuntimeError("step needs a draw: call draw first")
-        g = _views("g", g, self._arrays)
-        sqrt_N = math.sqrt(self.N)
+        g = self._seen("g", g)
         if not self._sums:
-            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
-            self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
-        for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _observe(
-                self.h[index],
-                self._pending["eps"][index],
-                g[index],
-                self._sums["g_sum"][index],
-                self._sums["h_hat_sum"][index],
-                real(self.delta),
-                real(sqrt_N),
-            )
+            self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
+            self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
+        numbers = (self.delta, self.N)
+        if self._joined:
+            rows = {
+                "theta": self._pending["theta"],
+                "m": self.m,
+                "h": self.h,
+                "g": g,
+                "g_sum": self._sums["g_sum"],
+                "h_hat_sum": self._sums["h_hat_sum"],
+            }
+            self._run(_observe_arrays, rows, *numbers)
+        else:
+            for arrays in zip(
+                self._pending["theta"],
+                self.m,
+                self.h,
+                g,
+                self._sums["g_sum"],
+                self._sums["h_hat_sum"],
+                strict=True,
+            ):
+                _observe(*arrays, *numbers)
         self._pending = {}
         self._draws += 1
 
-    def step(self, g: Arrays | None = None) -> None:
-        """Update in place from g at the draw, or from all that was observed."""
+    def step(
+        self, g: Arrays | None = None, *, rng: np.random.Generator | None = None
+    ) -> Arrays | None:
+        """Update in place from g at the draw, or from all that was observed; with rng, draw again."""
         self._check_hyperparameters()
         if not self._draws and g is not None:
             self._step_single(g)
@@ -335,38 +607,39 @@ class IVON:
                 self.observe(g)
             self._step_averaged()
         self.t += 1
+        if rng is None:
+            return None
+        return self.draw(rng)
 
     def _step_single(self, g: Arrays) -> None:
         """Estimate and update in one pass, from one draw."""
         if not self._pending:
             raise RuntimeError("step needs a draw: call draw first")
-        g = _views("g", g, self._arrays)
+        g = self._seen("g", g)
         t = self.t + 1
-        sqrt_N = math.sqrt(self.N)
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
         beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = 1 - self.beta1**t
-        for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step(
-                m,
-                self.u[index],
-                self.h[index],
-                self._pending["eps"][index],
-                g[index],
-                real(self.beta1),
-                real(self.beta2),
-                real(self.delta),
-                real(self.c),
-                real(sqrt_N),
-                real(one_minus_beta1),
-                real(one_minus_beta2),
-                real(beta2_minus_one_squared_over_two),
-                real(alpha_times_delta_plus_h0),
-                real(beta1_correction),
-            )
+        numbers = (
+            self.beta1,
+            self.beta2,
+            self.delta,
+            self.N,
+            self.c,
+            one_minus_beta1,
+            one_minus_beta2,
+            beta2_minus_one_squared_over_two,
+            alpha_times_delta_plus_h0,
+            beta1_correction,
+        )
+        if self._joined:
+            rows = {"theta": self._pending["theta"], "m": self.m, "u": self.u, "h": self.h, "g": g}
+            self._run(_step_arrays, rows, *numbers)
+        else:
+            for arrays in zip(self._pending["theta"], self.m, self.u, self.h, g, strict=True):
+                _step(*arrays, *numbers)
         self._pending = {}
 
     def _step_averaged(self) -> None:
@@ -381,25 +654,32 @@ class IVON:
         beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = 1 - self.beta1**t
-        for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step_averaged(
-                m,
-                self.u[index],
-                self.h[index],
-                self._sums["g_sum"][index],
-                self._sums["h_hat_sum"][index],
-                real(self.beta1),
-                real(self.beta2),
-                real(self.delta),
-                real(self.c),
-                real(self._draws),
-                real(one_minus_beta1),
-                real(one_minus_beta2),
-                real(beta2_minus_one_squared_over_two),
-                real(alpha_times_delta_plus_h0),
-                real(beta1_correction),
-            )
+        numbers = (
+            self.beta1,
+            self.beta2,
+            self.delta,
+            self.c,
+            float(self._draws),
+            one_minus_beta1,
+            one_minus_beta2,
+            beta2_minus_one_squared_over_two,
+            alpha_times_delta_plus_h0,
+            beta1_correction,
+        )
+        if self._joined:
+            rows = {
+                "m": self.m,
+                "u": self.u,
+                "h": self.h,
+                "g_sum": self._sums["g_sum"],
+                "h_hat_sum": self._sums["h_hat_sum"],
+            }
+            self._run(_step_averaged_arrays, rows, *numbers)
+        else:
+            for arrays in zip(
+                self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True
+            ):
+                _step_averaged(*arrays, *numbers)
         self._sums = {}
         self._draws = 0
 
@@ -417,7 +697,7 @@ class IVON:
         """Draw from the posterior; the same seed gives the same draw."""
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
-        return self._shaped([m + s * _standard_normal(rng, m) for m, s in pairs])
+        return self._shaped([m + s * rng.standard_normal(m.shape, dtype=m.dtype) for m, s in pairs])
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
@@ -452,8 +732,8 @@ class IVON:
         m = _restored("m", saved["m"], self.m)
         u = _restored("u", saved["u"], self.u)
         h = _restored("h", saved["h"], self.h)
-        pending = {k: _restored(k, v, self.m) for k, v in saved["pending"].items()}
-        sums = {k: _restored(k, v, self.m) for k, v in saved["sums"].items()}
+        pending = {k: tuple(_restored(k, v, self.m)) for k, v in saved["pending"].items()}
+        sums = {k: tuple(_restored(k, v, self.m)) for k, v in saved["sums"].items()}
         for array, value in zip(self.m, m, strict=True):
             array[:] = value
         for array, value in zip(self.u, u, strict=True):
@@ -471,6 +751,41 @@ class IVON:
         self.N = saved["hyperparameters"]["N"]
         self.c = saved["hyperparameters"]["c"]
         self.h0 = saved["hyperparameters"]["h0"]
+
+    def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
+        """Return an input as flat views; the arrays of the last time are not looked at again."""
+        if len(self._arrays) <= FEW:
+            return tuple(_views(name, arrays, self._arrays))
+        held, views = self._inputs.get(name, ((), ()))
+        if not _same(_listed(arrays), held):
+            views = tuple(_views(name, arrays, self._arrays))
+            self._inputs[name] = tuple(_listed(arrays)), views
+        return views
+
+    def _run(
+        self, kernel: Callable[..., None], rows: Mapping[str, Sequence[Array]], *numbers: float
+    ) -> None:
+        """Run a kernel on all arrays in one call."""
+        for group, ends, like in self._groups:
+            own = {name: arrays[group] for name, arrays in rows.items()}
+            table = _addresses(self._known, own)
+            kernel(table, ends, like, get_num_threads(), *numbers)
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(m) for m in self.m)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -63,6 +63,7 @@ See Shen et al. (2024).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -75,32 +76,47 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, m: Array, h: Array, eps: Array, delta: float, sqrt_N: float) -> None:
     """Write where to evaluate the loss into theta."""
+    real = theta.dtype.type
+    delta = real(delta)
+    sqrt_N = real(sqrt_N)
     theta[:] = m + eps / (sqrt_N * np.sqrt(h + delta))
 
 
 def _observe(
-    h: Array, eps: Array, g: Array, g_sum: Array, h_hat_sum: Array, delta: float, sqrt_N: float
+    theta: Array,
+    m: Array,
+    h: Array,
+    g: Array,
+    g_sum: Array,
+    h_hat_sum: Array,
+    delta: float,
+    N: float,
 ) -> None:
     """Add what one draw has shown to the sums."""
-    h_hat_sum[:] += sqrt_N * eps * g * np.sqrt(h + delta)
+    real = theta.dtype.type
+    delta = real(delta)
+    N = real(N)
+    h_hat_sum[:] += N * (theta - m) * (h + delta) * g
     g_sum[:] += g
 
 
 def _step(
+    theta: Array,
     m: Array,
     u: Array,
     h: Array,
-    eps: Array,
     g: Array,
     beta1: float,
     beta2: float,
     delta: float,
+    N: float,
     c: float,
-    sqrt_N: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
     beta2_minus_one_squared_over_two: float,
@@ -108,8 +124,19 @@ def _step(
     beta1_correction: float,
 ) -> None:
     """Update every element in place."""
+    real = theta.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    delta = real(delta)
+    N = real(N)
+    c = real(c)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
+    beta1_correction = real(beta1_correction)
     h_plus_delta = h + delta
-    h_hat = sqrt_N * eps * g * np.sqrt(h_plus_delta)
+    h_hat = N * (theta - m) * h_plus_delta * g
     u_next = beta1 * u + one_minus_beta1 * g
     h_minus_h_hat = h - h_hat
     part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
@@ -139,6 +166,17 @@ def _step_averaged(
     beta1_correction: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
+    real = m.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    delta = real(delta)
+    c = real(c)
+    draws = real(draws)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
+    beta1_correction = real(beta1_correction)
     g = g_sum / draws
     h_hat = h_hat_sum / draws
     u_next = beta1 * u + one_minus_beta1 * g
@@ -154,6 +192,10 @@ def _step_averaged(
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -259,9 +301,10 @@ class IVON:
         self.m = _views("params", params)
         self.u = [np.zeros_like(m) for m in self.m]
         self.h = [np.full_like(m, self.h0) for m in self.m]
-        self._pending: dict[str, list[Array]] = {}  # the noise of the last draw
-        self._sums: dict[str, list[Array]] = {}  # over the draws of this step
+        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
+        self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -281,42 +324,42 @@ class IVON:
             raise ValueError(f"h0 = {self.h0!r} is outside (0, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
-        """Return where to evaluate the loss; the noise is remembered for `step`."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         sqrt_N = math.sqrt(self.N)
-        theta = [np.empty_like(m) for m in self.m]
+        theta = self._place()
+        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _draw(theta[index], m, self.h[index], eps[index], real(self.delta), real(sqrt_N))
-        self._pending = {"eps": eps}
-        return self._shaped(theta)
+            _draw(theta[index], m, self.h[index], eps[index], self.delta, sqrt_N)
+        self._pending = {"theta": theta}
+        return self._lent(theta)
 
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
         if not self._pending:
             raise RuntimeError("step needs a draw: call draw first")
         g = _views("g", g, self._arrays)
-        sqrt_N = math.sqrt(self.N)
         if not self._sums:
-            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
-            self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
+            self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
+            self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
         for index, m in enumerate(self.m):
-            real = m.dtype.type
             _observe(
+                self._pending["theta"][index],
+                m,
                 self.h[index],
-                self._pending["eps"][index],
                 g[index],
                 self._sums["g_sum"][index],
                 self._sums["h_hat_sum"][index],
-                real(self.delta),
-                real(sqrt_N),
+                self.delta,
+                self.N,
             )
         self._pending = {}
         self._draws += 1
 
-    def step(self, g: Arrays | None = None) -> None:
-        """Update in place from g at the draw, or from all that was observed."""
+    def step(
+        self, g: Arrays | None = None, *, rng: np.random.Generator | None = None
+    ) -> Arrays | None:
+        """Update in place from g at the draw, or from all that was observed; with rng, draw again."""
         self._check_hyperparameters()
         if not self._draws and g is not None:
             self._step_single(g)
@@ -325,6 +368,9 @@ class IVON:
                 self.observe(g)
             self._step_averaged()
         self.t += 1
+        if rng is None:
+            return None
+        return self.draw(rng)
 
     def _step_single(self, g: Arrays) -> None:
         """Estimate and update in one pass, from one draw."""
@@ -332,30 +378,28 @@ class IVON:
             raise RuntimeError("step needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         t = self.t + 1
-        sqrt_N = math.sqrt(self.N)
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
         beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = 1 - self.beta1**t
         for index, m in enumerate(self.m):
-            real = m.dtype.type
             _step(
+                self._pending["theta"][index],
                 m,
                 self.u[index],
                 self.h[index],
-                self._pending["eps"][index],
                 g[index],
-                real(self.beta1),
-                real(self.beta2),
-                real(self.delta),
-                real(self.c),
-                real(sqrt_N),
-                real(one_minus_beta1),
-                real(one_minus_beta2),
-                real(beta2_minus_one_squared_over_two),
-                real(alpha_times_delta_plus_h0),
-                real(beta1_correction),
+                self.beta1,
+                self.beta2,
+                self.delta,
+                self.N,
+                self.c,
+                one_minus_beta1,
+                one_minus_beta2,
+                beta2_minus_one_squared_over_two,
+                alpha_times_delta_plus_h0,
+                beta1_correction,
             )
         self._pending = {}
 
@@ -372,23 +416,22 @@ class IVON:
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = 1 - self.beta1**t
         for index, m in enumerate(self.m):
-            real = m.dtype.type
             _step_averaged(
                 m,
                 self.u[index],
                 self.h[index],
                 self._sums["g_sum"][index],
                 self._sums["h_hat_sum"][index],
-                real(self.beta1),
-                real(self.beta2),
-                real(self.delta),
-                real(self.c),
-                real(self._draws),
-                real(one_minus_beta1),
-                real(one_minus_beta2),
-                real(beta2_minus_one_squared_over_two),
-                real(alpha_times_delta_plus_h0),
-                real(beta1_correction),
+                self.beta1,
+                self.beta2,
+                self.delta,
+                self.c,
+                float(self._draws),
+                one_minus_beta1,
+                one_minus_beta2,
+                beta2_minus_one_squared_over_two,
+                alpha_times_delta_plus_h0,
+                beta1_correction,
             )
         self._sums = {}
         self._draws = 0
@@ -442,8 +485,8 @@ class IVON:
         m = _restored("m", saved["m"], self.m)
         u = _restored("u", saved["u"], self.u)
         h = _restored("h", saved["h"], self.h)
-        pending = {k: _restored(k, v, self.m) for k, v in saved["pending"].items()}
-        sums = {k: _restored(k, v, self.m) for k, v in saved["sums"].items()}
+        pending = {k: tuple(_restored(k, v, self.m)) for k, v in saved["pending"].items()}
+        sums = {k: tuple(_restored(k, v, self.m)) for k, v in saved["sums"].items()}
         for array, value in zip(self.m, m, strict=True):
             array[:] = value
         for array, value in zip(self.u, u, strict=True):
@@ -461,6 +504,22 @@ class IVON:
         self.N = saved["hyperparameters"]["N"]
         self.c = saved["hyperparameters"]["c"]
         self.h0 = saved["hyperparameters"]["h0"]
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(m) for m in self.m)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

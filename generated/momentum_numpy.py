@@ -43,6 +43,9 @@ Arrays: TypeAlias = Array | Sequence[Array]
 
 def _step(m: Array, u: Array, g: Array, rho: float, gamma: float) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    rho = real(rho)
+    gamma = real(gamma)
     u_next = g + gamma * u
     m_next = m - rho * u_next
     m[:] = m_next
@@ -51,6 +54,10 @@ def _step(m: Array, u: Array, g: Array, rho: float, gamma: float) -> None:
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -143,8 +150,7 @@ class Momentum:
         self._check_hyperparameters()
         g = _views("g", g, self._arrays)
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step(m, self.u[index], g[index], real(self.rho), real(self.gamma))
+            _step(m, self.u[index], g[index], self.rho, self.gamma)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:

@@ -41,6 +41,9 @@ Arrays: TypeAlias = Array | Sequence[Array]
 
 def _step(m: Array, v: Array, g: Array, h: Array, rho: float, one_plus_rho: float) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    rho = real(rho)
+    one_plus_rho = real(one_plus_rho)
     m_next = m - rho * g * v
     v_next = one_plus_rho * v - rho * h * (v * v)
     m[:] = m_next
@@ -49,6 +52,10 @@ def _step(m: Array, v: Array, g: Array, h: Array, rho: float, one_plus_rho: floa
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -139,8 +146,7 @@ class NaturalGradient:
         h = _views("h", h, self._arrays)
         one_plus_rho = 1 + self.rho
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step(m, self.v[index], g[index], h[index], real(self.rho), real(one_plus_rho))
+            _step(m, self.v[index], g[index], h[index], self.rho, one_plus_rho)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:

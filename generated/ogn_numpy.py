@@ -47,6 +47,10 @@ def _step(
     m: Array, s: Array, g: Array, h: Array, rho: float, delta: float, one_minus_rho: float
 ) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    rho = real(rho)
+    delta = real(delta)
+    one_minus_rho = real(one_minus_rho)
     s_next = rho * (h + delta) + one_minus_rho * s
     m_next = m - rho * g / s_next
     m[:] = m_next
@@ -55,6 +59,10 @@ def _step(
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -149,16 +157,7 @@ class OGN:
         h = _views("h", h, self._arrays)
         one_minus_rho = 1 - self.rho
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step(
-                m,
-                self.s[index],
-                g[index],
-                h[index],
-                real(self.rho),
-                real(self.delta),
-                real(one_minus_rho),
-            )
+            _step(m, self.s[index], g[index], h[index], self.rho, self.delta, one_minus_rho)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:

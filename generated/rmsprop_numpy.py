@@ -53,6 +53,11 @@ def _step(
     m: Array, s: Array, g: Array, alpha: float, beta: float, c: float, one_minus_beta: float
 ) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    alpha = real(alpha)
+    beta = real(beta)
+    c = real(c)
+    one_minus_beta = real(one_minus_beta)
     s_next = beta * (g * g) + one_minus_beta * s
     m_next = m - alpha * g / (np.sqrt(s_next) + c)
     m[:] = m_next
@@ -61,6 +66,10 @@ def _step(
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -158,16 +167,7 @@ class RMSprop:
         g = _views("g", g, self._arrays)
         one_minus_beta = 1 - self.beta
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step(
-                m,
-                self.s[index],
-                g[index],
-                real(self.alpha),
-                real(self.beta),
-                real(self.c),
-                real(one_minus_beta),
-            )
+            _step(m, self.s[index], g[index], self.alpha, self.beta, self.c, one_minus_beta)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:

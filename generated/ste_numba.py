@@ -34,11 +34,14 @@ See Bengio, Léonard & Courville (2013).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
+from numba import carray, get_num_threads, njit, prange, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 __all__ = ["STE"]
@@ -48,6 +51,11 @@ FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their mea
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
+THREADED = 65536  # elements from which a thread of its own is worth its start
+FEW = 4  # arrays up to which they are stepped one by one
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -60,13 +68,111 @@ def _draw(theta: Array, lam: Array) -> None:
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step(lam: Array, g: Array, alpha: float) -> None:
     """Update every element in place."""
+    real = lam.dtype.type
+    alpha = real(alpha)
     for i in range(lam.size):
         lam_next = lam[i] - alpha * g[i]
         lam[i] = lam_next
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, alpha: float) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            lam = _view(table[0, which], start, size, like)
+            g = _view(table[1, which], start, size, like)
+            _step(lam, g, alpha)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            theta = _view(table[0, which], start, size, like)
+            lam = _view(table[1, which], start, size, like)
+            _draw(theta, lam)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _pointer(context: Any, address: Any) -> Any:
+    """A whole number as the address of memory."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return types.voidptr(address), generated
+
+
+@njit(cache=True, error_model="numpy")
+def _view(address: int, start: int, size: int, like: Array) -> Array:
+    """Return elements of the array at an address."""
+    return carray(_pointer(address + start * like.itemsize), (size,), like.dtype)
+
+
+@njit(cache=True, error_model="numpy")
+def _stretch(size: int, threads: int) -> int:
+    """Return how many elements a thread takes: whole blocks, all of them where there are few."""
+    threads = min(threads, 1 + size // THREADED)
+    return (size // threads // BLOCK + 1) * BLOCK
+
+
+@njit(cache=True, error_model="numpy")
+def _which(ends: Array, element: int) -> int:
+    """Return the array in which an element is; the last one where some are empty."""
+    return np.searchsorted(ends, element, side="right") - 1
+
+
+def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
+    """Return whether these are the very same arrays."""
+    if arrays is others:
+        return True
+    return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
+
+
+def _addresses(known: dict[str, Any], rows: Mapping[str, Sequence[Array]]) -> Array:
+    """Return where arrays begin; what is still there from the last time is not looked up."""
+    for name, arrays in rows.items():
+        held = known.get(name, ((), ()))[0]
+        if not _same(arrays, held):
+            found = np.array([array.ctypes.data for array in arrays], dtype=np.int64)
+            known[name] = tuple(arrays), found
+    table = np.array([known[name][1] for name in rows])
+    for name, arrays in rows.items():
+        if len(arrays) <= FEW and isinstance(arrays, tuple):
+            del known[name]  # an input that may be large is not kept alive
+    return table
+
+
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
+    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+    together = len({array.dtype for array in arrays}) == 1
+    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
+    return [
+        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
+        for part in slices
+    ]
+
+
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -130,6 +236,13 @@ class STE:
         self._arrays = _listed(params)
         self.t = 0  # steps taken
         self.lam = _views("params", params)
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
+        self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
+        self._known: dict[str, Any] = {}  # where arrays begin
+        self._groups = _groups(self.lam)
+        self._joined = len(self.lam) > FEW or sum(
+            lam.size for lam in self.lam
+        ) >= THREADED
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -137,20 +250,28 @@ class STE:
             raise ValueError(f"alpha = {self.alpha!r} is outside (0, inf)")
 
     def draw(self) -> Arrays:
-        """Return where to evaluate the loss."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        theta = [np.empty_like(lam) for lam in self.lam]
-        for index, lam in enumerate(self.lam):
-            _draw(theta[index], lam)
-        return self._shaped(theta)
+        theta = self._place()
+        if self._joined:
+            rows = {"theta": theta, "lam": self.lam}
+            self._run(_draw_arrays, rows)
+        else:
+            for arrays in zip(theta, self.lam, strict=True):
+                _draw(*arrays)
+        return self._lent(theta)
 
     def step(self, g: Arrays) -> None:
         """Update the parameters in place from g, where `draw` said."""
         self._check_hyperparameters()
-        g = _views("g", g, self._arrays)
-        for index, lam in enumerate(self.lam):
-            real = lam.dtype.type
-            _step(lam, g[index], real(self.alpha))
+        g = self._seen("g", g)
+        numbers = (self.alpha,)
+        if self._joined:
+            rows = {"lam": self.lam, "g": g}
+            self._run(_step_arrays, rows, *numbers)
+        else:
+            for arrays in zip(self.lam, g, strict=True):
+                _step(*arrays, *numbers)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:
@@ -189,6 +310,41 @@ class STE:
             array[:] = value
         self.t = int(saved["t"])
         self.alpha = saved["hyperparameters"]["alpha"]
+
+    def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
+        """Return an input as flat views; the arrays of the last time are not looked at again."""
+        if len(self._arrays) <= FEW:
+            return tuple(_views(name, arrays, self._arrays))
+        held, views = self._inputs.get(name, ((), ()))
+        if not _same(_listed(arrays), held):
+            views = tuple(_views(name, arrays, self._arrays))
+            self._inputs[name] = tuple(_listed(arrays)), views
+        return views
+
+    def _run(
+        self, kernel: Callable[..., None], rows: Mapping[str, Sequence[Array]], *numbers: float
+    ) -> None:
+        """Run a kernel on all arrays in one call."""
+        for group, ends, like in self._groups:
+            own = {name: arrays[group] for name, arrays in rows.items()}
+            table = _addresses(self._known, own)
+            kernel(table, ends, like, get_num_threads(), *numbers)
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(lam) for lam in self.lam)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

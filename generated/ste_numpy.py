@@ -34,6 +34,7 @@ See Bengio, Léonard & Courville (2013).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -46,6 +47,8 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, lam: Array) -> None:
@@ -55,12 +58,18 @@ def _draw(theta: Array, lam: Array) -> None:
 
 def _step(lam: Array, g: Array, alpha: float) -> None:
     """Update every element in place."""
+    real = lam.dtype.type
+    alpha = real(alpha)
     lam_next = lam - alpha * g
     lam[:] = lam_next
 
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -124,6 +133,7 @@ class STE:
         self._arrays = _listed(params)
         self.t = 0  # steps taken
         self.lam = _views("params", params)
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -131,20 +141,19 @@ class STE:
             raise ValueError(f"alpha = {self.alpha!r} is outside (0, inf)")
 
     def draw(self) -> Arrays:
-        """Return where to evaluate the loss."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        theta = [np.empty_like(lam) for lam in self.lam]
+        theta = self._place()
         for index, lam in enumerate(self.lam):
             _draw(theta[index], lam)
-        return self._shaped(theta)
+        return self._lent(theta)
 
     def step(self, g: Arrays) -> None:
         """Update the parameters in place from g, where `draw` said."""
         self._check_hyperparameters()
         g = _views("g", g, self._arrays)
         for index, lam in enumerate(self.lam):
-            real = lam.dtype.type
-            _step(lam, g[index], real(self.alpha))
+            _step(lam, g[index], self.alpha)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:
@@ -183,6 +192,22 @@ class STE:
             array[:] = value
         self.t = int(saved["t"])
         self.alpha = saved["hyperparameters"]["alpha"]
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(lam) for lam in self.lam)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -55,6 +55,7 @@ See Khan et al. (2018).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -67,10 +68,15 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, m: Array, s: Array, eps: Array, delta: float, sqrt_N: float) -> None:
     """Write where to evaluate the loss into theta."""
+    real = theta.dtype.type
+    delta = real(delta)
+    sqrt_N = real(sqrt_N)
     theta[:] = m + eps / (sqrt_N * np.sqrt(s + delta))
 
 
@@ -94,6 +100,14 @@ def _step(
     sqrt_beta2_correction: float,
 ) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    delta = real(delta)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
+    sqrt_beta2_correction = real(sqrt_beta2_correction)
     h_hat = g * g
     u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
     s_next = beta2 * s + one_minus_beta2 * h_hat
@@ -120,6 +134,15 @@ def _step_averaged(
     sqrt_beta2_correction: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
+    real = m.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    delta = real(delta)
+    draws = real(draws)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
+    sqrt_beta2_correction = real(sqrt_beta2_correction)
     g = g_sum / draws
     h_hat = h_hat_sum / draws
     u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
@@ -133,6 +156,10 @@ def _step_averaged(
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -234,9 +261,10 @@ class Vadam:
         self.m = _views("params", params)
         self.u = [np.zeros_like(m) for m in self.m]
         self.s = [np.zeros_like(m) for m in self.m]
-        self._pending: dict[str, list[Array]] = {}  # the noise of the last draw
-        self._sums: dict[str, list[Array]] = {}  # over the draws of this step
+        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
+        self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -252,16 +280,15 @@ class Vadam:
             raise ValueError(f"N = {self.N!r} is outside (0, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
-        """Return where to evaluate the loss; the noise is remembered for `step`."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         sqrt_N = math.sqrt(self.N)
-        theta = [np.empty_like(m) for m in self.m]
+        theta = self._place()
+        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _draw(theta[index], m, self.s[index], eps[index], real(self.delta), real(sqrt_N))
-        self._pending = {"eps": eps}
-        return self._shaped(theta)
+            _draw(theta[index], m, self.s[index], eps[index], self.delta, sqrt_N)
+        self._pending = {"theta": theta}
+        return self._lent(theta)
 
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
@@ -269,15 +296,17 @@ class Vadam:
             raise RuntimeError("step needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         if not self._sums:
-            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
-            self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
+            self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
+            self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
         for index in range(len(self.m)):
             _observe(g[index], self._sums["g_sum"][index], self._sums["h_hat_sum"][index])
         self._pending = {}
         self._draws += 1
 
-    def step(self, g: Arrays | None = None) -> None:
-        """Update in place from g at the draw, or from all that was observed."""
+    def step(
+        self, g: Arrays | None = None, *, rng: np.random.Generator | None = None
+    ) -> Arrays | None:
+        """Update in place from g at the draw, or from all that was observed; with rng, draw again."""
         self._check_hyperparameters()
         if not self._draws and g is not None:
             self._step_single(g)
@@ -286,6 +315,9 @@ class Vadam:
                 self.observe(g)
             self._step_averaged()
         self.t += 1
+        if rng is None:
+            return None
+        return self.draw(rng)
 
     def _step_single(self, g: Arrays) -> None:
         """Estimate and update in one pass, from one draw."""
@@ -300,19 +332,18 @@ class Vadam:
         beta2_correction = 1 - self.beta2**t
         sqrt_beta2_correction = math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
-            real = m.dtype.type
             _step(
                 m,
                 self.u[index],
                 self.s[index],
                 g[index],
-                real(self.beta1),
-                real(self.beta2),
-                real(self.delta),
-                real(one_minus_beta1),
-                real(one_minus_beta2),
-                real(alpha_over_beta1_correction),
-                real(sqrt_beta2_correction),
+                self.beta1,
+                self.beta2,
+                self.delta,
+                one_minus_beta1,
+                one_minus_beta2,
+                alpha_over_beta1_correction,
+                sqrt_beta2_correction,
             )
         self._pending = {}
 
@@ -330,21 +361,20 @@ class Vadam:
         beta2_correction = 1 - self.beta2**t
         sqrt_beta2_correction = math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
-            real = m.dtype.type
             _step_averaged(
                 m,
                 self.u[index],
                 self.s[index],
                 self._sums["g_sum"][index],
                 self._sums["h_hat_sum"][index],
-                real(self.beta1),
-                real(self.beta2),
-                real(self.delta),
-                real(self._draws),
-                real(one_minus_beta1),
-                real(one_minus_beta2),
-                real(alpha_over_beta1_correction),
-                real(sqrt_beta2_correction),
+                self.beta1,
+                self.beta2,
+                self.delta,
+                float(self._draws),
+                one_minus_beta1,
+                one_minus_beta2,
+                alpha_over_beta1_correction,
+                sqrt_beta2_correction,
             )
         self._sums = {}
         self._draws = 0
@@ -396,8 +426,8 @@ class Vadam:
         m = _restored("m", saved["m"], self.m)
         u = _restored("u", saved["u"], self.u)
         s = _restored("s", saved["s"], self.s)
-        pending = {k: _restored(k, v, self.m) for k, v in saved["pending"].items()}
-        sums = {k: _restored(k, v, self.m) for k, v in saved["sums"].items()}
+        pending = {k: tuple(_restored(k, v, self.m)) for k, v in saved["pending"].items()}
+        sums = {k: tuple(_restored(k, v, self.m)) for k, v in saved["sums"].items()}
         for array, value in zip(self.m, m, strict=True):
             array[:] = value
         for array, value in zip(self.u, u, strict=True):
@@ -413,6 +443,22 @@ class Vadam:
         self.beta2 = saved["hyperparameters"]["beta2"]
         self.delta = saved["hyperparameters"]["delta"]
         self.N = saved["hyperparameters"]["N"]
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(m) for m in self.m)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -33,11 +33,14 @@ See Khan et al. (2018).
 from __future__ import annotations
 
 import math
+import operator
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
+from numba import carray, get_num_threads, njit, prange, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 __all__ = ["VOGN"]
@@ -47,6 +50,11 @@ FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their mea
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
+THREADED = 65536  # elements from which a thread of its own is worth its start
+FEW = 4  # arrays up to which they are stepped one by one
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -69,6 +77,10 @@ def _step(
     m: Array, s: Array, g: Array, h: Array, rho: float, delta: float, one_minus_rho: float
 ) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    rho = real(rho)
+    delta = real(delta)
+    one_minus_rho = real(one_minus_rho)
     for i in range(m.size):
         s_next = rho * (h[i] + delta) + one_minus_rho * s[i]
         m_next = m[i] - rho * g[i] / s_next
@@ -88,6 +100,11 @@ def _step_averaged(
     one_minus_rho: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
+    real = m.dtype.type
+    rho = real(rho)
+    delta = real(delta)
+    draws = real(draws)
+    one_minus_rho = real(one_minus_rho)
     for i in range(m.size):
         g = g_sum[i] / draws
         h = h_sum[i] / draws
@@ -97,8 +114,161 @@ def _step_averaged(
         s[i] = s_next
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_arrays(
+    table: Array,
+    ends: Array,
+    like: Array,
+    threads: int,
+    rho: float,
+    delta: float,
+    one_minus_rho: float,
+) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            m = _view(table[0, which], start, size, like)
+            s = _view(table[1, which], start, size, like)
+            g = _view(table[2, which], start, size, like)
+            h = _view(table[3, which], start, size, like)
+            _step(m, s, g, h, rho, delta, one_minus_rho)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            theta = _view(table[0, which], start, size, like)
+            m = _view(table[1, which], start, size, like)
+            s = _view(table[2, which], start, size, like)
+            eps = _view(table[3, which], start, size, like)
+            _draw(theta, m, s, eps)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _observe_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            g = _view(table[0, which], start, size, like)
+            h = _view(table[1, which], start, size, like)
+            g_sum = _view(table[2, which], start, size, like)
+            h_sum = _view(table[3, which], start, size, like)
+            _observe(g, h, g_sum, h_sum)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_averaged_arrays(
+    table: Array,
+    ends: Array,
+    like: Array,
+    threads: int,
+    rho: float,
+    delta: float,
+    draws: float,
+    one_minus_rho: float,
+) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            m = _view(table[0, which], start, size, like)
+            s = _view(table[1, which], start, size, like)
+            g_sum = _view(table[2, which], start, size, like)
+            h_sum = _view(table[3, which], start, size, like)
+            _step_averaged(m, s, g_sum, h_sum, rho, delta, draws, one_minus_rho)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _pointer(context: Any, address: Any) -> Any:
+    """A whole number as the address of memory."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return types.voidptr(address), generated
+
+
+@njit(cache=True, error_model="numpy")
+def _view(address: int, start: int, size: int, like: Array) -> Array:
+    """Return elements of the array at an address."""
+    return carray(_pointer(address + start * like.itemsize), (size,), like.dtype)
+
+
+@njit(cache=True, error_model="numpy")
+def _stretch(size: int, threads: int) -> int:
+    """Return how many elements a thread takes: whole blocks, all of them where there are few."""
+    threads = min(threads, 1 + size // THREADED)
+    return (size // threads // BLOCK + 1) * BLOCK
+
+
+@njit(cache=True, error_model="numpy")
+def _which(ends: Array, element: int) -> int:
+    """Return the array in which an element is; the last one where some are empty."""
+    return np.searchsorted(ends, element, side="right") - 1
+
+
+def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
+    """Return whether these are the very same arrays."""
+    if arrays is others:
+        return True
+    return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
+
+
+def _addresses(known: dict[str, Any], rows: Mapping[str, Sequence[Array]]) -> Array:
+    """Return where arrays begin; what is still there from the last time is not looked up."""
+    for name, arrays in rows.items():
+        held = known.get(name, ((), ()))[0]
+        if not _same(arrays, held):
+            found = np.array([array.ctypes.data for array in arrays], dtype=np.int64)
+            known[name] = tuple(arrays), found
+    table = np.array([known[name][1] for name in rows])
+    for name, arrays in rows.items():
+        if len(arrays) <= FEW and isinstance(arrays, tuple):
+            del known[name]  # an input that may be large is not kept alive
+    return table
+
+
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
+    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+    together = len({array.dtype for array in arrays}) == 1
+    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
+    return [
+        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
+        for part in slices
+    ]
+
+
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -193,9 +363,16 @@ class VOGN:
         self.t = 0  # steps taken
         self.m = _views("params", params)
         self.s = [np.full_like(m, 1) for m in self.m]
-        self._pending: dict[str, list[Array]] = {}  # the noise of the last draw
-        self._sums: dict[str, list[Array]] = {}  # over the draws of this step
+        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
+        self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
+        self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
+        self._known: dict[str, Any] = {}  # where arrays begin
+        self._groups = _groups(self.m)
+        self._joined = len(self.m) > FEW or sum(
+            m.size for m in self.m
+        ) >= THREADED
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -205,31 +382,45 @@ class VOGN:
             raise ValueError(f"delta = {self.delta!r} is outside [0, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
-        """Return where to evaluate the loss; the noise is remembered for `step`."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
+        theta = self._place()
         eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
-        theta = [np.empty_like(m) for m in self.m]
-        for index, m in enumerate(self.m):
-            _draw(theta[index], m, self.s[index], eps[index])
-        self._pending = {"eps": eps}
-        return self._shaped(theta)
+        if self._joined:
+            rows = {"theta": theta, "m": self.m, "s": self.s, "eps": eps}
+            self._run(_draw_arrays, rows)
+        else:
+            for arrays in zip(theta, self.m, self.s, eps, strict=True):
+                _draw(*arrays)
+        self._pending = {"theta": theta}
+        return self._lent(theta)
 
     def observe(self, g: Arrays, h: Arrays) -> None:
         """Take g and h at the last draw, one of several."""
         if not self._pending:
             raise RuntimeError("step needs a draw: call draw first")
-        g = _views("g", g, self._arrays)
-        h = _views("h", h, self._arrays)
+        g = self._seen("g", g)
+        h = self._seen("h", h)
         if not self._sums:
-            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
-            self._sums["h_sum"] = [np.zeros_like(m) for m in self.m]
-        for index in range(len(self.m)):
-            _observe(g[index], h[index], self._sums["g_sum"][index], self._sums["h_sum"][index])
+            self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
+            self._sums["h_sum"] = tuple(np.zeros_like(m) for m in self.m)
+        if self._joined:
+            rows = {"g": g, "h": h, "g_sum": self._sums["g_sum"], "h_sum": self._sums["h_sum"]}
+            self._run(_observe_arrays, rows)
+        else:
+            for arrays in zip(g, h, self._sums["g_sum"], self._sums["h_sum"], strict=True):
+                _observe(*arrays)
         self._pending = {}
         self._draws += 1
 
-    def step(self, g: Arrays | None = None, h: Arrays | None = None) -> None:
-        """Update in place from g and h at the draw, or from all that was observed."""
+    def step(
+        self,
+        g: Arrays | None = None,
+        h: Arrays | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Arrays | None:
+        """Update in place from g and h at the draw, or from all that was observed; with rng, draw again."""
         self._check_hyperparameters()
         if not self._draws and g is not None and h is not None:
             self._step_single(g, h)
@@ -238,25 +429,24 @@ class VOGN:
                 self.observe(g, h)
             self._step_averaged()
         self.t += 1
+        if rng is None:
+            return None
+        return self.draw(rng)
 
     def _step_single(self, g: Arrays, h: Arrays) -> None:
         """Estimate and update in one pass, from one draw."""
         if not self._pending:
             raise RuntimeError("step needs a draw: call draw first")
-        g = _views("g", g, self._arrays)
-        h = _views("h", h, self._arrays)
+        g = self._seen("g", g)
+        h = self._seen("h", h)
         one_minus_rho = 1 - self.rho
-        for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step(
-                m,
-                self.s[index],
-                g[index],
-                h[index],
-                real(self.rho),
-                real(self.delta),
-                real(one_minus_rho),
-            )
+        numbers = (self.rho, self.delta, one_minus_rho)
+        if self._joined:
+            rows = {"m": self.m, "s": self.s, "g": g, "h": h}
+            self._run(_step_arrays, rows, *numbers)
+        else:
+            for arrays in zip(self.m, self.s, g, h, strict=True):
+                _step(*arrays, *numbers)
         self._pending = {}
 
     def _step_averaged(self) -> None:
@@ -266,18 +456,15 @@ class VOGN:
         if not self._draws:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_rho = 1 - self.rho
-        for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step_averaged(
-                m,
-                self.s[index],
-                self._sums["g_sum"][index],
-                self._sums["h_sum"][index],
-                real(self.rho),
-                real(self.delta),
-                real(self._draws),
-                real(one_minus_rho),
-            )
+        numbers = (self.rho, self.delta, float(self._draws), one_minus_rho)
+        if self._joined:
+            rows = {"m": self.m, "s": self.s, "g_sum": self._sums["g_sum"], "h_sum": self._sums["h_sum"]}
+            self._run(_step_averaged_arrays, rows, *numbers)
+        else:
+            for arrays in zip(
+                self.m, self.s, self._sums["g_sum"], self._sums["h_sum"], strict=True
+            ):
+                _step_averaged(*arrays, *numbers)
         self._sums = {}
         self._draws = 0
 
@@ -294,7 +481,7 @@ class VOGN:
         """Draw from the posterior; the same seed gives the same draw."""
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
-        return self._shaped([m + s * _standard_normal(rng, m) for m, s in pairs])
+        return self._shaped([m + s * rng.standard_normal(m.shape, dtype=m.dtype) for m, s in pairs])
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
@@ -319,8 +506,8 @@ class VOGN:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
         m = _restored("m", saved["m"], self.m)
         s = _restored("s", saved["s"], self.s)
-        pending = {k: _restored(k, v, self.m) for k, v in saved["pending"].items()}
-        sums = {k: _restored(k, v, self.m) for k, v in saved["sums"].items()}
+        pending = {k: tuple(_restored(k, v, self.m)) for k, v in saved["pending"].items()}
+        sums = {k: tuple(_restored(k, v, self.m)) for k, v in saved["sums"].items()}
         for array, value in zip(self.m, m, strict=True):
             array[:] = value
         for array, value in zip(self.s, s, strict=True):
@@ -331,6 +518,41 @@ class VOGN:
         self.t = int(saved["t"])
         self.rho = saved["hyperparameters"]["rho"]
         self.delta = saved["hyperparameters"]["delta"]
+
+    def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
+        """Return an input as flat views; the arrays of the last time are not looked at again."""
+        if len(self._arrays) <= FEW:
+            return tuple(_views(name, arrays, self._arrays))
+        held, views = self._inputs.get(name, ((), ()))
+        if not _same(_listed(arrays), held):
+            views = tuple(_views(name, arrays, self._arrays))
+            self._inputs[name] = tuple(_listed(arrays)), views
+        return views
+
+    def _run(
+        self, kernel: Callable[..., None], rows: Mapping[str, Sequence[Array]], *numbers: float
+    ) -> None:
+        """Run a kernel on all arrays in one call."""
+        for group, ends, like in self._groups:
+            own = {name: arrays[group] for name, arrays in rows.items()}
+            table = _addresses(self._known, own)
+            kernel(table, ends, like, get_num_threads(), *numbers)
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(m) for m in self.m)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

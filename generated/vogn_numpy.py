@@ -33,6 +33,7 @@ See Khan et al. (2018).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -45,6 +46,8 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, m: Array, s: Array, eps: Array) -> None:
@@ -62,6 +65,10 @@ def _step(
     m: Array, s: Array, g: Array, h: Array, rho: float, delta: float, one_minus_rho: float
 ) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    rho = real(rho)
+    delta = real(delta)
+    one_minus_rho = real(one_minus_rho)
     s_next = rho * (h + delta) + one_minus_rho * s
     m_next = m - rho * g / s_next
     m[:] = m_next
@@ -79,6 +86,11 @@ def _step_averaged(
     one_minus_rho: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
+    real = m.dtype.type
+    rho = real(rho)
+    delta = real(delta)
+    draws = real(draws)
+    one_minus_rho = real(one_minus_rho)
     g = g_sum / draws
     h = h_sum / draws
     s_next = rho * (h + delta) + one_minus_rho * s
@@ -89,6 +101,10 @@ def _step_averaged(
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -183,9 +199,10 @@ class VOGN:
         self.t = 0  # steps taken
         self.m = _views("params", params)
         self.s = [np.full_like(m, 1) for m in self.m]
-        self._pending: dict[str, list[Array]] = {}  # the noise of the last draw
-        self._sums: dict[str, list[Array]] = {}  # over the draws of this step
+        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
+        self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -195,14 +212,14 @@ class VOGN:
             raise ValueError(f"delta = {self.delta!r} is outside [0, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
-        """Return where to evaluate the loss; the noise is remembered for `step`."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
+        theta = self._place()
         eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
-        theta = [np.empty_like(m) for m in self.m]
         for index, m in enumerate(self.m):
             _draw(theta[index], m, self.s[index], eps[index])
-        self._pending = {"eps": eps}
-        return self._shaped(theta)
+        self._pending = {"theta": theta}
+        return self._lent(theta)
 
     def observe(self, g: Arrays, h: Arrays) -> None:
         """Take g and h at the last draw, one of several."""
@@ -211,15 +228,21 @@ class VOGN:
         g = _views("g", g, self._arrays)
         h = _views("h", h, self._arrays)
         if not self._sums:
-            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
-            self._sums["h_sum"] = [np.zeros_like(m) for m in self.m]
+            self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
+            self._sums["h_sum"] = tuple(np.zeros_like(m) for m in self.m)
         for index in range(len(self.m)):
             _observe(g[index], h[index], self._sums["g_sum"][index], self._sums["h_sum"][index])
         self._pending = {}
         self._draws += 1
 
-    def step(self, g: Arrays | None = None, h: Arrays | None = None) -> None:
-        """Update in place from g and h at the draw, or from all that was observed."""
+    def step(
+        self,
+        g: Arrays | None = None,
+        h: Arrays | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Arrays | None:
+        """Update in place from g and h at the draw, or from all that was observed; with rng, draw again."""
         self._check_hyperparameters()
         if not self._draws and g is not None and h is not None:
             self._step_single(g, h)
@@ -228,6 +251,9 @@ class VOGN:
                 self.observe(g, h)
             self._step_averaged()
         self.t += 1
+        if rng is None:
+            return None
+        return self.draw(rng)
 
     def _step_single(self, g: Arrays, h: Arrays) -> None:
         """Estimate and update in one pass, from one draw."""
@@ -237,16 +263,7 @@ class VOGN:
         h = _views("h", h, self._arrays)
         one_minus_rho = 1 - self.rho
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step(
-                m,
-                self.s[index],
-                g[index],
-                h[index],
-                real(self.rho),
-                real(self.delta),
-                real(one_minus_rho),
-            )
+            _step(m, self.s[index], g[index], h[index], self.rho, self.delta, one_minus_rho)
         self._pending = {}
 
     def _step_averaged(self) -> None:
@@ -257,16 +274,15 @@ class VOGN:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_rho = 1 - self.rho
         for index, m in enumerate(self.m):
-            real = m.dtype.type
             _step_averaged(
                 m,
                 self.s[index],
                 self._sums["g_sum"][index],
                 self._sums["h_sum"][index],
-                real(self.rho),
-                real(self.delta),
-                real(self._draws),
-                real(one_minus_rho),
+                self.rho,
+                self.delta,
+                float(self._draws),
+                one_minus_rho,
             )
         self._sums = {}
         self._draws = 0
@@ -309,8 +325,8 @@ class VOGN:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
         m = _restored("m", saved["m"], self.m)
         s = _restored("s", saved["s"], self.s)
-        pending = {k: _restored(k, v, self.m) for k, v in saved["pending"].items()}
-        sums = {k: _restored(k, v, self.m) for k, v in saved["sums"].items()}
+        pending = {k: tuple(_restored(k, v, self.m)) for k, v in saved["pending"].items()}
+        sums = {k: tuple(_restored(k, v, self.m)) for k, v in saved["sums"].items()}
         for array, value in zip(self.m, m, strict=True):
             array[:] = value
         for array, value in zip(self.s, s, strict=True):
@@ -321,6 +337,22 @@ class VOGN:
         self.t = int(saved["t"])
         self.rho = saved["hyperparameters"]["rho"]
         self.delta = saved["hyperparameters"]["delta"]
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(m) for m in self.m)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

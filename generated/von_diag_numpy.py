@@ -36,6 +36,9 @@ Arrays: TypeAlias = Array | Sequence[Array]
 
 def _step(m: Array, s: Array, g: Array, h: Array, rho: float, one_minus_rho: float) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    rho = real(rho)
+    one_minus_rho = real(one_minus_rho)
     s_next = rho * h + one_minus_rho * s
     m_next = m - rho * g / s_next
     m[:] = m_next
@@ -44,6 +47,10 @@ def _step(m: Array, s: Array, g: Array, h: Array, rho: float, one_minus_rho: flo
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -134,8 +141,7 @@ class VONDiagonal:
         h = _views("h", h, self._arrays)
         one_minus_rho = 1 - self.rho
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step(m, self.s[index], g[index], h[index], real(self.rho), real(one_minus_rho))
+            _step(m, self.s[index], g[index], h[index], self.rho, one_minus_rho)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:

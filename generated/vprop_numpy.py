@@ -45,6 +45,7 @@ See Khan et al. (2018).
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -57,10 +58,15 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+# how many references an array has that nobody else holds
+ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, m: Array, s: Array, eps: Array, delta: float, sqrt_N: float) -> None:
     """Write where to evaluate the loss into theta."""
+    real = theta.dtype.type
+    delta = real(delta)
+    sqrt_N = real(sqrt_N)
     theta[:] = m + eps / (sqrt_N * np.sqrt(s + delta))
 
 
@@ -74,6 +80,11 @@ def _step(
     m: Array, s: Array, g: Array, alpha: float, beta: float, delta: float, one_minus_beta: float
 ) -> None:
     """Update every element in place."""
+    real = m.dtype.type
+    alpha = real(alpha)
+    beta = real(beta)
+    delta = real(delta)
+    one_minus_beta = real(one_minus_beta)
     h_hat = g * g
     s_next = beta * h_hat + one_minus_beta * s
     m_next = m - alpha * (g + delta * m) / (np.sqrt(s_next) + delta)
@@ -93,6 +104,12 @@ def _step_averaged(
     one_minus_beta: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
+    real = m.dtype.type
+    alpha = real(alpha)
+    beta = real(beta)
+    delta = real(delta)
+    draws = real(draws)
+    one_minus_beta = real(one_minus_beta)
     g = g_sum / draws
     h_hat = h_hat_sum / draws
     s_next = beta * h_hat + one_minus_beta * s
@@ -103,6 +120,10 @@ def _step_averaged(
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
+            return [arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -201,9 +222,10 @@ class Vprop:
         self.t = 0  # steps taken
         self.m = _views("params", params)
         self.s = [np.zeros_like(m) for m in self.m]
-        self._pending: dict[str, list[Array]] = {}  # the noise of the last draw
-        self._sums: dict[str, list[Array]] = {}  # over the draws of this step
+        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
+        self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
+        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -217,16 +239,15 @@ class Vprop:
             raise ValueError(f"N = {self.N!r} is outside (0, inf)")
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
-        """Return where to evaluate the loss; the noise is remembered for `step`."""
+        """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         sqrt_N = math.sqrt(self.N)
-        theta = [np.empty_like(m) for m in self.m]
+        theta = self._place()
+        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _draw(theta[index], m, self.s[index], eps[index], real(self.delta), real(sqrt_N))
-        self._pending = {"eps": eps}
-        return self._shaped(theta)
+            _draw(theta[index], m, self.s[index], eps[index], self.delta, sqrt_N)
+        self._pending = {"theta": theta}
+        return self._lent(theta)
 
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
@@ -234,15 +255,17 @@ class Vprop:
             raise RuntimeError("step needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         if not self._sums:
-            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
-            self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
+            self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
+            self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
         for index in range(len(self.m)):
             _observe(g[index], self._sums["g_sum"][index], self._sums["h_hat_sum"][index])
         self._pending = {}
         self._draws += 1
 
-    def step(self, g: Arrays | None = None) -> None:
-        """Update in place from g at the draw, or from all that was observed."""
+    def step(
+        self, g: Arrays | None = None, *, rng: np.random.Generator | None = None
+    ) -> Arrays | None:
+        """Update in place from g at the draw, or from all that was observed; with rng, draw again."""
         self._check_hyperparameters()
         if not self._draws and g is not None:
             self._step_single(g)
@@ -251,6 +274,9 @@ class Vprop:
                 self.observe(g)
             self._step_averaged()
         self.t += 1
+        if rng is None:
+            return None
+        return self.draw(rng)
 
     def _step_single(self, g: Arrays) -> None:
         """Estimate and update in one pass, from one draw."""
@@ -259,16 +285,7 @@ class Vprop:
         g = _views("g", g, self._arrays)
         one_minus_beta = 1 - self.beta
         for index, m in enumerate(self.m):
-            real = m.dtype.type
-            _step(
-                m,
-                self.s[index],
-                g[index],
-                real(self.alpha),
-                real(self.beta),
-                real(self.delta),
-                real(one_minus_beta),
-            )
+            _step(m, self.s[index], g[index], self.alpha, self.beta, self.delta, one_minus_beta)
         self._pending = {}
 
     def _step_averaged(self) -> None:
@@ -279,17 +296,16 @@ class Vprop:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_beta = 1 - self.beta
         for index, m in enumerate(self.m):
-            real = m.dtype.type
             _step_averaged(
                 m,
                 self.s[index],
                 self._sums["g_sum"][index],
                 self._sums["h_hat_sum"][index],
-                real(self.alpha),
-                real(self.beta),
-                real(self.delta),
-                real(self._draws),
-                real(one_minus_beta),
+                self.alpha,
+                self.beta,
+                self.delta,
+                float(self._draws),
+                one_minus_beta,
             )
         self._sums = {}
         self._draws = 0
@@ -338,8 +354,8 @@ class Vprop:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
         m = _restored("m", saved["m"], self.m)
         s = _restored("s", saved["s"], self.s)
-        pending = {k: _restored(k, v, self.m) for k, v in saved["pending"].items()}
-        sums = {k: _restored(k, v, self.m) for k, v in saved["sums"].items()}
+        pending = {k: tuple(_restored(k, v, self.m)) for k, v in saved["pending"].items()}
+        sums = {k: tuple(_restored(k, v, self.m)) for k, v in saved["sums"].items()}
         for array, value in zip(self.m, m, strict=True):
             array[:] = value
         for array, value in zip(self.s, s, strict=True):
@@ -352,6 +368,22 @@ class Vprop:
         self.beta = saved["hyperparameters"]["beta"]
         self.delta = saved["hyperparameters"]["delta"]
         self.N = saved["hyperparameters"]["N"]
+
+    def _place(self) -> tuple[Array, ...]:
+        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
+        for arrays in self._places:
+            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+                return arrays
+        arrays = tuple(np.empty_like(m) for m in self.m)
+        self._places = [*self._places[-1:], arrays]
+        return arrays
+
+    def _lent(self, arrays: Sequence[Array]) -> Arrays:
+        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
+        shaped = self._shaped(list(arrays))
+        for array in _listed(shaped):
+            array.flags.writeable = False
+        return shaped
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

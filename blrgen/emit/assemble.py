@@ -41,6 +41,7 @@ def assemble(
     else:
         law = lowered_law(derivation, program)
         writer = ElementwiseWriter(derivation, plan(program), write, law)
+        writer = replace(writer, jitted=target == "numba")
     if writer.law is None and not wants_gaussian(derivation):
         writer = replace(writer, drawing=drawing_of(derivation, program, target == "numba"))
         moments = moments_of(derivation, program) if program.kind == ELEMENTWISE else None
@@ -66,6 +67,10 @@ def assemble(
         name=class_name(derivation),
         dtypes=dtype_tuple(dtype),
     )
+    if "prange(" in code:
+        constants += "\n" + fill("joined/constants.py.jinja")
+    if "ALONE" in code:
+        constants += "\n" + fill("functions/alone.py.jinja")
     return (
         fill(
             f"{target}/module.py.jinja",
@@ -85,6 +90,18 @@ def _imports(code: str) -> str:
     return fill(
         "class/imports.py.jinja",
         math="import math\n" if "math." in code else "",
+        operator="import operator\n" if "operator." in code else "",
+        sys="import sys\n" if "sys." in code else "",
         collections=", ".join(collections),
-        numba="from numba import njit\n" if "@njit" in code else "",
+        numba=_compiler(code),
     )
+
+
+def _compiler(code: str) -> str:
+    """What the code uses of Numba."""
+    names = ("carray", "get_num_threads", "njit", "prange", "types")
+    used = [x for x in names if re.search(rf"\b{x}[(.]|@{x}\b", code)]
+    if "@njit" not in code:
+        return ""
+    more = "from numba.extending import intrinsic\n" if "@intrinsic" in code else ""
+    return f"from numba import {', '.join(used)}\n{more}"

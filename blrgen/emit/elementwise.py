@@ -12,8 +12,6 @@ from blrgen.emit.common import (
     init_value,
     input_words,
     keyword_arguments,
-    law_functions,
-    noise_arguments,
     wants_gaussian,
 )
 from blrgen.emit.components import vectors_function
@@ -22,6 +20,18 @@ from blrgen.emit.kernels import Kernel, kernel
 from blrgen.emit.plan import DRAWS
 from blrgen.emit.posterior import posterior_methods
 from blrgen.emit.printers import ScalarPrinter
+from blrgen.emit.probing import (
+    draw_method,
+    fused_rows,
+    fuses,
+    init_rows,
+    joined_functions,
+    joins,
+    noise_functions,
+    observe_method,
+    run_all,
+    run_methods,
+)
 from blrgen.emit.special.helper import JITTED
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call, indented
@@ -65,19 +75,13 @@ class ElementwiseWriter(Writer):
 
     def functions(self) -> list[str]:
         made = self.kernels()
-        parts = [
-            self.write(made[k])
-            for k in ("draw", "observe", "single", "averaged", "moments")
-            if k in made
-        ]
+        order = ("draw", "observe", "single", "averaged", "moments")
+        parts = [self.write(made[k]) for k in order if k in made]
+        parts += joined_functions(self)
         parts += [fill("functions/views.py.jinja"), fill("functions/listed.py.jinja")]
         parts.append(fill("functions/restored.py.jinja"))
         parts += self.vector_functions()
-        if self.plan.noises:
-            parts += law_functions(self.plan.noises, wants_gaussian(self.derivation))
-            parts.append(fill("functions/noise.py.jinja"))
-        elif wants_gaussian(self.derivation):
-            parts += law_functions((), True)
+        parts += noise_functions(self)
         if wants_gaussian(self.derivation):
             parts.append(fill("functions/deviation.py.jinja"))
         if "_between(" in check_method(self.program):
@@ -110,16 +114,20 @@ class ElementwiseWriter(Writer):
         methods = [self.init(), check_method(self.program)]
         methods += method(self)
         if self.plan.draw is not None:
-            methods.append(self.draw())
+            methods.append(draw_method(self))
         if self.plan.observe is not None:
-            methods.append(self.observe())
+            methods.append(observe_method(self))
         methods.append(self.step())
         if self.program.until:
             methods.append(self.run())
-        methods += [*posterior_methods(self), self.state_dict()]
+        methods += [*posterior_methods(self), self.state_dict(), *run_methods(self)]
         if self.uses_shaped() or any("self._shaped(" in m or "self._shaped," in m for m in methods):
             methods.append(fill("class/shaped.py.jinja"))
         return "\n\n".join([head(self.derivation, self.program), *methods])
+
+    @property
+    def in_one_pass(self) -> bool:
+        return fuses(self)
 
     @property
     def guarded(self) -> tuple[Variable, ...]:
@@ -151,10 +159,11 @@ class ElementwiseWriter(Writer):
             value = init_value(self.program, v, self.main)
             rows.append(f"self.{v.name} = [{value} for {self.main} in self.{self.main}]")
         if self.plan.carried:
-            rows.append("self._pending: dict[str, list[Array]] = {}  # the noise of the last draw")
+            rows.append("self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left")
         if self.plan.sums:
-            rows.append("self._sums: dict[str, list[Array]] = {}  # over the draws of this step")
+            rows.append("self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws")
             rows.append("self._draws = 0  # how many there are in them")
+        rows += init_rows(self)
         rows += at_start(self)
         return fill(
             "class/init.py.jinja",
@@ -172,18 +181,23 @@ class ElementwiseWriter(Writer):
         attributes |= {v.name for v in self.scalar_states}
         arguments = [given.get(a, f"self.{a}[index]") for a in k.arrays]
         for s in k.scalars:
-            value = f"self.{s}" if s in attributes else f"self._{s}" if s == DRAWS else s
-            arguments.append(f"real({value})")
+            arguments.append(self.number(s, attributes))
         results = f"{', '.join(k.returns)} = " if k.returns else ""
         return call(f"{' ' * indent}{results}{k.name}(", arguments)
 
+    def number(self, name: str, attributes: Collection[str]) -> str:
+        """A number that a kernel takes, where the class has it."""
+        if name == DRAWS:
+            return f"float(self._{name})"
+        return f"self.{name}" if name in attributes else name
+
     def loop(self, k: Kernel, given: dict[str, str]) -> list[str]:
         """For each array: call the kernel."""
+        if joins(self, k):
+            return run_all(self, k, given)
         given = {self.main: self.main} | given
         rows = [f"        for index, {self.main} in enumerate(self.{self.main}):"]
-        if k.scalars:
-            rows.append(f"            real = {self.main}.dtype.type")
-        elif self.main not in k.arrays:
+        if self.main not in k.arrays:
             rows = [f"        for index in range(len(self.{self.main})):"]
         return [*rows, self.called(k, given)]
 
@@ -196,41 +210,48 @@ class ElementwiseWriter(Writer):
     def input_views(self) -> list[str]:
         """The inputs that are arrays, checked; a scalar is used as it is."""
         arrays = [v.name for v in self.plan.inputs if v.type != SCALAR]
+        if joins(self, self.kernels()["single"]):
+            return [f'        {x} = self._seen("{x}", {x})' for x in arrays]
         return [f'        {x} = _views("{x}", {x}, self._arrays)' for x in arrays]
 
     def step(self) -> str:
-        made, single = self.kernels(), self.plan.single
-        inputs = self.plan.inputs
         if self.plan.observe is not None:
             return self.step_of_draws()
         rows = self.need_pending()
         given = self.given_inputs() | self.pending()
         rows += self.input_views()
+        single = self.plan.single
         if self.program.halved:
-            rows += [*before_step(self), *tried(self, made["single"], given), *after_step(self)]
+            rows += [*before_step(self), *tried(self, self.kernels()["single"], given)]
+            rows += after_step(self)
+        elif fuses(self):
+            rows += self.single_lines()
         else:
             rows += [*self.scalar_lines(single), *before_step(self)]
-            rows += self.loop(made["single"], given)
+            rows += self.loop(self.kernels()["single"], given)
             writes, looked = self.scalar_writes(single), after_step(self)
             rows += [*writes, *looked] if self.coupled else [*looked, *writes]
-        if self.plan.carried:
+        if self.plan.carried and not fuses(self):
             rows.append("        self._pending = {}")
         where = "where `draw` said" if self.plan.probe else f"at {self.main}"
-        return fill(
-            "class/step.py.jinja",
-            arguments=", ".join(["self", *self.input_arguments()]),
-            summary=f"Update the parameters in place from {input_words(inputs)}, {where}.",
-            body="\n".join(rows),
+        return self.stepping(
+            self.input_arguments(),
+            f"Update the parameters in place from {input_words(self.plan.inputs)}, {where}",
+            rows,
         )
 
     def single_rows(self) -> list[str]:
         """From one draw: check, compute the scalars, call the kernel."""
+        return [*self.need_pending(), *self.input_views(), *self.single_lines()]
+
+    def single_lines(self) -> list[str]:
+        """The scalars, then the kernel; with the next draw in the same pass where that can be."""
+        given = self.given_inputs() | self.pending()
+        if fuses(self):
+            return fused_rows(self, given)
         single = self.plan.single
-        return [
-            *self.need_pending(), *self.input_views(), *self.scalar_lines(single),
-            *self.loop(self.kernels()["single"], self.given_inputs() | self.pending()),
-            *self.scalar_writes(single),
-        ]  # fmt: skip
+        rows = [*self.scalar_lines(single), *self.loop(self.kernels()["single"], given)]
+        return [*rows, *self.scalar_writes(single)]
 
     def averaged_rows(self) -> list[str]:
         """From the sums over draws."""
@@ -239,57 +260,6 @@ class ElementwiseWriter(Writer):
         sums = {x: f'self._sums["{x}"][index]' for x in p.sums}
         rows = [*self.scalar_lines(p.averaged), *self.loop(self.kernels()["averaged"], sums)]
         return [*rows, *self.scalar_writes(p.averaged)]
-
-    def draw(self) -> str:
-        p = self.plan
-        assert p.draw is not None
-        made = self.kernels()["draw"]
-        rows = []
-        for v in p.noises:
-            law = law_functions((v,), False, names_only=True)[0]
-            rows.append(
-                f'        {v.name} = _noise("{v.name}", {v.name}, rng, self._arrays, {law})'
-            )
-        noise = {v.name: f"{v.name}[index]" for v in p.noises}
-        rows += self.scalar_lines(p.draw)
-        empty = f"[np.empty_like({self.main}) for {self.main} in self.{self.main}]"
-        rows.append(f"        {p.probe} = {empty}")
-        rows += self.loop(made, noise | {p.probe: f"{p.probe}[index]"})
-        kept = [
-            f'"{x}": {x}' if x in noise else f'"{x}": [x.copy() for x in {x}]' for x in p.carried
-        ]
-        if p.carried:
-            rows.append(f"        self._pending = {{{', '.join(kept)}}}")
-        rows.append(f"        return self._shaped({p.probe})")
-        summary = "Return where to evaluate the loss"
-        summary += "; the noise is remembered for `step`." if p.carried else "."
-        return fill(
-            "class/draw.py.jinja",
-            signature=call("    def draw(", ["self", *noise_arguments(p.noises)], ") -> Arrays:"),
-            summary=summary,
-            body="\n".join(rows),
-        )
-
-    def observe(self) -> str:
-        p = self.plan
-        assert p.observe is not None
-        rows = [*self.need_pending(), *self.input_views(), *self.scalar_lines(p.observe)]
-        rows.append("        if not self._sums:")
-        zeros = f"[np.zeros_like({self.main}) for {self.main} in self.{self.main}]"
-        for x in p.sums:
-            rows.append(f'            self._sums["{x}"] = {zeros}')
-        given = self.given_inputs() | self.pending()
-        given |= {x: f'self._sums["{x}"][index]' for x in p.sums}
-        rows += self.loop(self.kernels()["observe"], given)
-        if p.carried:
-            rows.append("        self._pending = {}")
-        rows.append("        self._draws += 1")
-        return fill(
-            "class/observe.py.jinja",
-            arguments=", ".join(["self", *self.input_arguments()]),
-            summary=f"Take {input_words(p.inputs)} at the last draw, one of several.",
-            body="\n".join(rows),
-        )
 
     def vector_of_parameters(self) -> str:
         """All of them as one vector, a copy."""
@@ -311,7 +281,7 @@ class ElementwiseWriter(Writer):
             entries.append(
                 f'"{group}": {{k: [x.copy() for x in v] for k, v in self._{group}.items()}},'
             )
-            restored = f"_restored(k, v, self.{self.main})"
+            restored = f"tuple(_restored(k, v, self.{self.main}))"
             restore.append(f'{group} = {{k: {restored} for k, v in saved["{group}"].items()}}')
         if self.plan.sums:
             entries.append('"draws": self._draws,')

@@ -71,25 +71,30 @@ def signature(k: Kernel) -> str:
 
 
 def loop_kernel(k: Kernel, template: str, decorator: str) -> str:
-    """A loop over elements, constants typed before it."""
+    """A loop over elements; every number is given the arrays' type before it."""
     constants, lines = _typed_constants(k)
     indexed = {a: f"{a}[i]" for a in k.arrays}
     length = k.arrays[0]
     if k.coupled:
         return _passes_kernel(k, template, decorator)
     body = _body(k, lines, ElementPrinter(indexed), "[i]", 8)
-    typed = "".join(
-        f"    {name} = {length}.dtype.type({literal(value)[0]})\n" for value, name in constants
-    )
     return fill(
         template,
         decorator=decorator,
         signature=signature(k),
         summary=k.summary,
-        typed_constants=typed,
+        typed_constants=_typed(k, constants),
         length=length,
         body=body,
     )
+
+
+def _typed(k: Kernel, constants: list[tuple[Fraction, str]]) -> str:
+    """Numbers come as Python's, which cost least to pass, and are given the arrays' type."""
+    rows = [f"{name} = real({name})" for name in k.scalars]
+    rows += [f"{name} = real({literal(value)[0]})" for value, name in constants]
+    rows = [f"real = {k.arrays[0]}.dtype.type", *rows] if rows else []
+    return "".join(f"    {row}\n" for row in rows)
 
 
 def _passes_kernel(k: Kernel, template: str, decorator: str) -> str:
@@ -100,15 +105,12 @@ def _passes_kernel(k: Kernel, template: str, decorator: str) -> str:
     printer = ElementPrinter({a: f"{a}[i]" for a in k.arrays})
     zero = dict(constants)[Fraction(0)]
     passes = Passes(k, lines, printer, zero, lambda a, b: _store(k, a, b, "[i]", 8))
-    typed = "".join(
-        f"    {name} = {k.arrays[0]}.dtype.type({literal(value)[0]})\n" for value, name in constants
-    )
     return fill(
         template.replace("kernel.py", "passes.py"),
         decorator=decorator,
         signature=signature(k),
         summary=k.summary,
-        typed_constants=typed,
+        typed_constants=_typed(k, constants),
         body=passes.text(),
     )
 
@@ -120,14 +122,17 @@ def array_kernel(k: Kernel, template: str) -> str:
     if k.returns:
         body += f"\n    return {', '.join(k.returns)}"
     quiet = f"{QUIET}\n" if k.coupled else ""  # what is not finite is looked at after the step
-    return quiet + fill(template, signature=signature(k), summary=k.summary, body=body)
+    typed = _typed(k, [])
+    return quiet + fill(
+        template, signature=signature(k), summary=k.summary, typed_constants=typed, body=body
+    )
 
 
 def _body(
     k: Kernel, lines: list[tuple[str, n.Node]], printer: PythonPrinter, index: str, indent: int
 ) -> str:
     """Locals first, then the arrays; a value used only for its array goes there directly."""
-    taken = {*k.arrays, *k.scalars, *(name for name, _ in lines), "i"}
+    taken = {*k.arrays, *k.scalars, *(name for name, _ in lines), "i", "real"}
     taken |= {x for _, e in lines for x in n.names(e)}
     lines = shortened(lines, printer, indent, taken)
     read = {x for _, e in lines for x in n.names(e)}
@@ -162,7 +167,7 @@ def _typed_constants(
     k: Kernel, *always: Fraction
 ) -> tuple[list[tuple[Fraction, str]], list[tuple[str, n.Node]]]:
     """Numbers in the loop replaced by names, so that each has the arrays' type."""
-    taken = {*k.arrays, *k.scalars, *(name for name, _ in k.lines), "i"}
+    taken = {*k.arrays, *k.scalars, *(name for name, _ in k.lines), "i", "real"}
     names: dict[Fraction, str] = {}
 
     def named(value: Fraction) -> str:

@@ -122,7 +122,6 @@ def posterior_method(writer: ElementwiseWriter, moments: Moments) -> str:
     row = writer.called(k, given, 12)
     each = f"        for index, {main} in enumerate(self.{main}):"
     rows.append(each if "[index]" in row else f"        for {main} in self.{main}:")
-    rows += ["            real = np.float64"] if k.scalars else []
     shape = f"{main}.shape"
     rows.append(f"            {mean}, {variance} = np.empty({shape}), np.empty({shape})")
     rows.append(row)

@@ -14,6 +14,7 @@ from blrgen.program import nodes as n
 from blrgen.program.draws import distribution
 from blrgen.program.passes import optimised
 from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable, fresh
+from blrgen.program.recover import paired_roots, recovered
 from blrgen.program.types import SCALAR
 
 ARRAYS = ("elementwise", "vector", "symmetric", "matrix")
@@ -78,8 +79,14 @@ def plan(program: Program) -> Plan:
     drawn = _part(program, draw)
     if not noises:
         return Plan(program, _part(program, joined), drawn)
+    if program.kind != LINEAR:
+        point = n.substituted(draw.body[-1].expr, _written_out(inner))
+        back = recovered(probe, point, [v.name for v in noises])
+        estimate, update = (_read_back(p, back) for p in (estimate, update))
+        joined = replace(joined, body=(*before, *estimate.body, *update.body))
     read = {x for p in (estimate, update) for x in p.reads}
-    carried = (*[v.name for v in noises], *([probe] if probe in read else []))
+    kept = [v.name for v in noises if program.kind == LINEAR or v.name in read]
+    carried = (*kept, *([probe] if program.kind != LINEAR or probe in read else []))
     program = _remembering(program, probe)
     single = _part(program, joined)
     own = {v.name for v in noises} | {probe}
@@ -129,11 +136,26 @@ def _part(program: Program, phase: Phase) -> Program:
 
 def _inlined(phase: Phase, values: dict[str, n.Node]) -> Phase:
     """Intermediate results of the draw phase written out where later phases read them."""
+    full = _written_out(values)
+    body = tuple(replace(s, expr=n.substituted(s.expr, full)) for s in phase.body)
+    return replace(phase, body=body)
+
+
+def _written_out(values: dict[str, n.Node]) -> dict[str, n.Node]:
+    """Each value without the names of earlier ones."""
     full: dict[str, n.Node] = {}
     for name, expr in values.items():
         full[name] = n.substituted(expr, full)
-    body = tuple(replace(s, expr=n.substituted(s.expr, full)) for s in phase.body)
-    return replace(phase, body=body)
+    return full
+
+
+def _read_back(phase: Phase, noise: dict[str, n.Node]) -> Phase:
+    """A phase that reads the probe point where it read the noise."""
+
+    def changed(expr: n.Node) -> n.Node:
+        return paired_roots(n.substituted(expr, noise)) if noise.keys() & n.names(expr) else expr
+
+    return replace(phase, body=tuple(replace(s, expr=changed(s.expr)) for s in phase.body))
 
 
 def _check(program: Program) -> None:

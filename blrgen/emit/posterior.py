@@ -107,10 +107,13 @@ def _gaussian(writer: Writer, q: dict[str, n.Node], printer: ArrayPrinter) -> st
 
 
 def _gaussian_sample(writer: Writer) -> str:
+    noise = "_standard_normal(rng, m)"
+    if writer.jitted:
+        noise = "rng.standard_normal(m.shape, dtype=m.dtype)"
     rows = [
         "        means, deviations = self.posterior()",
         "        pairs = zip(_listed(means), _listed(deviations), strict=True)",
-        "        return self._shaped([m + s * _standard_normal(rng, m) for m, s in pairs])",
+        f"        return self._shaped([m + s * {noise} for m, s in pairs])",
     ]
     return fill(
         "class/sample.py.jinja",

@@ -1,4 +1,4 @@
-"""Targets: each folder of templates/ with a module of that name here that writes for it."""
+"""Targets: each folder of templates/ with a module.py.jinja and a module here of its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def _found() -> tuple[str, ...]:
     """Names that have both a template folder and a module, sorted."""
     here = Path(__file__).parent
-    folders = (p.name for p in data_dir("templates").iterdir() if p.is_dir())
+    places = data_dir("templates").iterdir()
+    folders = (p.name for p in places if (p / "module.py.jinja").is_file())
     return tuple(sorted(name for name in folders if (here / f"{name}.py").is_file()))
 
 

@@ -28,7 +28,6 @@ def tried(writer: ElementwiseWriter, k: Kernel, given: dict[str, str]) -> list[s
     ]
     return [
         f"        for index, {main} in enumerate(self.{main}):",
-        *([f"            real = {main}.dtype.type"] if k.scalars else []),
         f"            for halvings in range({HALVINGS + 1}):",
         "                if halvings:  # what was tried last is outside",
         *(f"                    {row}" for row in _back(writer)),

@@ -14,7 +14,7 @@ from blrgen.emit.plan import Plan, phase_of
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.sampler import Drawing
 from blrgen.emit.templates import fill
-from blrgen.emit.text import WIDTH, assignment, indented
+from blrgen.emit.text import WIDTH, assignment, call, indented
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.program import Program, Variable
@@ -34,6 +34,7 @@ class Writer:
     law: Lowered | None = None  # of a candidate that is no Gaussian
     drawing: Drawing | None = None  # how all its variables are drawn, where it is no Gaussian
     moments: Moments | None = None  # of the components of a vector
+    jitted: bool = False  # whether the target compiles
 
     def functions(self) -> list[str]:
         """The module-level functions."""
@@ -127,26 +128,26 @@ class Writer:
         names = [v.name for v in self.plan.inputs]
         some = " and ".join(f"{x} is not None" for x in names)
         hand = ", ".join(names)
+        given = ["rng: np.random.Generator | None"] if self.in_one_pass else []
         rows = [
             f"        if not self._draws and {some}:",
-            f"            self._step_single({hand})",
+            f"            self._step_single({hand}{', rng' if self.in_one_pass else ''})",
             "        else:",
             f"            if {some}:",
             f"                self.observe({hand})",
             "            self._step_averaged()",
         ]
-        step = fill(
-            "class/step.py.jinja",
-            arguments=", ".join(["self", *self.input_arguments(optional=True)]),
-            summary=f"Update in place from {input_words(self.plan.inputs)} at the draw, "
-            "or from all that was observed.",
-            body="\n".join(rows),
+        step = self.stepping(
+            self.input_arguments(optional=True),
+            f"Update in place from {input_words(self.plan.inputs)} at the draw, "
+            "or from all that was observed",
+            rows,
         )
         single = [
-            f"    def _step_single({', '.join(['self', *self.input_arguments()])}) -> None:",
+            call("    def _step_single(", ["self", *self.input_arguments(), *given], ") -> None:"),
             '        """Estimate and update in one pass, from one draw."""',
             *self.single_rows(),
-            "        self._pending = {}",
+            *([] if self.in_one_pass else ["        self._pending = {}"]),
         ]
         averaged = [
             "    def _step_averaged(self) -> None:",
@@ -160,6 +161,35 @@ class Writer:
             "        self._draws = 0",
         ]
         return "\n\n".join([step, "\n".join(single), "\n".join(averaged)])
+
+    @property
+    def in_one_pass(self) -> bool:
+        """Whether a step can draw again in the same pass over memory."""
+        return False
+
+    def stepping(self, arguments: list[str], summary: str, rows: list[str]) -> str:
+        """`step`, which draws again where the rule draws and a generator is given."""
+        body = "\n".join(rows)
+        if not self.plan.noises:
+            arguments = ["self", *arguments]
+            return fill(
+                "class/step.py.jinja",
+                arguments=", ".join(arguments),
+                summary=f"{summary}.",
+                body=body,
+            )
+        own = [*arguments, "*", "rng: np.random.Generator | None = None"]
+        drawn = "self.draw(rng)"
+        if self.in_one_pass:
+            probe = f'self._lent(self._pending["{self.plan.probe}"])'
+            drawn = f"{probe} if self._pending else {drawn}"
+        return fill(
+            "class/step_draw.py.jinja",
+            signature=call("    def step(", ["self", *own], ") -> Arrays | None:"),
+            summary=f"{summary}; with rng, draw again.",
+            body=body,
+            drawn=drawn,
+        )
 
     def need_pending(self) -> list[str]:
         if not self.plan.carried:

@@ -29,6 +29,7 @@ from blrgen.prove.draws import law_proofs
 from blrgen.prove.equal import equal
 from blrgen.prove.field import Mod
 from blrgen.prove.functions import plain
+from blrgen.prove.joined import Keys, give_joined, joined_proofs
 from blrgen.prove.match import Matching
 from blrgen.prove.modes import COUNTS, ArrayMode, MatrixMode
 from blrgen.prove.modular import P
@@ -39,7 +40,6 @@ from blrgen.prove.symbolic.arrays import array, where
 from blrgen.prove.symbolic.linear import NC
 from blrgen.prove.symbolic.number import CannotRun, Sym, context, expr_of
 from blrgen.prove.symbolic.run import Override, Program
-from blrgen.prove.symbolic.stand_ins import Generator
 
 Expr = Any
 
@@ -104,7 +104,7 @@ def _in_mode(source_text: str, rule: Rule, mode: Any, locate: bool, briefly: boo
     proofs: list[tuple[str, Proof]] = []
     for claims in (
         run.count_proofs, run.probe_proofs, lambda: mode.proofs(run), run.averaged_proofs,
-        run.posterior_proofs, run.halved_proofs,
+        run.posterior_proofs, run.halved_proofs, lambda: joined_proofs(run),
     ):  # fmt: skip
         proofs += claims()
         if briefly and any(p.level == "refuted" for _, p in proofs):
@@ -149,18 +149,29 @@ class EmittedRun:
         """Draw where the rule draws, then step."""
         before = self.kept(opt)
         if hasattr(opt, "draw") and self.probes:
-            self.probe = program.call(opt.draw, **{n: self.value(n) for n in self.draws})
+            several = isinstance(getattr(opt, "params", None), list)
+            noise = {n: self.value(n) for n in self.draws}
+            noise = {n: self.split(x) if several else x for n, x in noise.items()}
+            self.probe = program.call(opt.draw, **noise)
         elif hasattr(opt, "draw") and self.draws:
             # a vector draw is a symbol of the rule; that it has its law is another claim
             opt._pending = {n: self.value(n) for n in self.draws}
+        several = isinstance(getattr(opt, "params", None), list)
         inputs = {n: self.value(n) for n in self.inputs(opt.step)}
-        program.call(opt.step, **inputs)
+        program.call(opt.step, **{n: self.split(x) if several else x for n, x in inputs.items()})
         self.count = getattr(opt, "t", None)
         self.tidy = self.kept(opt) == before
 
-    def built(self, override: Override | None = None) -> tuple[Program, Any, Any]:
-        """The class on symbolic parameters, its states set to symbols."""
+    def built(
+        self, override: Override | None = None, many: bool = False
+    ) -> tuple[Program, Any, Any]:
+        """The class on symbolic parameters, its states set to symbols; `many`: in two arrays."""
         program = Program(self.source, self.mode.domains, override)
+        if isinstance(self.mode, ArrayMode):
+            noise = [list(np.ravel(self.value(n))) for n in self.draws]
+            self.helpers |= give_joined(program, noise)
+        if many:
+            program.names |= {"FEW": 0, "THREADED": 1, "BLOCK": 1}
         cls = program.function(class_name(self.source))
         if cls is None:
             raise InternalError("the emitted source has no class")
@@ -174,6 +185,7 @@ class EmittedRun:
             program.names["_between"] = lambda *_: None
             self.helpers.add("_between")
         params = self.value(self.parameters)
+        params = self.split(params) if many else params
         hyper = {q.name: self.value(q.name) for q in self.rule.of("hyper")}
         hyper |= {s.name: Sym(s) for s in self.sizes(cls) if s.name not in hyper}
         opt = program.call(cls, params, **{k: v for k, v in hyper.items()})
@@ -207,10 +219,17 @@ class EmittedRun:
 
         return [n for n in inspect.signature(step).parameters if n in self.rule]
 
+    def split(self, value: Any) -> Any:
+        """An array as two; a number as it is."""
+        return [value[:1], value[1:]] if isinstance(value, np.ndarray) else value
+
     def _set(self, opt: Any, name: str) -> None:
         held = getattr(opt, name)
-        if isinstance(held, list):
-            held[0][...] = self.value(name)
+        if isinstance(held, list | tuple):
+            value = self.value(name)
+            parts = self.split(value) if len(held) == 2 else [value]
+            for array_, part in zip(held, parts, strict=True):
+                array_[...] = part
         elif isinstance(held, np.ndarray | NC):
             held[...] = self.value(name)
         else:
@@ -220,7 +239,7 @@ class EmittedRun:
         out = {}
         for n in self.matching.states:
             held = params if n == self.parameters else getattr(opt, n)
-            out[n] = held[0] if isinstance(held, list) else held
+            out[n] = held[0] if isinstance(held, list | tuple) and len(held) == 1 else held
         return out
 
     def _give_special(self, program: Program) -> None:
@@ -289,7 +308,8 @@ class EmittedRun:
 
     def kept(self, opt: Any) -> dict[str, Any]:
         """What the object keeps beside states, hyperparameters and parameters."""
-        known = {*self.matching.states, "params", "t"}
+        looked_up = ("_inputs", "_known")  # once, while the arrays stay
+        known = {*self.matching.states, "params", "t", *looked_up}
         plain = (int, dict, str, type(None))
         return {
             k: dict(v) if isinstance(v, dict) else v
@@ -306,7 +326,7 @@ class EmittedRun:
         normal = all(self.rule[n].distribution == "N(0, 1)" for n in self.draws)
         if self.draws and normal and isinstance(self.mode, ArrayMode):
             program, opt, _ = self.built()
-            noise = _Noise([self.value(n) for n in self.draws])
+            noise = _Noise([self.value(n) for n in self.draws])  # or, compiled, by a key
             probe = program.call(opt.draw, noise)
             claim = f"{last}, with noise drawn"
             proofs.append((claim, self.mode.compare_expr(claim, probe, known[last], program)))
@@ -424,7 +444,7 @@ def _scatter(self: Any, vector: Any) -> None:
     self.params[...] = vector
 
 
-class _Noise(Generator):
+class _Noise(Keys):
     """A random generator that gives the rule's own standard normal symbols, in order."""
 
     def __init__(self, symbols: list[Any]) -> None:

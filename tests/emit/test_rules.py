@@ -125,7 +125,8 @@ def test_bayesbinn(hand: Any, target: str) -> None:
         theta = opt.draw(eps=eps)
         g = theta - 0.3
         after = hand.direct_step(rule, env | {"eps": eps, "g": g}, SIZE)
-        theta[:] = np.nan  # what the caller does with its copy changes nothing
+        with pytest.raises(ValueError, match="read-only"):
+            theta[:] = np.nan  # the step looks there again
         opt.step(g)
         env["lam"] = after["lam_next"]
         close(params, env["lam"])

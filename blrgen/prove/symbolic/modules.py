@@ -311,6 +311,7 @@ MODULES: dict[str, Any] = {
     "operator": Module("operator", _pick(operator, "add sub mul neg")),
     "fractions": Module("fractions", {"Fraction": Fraction}),
     "__future__": Module("__future__", {"annotations": __future__.annotations}),
+    "sys": Module("sys", {"getrefcount": lambda _: 1}),
     "warnings": Absorb("warnings"),
     "logging": Absorb("logging"),
     "copy": Module("copy", {"copy": lambda x: x.copy()}),

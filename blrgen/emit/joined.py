@@ -1,0 +1,77 @@
+"""Kernels run over all arrays at once: many or large ones, with threads, noise and fusion.
+
+The elements of all arrays are numbered one after the other.  Each thread takes a stretch of
+the numbers, made of whole blocks, and calls the kernels on the pieces of arrays in it.  Where
+noise is drawn the stretch is walked block by block: the noise of a block is made in a scratch
+array that never leaves the fastest cache, and all kernels see the block before the next one,
+so that memory is passed over once.  What number an element has, and so its noise, depends
+neither on the threads nor on how the parameters are split into arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blrgen.emit.kernels import Kernel
+from blrgen.emit.templates import fill
+from blrgen.emit.text import call
+
+_RESULT = ") -> None:"
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Kernels that are called one after the other on every piece; `noise`: name → function."""
+
+    name: str
+    summary: str
+    kernels: tuple[Kernel, ...]
+    noise: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The arrays, in the order in which their addresses are given."""
+        made = {name for name, _ in self.noise}
+        every = [a for k in self.kernels for a in k.arrays if a not in made]
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        """The numbers of all kernels, each once."""
+        return tuple(dict.fromkeys(s for k in self.kernels for s in k.scalars))
+
+
+def joined_kernel(j: Joined, decorator: str) -> str:
+    """The source of the function."""
+    key = ["key: int"] if j.noise else []
+    arguments = ["table: Array", "ends: Array", "like: Array", "threads: int", *key]
+    arguments += [f"{s}: float" for s in j.scalars]
+    given = {
+        "decorator": decorator,
+        "signature": call(f"def {j.name}(", arguments, _RESULT),
+        "summary": j.summary,
+        "calls": "\n".join(_calls(j, 16 if j.noise else 12)),
+    }
+    if not j.noise:
+        return fill("joined/stretches.py.jinja", **given)
+    scratch = [f"        {name} = np.empty(BLOCK, like.dtype)" for name, _ in j.noise]
+    filled = [
+        f"            {function}({name}[: last - first], np.uint64(key), {stream}, first)"
+        for stream, (name, function) in enumerate(j.noise)
+    ]
+    return fill(
+        "joined/blocks.py.jinja", scratch="\n".join(scratch), noise="\n".join(filled), **given
+    )
+
+
+def _calls(j: Joined, indent: int) -> list[str]:
+    """The arrays' pieces under their own names, then the kernels."""
+    margin = " " * indent
+    rows = [
+        f"{margin}{name} = _view(table[{place}, which], start, size, like)"
+        for place, name in enumerate(j.rows)
+    ]
+    made = {name: f"{name}[low - first : high - first]" for name, _ in j.noise}
+    for k in j.kernels:
+        rows.append(call(f"{margin}{k.name}(", [*(made.get(a, a) for a in k.arrays), *k.scalars]))
+    return rows

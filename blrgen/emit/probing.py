@@ -1,0 +1,264 @@
+"""Rules that probe the loss at draws: `draw`, `observe`, and a step that draws again.
+
+Where the loss was evaluated is what a step reads.  The noise is not kept: it is read back
+from there, or nothing needs it.  The arrays of an earlier draw are used again once nobody
+else holds them, as fresh memory costs more than the draw; a step that draws again writes
+over the very place it has read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from blrgen.emit.common import input_words, law_functions, noise_arguments, wants_gaussian
+from blrgen.emit.guard import guarded
+from blrgen.emit.joined import Joined, joined_kernel
+from blrgen.emit.kernels import Kernel
+from blrgen.emit.plan import phase_of
+from blrgen.emit.templates import fill
+from blrgen.emit.text import call, indented
+from blrgen.program import nodes as n
+from blrgen.program.draws import distribution
+
+if TYPE_CHECKING:
+    from blrgen.emit.elementwise import ElementwiseWriter
+
+FUSED = "_step_draw_arrays"
+COMPILED: frozenset[str] = frozenset()  # laws of noise that compiled code makes itself
+
+
+def joins(writer: ElementwiseWriter, k: Kernel) -> bool:
+    """Whether the kernel can be run on all arrays in one call."""
+    return writer.jitted and not (writer.coupled or k.returns or writer.program.halved)
+
+
+def draws_itself(writer: ElementwiseWriter) -> bool:
+    """Whether noise is made where it is used: compiled, and not needed again."""
+    made = writer.kernels().get("draw")
+    if made is None or not writer.plan.noises or not joins(writer, made):
+        return False
+    laws = {law.name for v in writer.plan.noises if (law := distribution(v.distribution))}
+    stored = {v.name for v in writer.plan.noises} & {*writer.plan.carried}
+    return laws <= COMPILED and not stored
+
+
+def fuses(writer: ElementwiseWriter) -> bool:
+    """Whether the step and the next draw can be one pass over memory.
+
+    Nothing may have to be looked at between the two, and no number may mean two things.
+    """
+    if not draws_itself(writer) or writer.scalar_states:
+        return False
+    if guarded(writer.derivation, writer.plan.states, writer.coupled):
+        return False
+    assert writer.plan.draw is not None
+    one, other = (phase_of(p).scalars for p in (writer.plan.single, writer.plan.draw))
+    known = {s.name: s.expr for s in one}
+    counted = any("t" in n.names(s.expr) for s in other)
+    return not counted and all(known.get(s.name, s.expr) == s.expr for s in other)
+
+
+def joined(writer: ElementwiseWriter) -> list[Joined]:
+    """The functions over all arrays that the class calls."""
+    made = writer.kernels()
+    found = []
+    for what, k in made.items():
+        if what == "moments" or not joins(writer, k):
+            continue
+        if what == "draw" and draws_itself(writer):
+            found.append(_drawing(writer, f"{k.name}_arrays", (k,), "Draw where to evaluate."))
+            continue
+        found.append(Joined(f"{k.name}_arrays", "The same for all arrays, with threads.", (k,)))
+    if fuses(writer):
+        both = (made["single"], made["draw"])
+        summary = "Update and draw again, block by block, in one pass over memory."
+        found.append(_drawing(writer, FUSED, both, summary))
+    return found
+
+
+def _drawing(
+    writer: ElementwiseWriter, name: str, kernels: tuple[Kernel, ...], summary: str
+) -> Joined:
+    noise = [(v.name, law_functions((v,), False, names_only=True)[0]) for v in writer.plan.noises]
+    return Joined(name, summary, kernels, tuple(noise))
+
+
+def joined_functions(writer: ElementwiseWriter) -> list[str]:
+    """Those functions as source, and what they need."""
+    made = joined(writer)
+    if not made:
+        return []
+    decorator = fill("numba/threads.py.jinja")
+    helpers = [fill(f"joined/{x}.py.jinja") for x in ("helpers", "groups")]
+    return [joined_kernel(j, decorator) for j in made] + helpers
+
+
+def noise_functions(writer: ElementwiseWriter) -> list[str]:
+    """The functions that make noise."""
+    gaussian = wants_gaussian(writer.derivation) and not writer.jitted
+    if not writer.plan.noises:
+        return law_functions((), True) if gaussian else []
+    if draws_itself(writer):
+        return []  # the compiled ones, which `assemble` adds
+    return [*law_functions(writer.plan.noises, gaussian), fill("functions/noise.py.jinja")]
+
+
+def init_rows(writer: ElementwiseWriter) -> list[str]:
+    """What the class keeps for these functions, and for where the loss was probed."""
+    rows = []
+    if writer.plan.draw is not None:
+        rows.append("self._places: list[tuple[Array, ...]] = []  # of draws, to be used again")
+    if joined(writer):
+        rows += [
+            "self._inputs: dict[str, Any] = {}  # many arrays, as they were given last",
+            "self._known: dict[str, Any] = {}  # where arrays begin",
+            "self._groups = _groups(self.m)".replace("self.m", f"self.{writer.main}"),
+            f"self._joined = len(self.{writer.main}) > FEW or sum(",
+            f"    {writer.main}.size for {writer.main} in self.{writer.main}",
+            ") >= THREADED",
+        ]
+    return rows
+
+
+def run_methods(writer: ElementwiseWriter) -> list[str]:
+    """The methods that run kernels on all arrays."""
+    made = joined(writer)
+    rows = [fill("class/run_all.py.jinja")] if any(not j.noise for j in made) else []
+    if writer.plan.draw is not None:
+        rows.append(fill("class/place.py.jinja", main=writer.main))
+    return rows + [fill("class/run_drawing.py.jinja") for j in made if j.noise][:1]
+
+
+def containers(names: tuple[str, ...], given: dict[str, str]) -> dict[str, str]:
+    """Where the class has the arrays of each name."""
+    return {a: given.get(a, f"self.{a}[index]").removesuffix("[index]") for a in names}
+
+
+def _drawn_rows(
+    writer: ElementwiseWriter, j: Joined, given: dict[str, str], indent: int
+) -> list[str]:
+    """The call of a function that makes noise."""
+    pairs = [f'"{a}": {x}' for a, x in containers(j.rows, given).items()]
+    arguments = [j.name, "rng", "rows", *numbers_of(writer, j.scalars)]
+    return [
+        indented(call("rows = {", pairs, "}"), indent),
+        call(f"{' ' * indent}self._draw_all(", arguments),
+    ]
+
+
+def numbers_of(writer: ElementwiseWriter, names: tuple[str, ...]) -> list[str]:
+    """The numbers that a kernel takes, where the class has them."""
+    attributes = {v.name for v in (*writer.program.of("hyper"), *writer.scalar_states)}
+    return [writer.number(s, attributes) for s in names]
+
+
+def run_all(
+    writer: ElementwiseWriter, k: Kernel, given: dict[str, str], indent: int = 8
+) -> list[str]:
+    """Run a kernel on all arrays: in one call where they are many or large, else one by one."""
+    margin, own = " " * indent, containers(k.arrays, given)
+    values = numbers_of(writer, k.scalars)
+    numbers = ["*numbers"] if values else []
+    rows = call("rows = {", [f'"{a}": {x}' for a, x in own.items()], "}")
+    comma = "," if len(values) == 1 else ""
+    made = call(f"{margin}numbers = (", values, f"{comma})") if values else ""
+    together = ", ".join([f"{k.name}_arrays", "rows", *numbers])
+    return [
+        *([made] if made else []),
+        f"{margin}if self._joined:",
+        indented(rows, indent + 4),
+        f"{margin}    self._run({together})",
+        f"{margin}else:",
+        call(f"{margin}    for arrays in zip(", [*own.values(), "strict=True"], "):"),
+        f"{margin}        {', '.join([f'{k.name}(*arrays', *numbers])})",
+    ]
+
+
+def fused_rows(writer: ElementwiseWriter, given: dict[str, str]) -> list[str]:
+    """The step; with a generator the next draw in the same pass."""
+    made = writer.kernels()
+    k, both = made["single"], next(j for j in joined(writer) if j.name == FUSED)
+    assert writer.plan.draw is not None
+    probe = writer.plan.probe
+    known, more = (writer.scalar_lines(p) for p in (writer.plan.single, writer.plan.draw))
+    given = given | {probe: f'self._pending["{probe}"][index]'}
+    return [
+        *known,
+        *(r for r in more if r not in known),
+        "        if rng is None:",
+        *run_all(writer, k, given, 12),
+        "            self._pending = {}",
+        "        else:",
+        *_drawn_rows(writer, both, given, 12),
+    ]
+
+
+def draw_method(writer: ElementwiseWriter) -> str:
+    """`draw`: where to evaluate the loss, from noise of its own or what is given."""
+    p = writer.plan
+    assert p.draw is not None
+    made = writer.kernels()["draw"]
+    probe = p.probe
+    rows = writer.scalar_lines(p.draw)
+    rows.append(f"        {probe} = self._place()")
+    given = {probe: f"{probe}[index]"}
+    noises = [v.name for v in p.noises]
+    if draws_itself(writer):
+        rows += _either(writer, made, given, noises)
+    else:
+        for v in p.noises:
+            law = law_functions((v,), False, names_only=True)[0]
+            arguments = [f'"{v.name}"', v.name, "rng", "self._arrays", law]
+            rows.append(f"        {v.name} = _noise({', '.join(arguments)})")
+        rows += writer.loop(made, given | {x: f"{x}[index]" for x in noises})
+    if p.carried:
+        kept = ", ".join(f'"{x}": {x}' for x in p.carried)
+        rows.append(f"        self._pending = {{{kept}}}")
+    rows.append(f"        return self._lent({probe})")
+    return fill(
+        "class/draw.py.jinja",
+        signature=call("    def draw(", ["self", *noise_arguments(p.noises)], ") -> Arrays:"),
+        summary="Return where to evaluate the loss; `step` looks there again.",
+        body="\n".join(rows),
+    )
+
+
+def _either(
+    writer: ElementwiseWriter, made: Kernel, given: dict[str, str], noises: list[str]
+) -> list[str]:
+    """Noise of its own; noise that is given is used array by array."""
+    j = next(x for x in joined(writer) if x.name == f"{made.name}_arrays")
+    given_too = {x: f"{x}[index]" for x in noises} | {writer.main: writer.main}
+    one = writer.called(made, given | given_too)
+    missing = " and ".join(f"{x} is None" for x in noises)
+    return [
+        f"        if {missing}:",
+        *_drawn_rows(writer, j, given, 12),
+        "        else:",
+        *(f'            {x} = _views("{x}", {x}, self._arrays)' for x in noises),
+        f"            for index, {writer.main} in enumerate(self.{writer.main}):",
+        "\n".join("    " + line for line in one.split("\n")),
+    ]
+
+
+def observe_method(writer: ElementwiseWriter) -> str:
+    """`observe`: what one of several draws has shown, added to the sums."""
+    p = writer.plan
+    assert p.observe is not None
+    rows = [*writer.need_pending(), *writer.input_views(), *writer.scalar_lines(p.observe)]
+    rows.append("        if not self._sums:")
+    zeros = f"tuple(np.zeros_like({writer.main}) for {writer.main} in self.{writer.main})"
+    for x in p.sums:
+        rows.append(f'            self._sums["{x}"] = {zeros}')
+    given = writer.given_inputs() | writer.pending()
+    given |= {x: f'self._sums["{x}"][index]' for x in p.sums}
+    rows += writer.loop(writer.kernels()["observe"], given)
+    if p.carried:
+        rows.append("        self._pending = {}")
+    rows.append("        self._draws += 1")
+    return fill(
+        "class/observe.py.jinja",
+        arguments=", ".join(["self", *writer.input_arguments()]),
+        summary=f"Take {input_words(p.inputs)} at the last draw, one of several.",
+        body="\n".join(rows),
+    )

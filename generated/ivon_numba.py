@@ -407,6 +407,11 @@ def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
     ]
 
 
+def _many(arrays: Sequence[Array]) -> bool:
+    """Return whether one call for all arrays is faster: they are many, or large."""
+    return len(arrays) > FEW or sum(array.size for array in arrays) >= THREADED
+
+
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
@@ -525,9 +530,7 @@ class IVON:
         self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
         self._known: dict[str, Any] = {}  # where arrays begin
         self._groups = _groups(self.m)
-        self._joined = len(self.m) > FEW or sum(
-            m.size for m in self.m
-        ) >= THREADED
+        self._joined = _many(self.m)
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -598,7 +601,7 @@ class IVON:
     def step(
         self, g: Arrays | None = None, *, rng: np.random.Generator | None = None
     ) -> Arrays | None:
-        """Update in place from g at the draw, or from all that was observed; with rng, draw again."""
+        """Update in place from g at the draw, or all observed; with rng, draw again."""
         self._check_hyperparameters()
         if not self._draws and g is not None:
             self._step_single(g)

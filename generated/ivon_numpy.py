@@ -359,7 +359,7 @@ class IVON:
     def step(
         self, g: Arrays | None = None, *, rng: np.random.Generator | None = None
     ) -> Arrays | None:
-        """Update in place from g at the draw, or from all that was observed; with rng, draw again."""
+        """Update in place from g at the draw, or all observed; with rng, draw again."""
         self._check_hyperparameters()
         if not self._draws and g is not None:
             self._step_single(g)

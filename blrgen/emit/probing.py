@@ -113,9 +113,7 @@ def init_rows(writer: ElementwiseWriter) -> list[str]:
             "self._inputs: dict[str, Any] = {}  # many arrays, as they were given last",
             "self._known: dict[str, Any] = {}  # where arrays begin",
             "self._groups = _groups(self.m)".replace("self.m", f"self.{writer.main}"),
-            f"self._joined = len(self.{writer.main}) > FEW or sum(",
-            f"    {writer.main}.size for {writer.main} in self.{writer.main}",
-            ") >= THREADED",
+            f"self._joined = _many(self.{writer.main})",
         ]
     return rows
 

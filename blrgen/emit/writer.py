@@ -139,8 +139,7 @@ class Writer:
         ]
         step = self.stepping(
             self.input_arguments(optional=True),
-            f"Update in place from {input_words(self.plan.inputs)} at the draw, "
-            "or from all that was observed",
+            f"Update in place from {input_words(self.plan.inputs)} at the draw, or all observed",
             rows,
         )
         single = [

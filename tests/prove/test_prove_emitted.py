@@ -31,7 +31,7 @@ def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, D
     ("adam", "u[i] = u_next", "u[i] = u[i]"),
     ("adam", "self.t += 1", "self.t += 2"),
     ("adam", "self.beta1,\n            self.beta2,", "self.beta2,\n            self.beta2,"),
-    ("vogn", "zip(theta, self.m,", "zip(theta, [-x for x in self.m],"),
+    ("vogn", "_draw(theta[index], m,", "_draw(theta[index], -m,"),
     ("iblr", "- rho * _solve(S_factor, g)", '- rho * _solve(_cholesky("S", S_next), g)'),
     ("iblr", "_solve_upper(factor, _solve_lower(factor, b))",
      "_solve_lower(factor, _solve_lower(factor, b))"),

@@ -11,6 +11,10 @@ The loss is probed at:
 
     θ = m + ε/(√N·√(h + δ))
 
+from which a step reads the noise back:
+
+    ε = (θ − m)·√N·√(h + δ)
+
 Estimated there, and averaged over several such points:
 
     ĥ = √N·ε·g·√(h + δ)

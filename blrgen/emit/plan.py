@@ -14,7 +14,7 @@ from blrgen.program import nodes as n
 from blrgen.program.draws import distribution
 from blrgen.program.passes import optimised
 from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable, fresh
-from blrgen.program.recover import paired_roots, recovered
+from blrgen.program.recover import paired_roots, read_back
 from blrgen.program.types import SCALAR
 
 ARRAYS = ("elementwise", "vector", "symmetric", "matrix")
@@ -80,8 +80,7 @@ def plan(program: Program) -> Plan:
     if not noises:
         return Plan(program, _part(program, joined), drawn)
     if program.kind != LINEAR:
-        point = n.substituted(draw.body[-1].expr, _written_out(inner))
-        back = recovered(probe, point, [v.name for v in noises])
+        back = read_back(program)
         estimate, update = (_read_back(p, back) for p in (estimate, update))
         joined = replace(joined, body=(*before, *estimate.body, *update.body))
     read = {x for p in (estimate, update) for x in p.reads}

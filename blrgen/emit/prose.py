@@ -12,6 +12,7 @@ from blrgen.emit.printers import literal
 from blrgen.emit.text import sentence_list
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, SUM, Printer
+from blrgen.program.recover import read_back
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -265,6 +266,10 @@ def _updates(program: Program) -> list[str]:
     for phase in program.phases:
         lines = [equation(unicode_name(s.name), printer(s.expr)) for s in phase.body]
         parts += [titles[phase.name], "\n".join(lines)]
+        back = read_back(program) if phase.name == "draw" else {}
+        if back:
+            lines = [equation(unicode_name(name), printer(e)) for name, e in back.items()]
+            parts += ["from which a step reads the noise back:", "\n".join(lines)]
     if program.halved:
         name = unicode_name(program.halved)
         parts.append(

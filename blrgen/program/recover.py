@@ -14,6 +14,23 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from blrgen.program import nodes as n
+from blrgen.program.program import LINEAR, Program
+
+
+def read_back(program: Program) -> dict[str, n.Node]:
+    """What a program's noise is in terms of its probe point, where later phases need it."""
+    draw = program.phase("draw")
+    noises = [v.name for v in program.of("draw")]
+    if program.kind == LINEAR or not noises or not draw.body:
+        return {}
+    full: dict[str, n.Node] = {}
+    for s in draw.body:
+        full[s.name] = n.substituted(s.expr, full)
+    later = {x for p in program.phases if p.name != "draw" for x in p.reads}
+    # a value of the draw phase that is read later brings its noise along
+    later |= {x for name in later & full.keys() for x in n.names(full[name])}
+    found = recovered(draw.body[-1].name, full[draw.body[-1].name], noises)
+    return {x: e for x, e in found.items() if x in later}
 
 
 def recovered(probe: str, at: n.Node, noises: Collection[str]) -> dict[str, n.Node]:

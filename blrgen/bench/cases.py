@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "step": "",
     "update": "update alone",
     "given": "noise given",
+    "size": "by size",
     "flat": f"{TENSORS} tensors of {TENSOR}, flat",
     "list": f"{TENSORS} tensors of {TENSOR}, list",
     "normals": "",
@@ -24,7 +25,6 @@ EXPERIMENTS = {
     "ridge": "",
     "start": "first step, new process",
 }
-ELEMENTWISE = ("step", "update", "given", "flat", "list")
 
 
 @dataclass(frozen=True, order=True)

@@ -18,7 +18,7 @@ from blrgen.bench.cases import Case
 from blrgen.bench.prepare import Timed
 from blrgen.bench.setup import Setup
 
-MAKES = 14  # arrays that a case holds at most, in units of one array of its size, by peers
+HELD = 40  # arrays that a case holds at most, peers and their temporaries included
 
 
 def experiments() -> dict[str, Callable[[Case, Timed], Setup]]:
@@ -29,6 +29,7 @@ def experiments() -> dict[str, Callable[[Case, Timed], Setup]]:
         "step": elementwise.step,
         "update": elementwise.update,
         "given": elementwise.given,
+        "size": elementwise.sized,
         "flat": many.flat,
         "list": many.listed,
         "normals": noise.normals,
@@ -44,8 +45,12 @@ def measure(case: Case, timed: Timed, rounds: int, budget: float) -> dict[str, A
     from blrgen.bench.setup import joined
     from blrgen.bench.timing import measured
 
-    needed = 3 * MAKES * case.size * (8 if case.dtype == "float64" else 4)
-    if case.experiment in ("step", "update", "given") and needed > machine.memory():
+    needed = (
+        (20 if case.experiment == "size" else HELD)
+        * case.size
+        * (8 if case.dtype == "float64" else 4)
+    )
+    if case.experiment in ("step", "update", "given", "size") and needed > machine.memory():
         raise MemoryError("not enough memory for this size")
     setup = experiments()[case.experiment](case, timed)
     times = joined(measured(setup.steppers, rounds, budget))

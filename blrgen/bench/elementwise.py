@@ -36,6 +36,15 @@ def step(case: Case, timed: Timed) -> Setup:
     return with_roof(case, timed.whole, steppers)
 
 
+def sized(case: Case, timed: Timed) -> Setup:
+    """A whole step against memory and the bar alone: nobody else is there at every size."""
+    emitted = Emitted(timed, case.size, case.dtype)
+    steppers = {OURS: emitted.whole()}
+    if not timed.noises:
+        steppers |= bar(case, timed, emitted)
+    return with_roof(case, timed.whole, steppers)
+
+
 def update(case: Case, timed: Timed) -> Setup:
     """The update alone."""
     return with_roof(case, timed.step, {OURS: Emitted(timed, case.size, case.dtype).update()})

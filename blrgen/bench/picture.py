@@ -24,6 +24,8 @@ STYLES = {
     "optax": ("#30638e", "^"),
     "ivon-opt": ("#7d53a2", "v"),
     "the same in NumPy": ("#bbbbbb", "x"),
+    ROOF: ("#000000", "."),
+    "posv": ("#d1495b", "s"),
 }
 OTHER = ("#444444", "P")
 
@@ -48,10 +50,11 @@ def picture(folder: Path, made: dict[str, Any]) -> list[Path]:
         seen.values(), seen.keys(), loc="outside lower center", ncols=7, frameon=False, fontsize=9
     )
     figure.suptitle("Fraction of the roofline reached: a pass over the same arrays ÷ a step")
-    return _saved(figure, folder, "roofline")
+    return saved(figure, folder, "roofline")
 
 
-def _saved(figure: Any, folder: Path, name: str) -> list[Path]:
+def saved(figure: Any, folder: Path, name: str) -> list[Path]:
+    """The figure as NAME.svg and NAME.png."""
     paths = [folder / f"{name}.svg", folder / f"{name}.png"]
     for path in paths:
         figure.savefig(path, dpi=130)

@@ -168,9 +168,9 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def save(folder: Path, made: dict[str, Any]) -> Path:
+def save(folder: Path, made: dict[str, Any], name: str = "bench.json") -> Path:
     """Write the JSON."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "bench.json"
+    path = folder / name
     path.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     for name in missing():
         note(f"{name} is not installed here")
     if options.growth:
-        raise UserError("--growth is not there yet")
+        return _grown(settings, options.out or OUT)
     return _measured(settings, rounds, options.out or ("" if options.what else OUT))
 
 
@@ -79,6 +79,30 @@ def _measured(settings: Settings, rounds: int, out: str) -> int:
         for path in made.save(Path(out)):
             note(f"wrote {path}")
     return 1 if report.failed(made.rows) else 0
+
+
+def _grown(settings: Settings, out: str) -> int:
+    from pathlib import Path
+
+    from blrgen.bench import growth
+    from blrgen.bench.report import save
+    from blrgen.cli.progress import Progress
+    from blrgen.show.table import table
+
+    with Progress() as progress:
+        made = growth.growth(settings.threads, progress.say)
+    for plot in made["plots"]:
+        places = sorted({x for curve in plot["curves"] for x, _ in curve["points"]})
+        rows = [
+            (c["label"], *(f"{dict(c['points']).get(x, float('nan')):.3g}" for x in places))
+            for c in plot["curves"]
+        ]
+        head = (f"{plot['title']}: {plot['y']}", *(f"{x:g}" for x in places))
+        result(table(rows, head) + "\n")
+    folder = Path(out)
+    for path in (save(folder, made, "growth.json"), *growth.picture(folder, made)):
+        note(f"wrote {path}")
+    return 0
 
 
 def whole(text: str, flag: str, largest: int) -> int:

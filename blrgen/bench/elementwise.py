@@ -18,6 +18,8 @@ from blrgen.bench.prepare import Shape, Timed
 from blrgen.bench.setup import BAR, OURS, ROOF, Setup
 from blrgen.bench.timing import Stepper
 
+PLAIN = 1_000_000  # elements up to which the NumPy form is timed beside
+
 
 def step(case: Case, timed: Timed) -> Setup:
     """A whole step against everybody."""
@@ -27,7 +29,7 @@ def step(case: Case, timed: Timed) -> Setup:
         steppers[f"{OURS}, two calls"] = Emitted(timed, case.size, case.dtype).apart()
     if not timed.noises:
         steppers |= bar(case, timed, emitted)
-    if timed.plain:
+    if timed.plain and case.size <= PLAIN:
         plain = Emitted(timed, case.size, case.dtype, timed.plain)
         steppers["the same in NumPy"] = plain.whole()
     g = arrays.gradient(case.size, case.dtype)

@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 
 from blrgen.bench import bars
+from blrgen.bench.bars import dense
 from blrgen.bench.emitted import Emitted, loaded
 from blrgen.bench.prepare import prepared
 from blrgen.read.recipe import read_recipes
 
-ELEMENTWISE = [name for name in read_recipes() if bars.module(name) is not None]
+RECIPES = list(read_recipes())
+DENSE = [x for x in RECIPES if read_recipes()[x].family == "gaussian-full"]
+ELEMENTWISE = [x for x in RECIPES if x not in DENSE]
+
+
+def test_every_recipe_has_a_bar():
+    assert [x for x in RECIPES if bars.module(x) is None] == []
 
 
 def interpreted(monkeypatch, module):
@@ -44,6 +51,32 @@ def test_a_bar_is_the_rule(monkeypatch, recipe, dtype, tolerance, threads):
         assert made.values[name].dtype == kept.dtype == dtype
         assert not np.array_equal(kept, np.full_like(kept, kept.flat[0]))
         np.testing.assert_allclose(made.values[name], kept, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12)])
+@pytest.mark.parametrize("recipe", DENSE)
+def test_a_bar_with_a_full_covariance_is_the_rule(monkeypatch, recipe, dtype, tolerance):
+    interpreted(monkeypatch, dense)
+    timed = prepared(recipe, "numpy")
+    d, rng = 7, np.random.default_rng(5)
+    root = rng.standard_normal((2 * d, d)) / 4
+    known = {
+        "vector": rng.standard_normal(d),
+        "symmetric": root.T @ root + np.eye(d),
+        "matrix": root,
+    }
+    given = [known[rank].astype(dtype) for _, rank in timed.inputs]
+    if recipe == "ridge":
+        given[1] = rng.standard_normal(2 * d).astype(dtype)
+    optimizer = getattr(loaded(timed.path), timed.class_name)(np.full(d, 0.25, dtype))
+    made = bars.stepper(timed, optimizer, given, {}, 1)
+    for _ in range(3):
+        optimizer.step(*given)
+        made.once()
+    saved = optimizer.state_dict()
+    for name in timed.states:
+        assert made.values[name].dtype == dtype
+        np.testing.assert_allclose(made.values[name], saved[name], rtol=tolerance, atol=tolerance)
 
 
 def test_a_compiled_bar_and_a_compiled_step():

@@ -174,17 +174,18 @@ def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
     return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
 
 
-def _addresses(known: dict[str, Any], rows: Mapping[str, Sequence[Array]]) -> Array:
+def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]]) -> Array:
     """Return where arrays begin; what is still there from the last time is not looked up."""
-    for name, arrays in rows.items():
-        held = known.get(name, ((), ()))[0]
-        if not _same(arrays, held):
-            found = np.array([array.ctypes.data for array in arrays], dtype=np.int64)
-            known[name] = tuple(arrays), found
-    table = np.array([known[name][1] for name in rows])
-    for name, arrays in rows.items():
-        if len(arrays) <= FEW and isinstance(arrays, tuple):
-            del known[name]  # an input that may be large is not kept alive
+    if key not in known:
+        table = np.empty((len(rows), len(rows[0])), dtype=np.int64)
+        known[key] = [()] * len(rows), table
+    held, table = known[key]
+    for place, arrays in enumerate(rows):
+        if not _same(arrays, held[place]):
+            table[place] = [array.ctypes.data for array in arrays]
+            # an input that may be large is not kept alive
+            alive = len(arrays) > FEW or isinstance(arrays, list)
+            held[place] = tuple(arrays) if alive else ()
     return table
 
 
@@ -302,7 +303,7 @@ class BayesBiNNStaleMean:
         self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
         self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
         self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
-        self._known: dict[str, Any] = {}  # where arrays begin
+        self._known: dict[Any, Any] = {}  # where arrays begin
         self._groups = _groups(self.lam)
         self._joined = _many(self.lam)
 
@@ -320,9 +321,9 @@ class BayesBiNNStaleMean:
         self._check_hyperparameters()
         theta = self._place()
         eps = _noise("eps", eps, rng, self._arrays, _logistic)
-        numbers = (self.tau,)
+        numbers = self.tau,
         if self._joined:
-            rows = {"theta": theta, "lam": self.lam, "eps": eps}
+            rows = theta, self.lam, eps
             self._run(_draw_arrays, rows, *numbers)
         else:
             for arrays in zip(theta, self.lam, eps, strict=True):
@@ -339,9 +340,9 @@ class BayesBiNNStaleMean:
         one_minus_rho = 1 - self.rho
         lam0_times_rho = self.lam0 * self.rho
         rho_over_tau = self.rho / self.tau
-        numbers = (one_minus_rho, lam0_times_rho, rho_over_tau)
+        numbers = one_minus_rho, lam0_times_rho, rho_over_tau
         if self._joined:
-            rows = {"theta": self._pending["theta"], "lam": self.lam, "lam_prev": self.lam_prev, "g": g}
+            rows = self._pending["theta"], self.lam, self.lam_prev, g
             self._run(_step_arrays, rows, *numbers)
         else:
             for arrays in zip(self._pending["theta"], self.lam, self.lam_prev, g, strict=True):
@@ -413,13 +414,14 @@ class BayesBiNNStaleMean:
         return views
 
     def _run(
-        self, kernel: Callable[..., None], rows: Mapping[str, Sequence[Array]], *numbers: float
+        self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float
     ) -> None:
         """Run a kernel on all arrays in one call."""
-        for group, ends, like in self._groups:
-            own = {name: arrays[group] for name, arrays in rows.items()}
-            table = _addresses(self._known, own)
-            kernel(table, ends, like, get_num_threads(), *numbers)
+        threads = get_num_threads()
+        for index, (group, ends, like) in enumerate(self._groups):
+            own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
+            table = _addresses(self._known, (kernel, index), own)
+            kernel(table, ends, like, threads, *numbers)
 
     def _place(self) -> tuple[Array, ...]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""

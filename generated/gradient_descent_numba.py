@@ -104,17 +104,18 @@ def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
     return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
 
 
-def _addresses(known: dict[str, Any], rows: Mapping[str, Sequence[Array]]) -> Array:
+def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]]) -> Array:
     """Return where arrays begin; what is still there from the last time is not looked up."""
-    for name, arrays in rows.items():
-        held = known.get(name, ((), ()))[0]
-        if not _same(arrays, held):
-            found = np.array([array.ctypes.data for array in arrays], dtype=np.int64)
-            known[name] = tuple(arrays), found
-    table = np.array([known[name][1] for name in rows])
-    for name, arrays in rows.items():
-        if len(arrays) <= FEW and isinstance(arrays, tuple):
-            del known[name]  # an input that may be large is not kept alive
+    if key not in known:
+        table = np.empty((len(rows), len(rows[0])), dtype=np.int64)
+        known[key] = [()] * len(rows), table
+    held, table = known[key]
+    for place, arrays in enumerate(rows):
+        if not _same(arrays, held[place]):
+            table[place] = [array.ctypes.data for array in arrays]
+            # an input that may be large is not kept alive
+            alive = len(arrays) > FEW or isinstance(arrays, list)
+            held[place] = tuple(arrays) if alive else ()
     return table
 
 
@@ -211,7 +212,7 @@ class GradientDescent:
         self.t = 0  # steps taken
         self.m = _views("params", params)
         self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
-        self._known: dict[str, Any] = {}  # where arrays begin
+        self._known: dict[Any, Any] = {}  # where arrays begin
         self._groups = _groups(self.m)
         self._joined = _many(self.m)
 
@@ -224,9 +225,9 @@ class GradientDescent:
         """Update the parameters in place from g, at m."""
         self._check_hyperparameters()
         g = self._seen("g", g)
-        numbers = (self.rho,)
+        numbers = self.rho,
         if self._joined:
-            rows = {"m": self.m, "g": g}
+            rows = self.m, g
             self._run(_step_arrays, rows, *numbers)
         else:
             for arrays in zip(self.m, g, strict=True):
@@ -278,13 +279,14 @@ class GradientDescent:
         return views
 
     def _run(
-        self, kernel: Callable[..., None], rows: Mapping[str, Sequence[Array]], *numbers: float
+        self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float
     ) -> None:
         """Run a kernel on all arrays in one call."""
-        for group, ends, like in self._groups:
-            own = {name: arrays[group] for name, arrays in rows.items()}
-            table = _addresses(self._known, own)
-            kernel(table, ends, like, get_num_threads(), *numbers)
+        threads = get_num_threads()
+        for index, (group, ends, like) in enumerate(self._groups):
+            own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
+            table = _addresses(self._known, (kernel, index), own)
+            kernel(table, ends, like, threads, *numbers)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -143,17 +143,18 @@ def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
     return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
 
 
-def _addresses(known: dict[str, Any], rows: Mapping[str, Sequence[Array]]) -> Array:
+def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]]) -> Array:
     """Return where arrays begin; what is still there from the last time is not looked up."""
-    for name, arrays in rows.items():
-        held = known.get(name, ((), ()))[0]
-        if not _same(arrays, held):
-            found = np.array([array.ctypes.data for array in arrays], dtype=np.int64)
-            known[name] = tuple(arrays), found
-    table = np.array([known[name][1] for name in rows])
-    for name, arrays in rows.items():
-        if len(arrays) <= FEW and isinstance(arrays, tuple):
-            del known[name]  # an input that may be large is not kept alive
+    if key not in known:
+        table = np.empty((len(rows), len(rows[0])), dtype=np.int64)
+        known[key] = [()] * len(rows), table
+    held, table = known[key]
+    for place, arrays in enumerate(rows):
+        if not _same(arrays, held[place]):
+            table[place] = [array.ctypes.data for array in arrays]
+            # an input that may be large is not kept alive
+            alive = len(arrays) > FEW or isinstance(arrays, list)
+            held[place] = tuple(arrays) if alive else ()
     return table
 
 
@@ -243,7 +244,7 @@ class STE:
         self.lam = _views("params", params)
         self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
         self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
-        self._known: dict[str, Any] = {}  # where arrays begin
+        self._known: dict[Any, Any] = {}  # where arrays begin
         self._groups = _groups(self.lam)
         self._joined = _many(self.lam)
 
@@ -257,7 +258,7 @@ class STE:
         self._check_hyperparameters()
         theta = self._place()
         if self._joined:
-            rows = {"theta": theta, "lam": self.lam}
+            rows = theta, self.lam
             self._run(_draw_arrays, rows)
         else:
             for arrays in zip(theta, self.lam, strict=True):
@@ -268,9 +269,9 @@ class STE:
         """Update the parameters in place from g, where `draw` said."""
         self._check_hyperparameters()
         g = self._seen("g", g)
-        numbers = (self.alpha,)
+        numbers = self.alpha,
         if self._joined:
-            rows = {"lam": self.lam, "g": g}
+            rows = self.lam, g
             self._run(_step_arrays, rows, *numbers)
         else:
             for arrays in zip(self.lam, g, strict=True):
@@ -325,13 +326,14 @@ class STE:
         return views
 
     def _run(
-        self, kernel: Callable[..., None], rows: Mapping[str, Sequence[Array]], *numbers: float
+        self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float
     ) -> None:
         """Run a kernel on all arrays in one call."""
-        for group, ends, like in self._groups:
-            own = {name: arrays[group] for name, arrays in rows.items()}
-            table = _addresses(self._known, own)
-            kernel(table, ends, like, get_num_threads(), *numbers)
+        threads = get_num_threads()
+        for index, (group, ends, like) in enumerate(self._groups):
+            own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
+            table = _addresses(self._known, (kernel, index), own)
+            kernel(table, ends, like, threads, *numbers)
 
     def _place(self) -> tuple[Array, ...]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""

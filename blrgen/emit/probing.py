@@ -16,7 +16,7 @@ from blrgen.emit.joined import Joined, joined_kernel
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.plan import phase_of
 from blrgen.emit.templates import fill
-from blrgen.emit.text import call, indented
+from blrgen.emit.text import WIDTH, call, indented
 from blrgen.program import nodes as n
 from blrgen.program.draws import distribution
 
@@ -111,7 +111,7 @@ def init_rows(writer: ElementwiseWriter) -> list[str]:
     if joined(writer):
         rows += [
             "self._inputs: dict[str, Any] = {}  # many arrays, as they were given last",
-            "self._known: dict[str, Any] = {}  # where arrays begin",
+            "self._known: dict[Any, Any] = {}  # where arrays begin",
             "self._groups = _groups(self.m)".replace("self.m", f"self.{writer.main}"),
             f"self._joined = _many(self.{writer.main})",
         ]
@@ -132,14 +132,20 @@ def containers(names: tuple[str, ...], given: dict[str, str]) -> dict[str, str]:
     return {a: given.get(a, f"self.{a}[index]").removesuffix("[index]") for a in names}
 
 
+def _tuple(name: str, values: list[str]) -> str:
+    """The assignment of a tuple, without brackets where it fits on a line."""
+    text = f"{name} = {', '.join(values)}" + ("," if len(values) == 1 else "")
+    return text if len(text) + 16 <= WIDTH else call(f"{name} = (", values)
+
+
 def _drawn_rows(
     writer: ElementwiseWriter, j: Joined, given: dict[str, str], indent: int
 ) -> list[str]:
     """The call of a function that makes noise."""
-    pairs = [f'"{a}": {x}' for a, x in containers(j.rows, given).items()]
+    rows = _tuple("rows", list(containers(j.rows, given).values()))
     arguments = [j.name, "rng", "rows", *numbers_of(writer, j.scalars)]
     return [
-        indented(call("rows = {", pairs, "}"), indent),
+        indented(rows, indent),
         call(f"{' ' * indent}self._draw_all(", arguments),
     ]
 
@@ -157,9 +163,8 @@ def run_all(
     margin, own = " " * indent, containers(k.arrays, given)
     values = numbers_of(writer, k.scalars)
     numbers = ["*numbers"] if values else []
-    rows = call("rows = {", [f'"{a}": {x}' for a, x in own.items()], "}")
-    comma = "," if len(values) == 1 else ""
-    made = call(f"{margin}numbers = (", values, f"{comma})") if values else ""
+    rows = _tuple("rows", list(own.values()))
+    made = indented(_tuple("numbers", values), indent) if values else ""
     together = ", ".join([f"{k.name}_arrays", "rows", *numbers])
     return [
         *([made] if made else []),

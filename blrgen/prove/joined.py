@@ -59,8 +59,8 @@ def _makes_noise(name: str) -> bool:
 class _Table:
     """The arrays in rows, where the emitted file has their addresses."""
 
-    def __init__(self, _: Any, rows: dict[str, Any]) -> None:
-        self.rows = [list(arrays) for arrays in rows.values()]
+    def __init__(self, _: Any, key: Any, rows: Any) -> None:
+        self.rows = [list(arrays) for arrays in rows]
 
     def __getitem__(self, place: tuple[int, int]) -> Any:
         row, column = place

@@ -38,6 +38,8 @@ class _Real:
 class RealElement(_Real, ElementPrinter):
     """One element, every number in its type."""
 
+    functions = ArrayPrinter.functions  # its loops do one element after the other anyway
+
 
 class _RealArray(_Real, ArrayPrinter):
     pass

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.plan import phase_of
-from blrgen.emit.printers import ElementPrinter, PythonPrinter
+from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter
 from blrgen.emit.shorten import shortened
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call
@@ -41,6 +41,8 @@ class Running:
 
 class NumberPrinter(ElementPrinter):
     """What is computed once, between two passes."""
+
+    functions = ArrayPrinter.functions
 
     def choice(self, node: n.Select) -> tuple[str, int]:
         return self.call("_where", self(node.condition), self(node.yes), self(node.no))

@@ -19,6 +19,10 @@ _NUMPY = {
     "sinh": "np.sinh", "cosh": "np.cosh", "atanh": "np.arctanh", "abs": "np.abs",
     "sign": "np.sign", "floor": "np.floor", "max": "np.maximum", "min": "np.minimum",
 }  # fmt: skip
+# what a loop calls the file's own functions for: a library's do one element after the other
+_IN_LOOPS = {name: f"_{name}" for name in (
+    "exp", "log", "log1p", "expm1", "tanh", "sinh", "cosh", "atanh",
+)}  # fmt: skip
 _MATH = {
     "sqrt": "math.sqrt", "exp": "math.exp", "log": "math.log", "log1p": "math.log1p",
     "expm1": "math.expm1", "sin": "math.sin", "cos": "math.cos", "tanh": "math.tanh",
@@ -118,7 +122,7 @@ class ScalarPrinter(PythonPrinter):
 class ArrayPrinter(PythonPrinter):
     """NumPy arrays."""
 
-    functions = _NUMPY
+    functions: Mapping[str, str] = _NUMPY
 
     def _special(self, node: n.Call) -> tuple[str, int]:
         if not node.name.startswith(LOOPED):
@@ -173,7 +177,9 @@ class ArrayPrinter(PythonPrinter):
 
 
 class ElementPrinter(ArrayPrinter):
-    """One element inside a loop: arrays carry their index through `names`."""
+    """One element inside a compiled loop: arrays carry their index through `names`."""
+
+    functions: Mapping[str, str] = {**_NUMPY, **_IN_LOOPS}
 
     def _special(self, node: n.Call) -> tuple[str, int]:
         return PythonPrinter._special(self, node)

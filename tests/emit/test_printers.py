@@ -24,6 +24,7 @@ from blrgen.emit.extents import Extent, LinearPrinter
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, ScalarPrinter, literal
 from blrgen.emit.prose import UnicodePrinter, clean, unicode_name
 from blrgen.emit.ranges import condition
+from blrgen.emit.special import needed
 from blrgen.emit.targets import TARGETS
 from blrgen.emit.templates import environment, fill, keys
 from blrgen.errors import InternalError, UserError
@@ -73,10 +74,19 @@ def test_entrywise_nodes_mean_the_same_on_every_printer(node: n.Node) -> None:
         wanted = direct(node, {"x": u, "y": v})
         env = {"math": math, "np": np, "x": u, "y": v}
         assert run(ScalarPrinter()(node), env) == pytest.approx(wanted, rel=1e-15)
-        assert run(ElementPrinter()(node), env) == pytest.approx(wanted, rel=1e-15)
+        element = ElementPrinter()(node)
+        numbers = env | own(element) | {"x": np.float64(u), "y": np.float64(v)}
+        assert run(element, numbers) == pytest.approx(wanted, rel=1e-15)
         arrays = env | {"x": np.array([u, u]), "y": np.array([v, v])}
         found = np.broadcast_to(run(ArrayPrinter()(node), arrays), 2)
         assert found == pytest.approx([wanted, wanted], rel=1e-15)
+
+
+def own(code: str) -> dict[str, Any]:
+    """The functions of the file that the code calls."""
+    made: dict[str, Any] = {"np": np, "Array": float}
+    exec("\n\n".join(needed(code, "numpy")), made)
+    return made
 
 
 def run(source: str, env: dict[str, Any]) -> Any:

@@ -34,7 +34,7 @@ from blrgen.algebra.named import (
     trigamma_rest_fall,
 )
 from blrgen.algebra.partial import partial
-from blrgen.emit.special import BUILDERS, helper, needed
+from blrgen.emit.special import BUILDERS, elementary, helper, needed
 from blrgen.emit.special import coefficients as co
 from blrgen.emit.special.besselk import law
 from blrgen.emit.special.checked import check, checks, exact, placed
@@ -170,13 +170,18 @@ def test_the_page_has_every_function() -> None:
 
 def test_every_template_belongs_to_a_helper() -> None:
     folder = data_dir("templates") / "special"
-    used = {known(name).template for name in [*NAMES, *BUILDERS]}
+    helpers = [known(name) for name in [*NAMES, *BUILDERS]]
+    used = {h.template for h in helpers if not h.apart}
+    used |= {f"{h.template}_{t}" for h in helpers if h.apart for t in ("numba", "numpy")}
     used |= {"log_weight", "window", "expectation", "quantile", "bulk", "between", "place"}
     used |= {"binomial_mean"}
     assert {f"{name}.py.jinja" for name in used} == {p.name for p in folder.iterdir()}
 
 
 ELEMENTARY = ("_log1mexp", "_logexpm1", "_logcosh", "_logsinh", "_logaddexp")
+
+
+LOOPED = tuple(elementary.FUNCTIONS)
 
 
 def changed(name: str) -> tuple[str, str]:
@@ -189,6 +194,9 @@ def changed(name: str) -> tuple[str, str]:
         constant = re.findall(r"real\(([123]|0\.5)\)", texts[0])[-1]
         old, new = f"real({constant})", f"real({float(constant) * 1.02!r})"
         return whole, whole.replace(texts[0], new.join(texts[0].rsplit(old, 1)))
+    if name in LOOPED:  # the constant term, of both dtypes, and what the fits stand on
+        number = re.findall(r"\d\.\d{8,}(?=,?\n? *\):)", whole)[-1]
+        return whole, whole.replace(number, repr(float(number) * 1.001))
     # where errors are made smaller on the way the change has to be larger
     digits, change = (1, 2e-2) if name in ("_bessel_quotient", "_bessel_slope") else (8, 1e-3)
     for own in (texts[0], whole):  # its own numbers, or those of what it calls

@@ -72,7 +72,7 @@ def check(known: Helper, f: Callable[..., Any], dtype: Any) -> Check:
             if not np.finfo(dtype).tiny < size < np.finfo(dtype).max:
                 continue
             with np.errstate(all="ignore"):
-                value = f(*arguments(known, point, dtype))
+                value = _value(f, arguments(known, point, dtype), dtype)
             if known.scale is not None:
                 size = mpmath.mpf(known.scale(*map(mpmath.mpf, point), wanted))
             error = abs(mpmath.mpf(float(value)) - wanted) / size / float(np.finfo(dtype).eps)
@@ -84,6 +84,14 @@ def check(known: Helper, f: Callable[..., Any], dtype: Any) -> Check:
             shown = mpmath.nstr(wanted, 20)
             worst = replace(worst, error=error, point=point, value=float(value), wanted=shown)
     return replace(worst, points=count)
+
+
+def _value(f: Callable[..., Any], given: list[Any], dtype: Any) -> Any:
+    """What the function returns; a text that does not run at all returns no number."""
+    try:
+        return f(*given)
+    except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError):
+        return dtype(np.nan)
 
 
 def points(known: Helper, dtype: Any) -> Iterator[tuple[float, ...]]:
@@ -153,13 +161,33 @@ def _functions(source: str) -> dict[str, Callable[..., Any]]:
         "__builtins__": _BUILTINS,
         "np": SimpleNamespace(**{x: getattr(np, x) for x in _NUMPY}),
         "njit": lambda *_, **__: lambda f: f,
+        "intrinsic": lambda f: f,
     }
     for x in own:
         x.returns = None
         for a in x.args.args:
             a.annotation = None
     exec(compile(ast.Module(list(own), []), "<special functions>", "exec"), names)
+    names |= {x: f for x, f in _CASTS.items() if _as_emitted(source, x)}
     return {x.name: names[x.name] for x in own}
+
+
+def _bits(x: Any) -> Any:
+    return x.view(np.int32 if x.dtype == np.float32 else np.int64)
+
+
+def _float_of(k: Any) -> Any:
+    return k.view(np.float32 if k.dtype == np.int32 else np.float64)
+
+
+_CASTS = {"_bits": _bits, "_float_of": _float_of}  # written for the compiler in a Numba file
+
+
+def _as_emitted(source: str, name: str) -> bool:
+    """Whether a function is in the source letter by letter as it is emitted."""
+    known = helper(name)
+    forms = [] if known is None else [known.source("numba"), known.source("numpy")]
+    return any(f"\n{form}\n" in f"\n{source}\n" for form in forms)
 
 
 def _private(tree: ast.AST) -> bool:

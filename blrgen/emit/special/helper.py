@@ -13,6 +13,7 @@ from blrgen.emit.text import WIDTH
 Expr = Any
 QUIET = '@np.errstate(all="ignore")'
 JITTED = '@njit(cache=True, error_model="numpy")'
+CONTRACTED = '@njit(cache=True, error_model="numpy", fastmath={"contract"})'
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Helper:
     `reference` the value in mpmath where `meaning` has no number of its own; `allowed` is
     the error in roundings that a check lets pass.  `place` makes a point of a draw from the
     ranges where an argument is bounded by another; `whole` are the arguments that are counts.
+    With `contract` a product and the sum it is in may be rounded once.
     """
 
     name: str
@@ -40,18 +42,23 @@ class Helper:
     allowed: float = 4.0
     place: Callable[..., tuple[float, ...]] | None = None
     whole: tuple[int, ...] = ()
+    contract: bool = False
+    apart: bool = False
 
     def source(self, target: str) -> str:
         """The text for a target."""
         jitted = target == "numba"
+        compiled = CONTRACTED if self.contract else JITTED
         given = {
-            "decorator": JITTED if jitted else QUIET,
+            "decorator": compiled if jitted else QUIET,
             "real": "type(x)" if jitted else "x.dtype.type",
+            "whole": "type(_bits(x))" if jitted else "_bits(x).dtype.type",
+            "float": "type(_float_of(k))" if jitted else "_float_of(k).dtype.type",
             "where": "_where" if jitted else "np.where",
             "largest": "width" if jitted else "np.max(width, initial=0)",
             **self.values,
         }
-        name = f"special/{self.template}.py.jinja"
+        name = f"special/{self.template}{f'_{target}' if self.apart else ''}.py.jinja"
         text = fill(name, **{k: given[k] for k in keys(name)})
         arguments = re.findall(r"(\w+): Array", text.split("->")[0])
         if arguments:  # the array whose type all numbers take

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,9 @@ def test_float32_kernel_has_no_float64_arithmetic(hand: Any, name: str) -> None:
     checked = 0
     for f in kernels:
         for key in f.signatures:
-            for line in f.inspect_llvm(key).splitlines():
+            parts = re.split(r"^(?=define )", f.inspect_llvm(key), flags=re.M)
+            own = [p for p in parts if "cpython" not in p.partition("\n")[0]]  # no boxing
+            for line in "".join(own).splitlines():
                 words = line.split()
                 arithmetic = any(w in ("fadd", "fsub", "fmul", "fdiv", "fpext") for w in words)
                 assert not (arithmetic and "double" in line), line

@@ -172,7 +172,7 @@ def _functions(source: str) -> dict[str, Callable[..., Any]]:
     return {x.name: names[x.name] for x in own}
 
 
-def _bits(x: Any) -> Any:
+def _integer_of(x: Any) -> Any:
     return x.view(np.int32 if x.dtype == np.float32 else np.int64)
 
 
@@ -180,7 +180,7 @@ def _float_of(k: Any) -> Any:
     return k.view(np.float32 if k.dtype == np.int32 else np.float64)
 
 
-_CASTS = {"_bits": _bits, "_float_of": _float_of}  # written for the compiler in a Numba file
+_CASTS = {"_integer_of": _integer_of, "_float_of": _float_of}  # written for the compiler in a Numba file
 
 
 def _as_emitted(source: str, name: str) -> bool:

@@ -233,6 +233,6 @@ BUILDERS: dict[str, Callable[[], Helper]] = {
     "_binades": binades,
     "_log_sum": log_sum,
     "_power_of_two": lambda: _part("power_of_two"),
-    "_bits": lambda: _cast("bits"),
+    "_integer_of": lambda: _cast("integer_of"),
     "_float_of": lambda: _cast("float_of"),
 }

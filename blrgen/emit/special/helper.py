@@ -52,7 +52,7 @@ class Helper:
         given = {
             "decorator": compiled if jitted else QUIET,
             "real": "type(x)" if jitted else "x.dtype.type",
-            "whole": "type(_bits(x))" if jitted else "_bits(x).dtype.type",
+            "whole": "type(_integer_of(x))" if jitted else "_integer_of(x).dtype.type",
             "float": "type(_float_of(k))" if jitted else "_float_of(k).dtype.type",
             "where": "_where" if jitted else "np.where",
             "largest": "width" if jitted else "np.max(width, initial=0)",

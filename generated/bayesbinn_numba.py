@@ -62,7 +62,7 @@ def _draw(theta: Array, lam: Array, eps: Array, tau: float) -> None:
     real = theta.dtype.type
     tau = real(tau)
     for i in range(theta.size):
-        theta[i] = np.tanh((eps[i] + lam[i]) / tau)
+        theta[i] = _tanh((eps[i] + lam[i]) / tau)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -81,7 +81,7 @@ def _step(
     rho_over_tau = real(rho_over_tau)
     one = real(1)
     for i in range(theta.size):
-        cosh_lam = np.cosh(lam[i])
+        cosh_lam = _cosh(lam[i])
         part = rho_over_tau * g[i] * (one - theta[i] * theta[i]) * (cosh_lam * cosh_lam)
         lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
         lam[i] = lam_next
@@ -263,6 +263,137 @@ def _noise(
     if not isinstance(rng, np.random.Generator):
         raise TypeError(f"pass rng=np.random.default_rng(seed), or {name}= with the noise itself")
     return [distribution(rng, array.reshape(-1)) for array in like]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _tanh(x: Array) -> Array:
+    """Return tanh x = (e²ˣ − 1)/(e²ˣ + 1)."""
+    real = type(x)
+    single = real(16777217) == real(16777216)  # float32: 24 bits
+    end = real(10 if single else 20)
+    inside = _where(x < -end, -end, x)
+    inside = _where(inside > end, end, inside)
+    k, r = _octaves(inside + inside)
+    scale = _power_of_two(k)
+    top = scale * _rise(r) + (scale - real(1))
+    return _where(np.abs(x) < real(1e-17), x, top / (top + real(2)))
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _cosh(x: Array) -> Array:
+    """Return cosh x = up cosh r + down sinh r with up, down = ½(2ᵏ ± 2⁻ᵏ)."""
+    real = type(x)
+    whole = type(_integer_of(x))
+    size = np.abs(x)
+    if real(16777217) == real(16777216):  # float32: 24 bits
+        end = real(89.5)
+        k, r = _octaves(_where(size > end, end, size))
+        z = r * r
+        s, c = real(0.00019890981), real(0.0013933642)
+        for a in (0.0083333105, 0.16666667):
+            s = s * z + real(a)
+        for a in (0.041666467, 0.5):
+            c = c * z + real(a)
+    else:
+        end = real(710.5)
+        k, r = _octaves(_where(size > end, end, size))
+        z = r * r
+        s, c = real(2.5100375832561234e-08), real(2.0918129454967065e-09)
+        for a in (
+            2.7557268480310024e-06,
+            0.00019841269863040545,
+            0.008333333333330065,
+            0.16666666666666669,
+        ):
+            s = s * z + real(a)
+        for a in (
+            2.755726330147475e-07,
+            2.480158733642132e-05,
+            0.0013888888888879082,
+            0.04166666666666668,
+            0.5,
+        ):
+            c = c * z + real(a)
+    quarter = _power_of_two(whole(k - whole(2)))
+    other = _power_of_two(whole(whole(-2) - _where(k < whole(60), k, whole(60))))
+    up, down = quarter + other, quarter - other
+    s, c = r + r * (z * s), z * c
+    return real(2) * (up + (up * c + down * s))
+
+
+@njit(cache=True, error_model="numpy")
+def _where(condition: bool, yes: float, no: float) -> float:
+    """Return one of two numbers."""
+    return yes if condition else no
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _octaves(x: Array) -> tuple[Array, Array]:
+    """Return k and r with x = k log 2 + r and |r| at most half of log 2."""
+    real = type(x)
+    whole = type(_integer_of(x))
+    single = real(16777217) == real(16777216)  # float32: 24 bits
+    shift = real(12582912.0 if single else 6755399441055744.0)  # a sum with it is whole
+    shifted = x * real(1.4426950408889634) + shift
+    n = shifted - shift
+    r = (x - n * real(0.693145751953125)) - n * real(1.4286068203094173e-06)
+    return whole(_integer_of(shifted) - _integer_of(shift)), r
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _power_of_two(k: Array) -> Array:
+    """Return 2ᵏ by its bits, for the exponents of normal numbers; 0 for the one below them."""
+    whole = type(k)
+    real = type(_float_of(k))
+    one, two = _integer_of(real(1)), _integer_of(real(2))
+    return _float_of(whole(one + whole(k * whole(two - one))))
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _rise(r: Array) -> Array:
+    """Return eʳ − 1 = r + r² q(r) where |r| is at most half of log 2."""
+    real = type(r)
+    if real(16777217) == real(16777216):  # float32: 24 bits
+        q = real(0.0013926176)
+        for c in (0.008363173, 0.041666556, 0.16666578, 0.5):
+            q = q * r + real(c)
+    else:
+        q = real(2.5100375832561234e-08)
+        for c in (
+            2.7620075879983367e-07,
+            2.7557268480310024e-06,
+            2.4801521322368692e-05,
+            0.00019841269863040545,
+            0.0013888888917196719,
+            0.008333333333330065,
+            0.041666666666624164,
+            0.16666666666666669,
+            0.5000000000000001,
+        ):
+            q = q * r + real(c)
+    return r + r * r * q
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _integer_of(context: Any, x: Any) -> Any:
+    """Return the bits of a float as an integer of its width."""
+    result = types.int32 if x == types.float32 else types.int64
+
+    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
+
+    return result(x), cast
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _float_of(context: Any, k: Any) -> Any:
+    """Return the float that has these bits."""
+    result = types.float32 if k == types.int32 else types.float64
+
+    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
+
+    return result(k), cast
 
 
 class BayesBiNN:

@@ -180,7 +180,10 @@ def _float_of(k: Any) -> Any:
     return k.view(np.float32 if k.dtype == np.int32 else np.float64)
 
 
-_CASTS = {"_integer_of": _integer_of, "_float_of": _float_of}  # written for the compiler in a Numba file
+_CASTS = {
+    "_integer_of": _integer_of,
+    "_float_of": _float_of,
+}  # written for the compiler in a Numba file
 
 
 def _as_emitted(source: str, name: str) -> bool:

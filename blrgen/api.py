@@ -10,15 +10,19 @@ loss      a concrete loss put where the rule probes it
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from blrgen.approximate.base import check_request, parse_request
-from blrgen.core import Derivation, Recipe
+from blrgen.core import Derivation, Family, Loss, Recipe
 from blrgen.errors import NotApplicable, UserError, did_you_mean
+from blrgen.timing import timed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from blrgen.geometry import Geometry
 
 Request = str | tuple[str, str | None]
@@ -30,23 +34,28 @@ def derive(what: str, approximations: Iterable[Request] = (), loss: str = "") ->
     Approximations are words such as "delta" or "hessian=squared-gradient", applied in
     the order given; after a recipe's name they come after the recipe's own.
     """
-    from blrgen.read.family import find_family, list_families, read_family
+    return timed(f"derive {what}", lambda _: _derived(what, approximations, loss), None)
+
+
+def _derived(what: str, approximations: Iterable[Request], loss: str) -> Derivation:
+    timed("load the engine", import_module, "blrgen.rule.assemble")
+    from blrgen.read.family import find_family, list_families
     from blrgen.read.loss import read_loss
     from blrgen.read.recipe import read_recipes
     from blrgen.rule.assemble import exact_derivation
     from blrgen.rule.loss import put_loss
 
-    recipes = read_recipes()
+    recipes = timed("read recipes", lambda _: read_recipes(), None)
     recipe = recipes.get(what)
     requests = [parse_request(a) if isinstance(a, str) else a for a in approximations]
     if recipe is not None:
-        family = read_family(recipe.family)
+        family = _read_family(recipe.family)
         requests = [*recipe.approximations, *requests]
         loss = loss or recipe.loss
     elif what.endswith(".toml") or "/" in what or "*" in what:
-        family = read_family(what)
+        family = _read_family(what)
     elif what in list_families():
-        family = read_family(find_family(what))
+        family = _read_family(find_family(what))
     else:
         raise UserError(
             f"no family or recipe called {what!r}",
@@ -54,11 +63,22 @@ def derive(what: str, approximations: Iterable[Request] = (), loss: str = "") ->
         )
     for flag, option in requests:
         check_request(flag, option)
-    d = exact_derivation(family, read_loss(loss, family))
+    known = timed("read the loss", lambda f: read_loss(loss, f), family) if loss else Loss()
+    d = exact_derivation(family, known)
     for flag, option in requests:
-        d = approximate(d, flag, option)
-    d = put_loss(d)
+        d = timed(f"--{flag}" + (f" {option}" if option else ""), _one(flag, option), d)
+    d = timed("put the loss in", put_loss, d) if loss else put_loss(d)
     return _with_defaults(d, recipe) if recipe is not None else d
+
+
+def _read_family(what: str | Path) -> Family:
+    from blrgen.read.family import read_family
+
+    return timed("read the family", lambda _: read_family(what), None)
+
+
+def _one(flag: str, option: str | None) -> Callable[[Derivation], Derivation]:
+    return lambda d: approximate(d, flag, option)
 
 
 def family(what: str) -> Geometry:

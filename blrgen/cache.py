@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import os
 
+from blrgen.timing import said
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,9 +43,11 @@ def remembered(kind: str, parts: Iterable[str | bytes], make: Callable[[], Any])
     """The value for these parts: as kept, or made now and kept."""
     name = entry_name(kind, parts)
     found = get(name)
-    if found is None:
-        found = make()
-        put(name, found)
+    if found is not None:
+        said(f"{kind}: from the cache")
+        return found
+    found = make()
+    put(name, found)
     return found
 
 

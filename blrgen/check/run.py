@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from blrgen.check.finding import NOT_CHECKED, Finding, NotChecked, Wrong
 from blrgen.check.limit import OutOfTime, limit
 from blrgen.errors import InternalError, TooLarge, UserError
+from blrgen.timing import timed
 
 if TYPE_CHECKING:
     from blrgen.check.context import Context
@@ -54,7 +55,7 @@ def findings(
         if only and stage.NAME not in only:
             continue
         say(stage.NAME)
-        for finding in _run(stage, made):
+        for finding in timed(stage.NAME, lambda x: list(_run(x, made)), stage):
             if not finding.passed:
                 made.failed.add(stage.NAME)
             yield finding

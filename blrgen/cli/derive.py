@@ -15,6 +15,11 @@ import sys
 from blrgen.cli.output import coloured, result
 from blrgen.cli.parser import OneOf, Parser
 from blrgen.cli.what import add_what, derived
+from blrgen.timing import timed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from blrgen.core import Derivation
 
 FORMATS = ("text", "latex", "markdown", "html", "json")
 
@@ -33,8 +38,11 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "json":
         from blrgen.identify import with_identified
 
-        derivation = with_identified(derivation)
+        derivation = timed("identify", with_identified, derivation)
     from blrgen.show import render
 
-    result(render(derivation, options.format, colour=coloured(sys.stdout)))
+    def page(d: Derivation) -> str:
+        return render(d, options.format, colour=coloured(sys.stdout))
+
+    result(timed(f"print {options.format}", page, derivation))
     return 0

@@ -10,6 +10,7 @@ import argparse
 from blrgen.cli.output import result
 from blrgen.cli.parser import Parser
 from blrgen.cli.what import add_what, derived
+from blrgen.timing import timed
 
 
 def configure(parser: Parser) -> None:
@@ -22,5 +23,5 @@ def run(options: argparse.Namespace) -> int:
     derivation = derived(options)
     from blrgen.identify import identify
 
-    result(str(identify(derivation)))
+    result(str(timed("identify", identify, derivation)))
     return 0

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import sys
 
-from blrgen.cli.output import flush, prepare_streams, report, result
+from blrgen.cli.output import flush, note, prepare_streams, report, result
 from blrgen.errors import UserError, did_you_mean
 
 BUG, INTERRUPTED, READER_GONE = 70, 130, 141
+TIMED = ("derive", "generate", "verify", "identify", "show", "check", "table")
+TIMED_HELP = "milliseconds and operation counts of every stage and pass, on standard error"
 
 # name → (what follows it, what it does); the module of the same name has the rest
 COMMANDS = {
@@ -80,11 +82,23 @@ def run(argv: list[str]) -> int:
     usage = f"blrgen {name} {COMMANDS[name][0]} [options]"
     parser = Parser(f"blrgen {name}", command.__doc__, usage=" ".join(usage.split()))
     command.configure(parser)
+    if name in TIMED:
+        parser.add_argument("--time-passes", action="store_true", help=TIMED_HELP)
     try:
         options = parser.read(rest)
     except HelpShown:
         return 0
-    return int(command.run(options))
+    if not getattr(options, "time_passes", False):
+        return int(command.run(options))
+    from blrgen.timing import Record
+
+    with Record() as record:
+        try:
+            return int(command.run(options))
+        finally:
+            flush()
+            if record.lines:
+                note(record.table())
 
 
 def _top(argv: list[str]) -> int:

@@ -17,6 +17,7 @@ from blrgen.cli.output import coloured, result
 from blrgen.cli.parser import OneOf, Parser, columns
 from blrgen.cli.point import point
 from blrgen.errors import UserError
+from blrgen.timing import timed
 
 FORMATS = ("text", "latex", "markdown", "html", "json")
 
@@ -51,8 +52,14 @@ def run(options: argparse.Namespace) -> int:
         from blrgen.read.family import read_family
         from blrgen.show import render_geometry
 
-        geometry = geometry_of(read_family(options.family))
-        return render_geometry(geometry, options.format, at=at, colour=colour)
+        geometry = timed(
+            "geometry", geometry_of, timed("read the family", read_family, options.family)
+        )
+        return timed(
+            f"print {options.format}",
+            lambda g: render_geometry(g, options.format, at=at, colour=colour),
+            geometry,
+        )
 
     declaration = self_contained(options.family)
     if declaration is None:

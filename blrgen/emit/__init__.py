@@ -29,6 +29,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from blrgen.timing import timed
+
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
@@ -43,4 +45,7 @@ def emit(derivation: Derivation, target: str = "numba", dtype: str | None = None
     """
     from blrgen.emit.targets import emitter
 
-    return emitter(target)(derivation, dtype)
+    def written(d: Derivation) -> str:
+        return timed("load the target", emitter, target)(d, dtype)
+
+    return timed(f"emit {target}", written, derivation)

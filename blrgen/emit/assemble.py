@@ -24,6 +24,7 @@ from blrgen.emit.writer import Writer
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program.lower import lower
 from blrgen.program.program import ELEMENTWISE
+from blrgen.timing import timed
 
 
 def assemble(
@@ -32,7 +33,7 @@ def assemble(
     """The source of a file for a target whose kernels `write` makes."""
     if dtype is not None and dtype not in DTYPES:
         raise UserError(f"unknown dtype {dtype!r}", how=did_you_mean(dtype, DTYPES))
-    program = lower(derivation.rule)
+    program = timed("lower", lower, derivation.rule)
     refuse_reserved(program)
     if program.kind != ELEMENTWISE:
         from blrgen.emit.linear import LinearWriter
@@ -46,7 +47,7 @@ def assemble(
         writer = replace(writer, drawing=drawing_of(derivation, program, target == "numba"))
         moments = moments_of(derivation, program) if program.kind == ELEMENTWISE else None
         writer = replace(writer, moments=moments)
-    parts, definition = writer.functions(), writer.definition()
+    parts, definition = timed("kernels, class", lambda w: (w.functions(), w.definition()), writer)
     code = "\n\n\n".join(parts) + definition
     form = target if "@njit" in code else "numpy"
     more = writer.law.expectations if writer.law is not None else ()

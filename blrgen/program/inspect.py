@@ -44,9 +44,11 @@ class Printer:
     def print_Add(self, node: n.Add) -> tuple[str, int]:
         first, *rest = node.args
         parts = [self.at(first, SUM)]
-        for a in rest:  # a + (−b) is a − b
-            off = isinstance(a, n.Neg)
-            parts.append(f" - {self.at(a.arg, PRODUCT)}" if off else f" + {self.at(a, SUM)}")
+        for a in rest:
+            if isinstance(a, n.Neg):  # a + (−b) is a − b
+                parts.append(f" - {self.at(a.arg, PRODUCT)}")
+            else:
+                parts.append(f" + {self.at(a, SUM)}")
         return "".join(parts), SUM
 
     def print_Sub(self, node: n.Sub) -> tuple[str, int]:

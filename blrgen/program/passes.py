@@ -14,6 +14,7 @@ from blrgen.program.program import Program
 from blrgen.program.stable import stable
 from blrgen.program.strength import strength
 from blrgen.program.totals import totals
+from blrgen.timing import timed
 
 BEFORE = (order, stable, dead)
 AFTER = (totals, hoist, strength, factor, cse, order)
@@ -21,9 +22,17 @@ AFTER = (totals, hoist, strength, factor, cse, order)
 
 def optimised(program: Program, native: Collection[str] = ()) -> Program:
     """All passes, one after the other; `native` are the calls the target has of its own."""
+    return timed(f"passes of {_phases(program)}", lambda p: _optimised(p, native), program)
+
+
+def _optimised(program: Program, native: Collection[str]) -> Program:
     for one in BEFORE:
-        program = one(program)
-    program = expand(program, native)
+        program = timed(one.__name__, one, program)
+    program = timed("expand", lambda p: expand(p, native), program)
     for one in AFTER:
-        program = one(program)
+        program = timed(one.__name__, one, program)
     return program
+
+
+def _phases(program: Program) -> str:
+    return ", ".join(p.name for p in program.phases)

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from blrgen.paths import data_dir
 from blrgen.prove.changes import prove_changes
 from blrgen.prove.proof import Proof, Verdict, weakest
 from blrgen.prove.verify_file import verify_file
+from blrgen.timing import timed
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,9 @@ def verify_derivation(
     parts: list[tuple[str, Verdict]] = []
     name = against or (d.recipe.name if d.recipe is not None else _identified(d))
     if name:
-        parts.append((f"derived = {name} as written by hand", prove_against(d, name)))
-    changes = prove_changes(d)
+        by_hand = timed(f"prove against {name}", lambda x: prove_against(x, name), d)
+        parts.append((f"derived = {name} as written by hand", by_hand))
+    changes = timed("prove changes of state", prove_changes, d)
     if changes:
         named = tuple((p.claim, p) for p in changes)
         parts.append(("exact changes of state", Verdict(named)))
@@ -115,8 +117,13 @@ def verify_derivation(
         except UserError as refusal:
             notes.append(f"no {target} source: {refusal.what}")
             continue
-        parts.append((f"emitted {target} source = derived rule", _emitted(source, target, d)))
+        verdict = timed(f"prove the {target} source", _proving(target, d), source)
+        parts.append((f"emitted {target} source = derived rule", verdict))
     return Report(tuple(parts), tuple(notes))
+
+
+def _proving(target: str, d: Derivation) -> Callable[[str], Verdict]:
+    return lambda source: _emitted(source, target, d)
 
 
 def _emitted(source: str, target: str, d: Derivation) -> Verdict:

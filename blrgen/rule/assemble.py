@@ -31,6 +31,7 @@ from blrgen.rule.quantities import hyper, probe_quantity, state
 from blrgen.rule.rule import RHO, ExactRule, exact_rule, next_of
 from blrgen.rule.sizes import elementwise_if_scalars, with_sizes
 from blrgen.rule.start import moved_off, starts
+from blrgen.timing import timed
 
 Expr = Any
 
@@ -43,11 +44,13 @@ def exact_derivation(
     A concrete loss is used here only where its expectation has a closed form and the
     candidate is no Gaussian; everywhere else the rule is that of an abstract loss.
     """
-    geometry = geometry_of(family)
+    geometry = timed("geometry", geometry_of, family)
     known = with_hyperparameters(loss)
     try:
-        expectation = expectation_of(geometry, known.expr, route, current=current)
-        exact = exact_rule(geometry, expectation)
+        expectation = timed(
+            "expect", lambda g: expectation_of(g, known.expr, route, current=current), geometry
+        )
+        exact = timed("rule", lambda e: exact_rule(geometry, e), expectation)
         if geometry.ring.elementwise or geometry.ring.components:
             expectation, exact = _collected(expectation, exact)
         if geometry.ring.elementwise:
@@ -62,8 +65,8 @@ def exact_derivation(
             how="working parameters in which the natural parameters separate: "
             "the scale alone in one of them, as in mean and precision",
         ) from e
-    rule = _rule(geometry, expectation, exact)
-    steps = exact_lines(geometry, expectation, exact, rule)
+    rule = timed("arrange", lambda e: _rule(geometry, expectation, e), exact)
+    steps = timed("lines", lambda r: exact_lines(geometry, expectation, exact, r), rule)
     if expectation.split is not None:
         loss = known
         rule = replace(rule, quantities=(*rule.quantities, *data_quantities(loss, rule, geometry)))

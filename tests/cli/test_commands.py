@@ -163,3 +163,32 @@ def test_as_a_module_and_from_python():
     assert done.stdout == "True\n", done.stderr
     with pytest.raises(AttributeError):
         __import__("blrgen").nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("derive", "newton"), "print text"),
+        (("generate", "adam"), "    cse"),
+        (("identify", "adam"), "identify"),
+        (("show", "bernoulli"), "geometry"),
+    ],
+)
+def test_the_time_of_every_pass_goes_to_standard_error(invoke, words, line, tmp_path, monkeypatch):
+    monkeypatch.setenv("BLRGEN_CACHE", str(tmp_path))
+    plain, said = invoke(*words), invoke(*words[:2], "--time-passes")
+    assert (said.code, said.out) == (0, plain.out)
+    assert plain.err == ""
+    title, rule, *rows = said.err.splitlines()
+    assert title.split() == ["stage", "or", "pass", "ms", "before", "after"]
+    assert rows[-1].split()[0] == "all"
+    if words[0] == "show":
+        assert rows[0] == "show: from the cache"
+    else:
+        assert any(row.startswith(line) for row in rows)
+
+
+def test_help_tells_of_the_times(invoke):
+    for command in ("derive", "generate", "verify", "show", "table"):
+        assert "--time-passes" in invoke(command, "--help").out
+    assert invoke("list", "--time-passes").code == 2

@@ -179,7 +179,7 @@ def test_the_time_of_every_pass_goes_to_standard_error(invoke, words, line, tmp_
     plain, said = invoke(*words), invoke(*words[:2], "--time-passes")
     assert (said.code, said.out) == (0, plain.out)
     assert plain.err == ""
-    title, rule, *rows = said.err.splitlines()
+    title, _, *rows = said.err.splitlines()
     assert title.split() == ["stage", "or", "pass", "ms", "before", "after"]
     assert rows[-1].split()[0] == "all"
     if words[0] == "show":

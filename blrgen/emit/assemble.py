@@ -38,7 +38,7 @@ def assemble(
     if program.kind != ELEMENTWISE:
         from blrgen.emit.linear import LinearWriter
 
-        writer: Writer = LinearWriter(derivation, plan(program), write)
+        writer: Writer = LinearWriter(derivation, plan(program), write, compiled=target == "numba")
     else:
         law = lowered_law(derivation, program)
         writer = ElementwiseWriter(derivation, plan(program), write, law)
@@ -49,7 +49,7 @@ def assemble(
         writer = replace(writer, moments=moments)
     parts, definition = timed("kernels, class", lambda w: (w.functions(), w.definition()), writer)
     code = "\n\n\n".join(parts) + definition
-    form = target if "@njit" in code else "numpy"
+    form = target if "@njit" in code and program.kind == ELEMENTWISE else "numpy"
     more = writer.law.expectations if writer.law is not None else ()
     inverses = writer.law.densities if writer.law is not None else ()
     if "_drawn(" in definition and writer.drawing is not None:

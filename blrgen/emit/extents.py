@@ -79,13 +79,13 @@ class LinearPrinter(ArrayPrinter):
         return self.names.get(array, array)
 
     def print_Factor(self, node: n.Factor) -> tuple[str, int]:
-        return self.call("_cholesky", f'"{_told(node.arg)}"', self(node.arg))
+        return self.call("_cholesky", f'"{told(node.arg)}"', self(node.arg))
 
 
-def _told(what: n.Node) -> str:
+def told(what: n.Node) -> str:
     """What is factored, in words."""
     if isinstance(what, n.Neg):
-        return f"minus {_told(what.arg)}"
+        return f"minus {told(what.arg)}"
     if not isinstance(what, n.Sym):
         return "a matrix"
     name = what.name
@@ -95,4 +95,4 @@ def _told(what: n.Node) -> str:
     return f"the next {name.removesuffix('_next')}" if name.endswith("_next") else name
 
 
-__all__ = ["Extent", "LinearPrinter", "extent_text", "extents", "rows_like"]
+__all__ = ["Extent", "LinearPrinter", "extent_text", "extents", "rows_like", "told"]

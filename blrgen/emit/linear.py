@@ -8,7 +8,9 @@ positive definite leaves everything as it was.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
+from blrgen.emit import formed as matrix
 from blrgen.emit.common import (
     check_method,
     head,
@@ -25,17 +27,26 @@ from blrgen.emit.linear_parts import constructor_arguments, first_rows, inputs_c
 from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
 from blrgen.emit.sampler import sample_method
 from blrgen.emit.shorten import shortened
-from blrgen.emit.templates import fill
+from blrgen.emit.templates import fill, keys
 from blrgen.emit.text import assignment, call, indented
 from blrgen.emit.trial import HALVINGS
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
+from blrgen.program.formed import Formed, formed
 from blrgen.program.program import Program
 from blrgen.program.types import SCALAR, Type
 
 
+@dataclass(frozen=True)
 class LinearWriter(Writer):
     """Writes the pieces of a file for a rule of vectors and matrices."""
+
+    compiled: bool = False  # whether loops over entries may be written
+
+    def formed(self, program: Program) -> Formed | None:
+        """The matrix that is made entry by entry where it is factored, in a step."""
+        steps = (self.plan.single, self.plan.averaged)
+        return formed(program) if self.compiled and program in steps else None
 
     @property
     def extents(self) -> dict[str, Extent]:
@@ -73,16 +84,27 @@ class LinearWriter(Writer):
         if p.averaged is not None:
             parts.append(self.function("_step_averaged", told, p.averaged))
         code = "\n".join(parts) + self.definition()
-        for name, template in _HELPERS:
-            if name in code or any(name in x for x in parts):
-                text = fill(f"functions/{template}.py.jinja")
-                parts.append(text)
+        for uses, template in _HELPERS:
+            if any(name in text for name in uses for text in (code, *parts)):
+                parts.append(self.helper(template))
         if p.noises or wants_gaussian(self.derivation):
             parts += law_functions(p.noises, wants_gaussian(self.derivation))
         return parts
 
+    def helper(self, template: str) -> str:
+        """A helper's text; those of linear algebra call LAPACK where loops are compiled."""
+        if not self.compiled or template not in _COMPILED:
+            return fill(f"functions/{template}.py.jinja")
+        name = f"compiled/{template}.py.jinja"
+        given = {"decorator": fill("numba/decorator.py.jinja")} if "decorator" in keys(name) else {}
+        return fill(name, **given)
+
     def function(self, name: str, summary: str, program: Program) -> str:
         """A pure function from arrays and scalars to the phase's results."""
+        made = self.formed(program)
+        if made is not None:
+            functions = matrix.entry_functions(made, name.removeprefix("_step"))
+            return f"{functions}\n\n\n{matrix.function(self, name, summary, program)}"
         phase = phase_of(program)
         factors = {s.name for s in phase.body if s.type.rank == "factor"}
         printer = LinearPrinter(self.extents, self.main, factors)
@@ -116,12 +138,15 @@ class LinearWriter(Writer):
         )
 
     def arguments(self, program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        made = self.formed(program)
+        program = program if made is None else made.program
         phase = phase_of(program)
         own = {s.name for s in phase.body}
         read = {x for s in phase.body for x in n.names(s.expr)} | {b for _, b in phase.writes}
         arrays = [x for x in array_names(program, self.order) if x in read and x not in own]
+        whole = [s for s in phase.body if made is None or s.name != made.name]
         for size in dict.fromkeys(
-            x.size for s in phase.body for x in n.walk(s.expr) if isinstance(x, n.Identity)
+            x.size for s in whole for x in n.walk(s.expr) if isinstance(x, n.Identity)
         ):
             source = self.extents[size].array if size in self.extents else self.main
             if source not in arrays:
@@ -132,7 +157,11 @@ class LinearWriter(Writer):
         """What the function returns; next values of numbers may be known before it is called."""
         phase = phase_of(program)
         early = {s.name for s in phase.scalars}
-        return [local for _, local in phase.writes if local not in early]
+        found = [local for _, local in phase.writes if local not in early]
+        made = self.formed(program)
+        if made is None:
+            return found
+        return [x for x in found if x != made.name]
 
     # -- the class ---------------------------------------------------------------
 
@@ -154,7 +183,7 @@ class LinearWriter(Writer):
 
     def init(self) -> str:
         rows = ['_views("params", params)'] if self.is_vector else []
-        rows += [f"{self.main} = self._gathered()", *first_rows(self)]
+        rows += [f"{self.main} = self._gathered()", *first_rows(self), *matrix.first_rows(self)]
         if self.plan.carried:
             rows.append("self._pending: dict[str, Array] = {}  # the noise of the last draw")
         if self.plan.sums:
@@ -187,6 +216,10 @@ class LinearWriter(Writer):
         values += self.scalar_given(scalars, own)
         results = ", ".join(self.results(program))
         rows = [f"        real = {self.main}.dtype.type"] if scalars else []
+        made = self.formed(program)
+        if made is not None:
+            rows += matrix.room(made, self.main)
+            values += [made.name, f"self._{matrix.WORK}"]
         return [*rows, call(f"        {results} = {name}(", values)]
 
     def scalar_lines(self, program: Program, own: Mapping[str, str] | None = None) -> list[str]:
@@ -411,17 +444,20 @@ class LinearWriter(Writer):
 
 # Emitted when something that is emitted mentions them; later ones first.
 _HELPERS = (
-    ("_between(", "between"),
-    ("_finite(", "finite"),
-    ("_symmetrize(", "symmetrize"),
-    ("_solve", "solve"),
-    ("_cholesky(", "cholesky"),
-    ("_symmetric(", "symmetric"),
-    ("_shaped_as(", "shaped_as"),
-    ("_number(", "number"),
-    ("_parameter(", "parameter"),
-    ("_vector(", "vector"),
-    ("_vector(", "views"),
-    ("_listed(", "listed"),
-    ("_restored(", "restored"),
+    (("_between(",), "between"),
+    (("_finite(",), "finite"),
+    (("_symmetrize(",), "symmetrize"),
+    (("_solved(",), "solved"),
+    (("_solve(", "_solve_lower(", "_solve_upper("), "solve"),
+    (("_cholesky(",), "cholesky"),
+    (("_lapack(",), "lapack"),
+    (("_symmetric(",), "symmetric"),
+    (("_shaped_as(",), "shaped_as"),
+    (("_number(",), "number"),
+    (("_parameter(",), "parameter"),
+    (("_vector(",), "vector"),
+    (("_vector(",), "views"),
+    (("_listed(",), "listed"),
+    (("_restored(",), "restored"),
 )
+_COMPILED = ("solved", "solve", "cholesky", "lapack", "symmetric")  # have a form of their own

@@ -3,8 +3,8 @@
 The class is built on symbolic parameters with symbolic hyperparameters, its states are
 set to symbols, `draw` is given symbolic noise, `step` symbolic inputs; the states after
 the step are held against the rule.  Rules that average over draws are run with two draws
-as well.  For matrices the emitted helpers `_cholesky` and `_solve` keep their documented
-meaning, and `_solve` is itself run on random triangular matrices over a prime field.
+as well.  For matrices the emitted helpers `_cholesky`, `_solve` and `_solved` keep their
+documented meaning; the solvers and loops are themselves run over a prime field (`solvers`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -24,21 +23,19 @@ from blrgen.algebra.components import Component
 from blrgen.core import Rule
 from blrgen.emit.special import helper as special
 from blrgen.errors import InternalError
-from blrgen.prove import reference
+from blrgen.prove import reference, solvers
 from blrgen.prove.draws import law_proofs
 from blrgen.prove.equal import equal
-from blrgen.prove.field import Mod
 from blrgen.prove.functions import plain
 from blrgen.prove.joined import Keys, give_joined, joined_proofs
 from blrgen.prove.match import Matching
 from blrgen.prove.modes import COUNTS, ArrayMode, MatrixMode
-from blrgen.prove.modular import P
 from blrgen.prove.proof import LEVELS, Proof, Verdict
 from blrgen.prove.special import meaning_of, on_symbols, special_checks
 from blrgen.prove.symbolic import linalg
 from blrgen.prove.symbolic.arrays import array, where
 from blrgen.prove.symbolic.linear import NC
-from blrgen.prove.symbolic.number import CannotRun, Sym, context, expr_of
+from blrgen.prove.symbolic.number import CannotRun, Sym, expr_of
 from blrgen.prove.symbolic.run import Override, Program
 
 Expr = Any
@@ -110,7 +107,7 @@ def _in_mode(source_text: str, rule: Rule, mode: Any, locate: bool, briefly: boo
         if briefly and any(p.level == "refuted" for _, p in proofs):
             break
     if isinstance(mode, MatrixMode) and not briefly:
-        proofs += solver_proofs(source_text) + law_proofs(source_text, rule)
+        proofs += solvers.solver_proofs(source_text) + law_proofs(source_text, rule)
     wrong, checked = ([], []) if briefly else special_checks(source_text)
     proofs += wrong
     notes = [
@@ -279,7 +276,8 @@ class EmittedRun:
             "_between": lambda *_: None,
             "_finite": lambda *_: None,
             "_cholesky": lambda name, matrix: linalg.cholesky(matrix),
-            "_solve": _solve,
+            "_solve": solvers.solve,
+            **solvers.meanings(program),
         }
         for name, f in functions.items():
             if name in program.names:
@@ -432,14 +430,6 @@ def _exp_added(top: Any, share: Any, level: Any) -> tuple[Any, Any]:
     return Sym(sp.S.Zero), share + Sym(sp.exp(expr_of(level)))
 
 
-def _solve(factor: Any, b: Any) -> Any:
-    """(L Lᵀ)⁻¹ b."""
-    known = context().factors
-    if isinstance(factor, NC) and factor.e in known:
-        return linalg.solve(NC(known[factor.e], "matrix"), b)
-    raise CannotRun("_solve without a Cholesky factor")
-
-
 def _scatter(self: Any, vector: Any) -> None:
     self.params[...] = vector
 
@@ -508,30 +498,3 @@ def _element(mode: Any, e: Expr, again: dict[Expr, Expr], i: int) -> Expr:
         again[s]: _like(mode.elements.symbol(mode.quantity(s.name), i)) for s in again
     }  # fmt: skip
     return mode.elements.at(e, i).xreplace(second)
-
-
-# the emitted solver -------------------------------------------------------------------------
-def solver_proofs(source: str) -> list[tuple[str, Proof]]:
-    """`_solve(L, b)` is (L Lᵀ)⁻¹ b: on random triangular L over a prime field, d = 1…6."""
-    program = Program(source, {})
-    solve = program.function("_solve")
-    if solve is None:
-        return []
-    random = Random(5)
-    claim = "_solve(L, b) = (L Lᵀ)⁻¹ b"
-    for d in range(1, 7):
-        lower = array(
-            [
-                [Mod(random.randrange(1, P)) if j <= i else Mod(0) for j in range(d)]
-                for i in range(d)
-            ]
-        )
-        for shape in ((d,), (d, d)):
-            entries = [Mod(random.randrange(P)) for _ in range(int(np.prod(shape)))]
-            b = array(entries).reshape(shape)
-            x = program.call(solve, lower.copy(), b.copy())
-            residual = lower @ (lower.T @ x) - b
-            if any(v != Mod(0) for v in residual.view(np.ndarray).reshape(-1)):
-                return [("_solve", Proof("refuted", claim, f"it differs at d = {d}"))]
-    bound = "(20/2^127) at each size d = 1…6"
-    return [("_solve", Proof("random-exact", claim, "for random triangular matrices", bound=bound))]

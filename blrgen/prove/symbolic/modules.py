@@ -334,7 +334,7 @@ SAFE_BUILTINS: dict[str, Any] = {
         "all any bool bytes callable dict divmod enumerate filter frozenset id isinstance"
         " issubclass iter list map next object property repr reversed set slice sorted"
         " staticmethod classmethod str sum super tuple type zip ArithmeticError AssertionError"
-        " AttributeError Exception FloatingPointError IndexError KeyError LookupError"
+        " AttributeError Exception FloatingPointError ImportError IndexError KeyError LookupError"
         " NotImplementedError OverflowError RuntimeError StopIteration TypeError ValueError"
         " ZeroDivisionError True False None NotImplemented Ellipsis __build_class__",
     ),

@@ -1,0 +1,153 @@
+"""The text around a matrix that is made entry by entry (`blrgen.program.formed`).
+
+A function of one entry says what the matrix is; a compiled loop writes all entries to an
+array that becomes the state once the step is known to be right, and the upper triangle to
+another, where it is factored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from blrgen.emit.extents import LinearPrinter, told
+from blrgen.emit.plan import phase_of
+from blrgen.emit.printers import ElementPrinter, literal
+from blrgen.emit.shorten import shortened
+from blrgen.emit.templates import fill
+from blrgen.emit.text import assignment, call
+from blrgen.program import nodes as n
+from blrgen.program.formed import UNIT, Formed
+from blrgen.program.program import Program, Statement, fresh
+
+if TYPE_CHECKING:
+    from blrgen.emit.linear import LinearWriter
+
+WORK = "work"  # where the matrix is factored
+
+
+class SolvedPrinter(LinearPrinter):
+    """Linear algebra in which the one solution with the matrix reads the work space."""
+
+    made: Formed
+
+    def print_Solve(self, node: n.Solve) -> tuple[str, int]:
+        if node.arg != n.Sym(self.made.factor):
+            return super().print_Solve(node)
+        words = f'"{told(n.Sym(self.made.name))}"'
+        return self.call("_solved", words, WORK, self(node.right))
+
+
+def names(made: Formed, suffix: str) -> tuple[str, str]:
+    """The function of an entry and the loop."""
+    return f"_{made.name}{suffix}", f"_write_{made.state}{suffix}"
+
+
+def entry_functions(made: Formed, suffix: str) -> str:
+    """Both functions, compiled."""
+    entry, writer = names(made, suffix)
+    scalars = [*made.scalars, *(name for name, _ in made.constants)]
+    taken = {*made.leaves, *scalars, UNIT, "out", WORK, "i", "j", "row"}
+    rows = {}
+    for x in made.leaves:
+        rows[x] = fresh(f"{x}_row", taken)
+        taken.add(rows[x])
+    unit = [UNIT] if made.has_identity else []
+    single = [f"{rows[x]}[j]" for x in made.leaves]
+    inner = call(f"{entry}(", [*single, *scalars, *(["zero"] if unit else [])])
+    at = call(f"{entry}(", [*(f"{x}[i, i]" for x in made.leaves), *scalars, "one"])
+    arrays = [f"{x}: Array" for x in made.leaves]
+    return fill(
+        "compiled/entry.py.jinja",
+        decorator=fill("numba/decorator.py.jinja"),
+        signature=call(
+            f"def {entry}(", [*arrays, *(f"{x}: float" for x in (*scalars, *unit))], ") -> Array:"
+        ),
+        what=told(n.Sym(made.name)),
+        unit=f"; `{UNIT}` is I, or an entry of it" if unit else "",
+        entry=ElementPrinter()(made.entry),
+        writer=call(
+            f"def {writer}(",
+            ["out: Array", f"{WORK}: Array", *arrays, *(f"{x}: float" for x in scalars)],
+            ") -> None:",
+        ),
+        typed="    zero, one = out.dtype.type(0), out.dtype.type(1)\n" if unit else "",
+        rows=assignment(
+            ", ".join(["row", *rows.values()]),
+            ", ".join(f"{x}[i]" for x in ("out", *made.leaves)),
+            8,
+        ),
+        inner=inner,
+        diagonal=f"        row[i] = {at}\n" if unit else "",
+    )
+
+
+def first_rows(writer: LinearWriter) -> list[str]:
+    """Where the next matrix is made, and where it is factored."""
+    found = (writer.formed(p) for p in (writer.plan.single, writer.plan.averaged) if p is not None)
+    state = next((made.state for made in found if made is not None), "")
+    if not state:
+        return []
+    return [
+        f"self._own = self.{state}, np.empty_like(self.{state})  # one of them is {state}",
+        f"self._{WORK} = np.empty_like(self.{state})  # where it is factored",
+    ]
+
+
+def room(made: Formed, main: str) -> list[str]:
+    """A look at the state, and the array that it is not in: where its next value goes."""
+    rows = [f"        {made.name} = self._own[self.{made.state} is self._own[0]]"]
+    if made.state in made.leaves:  # a loop reads it, which looks at no bounds
+        given = [f'"{made.state}"', f"self.{made.state}", f"self._{WORK}.shape", main]
+        rows.append(call("        _shaped_as(", given))
+    return rows
+
+
+def suffix_of(name: str) -> str:
+    """What tells the functions of a step after several draws from those of a single one."""
+    return name.removeprefix("_step")
+
+
+def function(writer: LinearWriter, name: str, summary: str, program: Program) -> str:
+    """The step; the matrix is made and factored in arrays that are there."""
+    made = writer.formed(program)
+    assert made is not None
+    arrays, scalars = writer.arguments(program)
+    results = writer.results(program)
+    scope, phase = made.program.scope, phase_of(made.program)
+    factors = {s.name for s in phase.body if s.type.rank == "factor"}
+    printer = SolvedPrinter(writer.extents, writer.main, factors)
+    printer.made = made
+    taken = {*scope, *arrays, *scalars, WORK}
+    at = next(k for k, s in enumerate(phase.body) if s.name == made.name)
+    numbers = [f"{WORK}.dtype.type({literal(c.value)[0]})" for _, c in made.constants]
+    given = [made.name, WORK, *made.leaves, *made.scalars, *numbers]
+    middle = call(f"    {names(made, suffix_of(name))[1]}(", given)
+    rows = [
+        *_lines(phase.body[:at], printer, arrays, taken),
+        middle,
+        *_lines([s for s in phase.body[at + 1 :] if s.name != made.factor], printer, arrays, taken),
+        f"    return {', '.join(results)}",
+    ]
+    kinds = ["float" if scope[x].rank == "scalar" else "Array" for x in results]
+    returns = kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"
+    arguments = [f"{a}: Array" for a in arrays] + [f"{s}: float" for s in scalars]
+    arguments += [f"{made.name}: Array", f"{WORK}: Array"]
+    return fill(
+        "numpy/function.py.jinja",
+        signature=call(f"def {name}(", arguments, f") -> {returns}:"),
+        summary=summary,
+        body="\n".join(rows),
+    )
+
+
+def _lines(
+    part: Sequence[Statement], printer: LinearPrinter, arrays: Collection[str], taken: set[str]
+) -> list[str]:
+    rows = []
+    for local, expr in shortened([(s.name, s.expr) for s in part], printer, 4, taken):
+        text = printer(expr)
+        if isinstance(expr, n.Sym) and expr.name in arrays:
+            text += ".copy()"  # never the caller's own array
+        rows.append(assignment(local, text, 4))
+    return rows

@@ -1,0 +1,236 @@
+"""The emitted solvers and loops over matrix entries, run on numbers modulo a prime.
+
+In a step of symbols of any size they stand for what they are documented to compute.  That
+they compute it is shown here, at several sizes: `_solve(L, b)` on random triangular L,
+`_solved(A, b)` on A = L Lᵀ with positive diagonals (the squares of the field), and the loop
+that writes a matrix entry by entry against the function of one entry.  What calls LAPACK
+is run twice, without it and with routines that do what LAPACK's documentation says.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from blrgen.prove.field import Mod
+from blrgen.prove.modular import P, is_square
+from blrgen.prove.proof import Proof
+from blrgen.prove.symbolic import linalg
+from blrgen.prove.symbolic.arrays import array
+from blrgen.prove.symbolic.linear import NC
+from blrgen.prove.symbolic.number import CannotRun, context
+from blrgen.prove.symbolic.run import Program
+
+SIZES = (1, 2, 3, 4, 5, 6, 9, 10, 13)  # with and without rests of the loops by two and four
+BOUND = "(20/2^127) at each size d = 1…6"
+WIDE = f"(60/2^127) at each size d = {', '.join(map(str, SIZES))}"
+
+
+class Positive(Mod):
+    """A number of the field that can be compared with 0 and has the positive root."""
+
+    def _with(self, other: Any, f: Callable[[int, int], int]) -> Any:
+        found = super()._with(other, f)
+        return Positive(found.v) if isinstance(found, Mod) else found
+
+    def __gt__(self, other: Any) -> bool:
+        if other == 0:
+            return is_square(self.v)
+        raise CannotRun("a comparison of numbers modulo a prime")
+
+    def __lt__(self, other: Any) -> bool:
+        return True  # than infinity, the only number that is asked about
+
+    def __pow__(self, n: Any) -> Any:
+        if isinstance(n, int):
+            return Positive(super().__pow__(n).v)
+        if str(n) == "1/2" and is_square(self.v):
+            return Positive(pow(self.v, (P + 1) // 4, P))
+        return NotImplemented
+
+
+# in a step of symbols ------------------------------------------------------------------
+def meanings(program: Program) -> dict[str, Callable[..., Any]]:
+    """What stands for the helpers around a matrix that is made entry by entry."""
+    found: dict[str, Callable[..., Any]] = {
+        "_solved": lambda name, matrix, b: linalg.solve(matrix, b),
+    }
+    for loop, entry in loops(program).items():
+        found[loop] = _whole(program.names[entry])
+    return {name: f for name, f in found.items() if name in program.names}
+
+
+def loops(program: Program) -> dict[str, str]:
+    """The loops over entries and the functions of an entry: `_write_S` and `_S_next`."""
+    pairs = {}
+    for name, f in program.names.items():
+        if name.startswith("_write_") and callable(f):
+            state, _, suffix = name.removeprefix("_write_").partition("_averaged")
+            averaged = "_averaged" if name.endswith(f"{state}_averaged") else suffix
+            pairs[name] = f"_{state}_next{averaged}"
+    return {loop: entry for loop, entry in pairs.items() if entry in program.names}
+
+
+def _whole(entry: Callable[..., Any]) -> Callable[..., None]:
+    """The loop on matrices of any size: the function of an entry, of whole matrices."""
+
+    def write(out: Any, work: Any, *given: Any) -> None:
+        value = entry(*given, *([NC(sp.S.One, "matrix")] if has_unit(entry) else []))
+        out[...] = value
+        work[...] = value
+
+    return write
+
+
+def has_unit(entry: Callable[..., Any]) -> bool:
+    """Whether the matrix contains a multiple of the identity."""
+    return "unit" in inspect.signature(entry).parameters
+
+
+def solve(factor: Any, b: Any) -> Any:
+    """(L Lᵀ)⁻¹ b."""
+    known = context().factors
+    if isinstance(factor, NC) and factor.e in known:
+        return linalg.solve(NC(known[factor.e], "matrix"), b)
+    raise CannotRun("_solve without a Cholesky factor")
+
+
+# what they compute ---------------------------------------------------------------------
+def solver_proofs(source: str) -> list[tuple[str, Proof]]:
+    """A claim for each of them that the source has."""
+    claims = (
+        ("_solve", "_solve(L, b) = (L Lᵀ)⁻¹ b", "for random triangular matrices", BOUND, _solves),
+        ("_solved", "_solved(A, b) = A⁻¹ b", "for random A = L Lᵀ", WIDE, _solved),
+    )
+    out = []
+    for name, claim, how, bound, wrong in claims:
+        if Program(source, {}).function(name) is None:
+            continue
+        found = wrong(source)
+        proof = Proof("random-exact", claim, how, bound=bound)
+        out.append((name, Proof("refuted", claim, found) if found else proof))
+    for loop, entry in loops(Program(source, {})).items():
+        claim = f"{loop} writes {entry} of the entries"
+        found = _written(source, loop, entry)
+        proof = Proof("random-exact", claim, "for random matrices", bound=WIDE)
+        out.append((loop, Proof("refuted", claim, found) if found else proof))
+    return out
+
+
+def _solves(source: str) -> str:
+    """What is wrong with `_solve`, without LAPACK and with it."""
+    random = Random(5)
+    for routine in (None, _ROUTINES):
+        program = Program(source, {})
+        _with_lapack(program, routine)
+        call: Any = program.function("_solve")
+        for d in range(1, 7):
+            lower = _triangle(d, random, Mod)
+            for shape in ((d,), (d, d)):
+                b = _random(shape, random, Mod)
+                x = program.call(call, lower.copy(), b.copy())
+                if not _zero(lower @ (lower.T @ x) - b):
+                    return f"it differs at d = {d}{'' if routine is None else ', with LAPACK'}"
+    return ""
+
+
+def _solved(source: str) -> str:
+    """What is wrong with `_solved`, whose other triangle holds anything."""
+    random = Random(7)
+    for routine in (None, _ROUTINES):
+        program = Program(source, {})
+        if routine is not None:
+            program.names["LARGE"] = 0
+        _with_lapack(program, routine)
+        call: Any = program.function("_solved")
+        for d in SIZES:
+            lower = _triangle(d, random, Positive)
+            matrix, b = lower @ lower.T, _random((d,), random, Positive)
+            work = array([[matrix[i, j] if i <= j else Positive(7) for j in range(d)]
+                          for i in range(d)])  # fmt: skip
+            x = program.call(call, "A", work, b.copy())
+            if not _zero(matrix @ x - b):
+                return f"it differs at d = {d}{'' if routine is None else ', with LAPACK'}"
+    return ""
+
+
+def _written(source: str, loop: str, entry: str) -> str:
+    """What is wrong with a loop over entries."""
+    random = Random(9)
+    program = Program(source, {})
+    write: Any = program.function(loop)
+    one: Any = program.function(entry)
+    arguments = inspect.signature(write).parameters.values()
+    matrices = [x.annotation == "Array" for x in arguments][2:]
+    for d in SIZES:
+        given: list[Any] = [
+            _random((d, d), random, Mod) if is_matrix else Mod(random.randrange(P))
+            for is_matrix in matrices
+        ]
+        out, work = _random((d, d), random, Mod), _random((d, d), random, Mod)
+        program.call(write, out, work, *given)
+        for i in range(d):
+            for j in range(d):
+                values = [x[i, j] if m else x for x, m in zip(given, matrices, strict=True)]
+                values += [Mod(int(i == j))] if has_unit(one) else []
+                wanted = program.call(one, *values)
+                if out[i, j] != wanted or (j >= i and work[i, j] != wanted):
+                    return f"entry {i}, {j} differs at d = {d}"
+    return ""
+
+
+# LAPACK as its documentation says ------------------------------------------------------
+def _with_lapack(program: Program, routines: dict[str, Callable[..., Any]] | None) -> None:
+    if "_lapack" in program.names:
+        program.names["_lapack"] = lambda name, like: None if routines is None else routines[name]
+
+
+def _triangular(a: Any, lower: int) -> Any:
+    """The triangle of `a` that a routine reads."""
+    d = len(a)
+    return array([[a[i, j] if (j <= i if lower else j >= i) else Mod(0) for j in range(d)]
+                  for i in range(d)])  # fmt: skip
+
+
+def _posv(a: Any, b: Any, lower: int = 0, overwrite_a: int = 0, overwrite_b: int = 0) -> Any:
+    half = _triangular(a, lower)
+    whole = array([[half[max(i, j), min(i, j)] if lower else half[min(i, j), max(i, j)]
+                    for j in range(len(a))] for i in range(len(a))])  # fmt: skip
+    return half, linalg.solve(whole, b), 0
+
+
+def _potrs(c: Any, b: Any, lower: int = 0, overwrite_b: int = 0) -> Any:
+    half = _triangular(c, lower)
+    return linalg.solve(half @ half.T if lower else half.T @ half, b), 0
+
+
+def _trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, **_: Any) -> Any:
+    half = _triangular(a, lower)
+    return linalg.solve(half.T if trans else half, b), 0
+
+
+_ROUTINES: dict[str, Callable[..., Any]] = {"posv": _posv, "potrs": _potrs, "trtrs": _trtrs}
+
+
+# numbers --------------------------------------------------------------------------------
+def _random(shape: tuple[int, ...], random: Random, kind: type[Mod]) -> Any:
+    entries = [kind(random.randrange(P)) for _ in range(int(np.prod(shape)))]
+    return array(entries).reshape(shape)
+
+
+def _triangle(d: int, random: Random, kind: type[Mod]) -> Any:
+    """A lower triangle with a positive diagonal."""
+    return array([
+        [kind(random.randrange(1, P) ** (2 if i == j else 1)) if j <= i else kind(0)
+         for j in range(d)]
+        for i in range(d)
+    ])  # fmt: skip
+
+
+def _zero(residual: Any) -> bool:
+    return all(v == Mod(0) for v in residual.view(np.ndarray).reshape(-1))

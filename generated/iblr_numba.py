@@ -28,11 +28,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 __all__ = ["IBLR"]
 
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their meaning
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
@@ -59,12 +61,16 @@ def _step(
 
 def _finite(name: str, array: Array) -> None:
     """Refuse an array with a NaN or an infinity in it."""
-    if not np.isfinite(array).all():
+    flat = array.reshape(-1)
+    if not flat @ flat < np.inf and not np.isfinite(array).all():  # squares may overflow
         raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
 def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
-    """Return L⁻¹ b for a lower triangular L, one diagonal block after the other."""
+    """Return L⁻¹ b for a lower triangular L, one diagonal block after the other without LAPACK."""
+    trtrs = _lapack("trtrs", factor)
+    if trtrs is not None:
+        return trtrs(factor, b, lower=1)[0]
     x = b.copy()
     for start in range(0, len(x), block):
         rows = slice(start, start + block)
@@ -75,31 +81,93 @@ def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
 
 def _solve_upper(factor: Array, b: Array) -> Array:
     """Return L⁻ᵀ b: read backwards, Lᵀ is lower triangular."""
+    trtrs = _lapack("trtrs", factor)
+    if trtrs is not None:
+        return trtrs(factor, b, lower=1, trans=1)[0]
     return _solve_lower(factor.T[::-1, ::-1], b[::-1])[::-1]
 
 
 def _solve(factor: Array, b: Array) -> Array:
     """Return (L Lᵀ)⁻¹ b."""
+    potrs = _lapack("potrs", factor)
+    if potrs is not None:
+        return potrs(factor, b, lower=1)[0]
     return _solve_upper(factor, _solve_lower(factor, b))
 
 
 def _cholesky(name: str, matrix: Array) -> Array:
     """Return L with L Lᵀ = matrix; refuse a matrix that is not positive definite."""
+    potrf = _lapack("potrf", matrix)
     try:
-        factor = np.linalg.cholesky(matrix)
+        if potrf is None:
+            factor, failed = np.linalg.cholesky(matrix), 0
+        else:
+            factor, failed = potrf(matrix.T, lower=1)
     except np.linalg.LinAlgError:
-        factor = np.full_like(matrix, np.nan)
-    if not np.isfinite(factor).all():
+        failed = 1
+    if failed or not np.isfinite(factor).all():
         raise ValueError(f"{name} is not positive definite; nothing has been changed")
     return factor
 
 
+def _lapack(name: str, like: Array) -> Any:
+    """Return a routine of LAPACK; None for what is small, and where SciPy is not installed."""
+    if len(like) < 32:
+        return None
+    try:
+        from scipy.linalg import lapack
+    except ImportError:
+        return None
+    return getattr(lapack, ("s" if like.dtype == np.float32 else "d") + name)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _equals_transpose(matrix: Array) -> bool:
+    """Whether every entry equals its mirror image, read in squares of four by four."""
+    d = len(matrix)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        a, b, c, e = matrix[i], matrix[i + 1], matrix[i + 2], matrix[i + 3]
+        for j in range(0, i + 4, 4):
+            p, q, r, s = matrix[j], matrix[j + 1], matrix[j + 2], matrix[j + 3]
+            differ = (a[j] != p[i]) | (a[j + 1] != q[i]) | (a[j + 2] != r[i]) | (a[j + 3] != s[i])
+            k = i + 1
+            differ |= (b[j] != p[k]) | (b[j + 1] != q[k]) | (b[j + 2] != r[k]) | (b[j + 3] != s[k])
+            k = i + 2
+            differ |= (c[j] != p[k]) | (c[j + 1] != q[k]) | (c[j + 2] != r[k]) | (c[j + 3] != s[k])
+            k = i + 3
+            differ |= (e[j] != p[k]) | (e[j + 1] != q[k]) | (e[j + 2] != r[k]) | (e[j + 3] != s[k])
+            if differ:
+                return False
+    for i in range(whole, d):
+        for j in range(i):
+            if matrix[i, j] != matrix[j, i]:
+                return False
+    return True
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _asymmetry(matrix: Array) -> tuple[float, float]:
+    """Return the largest entry and the largest difference of mirror images, in size."""
+    largest = gap = matrix.dtype.type(0)
+    for i in range(len(matrix)):
+        for j in range(len(matrix)):
+            size, difference = abs(matrix[i, j]), abs(matrix[i, j] - matrix[j, i])
+            if size > largest:
+                largest = size
+            if difference > gap:
+                gap = difference
+    return largest, gap
+
+
 def _symmetric(name: str, matrix: Array, like: Array) -> Array:
-    """Return the matrix; refuse one of the wrong kind, shape or dtype, or not symmetric."""
+    """Return the matrix by rows; refuse one of the wrong kind, shape or dtype, or not symmetric."""
     _shaped_as(name, matrix, (len(like), len(like)), like)
-    size = np.abs(matrix).max(initial=0)
-    if np.abs(matrix - matrix.T).max(initial=0) > size * np.sqrt(np.finfo(matrix.dtype).eps):
-        raise ValueError(f"{name} is not symmetric; pass ({name} + {name}.T) / 2")
+    matrix = np.ascontiguousarray(matrix)
+    if not _equals_transpose(matrix):
+        largest, gap = _asymmetry(matrix)
+        if gap > largest * np.sqrt(np.finfo(matrix.dtype).eps):
+            raise ValueError(f"{name} is not symmetric; pass ({name} + {name}.T) / 2")
     return matrix
 
 
@@ -116,6 +184,10 @@ def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> 
 
 def _vector(name: str, arrays: Arrays, like: Sequence[Array]) -> Array:
     """Return one array or several as one vector, in the order of the parameters."""
+    first = like[0] if len(like) == 1 else None
+    if first is not None and isinstance(arrays, np.ndarray) and arrays.shape == first.shape:
+        if arrays.dtype == first.dtype and arrays.flags.c_contiguous:
+            return arrays.reshape(-1)  # nothing to refuse, and nothing to join
     views = _views(name, arrays, like)
     if any(view.dtype != views[0].dtype for view in views):
         raise TypeError(f"{name} mixes dtypes; a full covariance needs one for all")

@@ -28,32 +28,124 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 __all__ = ["Laplace"]
 
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their meaning
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
 
 
-def _step(m: Array, g: Array, H: Array) -> tuple[Array, Array]:
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _S_next(H: Array) -> Array:
+    """Return the next S, or one entry of it."""
+    return H
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _write_S(out: Array, work: Array, H: Array) -> None:
+    """Write the next S to `out`, and its upper triangle to `work`."""
+    for i in range(len(out)):
+        row, H_row = out[i], H[i]
+        for j in range(row.size):
+            row[j] = _S_next(H_row[j])
+        upper, right = work[i, i:], row[i:]
+        for j in range(right.size):
+            upper[j] = right[j]
+
+
+def _step(m: Array, g: Array, H: Array, S_next: Array, work: Array) -> Array:
     """Return the next values; nothing is written here."""
-    S_next = H.copy()
-    S_next_factor = _cholesky("the next S", S_next)
-    m_next = m - _solve(S_next_factor, g)
-    return m_next, S_next
+    _write_S(S_next, work, H)
+    m_next = m - _solved("the next S", work, g)
+    return m_next
 
 
 def _finite(name: str, array: Array) -> None:
     """Refuse an array with a NaN or an infinity in it."""
-    if not np.isfinite(array).all():
+    flat = array.reshape(-1)
+    if not flat @ flat < np.inf and not np.isfinite(array).all():  # squares may overflow
         raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
+LARGE = 256  # from this size on LAPACK is faster than a loop
+
+
+@njit(cache=True, fastmath=FASTMATH | {"reassoc"}, error_model="numpy")
+def _eliminate(a: Array, x: Array) -> bool:
+    """Overwrite the upper triangle of a = L Lᵀ by Lᵀ, and x by a⁻¹x; say whether a is definite.
+
+    Four rows of Lᵀ at a time are made and taken off the rows below them, two in one pass.
+    """
+    d = len(x)
+    for start in range(0, d, 4):
+        stop = min(start + 4, d)
+        for k in range(start, stop):
+            row = a[k]
+            pivot = row[k]
+            if not 0 < pivot < np.inf:
+                return False
+            scale = np.sqrt(pivot) / pivot
+            right = row[k:]
+            for j in range(right.size):
+                right[j] *= scale
+            x[k] *= scale
+            for i in range(k + 1, stop):
+                c, above, below = row[i], row[i:], a[i, i:]
+                x[i] -= c * x[k]
+                for j in range(below.size):
+                    below[j] -= c * above[j]
+        if stop == d:
+            break
+        r0, r1, r2, r3 = a[start], a[start + 1], a[start + 2], a[start + 3]
+        x0, x1, x2, x3 = x[start], x[start + 1], x[start + 2], x[start + 3]
+        for i in range(stop, d - 1, 2):
+            c0, c1, c2, c3 = r0[i], r1[i], r2[i], r3[i]
+            e0, e1, e2, e3 = r0[i + 1], r1[i + 1], r2[i + 1], r3[i + 1]
+            x[i] -= c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3
+            x[i + 1] -= e0 * x0 + e1 * x1 + e2 * x2 + e3 * x3
+            s0, s1, s2, s3 = r0[i:], r1[i:], r2[i:], r3[i:]
+            upper, lower = a[i, i:], a[i + 1, i:]
+            for j in range(lower.size):
+                u0, u1, u2, u3 = s0[j], s1[j], s2[j], s3[j]
+                upper[j] -= c0 * u0 + c1 * u1 + c2 * u2 + c3 * u3
+                lower[j] -= e0 * u0 + e1 * u1 + e2 * u2 + e3 * u3
+        if (d - stop) % 2:
+            i = d - 1
+            c0, c1, c2, c3 = r0[i], r1[i], r2[i], r3[i]
+            a[i, i] -= c0 * c0 + c1 * c1 + c2 * c2 + c3 * c3
+            x[i] -= c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3
+    for k in range(d - 1, -1, -1):
+        right, known, rest = a[k, k + 1 :], x[k + 1 :], x[k]
+        for j in range(right.size):
+            rest -= right[j] * known[j]
+        x[k] = rest / a[k, k]
+    return True
+
+
+def _solved(name: str, matrix: Array, b: Array) -> Array:
+    """Return matrix⁻¹ b from its upper triangle, which is overwritten; refuse an indefinite one."""
+    x = b.copy()
+    posv = _lapack("posv", x) if len(x) >= LARGE else None
+    if posv is None:
+        definite = _eliminate(matrix, x)
+    else:  # what is upper by rows is lower by columns, as LAPACK reads it
+        factor, x, failed = posv(matrix.T, x, lower=1, overwrite_a=1, overwrite_b=1)
+        definite = failed == 0 and np.isfinite(factor.diagonal()).all()
+    if not definite:
+        raise ValueError(f"{name} is not positive definite; nothing has been changed")
+    return x
+
+
 def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
-    """Return L⁻¹ b for a lower triangular L, one diagonal block after the other."""
+    """Return L⁻¹ b for a lower triangular L, one diagonal block after the other without LAPACK."""
+    trtrs = _lapack("trtrs", factor)
+    if trtrs is not None:
+        return trtrs(factor, b, lower=1)[0]
     x = b.copy()
     for start in range(0, len(x), block):
         rows = slice(start, start + block)
@@ -64,31 +156,93 @@ def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
 
 def _solve_upper(factor: Array, b: Array) -> Array:
     """Return L⁻ᵀ b: read backwards, Lᵀ is lower triangular."""
+    trtrs = _lapack("trtrs", factor)
+    if trtrs is not None:
+        return trtrs(factor, b, lower=1, trans=1)[0]
     return _solve_lower(factor.T[::-1, ::-1], b[::-1])[::-1]
 
 
 def _solve(factor: Array, b: Array) -> Array:
     """Return (L Lᵀ)⁻¹ b."""
+    potrs = _lapack("potrs", factor)
+    if potrs is not None:
+        return potrs(factor, b, lower=1)[0]
     return _solve_upper(factor, _solve_lower(factor, b))
 
 
 def _cholesky(name: str, matrix: Array) -> Array:
     """Return L with L Lᵀ = matrix; refuse a matrix that is not positive definite."""
+    potrf = _lapack("potrf", matrix)
     try:
-        factor = np.linalg.cholesky(matrix)
+        if potrf is None:
+            factor, failed = np.linalg.cholesky(matrix), 0
+        else:
+            factor, failed = potrf(matrix.T, lower=1)
     except np.linalg.LinAlgError:
-        factor = np.full_like(matrix, np.nan)
-    if not np.isfinite(factor).all():
+        failed = 1
+    if failed or not np.isfinite(factor).all():
         raise ValueError(f"{name} is not positive definite; nothing has been changed")
     return factor
 
 
+def _lapack(name: str, like: Array) -> Any:
+    """Return a routine of LAPACK; None for what is small, and where SciPy is not installed."""
+    if len(like) < 32:
+        return None
+    try:
+        from scipy.linalg import lapack
+    except ImportError:
+        return None
+    return getattr(lapack, ("s" if like.dtype == np.float32 else "d") + name)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _equals_transpose(matrix: Array) -> bool:
+    """Whether every entry equals its mirror image, read in squares of four by four."""
+    d = len(matrix)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        a, b, c, e = matrix[i], matrix[i + 1], matrix[i + 2], matrix[i + 3]
+        for j in range(0, i + 4, 4):
+            p, q, r, s = matrix[j], matrix[j + 1], matrix[j + 2], matrix[j + 3]
+            differ = (a[j] != p[i]) | (a[j + 1] != q[i]) | (a[j + 2] != r[i]) | (a[j + 3] != s[i])
+            k = i + 1
+            differ |= (b[j] != p[k]) | (b[j + 1] != q[k]) | (b[j + 2] != r[k]) | (b[j + 3] != s[k])
+            k = i + 2
+            differ |= (c[j] != p[k]) | (c[j + 1] != q[k]) | (c[j + 2] != r[k]) | (c[j + 3] != s[k])
+            k = i + 3
+            differ |= (e[j] != p[k]) | (e[j + 1] != q[k]) | (e[j + 2] != r[k]) | (e[j + 3] != s[k])
+            if differ:
+                return False
+    for i in range(whole, d):
+        for j in range(i):
+            if matrix[i, j] != matrix[j, i]:
+                return False
+    return True
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _asymmetry(matrix: Array) -> tuple[float, float]:
+    """Return the largest entry and the largest difference of mirror images, in size."""
+    largest = gap = matrix.dtype.type(0)
+    for i in range(len(matrix)):
+        for j in range(len(matrix)):
+            size, difference = abs(matrix[i, j]), abs(matrix[i, j] - matrix[j, i])
+            if size > largest:
+                largest = size
+            if difference > gap:
+                gap = difference
+    return largest, gap
+
+
 def _symmetric(name: str, matrix: Array, like: Array) -> Array:
-    """Return the matrix; refuse one of the wrong kind, shape or dtype, or not symmetric."""
+    """Return the matrix by rows; refuse one of the wrong kind, shape or dtype, or not symmetric."""
     _shaped_as(name, matrix, (len(like), len(like)), like)
-    size = np.abs(matrix).max(initial=0)
-    if np.abs(matrix - matrix.T).max(initial=0) > size * np.sqrt(np.finfo(matrix.dtype).eps):
-        raise ValueError(f"{name} is not symmetric; pass ({name} + {name}.T) / 2")
+    matrix = np.ascontiguousarray(matrix)
+    if not _equals_transpose(matrix):
+        largest, gap = _asymmetry(matrix)
+        if gap > largest * np.sqrt(np.finfo(matrix.dtype).eps):
+            raise ValueError(f"{name} is not symmetric; pass ({name} + {name}.T) / 2")
     return matrix
 
 
@@ -105,6 +259,10 @@ def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> 
 
 def _vector(name: str, arrays: Arrays, like: Sequence[Array]) -> Array:
     """Return one array or several as one vector, in the order of the parameters."""
+    first = like[0] if len(like) == 1 else None
+    if first is not None and isinstance(arrays, np.ndarray) and arrays.shape == first.shape:
+        if arrays.dtype == first.dtype and arrays.flags.c_contiguous:
+            return arrays.reshape(-1)  # nothing to refuse, and nothing to join
     views = _views(name, arrays, like)
     if any(view.dtype != views[0].dtype for view in views):
         raise TypeError(f"{name} mixes dtypes; a full covariance needs one for all")
@@ -184,6 +342,8 @@ class Laplace:
         _views("params", params)
         m = self._gathered()
         self.S = np.eye(len(m), dtype=m.dtype)
+        self._own = self.S, np.empty_like(self.S)  # one of them is S
+        self._work = np.empty_like(self.S)  # where it is factored
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -195,7 +355,8 @@ class Laplace:
         m = self._gathered()
         g = _vector("g", g, self._arrays)
         H = _symmetric("H", H, m)
-        m_next, S_next = _step(m, g, H)
+        S_next = self._own[self.S is self._own[0]]
+        m_next = _step(m, g, H, S_next, self._work)
         _finite("the next m", m_next)
         self._scatter(m_next)
         self.S = S_next

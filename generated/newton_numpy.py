@@ -44,7 +44,8 @@ def _step(m: Array, g: Array, H: Array) -> tuple[Array, Array]:
 
 def _finite(name: str, array: Array) -> None:
     """Refuse an array with a NaN or an infinity in it."""
-    if not np.isfinite(array).all():
+    flat = array.reshape(-1)
+    if not flat @ flat < np.inf and not np.isfinite(array).all():  # squares may overflow
         raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
@@ -101,6 +102,10 @@ def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> 
 
 def _vector(name: str, arrays: Arrays, like: Sequence[Array]) -> Array:
     """Return one array or several as one vector, in the order of the parameters."""
+    first = like[0] if len(like) == 1 else None
+    if first is not None and isinstance(arrays, np.ndarray) and arrays.shape == first.shape:
+        if arrays.dtype == first.dtype and arrays.flags.c_contiguous:
+            return arrays.reshape(-1)  # nothing to refuse, and nothing to join
     views = _views(name, arrays, like)
     if any(view.dtype != views[0].dtype for view in views):
         raise TypeError(f"{name} mixes dtypes; a full covariance needs one for all")

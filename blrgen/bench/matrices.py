@@ -69,9 +69,10 @@ def ridge(case: Case, timed: Timed) -> Setup:
     if find_spec("sklearn") is not None:
         from sklearn.linear_model import Ridge
 
-        for solver in ("cholesky", "auto"):
-            model = Ridge(alpha=1.0, fit_intercept=False, copy_X=False, solver=solver)
-            steppers[f"scikit-learn, {solver}"] = _fit(model, X, y)
+        for solver, copy in (("cholesky", False), ("auto", False), ("auto", True)):
+            model = Ridge(alpha=1.0, fit_intercept=False, copy_X=copy, solver=solver)
+            title = f"scikit-learn, {solver}" + (", copy_X" if copy else "")
+            steppers[title] = _fit(model, X, y)
     return Setup(steppers, case.size)
 
 

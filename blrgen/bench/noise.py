@@ -5,6 +5,7 @@ The functions are found in the file by what they return, whoever uses them there
 
 from __future__ import annotations
 
+import inspect
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,10 +21,8 @@ from blrgen.bench.timing import Stepper
 
 def normals(case: Case, timed: Timed) -> Setup:
     """Standard normal numbers."""
-    module = loaded(timed.path)
-    like = arrays.full(case.size, case.dtype, 0.0)
-    rng = np.random.default_rng(0)
-    steppers = {OURS: Stepper(lambda: module._standard_normal(rng, like))}
+    out = arrays.full(case.size, case.dtype, 0.0)
+    steppers = {OURS: filler(loaded(timed.path), "_standard_normal", case.threads, {"out": out})}
     if find_spec("torch") is not None:
         import torch
 
@@ -36,13 +35,34 @@ def normals(case: Case, timed: Timed) -> Setup:
 
 def signs(case: Case, timed: Timed) -> Setup:
     """−1 or 1 with probabilities of their own."""
-    params = arrays.full(case.size, case.dtype, 0.25)
-    optimizer: Any = getattr(loaded(timed.path), timed.class_name)(params)
-    rng = np.random.default_rng(0)
-    steppers = {OURS: Stepper(lambda: optimizer.sample(rng))}
+    p = arrays.full(case.size, case.dtype, 0.62)
+    module = loaded(timed.path)
+    out = arrays.full(case.size, case.dtype, 0.0)
+    given = {"out": out, "p": p, "low": -1.0, "high": 1.0}
+    if hasattr(module, "_signs"):
+        steppers = {OURS: filler(module, "_signs", case.threads, given)}
+    else:
+        optimizer: Any = getattr(module, timed.class_name)(arrays.full(case.size, case.dtype, 0.25))
+        rng = np.random.default_rng(0)
+        steppers = {OURS: Stepper(lambda: optimizer.sample(rng))}
     if find_spec("torch") is not None:
         import torch
 
-        p = torch.full((case.size,), 0.62, dtype=getattr(torch, case.dtype))
-        steppers["torch.bernoulli"] = Stepper(lambda: torch.bernoulli(p))
+        chances = torch.from_numpy(arrays.copied(p))
+        steppers["torch.bernoulli"] = Stepper(lambda: torch.bernoulli(chances))
+        buffer = torch.empty_like(chances)
+        steppers["torch bernoulli_"] = Stepper(lambda: buffer.bernoulli_(chances))
     return Setup(steppers, case.size)
+
+
+def filler(module: Any, name: str, threads: int, given: dict[str, Any]) -> Stepper:
+    """A call of the emitted function, with its threads where there are several."""
+    function = getattr(module, f"{name}_threads", None) if threads > 1 else None
+    function = function or getattr(module, name)
+    out = given["out"]
+    key, rng = np.int64(1234567), np.random.default_rng(0)
+    values = {"key": key, "stream": 0, "first": 0, "rng": rng, "like": out, "threads": threads}
+    values |= given
+    names = inspect.signature(getattr(function, "py_func", function)).parameters
+    arguments = [values[x] for x in names]
+    return Stepper(lambda: function(*arguments))

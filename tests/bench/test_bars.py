@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blrgen.bench import bars
-from blrgen.bench.bars import dense
+from blrgen.bench.bars import dense, elementary
 from blrgen.bench.emitted import Emitted, loaded
 from blrgen.bench.prepare import prepared
 from blrgen.read.recipe import read_recipes
@@ -88,6 +88,23 @@ def test_a_compiled_bar_and_a_compiled_step():
         made.once()
     np.testing.assert_allclose(made.values["m"], emitted.optimizer.m[0], rtol=1e-5, atol=1e-5)
     assert hasattr(loaded(timed.path), "Adam")
+
+
+@pytest.mark.parametrize(("dtype", "ulp"), [("float32", 3), ("float64", 3)])
+def test_the_exponential_by_hand(dtype, ulp):
+    import numba
+
+    @numba.njit
+    def over(x, out):
+        for i in range(x.size):
+            out[i] = elementary.expm1(x[i])
+
+    points = np.concatenate([[0.0], np.geomspace(1e-12, 80, 4001)])
+    x = np.concatenate([-points[::-1], points]).astype(dtype)
+    out = np.empty_like(x)
+    over(x, out)
+    exact = np.expm1(x.astype(np.longdouble))
+    assert np.all(np.abs(out - exact) <= ulp * np.spacing(np.abs(exact).astype(dtype)))
 
 
 def test_no_bar_for_what_nobody_wrote():

@@ -29,7 +29,7 @@ Array = Any
 def module(recipe: str) -> Any:
     """The module of a recipe, or None."""
     name = recipe.replace("-", "_")
-    if not name.isidentifier() or name in ("common", "dense"):
+    if not name.isidentifier() or name in ("common", "dense", "elementary"):
         return None
     found = f"{__name__}.{name}"
     return import_module(found) if find_spec(found) is not None else None

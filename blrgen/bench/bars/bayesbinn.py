@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit, prange
 
 from blrgen.bench.bars.common import PARALLEL, SERIAL, Array, wants_threads
+from blrgen.bench.bars.elementary import expm1
 
 
 @njit(**SERIAL)
@@ -16,8 +17,12 @@ def _place(start: int, stop: int, theta: Array, lam: Array, eps: Array, tau: flo
     eps = eps[start:stop]
     real = theta.dtype.type
     tau = real(tau)
+    two = real(2)
+    far = real(40)  # where tanh is 1
     for i in range(theta.size):
-        theta[i] = np.tanh((lam[i] + eps[i]) / tau)
+        x = (lam[i] + eps[i]) / tau
+        e = expm1(min(abs(x) + abs(x), far))  # tanh |x| = e/(e + 2)
+        theta[i] = np.copysign(e / (e + two), x)
 
 
 @njit(**PARALLEL)
@@ -58,9 +63,11 @@ def _update(
     rate = real(rate)
     added = real(added)
     one = real(1)
+    two = real(2)
+    quarter = real(0.25)
     for i in range(lam.size):
-        x = np.cosh(lam[i])
-        scale = (one - theta[i] * theta[i]) * (x * x)
+        e = expm1(abs(lam[i]) * two) + one
+        scale = (one - theta[i] * theta[i]) * (quarter * (e + two + one / e))
         lam[i] = keep * lam[i] - rate * scale * g[i] + added
 
 

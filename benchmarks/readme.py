@@ -1,0 +1,111 @@
+"""The README's table of timings, written from what `make bench` measured.
+
+    python benchmarks/readme.py              the table from benchmarks/measured/bench.json
+    python benchmarks/readme.py build/bench  take over the JSON and the picture of a run first
+
+Only rows that a goal is about are kept: the run's own files have everything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+MEASURED = ROOT / "benchmarks" / "measured"
+BEGIN, END = "<!-- measured: benchmarks/readme.py -->", "<!-- /measured -->"
+KEPT = (
+    "title", "what", "experiment", "size", "dtype", "threads", "against", "ours_ns", "theirs_ns",
+    "ratio", "roofline", "goal", "verdict",
+)  # fmt: skip
+
+
+def take(folder: Path) -> None:
+    """Keep of a run what the README shows: rows with a goal, numbers to four digits."""
+    made = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
+    rows = [{k: _short(r[k]) for k in KEPT} for r in made["rows"] if r["goal"]]
+    kept = {k: made[k] for k in ("schema", "machine", "allocator", "seconds", "summary")}
+    MEASURED.mkdir(exist_ok=True)
+    text = json.dumps(kept | {"rows": rows}, indent=1, ensure_ascii=False)
+    (MEASURED / "bench.json").write_text(text + "\n", encoding="utf-8")
+    for picture in ("roofline.svg", "growth.svg"):
+        if (folder / picture).is_file():
+            shutil.copy(folder / picture, MEASURED / picture)
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def table(made: dict[str, Any]) -> str:
+    """Markdown: a line for what is measured against whom, both thread counts beside each other."""
+    machine, lines = made["machine"], {}
+    threads = sorted({r["threads"] for r in made["rows"]})
+    for r in made["rows"]:
+        if r["against"] != "hand-written":
+            key = (r["title"], r["size"], r["dtype"], r["against"])
+            lines.setdefault(key, {})[r["threads"]] = r
+    head = ["what", "size", "against", *(f"{n} thread{'s' * (n > 1)}" for n in threads), "goal"]
+    text = [_line(head), _line(["---"] * len(head))]
+    for (title, size, dtype, against), found in lines.items():
+        goals = dict.fromkeys(r["goal"] for r in found.values())
+        cells = [_cell(found[n]) if n in found else "" for n in threads]
+        text.append(_line([f"{title}, {dtype}", f"{size:g}", against, *cells, ", ".join(goals)]))
+    bars = [r for r in made["rows"] if r["against"] == "hand-written" and r["ratio"]]
+    met = sum(r["verdict"] == "pass" for r in bars)
+    packages = ", ".join(f"{k} {v}" for k, v in machine["packages"].items())
+    summary = made["summary"]
+    return "\n".join(
+        [
+            "Their time ÷ ours, or the part of the roofline that is reached; "
+            f"{machine['cores']} cores, {machine['simd']}; {packages}.",
+            "",
+            *text,
+            "",
+            f"Against kernels written by hand, {met} of {len(bars)} cases are within 5 %. "
+            f"Of all goals {summary['pass']} are reached and {summary['FAIL']} missed.",
+        ]
+    )
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _cell(row: dict[str, Any]) -> str:
+    """A ratio as its goal is stated; a missed one is marked."""
+    if row["ratio"] is None:
+        return "–"
+    if row["goal"].endswith("%"):
+        shown = f"{100 * row['ratio']:.0f} %"
+    elif row["goal"].startswith("≤"):
+        shown = f"{1 / row['ratio']:.2f} × theirs"
+    else:
+        shown = f"{row['ratio']:.3g} ×"
+    return shown if row["verdict"] == "pass" else f"{shown}, **missed**"
+
+
+def placed(readme: str, made: dict[str, Any]) -> str:
+    """The README with the table between its marks."""
+    pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
+    if len(pattern.findall(readme)) != 1:
+        raise SystemExit(f"README.md has not one pair of marks {BEGIN} … {END}")
+    return pattern.sub(lambda m: f"{BEGIN}\n{table(made)}\n{END}", readme)
+
+
+def main() -> int:
+    """Rewrite the README."""
+    if len(sys.argv) > 1:
+        take(Path(sys.argv[1]))
+    path = ROOT / "README.md"
+    made = json.loads((MEASURED / "bench.json").read_text(encoding="utf-8"))
+    path.write_text(placed(path.read_text(encoding="utf-8"), made), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""The README's timings are those of the run that is kept beside it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def readme(root):
+    spec = importlib.util.spec_from_file_location("readme", root / "benchmarks" / "readme.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_table_is_the_one_that_was_measured(root, readme):
+    made = json.loads((readme.MEASURED / "bench.json").read_text(encoding="utf-8"))
+    text = (root / "README.md").read_text(encoding="utf-8")
+    assert readme.placed(text, made) == text, "python benchmarks/readme.py rewrites it"
+    changed = made | {"rows": [r | {"ratio": 77.7} for r in made["rows"]]}
+    assert readme.placed(text, changed) != text
+
+
+def test_what_was_missed_is_said(readme):
+    row = {"ratio": 1.4, "goal": "≥ 1.5 ×", "verdict": "FAIL"}
+    assert readme._cell(row) == "1.4 ×, **missed**"
+    assert readme._cell(row | {"goal": "≥ 97 %", "ratio": 0.98, "verdict": "pass"}) == "98 %"
+    assert readme._cell(row | {"goal": "≤ 1.1 ×", "ratio": 0.5}) == "2.00 × theirs, **missed**"
+    assert readme._cell(row | {"ratio": None}) == "–"
+
+
+def test_a_readme_without_the_marks_is_refused(readme):
+    with pytest.raises(SystemExit):
+        readme.placed("nothing here", {"rows": []})

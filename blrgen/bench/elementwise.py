@@ -14,6 +14,7 @@ import numpy as np
 from blrgen.bench import arrays, bars, peers, roofline
 from blrgen.bench.cases import Case
 from blrgen.bench.emitted import Emitted, inputs
+from blrgen.bench.goals import read_goals
 from blrgen.bench.prepare import Shape, Timed
 from blrgen.bench.setup import BAR, OURS, ROOF, Setup
 from blrgen.bench.timing import Stepper
@@ -33,9 +34,18 @@ def step(case: Case, timed: Timed) -> Setup:
         plain = Emitted(timed, case.size, case.dtype, timed.plain)
         steppers["the same in NumPy"] = plain.whole()
     g = arrays.gradient(case.size, case.dtype)
-    for peer in peers.of(case.what, case.size, case.dtype):
+    for peer in others(case, timed):
         steppers[peer.title] = peer.make([g])
     return with_roof(case, timed.whole, steppers)
+
+
+def others(case: Case, timed: Timed) -> list[peers.Peer]:
+    """The peers that are timed beside: all of them, or those that a goal is about."""
+    found = peers.of(case.what, case.size, case.dtype)
+    if not timed.lean:
+        return found
+    wanted = {g.against for g in read_goals() if g.concerns(case)}
+    return [p for p in found if p.title in wanted]
 
 
 def sized(case: Case, timed: Timed) -> Setup:

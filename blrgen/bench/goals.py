@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ class Goal:
         return f"≥ {self.at_least:g} ×" if self.at_least else f"≤ {self.at_most:g} ×"
 
 
+@cache
 def read_goals(path: Path = FILE) -> tuple[Goal, ...]:
     """Every goal, one for each combination that an entry names."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["goal"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from blrgen.bench import arrays, peers
+from blrgen.bench import arrays
 from blrgen.bench.cases import TENSOR, TENSORS, Case
+from blrgen.bench.elementwise import others
 from blrgen.bench.emitted import Emitted, inputs, loaded
 from blrgen.bench.prepare import Timed
 from blrgen.bench.setup import OURS, Setup
@@ -13,7 +14,7 @@ from blrgen.bench.timing import Stepper
 def flat(case: Case, timed: Timed) -> Setup:
     """One buffer for all; the caller's arrays would be slices of it."""
     emitted = Emitted(timed, case.size, case.dtype)
-    return Setup({OURS: emitted.whole()} | _theirs(case), case.size)
+    return Setup({OURS: emitted.whole()} | _theirs(case, timed), case.size)
 
 
 def listed(case: Case, timed: Timed) -> Setup:
@@ -26,9 +27,9 @@ def listed(case: Case, timed: Timed) -> Setup:
     def once() -> None:
         optimizer.step(*given)
 
-    return Setup({OURS: Stepper(once)} | _theirs(case), case.size)
+    return Setup({OURS: Stepper(once)} | _theirs(case, timed), case.size)
 
 
-def _theirs(case: Case) -> dict[str, Stepper]:
+def _theirs(case: Case, timed: Timed) -> dict[str, Stepper]:
     g = [arrays.gradient(TENSOR, case.dtype) for _ in range(TENSORS)]
-    return {p.title: p.make(g) for p in peers.of(case.what, case.size, case.dtype)}
+    return {p.title: p.make(g) for p in others(case, timed)}

@@ -56,6 +56,7 @@ class Timed:
     step: Shape  # the update alone
     whole: Shape  # with the draw
     plain: str = ""  # the same rule's NumPy file, where that is timed too
+    lean: bool = False  # whether only those are timed beside it that a goal is about
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from blrgen.bench.cases import SIZES, TENSOR, TENSORS, Case, of_recipes
+from blrgen.bench.goals import read_goals
 from blrgen.bench.prepare import Timed, prepared
 from blrgen.errors import UserError, did_you_mean
 
@@ -50,7 +51,7 @@ def files(settings: Settings) -> dict[str, Timed]:
             )
         if settings.what and timed.elementwise:
             timed = replace(timed, plain=prepared(name, "numpy").path)
-        made[name] = timed
+        made[name] = replace(timed, lean=settings.quick)
     return made
 
 
@@ -71,8 +72,6 @@ def cases(settings: Settings, made: dict[str, Timed]) -> list[Case]:
     sizes = settings.sizes or (SIZES[:2] if settings.quick or settings.what else SIZES)
     dtypes = settings.dtypes or ("float32",)
     found = of_recipes(scalar, drawn, sizes, dtypes, settings.threads)
-    if settings.quick:
-        found = [c for c in found if c.experiment == "step"]
     found += _linear([x for x in asked if not made[x].elementwise], made, settings)
     found += _others(settings)
     if not (settings.what or settings.dtypes or settings.quick):
@@ -80,6 +79,9 @@ def cases(settings: Settings, made: dict[str, Timed]) -> list[Case]:
         found += of_recipes(
             [x for x in scalar if x != MANY], drawn, sizes[1:2], ("float64",), settings.threads
         )
+    if settings.quick:
+        goals = read_goals()
+        found = [c for c in found if any(g.concerns(c) for g in goals)]
     return found
 
 

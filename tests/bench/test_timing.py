@@ -6,6 +6,8 @@ import time
 
 from blrgen.bench import run as runner
 from blrgen.bench.cases import Case
+from blrgen.bench.child import close, merged
+from blrgen.bench.goals import read_goals
 from blrgen.bench.prepare import Timed, prepared
 from blrgen.bench.setup import joined
 from blrgen.bench.timing import Stepper, Timing, measured
@@ -62,3 +64,18 @@ def test_a_case_that_raises_is_reported_and_the_next_is_measured(monkeypatch):
     cases = [Case("update", x, 100, "float32", 1) for x in ("broken", "sgd")]
     found = runner.run(cases, {"broken": broken, "sgd": made}, lambda c: c.what, 3, 0.05)
     assert "error" in found[0] and set(found[1]["times"]) >= {"emitted", "roofline"}
+
+
+def test_a_goal_that_is_nearly_met_gets_more_rounds():
+    case = Case("step", "adam", 20_000_000, "float32", 1)
+    goal = next(g for g in read_goals() if g.concerns(case) and g.against == "torch fused")
+
+    def near(part):
+        ours = Timing(1.0, 1.0)
+        return close(case, {"emitted": ours, "torch fused": Timing(part * goal.at_least, 9.0)})
+
+    assert near(0.95)
+    assert not near(1.001)
+    assert not near(0.5)
+    both = merged({"a": Timing(2.0, 3.0)}, {"a": Timing(1.0, 4.0)})
+    assert both == {"a": Timing(1.0, 3.0)}

@@ -452,7 +452,7 @@ class BayesBiNNStaleMean:
         self._check_hyperparameters()
         theta = self._place()
         eps = _noise("eps", eps, rng, self._arrays, _logistic)
-        numbers = self.tau,
+        numbers = (self.tau,)
         if self._joined:
             rows = theta, self.lam, eps
             self._run(_draw_arrays, rows, *numbers)

@@ -555,7 +555,7 @@ class IVONSquaredGradient:
         if not self._sums:
             self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
             self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
-        numbers = self.N,
+        numbers = (self.N,)
         if self._joined:
             rows = g, self._sums["g_sum"], self._sums["h_hat_sum"]
             self._run(_observe_arrays, rows, *numbers)

@@ -580,7 +580,14 @@ class IVON:
             self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
         numbers = self.delta, self.N
         if self._joined:
-            rows = (self._pending["theta"], self.m, self.h, g, self._sums["g_sum"], self._sums["h_hat_sum"])
+            rows = (
+                self._pending["theta"],
+                self.m,
+                self.h,
+                g,
+                self._sums["g_sum"],
+                self._sums["h_hat_sum"],
+            )
             self._run(_observe_arrays, rows, *numbers)
         else:
             for arrays in zip(

@@ -227,7 +227,7 @@ class SGD:
         """Update the parameters in place from g, at m."""
         self._check_hyperparameters()
         g = self._seen("g", g)
-        numbers = self.rho,
+        numbers = (self.rho,)
         if self._joined:
             rows = self.m, g
             self._run(_step_arrays, rows, *numbers)

@@ -269,7 +269,7 @@ class STE:
         """Update the parameters in place from g, where `draw` said."""
         self._check_hyperparameters()
         g = self._seen("g", g)
-        numbers = self.alpha,
+        numbers = (self.alpha,)
         if self._joined:
             rows = self.lam, g
             self._run(_step_arrays, rows, *numbers)

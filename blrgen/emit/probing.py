@@ -16,7 +16,7 @@ from blrgen.emit.joined import Joined, joined_kernel
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.plan import phase_of
 from blrgen.emit.templates import fill
-from blrgen.emit.text import WIDTH, call, indented
+from blrgen.emit.text import WIDTH, call
 from blrgen.program import nodes as n
 from blrgen.program.draws import distribution
 
@@ -132,20 +132,22 @@ def containers(names: tuple[str, ...], given: dict[str, str]) -> dict[str, str]:
     return {a: given.get(a, f"self.{a}[index]").removesuffix("[index]") for a in names}
 
 
-def _tuple(name: str, values: list[str]) -> str:
-    """The assignment of a tuple, without brackets where it fits on a line."""
-    text = f"{name} = {', '.join(values)}" + ("," if len(values) == 1 else "")
-    return text if len(text) + 16 <= WIDTH else call(f"{name} = (", values)
+def _tuple(name: str, values: list[str], indent: int) -> str:
+    """The assignment of a tuple, without brackets where it needs none."""
+    text = f"{' ' * indent}{name} = {', '.join(values)}"
+    if len(values) == 1:
+        text = f"{' ' * indent}{name} = ({values[0]},)"
+    return text if len(text) <= WIDTH else call(f"{' ' * indent}{name} = (", values)
 
 
 def _drawn_rows(
     writer: ElementwiseWriter, j: Joined, given: dict[str, str], indent: int
 ) -> list[str]:
     """The call of a function that makes noise."""
-    rows = _tuple("rows", list(containers(j.rows, given).values()))
+    rows = _tuple("rows", list(containers(j.rows, given).values()), indent)
     arguments = [j.name, "rng", "rows", *numbers_of(writer, j.scalars)]
     return [
-        indented(rows, indent),
+        rows,
         call(f"{' ' * indent}self._draw_all(", arguments),
     ]
 
@@ -163,13 +165,13 @@ def run_all(
     margin, own = " " * indent, containers(k.arrays, given)
     values = numbers_of(writer, k.scalars)
     numbers = ["*numbers"] if values else []
-    rows = _tuple("rows", list(own.values()))
-    made = indented(_tuple("numbers", values), indent) if values else ""
+    rows = _tuple("rows", list(own.values()), indent + 4)
+    made = _tuple("numbers", values, indent) if values else ""
     together = ", ".join([f"{k.name}_arrays", "rows", *numbers])
     return [
         *([made] if made else []),
         f"{margin}if self._joined:",
-        indented(rows, indent + 4),
+        rows,
         f"{margin}    self._run({together})",
         f"{margin}else:",
         call(f"{margin}    for arrays in zip(", [*own.values(), "strict=True"], "):"),

@@ -105,8 +105,15 @@ def _stretch(size: int, threads: int) -> int:
 
 @njit(cache=True, error_model="numpy")
 def _which(ends: Array, element: int) -> int:
-    """Return the array in which an element is; the last one where some are empty."""
-    return np.searchsorted(ends, element, side="right") - 1
+    """Return the array in which an element is: the last one that begins at or before it."""
+    low, high = 0, ends.size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if ends[middle] <= element:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:

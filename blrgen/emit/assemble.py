@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from blrgen.core import Derivation
-from blrgen.emit import averages, binomial
+from blrgen.emit import averages, binomial, later
 from blrgen.emit.common import DTYPES, dtype_tuple, wants_gaussian
 from blrgen.emit.drawn import drawing_helpers
 from blrgen.emit.elementwise import ElementwiseWriter
@@ -61,6 +61,11 @@ def assemble(
         parts.append(fill("functions/over.py.jinja"))
     parts += drawing_helpers("\n".join(parts) + definition)
     parts += needed("\n".join(parts) + definition, form)
+    code = "\n\n\n".join(parts) + definition
+    compiler = _compiler(code)
+    if compiler:
+        parts = [later.helper(compiler), *parts]
+    checked = later.checked_imports(compiler)
     functions = "\n\n\n".join(parts)
     code = functions + definition
     constants = fill(
@@ -76,8 +81,8 @@ def assemble(
         fill(
             f"{target}/module.py.jinja",
             docstring=module_docstring(derivation, program),
-            imports=_imports(code),
-            constants=constants,
+            imports=_imports(checked + code),
+            constants=checked + constants,
             functions=functions,
             definition=definition,
         )
@@ -88,13 +93,15 @@ def assemble(
 def _imports(code: str) -> str:
     """Only what the code uses, in the order that a linter wants."""
     collections = [x for x in ("Callable", "Mapping", "Sequence") if re.search(rf"\b{x}\b", code)]
+    checking = ["TYPE_CHECKING"] if "TYPE_CHECKING" in code else []
     return fill(
         "class/imports.py.jinja",
         math="import math\n" if "math." in code else "",
         operator="import operator\n" if "operator." in code else "",
         sys="import sys\n" if "sys." in code else "",
         collections=", ".join(collections),
-        numba=_compiler(code),
+        suppress="from contextlib import suppress\n" if "suppress(" in code else "",
+        typing=", ".join([*checking, "Any", "TypeAlias"]),
     )
 
 

@@ -312,6 +312,7 @@ MODULES: dict[str, Any] = {
     "fractions": Module("fractions", {"Fraction": Fraction}),
     "__future__": Module("__future__", {"annotations": __future__.annotations}),
     "sys": Module("sys", {"getrefcount": lambda _: 1}),
+    "contextlib": Absorb("contextlib"),
     "warnings": Absorb("warnings"),
     "logging": Absorb("logging"),
     "copy": Module("copy", {"copy": lambda x: x.copy()}),

@@ -14,19 +14,24 @@ import re
 
 from blrgen.emit.templates import fill
 
-OWN = ("njit", "intrinsic")  # the decorators, which the file has in a form of its own
+OWN = ("get_num_threads", "intrinsic", "njit")  # what the file has in a form of its own
 START, END = "class _Later:", "    os.replace(temporary, file)\n"
 
 
 def helper(imports: str) -> str:
     """What stands in the place of these imports of Numba's names."""
-    names = [x for x in _names(imports) if x not in OWN]
+    names = [x for x in _names(imports) if x not in ("intrinsic", "njit")]
     listed = ", ".join(f'"{x}"' for x in names) + ("," if len(names) == 1 else "")
-    more = f"    globals().update({{x: getattr(numba, x) for x in ({listed})}})\n" if names else ""
+    taken = f"    for other in ({listed}):\n        globals()[other] = getattr(numba, other)\n"
     marked = "intrinsic" in _names(imports)
-    intrinsic = fill("numba/intrinsic.py.jinja") + "\n\n\n" if marked else ""
-    whole = "numba.extending" if marked else "numba"
-    return fill("numba/later.py.jinja", names=more, intrinsic=intrinsic, numba=whole)
+    own = [fill("numba/intrinsic_later.py.jinja")] if marked else []
+    own += [fill("numba/threads_later.py.jinja")] if "get_num_threads" in names else []
+    return fill(
+        "numba/later.py.jinja",
+        numba="numba.extending" if marked else "numba",
+        names=taken if names else "",
+        own="".join(f"{x}\n\n\n" for x in own),
+    )
 
 
 def checked_imports(imports: str) -> str:
@@ -44,7 +49,7 @@ def plainly(source: str) -> str:
     if start < 0 or end < start:
         return source
     found = source[start : end + len(END)]
-    names = re.findall(r'getattr\(numba, x\) for x in \(("[^)]*)\)', found)
+    names = re.findall(r'    for other in \(("[^)]*)\):', found)
     imports = ["njit", *re.findall(r'"(\w+)"', names[0] if names else "")]
     lines = f"from numba import {', '.join(sorted(imports))}\n"
     if "def intrinsic(" in found:

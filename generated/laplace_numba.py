@@ -25,19 +25,168 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 __all__ = ["Laplace"]
 
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
 FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their meaning
+EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth its import
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+
+
+class _Later:
+    """A function for Numba, which is imported when something has to be compiled.
+
+    Machine code is kept beside this file and a new process runs it as it is.  Numba, which
+    takes longer to start than everything else, takes over in a process that calls on.
+    """
+
+    def __init__(self, function: Callable[..., Any], made: Callable[..., Any]) -> None:
+        self.function = function
+        self.made = made
+        self.calls = 0
+        self.found: dict[str, Callable[..., Any] | None] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function, compiled for arguments of these types."""
+        name, types = self.function.__name__, " ".join(map(_type, arguments))
+        self.calls += 1
+        if types not in self.found:
+            self.found[types] = _kept(name, types)
+        code = self.found[types]
+        if code is not None and self.calls <= EARLY_CALLS:
+            code(*(word for x in arguments for word in _words(x)))
+            return None
+        compiled = _with_numba(name)
+        result = compiled(*arguments)
+        if code is None and result is None:
+            with suppress(Exception):  # without it the next process starts more slowly
+                _keep(name, types, compiled)
+        return result
+
+
+def njit(**options: Any) -> Callable[..., Any]:
+    """Mark a function as one for numba.njit."""
+    return lambda function: _Later(function, lambda numba: numba.njit(**options)(function))
+
+
+def _with_numba(name: str) -> Any:
+    """Put compiled functions in the place of all that wait for Numba; return one of them."""
+    import numba
+
+    for other, value in list(globals().items()):
+        if isinstance(value, _Later):
+            globals()[other] = value.made(numba)
+    return globals()[name]
+
+
+def _type(x: Any) -> str:
+    """Return the type of an argument as far as compiled code depends on it."""
+    if isinstance(x, np.ndarray) and x.flags.c_contiguous and x.flags.aligned:
+        return f"{x.dtype.str}:{x.ndim}"
+    return type(x).__name__
+
+
+def _words(x: Any) -> tuple[Any, ...]:
+    """Return an argument in the words that compiled code takes."""
+    if isinstance(x, np.ndarray):
+        return None, None, x.size, x.itemsize, x.ctypes.data, *x.shape, *x.strides
+    return (x,)
+
+
+def _place(name: str, types: str) -> tuple[Any, bytes]:
+    """Return where machine code is kept, and the mark of that which fits here and now."""
+    import hashlib
+    import os
+    import zlib
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
+
+    here, numba = Path(__file__), find_spec("numba")
+    version = os.stat(str(numba and numba.origin)).st_mtime_ns
+    settings = sorted(x for x in os.environ.items() if x[0].startswith("NUMBA_"))
+    known = (types, version, settings, get_host_cpu_name(), sorted(get_host_cpu_features().items()))
+    mark = hashlib.sha256(here.read_bytes() + repr(known).encode()).digest()
+    file = f"{here.stem}.{name}.{zlib.crc32(types.encode()):08x}.o"
+    return here.parent / "__pycache__" / file, mark
+
+
+def _kept(name: str, types: str) -> Callable[..., Any] | None:
+    """Return the machine code that an earlier process kept, if there is some that fits."""
+    import ctypes
+
+    with suppress(Exception):  # whatever is wrong with what is kept, Numba is there
+        from llvmlite import binding
+
+        words: list[Any] = [ctypes.c_void_p] * 2  # for a result and for an exception
+        for kind in types.split():
+            if ":" in kind:
+                words += [ctypes.c_void_p] * 2 + [ctypes.c_ssize_t] * 2 + [ctypes.c_void_p]
+                words += [ctypes.c_ssize_t] * (2 * int(kind.partition(":")[2]))
+            else:
+                words.append({"float": ctypes.c_double, "int": ctypes.c_int64}[kind])
+        file, mark = _place(name, types)
+        code = file.read_bytes()
+        if not code.startswith(mark):
+            return None
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        linker = binding.create_lljit_compiler()
+        library = binding.JITLibraryBuilder().add_object_img(code[len(mark) :])
+        kept = library.add_current_process().export_symbol(name).link(linker, name)
+        function = ctypes.PYFUNCTYPE(ctypes.c_int32, *words)(kept[name])
+        nowhere = ctypes.create_string_buffer(16)
+
+        def call(*given: Any, used: Any = (linker, kept)) -> None:
+            if function(nowhere, nowhere, *given) not in (0, -2):  # done, done with nothing
+                raise RuntimeError(f"{name} failed")
+
+        return call
+    return None
+
+
+def _keep(name: str, types: str, compiled: Any) -> None:
+    """Keep the machine code of a function for the types for which it was compiled last."""
+    import ctypes
+    import os
+    import tempfile
+
+    from llvmlite import binding
+
+    last = compiled.overloads[compiled.signatures[-1]]
+    module = last.library._get_module_for_linking().clone()
+    for function in module.functions:  # the others are ways to call it from Python
+        if not function.is_declaration:
+            function.linkage = binding.Linkage.internal
+    own = module.get_function(last.fndesc.llvm_func_name)
+    own.linkage, own.name = binding.Linkage.external, name
+    machine = binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten(),
+        opt=3,
+        jit=True,
+    )
+    passes = binding.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    options = binding.create_pipeline_tuning_options()
+    passes.run(module, binding.create_pass_builder(machine, options))
+    needed = [f.name for f in module.functions if f.is_declaration]
+    if not all(x.startswith("llvm.") or hasattr(ctypes.CDLL(None), x) for x in needed):
+        return  # it runs with the help of Numba
+    file, mark = _place(name, types)
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent, suffix=".o")
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(mark + machine.emit_object(module))
+    os.replace(temporary, file)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")

@@ -16,8 +16,8 @@ from blrgen.cli.what import add_what, derived
 
 
 def configure(parser: Parser) -> None:
-    """WHAT, approximations, --target, --dtype and -o."""
-    from blrgen.emit import DTYPES
+    """WHAT, approximations, --target, --dtype, --noise and -o."""
+    from blrgen.emit import DTYPES, GENERATORS
     from blrgen.emit.targets import TARGETS
 
     add_what(parser)
@@ -26,6 +26,13 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument(
         "--dtype", action=OneOf, values=DTYPES, help="the class takes both if absent"
+    )
+    parser.add_argument(
+        "--noise",
+        action=OneOf,
+        values=GENERATORS,
+        help="how compiled code makes random numbers: threefry if absent; hash is faster, "
+        "its quality measured but not published",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="standard output if absent"
@@ -38,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     derivation = derived(options)
     from blrgen.emit import emit
 
-    source = emit(derivation, target=options.target, dtype=options.dtype)
+    source = emit(derivation, target=options.target, dtype=options.dtype, noise=options.noise)
     if options.output == "-":
         result(source)
     elif save(options.output, source, force=options.force):

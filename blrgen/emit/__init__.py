@@ -11,6 +11,7 @@
 | `writer` | what all classes share |
 | `elementwise`, `posterior` | the class around elementwise kernels |
 | `linear` | the class around linear algebra |
+| `noise`, `polynomials` | random numbers made in compiled code |
 | `assemble` | the whole file |
 | `templates` | the texts of `templates/`, strictly filled |
 | `compile` | a source as a ready class |
@@ -32,20 +33,32 @@ from typing import TYPE_CHECKING
 from blrgen.timing import timed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from blrgen.core import Derivation
 
 DTYPES = ("float32", "float64")
+GENERATORS = ("threefry", "hash")  # of the random words of a target that makes its own
 
 
-def emit(derivation: Derivation, target: str = "numba", dtype: str | None = None) -> str:
+def emit(
+    derivation: Derivation,
+    target: str = "numba",
+    dtype: str | None = None,
+    noise: str | None = None,
+) -> str:
     """The source of a file that computes the derived rule.
 
     With no `dtype` the class takes float32 and float64 arrays and computes in the
-    dtype it is given; with one it refuses the other.
+    dtype it is given; with one it refuses the other.  `noise` names the generator of a
+    target that makes its own random numbers (`blrgen.emit.noise`).
     """
     from blrgen.emit.targets import emitter
 
+    def found(name: str) -> Callable[[Derivation, str | None], str]:
+        return emitter(name, noise)
+
     def written(d: Derivation) -> str:
-        return timed("load the target", emitter, target)(d, dtype)
+        return timed("load the target", found, target)(d, dtype)
 
     return timed(f"emit {target}", written, derivation)

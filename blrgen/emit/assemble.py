@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from blrgen.core import Derivation
-from blrgen.emit import averages, binomial, later
+from blrgen.emit import GENERATORS, averages, binomial, later
 from blrgen.emit.common import DTYPES, dtype_tuple, wants_gaussian
 from blrgen.emit.drawn import drawing_helpers
 from blrgen.emit.elementwise import ElementwiseWriter
@@ -15,7 +15,9 @@ from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import lowered_law
 from blrgen.emit.moments import moments_of
 from blrgen.emit.names import class_name, refuse_reserved
+from blrgen.emit.noise import noise_texts
 from blrgen.emit.plan import plan
+from blrgen.emit.probing import compiled_laws
 from blrgen.emit.prose import module_docstring
 from blrgen.emit.sampler import drawing_of
 from blrgen.emit.special import needed
@@ -28,7 +30,11 @@ from blrgen.timing import timed
 
 
 def assemble(
-    derivation: Derivation, dtype: str | None, target: str, write: Callable[[Kernel], str]
+    derivation: Derivation,
+    dtype: str | None,
+    target: str,
+    write: Callable[[Kernel], str],
+    noise: str = GENERATORS[0],
 ) -> str:
     """The source of a file for a target whose kernels `write` makes."""
     if dtype is not None and dtype not in DTYPES:
@@ -61,6 +67,8 @@ def assemble(
         parts.append(fill("functions/over.py.jinja"))
     parts += drawing_helpers("\n".join(parts) + definition)
     parts += needed("\n".join(parts) + definition, form)
+    if isinstance(writer, ElementwiseWriter):
+        parts += noise_texts(compiled_laws(writer), noise, dtype)
     code = "\n\n\n".join(parts) + definition
     compiler = _compiler(code)
     if compiler:
@@ -73,7 +81,7 @@ def assemble(
         name=class_name(derivation),
         dtypes=dtype_tuple(dtype),
     )
-    if "prange(" in code:
+    if "prange(" in code or "BLOCK" in code:
         constants += "\n" + fill("joined/constants.py.jinja")
     if "ALONE" in code:
         constants += "\n" + fill("functions/alone.py.jinja")
@@ -111,5 +119,6 @@ def _compiler(code: str) -> str:
     used = [x for x in names if re.search(rf"\b{x}[(.]|@{x}\b", code)]
     if "@njit" not in code:
         return ""
-    more = "from numba.extending import intrinsic\n" if "@intrinsic" in code else ""
+    extending = [x for x in ("intrinsic", "overload") if f"@{x}" in code]
+    more = f"from numba.extending import {', '.join(extending)}\n" if extending else ""
     return f"from numba import {', '.join(used)}\n{more}"

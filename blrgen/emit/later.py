@@ -14,17 +14,18 @@ import re
 
 from blrgen.emit.templates import fill
 
-OWN = ("get_num_threads", "intrinsic", "njit")  # what the file has in a form of its own
+EXTENDING = ("intrinsic", "overload")  # of numba.extending
+OWN = ("get_num_threads", "njit", *EXTENDING)  # what the file has in a form of its own
 START, END = "class _Later:", "    os.replace(temporary, file)\n"
 
 
 def helper(imports: str) -> str:
     """What stands in the place of these imports of Numba's names."""
-    names = [x for x in _names(imports) if x not in ("intrinsic", "njit")]
+    names = [x for x in _names(imports) if x not in ("njit", *EXTENDING)]
     listed = ", ".join(f'"{x}"' for x in names) + ("," if len(names) == 1 else "")
     taken = f"    for other in ({listed}):\n        globals()[other] = getattr(numba, other)\n"
-    marked = "intrinsic" in _names(imports)
-    own = [fill("numba/intrinsic_later.py.jinja")] if marked else []
+    marked = [x for x in EXTENDING if x in _names(imports)]
+    own = [fill(f"numba/{x}_later.py.jinja") for x in marked]
     own += [fill("numba/threads_later.py.jinja")] if "get_num_threads" in names else []
     return fill(
         "numba/later.py.jinja",
@@ -52,8 +53,9 @@ def plainly(source: str) -> str:
     names = re.findall(r'    for other in \(("[^)]*)\):', found)
     imports = ["njit", *re.findall(r'"(\w+)"', names[0] if names else "")]
     lines = f"from numba import {', '.join(sorted(imports))}\n"
-    if "def intrinsic(" in found:
-        lines += "from numba.extending import intrinsic\n"
+    marked = [x for x in EXTENDING if f"def {x}(" in found]
+    if marked:
+        lines += f"from numba.extending import {', '.join(marked)}\n"
     if helper(lines) + "\n" != found:
         return source
     lines += "\n" * (found.count("\n") - lines.count("\n"))

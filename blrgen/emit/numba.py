@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from blrgen.emit import GENERATORS
 from blrgen.emit.assemble import assemble
 from blrgen.emit.kernels import Kernel, loop_kernel
 from blrgen.emit.templates import fill
@@ -12,11 +13,12 @@ if TYPE_CHECKING:
     from blrgen.core import Derivation
 
 NAME = "numba"
+NOISE = GENERATORS  # what it can make random words with
 
 
-def emit(derivation: Derivation, dtype: str | None) -> str:
-    """The source of the file."""
-    return assemble(derivation, dtype, NAME, write)
+def emit(derivation: Derivation, dtype: str | None, noise: str = GENERATORS[0]) -> str:
+    """The source of the file; its random words are made by the generator `noise`."""
+    return assemble(derivation, dtype, NAME, write, noise)
 
 
 def write(k: Kernel) -> str:

@@ -14,17 +14,18 @@ from blrgen.emit.common import input_words, law_functions, noise_arguments, want
 from blrgen.emit.guard import guarded
 from blrgen.emit.joined import Joined, joined_kernel
 from blrgen.emit.kernels import Kernel
+from blrgen.emit.noise import LAWS
 from blrgen.emit.plan import phase_of
 from blrgen.emit.templates import fill
 from blrgen.emit.text import WIDTH, call
 from blrgen.program import nodes as n
-from blrgen.program.draws import distribution
+from blrgen.program.draws import Law, distribution
 
 if TYPE_CHECKING:
     from blrgen.emit.elementwise import ElementwiseWriter
 
 FUSED = "_step_draw_arrays"
-COMPILED: frozenset[str] = frozenset()  # laws of noise that compiled code makes itself
+COMPILED = LAWS  # of noise that compiled code makes itself
 
 
 def joins(writer: ElementwiseWriter, k: Kernel) -> bool:
@@ -40,6 +41,18 @@ def draws_itself(writer: ElementwiseWriter) -> bool:
     laws = {law.name for v in writer.plan.noises if (law := distribution(v.distribution))}
     stored = {v.name for v in writer.plan.noises} & {*writer.plan.carried}
     return laws <= COMPILED and not stored
+
+
+def compiled_laws(writer: ElementwiseWriter) -> dict[str, Law]:
+    """The laws that compiled code makes noise of, by the functions that make it."""
+    if not draws_itself(writer):
+        return {}
+    found = {}
+    for v in writer.plan.noises:
+        law = distribution(v.distribution)
+        assert law is not None
+        found[law_functions((v,), False, names_only=True)[0]] = law
+    return found
 
 
 def fuses(writer: ElementwiseWriter) -> bool:
@@ -124,7 +137,10 @@ def run_methods(writer: ElementwiseWriter) -> list[str]:
     rows = [fill("class/run_all.py.jinja")] if any(not j.noise for j in made) else []
     if writer.plan.draw is not None:
         rows.append(fill("class/place.py.jinja", main=writer.main))
-    return rows + [fill("class/run_drawing.py.jinja") for j in made if j.noise][:1]
+    if any(j.noise for j in made):
+        given = " and ".join(f"{v.name}=" for v in writer.plan.noises)
+        rows.append(fill("class/run_drawing.py.jinja", given=given))
+    return rows
 
 
 def containers(names: tuple[str, ...], given: dict[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +25,22 @@ def _found() -> tuple[str, ...]:
 TARGETS = _found()
 
 
-def emitter(target: str) -> Callable[[Derivation, str | None], str]:
-    """The function that writes for a target."""
+def emitter(target: str, noise: str | None = None) -> Callable[[Derivation, str | None], str]:
+    """The function that writes for a target, with the random numbers it is asked for."""
     if target not in TARGETS:
         raise UserError(f"unknown target {target!r}", how=did_you_mean(target, TARGETS))
     from importlib import import_module
 
     module = import_module(f"blrgen.emit.{target}")
-    return module.emit  # type: ignore[no-any-return]
+    if noise is None:
+        return module.emit  # type: ignore[no-any-return]
+    known = getattr(module, "NOISE", ())
+    if not known:
+        raise UserError(
+            f"the {target} target makes no random numbers of its own",
+            why="its noise comes from the generator that `draw` is given",
+            how="leave --noise out, or choose the numba target",
+        )
+    if noise not in known:
+        raise UserError(f"unknown noise {noise!r}", how=did_you_mean(noise, known))
+    return partial(module.emit, noise=noise)

@@ -276,7 +276,11 @@ MODULES: dict[str, Any] = {
     "math": MATH,
     "numba": NUMBA,
     "numba.types": Absorb("numba.types"),
-    "numba.extending": Absorb("numba.extending"),
+    "numba.extending": Module(
+        "numba.extending",
+        {"overload": lambda *_, **__: lambda f: f},
+        lambda name: Absorb(f"numba.extending.{name}"),
+    ),
     "numba.core": Absorb("numba.core"),
     "scipy": SCIPY,
     "scipy.linalg": SCIPY_LINALG,

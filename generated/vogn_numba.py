@@ -101,6 +101,11 @@ def intrinsic(function: Callable[..., Any]) -> Any:
     return _Later(function, lambda numba: numba.extending.intrinsic(function))
 
 
+def overload(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """Mark a function as one for numba.extending.overload."""
+    return lambda f: _Later(f, lambda numba: numba.extending.overload(function, **options)(f))
+
+
 def get_num_threads() -> int:
     """Ask Numba, which is in this place from then on."""
     return int(_with_numba("get_num_threads")())
@@ -304,21 +309,24 @@ def _step_arrays(
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
-    """The same for all arrays, with threads."""
+def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, key: int) -> None:
+    """Draw where to evaluate."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
-        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            theta = _view(table[0, which], start, size, like)
-            m = _view(table[1, which], start, size, like)
-            s = _view(table[2, which], start, size, like)
-            eps = _view(table[3, which], start, size, like)
-            _draw(theta, m, s, eps)
+        eps = np.empty(BLOCK, like.dtype)
+        stop = min(ends[-1], (part + 1) * stretch)
+        for first in range(part * stretch, stop, BLOCK):
+            last = min(stop, first + BLOCK)
+            _standard_normal(eps[: last - first], np.uint64(key), 0, first)
+            for which in range(_which(ends, first), ends.size - 1):
+                low, high = max(first, ends[which]), min(last, ends[which + 1])
+                if low >= last:
+                    break
+                start, size = low - ends[which], high - low
+                theta = _view(table[0, which], start, size, like)
+                m = _view(table[1, which], start, size, like)
+                s = _view(table[2, which], start, size, like)
+                _draw(theta, m, s, eps[low - first : high - first])
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -364,6 +372,39 @@ def _step_averaged_arrays(
             g_sum = _view(table[2, which], start, size, like)
             h_sum = _view(table[3, which], start, size, like)
             _step_averaged(m, s, g_sum, h_sum, rho, delta, draws, one_minus_rho)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw_arrays(
+    table: Array,
+    ends: Array,
+    like: Array,
+    threads: int,
+    key: int,
+    rho: float,
+    delta: float,
+    one_minus_rho: float,
+) -> None:
+    """Update and draw again, block by block, in one pass over memory."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        eps = np.empty(BLOCK, like.dtype)
+        stop = min(ends[-1], (part + 1) * stretch)
+        for first in range(part * stretch, stop, BLOCK):
+            last = min(stop, first + BLOCK)
+            _standard_normal(eps[: last - first], np.uint64(key), 0, first)
+            for which in range(_which(ends, first), ends.size - 1):
+                low, high = max(first, ends[which]), min(last, ends[which + 1])
+                if low >= last:
+                    break
+                start, size = low - ends[which], high - low
+                m = _view(table[0, which], start, size, like)
+                s = _view(table[1, which], start, size, like)
+                g = _view(table[2, which], start, size, like)
+                h = _view(table[3, which], start, size, like)
+                theta = _view(table[4, which], start, size, like)
+                _step(m, s, g, h, rho, delta, one_minus_rho)
+                _draw(theta, m, s, eps[low - first : high - first])
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -487,32 +528,253 @@ def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> li
     return [array.copy() for array in saved]
 
 
-def _standard_normal(rng: np.random.Generator, like: Array) -> Array:
-    """Draw independent standard normal numbers."""
-    return rng.standard_normal(like.shape, dtype=like.dtype)
-
-
-def _noise(
-    name: str,
-    given: Arrays | None,
-    rng: np.random.Generator | None,
-    like: Sequence[Array],
-    distribution: Callable[[np.random.Generator, Array], Array],
-) -> list[Array]:
-    """Return a copy of the noise that was given, or draw it."""
-    if given is not None:
-        return [array.copy() for array in _views(name, given, like)]
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"pass rng=np.random.default_rng(seed), or {name}= with the noise itself")
-    return [distribution(rng, array.reshape(-1)) for array in like]
-
-
 def _deviation(precision: Array) -> Array:
     """Return 1/√precision; refuse where there is none."""
     if not np.all(precision > 0):
         count = np.count_nonzero(~(precision > 0))
         raise ValueError(f"the posterior precision is not positive at {count} of its elements")
     return 1 / np.sqrt(precision)
+
+
+INLINED = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
+
+
+def _same_bits(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the instruction that reads a number as another type of its size."""
+    return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
+
+
+@intrinsic
+def _bits(_: Any, x: Any) -> Any:
+    """Return the bits of a float as an unsigned integer."""
+    return (types.uint32 if x == types.float32 else types.uint64)(x), _same_bits
+
+
+@intrinsic
+def _with_bits(_: Any, x: Any) -> Any:
+    """Return the float that has these bits."""
+    return (types.float32 if x == types.uint32 else types.float64)(x), _same_bits
+
+
+@njit(**INLINED)
+def _round(x: Any, y: Any, left: int) -> Any:
+    """Return x + y and rotl(y, left) ⊕ (x + y), for four pairs of words at a time."""
+    word = np.uint32
+    right = word(32 - left)
+    left = word(left)
+    a, b, c, d = x
+    e, f, g, h = y
+    a, b, c, d = word(a + e), word(b + f), word(c + g), word(d + h)
+    e = word(word(word(e << left) | word(e >> right)) ^ a)
+    f = word(word(word(f << left) | word(f >> right)) ^ b)
+    g = word(word(word(g << left) | word(g >> right)) ^ c)
+    h = word(word(word(h << left) | word(h >> right)) ^ d)
+    return (a, b, c, d), (e, f, g, h)
+
+
+@njit(**INLINED)
+def _plus(x: Any, k: Any) -> Any:
+    """Return four words, each with k added."""
+    word = np.uint32
+    a, b, c, d = x
+    return word(a + k), word(b + k), word(c + k), word(d + k)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _random_words(words: Array, key: int, stream: int, first: int) -> None:
+    """Fill `words` with random words: Threefry2x32-20 of the counters first, first + 1, ….
+
+    256 counters fill 512 words. A counter and its stream are encrypted together, so that no two
+    of them give the same pair of words (up to 2²³ streams and 2⁴⁰ counters).
+    """
+    word = np.uint32
+    k0, k1 = word(key), word(np.uint64(key) >> np.uint64(32))
+    k2 = word(word(k0 ^ k1) ^ word(0x1BD11BDA))
+    for start in range(0, words.size, 512):
+        part = words[start : start + 512]
+        counter = first + start // 2
+        low, high = word(counter), word(stream + ((counter >> 32) << 24))
+        for j in range(64):
+            n = word(low + word(j))
+            x = (n, word(n + word(64)), word(n + word(128)), word(n + word(192)))
+            y = (high, high, high, high)
+            x, y = _plus(x, k0), _plus(y, k1)
+            x, y = _round(x, y, 13)
+            x, y = _round(x, y, 15)
+            x, y = _round(x, y, 26)
+            x, y = _round(x, y, 6)
+            x, y = _plus(x, k1), _plus(y, np.uint32(k2 + np.uint32(1)))
+            x, y = _round(x, y, 17)
+            x, y = _round(x, y, 29)
+            x, y = _round(x, y, 16)
+            x, y = _round(x, y, 24)
+            x, y = _plus(x, k2), _plus(y, np.uint32(k0 + np.uint32(2)))
+            x, y = _round(x, y, 13)
+            x, y = _round(x, y, 15)
+            x, y = _round(x, y, 26)
+            x, y = _round(x, y, 6)
+            x, y = _plus(x, k0), _plus(y, np.uint32(k1 + np.uint32(3)))
+            x, y = _round(x, y, 17)
+            x, y = _round(x, y, 29)
+            x, y = _round(x, y, 16)
+            x, y = _round(x, y, 24)
+            x, y = _plus(x, k1), _plus(y, np.uint32(k2 + np.uint32(4)))
+            x, y = _round(x, y, 13)
+            x, y = _round(x, y, 15)
+            x, y = _round(x, y, 26)
+            x, y = _round(x, y, 6)
+            x, y = _plus(x, k2), _plus(y, np.uint32(k0 + np.uint32(5)))
+            part[j], part[j + 64], part[j + 128], part[j + 192] = x
+            part[j + 256], part[j + 320], part[j + 384], part[j + 448] = y
+
+
+@njit(**INLINED)
+def _minus_two_log_single(w: int) -> float:
+    """Return −2 log u for u = (2k + 1)/2^32 with k = w // 2, accurate also as u → 1.
+
+    u = (1 + f)/2ᵉ with 1 + f in [2/3, 4/3): e is read off the float nearest to u, and f, exact,
+    is what a shift by e leaves of 2k + 1. With s = f/(2 + f), log(1 + f) is 2 artanh(s).
+    """
+    real, word = np.float32, np.uint32
+    odd = word(w | word(1))
+    e = word(word(0x4FAAAAAA) - _bits(real(odd))) >> word(23)
+    f = real(np.int32(word(odd << word(e & word(31)))))  # times 2^32
+    s = f / (f + real(2.0**33))
+    square = s * s
+    p = real(-0.6086506)
+    p = p * square + real(-0.79905635)
+    p = p * square + real(-1.3333409)
+    p = p * square + real(-4)
+    return s * p + real(np.int32(e)) * real(1.3862944)
+
+
+@njit(**INLINED)
+def _minus_two_log_double(w: int) -> float:
+    """Return −2 log u for u = (2k + 1)/2^64 with k = w // 2, accurate also as u → 1.
+
+    u = (1 + f)/2ᵉ with 1 + f in [2/3, 4/3): e is read off the float nearest to u, and f, exact,
+    is what a shift by e leaves of 2k + 1. With s = f/(2 + f), log(1 + f) is 2 artanh(s).
+    """
+    real, word = np.float64, np.uint64
+    odd = word(w | word(1))
+    e = word(word(0x43F5555555555554) - _bits(real(odd))) >> word(52)
+    f = real(np.int64(word(odd << word(e & word(63)))))  # times 2^64
+    s = f / (f + real(2.0**65))
+    square = s * s
+    p = real(-0.30774005996544945)
+    p = p * square + real(-0.3049470582889565)
+    p = p * square + real(-0.3637305413650387)
+    p = p * square + real(-0.4444426650260715)
+    p = p * square + real(-0.5714285896305809)
+    p = p * square + real(-0.799999999908737)
+    p = p * square + real(-1.3333333333335073)
+    p = p * square + real(-4.0)
+    return s * p + real(np.int64(e)) * real(1.3862943611198906)
+
+
+@njit(**INLINED)
+def _turn_single(w: int) -> tuple[float, float]:
+    """Return cos φ and sin φ for one of 2^32 equally spaced angles.
+
+    30 bits choose an angle between −π/4 and π/4, the other two a quarter of the circle.
+    """
+    real, word = np.float32, np.uint32
+    t = real(np.int32(word(w << word(2)))) * real(2.0**-31) + real(2.0**-30)
+    square = t * t
+    s = real(-3.595429e-05)
+    s = s * square + real(0.0024900069)
+    s = s * square + real(-0.080745436)
+    s = s * square + real(0.7853982)
+    s *= t
+    c = real(-0.0003188775)
+    c = c * square + real(0.01584991)
+    c = c * square + real(-0.30842426)
+    c = c * square + real(1)
+    c = _with_bits(word(_bits(c) ^ word(w & word(0x80000000))))
+    crosswise = word(w & word(0x40000000)) != word(0)
+    return (s if crosswise else c), (c if crosswise else s)
+
+
+@njit(**INLINED)
+def _turn_double(w: int) -> tuple[float, float]:
+    """Return cos φ and sin φ for one of 2^64 equally spaced angles.
+
+    62 bits choose an angle between −π/4 and π/4, the other two a quarter of the circle.
+    """
+    real, word = np.float64, np.uint64
+    t = real(np.int64(word(w << word(2)))) * real(2.0**-63) + real(2.0**-62)
+    square = t * t
+    s = real(6.877360573166326e-12)
+    s = s * square + real(-1.7571500746983935e-09)
+    s = s * square + real(3.133616225433416e-07)
+    s = s * square + real(-3.657620415891387e-05)
+    s = s * square + real(0.002490394570188844)
+    s = s * square + real(-0.08074551218828054)
+    s = s * square + real(0.7853981633974483)
+    s *= t
+    c = real(1.1365469207731353e-10)
+    c = c * square + real(-2.4609507094028117e-08)
+    c = c * square + real(3.590859179850238e-06)
+    c = c * square + real(-0.00032599188648354014)
+    c = c * square + real(0.015854344243741547)
+    c = c * square + real(-0.30842513753403783)
+    c = c * square + real(1.0)
+    c = _with_bits(word(_bits(c) ^ word(w & word(0x8000000000000000))))
+    crosswise = word(w & word(0x4000000000000000)) != word(0)
+    return (s if crosswise else c), (c if crosswise else s)
+
+
+def _standard_normal_single(out: Array, key: int, stream: int, first: int) -> None:
+    """Two numbers a time by Box and Muller: √(−2 log u) cos φ and √(−2 log u) sin φ."""
+    half = BLOCK // 2
+    _random_words(out.view(np.uint32), key, stream, first // BLOCK * 512)
+    words = out.view(np.uint32)
+    for j in range(half):
+        r = np.sqrt(_minus_two_log_single(words[j]))
+        c, s = _turn_single(words[j + half])
+        out[j] = r * c
+        out[j + half] = r * s
+
+
+def _standard_normal_double(out: Array, key: int, stream: int, first: int) -> None:
+    """Two numbers a time by Box and Muller: √(−2 log u) cos φ and √(−2 log u) sin φ."""
+    half = BLOCK // 2
+    _random_words(out.view(np.uint32), key, stream, first // BLOCK * 1024)
+    words = out.view(np.uint64)
+    for j in range(half):
+        r = np.sqrt(_minus_two_log_double(words[j]))
+        c, s = _turn_double(words[j + half])
+        out[j] = r * c
+        out[j + half] = r * s
+
+
+def _standard_normal_block(out: Array, key: int, stream: int, first: int) -> None:
+    """Fill one whole block; what is compiled in its place depends on the dtype."""
+    raise NotImplementedError
+
+
+@overload(_standard_normal_block, jit_options=INLINED)
+def _standard_normal_chosen(out: Array, key: int, stream: int, first: int) -> Any:
+    """Return the function for a dtype."""
+    return _standard_normal_single if out.dtype == types.float32 else _standard_normal_double
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _standard_normal(out: Array, key: int, stream: int, first: int) -> None:
+    """Fill `out` with a stretch of a stream of standard normal numbers.
+
+    A number depends on the key, the stream and its place in it only; `first`, the place of the
+    first, is a multiple of BLOCK.
+    """
+    for start in range(0, out.size, BLOCK):
+        part = out[start : start + BLOCK]
+        if part.size == BLOCK:
+            _standard_normal_block(part, key, stream, first + start)
+        else:
+            whole = np.empty(BLOCK, out.dtype)
+            _standard_normal_block(whole, key, stream, first + start)
+            for i in range(part.size):
+                part[i] = whole[i]
 
 
 class VOGN:
@@ -559,13 +821,13 @@ class VOGN:
         """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
         theta = self._place()
-        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
-        if self._joined:
-            rows = theta, self.m, self.s, eps
-            self._run(_draw_arrays, rows)
+        if eps is None:
+            rows = theta, self.m, self.s
+            self._draw_all(_draw_arrays, rng, rows)
         else:
-            for arrays in zip(theta, self.m, self.s, eps, strict=True):
-                _draw(*arrays)
+            eps = _views("eps", eps, self._arrays)
+            for index, m in enumerate(self.m):
+                _draw(theta[index], m, self.s[index], eps[index])
         self._pending = {"theta": theta}
         return self._lent(theta)
 
@@ -597,7 +859,7 @@ class VOGN:
         """Update in place from g and h at the draw, or all observed; with rng, draw again."""
         self._check_hyperparameters()
         if not self._draws and g is not None and h is not None:
-            self._step_single(g, h)
+            self._step_single(g, h, rng)
         else:
             if g is not None and h is not None:
                 self.observe(g, h)
@@ -605,23 +867,27 @@ class VOGN:
         self.t += 1
         if rng is None:
             return None
-        return self.draw(rng)
+        return self._lent(self._pending["theta"]) if self._pending else self.draw(rng)
 
-    def _step_single(self, g: Arrays, h: Arrays) -> None:
+    def _step_single(self, g: Arrays, h: Arrays, rng: np.random.Generator | None) -> None:
         """Estimate and update in one pass, from one draw."""
         if not self._pending:
             raise RuntimeError("step needs a draw: call draw first")
         g = self._seen("g", g)
         h = self._seen("h", h)
         one_minus_rho = 1 - self.rho
-        numbers = self.rho, self.delta, one_minus_rho
-        if self._joined:
-            rows = self.m, self.s, g, h
-            self._run(_step_arrays, rows, *numbers)
+        if rng is None:
+            numbers = self.rho, self.delta, one_minus_rho
+            if self._joined:
+                rows = self.m, self.s, g, h
+                self._run(_step_arrays, rows, *numbers)
+            else:
+                for arrays in zip(self.m, self.s, g, h, strict=True):
+                    _step(*arrays, *numbers)
+            self._pending = {}
         else:
-            for arrays in zip(self.m, self.s, g, h, strict=True):
-                _step(*arrays, *numbers)
-        self._pending = {}
+            rows = self.m, self.s, g, h, self._pending["theta"]
+            self._draw_all(_step_draw_arrays, rng, rows, self.rho, self.delta, one_minus_rho)
 
     def _step_averaged(self) -> None:
         """Update from several draws, observed one by one."""
@@ -728,6 +994,24 @@ class VOGN:
         for array in _listed(shaped):
             array.flags.writeable = False
         return shaped
+
+    def _draw_all(
+        self,
+        kernel: Callable[..., None],
+        rng: np.random.Generator | None,
+        rows: Sequence[Sequence[Array]],
+        *numbers: float,
+    ) -> None:
+        """Run a kernel that makes noise, from keys that the generator gives."""
+        if not isinstance(rng, np.random.Generator):
+            raise TypeError(
+                "pass rng=np.random.default_rng(seed), or eps= with the noise itself"
+            )
+        threads = get_num_threads()
+        for index, (group, ends, like) in enumerate(self._groups):
+            own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
+            table = _addresses(self._known, (kernel, index), own)
+            kernel(table, ends, like, threads, int(rng.integers(2**63)), *numbers)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -69,13 +69,14 @@ class Timed:
         return Timed(**given)
 
 
-def prepared(what: str, target: str = "numba") -> Timed:
+def prepared(what: str, target: str = "numba", noise: str | None = None) -> Timed:
     """Derive, emit, write the file where Numba's cache finds it again."""
     from blrgen.api import derive
+    from blrgen.emit import emit
     from blrgen.emit.compile import public_name
 
     derivation = derive(what)
-    source = derivation.source(target)
+    source = emit(derivation, target, noise=noise)
     return _described(what, derivation, written(source), public_name(source))
 
 

@@ -12,8 +12,13 @@ from blrgen.errors import UserError, did_you_mean
 
 DIMENSIONS = (100, 1000)
 ROWS = 100_000  # of the regression
-# experiments that are not named after a recipe, and the recipe whose emitted file they use
-EXTRA = {"normals": "vogn", "signs": "bernoulli-exact"}
+# experiments that are not named after a recipe: what is measured → the recipe whose emitted
+# file it uses, and the generator that is asked for there
+EXTRA = {
+    "normals": ("vogn", None),
+    "normals, fast hash": ("vogn", "hash"),
+    "signs": ("bernoulli-exact", None),
+}
 MANY = "adam"  # whose many small arrays and first step are measured
 QUICK = ("adam", "sgd", "momentum", "rmsprop", "ivon", "bayesbinn", "newton", "von")
 
@@ -43,30 +48,28 @@ def files(settings: Settings) -> dict[str, Timed]:
         if name not in known():
             raise UserError(f"nothing to time is called {name!r}", how=did_you_mean(name, known()))
     made = {}
-    for name in dict.fromkeys(EXTRA.get(x, x) for x in [*names, *_extra(settings)]):
-        timed = prepared(name)
+    extra = [x for x in EXTRA if not settings.what or x.split(",")[0] in settings.what]
+    for name in dict.fromkeys([*(x for x in names if x not in EXTRA), *extra]):
+        recipe, noise = EXTRA.get(name, (name, None))
+        timed = prepared(recipe, noise=noise)
         if timed.needed:
             raise UserError(
                 f"{name} cannot be timed: its class has no default for {', '.join(timed.needed)}"
             )
-        if settings.what and timed.elementwise:
+        if settings.what and timed.elementwise and name not in EXTRA:
             timed = replace(timed, plain=prepared(name, "numpy").path)
         made[name] = replace(timed, lean=settings.quick)
     return made
 
 
-def _extra(settings: Settings) -> list[str]:
-    return [] if settings.what else list(EXTRA)
-
-
 def file_of(case: Case) -> str:
-    """The recipe whose emitted file a case needs."""
-    return EXTRA.get(case.what.split(",")[0], case.what)
+    """The name under which a case finds its emitted file."""
+    return case.what
 
 
 def cases(settings: Settings, made: dict[str, Timed]) -> list[Case]:
     """Every case of the run."""
-    asked = [x for x in settings.what or (QUICK if settings.quick else made) if x in made]
+    asked = [x for x in settings.what or (QUICK if settings.quick else made) if x not in EXTRA]
     scalar = [x for x in asked if made[x].elementwise]
     drawn = [x for x in scalar if made[x].noises]
     sizes = settings.sizes or (SIZES[:2] if settings.quick or settings.what else SIZES)

@@ -100,7 +100,7 @@ def _linear(names: Sequence[str], made: dict[str, Timed], settings: Settings) ->
             Case(experiment, name, size, dtype, threads)
             for threads in settings.threads
             for size in sizes
-            for dtype in settings.dtypes or ("float64",)
+            for dtype in settings.dtypes or (("float32",) if regression else ()) + ("float64",)
         ]
     return found
 

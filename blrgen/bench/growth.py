@@ -169,6 +169,8 @@ def _draw(ax: Any, plot: dict[str, Any]) -> None:
         )  # fmt: skip
     ax.set_xscale("log")
     ax.set_yscale("log")
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter("")
     ax.set_xlabel(plot["x"], fontsize=9)
     ax.set_ylabel(plot["y"], fontsize=9)
     ax.set_title(plot["title"], fontsize=10)

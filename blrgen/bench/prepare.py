@@ -76,7 +76,7 @@ def prepared(what: str, target: str = "numba", noise: str | None = None) -> Time
     from blrgen.emit.compile import public_name
 
     derivation = derive(what)
-    source = emit(derivation, target, **({} if noise is None else {"noise": noise}))
+    source = emit(derivation, target, noise=noise)
     return _described(what, derivation, written(source), public_name(source))
 
 

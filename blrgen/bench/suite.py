@@ -111,7 +111,11 @@ def _others(settings: Settings) -> list[Case]:
     size = settings.sizes[-1] if settings.sizes and asked else 1_000_000
     found = []
     for threads in settings.threads:
-        found += [Case(x, x, size, "float32", threads) for x in EXTRA if not asked or x in asked]
+        found += [
+            Case(x.split(",")[0], x, size, "float32", threads)
+            for x in EXTRA
+            if not asked or x.split(",")[0] in asked
+        ]
         if not asked:
             found += [Case(x, MANY, TENSORS * TENSOR, "float32", threads) for x in ("flat", "list")]
     if not asked:

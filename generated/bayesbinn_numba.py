@@ -455,7 +455,7 @@ def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> li
     return [array.copy() for array in saved]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 def _tanh(x: Array) -> Array:
     """Return tanh x = (e²ˣ − 1)/(e²ˣ + 1)."""
     real = type(x)
@@ -469,7 +469,7 @@ def _tanh(x: Array) -> Array:
     return _where(np.abs(x) < real(1e-17), x, top / (top + real(2)))
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 def _cosh(x: Array) -> Array:
     """Return cosh x = up cosh r + down sinh r with up, down = ½(2ᵏ ± 2⁻ᵏ)."""
     real = type(x)
@@ -511,13 +511,13 @@ def _cosh(x: Array) -> Array:
     return real(2) * (up + (up * c + down * s))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", forceinline=True)
 def _where(condition: bool, yes: float, no: float) -> float:
     """Return one of two numbers."""
     return yes if condition else no
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 def _octaves(x: Array) -> tuple[Array, Array]:
     """Return k and r with x = k log 2 + r and |r| at most half of log 2."""
     real = type(x)
@@ -530,7 +530,7 @@ def _octaves(x: Array) -> tuple[Array, Array]:
     return whole(_integer_of(shifted) - _integer_of(shift)), r
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 def _power_of_two(k: Array) -> Array:
     """Return 2ᵏ by its bits, for the exponents of normal numbers; 0 for the one below them."""
     whole = type(k)
@@ -539,7 +539,7 @@ def _power_of_two(k: Array) -> Array:
     return _float_of(whole(one + whole(k * whole(two - one))))
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 def _rise(r: Array) -> Array:
     """Return eʳ − 1 = r + r² q(r) where |r| is at most half of log 2."""
     real = type(r)

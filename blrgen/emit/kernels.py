@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from blrgen.emit.loops import looped
 from blrgen.emit.plan import array_names, phase_of, scalar_names
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, literal
 from blrgen.emit.shorten import shortened
@@ -181,5 +182,5 @@ def _typed_constants(
 
     for value in always:
         named(value)
-    lines = [(name, n.transform(expr, change)) for name, expr in k.lines]
+    lines = [(name, n.transform(looped(expr), change)) for name, expr in k.lines]
     return list(names.items()), lines

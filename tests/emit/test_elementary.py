@@ -47,6 +47,8 @@ def wanted(name: str, x: Any) -> Any:
     """NumPy's value, of more digits where it has them."""
     with np.errstate(all="ignore"):
         wide = x.astype(np.float64 if x.dtype == np.float32 else np.longdouble)
+        if name == "_sigmoid":
+            return 1 / (1 + np.exp(-wide))
         return getattr(np, name[1:].replace("atanh", "arctanh"))(wide)
 
 
@@ -96,6 +98,19 @@ def test_loops_do_many_at_once_in_one_dtype(loops: Any, dtype: Any, other: str) 
     assert not re.findall(rf"= f(?:add|sub|mul|div)[^\n]* {other} ", body)
     library = r"@(?:llvm\.)?(?:exp|expm1|log|log1p|tanh|sinh|cosh|atanh)f?\b"
     assert not re.findall(library, body)
+
+
+def test_helpers_become_part_of_the_loop() -> None:
+    """A long one too, with loops of its own: nothing is called, many are done at once."""
+    name = "_trigamma_rest_fall"
+    text = "\n\n".join(needed(f"{name}(", "numba")).replace("cache=True, ", "")
+    made: dict[str, Any] = {}
+    exec(HEAD + text + LOOP + f"        out[i] = {name}(x[i], x[i])\n", made)
+    x = np.linspace(0.5, 3, 40, dtype=np.float32)
+    made["loop"](np.empty_like(x), x)
+    (body,) = made["loop"].inspect_llvm().values()
+    assert re.search(r"fdiv [a-z ]*<\d+ x float>", body)
+    assert not re.search(rf"call [^\n]*{name[1:]}", body)
 
 
 def test_a_changed_cast_is_noticed() -> None:

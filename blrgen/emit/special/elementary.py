@@ -194,6 +194,21 @@ def log1p() -> Helper:
     )  # fmt: skip
 
 
+def sigmoid() -> Helper:
+    """1/(1 + e⁻ˣ)."""
+
+    def meaning(x: Expr) -> Expr:
+        import sympy as sp
+
+        return 1 / (1 + sp.exp(-x))
+
+    return Helper(
+        "_sigmoid", "sigmoid", meaning, says="1/(1 + exp(-x))",
+        ranges=((-12, 2.84),), signed=(0,), near=((-87.0,), (-708.0,), (17.0,), (-0.35,)),
+        reference=lambda x: 1 / (1 + mpmath.exp(-x)), allowed=2.0, contract=True,
+    )  # fmt: skip
+
+
 def atanh() -> Helper:
     """artanh x."""
     near = (0.999, -0.999, 1e-7, 0.17, -0.3)
@@ -224,6 +239,7 @@ FUNCTIONS: dict[str, Callable[[], Helper]] = {
     "_sinh": sinh,
     "_cosh": cosh,
     "_atanh": atanh,
+    "_sigmoid": sigmoid,
 }
 
 BUILDERS: dict[str, Callable[[], Helper]] = {

@@ -12,8 +12,10 @@ from blrgen.emit.text import WIDTH
 
 Expr = Any
 QUIET = '@np.errstate(all="ignore")'
-JITTED = '@njit(cache=True, error_model="numpy")'
-CONTRACTED = '@njit(cache=True, error_model="numpy", fastmath={"contract"})'
+# a call that stays one keeps a loop from doing many elements at once
+JITTED = '@njit(cache=True, error_model="numpy", forceinline=True)'
+# in loops only, which are cached with it in them
+CONTRACTED = '@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)'
 
 
 @dataclass(frozen=True)

@@ -220,6 +220,12 @@ def signs_texts() -> list[str]:
     return [fill(f"noise/{name}.py.jinja") for name in ("settle", "signs_block", "signs")]
 
 
-def threads_text(name: str, more: Iterable[str] = ()) -> str:
+def threads_text(name: str) -> str:
     """NAME_threads: a function that fills a stretch, called by all threads at once."""
-    return fill("noise/threads.py.jinja", name=name, more="".join(f"{x}, " for x in more))
+    signs = name == "_signs"
+    return fill(
+        "noise/threads.py.jinja",
+        name=name,
+        more="p: Array, low: float, high: float, " if signs else "",
+        given="p[begin:end], low, high, " if signs else "",
+    )

@@ -67,7 +67,8 @@ def test_what_does_not_fit_is_not_run(folder: Path) -> None:
 def test_a_proof_takes_the_helper_for_what_it_stands_for() -> None:
     lines = "from numba import carray, get_num_threads, njit, prange, types\n"
     lines += "from numba.extending import intrinsic\n"
-    for imports in (lines, "from numba import njit\n"):
+    more = lines.replace("intrinsic", "intrinsic, overload")
+    for imports in (lines, more, "from numba import njit\n"):
         source = f"import math\n\n\n{helper(imports)}\n\n\nx = 1\n"
         plain = plainly(source)
         assert "_Later" not in plain and imports in plain

@@ -1,0 +1,427 @@
+"""Random numbers made in compiled code: what they are, and whether they look like it.
+
+The battery returns the names of the checks that fail, so that generators that were broken on
+purpose can be shown to be caught.  Bounds are five standard errors; seeds are fixed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+from scipy.stats import chi2
+
+from blrgen.emit import GENERATORS, noise
+from blrgen.emit.compile import load
+from blrgen.errors import UserError
+from blrgen.program.draws import Law
+
+Fill = Callable[[Any, int, int, int], None]
+HEAD = """from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numba import get_num_threads, njit, prange, types
+from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
+
+BLOCK = 1024
+FASTMATH = {"contract", "nsz", "arcp", "afn"}
+Array: TypeAlias = NDArray[Any]
+"""
+STRETCH = """@njit(cache=True)
+def _stretch(size: int, threads: int) -> int:
+    return (size // threads // BLOCK + 1) * BLOCK"""
+LAWS = {
+    "_standard_normal": Law("normal"),
+    "_logistic": Law("logistic", Fraction(1), Fraction(1, 2)),
+    "_uniform": Law("uniform", Fraction(-1), Fraction(3)),
+}
+KEY = 0x0123456789ABCDEF
+BOUND = 5.0  # standard errors
+TYPES = ("float32", "float64")
+
+
+def module(texts: list[str]) -> ModuleType:
+    return load(HEAD + "\n\n" + "\n\n\n".join(texts) + "\n")
+
+
+@pytest.fixture(scope="module", params=GENERATORS)
+def made(request: Any) -> ModuleType:
+    texts = noise.noise_texts(LAWS, request.param, signs=True)
+    return module([*texts, noise.threads_text("_standard_normal"), STRETCH])
+
+
+@pytest.fixture(scope="module")
+def threefry() -> ModuleType:
+    return module(noise.noise_texts(LAWS, "threefry", signs=True))
+
+
+def drawn(fill: Fill, size: int, dtype: str = "float32", key: int = KEY, stream: int = 0) -> Any:
+    out = np.empty(size, dtype)
+    fill(out, np.uint64(key), stream, 0)
+    return out.astype(np.float64)
+
+
+# --- what the words are
+
+
+@pytest.mark.parametrize(
+    ("key", "counter", "words"),
+    [
+        ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+        ((0xFFFFFFFF,) * 2, (0xFFFFFFFF,) * 2, (0x1CB996FC, 0xBB002BE7)),
+        ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
+    ],
+)
+def test_threefry_gives_the_published_answers(
+    threefry: ModuleType, key: Any, counter: Any, words: Any
+) -> None:
+    out, place = np.empty(512, np.uint32), counter[0] % 256
+    whole = np.uint64(key[0] | key[1] << 32)
+    threefry._random_words(out, whole, counter[1], counter[0] - place)
+    assert (out[place], out[place + 256]) == words
+
+
+def reference_words(key: int, stream: int, counters: Any) -> tuple[Any, Any]:
+    """Threefry2x32-20 as its authors describe it, on arrays of counters."""
+    mask = np.uint64(0xFFFFFFFF)
+    k = [np.uint64(key & 0xFFFFFFFF), np.uint64(key >> 32)]
+    k.append(k[0] ^ k[1] ^ np.uint64(0x1BD11BDA))
+    counters = counters.astype(np.uint64)
+    x = (counters & mask) + k[0] & mask
+    y = np.uint64(stream) + ((counters >> np.uint64(32)) << np.uint64(24)) + k[1] & mask
+    for r in range(20):
+        left = np.uint64(((13, 15, 26, 6), (17, 29, 16, 24))[r // 4 % 2][r % 4])
+        x = x + y & mask
+        y = (y << left | y >> np.uint64(32) - left) & mask ^ x
+        if r % 4 == 3:
+            s = r // 4 + 1
+            x, y = x + k[s % 3] & mask, y + k[(s + 1) % 3] + np.uint64(s) & mask
+    return x, y
+
+
+@pytest.mark.parametrize("first", [0, 2**32 - 512, 2**32, 5 * 2**32 + 256])
+def test_threefry_counts_beyond_32_bits(threefry: ModuleType, first: int) -> None:
+    out = np.empty(1024, np.uint32)
+    threefry._random_words(out, np.uint64(KEY), 7, first)
+    x, y = reference_words(KEY, 7, np.arange(first, first + 512))
+    wanted = np.stack([x.reshape(2, 256), y.reshape(2, 256)], axis=1).reshape(-1)
+    assert np.array_equal(out, wanted)
+
+
+@pytest.mark.parametrize(("dtype", "bits", "allowed"), [("float32", 32, 4), ("float64", 64, 6)])
+def test_normals_are_box_and_mullers(
+    made: ModuleType, dtype: str, bits: int, allowed: float
+) -> None:
+    size = 64 * 1024
+    out, words = np.empty(size, dtype), np.empty(size, f"uint{bits}")
+    made._standard_normal(out, np.uint64(KEY), 3, 0)
+    made._random_words(words.view(np.uint32), np.uint64(KEY), 3, 0)
+    radius, angle = words.reshape(-1, 2, 512).swapaxes(0, 1)
+    exact = np.longdouble
+    u = ((radius | radius.dtype.type(1)) / exact(2) ** bits).astype(exact)
+    turn = (angle << angle.dtype.type(2)).view(f"int{bits}").astype(exact) + 2
+    turn *= exact(np.pi) / 4 / exact(2) ** (bits - 1)
+    quarter = angle >> angle.dtype.type(bits - 2)
+    c, s = np.cos(turn) * np.where(quarter & 2, -1, 1), np.sin(turn)
+    r = np.sqrt(-2 * np.log(u))
+    pair = np.where(quarter & 1, s, c) * r, np.where(quarter & 1, c, s) * r
+    got = out.reshape(-1, 2, 512).swapaxes(0, 1)
+    for actual, wanted in zip(got, pair, strict=True):
+        error = np.abs(actual - wanted) / np.abs(wanted)
+        assert error.max() < allowed * np.finfo(dtype).eps
+
+
+def test_the_radius_keeps_its_digits_where_it_is_small_and_where_it_is_large(
+    threefry: ModuleType,
+) -> None:
+    words = np.array([0, 1, 2, 3, 2**31, 2**32 - 1, 2**32 - 3, 2**32 - 2**9, 2**32 - 2**20])
+    for w in words.astype(np.uint32):
+        got = threefry._minus_two_log_single(np.uint32(w))
+        odd = int(w) | 1
+        wanted = -2 * np.log1p(np.longdouble(odd - 2**32) / 2**32)
+        assert abs(got / wanted - 1) < 3 * np.finfo(np.float32).eps, hex(w)
+
+
+# --- whose numbers they are
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", LAWS)
+def test_a_number_does_not_depend_on_the_partition(made: ModuleType, name: str, dtype: str) -> None:
+    fill, size, key = getattr(made, name), 5000, np.uint64(KEY)
+    whole = np.empty(size, dtype)
+    fill(whole, key, 1, 0)
+    for low, high in ((0, 1), (0, 513), (1024, 1024), (1024, 3000), (3072, 5000), (4096, 4097)):
+        part = np.empty(high - low, dtype)
+        fill(part, key, 1, low)
+        assert np.array_equal(part, whole[low:high]), (low, high)
+    unaligned = np.empty(size + 1, dtype)[1:]
+    fill(unaligned, key, 1, 0)
+    assert np.array_equal(unaligned, whole)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_a_number_does_not_depend_on_the_threads(made: ModuleType, dtype: str) -> None:
+    one, key = np.empty(70001, dtype), np.uint64(KEY)
+    made._standard_normal(one, key, 2, 0)
+    for threads in (1, 2, 3, 7):
+        several = np.empty(70001, dtype)
+        made._standard_normal_threads(several, key, 2, threads)
+        assert np.array_equal(one, several)
+
+
+def test_numbers_beyond_2_to_the_32_are_others(made: ModuleType) -> None:
+    out = np.empty((4, 2048), np.float32)
+    for row, first in zip(out, (0, 2**32, 2**33, 2**33 + 2**32), strict=True):
+        made._standard_normal(row, np.uint64(KEY), 0, first)
+    assert len(np.unique(out)) > 0.999 * out.size
+
+
+# --- whether they look random
+
+
+def battery(fill: Fill, dtype: str, size: int = 2**18) -> list[str]:
+    """The checks that fail for a source of standard normal numbers."""
+    x = drawn(fill, size, dtype)
+    found = [f"moment {k}" for k in range(1, 7) if abs(moment(x, k)) > BOUND]
+    if ks(ndtr(x)) > 2.3:
+        found.append("distribution")
+    found += [] if even(ndtr(x), 256) else ["bins"]
+    found += pairs(x)
+    for name, y in others(fill, size, dtype):
+        found += [f"{name}: {what}" for what in together(x, y)]
+    return found
+
+
+def moment(x: Any, k: int) -> float:
+    """E[xᵏ] in standard errors: E[x²ᵏ] = (2k − 1)!!."""
+    even_moment = [float(np.prod(np.arange(2 * j - 1, 0, -2))) for j in range(7)]
+    mean = even_moment[k // 2] if k % 2 == 0 else 0.0
+    return float((np.mean(x**k) - mean) / np.sqrt((even_moment[k] - mean**2) / x.size))
+
+
+def ks(u: Any) -> float:
+    """Kolmogorov's √n sup |F̂ − F| for numbers that should be uniform; above 2.3 once in 20000."""
+    u, n = np.sort(u), u.size
+    steps = np.arange(n + 1) / n
+    return float(np.sqrt(n) * max(np.max(steps[1:] - u), np.max(u - steps[:-1])))
+
+
+def even(u: Any, bins: int) -> bool:
+    """Whether numbers fill equal bins evenly, and not too evenly either."""
+    counts = np.bincount(np.minimum((u * bins).astype(np.int64), bins - 1), minlength=bins)
+    statistic = np.sum((counts - u.size / bins) ** 2) / (u.size / bins)
+    return bool(1e-7 < chi2.cdf(statistic, bins - 1) < 1 - 1e-7)
+
+
+def pairs(x: Any) -> list[str]:
+    """The two numbers of one radius and angle; neighbours near and far."""
+    a, b = x.reshape(-1, 2, 512).swapaxes(0, 1).reshape(2, -1)
+    found = [] if ks(np.exp(-(a**2 + b**2) / 2)) < 2.3 else ["radius"]
+    found += [] if even(np.arctan2(b, a) / (2 * np.pi) % 1, 256) else ["angle"]
+    found += [f"pair: {what}" for what in together(a, b)]
+    for lag in (1, 2, 3, 8, 16, 64, 512, 1024):
+        found += [f"lag {lag}: {what}" for what in together(x[:-lag], x[lag:])]
+    return found
+
+
+def others(fill: Fill, size: int, dtype: str) -> Iterator[tuple[str, Any]]:
+    """Streams and keys that a careless generator makes alike."""
+    for stream in (1, 2, 255, 2**16):
+        yield f"stream {stream}", drawn(fill, size, dtype, KEY, stream)
+    for name, key in (("next", KEY + 1), ("far", KEY ^ 1 << 40), ("zero", 0)):
+        yield f"{name} key", drawn(fill, size, dtype, key)
+
+
+def together(x: Any, y: Any) -> list[str]:
+    """Products of functions with mean 0 and variance 1, in standard errors; counts of cells."""
+    functions = {
+        "x": lambda z: z,
+        "x²": lambda z: (z * z - 1) / np.sqrt(2),
+        "sign": np.sign,
+        "low bits": lambda z: np.where((np.abs(z) * 2**14).astype(np.int64) & 1, 1.0, -1.0),
+    }
+    found = []
+    for (a, f), (b, g) in itertools.product(functions.items(), repeat=2):
+        if abs(np.mean(f(x) * g(y))) * np.sqrt(x.size) > BOUND:
+            found.append(f"{a}, {b}")
+    cells = (ndtr(x[::4]) * 16).astype(np.int64) * 16 + (ndtr(y[::4]) * 16).astype(np.int64)
+    return found + ([] if even((cells + 0.5) / 256, 256) else ["cells"])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_the_battery_finds_nothing(made: ModuleType, dtype: str) -> None:
+    assert battery(made._standard_normal, dtype) == []
+
+
+def broken(texts: list[str], old: str, new: str) -> ModuleType:
+    whole = "\n\n\n".join(texts)
+    assert old in whole
+    return module([whole.replace(old, new)])
+
+
+NORMAL = {"_standard_normal": Law("normal")}
+PAIR, HASHED = "r = np.sqrt(_minus_two_log_single(words[j]))", "n = word(low + word(j))"
+FAULTS = {
+    "angle of the radius's word": (
+        "threefry", "_turn_single(words[j + half])", "_turn_single(words[j])", "pair"),
+    "stream left out": ("threefry", "word(stream + ((", "word(0 * stream + ((", "stream"),
+    "radius of too few words": ("threefry", "odd = word(w | word(1))",
+                                "odd = word((w & word(0xF8000000)) | word(1))", "radius"),
+    "key not mixed in": ("hash", "_scrambled(np.uint64(key))", "_scrambled(np.uint64(0))", "key"),
+    "counter not hashed": ("hash", "p, q = _permuted(n, a, b), _permuted(n, c, d)",
+                           "p, q = word(n * a), word(n + b)", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_battery_finds_what_is_broken(fault: str) -> None:
+    generator, old, new, sign = FAULTS[fault]
+    made = broken(noise.noise_texts(NORMAL, generator, "float32"), old, new)
+    found = battery(made._standard_normal, "float32", 2**17)
+    assert any(sign in x for x in found), found
+
+
+def test_the_battery_finds_missing_rounds() -> None:
+    whole = "\n\n\n".join(noise.noise_texts(NORMAL, "threefry", "float32"))
+    full, few = ("\n\n\n".join(noise.words("threefry", x)) for x in (20, 1))
+    assert full in whole
+    made = module([whole.replace(full, few)])
+    assert battery(made._standard_normal, "float32", 2**17)
+
+
+def test_words_repeat_as_often_as_random_ones_do(made: ModuleType) -> None:
+    out = np.empty(2**19, np.uint32)
+    made._random_words(out, np.uint64(KEY), 0, 0)
+    half = out.reshape(-1, 2, 256)
+    for words in (half[:, 0], half[:, 1], half):
+        repeats, n = words.size - len(np.unique(words)), float(words.size)
+        expected = n**2 / 2**33
+        assert abs(repeats - expected) < BOUND * np.sqrt(expected)
+
+
+def test_every_bit_of_a_word_depends_on_every_bit_around_it(made: ModuleType) -> None:
+    """Flipping one bit of key, stream or counter flips each bit of the words half the time."""
+    trials, flips = 24, []
+    rng = np.random.default_rng(3)
+    for _ in range(trials):
+        key, stream = int(rng.integers(2**63)), int(rng.integers(2**22))
+        first = int(rng.integers(2**31)) * 256
+        changed = [(key ^ 1 << b, stream, first) for b in range(64)]
+        changed += [(key, stream ^ 1 << b, first) for b in range(22)]
+        changed += [(key, stream, first ^ 1 << b) for b in range(8, 38)]
+        outs = np.empty((1 + len(changed), 512), np.uint32)
+        for out, (k, s, f) in zip(outs, [(key, stream, first), *changed], strict=True):
+            made._random_words(out, np.uint64(k), s, f)
+        flips.append(
+            np.unpackbits((outs[1:] ^ outs[0]).view(np.uint8).reshape(-1, 512, 4), axis=-1)
+        )
+    share = np.mean(np.stack(flips), axis=(0, 2))  # over trials and words, by flip and bit
+    assert np.max(np.abs(share - 0.5)) < 6 * 0.5 / np.sqrt(trials * 512)
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_tails(generator: str) -> None:
+    made = module(noise.noise_texts(NORMAL, generator, "float32"))
+    chances = np.array([1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7])
+    ends, out, repeats = -ndtri(chances / 2), np.empty(2**22, np.float32), 40
+    above, below = np.zeros(6), np.zeros(6)
+    for stream in range(repeats):
+        made._standard_normal(out, np.uint64(KEY), stream, 0)
+        far = out[np.abs(out) > ends[0]]
+        above += [np.count_nonzero(far > end) for end in ends]
+        below += [np.count_nonzero(far < -end) for end in ends]
+    expected = chances / 2 * out.size * repeats
+    for counts in (above, below, (above + below) / np.sqrt(2) - expected * (np.sqrt(2) - 1)):
+        assert np.all(np.abs(counts - expected) < BOUND * np.sqrt(expected) + 1), counts
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_other_laws(made: ModuleType, dtype: str) -> None:
+    logistic = drawn(made._logistic, 2**19, dtype)
+    uniform = drawn(made._uniform, 2**19, dtype)
+    u = 1 / (1 + np.exp(-2 * (logistic - 1)))
+    for found in (u, (uniform + 1) / 3):
+        assert ks(found) < 2.3 and even(found, 256)
+        assert abs(np.mean((found[:-1] - 0.5) * (found[1:] - 0.5)) * 12) < BOUND / 2**9.5
+    assert uniform.min() > -1 and uniform.max() < 2
+
+
+def test_uniform_numbers_never_meet_their_ends() -> None:
+    law = {"_uniform": Law("uniform", Fraction(0), Fraction(1))}
+    texts = noise.noise_texts(law, "hash")
+    made = broken(texts, "word(words[j] | word(1))", "word(~word(0) * word(j & 1) | word(1))")
+    for dtype in TYPES:
+        found = drawn(made._uniform, 1024, dtype)
+        assert 0 < found[0] < 1e-9 and 1 - 1e-7 < found[1] < 1
+
+
+# --- one of two values
+
+
+def chosen(made: ModuleType, p: Any, stream: int = 0) -> Any:
+    out = np.empty_like(p)
+    made._signs(out, p, -1.0, 2.0, np.uint64(KEY), stream, 0)
+    assert set(np.unique(out)) <= {-1.0, 2.0}
+    return out == 2
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("p", [0.0, 1e-6, 0.3, 0.5, 0.7, 1 - 1e-6, 1.0])
+def test_how_often_a_value_is_chosen(made: ModuleType, p: float, dtype: str) -> None:
+    given = np.full(2**22 + 77, p, dtype)
+    p, n = float(given[0]), given.size
+    count = np.count_nonzero(chosen(made, given))
+    if p in (0.0, 1.0):
+        assert count == n * p
+    assert abs(count - n * p) <= BOUND * np.sqrt(n * p * (1 - p)) + 1
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_choices_of_different_probabilities_are_independent(made: ModuleType, dtype: str) -> None:
+    p = np.random.default_rng(1).random(2**20).astype(dtype)
+    z = (chosen(made, p) - p) / np.sqrt(p * (1 - p))
+    edges = np.clip((p * 64).astype(int), 0, 63)
+    sums, counts = np.bincount(edges, z, 64), np.bincount(edges, minlength=64)
+    assert np.sum(sums**2 / counts) < chi2.isf(1e-6, 64)
+    for lag in (1, 2, 256, 512, 1024):
+        assert abs(np.mean(z[:-lag] * z[lag:])) * np.sqrt(z.size) < BOUND, lag
+    assert abs(np.mean(z * (chosen(made, p, 1) - p) / np.sqrt(p * (1 - p)))) < BOUND / 2**10
+
+
+def test_choices_beyond_the_first_sixteen_bits(made: ModuleType) -> None:
+    size = 2**16
+    words = np.empty(size // 2, np.uint32)
+    made._random_words(words, np.uint64(KEY), 0, 0)
+    words = words.reshape(-1, 512)
+    bits = np.concatenate([words >> 16, words & 65535], axis=1).reshape(-1).astype(np.float64)
+    assert not chosen(made, bits / 65536).any()  # equal so far, and nothing more: not below
+    assert chosen(made, (bits + 1) / 65536).all()
+    halves = chosen(made, (bits + 0.5) / 65536)
+    quarters = chosen(made, (bits + 0.25) / 65536)
+    assert abs(halves.mean() - 0.5) < BOUND * 0.5 / 2**8
+    assert abs(quarters.mean() - 0.25) < BOUND * 0.44 / 2**8
+    assert np.all(halves | ~quarters)  # the same bits
+    assert abs(np.mean(halves[:-1] == halves[1:]) - 0.5) < BOUND * 0.5 / 2**8
+
+
+def test_choices_do_not_depend_on_the_partition(made: ModuleType) -> None:
+    p = np.random.default_rng(2).random(5000)
+    whole = chosen(made, p)
+    part = np.empty(5000 - 2048)
+    made._signs(part, p[2048:], -1.0, 2.0, np.uint64(KEY), 0, 2048)
+    assert np.array_equal(part == 2, whole[2048:])
+
+
+def test_an_unknown_generator_is_refused() -> None:
+    with pytest.raises(UserError, match="hsh"):
+        noise.noise_texts(NORMAL, "hsh")

@@ -10,7 +10,7 @@
 | `kernels` | an elementwise phase as a loop or as array statements |
 | `writer` | what all classes share |
 | `elementwise`, `posterior` | the class around elementwise kernels |
-| `linear` | the class around linear algebra |
+| `linear`, `formed` | the class around linear algebra; a matrix that is made entry by entry |
 | `noise`, `polynomials` | random numbers made in compiled code |
 | `assemble` | the whole file |
 | `templates` | the texts of `templates/`, strictly filled |
@@ -23,7 +23,10 @@ and `_shaped_as` (functions, which return what they were given, `_views` as flat
 a list and `_vector` as one vector); scalars go through `ARRAY.dtype.type(...)`; the rest
 is arithmetic, `np.<function>`, `math.<function>` on scalars, and in linear algebra `@`,
 `_cholesky(name, S)` = L with L Lᵀ = S, `_solve(L, b)` = (L Lᵀ)⁻¹ b, `_solve_lower(L, b)` =
-L⁻¹ b, `_solve_upper(L, b)` = L⁻ᵀ b and `_symmetrize(A)` = (A + Aᵀ)/2.
+L⁻¹ b, `_solve_upper(L, b)` = L⁻ᵀ b and `_symmetrize(A)` = (A + Aᵀ)/2; where loops are compiled
+also `_solved(name, A, b)` = A⁻¹ b, which overwrites the upper triangle of A, all it reads,
+`_write_S(out, work, …)`, which writes `_S_next(…)` of every entry to `out` and the upper
+triangle to `work`, and `_products(X, A, …)` = Xᵀ A, ….
 """
 
 from __future__ import annotations

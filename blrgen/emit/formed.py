@@ -123,8 +123,10 @@ def function(writer: LinearWriter, name: str, summary: str, program: Program) ->
     numbers = [f"{WORK}.dtype.type({literal(c.value)[0]})" for _, c in made.constants]
     given = [made.name, WORK, *made.leaves, *made.scalars, *numbers]
     middle = call(f"    {names(made, suffix_of(name))[1]}(", given)
+    many = len(made.products)
     rows = [
-        *_lines(phase.body[:at], printer, arrays, taken),
+        *_product_lines(phase.body[:many]),
+        *_lines(phase.body[many:at], printer, arrays, taken),
         middle,
         *_lines([s for s in phase.body[at + 1 :] if s.name != made.factor], printer, arrays, taken),
         f"    return {', '.join(results)}",
@@ -139,6 +141,16 @@ def function(writer: LinearWriter, name: str, summary: str, program: Program) ->
         summary=summary,
         body="\n".join(rows),
     )
+
+
+def _product_lines(part: Sequence[Statement]) -> list[str]:
+    """All products with one X in one reading of it."""
+    if not part:
+        return []
+    factors = [s.expr for s in part if isinstance(s.expr, n.MatMul)]
+    read = [", ".join(n.names(x.left)) for x in factors[:1]]
+    read += [", ".join(n.names(x.right)) for x in factors]
+    return [call(f"    {', '.join(s.name for s in part)} = _products(", read)]
 
 
 def _lines(

@@ -447,6 +447,7 @@ _HELPERS = (
     (("_between(",), "between"),
     (("_finite(",), "finite"),
     (("_symmetrize(",), "symmetrize"),
+    (("_products(",), "products"),
     (("_solved(",), "solved"),
     (("_solve(", "_solve_lower(", "_solve_upper("), "solve"),
     (("_cholesky(",), "cholesky"),
@@ -460,4 +461,11 @@ _HELPERS = (
     (("_listed(",), "listed"),
     (("_restored(",), "restored"),
 )
-_COMPILED = ("solved", "solve", "cholesky", "lapack", "symmetric")  # have a form of their own
+_COMPILED = (
+    "products",
+    "solved",
+    "solve",
+    "cholesky",
+    "lapack",
+    "symmetric",
+)  # have a form of their own

@@ -29,6 +29,7 @@ class Formed:
     scalars: tuple[str, ...]
     constants: tuple[tuple[str, n.Const], ...]  # numbers, by the names they have in `entry`
     program: Program  # the same, with the parts of the sum named
+    products: tuple[str, ...] = ()  # the first statements, Xᵀ A with one X of data
 
     @property
     def has_identity(self) -> bool:
@@ -87,6 +88,7 @@ class _Former:
         types = scope | {s.name: s.type for s in named}
         body = (*self.phase.body[: self.at], *named, replace(self.matrix, expr=self.whole))
         body += self.phase.body[self.at + 1 :]
+        products, body = self.products(body)
         leaves = tuple(x for x in read if types[x] != SCALAR)
         state = next(a for a, b in self.phase.writes if b == self.matrix.name)
         if state not in leaves and self.program[state].type != self.matrix.type:
@@ -95,7 +97,7 @@ class _Former:
             self.matrix.name, state, self.factor, entry, leaves,
             tuple(x for x in read if types[x] == SCALAR),
             tuple((name, c) for c, name in self.constants.items()),
-            self.program.with_phases(lambda p: replace(p, body=body)),
+            self.program.with_phases(lambda p: replace(p, body=body)), products,
         )  # fmt: skip
 
     @property
@@ -106,6 +108,33 @@ class _Former:
             return n.Sym(self.parts[node]) if node in self.parts else node.rebuilt(change)
 
         return change(self.matrix.expr)
+
+    def products(
+        self, body: tuple[Statement, ...]
+    ) -> tuple[tuple[str, ...], tuple[Statement, ...]]:
+        """Products Xᵀ A with the same X, where there are several, as the first statements."""
+        data = {v.name for v in self.program.of("data")}
+        turned = [
+            x for s in body for x in n.walk(s.expr)
+            if isinstance(x, n.MatMul) and isinstance(x.left, n.Transpose)
+            and isinstance(x.left.arg, n.Sym) and isinstance(x.right, n.Sym)
+            and {x.left.arg.name, x.right.name} <= data
+        ]  # fmt: skip
+        found = [x for x in dict.fromkeys(turned) if x.left == turned[0].left]
+        if len(found) < 2:
+            return (), body
+        known = {s.expr: s.name for s in body if s.expr in found}
+        names: dict[n.Node, str] = {x: known.get(x) or self.own("product") for x in found}
+
+        def change(node: n.Node) -> n.Node:
+            return n.Sym(names[node]) if node in names else node.rebuilt(change)
+
+        first = tuple(Statement(names[x], x, infer(x, self.scope)) for x in found)
+        rest = (s for s in body if s.expr not in names)
+        return tuple(names.values()), (
+            *first,
+            *(replace(s, expr=change(s.expr)) for s in rest),
+        )
 
     def entry(self, node: n.Node) -> n.Node:
         """One entry: matrices become numbers, the identity a number that is 1 or 0."""

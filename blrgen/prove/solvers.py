@@ -29,6 +29,7 @@ from blrgen.prove.symbolic.run import Program
 SIZES = (1, 2, 3, 4, 5, 6, 9, 10, 13)  # with and without rests of the loops by two and four
 BOUND = "(20/2^127) at each size d = 1…6"
 WIDE = f"(60/2^127) at each size d = {', '.join(map(str, SIZES))}"
+ROWS = "(2/2^127) at n = 1…12 rows, five at a time"
 
 
 class Positive(Mod):
@@ -59,6 +60,7 @@ def meanings(program: Program) -> dict[str, Callable[..., Any]]:
     """What stands for the helpers around a matrix that is made entry by entry."""
     found: dict[str, Callable[..., Any]] = {
         "_solved": lambda name, matrix, b: linalg.solve(matrix, b),
+        "_products": lambda X, *others: [X.T @ A for A in others],
     }
     for loop, entry in loops(program).items():
         found[loop] = _whole(program.names[entry])
@@ -106,6 +108,7 @@ def solver_proofs(source: str) -> list[tuple[str, Proof]]:
     claims = (
         ("_solve", "_solve(L, b) = (L Lᵀ)⁻¹ b", "for random triangular matrices", BOUND, _solves),
         ("_solved", "_solved(A, b) = A⁻¹ b", "for random A = L Lᵀ", WIDE, _solved),
+        ("_products", "_products(X, A, …) = Xᵀ A, …", "for random matrices", ROWS, _multiplied),
     )
     out = []
     for name, claim, how, bound, wrong in claims:
@@ -156,6 +159,20 @@ def _solved(source: str) -> str:
             x = program.call(call, "A", work, b.copy())
             if not _zero(matrix @ x - b):
                 return f"it differs at d = {d}{'' if routine is None else ', with LAPACK'}"
+    return ""
+
+
+def _multiplied(source: str) -> str:
+    """What is wrong with `_products`."""
+    random = Random(11)
+    program = Program(source, {})
+    program.names["STRETCH"] = 15
+    call: Any = program.function("_products")
+    for n in range(1, 13):
+        X, y = _random((n, 3), random, Mod), _random((n,), random, Mod)
+        found = program.call(call, X, X, y)
+        if not (_zero(found[0] - X.T @ X) and _zero(found[1] - X.T @ y)):
+            return f"it differs for {n} rows"
     return ""
 
 

@@ -211,9 +211,9 @@ def _write_S(out: Array, work: Array, product: Array, delta: float) -> None:
 
 def _step(X: Array, y: Array, delta: float, S_next: Array, work: Array) -> Array:
     """Return the next values; nothing is written here."""
-    product = X.T @ X
+    product, product_2 = _products(X, X, y)
     _write_S(S_next, work, product, delta)
-    m_next = _solved("the next S", work, X.T @ y)
+    m_next = _solved("the next S", work, product_2)
     return m_next
 
 
@@ -222,6 +222,42 @@ def _finite(name: str, array: Array) -> None:
     flat = array.reshape(-1)
     if not flat @ flat < np.inf and not np.isfinite(array).all():  # squares may overflow
         raise ValueError(f"{name} is not finite; nothing has been changed")
+
+
+STRETCH = 400_000  # entries of a matrix that a cache holds
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _weighted_rows(X: Array, y: Array) -> Array:
+    """Return Xᵀ y, four rows of X at a time."""
+    total = np.zeros(X.shape[1], X.dtype)
+    whole = len(X) - len(X) % 4
+    for i in range(0, whole, 4):
+        a, b, c, e = X[i], X[i + 1], X[i + 2], X[i + 3]
+        p, q, r, s = y[i], y[i + 1], y[i + 2], y[i + 3]
+        for j in range(total.size):
+            total[j] += p * a[j] + q * b[j] + (r * c[j] + s * e[j])
+    for i in range(whole, len(X)):
+        row, p = X[i], y[i]
+        for j in range(total.size):
+            total[j] += p * row[j]
+    return total
+
+
+def _product(X: Array, A: Array) -> Array:
+    """Return Xᵀ A."""
+    return _weighted_rows(X, A) if A.ndim == 1 and X.flags.c_contiguous else X.T @ A
+
+
+def _products(X: Array, *others: Array) -> list[Array]:
+    """Return Xᵀ A for every A, a stretch of rows at a time: X is read from memory once."""
+    rows = max(1, STRETCH // max(1, X.shape[1]))
+    totals = [_product(X[:rows], A[:rows]) for A in others]
+    for start in range(rows, len(X), rows):
+        part = X[start : start + rows]
+        for k, A in enumerate(others):
+            totals[k] += _product(part, A[start : start + rows])
+    return totals
 
 
 LARGE = 256  # from this size on LAPACK is faster than a loop

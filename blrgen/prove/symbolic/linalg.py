@@ -140,6 +140,15 @@ def filled(shape: Any, value: Any) -> Any:
     return out.view(SymArray)
 
 
+def unset(x: Any) -> Any:
+    """np.empty and np.empty_like: numbers that nobody knows, so that reading one shows."""
+    out = like(x, 0) if isinstance(x, NC | np.ndarray) else filled(x, 0)
+    if isinstance(out, np.ndarray):
+        for place in np.ndindex(out.shape):
+            out[place] = Sym(sp.Dummy("unset", real=True))
+    return out
+
+
 def like(x: Any, value: Any) -> Any:
     """np.zeros_like and its relatives."""
     if isinstance(x, NC):

@@ -1,0 +1,148 @@
+"""A kernel that is too long for one loop: several, block by block, so that all stays in cache.
+
+Pieces that differ in constants and in the arrays they read only are one function.  Which
+arrays are the same array is part of what they must have in common, so that no two arguments
+of a call share memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from blrgen.emit.kernels import Kernel, kernel, signature
+from blrgen.emit.plan import phase_of
+from blrgen.emit.printers import literal
+from blrgen.emit.templates import fill
+from blrgen.emit.text import call
+from blrgen.program import nodes as n
+from blrgen.program.program import Program, Variable, fresh
+from blrgen.program.split import is_long, split
+from blrgen.program.types import SCALAR
+
+
+def is_in_pieces(k: Kernel) -> bool:
+    """Whether it is long, and no sums over the elements stand between its lines."""
+    return not k.coupled and is_long(k.program)
+
+
+def in_pieces(k: Kernel, write: Callable[[Kernel], str], decorator: str) -> str:
+    """The functions of the pieces, then the one that calls them."""
+    made = split(k.program)
+    order = (*k.arrays, *made.kept)
+    forms = [_form(p, order) for p in made.parts]
+    alike: dict[Hashable, list[_Form]] = {}
+    for form in forms[:-1]:  # the last one writes the states
+        alike.setdefault(form.shape, []).append(form)
+    groups = [*alike.values(), forms[-1:]]
+    functions, calls = [], dict[int, str]()
+    taken = {*k.program.scope, *order, "first", "last"}
+    places = {a: _fresh(f"{a}_here", taken) for a in order}
+    here = [f"        {places[a]} = {a}[first:last]" for a in k.arrays]
+    here += [f"        {places[a]} = {a}[: last - first]" for a in made.kept]
+    for number, group in enumerate(groups, 1):
+        piece, arguments = _shared(f"{k.name}_{number}", group, order)
+        if group is groups[-1]:
+            piece = replace(piece, accumulate=k.accumulate, is_output=k.is_output)
+        functions.append(write(piece))
+        for form in group:
+            given = arguments(form)
+            row = [*(places[given[a]] for a in piece.arrays), *(given[s] for s in piece.scalars)]
+            calls[id(form)] = call(f"        {piece.name}(", row)
+    length = k.arrays[0]
+    kept = [f"    {a} = np.empty(min(BLOCK, {length}.size), {length}.dtype)" for a in made.kept]
+    whole = fill(
+        "numba/blocks.py.jinja",
+        decorator=decorator,
+        signature=signature(k),
+        summary=k.summary,
+        kept="\n".join(kept),
+        length=length,
+        calls="\n".join([*here, *(calls[id(form)] for form in forms)]),
+    )
+    return "\n\n\n".join([*functions, whole])
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A piece, its names and constants in the order in which they first stand, and its shape."""
+
+    program: Program
+    names: tuple[str, ...]
+    constants: tuple[Fraction, ...]
+    shape: Hashable
+
+
+def _form(program: Program, order: tuple[str, ...]) -> _Form:
+    phase = phase_of(program)
+    names: dict[str, int] = {}
+    constants: list[Fraction] = []
+    own = {s.name for s in phase.body}
+
+    def change(node: n.Node) -> n.Node:
+        if isinstance(node, n.Const):
+            constants.append(node.value)
+            return n.Sym(f"constant {len(constants)}")
+        if isinstance(node, n.Sym):
+            seen = names.setdefault(node.name, len(names))
+            kind = "local" if node.name in own else "array" if node.name in order else node.name
+            return n.Sym(f"{kind} {seen}")
+        return node
+
+    body = tuple((n.transform(s.expr, change), change(n.Sym(s.name))) for s in phase.body)
+    writes = tuple((change(n.Sym(a)), change(n.Sym(b))) for a, b in phase.writes)
+    return _Form(program, tuple(names), tuple(constants), (body, writes))
+
+
+def _shared(
+    name: str, group: list[_Form], order: tuple[str, ...]
+) -> tuple[Kernel, Callable[[_Form], dict[str, str]]]:
+    """One function for all, and what it is called with for each."""
+    first = group[0]
+    program, taken = first.program, set(first.program.scope)
+    phase = phase_of(program)
+    own = {s.name for s in phase.body}
+    differ = [k for k, x in enumerate(first.names) if any(f.names[k] != x for f in group)]
+    arrays = {k: _fresh("given", taken) for k in differ if first.names[k] not in own}
+    vary = [k for k, c in enumerate(first.constants) if any(f.constants[k] != c for f in group)]
+    scalars = {k: _fresh("c", taken) for k in vary}
+    renamed = {first.names[k]: new for k, new in arrays.items()}
+    count = iter(range(len(first.constants)))
+
+    def change(node: n.Node) -> n.Node:
+        if isinstance(node, n.Const):
+            k = next(count)
+            return n.Sym(scalars[k]) if k in scalars else node
+        return n.Sym(renamed.get(node.name, node.name)) if isinstance(node, n.Sym) else node
+
+    body = tuple(replace(s, expr=n.transform(s.expr, change)) for s in phase.body)
+    writes = tuple((renamed.get(a, a), renamed.get(b, b)) for a, b in phase.writes)
+    more = [Variable(new, "kept", program.scope[old]) for old, new in renamed.items()]
+    more += [Variable(c, "constant", SCALAR) for c in scalars.values()]
+    made = replace(
+        program,
+        variables=(*program.variables, *more),
+        phases=(replace(phase, body=body, writes=writes),),
+    )
+    several = f", once for each of {len(group)} groups of terms" if len(group) > 1 else ""
+    piece = kernel(name, f"Do a part of the step{several}.", made, (*order, *renamed.values()))
+
+    def arguments(form: _Form) -> dict[str, str]:
+        given = {x: x for x in (*order, *form.program.scope)}
+        given |= {new: form.names[k] for k, new in arrays.items()}
+        return given | {c: _number(form.constants[k]) for k, c in scalars.items()}
+
+    return piece, arguments
+
+
+def _number(value: Fraction) -> str:
+    """A number as a float, so that the function has one type for all calls."""
+    text = literal(value)[0]
+    return f"{text}.0" if value.denominator == 1 else text
+
+
+def _fresh(stem: str, taken: set[str]) -> str:
+    name = fresh(stem, taken)
+    taken.add(name)
+    return name

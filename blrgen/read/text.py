@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from blrgen.errors import UserError
 
-MAX_LENGTH = 4000  # characters in an expression
+MAX_LENGTH = 20_000  # characters in an expression
 MAX_BRACKETS = 40  # nested brackets
 MAX_NAME = 40  # characters in a name
 MAX_DIGITS = 60  # digits in a number as written

@@ -8,12 +8,13 @@
 #   make bench      what is emitted against public packages, hand-written kernels and memory
 #                   (BENCH=--quick: a minute; BENCH=--growth: cost against size)
 #   make bench-tool how long the tool itself takes, as ratios
+#   make bench-growth  how the tool grows with terms, components, families: build/growth
 #   make generated  rebuild generated/
 #   make clean      remove environments and caches
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint peers bench bench-tool generated clean
+.PHONY: help demo test lint peers bench bench-tool bench-growth generated clean
 
 # The first of these that runs and is new enough; say `make PYTHON=/path/to/python3` to choose.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
@@ -81,6 +82,9 @@ bench: $(TIMED)/installed
 
 bench-tool: $(VENV)/installed
 	$(BIN)/python benchmarks/tool_speed.py
+
+bench-growth: $(TIMED)/installed
+	$(TIMED)/bin/python benchmarks/growth.py
 
 generated: $(VENV)/installed
 	$(BIN)/python -m blrgen.emit.generated

@@ -11,9 +11,11 @@ fitted to its larger half.  Writes growth.json and growth.svg (growth.png) to bu
 from __future__ import annotations
 
 import argparse
+import atexit
 import importlib.util
 import json
 import math
+import shutil
 import sys
 import tempfile
 import time
@@ -24,14 +26,12 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
 from blrgen.api import derive
 from blrgen.emit import emit
 from blrgen.errors import UserError
 from blrgen.timing import Record
 
+ROOT = Path(__file__).resolve().parent.parent
 Curve = dict[int, float]
 TERMS = (1, 2, 5, 10, 20, 50, 100, 200)
 COMPONENTS = (2, 10, 100, 1000, 10_000)
@@ -86,18 +86,16 @@ def by_terms(kind: str, counts: Iterable[int]) -> dict[str, Curve]:
 
 def loaded(source: str) -> ModuleType:
     """The source as a module of its own, compiled anew."""
-    with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
-        file.write(source.replace("cache=True, ", ""))
-    name = Path(file.name).stem
-    spec = importlib.util.spec_from_file_location(name, file.name)
+    path = Path(tempfile.mkdtemp(prefix="blrgen-growth-")) / "emitted.py"
+    path.write_text(source)
+    atexit.register(shutil.rmtree, path.parent)
+    name = path.parent.name.replace("-", "_")
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise SystemExit(f"{file.name} cannot be loaded")
+        raise SystemExit(f"{path} cannot be loaded")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        Path(file.name).unlink()
+    spec.loader.exec_module(module)
     return module
 
 
@@ -106,11 +104,11 @@ def compiled(kind: str, counts: Iterable[int]) -> dict[str, Curve]:
     curves: dict[str, Curve] = {"Numba compilation": {}, "step, per element and term": {}}
     for count in counts:
         source = emit(derive("gaussian-diag", ["delta"], loss=loss(kind, count)), "numba")
-        step = loaded(source)._step
-        m, s = np.linspace(0.1, 1, WIDTH, dtype=np.float32), np.ones(WIDTH, np.float32)
-        arguments = (m, s, 0.01, 0.99)
-        curves["Numba compilation"][count] = seconds(lambda: step(*arguments), 1)  # noqa: B023
-        best = seconds(lambda: step(*arguments), 30)  # noqa: B023
+        module = loaded(source)
+        made = getattr(module, module.__all__[0])
+        opt = made(np.linspace(0.1, 1, WIDTH, dtype=np.float32), rho=1e-3)
+        curves["Numba compilation"][count] = seconds(opt.step, 1)
+        best = seconds(opt.step, 30)
         curves["step, per element and term"][count] = best / WIDTH / count
     return curves
 
@@ -119,10 +117,10 @@ def by_components(family: str, counts: Iterable[int]) -> Curve:
     """A step of the NumPy class of a vector family, for more and more components."""
     import inspect
 
-    made = getattr(derive(family), "compile")("numpy")
+    made = derive(family).compile("numpy")
     curve: Curve = {}
     for count in counts:
-        opt = made(np.full(count, 0.5))
+        opt = made(np.full(count, 0.5), rho=1e-9)
         names = list(inspect.signature(opt.step).parameters)
         inputs = [np.full(count, 1e-3) for _ in names]
         curve[count] = seconds(lambda: opt.step(*inputs), 10)  # noqa: B023
@@ -147,6 +145,7 @@ def measured(quick: bool) -> dict[str, Any]:
 
     counts = TERMS[:6] if quick else TERMS
     by_terms("powers", (1, 2))  # loads what is loaded once
+    importlib.import_module("numba.extending")
     data: dict[str, Any] = {"terms": {}, "compiled": {}, "components": {}}
     for kind in KINDS:
         data["terms"][kind] = by_terms(kind, counts)

@@ -7,6 +7,7 @@ array is not taken for a load of another (4 KiB aliasing).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -40,8 +41,9 @@ def copied(values: Array) -> Array:
     return array.reshape(values.shape)
 
 
+@lru_cache(maxsize=3)
 def gradient(size: int, dtype: str, positive: bool = False) -> Array:
-    """Normal numbers, the same ones each time; their absolute values where asked."""
+    """Normal numbers, or positive ones, the same each time; for all, and not to be written to."""
     array = empty(size, dtype)
     np.random.default_rng(0).standard_normal(size, dtype=np.dtype(dtype).type, out=array)
     if positive:

@@ -78,7 +78,7 @@ def given(case: Case, timed: Timed) -> Setup:
 
 def noise_of(law: str, size: int, dtype: str) -> object:
     """Noise of a law, the same each time; only its cost matters here."""
-    made = arrays.gradient(size, dtype)
+    made = arrays.copied(arrays.gradient(size, dtype))
     if law.startswith("U("):
         made -= np.floor(made)
     return made

@@ -21,8 +21,8 @@ def listed(case: Case, timed: Timed) -> Setup:
     """The optimizer is given a list of arrays, and a list of gradients each step."""
     params = [arrays.full(TENSOR, case.dtype, 0.25) for _ in range(TENSORS)]
     optimizer = getattr(loaded(timed.path), timed.class_name)(params)
-    each = [inputs(timed, TENSOR, case.dtype) for _ in range(TENSORS)]
-    given = [list(column) for column in zip(*each, strict=True)]
+    each = inputs(timed, TENSOR, case.dtype)
+    given = [[arrays.copied(x) for _ in range(TENSORS)] for x in each]
 
     def once() -> None:
         optimizer.step(*given)
@@ -31,5 +31,5 @@ def listed(case: Case, timed: Timed) -> Setup:
 
 
 def _theirs(case: Case, timed: Timed) -> dict[str, Stepper]:
-    g = [arrays.gradient(TENSOR, case.dtype) for _ in range(TENSORS)]
+    g = [arrays.gradient(TENSOR, case.dtype)] * TENSORS
     return {p.title: p.make(g) for p in others(case, timed)}

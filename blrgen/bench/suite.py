@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from blrgen.bench.cases import SIZES, TENSOR, TENSORS, Case, of_recipes
 from blrgen.bench.goals import read_goals
+from blrgen.bench.peers import PEERS
 from blrgen.bench.prepare import Timed, prepared
 from blrgen.errors import UserError, did_you_mean
 
@@ -75,17 +76,25 @@ def cases(settings: Settings, made: dict[str, Timed]) -> list[Case]:
     sizes = settings.sizes or (SIZES[:2] if settings.quick or settings.what else SIZES)
     dtypes = settings.dtypes or ("float32",)
     found = of_recipes(scalar, drawn, sizes, dtypes, settings.threads)
+    if not (settings.what or settings.sizes):
+        found = [c for c in found if _told(c)]
     found += _linear([x for x in asked if not made[x].elementwise], made, settings)
     found += _others(settings)
     if not (settings.what or settings.dtypes or settings.quick):
+        doubles = [x for x in scalar if x in PEERS]
+        found += of_recipes(doubles, (), sizes[1:2], ("float64",), settings.threads)
         found += of_recipes([MANY], (), sizes, ("float64",), settings.threads)
-        found += of_recipes(
-            [x for x in scalar if x != MANY], drawn, sizes[1:2], ("float64",), settings.threads
-        )
     if settings.quick:
         goals = read_goals()
         found = [c for c in found if any(g.concerns(c) for g in goals)]
-    return found
+    return list(dict.fromkeys(found))
+
+
+def _told(case: Case) -> bool:
+    """Whether a case tells what others do not: few fit into a run of minutes."""
+    if case.experiment == "update":
+        return case.size == SIZES[-1]
+    return case.size > SIZES[0] or (case.experiment == "step" and case.what in PEERS)
 
 
 def _linear(names: Sequence[str], made: dict[str, Timed], settings: Settings) -> list[Case]:

@@ -216,8 +216,7 @@ def _step(m: Array, g: Array, H: Array, S_next: Array, work: Array) -> Array:
 
 def _finite(name: str, array: Array) -> None:
     """Refuse an array with a NaN or an infinity in it."""
-    flat = array.reshape(-1)
-    if not flat @ flat < np.inf and not np.isfinite(array).all():  # squares may overflow
+    if not np.vdot(array, array) < np.inf and not np.isfinite(array).all():  # squares overflow
         raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
@@ -228,7 +227,7 @@ LARGE = 256  # from this size on LAPACK is faster than a loop
 def _eliminate(a: Array, x: Array) -> bool:
     """Overwrite the upper triangle of a = L Lᵀ by Lᵀ, and x by a⁻¹x; say whether a is definite.
 
-    Four rows of Lᵀ at a time are made and taken off the rows below them, two in one pass.
+    Four rows of Lᵀ at a time are made and taken off the rows below them, four in one pass.
     """
     d = len(x)
     for start in range(0, d, 4):
@@ -252,27 +251,41 @@ def _eliminate(a: Array, x: Array) -> bool:
             break
         r0, r1, r2, r3 = a[start], a[start + 1], a[start + 2], a[start + 3]
         x0, x1, x2, x3 = x[start], x[start + 1], x[start + 2], x[start + 3]
-        for i in range(stop, d - 1, 2):
+        whole = d - (d - stop) % 4
+        for i in range(stop, whole, 4):
             c0, c1, c2, c3 = r0[i], r1[i], r2[i], r3[i]
             e0, e1, e2, e3 = r0[i + 1], r1[i + 1], r2[i + 1], r3[i + 1]
+            f0, f1, f2, f3 = r0[i + 2], r1[i + 2], r2[i + 2], r3[i + 2]
+            h0, h1, h2, h3 = r0[i + 3], r1[i + 3], r2[i + 3], r3[i + 3]
             x[i] -= c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3
             x[i + 1] -= e0 * x0 + e1 * x1 + e2 * x2 + e3 * x3
+            x[i + 2] -= f0 * x0 + f1 * x1 + f2 * x2 + f3 * x3
+            x[i + 3] -= h0 * x0 + h1 * x1 + h2 * x2 + h3 * x3
             s0, s1, s2, s3 = r0[i:], r1[i:], r2[i:], r3[i:]
-            upper, lower = a[i, i:], a[i + 1, i:]
-            for j in range(lower.size):
+            t0, t1, t2, t3 = a[i, i:], a[i + 1, i:], a[i + 2, i:], a[i + 3, i:]
+            for j in range(t0.size):
                 u0, u1, u2, u3 = s0[j], s1[j], s2[j], s3[j]
-                upper[j] -= c0 * u0 + c1 * u1 + c2 * u2 + c3 * u3
-                lower[j] -= e0 * u0 + e1 * u1 + e2 * u2 + e3 * u3
-        if (d - stop) % 2:
-            i = d - 1
+                t0[j] -= c0 * u0 + c1 * u1 + c2 * u2 + c3 * u3
+                t1[j] -= e0 * u0 + e1 * u1 + e2 * u2 + e3 * u3
+                t2[j] -= f0 * u0 + f1 * u1 + f2 * u2 + f3 * u3
+                t3[j] -= h0 * u0 + h1 * u1 + h2 * u2 + h3 * u3
+        for i in range(whole, d):
             c0, c1, c2, c3 = r0[i], r1[i], r2[i], r3[i]
-            a[i, i] -= c0 * c0 + c1 * c1 + c2 * c2 + c3 * c3
             x[i] -= c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3
-    for k in range(d - 1, -1, -1):
-        right, known, rest = a[k, k + 1 :], x[k + 1 :], x[k]
-        for j in range(right.size):
+            s0, s1, s2, s3 = r0[i:], r1[i:], r2[i:], r3[i:]
+            t0 = a[i, i:]
+            for j in range(t0.size):
+                t0[j] -= c0 * s0[j] + c1 * s1[j] + c2 * s2[j] + c3 * s3[j]
+    if d % 2:
+        x[d - 1] /= a[d - 1, d - 1]
+    for k in range(d - 1 - d % 2, 0, -2):
+        right, above, known = a[k, k + 1 :], a[k - 1, k + 1 :], x[k + 1 :]
+        rest, more = x[k], x[k - 1]
+        for j in range(known.size):
             rest -= right[j] * known[j]
+            more -= above[j] * known[j]
         x[k] = rest / a[k, k]
+        x[k - 1] = (more - a[k - 1, k] * x[k]) / a[k - 1, k - 1]
     return True
 
 
@@ -580,6 +593,9 @@ class Laplace:
 
     def _scatter(self, vector: Array) -> None:
         """Write a vector to the parameters, in place."""
+        if len(self._arrays) == 1:
+            self._arrays[0].reshape(-1)[:] = vector
+            return
         start = 0
         for array in self._arrays:
             array.reshape(-1)[:] = vector[start : start + array.size]

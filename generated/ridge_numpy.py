@@ -48,8 +48,7 @@ def _step(m: Array, X: Array, y: Array, delta: float) -> tuple[Array, Array]:
 
 def _finite(name: str, array: Array) -> None:
     """Refuse an array with a NaN or an infinity in it."""
-    flat = array.reshape(-1)
-    if not flat @ flat < np.inf and not np.isfinite(array).all():  # squares may overflow
+    if not np.vdot(array, array) < np.inf and not np.isfinite(array).all():  # squares overflow
         raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
@@ -245,6 +244,9 @@ class Ridge:
 
     def _scatter(self, vector: Array) -> None:
         """Write a vector to the parameters, in place."""
+        if len(self._arrays) == 1:
+            self._arrays[0].reshape(-1)[:] = vector
+            return
         start = 0
         for array in self._arrays:
             array.reshape(-1)[:] = vector[start : start + array.size]

@@ -62,6 +62,8 @@ def cases() -> list[Case]:
         Case(("derive", "--help"), ARGPARSE, 4.0),
         Case(("derive", "gaussian-diag", "--delta"), SYMPY, 2.5),
         *(Case(("derive", name), SYMPY, 5.0) for name in listed("recipes")),
+        Case(("list", "recipes"), ARGPARSE, 6.0),
+        Case(("check", "bernoulli"), SYMPY, 6.0),
         # the first round fills the cache that the others read
         *(Case(("show", name), SYMPY, 3.0) for name in families()),
     ]

@@ -255,6 +255,33 @@ def _step(
         lam[i] = lam_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw(
+    theta: Array,
+    lam: Array,
+    eps: Array,
+    g: Array,
+    tau: float,
+    one_minus_rho: float,
+    lam0_times_rho: float,
+    rho_over_tau: float,
+) -> None:
+    """Update every element in place, and theta for the next draw."""
+    real = theta.dtype.type
+    tau = real(tau)
+    one_minus_rho = real(one_minus_rho)
+    lam0_times_rho = real(lam0_times_rho)
+    rho_over_tau = real(rho_over_tau)
+    one = real(1)
+    for i in range(theta.size):
+        cosh_lam = _cosh(lam[i])
+        part = rho_over_tau * g[i] * (one - theta[i] * theta[i]) * (cosh_lam * cosh_lam)
+        lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
+        theta_next = _tanh((eps[i] + lam_next) / tau)
+        lam[i] = lam_next
+        theta[i] = theta_next
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(
     table: Array,
@@ -284,7 +311,7 @@ def _step_arrays(
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, key: int, tau: float
 ) -> None:
-    """Draw where to evaluate."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -309,12 +336,12 @@ def _step_draw_arrays(
     like: Array,
     threads: int,
     key: int,
+    tau: float,
     one_minus_rho: float,
     lam0_times_rho: float,
     rho_over_tau: float,
-    tau: float,
 ) -> None:
-    """Update and draw again, block by block, in one pass over memory."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -330,8 +357,16 @@ def _step_draw_arrays(
                 theta = _view(table[0, which], start, size, like)
                 lam = _view(table[1, which], start, size, like)
                 g = _view(table[2, which], start, size, like)
-                _step(theta, lam, g, one_minus_rho, lam0_times_rho, rho_over_tau)
-                _draw(theta, lam, eps[low - first : high - first], tau)
+                _step_draw(
+                    theta,
+                    lam,
+                    eps[low - first : high - first],
+                    g,
+                    tau,
+                    one_minus_rho,
+                    lam0_times_rho,
+                    rho_over_tau,
+                )
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -847,7 +882,7 @@ class BayesBiNN:
         else:
             rows = self._pending["theta"], self.lam, g
             self._draw_all(
-                _step_draw_arrays, rng, rows, one_minus_rho, lam0_times_rho, rho_over_tau, self.tau
+                _step_draw_arrays, rng, rows, self.tau, one_minus_rho, lam0_times_rho, rho_over_tau
             )
         self.t += 1
         if rng is None:

@@ -263,6 +263,37 @@ def _step(
         lam_prev[i] = lam_prev_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw(
+    theta: Array,
+    lam: Array,
+    lam_prev: Array,
+    eps: Array,
+    g: Array,
+    tau: float,
+    one_minus_rho: float,
+    lam0_times_rho: float,
+    rho_over_tau: float,
+) -> None:
+    """Update every element in place, and theta for the next draw."""
+    real = theta.dtype.type
+    tau = real(tau)
+    one_minus_rho = real(one_minus_rho)
+    lam0_times_rho = real(lam0_times_rho)
+    rho_over_tau = real(rho_over_tau)
+    one = real(1)
+    for i in range(theta.size):
+        cosh_lam_prev = _cosh(lam_prev[i])
+        part_2 = one - theta[i] * theta[i]
+        part = rho_over_tau * g[i] * part_2 * (cosh_lam_prev * cosh_lam_prev)
+        lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
+        lam_prev_next = lam[i]
+        theta_next = _tanh((eps[i] + lam_next) / tau)
+        lam[i] = lam_next
+        lam_prev[i] = lam_prev_next
+        theta[i] = theta_next
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(
     table: Array,
@@ -293,7 +324,7 @@ def _step_arrays(
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, key: int, tau: float
 ) -> None:
-    """Draw where to evaluate."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -318,12 +349,12 @@ def _step_draw_arrays(
     like: Array,
     threads: int,
     key: int,
+    tau: float,
     one_minus_rho: float,
     lam0_times_rho: float,
     rho_over_tau: float,
-    tau: float,
 ) -> None:
-    """Update and draw again, block by block, in one pass over memory."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -340,8 +371,17 @@ def _step_draw_arrays(
                 lam = _view(table[1, which], start, size, like)
                 lam_prev = _view(table[2, which], start, size, like)
                 g = _view(table[3, which], start, size, like)
-                _step(theta, lam, lam_prev, g, one_minus_rho, lam0_times_rho, rho_over_tau)
-                _draw(theta, lam, eps[low - first : high - first], tau)
+                _step_draw(
+                    theta,
+                    lam,
+                    lam_prev,
+                    eps[low - first : high - first],
+                    g,
+                    tau,
+                    one_minus_rho,
+                    lam0_times_rho,
+                    rho_over_tau,
+                )
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -858,7 +898,7 @@ class BayesBiNNStaleMean:
         else:
             rows = self._pending["theta"], self.lam, self.lam_prev, g
             self._draw_all(
-                _step_draw_arrays, rng, rows, one_minus_rho, lam0_times_rho, rho_over_tau, self.tau
+                _step_draw_arrays, rng, rows, self.tau, one_minus_rho, lam0_times_rho, rho_over_tau
             )
         self.t += 1
         if rng is None:

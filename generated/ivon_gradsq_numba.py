@@ -361,6 +361,55 @@ def _step_averaged(
         h[i] = h_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw(
+    theta: Array,
+    m: Array,
+    u: Array,
+    h: Array,
+    eps: Array,
+    g: Array,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    N: float,
+    c: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    beta2_minus_one_squared_over_two: float,
+    alpha_times_delta_plus_h0: float,
+    beta1_correction: float,
+    sqrt_N: float,
+) -> None:
+    """Update every element in place, and theta for the next draw."""
+    real = theta.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    delta = real(delta)
+    N = real(N)
+    c = real(c)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
+    beta1_correction = real(beta1_correction)
+    sqrt_N = real(sqrt_N)
+    for i in range(theta.size):
+        h_hat = N * (g[i] * g[i])
+        u_next = beta1 * u[i] + one_minus_beta1 * g[i]
+        h_minus_h_hat = h[i] - h_hat
+        part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+        h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
+        h_next_plus_delta = h_next + delta
+        part_2 = (delta * m[i] + u_next / beta1_correction) / h_next_plus_delta
+        m_next = m[i] - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
+        theta_next = m_next + eps[i] / (sqrt_N * np.sqrt(h_next_plus_delta))
+        m[i] = m_next
+        u[i] = u_next
+        h[i] = h_next
+        theta[i] = theta_next
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(
     table: Array,
@@ -413,7 +462,7 @@ def _step_arrays(
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, key: int, delta: float, sqrt_N: float
 ) -> None:
-    """Draw where to evaluate."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -518,7 +567,7 @@ def _step_draw_arrays(
     beta1_correction: float,
     sqrt_N: float,
 ) -> None:
-    """Update and draw again, block by block, in one pass over memory."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -531,15 +580,17 @@ def _step_draw_arrays(
                 if low >= last:
                     break
                 start, size = low - ends[which], high - low
-                m = _view(table[0, which], start, size, like)
-                u = _view(table[1, which], start, size, like)
-                h = _view(table[2, which], start, size, like)
-                g = _view(table[3, which], start, size, like)
-                theta = _view(table[4, which], start, size, like)
-                _step(
+                theta = _view(table[0, which], start, size, like)
+                m = _view(table[1, which], start, size, like)
+                u = _view(table[2, which], start, size, like)
+                h = _view(table[3, which], start, size, like)
+                g = _view(table[4, which], start, size, like)
+                _step_draw(
+                    theta,
                     m,
                     u,
                     h,
+                    eps[low - first : high - first],
                     g,
                     beta1,
                     beta2,
@@ -551,8 +602,8 @@ def _step_draw_arrays(
                     beta2_minus_one_squared_over_two,
                     alpha_times_delta_plus_h0,
                     beta1_correction,
+                    sqrt_N,
                 )
-                _draw(theta, m, h, eps[low - first : high - first], delta, sqrt_N)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -1046,7 +1097,6 @@ class IVONSquaredGradient:
         beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = 1 - self.beta1**t
-        sqrt_N = math.sqrt(self.N)
         if rng is None:
             numbers = (
                 self.beta1,
@@ -1068,7 +1118,8 @@ class IVONSquaredGradient:
                     _step(*arrays, *numbers)
             self._pending = {}
         else:
-            rows = self.m, self.u, self.h, g, self._pending["theta"]
+            sqrt_N = math.sqrt(self.N)
+            rows = self._pending["theta"], self.m, self.u, self.h, g
             self._draw_all(
                 _step_draw_arrays,
                 rng,

@@ -337,6 +337,46 @@ def _step_averaged(
         s[i] = s_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw(
+    theta: Array,
+    m: Array,
+    u: Array,
+    s: Array,
+    eps: Array,
+    g: Array,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    alpha_over_beta1_correction: float,
+    sqrt_beta2_correction: float,
+    sqrt_N: float,
+) -> None:
+    """Update every element in place, and theta for the next draw."""
+    real = theta.dtype.type
+    beta1 = real(beta1)
+    beta2 = real(beta2)
+    delta = real(delta)
+    one_minus_beta1 = real(one_minus_beta1)
+    one_minus_beta2 = real(one_minus_beta2)
+    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
+    sqrt_beta2_correction = real(sqrt_beta2_correction)
+    sqrt_N = real(sqrt_N)
+    for i in range(theta.size):
+        h_hat = g[i] * g[i]
+        u_next = beta1 * u[i] + one_minus_beta1 * (g[i] + delta * m[i])
+        s_next = beta2 * s[i] + one_minus_beta2 * h_hat
+        divisor = np.sqrt(s_next) / sqrt_beta2_correction + delta
+        m_next = m[i] - alpha_over_beta1_correction * u_next / divisor
+        theta_next = m_next + eps[i] / (sqrt_N * np.sqrt(s_next + delta))
+        m[i] = m_next
+        u[i] = u_next
+        s[i] = s_next
+        theta[i] = theta_next
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(
     table: Array,
@@ -383,7 +423,7 @@ def _step_arrays(
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, key: int, delta: float, sqrt_N: float
 ) -> None:
-    """Draw where to evaluate."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -481,7 +521,7 @@ def _step_draw_arrays(
     sqrt_beta2_correction: float,
     sqrt_N: float,
 ) -> None:
-    """Update and draw again, block by block, in one pass over memory."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -494,15 +534,17 @@ def _step_draw_arrays(
                 if low >= last:
                     break
                 start, size = low - ends[which], high - low
-                m = _view(table[0, which], start, size, like)
-                u = _view(table[1, which], start, size, like)
-                s = _view(table[2, which], start, size, like)
-                g = _view(table[3, which], start, size, like)
-                theta = _view(table[4, which], start, size, like)
-                _step(
+                theta = _view(table[0, which], start, size, like)
+                m = _view(table[1, which], start, size, like)
+                u = _view(table[2, which], start, size, like)
+                s = _view(table[3, which], start, size, like)
+                g = _view(table[4, which], start, size, like)
+                _step_draw(
+                    theta,
                     m,
                     u,
                     s,
+                    eps[low - first : high - first],
                     g,
                     beta1,
                     beta2,
@@ -511,8 +553,8 @@ def _step_draw_arrays(
                     one_minus_beta2,
                     alpha_over_beta1_correction,
                     sqrt_beta2_correction,
+                    sqrt_N,
                 )
-                _draw(theta, m, s, eps[low - first : high - first], delta, sqrt_N)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -998,7 +1040,6 @@ class Vadam:
         alpha_over_beta1_correction = self.alpha / beta1_correction
         beta2_correction = 1 - self.beta2**t
         sqrt_beta2_correction = math.sqrt(beta2_correction)
-        sqrt_N = math.sqrt(self.N)
         if rng is None:
             numbers = (
                 self.beta1,
@@ -1017,7 +1058,8 @@ class Vadam:
                     _step(*arrays, *numbers)
             self._pending = {}
         else:
-            rows = self.m, self.u, self.s, g, self._pending["theta"]
+            sqrt_N = math.sqrt(self.N)
+            rows = self._pending["theta"], self.m, self.u, self.s, g
             self._draw_all(
                 _step_draw_arrays,
                 rng,

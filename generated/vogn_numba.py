@@ -282,6 +282,32 @@ def _step_averaged(
         s[i] = s_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw(
+    theta: Array,
+    m: Array,
+    s: Array,
+    eps: Array,
+    g: Array,
+    h: Array,
+    rho: float,
+    delta: float,
+    one_minus_rho: float,
+) -> None:
+    """Update every element in place, and theta for the next draw."""
+    real = theta.dtype.type
+    rho = real(rho)
+    delta = real(delta)
+    one_minus_rho = real(one_minus_rho)
+    for i in range(theta.size):
+        s_next = rho * (h[i] + delta) + one_minus_rho * s[i]
+        m_next = m[i] - rho * g[i] / s_next
+        theta_next = m_next + eps[i] / np.sqrt(s_next)
+        m[i] = m_next
+        s[i] = s_next
+        theta[i] = theta_next
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(
     table: Array,
@@ -310,7 +336,7 @@ def _step_arrays(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, key: int) -> None:
-    """Draw where to evaluate."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -385,7 +411,7 @@ def _step_draw_arrays(
     delta: float,
     one_minus_rho: float,
 ) -> None:
-    """Update and draw again, block by block, in one pass over memory."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -398,13 +424,14 @@ def _step_draw_arrays(
                 if low >= last:
                     break
                 start, size = low - ends[which], high - low
-                m = _view(table[0, which], start, size, like)
-                s = _view(table[1, which], start, size, like)
-                g = _view(table[2, which], start, size, like)
-                h = _view(table[3, which], start, size, like)
-                theta = _view(table[4, which], start, size, like)
-                _step(m, s, g, h, rho, delta, one_minus_rho)
-                _draw(theta, m, s, eps[low - first : high - first])
+                theta = _view(table[0, which], start, size, like)
+                m = _view(table[1, which], start, size, like)
+                s = _view(table[2, which], start, size, like)
+                g = _view(table[3, which], start, size, like)
+                h = _view(table[4, which], start, size, like)
+                _step_draw(
+                    theta, m, s, eps[low - first : high - first], g, h, rho, delta, one_minus_rho
+                )
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -886,7 +913,7 @@ class VOGN:
                     _step(*arrays, *numbers)
             self._pending = {}
         else:
-            rows = self.m, self.s, g, h, self._pending["theta"]
+            rows = self._pending["theta"], self.m, self.s, g, h
             self._draw_all(_step_draw_arrays, rng, rows, self.rho, self.delta, one_minus_rho)
 
     def _step_averaged(self) -> None:

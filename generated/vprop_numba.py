@@ -301,6 +301,36 @@ def _step_averaged(
         s[i] = s_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw(
+    theta: Array,
+    m: Array,
+    s: Array,
+    eps: Array,
+    g: Array,
+    alpha: float,
+    beta: float,
+    delta: float,
+    one_minus_beta: float,
+    sqrt_N: float,
+) -> None:
+    """Update every element in place, and theta for the next draw."""
+    real = theta.dtype.type
+    alpha = real(alpha)
+    beta = real(beta)
+    delta = real(delta)
+    one_minus_beta = real(one_minus_beta)
+    sqrt_N = real(sqrt_N)
+    for i in range(theta.size):
+        h_hat = g[i] * g[i]
+        s_next = beta * h_hat + one_minus_beta * s[i]
+        m_next = m[i] - alpha * (g[i] + delta * m[i]) / (np.sqrt(s_next) + delta)
+        theta_next = m_next + eps[i] / (sqrt_N * np.sqrt(s_next + delta))
+        m[i] = m_next
+        s[i] = s_next
+        theta[i] = theta_next
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(
     table: Array,
@@ -331,7 +361,7 @@ def _step_arrays(
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, key: int, delta: float, sqrt_N: float
 ) -> None:
-    """Draw where to evaluate."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -408,7 +438,7 @@ def _step_draw_arrays(
     one_minus_beta: float,
     sqrt_N: float,
 ) -> None:
-    """Update and draw again, block by block, in one pass over memory."""
+    """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -421,12 +451,22 @@ def _step_draw_arrays(
                 if low >= last:
                     break
                 start, size = low - ends[which], high - low
-                m = _view(table[0, which], start, size, like)
-                s = _view(table[1, which], start, size, like)
-                g = _view(table[2, which], start, size, like)
-                theta = _view(table[3, which], start, size, like)
-                _step(m, s, g, alpha, beta, delta, one_minus_beta)
-                _draw(theta, m, s, eps[low - first : high - first], delta, sqrt_N)
+                theta = _view(table[0, which], start, size, like)
+                m = _view(table[1, which], start, size, like)
+                s = _view(table[2, which], start, size, like)
+                g = _view(table[3, which], start, size, like)
+                _step_draw(
+                    theta,
+                    m,
+                    s,
+                    eps[low - first : high - first],
+                    g,
+                    alpha,
+                    beta,
+                    delta,
+                    one_minus_beta,
+                    sqrt_N,
+                )
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -901,7 +941,6 @@ class Vprop:
             raise RuntimeError("step needs a draw: call draw first")
         g = self._seen("g", g)
         one_minus_beta = 1 - self.beta
-        sqrt_N = math.sqrt(self.N)
         if rng is None:
             numbers = self.alpha, self.beta, self.delta, one_minus_beta
             if self._joined:
@@ -912,7 +951,8 @@ class Vprop:
                     _step(*arrays, *numbers)
             self._pending = {}
         else:
-            rows = self.m, self.s, g, self._pending["theta"]
+            sqrt_N = math.sqrt(self.N)
+            rows = self._pending["theta"], self.m, self.s, g
             self._draw_all(
                 _step_draw_arrays,
                 rng,

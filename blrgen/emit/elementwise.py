@@ -47,6 +47,17 @@ class ElementwiseWriter(Writer):
 
     def kernels(self) -> dict[str, Kernel]:
         """All the kernels of the file, by what they are for."""
+        made, p = self.phase_kernels(), self.plan
+        if fuses(self):
+            assert p.again is not None
+            summary = f"Update every element in place, and {p.probe} for the next draw."
+            made["again"] = kernel("_step_draw", summary, p.again, self.order)
+        if self.moments is not None:
+            made["moments"] = self.moments.kernel()
+        return made
+
+    def phase_kernels(self) -> dict[str, Kernel]:
+        """Those of one phase each, by its name."""
         p = self.plan
         made = {"single": kernel("_step", "Update every element in place.", p.single, self.order)}
         if p.draw is not None:
@@ -69,13 +80,11 @@ class ElementwiseWriter(Writer):
                 "_step_averaged", "Update every element in place, from averages over draws.",
                 p.averaged, self.order,
             )  # fmt: skip
-        if self.moments is not None:
-            made["moments"] = self.moments.kernel()
         return made
 
     def functions(self) -> list[str]:
         made = self.kernels()
-        order = ("draw", "observe", "single", "averaged", "moments")
+        order = ("draw", "observe", "single", "averaged", "again", "moments")
         parts = [self.write(made[k]) for k in order if k in made]
         parts += joined_functions(self)
         parts += [fill("functions/views.py.jinja"), fill("functions/listed.py.jinja")]
@@ -91,7 +100,7 @@ class ElementwiseWriter(Writer):
     @property
     def coupled(self) -> bool:
         """Whether each array is one vector whose components need sums over all of them."""
-        return any(k.coupled for x, k in self.kernels().items() if x != "moments")
+        return any(k.coupled for k in self.phase_kernels().values())
 
     def vector_functions(self) -> list[str]:
         """What kernels with sums over components need."""

@@ -1,11 +1,10 @@
-"""Kernels run over all arrays at once: many or large ones, with threads, noise and fusion.
+"""Kernels run over all arrays at once: many or large ones, with threads and noise.
 
 The elements of all arrays are numbered one after the other.  Each thread takes a stretch of
-the numbers, made of whole blocks, and calls the kernels on the pieces of arrays in it.  Where
+the numbers, made of whole blocks, and calls the kernel on the pieces of arrays in it.  Where
 noise is drawn the stretch is walked block by block: the noise of a block is made in a scratch
-array that never leaves the fastest cache, and all kernels see the block before the next one,
-so that memory is passed over once.  What number an element has, and so its noise, depends
-neither on the threads nor on how the parameters are split into arrays.
+array that never leaves the fastest cache.  What number an element has, and so its noise,
+depends neither on the threads nor on how the parameters are split into arrays.
 """
 
 from __future__ import annotations
@@ -21,31 +20,28 @@ _RESULT = ") -> None:"
 
 @dataclass(frozen=True)
 class Joined:
-    """Kernels that are called one after the other on every piece; `noise`: name → function."""
+    """A kernel that is called on every piece; `noise`: name → function."""
 
-    name: str
+    kernel: Kernel
     summary: str
-    kernels: tuple[Kernel, ...]
     noise: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.kernel.name}_arrays"
 
     @property
     def rows(self) -> tuple[str, ...]:
         """The arrays, in the order in which their addresses are given."""
         made = {name for name, _ in self.noise}
-        every = [a for k in self.kernels for a in k.arrays if a not in made]
-        return tuple(dict.fromkeys(every))
-
-    @property
-    def scalars(self) -> tuple[str, ...]:
-        """The numbers of all kernels, each once."""
-        return tuple(dict.fromkeys(s for k in self.kernels for s in k.scalars))
+        return tuple(a for a in self.kernel.arrays if a not in made)
 
 
 def joined_kernel(j: Joined, decorator: str) -> str:
     """The source of the function."""
     key = ["key: int"] if j.noise else []
     arguments = ["table: Array", "ends: Array", "like: Array", "threads: int", *key]
-    arguments += [f"{s}: float" for s in j.scalars]
+    arguments += [f"{s}: float" for s in j.kernel.scalars]
     given = {
         "decorator": decorator,
         "signature": call(f"def {j.name}(", arguments, _RESULT),
@@ -65,13 +61,15 @@ def joined_kernel(j: Joined, decorator: str) -> str:
 
 
 def _calls(j: Joined, indent: int) -> list[str]:
-    """The arrays' pieces under their own names, then the kernels."""
+    """The arrays' pieces under their own names, then the kernel."""
     margin = " " * indent
     rows = [
         f"{margin}{name} = _view(table[{place}, which], start, size, like)"
         for place, name in enumerate(j.rows)
     ]
     made = {name: f"{name}[low - first : high - first]" for name, _ in j.noise}
-    for k in j.kernels:
-        rows.append(call(f"{margin}{k.name}(", [*(made.get(a, a) for a in k.arrays), *k.scalars]))
-    return rows
+    k = j.kernel
+    return [
+        *rows,
+        call(f"{margin}{k.name}(", [*(made.get(a, a) for a in k.arrays), *k.scalars]),
+    ]

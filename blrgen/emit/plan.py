@@ -30,6 +30,7 @@ class Plan:
     draw: Program | None = None
     observe: Program | None = None
     averaged: Program | None = None
+    again: Program | None = None  # the step, and where the next draw is, in one pass
     carried: tuple[str, ...] = ()  # what a draw leaves for the step
     means: tuple[str, ...] = ()  # what is averaged over draws
     sums: tuple[str, ...] = ()  # where their sums are kept, in the same order
@@ -89,7 +90,10 @@ def plan(program: Program) -> Plan:
     program = _remembering(program, probe)
     single = _part(program, joined)
     own = {v.name for v in noises} | {probe}
-    result = Plan(program, single, drawn, carried=carried)
+    again = None
+    if carried == (probe,) and program.kind != LINEAR:
+        again = _part(program, _drawing_again(joined, draw, set(program.scope)))
+    result = Plan(program, single, drawn, carried=carried, again=again)
     if own & set(update.reads) or program.of("data"):
         return result  # what is not linear in one draw's result is not averaged: one draw a step
     return _with_averages(result, estimate, update)
@@ -120,6 +124,19 @@ def _with_averages(result: Plan, estimate: Phase, update: Phase) -> Plan:
         means=tuple(means),
         sums=sums,
     )
+
+
+def _drawing_again(step: Phase, draw: Phase, taken: set[str]) -> Phase:
+    """The step, then the draw from the next values of what it has changed."""
+    values: dict[str, n.Node] = {state: n.Sym(local) for state, local in step.writes}
+    body = list(step.body)
+    for s in draw.body:
+        name = fresh(f"{s.name}_next", taken)
+        taken.add(name)
+        body.append(replace(s, name=name, expr=n.substituted(s.expr, values)))
+        values[s.name] = n.Sym(name)
+    probe = (draw.body[-1].name, body[-1].name)
+    return replace(step, body=tuple(body), writes=(*step.writes, probe))
 
 
 def _remembering(program: Program, probe: str) -> Program:

@@ -17,14 +17,13 @@ from blrgen.emit.kernels import Kernel
 from blrgen.emit.noise import LAWS
 from blrgen.emit.plan import phase_of
 from blrgen.emit.templates import fill
-from blrgen.emit.text import WIDTH, call
+from blrgen.emit.text import WIDTH, call, indented
 from blrgen.program import nodes as n
 from blrgen.program.draws import Law, distribution
 
 if TYPE_CHECKING:
     from blrgen.emit.elementwise import ElementwiseWriter
 
-FUSED = "_step_draw_arrays"
 COMPILED = LAWS  # of noise that compiled code makes itself
 
 
@@ -35,7 +34,7 @@ def joins(writer: ElementwiseWriter, k: Kernel) -> bool:
 
 def draws_itself(writer: ElementwiseWriter) -> bool:
     """Whether noise is made where it is used: compiled, and not needed again."""
-    made = writer.kernels().get("draw")
+    made = writer.phase_kernels().get("draw")
     if made is None or not writer.plan.noises or not joins(writer, made):
         return False
     laws = {law.name for v in writer.plan.noises if (law := distribution(v.distribution))}
@@ -58,17 +57,14 @@ def compiled_laws(writer: ElementwiseWriter) -> dict[str, Law]:
 def fuses(writer: ElementwiseWriter) -> bool:
     """Whether the step and the next draw can be one pass over memory.
 
-    Nothing may have to be looked at between the two, and no number may mean two things.
+    Nothing may have to be looked at between the two, and steps are counted between them.
     """
-    if not draws_itself(writer) or writer.scalar_states:
+    if writer.plan.again is None or writer.scalar_states or not draws_itself(writer):
         return False
     if guarded(writer.derivation, writer.plan.states, writer.coupled):
         return False
     assert writer.plan.draw is not None
-    one, other = (phase_of(p).scalars for p in (writer.plan.single, writer.plan.draw))
-    known = {s.name: s.expr for s in one}
-    counted = any("t" in n.names(s.expr) for s in other)
-    return not counted and all(known.get(s.name, s.expr) == s.expr for s in other)
+    return not any("t" in n.names(s.expr) for s in phase_of(writer.plan.draw).scalars)
 
 
 def joined(writer: ElementwiseWriter) -> list[Joined]:
@@ -78,22 +74,13 @@ def joined(writer: ElementwiseWriter) -> list[Joined]:
     for what, k in made.items():
         if what == "moments" or not joins(writer, k):
             continue
-        if what == "draw" and draws_itself(writer):
-            found.append(_drawing(writer, f"{k.name}_arrays", (k,), "Draw where to evaluate."))
+        if what == "again" or (what == "draw" and draws_itself(writer)):
+            laws = [law_functions((v,), False, names_only=True)[0] for v in writer.plan.noises]
+            noise = tuple(zip((v.name for v in writer.plan.noises), laws, strict=True))
+            found.append(Joined(k, "The same for all arrays, with threads and noise.", noise))
             continue
-        found.append(Joined(f"{k.name}_arrays", "The same for all arrays, with threads.", (k,)))
-    if fuses(writer):
-        both = (made["single"], made["draw"])
-        summary = "Update and draw again, block by block, in one pass over memory."
-        found.append(_drawing(writer, FUSED, both, summary))
+        found.append(Joined(k, "The same for all arrays, with threads."))
     return found
-
-
-def _drawing(
-    writer: ElementwiseWriter, name: str, kernels: tuple[Kernel, ...], summary: str
-) -> Joined:
-    noise = [(v.name, law_functions((v,), False, names_only=True)[0]) for v in writer.plan.noises]
-    return Joined(name, summary, kernels, tuple(noise))
 
 
 def joined_functions(writer: ElementwiseWriter) -> list[str]:
@@ -161,7 +148,7 @@ def _drawn_rows(
 ) -> list[str]:
     """The call of a function that makes noise."""
     rows = _tuple("rows", list(containers(j.rows, given).values()), indent)
-    arguments = [j.name, "rng", "rows", *numbers_of(writer, j.scalars)]
+    arguments = [j.name, "rng", "rows", *numbers_of(writer, j.kernel.scalars)]
     return [
         rows,
         call(f"{' ' * indent}self._draw_all(", arguments),
@@ -198,18 +185,19 @@ def run_all(
 def fused_rows(writer: ElementwiseWriter, given: dict[str, str]) -> list[str]:
     """The step; with a generator the next draw in the same pass."""
     made = writer.kernels()
-    k, both = made["single"], next(j for j in joined(writer) if j.name == FUSED)
-    assert writer.plan.draw is not None
+    k, both = made["single"], next(j for j in joined(writer) if j.kernel == made["again"])
+    assert writer.plan.again is not None
     probe = writer.plan.probe
-    known, more = (writer.scalar_lines(p) for p in (writer.plan.single, writer.plan.draw))
+    one, other = (writer.scalar_lines(p) for p in (writer.plan.single, writer.plan.again))
     given = given | {probe: f'self._pending["{probe}"][index]'}
     return [
-        *known,
-        *(r for r in more if r not in known),
+        *(r for r in one if r in other),
         "        if rng is None:",
+        *(indented(r) for r in one if r not in other),
         *run_all(writer, k, given, 12),
         "            self._pending = {}",
         "        else:",
+        *(indented(r) for r in other if r not in one),
         *_drawn_rows(writer, both, given, 12),
     ]
 

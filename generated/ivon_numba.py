@@ -1325,9 +1325,7 @@ class IVON:
     ) -> None:
         """Run a kernel that makes noise, from keys that the generator gives."""
         if not isinstance(rng, np.random.Generator):
-            raise TypeError(
-                "pass rng=np.random.default_rng(seed), or eps= with the noise itself"
-            )
+            raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
         threads = get_num_threads()
         for index, (group, ends, like) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]

@@ -425,9 +425,9 @@ def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> 
 
 def _vector(name: str, arrays: Arrays, like: Sequence[Array]) -> Array:
     """Return one array or several as one vector, in the order of the parameters."""
-    first = like[0] if len(like) == 1 else None
-    if first is not None and isinstance(arrays, np.ndarray) and arrays.shape == first.shape:
-        if arrays.dtype == first.dtype and arrays.flags.c_contiguous:
+    if len(like) == 1 and isinstance(arrays, np.ndarray):
+        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == like[0].shape:
             return arrays.reshape(-1)  # nothing to refuse, and nothing to join
     views = _views(name, arrays, like)
     if any(view.dtype != views[0].dtype for view in views):

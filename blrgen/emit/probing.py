@@ -126,7 +126,9 @@ def run_methods(writer: ElementwiseWriter) -> list[str]:
         rows.append(fill("class/place.py.jinja", main=writer.main))
     if any(j.noise for j in made):
         given = " and ".join(f"{v.name}=" for v in writer.plan.noises)
-        rows.append(fill("class/run_drawing.py.jinja", given=given))
+        said = f'"pass rng=np.random.default_rng(seed), or {given} with the noise itself"'
+        refusal = call("            raise TypeError(", [said])
+        rows.append(fill("class/run_drawing.py.jinja", refusal=refusal))
     return rows
 
 

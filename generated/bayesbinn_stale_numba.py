@@ -821,6 +821,83 @@ def _logistic(out: Array, key: int, stream: int, first: int) -> None:
                 part[i] = whole[i]
 
 
+@njit(fastmath=FASTMATH, error_model="numpy")
+def _settle(
+    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
+) -> None:
+    """Compare 64 more bits where the first sixteen say nothing, in one whole block.
+
+    Each quarter of a block has its counters in a stream of its own; what is then left is 2⁻⁸⁰.
+    """
+    half, quarter = BLOCK // 2, BLOCK // 4
+    more, made = np.empty(half, np.uint32), -1
+    further = more.view(np.uint64)
+    for i in range(BLOCK):
+        w = words[i] >> np.uint32(16) if i < half else words[i - half] & np.uint32(65535)
+        scaled = np.float64(p[i]) * 65536.0
+        whole = np.floor(scaled)
+        if np.float64(w) == whole:
+            if made != i // quarter:
+                made = i // quarter
+                _random_words(more, key, stream + 2**23, first + made * quarter)
+            rest = np.uint64((scaled - whole) * 2.0**64)
+            out[i] = high if further[i % quarter] < rest else low
+
+
+@njit(**INLINED)
+def _signs_block(
+    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
+) -> None:
+    """Choose `high` in one whole block wherever sixteen random bits are below 2¹⁶ p."""
+    real, half = out.dtype.type, BLOCK // 2
+    _random_words(words, key, stream, first // BLOCK * (half // 2))
+    scale, nearest = real(65536), np.uint32(65536)
+    for j in range(half):
+        w = words[j]
+        u = np.int32(np.int32(w >> np.uint32(16)) - np.int32(p[j] * scale))
+        v = np.int32(np.int32(w & np.uint32(65535)) - np.int32(p[j + half] * scale))
+        nearest = min(nearest, np.uint32(u), np.uint32(v))
+        out[j] = high if u < 0 else low
+        out[j + half] = high if v < 0 else low
+    if nearest == 0:  # the sixteen bits of some element are those of its probability
+        _settle(out, p, low, high, words, key, stream, first)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _signs(
+    out: Array, p: Array, low: float, high: float, key: int, stream: int, first: int
+) -> None:
+    """Fill `out` with `high` with the probability p of each element, else `low`.
+
+    A choice depends on the key, the stream, its place in the stream and its probability, which
+    is met within 2⁻⁸⁰; `first`, the place of the first, is a multiple of BLOCK.
+    """
+    low, high = out.dtype.type(low), out.dtype.type(high)
+    words = np.empty(BLOCK // 2, np.uint32)
+    whole = out.size // BLOCK * BLOCK
+    for start in range(0, whole, BLOCK):
+        to, chance = out[start : start + BLOCK], p[start : start + BLOCK]
+        _signs_block(to, chance, low, high, words, key, stream, first + start)
+    if whole < out.size:
+        to, chance = np.empty(BLOCK, out.dtype), np.zeros(BLOCK, p.dtype)
+        for i in range(whole, out.size):
+            chance[i - whole] = p[i]
+        _signs_block(to, chance, low, high, words, key, stream, first + whole)
+        for i in range(whole, out.size):
+            out[i] = to[i - whole]
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _signs_threads(
+    out: Array, p: Array, low: float, high: float, key: int, stream: int, threads: int
+) -> None:
+    """Fill `out` from the beginning of a stream with threads; the numbers are the same."""
+    stretch = _stretch(out.size, threads)
+    for index in prange(-(-out.size // stretch)):
+        begin, end = index * stretch, min((index + 1) * stretch, out.size)
+        _signs(out[begin:end], p[begin:end], low, high, np.uint64(key), stream, begin)
+
+
 class BayesBiNNStaleMean:
     """BayesBiNN stale mean.
 
@@ -916,11 +993,13 @@ class BayesBiNNStaleMean:
     def sample(self, rng: np.random.Generator) -> Arrays:
         """Draw -1 or 1 for each; the same seed, the same draw."""
         means, _ = self.posterior()
+        key, threads = int(rng.integers(2**63)), get_num_threads()
         values = []
-        for mean in _listed(means):
-            u = rng.random(mean.shape, dtype=mean.dtype)
-            low, high = mean.dtype.type(-1), mean.dtype.type(1)
-            values.append(np.where(u < (mean + 1) / 2, high, low))
+        for stream, mean in enumerate(_listed(means)):
+            share = np.ravel((mean + 1) / 2)
+            value = np.empty_like(share)
+            _signs_threads(value, share, -1.0, 1.0, key, stream, threads)
+            values.append(value.reshape(mean.shape))
         return self._shaped(values)
 
     def state_dict(self) -> dict[str, Any]:

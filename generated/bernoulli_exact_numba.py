@@ -361,6 +361,158 @@ def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> li
     return [array.copy() for array in saved]
 
 
+INLINED = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
+
+
+@njit(**INLINED)
+def _round(x: Any, y: Any, left: int) -> Any:
+    """Return x + y and rotl(y, left) ⊕ (x + y), for four pairs of words at a time."""
+    word = np.uint32
+    right = word(32 - left)
+    left = word(left)
+    a, b, c, d = x
+    e, f, g, h = y
+    a, b, c, d = word(a + e), word(b + f), word(c + g), word(d + h)
+    e = word(word(word(e << left) | word(e >> right)) ^ a)
+    f = word(word(word(f << left) | word(f >> right)) ^ b)
+    g = word(word(word(g << left) | word(g >> right)) ^ c)
+    h = word(word(word(h << left) | word(h >> right)) ^ d)
+    return (a, b, c, d), (e, f, g, h)
+
+
+@njit(**INLINED)
+def _plus(x: Any, k: Any) -> Any:
+    """Return four words, each with k added."""
+    word = np.uint32
+    a, b, c, d = x
+    return word(a + k), word(b + k), word(c + k), word(d + k)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _random_words(words: Array, key: int, stream: int, first: int) -> None:
+    """Fill `words` with random words: Threefry2x32-20 of the counters first, first + 1, ….
+
+    256 counters fill 512 words. A counter and its stream are encrypted together, so that no two
+    of them give the same pair of words (up to 2²³ streams and 2⁴⁰ counters).
+    """
+    word = np.uint32
+    k0, k1 = word(key), word(np.uint64(key) >> np.uint64(32))
+    k2 = word(word(k0 ^ k1) ^ word(0x1BD11BDA))
+    for start in range(0, words.size, 512):
+        part = words[start : start + 512]
+        counter = first + start // 2
+        low, high = word(counter), word(stream + ((counter >> 32) << 24))
+        for j in range(64):
+            n = word(low + word(j))
+            x = (n, word(n + word(64)), word(n + word(128)), word(n + word(192)))
+            y = (high, high, high, high)
+            x, y = _plus(x, k0), _plus(y, k1)
+            x, y = _round(x, y, 13)
+            x, y = _round(x, y, 15)
+            x, y = _round(x, y, 26)
+            x, y = _round(x, y, 6)
+            x, y = _plus(x, k1), _plus(y, np.uint32(k2 + np.uint32(1)))
+            x, y = _round(x, y, 17)
+            x, y = _round(x, y, 29)
+            x, y = _round(x, y, 16)
+            x, y = _round(x, y, 24)
+            x, y = _plus(x, k2), _plus(y, np.uint32(k0 + np.uint32(2)))
+            x, y = _round(x, y, 13)
+            x, y = _round(x, y, 15)
+            x, y = _round(x, y, 26)
+            x, y = _round(x, y, 6)
+            x, y = _plus(x, k0), _plus(y, np.uint32(k1 + np.uint32(3)))
+            x, y = _round(x, y, 17)
+            x, y = _round(x, y, 29)
+            x, y = _round(x, y, 16)
+            x, y = _round(x, y, 24)
+            x, y = _plus(x, k1), _plus(y, np.uint32(k2 + np.uint32(4)))
+            x, y = _round(x, y, 13)
+            x, y = _round(x, y, 15)
+            x, y = _round(x, y, 26)
+            x, y = _round(x, y, 6)
+            x, y = _plus(x, k2), _plus(y, np.uint32(k0 + np.uint32(5)))
+            part[j], part[j + 64], part[j + 128], part[j + 192] = x
+            part[j + 256], part[j + 320], part[j + 384], part[j + 448] = y
+
+
+@njit(fastmath=FASTMATH, error_model="numpy")
+def _settle(
+    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
+) -> None:
+    """Compare 64 more bits where the first sixteen say nothing, in one whole block.
+
+    Each quarter of a block has its counters in a stream of its own; what is then left is 2⁻⁸⁰.
+    """
+    half, quarter = BLOCK // 2, BLOCK // 4
+    more, made = np.empty(half, np.uint32), -1
+    further = more.view(np.uint64)
+    for i in range(BLOCK):
+        w = words[i] >> np.uint32(16) if i < half else words[i - half] & np.uint32(65535)
+        scaled = np.float64(p[i]) * 65536.0
+        whole = np.floor(scaled)
+        if np.float64(w) == whole:
+            if made != i // quarter:
+                made = i // quarter
+                _random_words(more, key, stream + 2**23, first + made * quarter)
+            rest = np.uint64((scaled - whole) * 2.0**64)
+            out[i] = high if further[i % quarter] < rest else low
+
+
+@njit(**INLINED)
+def _signs_block(
+    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
+) -> None:
+    """Choose `high` in one whole block wherever sixteen random bits are below 2¹⁶ p."""
+    real, half = out.dtype.type, BLOCK // 2
+    _random_words(words, key, stream, first // BLOCK * (half // 2))
+    scale, nearest = real(65536), np.uint32(65536)
+    for j in range(half):
+        w = words[j]
+        u = np.int32(np.int32(w >> np.uint32(16)) - np.int32(p[j] * scale))
+        v = np.int32(np.int32(w & np.uint32(65535)) - np.int32(p[j + half] * scale))
+        nearest = min(nearest, np.uint32(u), np.uint32(v))
+        out[j] = high if u < 0 else low
+        out[j + half] = high if v < 0 else low
+    if nearest == 0:  # the sixteen bits of some element are those of its probability
+        _settle(out, p, low, high, words, key, stream, first)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _signs(
+    out: Array, p: Array, low: float, high: float, key: int, stream: int, first: int
+) -> None:
+    """Fill `out` with `high` with the probability p of each element, else `low`.
+
+    A choice depends on the key, the stream, its place in the stream and its probability, which
+    is met within 2⁻⁸⁰; `first`, the place of the first, is a multiple of BLOCK.
+    """
+    low, high = out.dtype.type(low), out.dtype.type(high)
+    words = np.empty(BLOCK // 2, np.uint32)
+    whole = out.size // BLOCK * BLOCK
+    for start in range(0, whole, BLOCK):
+        to, chance = out[start : start + BLOCK], p[start : start + BLOCK]
+        _signs_block(to, chance, low, high, words, key, stream, first + start)
+    if whole < out.size:
+        to, chance = np.empty(BLOCK, out.dtype), np.zeros(BLOCK, p.dtype)
+        for i in range(whole, out.size):
+            chance[i - whole] = p[i]
+        _signs_block(to, chance, low, high, words, key, stream, first + whole)
+        for i in range(whole, out.size):
+            out[i] = to[i - whole]
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _signs_threads(
+    out: Array, p: Array, low: float, high: float, key: int, stream: int, threads: int
+) -> None:
+    """Fill `out` from the beginning of a stream with threads; the numbers are the same."""
+    stretch = _stretch(out.size, threads)
+    for index in prange(-(-out.size // stretch)):
+        begin, end = index * stretch, min((index + 1) * stretch, out.size)
+        _signs(out[begin:end], p[begin:end], low, high, np.uint64(key), stream, begin)
+
+
 class ExactBernoulli:
     """Exact Bernoulli.
 
@@ -419,11 +571,13 @@ class ExactBernoulli:
     def sample(self, rng: np.random.Generator) -> Arrays:
         """Draw -1 or 1 for each; the same seed, the same draw."""
         means, _ = self.posterior()
+        key, threads = int(rng.integers(2**63)), get_num_threads()
         values = []
-        for mean in _listed(means):
-            u = rng.random(mean.shape, dtype=mean.dtype)
-            low, high = mean.dtype.type(-1), mean.dtype.type(1)
-            values.append(np.where(u < (mean + 1) / 2, high, low))
+        for stream, mean in enumerate(_listed(means)):
+            share = np.ravel((mean + 1) / 2)
+            value = np.empty_like(share)
+            _signs_threads(value, share, -1.0, 1.0, key, stream, threads)
+            values.append(value.reshape(mean.shape))
         return self._shaped(values)
 
     def state_dict(self) -> dict[str, Any]:

@@ -927,6 +927,17 @@ def _standard_normal(out: Array, key: int, stream: int, first: int) -> None:
                 part[i] = whole[i]
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _standard_normal_threads(
+    out: Array, key: int, stream: int, threads: int
+) -> None:
+    """Fill `out` from the beginning of a stream with threads; the numbers are the same."""
+    stretch = _stretch(out.size, threads)
+    for index in prange(-(-out.size // stretch)):
+        begin, end = index * stretch, min((index + 1) * stretch, out.size)
+        _standard_normal(out[begin:end], np.uint64(key), stream, begin)
+
+
 class Vadam:
     """Vadam.
 
@@ -1122,7 +1133,13 @@ class Vadam:
         """Draw from the posterior; the same seed gives the same draw."""
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
-        return self._shaped([m + s * rng.standard_normal(m.shape, dtype=m.dtype) for m, s in pairs])
+        key, threads = int(rng.integers(2**63)), get_num_threads()
+        values = []
+        for stream, (mean, deviation) in enumerate(pairs):
+            noise = np.empty(mean.size, mean.dtype)
+            _standard_normal_threads(noise, key, stream, threads)
+            values.append(mean + deviation * noise.reshape(mean.shape))
+        return self._shaped(values)
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""

@@ -15,7 +15,7 @@ from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import lowered_law
 from blrgen.emit.moments import moments_of
 from blrgen.emit.names import class_name, refuse_reserved
-from blrgen.emit.noise import noise_texts
+from blrgen.emit.noise import noise_texts, threads_text
 from blrgen.emit.plan import plan
 from blrgen.emit.probing import compiled_laws
 from blrgen.emit.prose import module_docstring
@@ -68,7 +68,9 @@ def assemble(
     parts += drawing_helpers("\n".join(parts) + definition)
     parts += needed("\n".join(parts) + definition, form)
     if isinstance(writer, ElementwiseWriter):
-        parts += noise_texts(compiled_laws(writer), noise, dtype)
+        threaded = [x for x in ("_standard_normal", "_signs") if f"{x}_threads(" in definition]
+        parts += noise_texts(compiled_laws(writer), noise, dtype, signs="_signs" in threaded)
+        parts += map(threads_text, threaded)
     code = "\n\n\n".join(parts) + definition
     compiler = _compiler(code)
     if compiler:

@@ -9,6 +9,7 @@ from blrgen.emit.common import wants_gaussian, wants_two_points
 from blrgen.emit.law import methods
 from blrgen.emit.moments import posterior_method
 from blrgen.emit.printers import ArrayPrinter
+from blrgen.emit.probing import compiled_laws, joined
 from blrgen.emit.sampler import sample_method
 from blrgen.emit.templates import fill
 from blrgen.emit.writer import Writer
@@ -106,7 +107,7 @@ def _gaussian(writer: Writer, q: dict[str, n.Node], printer: ArrayPrinter) -> st
     )
 
 
-def _gaussian_sample(writer: Writer) -> str:
+def _gaussian_sample(writer: ElementwiseWriter) -> str:
     noise = "_standard_normal(rng, m)"
     if writer.jitted:
         noise = "rng.standard_normal(m.shape, dtype=m.dtype)"
@@ -115,6 +116,16 @@ def _gaussian_sample(writer: Writer) -> str:
         "        pairs = zip(_listed(means), _listed(deviations), strict=True)",
         f"        return self._shaped([m + s * {noise} for m, s in pairs])",
     ]
+    if "_standard_normal" in compiled_laws(writer):
+        rows[2:] = [
+            "        key, threads = int(rng.integers(2**63)), get_num_threads()",
+            "        values = []",
+            "        for stream, (mean, deviation) in enumerate(pairs):",
+            "            noise = np.empty(mean.size, mean.dtype)",
+            "            _standard_normal_threads(noise, key, stream, threads)",
+            "            values.append(mean + deviation * noise.reshape(mean.shape))",
+            "        return self._shaped(values)",
+        ]
     return fill(
         "class/sample.py.jinja",
         summary="Draw from the posterior; the same seed gives the same draw.",
@@ -123,7 +134,10 @@ def _gaussian_sample(writer: Writer) -> str:
 
 
 def _two_points(
-    writer: Writer, mean: n.Node, points: tuple[Fraction, Fraction], printer: ArrayPrinter
+    writer: ElementwiseWriter,
+    mean: n.Node,
+    points: tuple[Fraction, Fraction],
+    printer: ArrayPrinter,
 ) -> list[str]:
     """P(high) = (mean − low)/(high − low); the variance is (mean − low)(high − mean)."""
     low, high = (n.Const(p) for p in points)
@@ -150,6 +164,17 @@ def _two_points(
         f"            values.append(np.where(u < {share}, high, low))",
         "        return self._shaped(values)",
     ]
+    if joined(writer):
+        ends = f"{float(low.value)!r}, {float(high.value)!r}"
+        rows[1:-1] = [
+            "        key, threads = int(rng.integers(2**63)), get_num_threads()",
+            "        values = []",
+            "        for stream, mean in enumerate(_listed(means)):",
+            f"            share = np.ravel({share})",
+            "            value = np.empty_like(share)",
+            f"            _signs_threads(value, share, {ends}, key, stream, threads)",
+            "            values.append(value.reshape(mean.shape))",
+        ]
     sample = fill(
         "class/sample.py.jinja",
         summary=f"Draw {text(low)} or {text(high)} for each; the same seed, the same draw.",

@@ -10,6 +10,7 @@ from blrgen.emit.special import helper
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, Printer
+from blrgen.program.naming import is_correction
 
 LOOPED = "binomial_mean_"  # functions of numbers, whose loops differ from element to element
 _OWN = ("expectation_", "quantile_", LOOPED)  # functions made for one file
@@ -110,6 +111,13 @@ class ScalarPrinter(PythonPrinter):
         if node.name == "sign":
             return f"math.copysign(1, {self(node.args[0])})", ATOM
         return super().print_Call(node)
+
+    def print_Sub(self, node: n.Sub) -> tuple[str, int]:
+        """1 − βᵗ loses its digits where β is close to 1, unless it is computed as a whole."""
+        if not is_correction(node) or node.right.children[1] != n.Sym("t"):
+            return super().print_Sub(node)
+        base, power = (self(a) for a in node.right.children)
+        return f"_one_minus_power({base}, {power})", ATOM
 
     def number(self, node: n.Node) -> str:
         return f"np.float64({self(node)})"

@@ -104,10 +104,22 @@ def logaddexp() -> Helper:
     )  # fmt: skip
 
 
+def one_minus_power() -> Helper:
+    """What an average that started at zero is divided by: in double, before the loop."""
+    return Helper(
+        "_one_minus_power", "one_minus_power", lambda x, t: 1 - x**t,
+        values={"real": "type(x)"}, ranges=((-12, 0), (0, 6)), whole=(1,),
+        place=lambda x, t: (x, max(1, round(t))),
+        near=((0.999, 2), (1 - 1e-9, 3), (0.9, 1), (0.5, 1e5), (1 - 1e-7, 1e6)),
+        says="1 - x**t",
+    )  # fmt: skip
+
+
 BUILDERS: dict[str, Callable[[], Helper]] = {
     "_log1mexp": log1mexp,
     "_logexpm1": logexpm1,
     "_logcosh": logcosh,
     "_logsinh": logsinh,
     "_logaddexp": logaddexp,
+    "_one_minus_power": one_minus_power,
 }

@@ -250,7 +250,7 @@ def _step(
     one = real(1)
     for i in range(theta.size):
         cosh_lam = _cosh(lam[i])
-        part = rho_over_tau * g[i] * (one - theta[i] * theta[i]) * (cosh_lam * cosh_lam)
+        part = rho_over_tau * g[i] * (one - theta[i]) * (one + theta[i]) * (cosh_lam * cosh_lam)
         lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
         lam[i] = lam_next
 
@@ -275,7 +275,7 @@ def _step_draw(
     one = real(1)
     for i in range(theta.size):
         cosh_lam = _cosh(lam[i])
-        part = rho_over_tau * g[i] * (one - theta[i] * theta[i]) * (cosh_lam * cosh_lam)
+        part = rho_over_tau * g[i] * (one - theta[i]) * (one + theta[i]) * (cosh_lam * cosh_lam)
         lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
         theta_next = _tanh((eps[i] + lam_next) / tau)
         lam[i] = lam_next

@@ -71,7 +71,7 @@ def _step(
     rho_over_tau = real(rho_over_tau)
     cosh_lam = np.cosh(lam)
     part = one_minus_rho * lam + lam0_times_rho
-    lam_next = part - rho_over_tau * g * (1 - theta * theta) * (cosh_lam * cosh_lam)
+    lam_next = part - rho_over_tau * g * (1 - theta) * (1 + theta) * (cosh_lam * cosh_lam)
     lam[:] = lam_next
 
 

@@ -255,8 +255,9 @@ def _step(
     one = real(1)
     for i in range(theta.size):
         cosh_lam_prev = _cosh(lam_prev[i])
-        part_2 = one - theta[i] * theta[i]
-        part = rho_over_tau * g[i] * part_2 * (cosh_lam_prev * cosh_lam_prev)
+        part = (
+            rho_over_tau * g[i] * (one - theta[i]) * (one + theta[i]) * (cosh_lam_prev * cosh_lam_prev)
+        )
         lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
         lam_prev_next = lam[i]
         lam[i] = lam_next
@@ -284,8 +285,9 @@ def _step_draw(
     one = real(1)
     for i in range(theta.size):
         cosh_lam_prev = _cosh(lam_prev[i])
-        part_2 = one - theta[i] * theta[i]
-        part = rho_over_tau * g[i] * part_2 * (cosh_lam_prev * cosh_lam_prev)
+        part = (
+            rho_over_tau * g[i] * (one - theta[i]) * (one + theta[i]) * (cosh_lam_prev * cosh_lam_prev)
+        )
         lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
         lam_prev_next = lam[i]
         theta_next = _tanh((eps[i] + lam_next) / tau)

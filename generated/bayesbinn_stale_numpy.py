@@ -75,8 +75,8 @@ def _step(
     lam0_times_rho = real(lam0_times_rho)
     rho_over_tau = real(rho_over_tau)
     cosh_lam_prev = np.cosh(lam_prev)
-    part = one_minus_rho * lam + lam0_times_rho
-    lam_next = part - rho_over_tau * g * (1 - theta * theta) * (cosh_lam_prev * cosh_lam_prev)
+    part = rho_over_tau * g * (1 - theta) * (1 + theta) * (cosh_lam_prev * cosh_lam_prev)
+    lam_next = one_minus_rho * lam + lam0_times_rho - part
     lam_prev_next = lam.copy()
     lam[:] = lam_next
     lam_prev[:] = lam_prev_next

@@ -230,6 +230,11 @@ def _deviation(precision: Array) -> Array:
     return 1 / np.sqrt(precision)
 
 
+def _one_minus_power(x: float, t: int) -> float:
+    """Return 1 − xᵗ for x from 0 to 1 and t ≥ 1: all its digits, also where x is close to 1."""
+    return -np.expm1(t * np.log(np.maximum(x, 1e-30)))
+
+
 class Vadam:
     """Vadam.
 
@@ -327,9 +332,9 @@ class Vadam:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta1_correction = 1 - self.beta1**t
+        beta1_correction = float(_one_minus_power(self.beta1, t))
         alpha_over_beta1_correction = self.alpha / beta1_correction
-        beta2_correction = 1 - self.beta2**t
+        beta2_correction = float(_one_minus_power(self.beta2, t))
         sqrt_beta2_correction = math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
             _step(
@@ -356,9 +361,9 @@ class Vadam:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta1_correction = 1 - self.beta1**t
+        beta1_correction = float(_one_minus_power(self.beta1, t))
         alpha_over_beta1_correction = self.alpha / beta1_correction
-        beta2_correction = 1 - self.beta2**t
+        beta2_correction = float(_one_minus_power(self.beta2, t))
         sqrt_beta2_correction = math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
             _step_averaged(

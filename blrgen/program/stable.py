@@ -4,8 +4,8 @@ log(1+x) → log1p(x), exp(x)−1 → expm1(x), log(1+eˣ) → softplus(x),
 eᵖˣ/(1+eˣ)^q → powers of logistic (`logistic`), log(eˣ+e⁻ˣ) = log(2 cosh x) → logcosh2(x),
 logarithms of other sums and differences of exponentials as in `exponential_sums`,
 1−tanh²x → 4σ(2x)σ(−2x), or a factor cosh²x where it divides, also where tanh x has a
-name: the difference is 0 from x = 9 on in float32, and what is divided by it is lost.  All
-are identities on the whole real line.
+name: the difference is 0 from x = 9 on in float32, and what is divided by it is lost;
+1−x² → (1−x)(1+x) where x is given.  All are identities on the whole real line.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def stable_form(node: n.Node, named: Mapping[str, n.Node] | None = None) -> n.No
     def change(x: n.Node) -> n.Node:
         x = _rewrite(x)
         argument = _of_one_minus_tanh_squared(x, known)
-        return x if argument is None else _sech_squared(argument)
+        return _one_minus_square(x) if argument is None else _sech_squared(argument)
 
     return n.transform(n.transform(node, multiply), change)
 
@@ -60,6 +60,16 @@ def _sech_squared(x: n.Node) -> n.Node:
     double = n.mul(n.TWO, x)
     sigmas = (n.Call("logistic", (y,)) for y in (double, n.neg(double)))
     return n.mul(n.Const.of(4), *sigmas)
+
+
+def _one_minus_square(node: n.Node) -> n.Node:
+    """1 − x² = (1 − x)(1 + x) for what is given: 1 − x is exact where x is close to 1."""
+    if not isinstance(node, n.Sub) or node.left != n.ONE or not isinstance(node.right, n.Pow):
+        return node
+    x = node.right.base
+    if node.right.exponent != 2 or not isinstance(x, n.Sym):
+        return node
+    return n.mul(n.Sub(n.ONE, x), n.add(n.ONE, x))
 
 
 def _of_one_minus_tanh_squared(node: n.Node, named: Mapping[str, n.Node]) -> n.Node | None:

@@ -57,12 +57,14 @@ def signs(case: Case, timed: Timed) -> Setup:
 
 def filler(module: Any, name: str, threads: int, given: dict[str, Any]) -> Stepper:
     """A call of the emitted function, with its threads where there are several."""
-    function = getattr(module, f"{name}_threads", None) if threads > 1 else None
-    function = function or getattr(module, name)
+    several = f"{name}_threads"
+    called = several if threads > 1 and hasattr(module, several) else name
     out = given["out"]
     key, rng = np.int64(1234567), np.random.default_rng(0)
     values = {"key": key, "stream": 0, "first": 0, "rng": rng, "like": out, "threads": threads}
     values |= given
-    names = inspect.signature(getattr(function, "py_func", function)).parameters
-    arguments = [values[x] for x in names]
-    return Stepper(lambda: function(*arguments))
+    function = getattr(module, called)
+    plain = getattr(function, "py_func", None) or getattr(function, "function", function)
+    arguments = [values[x] for x in inspect.signature(plain).parameters]
+    # looked up at every call: Numba's takes the place of the file's own after the first
+    return Stepper(lambda: getattr(module, called)(*arguments))

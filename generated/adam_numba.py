@@ -235,26 +235,23 @@ def _step(
     g: Array,
     beta1: float,
     beta2: float,
-    c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    c_times_sqrt_beta2_correction: float,
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
     beta1 = real(beta1)
     beta2 = real(beta2)
-    c = real(c)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
-    sqrt_beta2_correction = real(sqrt_beta2_correction)
+    k1 = real(k1)
+    c_times_sqrt_beta2_correction = real(c_times_sqrt_beta2_correction)
     for i in range(m.size):
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         s_next = beta2 * s[i] + one_minus_beta2 * (g[i] * g[i])
-        divisor = np.sqrt(s_next) / sqrt_beta2_correction + c
-        m_next = m[i] - alpha_over_beta1_correction * u_next / divisor
+        m_next = m[i] - k1 * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
         m[i] = m_next
         u[i] = u_next
         s[i] = s_next
@@ -268,11 +265,10 @@ def _step_arrays(
     threads: int,
     beta1: float,
     beta2: float,
-    c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    c_times_sqrt_beta2_correction: float,
 ) -> None:
     """The same for all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
@@ -294,11 +290,10 @@ def _step_arrays(
                 g,
                 beta1,
                 beta2,
-                c,
                 one_minus_beta1,
                 one_minus_beta2,
-                alpha_over_beta1_correction,
-                sqrt_beta2_correction,
+                k1,
+                c_times_sqrt_beta2_correction,
             )
 
 
@@ -488,20 +483,19 @@ class Adam:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta1_correction = float(_one_minus_power(self.beta1, t))
-        alpha_over_beta1_correction = self.alpha / beta1_correction
         beta2_correction = float(_one_minus_power(self.beta2, t))
-        sqrt_beta2_correction = math.sqrt(beta2_correction)
+        beta1_correction = float(_one_minus_power(self.beta1, t))
+        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        c_times_sqrt_beta2_correction = self.c * math.sqrt(beta2_correction)
         numbers = (
             self.beta1,
             self.beta2,
-            self.c,
             one_minus_beta1,
             one_minus_beta2,
-            alpha_over_beta1_correction,
-            sqrt_beta2_correction,
+            k1,
+            c_times_sqrt_beta2_correction,
         )
-        if self._joined:
+        if self._together():
             rows = self.m, self.u, self.s, g
             self._run(_step_arrays, rows, *numbers)
         else:
@@ -568,6 +562,10 @@ class Adam:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

@@ -64,25 +64,22 @@ def _step(
     g: Array,
     beta1: float,
     beta2: float,
-    c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    c_times_sqrt_beta2_correction: float,
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
     beta1 = real(beta1)
     beta2 = real(beta2)
-    c = real(c)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
-    sqrt_beta2_correction = real(sqrt_beta2_correction)
+    k1 = real(k1)
+    c_times_sqrt_beta2_correction = real(c_times_sqrt_beta2_correction)
     u_next = beta1 * u + one_minus_beta1 * g
     s_next = beta2 * s + one_minus_beta2 * (g * g)
-    divisor = np.sqrt(s_next) / sqrt_beta2_correction + c
-    m_next = m - alpha_over_beta1_correction * u_next / divisor
+    m_next = m - k1 * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
     m[:] = m_next
     u[:] = u_next
     s[:] = s_next
@@ -202,10 +199,10 @@ class Adam:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta1_correction = float(_one_minus_power(self.beta1, t))
-        alpha_over_beta1_correction = self.alpha / beta1_correction
         beta2_correction = float(_one_minus_power(self.beta2, t))
-        sqrt_beta2_correction = math.sqrt(beta2_correction)
+        beta1_correction = float(_one_minus_power(self.beta1, t))
+        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        c_times_sqrt_beta2_correction = self.c * math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
             _step(
                 m,
@@ -214,11 +211,10 @@ class Adam:
                 g[index],
                 self.beta1,
                 self.beta2,
-                self.c,
                 one_minus_beta1,
                 one_minus_beta2,
-                alpha_over_beta1_correction,
-                sqrt_beta2_correction,
+                k1,
+                c_times_sqrt_beta2_correction,
             )
         self.t += 1
 

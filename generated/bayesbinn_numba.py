@@ -949,7 +949,7 @@ class BayesBiNN:
         rho_over_tau = self.rho / self.tau
         if rng is None:
             numbers = one_minus_rho, lam0_times_rho, rho_over_tau
-            if self._joined:
+            if self._together():
                 rows = self._pending["theta"], self.lam, g
                 self._run(_step_arrays, rows, *numbers)
             else:
@@ -1019,6 +1019,10 @@ class BayesBiNN:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

@@ -552,7 +552,7 @@ class ExactBernoulli:
         one_minus_rho = 1 - self.rho
         half_times_rho = 0.5 * self.rho
         numbers = one_minus_rho, half_times_rho
-        if self._joined:
+        if self._together():
             rows = self.lam, lminus, lplus
             self._run(_step_arrays, rows, *numbers)
         else:
@@ -608,6 +608,10 @@ class ExactBernoulli:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

@@ -1006,9 +1006,7 @@ def _standard_normal(out: Array, key: int, stream: int, first: int) -> None:
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _standard_normal_threads(
-    out: Array, key: int, stream: int, threads: int
-) -> None:
+def _standard_normal_threads(out: Array, key: int, stream: int, threads: int) -> None:
     """Fill `out` from the beginning of a stream with threads; the numbers are the same."""
     stretch = _stretch(out.size, threads)
     for index in prange(-(-out.size // stretch)):
@@ -1101,7 +1099,7 @@ class IVON:
             self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
             self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
         numbers = self.delta, self.N
-        if self._joined:
+        if self._together():
             rows = (
                 self._pending["theta"],
                 self.m,
@@ -1165,7 +1163,7 @@ class IVON:
                 alpha_times_delta_plus_h0,
                 beta1_correction,
             )
-            if self._joined:
+            if self._together():
                 rows = self._pending["theta"], self.m, self.u, self.h, g
                 self._run(_step_arrays, rows, *numbers)
             else:
@@ -1216,7 +1214,7 @@ class IVON:
             alpha_times_delta_plus_h0,
             beta1_correction,
         )
-        if self._joined:
+        if self._together():
             rows = self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]
             self._run(_step_averaged_arrays, rows, *numbers)
         else:
@@ -1311,6 +1309,10 @@ class IVON:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

@@ -410,7 +410,7 @@ class NaturalGradient:
         h = self._seen("h", h)
         one_plus_rho = 1 + self.rho
         numbers = self.rho, one_plus_rho
-        if self._joined:
+        if self._together():
             rows = self.m, self.v, g, h
             self._run(_step_arrays, rows, *numbers)
         else:
@@ -465,6 +465,10 @@ class NaturalGradient:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

@@ -427,7 +427,7 @@ class OGN:
         h = self._seen("h", h)
         one_minus_rho = 1 - self.rho
         numbers = self.rho, self.delta, one_minus_rho
-        if self._joined:
+        if self._together():
             rows = self.m, self.s, g, h
             self._run(_step_arrays, rows, *numbers)
         else:
@@ -483,6 +483,10 @@ class OGN:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

@@ -437,7 +437,7 @@ class RMSprop:
         g = self._seen("g", g)
         one_minus_beta = 1 - self.beta
         numbers = self.alpha, self.beta, self.c, one_minus_beta
-        if self._joined:
+        if self._together():
             rows = self.m, self.s, g
             self._run(_step_arrays, rows, *numbers)
         else:
@@ -494,6 +494,10 @@ class RMSprop:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

@@ -398,7 +398,7 @@ class SGD:
         self._check_hyperparameters()
         g = self._seen("g", g)
         numbers = (self.rho,)
-        if self._joined:
+        if self._together():
             rows = self.m, g
             self._run(_step_arrays, rows, *numbers)
         else:
@@ -449,6 +449,10 @@ class SGD:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

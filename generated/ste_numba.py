@@ -579,7 +579,7 @@ class STE:
         """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
         theta = self._place()
-        if self._joined:
+        if self._together():
             rows = theta, self.lam
             self._run(_draw_arrays, rows)
         else:
@@ -592,7 +592,7 @@ class STE:
         self._check_hyperparameters()
         g = self._seen("g", g)
         numbers = (self.alpha,)
-        if self._joined:
+        if self._together():
             rows = self.lam, g
             self._run(_step_arrays, rows, *numbers)
         else:
@@ -648,6 +648,10 @@ class STE:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

@@ -276,8 +276,8 @@ def _step(
     delta: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    k2: float,
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
@@ -286,14 +286,13 @@ def _step(
     delta = real(delta)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
-    sqrt_beta2_correction = real(sqrt_beta2_correction)
+    k1 = real(k1)
+    k2 = real(k2)
     for i in range(m.size):
         h_hat = g[i] * g[i]
         u_next = beta1 * u[i] + one_minus_beta1 * (g[i] + delta * m[i])
         s_next = beta2 * s[i] + one_minus_beta2 * h_hat
-        divisor = np.sqrt(s_next) / sqrt_beta2_correction + delta
-        m_next = m[i] - alpha_over_beta1_correction * u_next / divisor
+        m_next = m[i] - k1 * u_next / (np.sqrt(s_next) + k2)
         m[i] = m_next
         u[i] = u_next
         s[i] = s_next
@@ -312,8 +311,8 @@ def _step_averaged(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    k2: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
     real = m.dtype.type
@@ -323,15 +322,14 @@ def _step_averaged(
     draws = real(draws)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
-    sqrt_beta2_correction = real(sqrt_beta2_correction)
+    k1 = real(k1)
+    k2 = real(k2)
     for i in range(m.size):
         g = g_sum[i] / draws
         h_hat = h_hat_sum[i] / draws
         u_next = beta1 * u[i] + one_minus_beta1 * (g + delta * m[i])
         s_next = beta2 * s[i] + one_minus_beta2 * h_hat
-        divisor = np.sqrt(s_next) / sqrt_beta2_correction + delta
-        m_next = m[i] - alpha_over_beta1_correction * u_next / divisor
+        m_next = m[i] - k1 * u_next / (np.sqrt(s_next) + k2)
         m[i] = m_next
         u[i] = u_next
         s[i] = s_next
@@ -350,8 +348,8 @@ def _step_draw(
     delta: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    k2: float,
     sqrt_N: float,
 ) -> None:
     """Update every element in place, and theta for the next draw."""
@@ -361,15 +359,14 @@ def _step_draw(
     delta = real(delta)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
-    sqrt_beta2_correction = real(sqrt_beta2_correction)
+    k1 = real(k1)
+    k2 = real(k2)
     sqrt_N = real(sqrt_N)
     for i in range(theta.size):
         h_hat = g[i] * g[i]
         u_next = beta1 * u[i] + one_minus_beta1 * (g[i] + delta * m[i])
         s_next = beta2 * s[i] + one_minus_beta2 * h_hat
-        divisor = np.sqrt(s_next) / sqrt_beta2_correction + delta
-        m_next = m[i] - alpha_over_beta1_correction * u_next / divisor
+        m_next = m[i] - k1 * u_next / (np.sqrt(s_next) + k2)
         theta_next = m_next + eps[i] / (sqrt_N * np.sqrt(s_next + delta))
         m[i] = m_next
         u[i] = u_next
@@ -388,8 +385,8 @@ def _step_arrays(
     delta: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    k2: float,
 ) -> None:
     """The same for all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
@@ -404,19 +401,7 @@ def _step_arrays(
             u = _view(table[1, which], start, size, like)
             s = _view(table[2, which], start, size, like)
             g = _view(table[3, which], start, size, like)
-            _step(
-                m,
-                u,
-                s,
-                g,
-                beta1,
-                beta2,
-                delta,
-                one_minus_beta1,
-                one_minus_beta2,
-                alpha_over_beta1_correction,
-                sqrt_beta2_correction,
-            )
+            _step(m, u, s, g, beta1, beta2, delta, one_minus_beta1, one_minus_beta2, k1, k2)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -471,8 +456,8 @@ def _step_averaged_arrays(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    k2: float,
 ) -> None:
     """The same for all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
@@ -500,8 +485,8 @@ def _step_averaged_arrays(
                 draws,
                 one_minus_beta1,
                 one_minus_beta2,
-                alpha_over_beta1_correction,
-                sqrt_beta2_correction,
+                k1,
+                k2,
             )
 
 
@@ -517,8 +502,8 @@ def _step_draw_arrays(
     delta: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    k2: float,
     sqrt_N: float,
 ) -> None:
     """The same for all arrays, with threads and noise."""
@@ -551,8 +536,8 @@ def _step_draw_arrays(
                     delta,
                     one_minus_beta1,
                     one_minus_beta2,
-                    alpha_over_beta1_correction,
-                    sqrt_beta2_correction,
+                    k1,
+                    k2,
                     sqrt_N,
                 )
 
@@ -933,9 +918,7 @@ def _standard_normal(out: Array, key: int, stream: int, first: int) -> None:
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _standard_normal_threads(
-    out: Array, key: int, stream: int, threads: int
-) -> None:
+def _standard_normal_threads(out: Array, key: int, stream: int, threads: int) -> None:
     """Fill `out` from the beginning of a stream with threads; the numbers are the same."""
     stretch = _stretch(out.size, threads)
     for index in prange(-(-out.size // stretch)):
@@ -1019,7 +1002,7 @@ class Vadam:
         if not self._sums:
             self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
             self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
-        if self._joined:
+        if self._together():
             rows = g, self._sums["g_sum"], self._sums["h_hat_sum"]
             self._run(_observe_arrays, rows)
         else:
@@ -1052,21 +1035,13 @@ class Vadam:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta1_correction = float(_one_minus_power(self.beta1, t))
-        alpha_over_beta1_correction = self.alpha / beta1_correction
         beta2_correction = float(_one_minus_power(self.beta2, t))
-        sqrt_beta2_correction = math.sqrt(beta2_correction)
+        beta1_correction = float(_one_minus_power(self.beta1, t))
+        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        k2 = self.delta * math.sqrt(beta2_correction)
         if rng is None:
-            numbers = (
-                self.beta1,
-                self.beta2,
-                self.delta,
-                one_minus_beta1,
-                one_minus_beta2,
-                alpha_over_beta1_correction,
-                sqrt_beta2_correction,
-            )
-            if self._joined:
+            numbers = self.beta1, self.beta2, self.delta, one_minus_beta1, one_minus_beta2, k1, k2
+            if self._together():
                 rows = self.m, self.u, self.s, g
                 self._run(_step_arrays, rows, *numbers)
             else:
@@ -1085,8 +1060,8 @@ class Vadam:
                 self.delta,
                 one_minus_beta1,
                 one_minus_beta2,
-                alpha_over_beta1_correction,
-                sqrt_beta2_correction,
+                k1,
+                k2,
                 sqrt_N,
             )
 
@@ -1099,10 +1074,10 @@ class Vadam:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta1_correction = float(_one_minus_power(self.beta1, t))
-        alpha_over_beta1_correction = self.alpha / beta1_correction
         beta2_correction = float(_one_minus_power(self.beta2, t))
-        sqrt_beta2_correction = math.sqrt(beta2_correction)
+        beta1_correction = float(_one_minus_power(self.beta1, t))
+        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        k2 = self.delta * math.sqrt(beta2_correction)
         numbers = (
             self.beta1,
             self.beta2,
@@ -1110,10 +1085,10 @@ class Vadam:
             float(self._draws),
             one_minus_beta1,
             one_minus_beta2,
-            alpha_over_beta1_correction,
-            sqrt_beta2_correction,
+            k1,
+            k2,
         )
-        if self._joined:
+        if self._together():
             rows = self.m, self.u, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]
             self._run(_step_averaged_arrays, rows, *numbers)
         else:
@@ -1204,6 +1179,10 @@ class Vadam:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

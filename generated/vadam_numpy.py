@@ -96,8 +96,8 @@ def _step(
     delta: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    k2: float,
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
@@ -106,13 +106,12 @@ def _step(
     delta = real(delta)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
-    sqrt_beta2_correction = real(sqrt_beta2_correction)
+    k1 = real(k1)
+    k2 = real(k2)
     h_hat = g * g
     u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
     s_next = beta2 * s + one_minus_beta2 * h_hat
-    divisor = np.sqrt(s_next) / sqrt_beta2_correction + delta
-    m_next = m - alpha_over_beta1_correction * u_next / divisor
+    m_next = m - k1 * u_next / (np.sqrt(s_next) + k2)
     m[:] = m_next
     u[:] = u_next
     s[:] = s_next
@@ -130,8 +129,8 @@ def _step_averaged(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    alpha_over_beta1_correction: float,
-    sqrt_beta2_correction: float,
+    k1: float,
+    k2: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
     real = m.dtype.type
@@ -141,14 +140,13 @@ def _step_averaged(
     draws = real(draws)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    alpha_over_beta1_correction = real(alpha_over_beta1_correction)
-    sqrt_beta2_correction = real(sqrt_beta2_correction)
+    k1 = real(k1)
+    k2 = real(k2)
     g = g_sum / draws
     h_hat = h_hat_sum / draws
     u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
     s_next = beta2 * s + one_minus_beta2 * h_hat
-    divisor = np.sqrt(s_next) / sqrt_beta2_correction + delta
-    m_next = m - alpha_over_beta1_correction * u_next / divisor
+    m_next = m - k1 * u_next / (np.sqrt(s_next) + k2)
     m[:] = m_next
     u[:] = u_next
     s[:] = s_next
@@ -332,10 +330,10 @@ class Vadam:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta1_correction = float(_one_minus_power(self.beta1, t))
-        alpha_over_beta1_correction = self.alpha / beta1_correction
         beta2_correction = float(_one_minus_power(self.beta2, t))
-        sqrt_beta2_correction = math.sqrt(beta2_correction)
+        beta1_correction = float(_one_minus_power(self.beta1, t))
+        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        k2 = self.delta * math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
             _step(
                 m,
@@ -347,8 +345,8 @@ class Vadam:
                 self.delta,
                 one_minus_beta1,
                 one_minus_beta2,
-                alpha_over_beta1_correction,
-                sqrt_beta2_correction,
+                k1,
+                k2,
             )
         self._pending = {}
 
@@ -361,10 +359,10 @@ class Vadam:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta1_correction = float(_one_minus_power(self.beta1, t))
-        alpha_over_beta1_correction = self.alpha / beta1_correction
         beta2_correction = float(_one_minus_power(self.beta2, t))
-        sqrt_beta2_correction = math.sqrt(beta2_correction)
+        beta1_correction = float(_one_minus_power(self.beta1, t))
+        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        k2 = self.delta * math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
             _step_averaged(
                 m,
@@ -378,8 +376,8 @@ class Vadam:
                 float(self._draws),
                 one_minus_beta1,
                 one_minus_beta2,
-                alpha_over_beta1_correction,
-                sqrt_beta2_correction,
+                k1,
+                k2,
             )
         self._sums = {}
         self._draws = 0

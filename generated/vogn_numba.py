@@ -805,9 +805,7 @@ def _standard_normal(out: Array, key: int, stream: int, first: int) -> None:
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _standard_normal_threads(
-    out: Array, key: int, stream: int, threads: int
-) -> None:
+def _standard_normal_threads(out: Array, key: int, stream: int, threads: int) -> None:
     """Fill `out` from the beginning of a stream with threads; the numbers are the same."""
     stretch = _stretch(out.size, threads)
     for index in prange(-(-out.size // stretch)):
@@ -878,7 +876,7 @@ class VOGN:
         if not self._sums:
             self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
             self._sums["h_sum"] = tuple(np.zeros_like(m) for m in self.m)
-        if self._joined:
+        if self._together():
             rows = g, h, self._sums["g_sum"], self._sums["h_sum"]
             self._run(_observe_arrays, rows)
         else:
@@ -916,7 +914,7 @@ class VOGN:
         one_minus_rho = 1 - self.rho
         if rng is None:
             numbers = self.rho, self.delta, one_minus_rho
-            if self._joined:
+            if self._together():
                 rows = self.m, self.s, g, h
                 self._run(_step_arrays, rows, *numbers)
             else:
@@ -935,7 +933,7 @@ class VOGN:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_rho = 1 - self.rho
         numbers = self.rho, self.delta, float(self._draws), one_minus_rho
-        if self._joined:
+        if self._together():
             rows = self.m, self.s, self._sums["g_sum"], self._sums["h_sum"]
             self._run(_step_averaged_arrays, rows, *numbers)
         else:
@@ -1012,6 +1010,10 @@ class VOGN:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

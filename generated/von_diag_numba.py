@@ -405,7 +405,7 @@ class VONDiagonal:
         h = self._seen("h", h)
         one_minus_rho = 1 - self.rho
         numbers = self.rho, one_minus_rho
-        if self._joined:
+        if self._together():
             rows = self.m, self.s, g, h
             self._run(_step_arrays, rows, *numbers)
         else:
@@ -460,6 +460,10 @@ class VONDiagonal:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

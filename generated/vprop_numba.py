@@ -840,9 +840,7 @@ def _standard_normal(out: Array, key: int, stream: int, first: int) -> None:
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _standard_normal_threads(
-    out: Array, key: int, stream: int, threads: int
-) -> None:
+def _standard_normal_threads(out: Array, key: int, stream: int, threads: int) -> None:
     """Fill `out` from the beginning of a stream with threads; the numbers are the same."""
     stretch = _stretch(out.size, threads)
     for index in prange(-(-out.size // stretch)):
@@ -921,7 +919,7 @@ class Vprop:
         if not self._sums:
             self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
             self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
-        if self._joined:
+        if self._together():
             rows = g, self._sums["g_sum"], self._sums["h_hat_sum"]
             self._run(_observe_arrays, rows)
         else:
@@ -954,7 +952,7 @@ class Vprop:
         one_minus_beta = 1 - self.beta
         if rng is None:
             numbers = self.alpha, self.beta, self.delta, one_minus_beta
-            if self._joined:
+            if self._together():
                 rows = self.m, self.s, g
                 self._run(_step_arrays, rows, *numbers)
             else:
@@ -983,7 +981,7 @@ class Vprop:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_beta = 1 - self.beta
         numbers = self.alpha, self.beta, self.delta, float(self._draws), one_minus_beta
-        if self._joined:
+        if self._together():
             rows = self.m, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]
             self._run(_step_averaged_arrays, rows, *numbers)
         else:
@@ -1068,6 +1066,10 @@ class Vprop:
             views = tuple(_views(name, arrays, self._arrays))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
+
+    def _together(self) -> bool:
+        """Whether one call for all arrays is faster: they are many, or there are threads."""
+        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
 
     def _run(
         self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float

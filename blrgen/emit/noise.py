@@ -20,7 +20,7 @@ from fractions import Fraction
 from blrgen.emit import GENERATORS, polynomials
 from blrgen.emit.printers import literal
 from blrgen.emit.templates import fill
-from blrgen.emit.text import indented
+from blrgen.emit.text import call, indented
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program.draws import Law
 
@@ -223,9 +223,11 @@ def signs_texts() -> list[str]:
 def threads_text(name: str) -> str:
     """NAME_threads: a function that fills a stretch, called by all threads at once."""
     signs = name == "_signs"
+    more = ["p: Array", "low: float", "high: float"] if signs else []
+    arguments = ["out: Array", *more, "key: int", "stream: int", "threads: int"]
     return fill(
         "noise/threads.py.jinja",
         name=name,
-        more="p: Array, low: float, high: float, " if signs else "",
+        signature=call(f"def {name}_threads(", arguments, ") -> None:"),
         given="p[begin:end], low, high, " if signs else "",
     )

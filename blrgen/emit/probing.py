@@ -175,7 +175,7 @@ def run_all(
     together = ", ".join([f"{k.name}_arrays", "rows", *numbers])
     return [
         *([made] if made else []),
-        f"{margin}if self._joined:",
+        f"{margin}if self._together():",
         rows,
         f"{margin}    self._run({together})",
         f"{margin}else:",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from blrgen.program.cleared import cleared
 from blrgen.program.cse import cse
 from blrgen.program.dead import dead
 from blrgen.program.expand import expand
@@ -17,7 +18,7 @@ from blrgen.program.totals import totals
 from blrgen.timing import timed
 
 BEFORE = (order, stable, dead)
-AFTER = (totals, hoist, strength, factor, cse, order)
+AFTER = (totals, cleared, hoist, strength, factor, cse, order)
 
 
 def optimised(program: Program, native: Collection[str] = ()) -> Program:

@@ -10,6 +10,7 @@ import pytest
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
+from blrgen.program.cleared import cleared
 from blrgen.program.cse import cse
 from blrgen.program.dead import dead
 from blrgen.program.draws import Law, distribution
@@ -296,3 +297,23 @@ def test_inspect_prints_every_section() -> None:
 )  # fmt: skip
 def test_distributions(words: str, law: Law | None) -> None:
     assert distribution(words) == law
+
+
+def test_a_number_that_divides_inside_a_divisor_is_taken_out() -> None:
+    divisor = n.add(n.Div(n.sqrt(x), b), a)
+    p = cleared(program(("x_next", n.Div(n.mul(a, y), divisor))))
+    (kept,) = p.phases[0].body
+    assert kept.expr == n.Div(n.mul(b, a, y), n.add(n.sqrt(x), n.mul(a, b)))
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        n.Div(y, n.add(n.Div(n.sqrt(x), b), a)),  # no number above to take the other one along
+        n.Div(n.mul(a, y), n.add(n.Div(n.sqrt(x), y), a)),  # divided by what has elements
+        n.Div(n.mul(a, y), n.add(n.Div(x, b), y, a)),  # two terms with elements
+        n.Div(a, n.add(n.Div(b, a), b)),  # a number: computed once a step as it is
+    ],
+)
+def test_other_divisors_stay(kept: n.Node) -> None:
+    assert cleared(program(("x_next", kept))).phases[0].body[0].expr == kept

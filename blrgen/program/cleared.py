@@ -1,0 +1,67 @@
+"""No division by a number inside a divisor.
+
+    a·x/(y/q + c)  =  (a q)·x/(y + c q)
+
+with numbers a, c and q: the products of numbers are computed once a step, in double
+precision, and an element is left with one multiplication or division less, and with one
+rounding less.  Adam's √s/√(1 − βᵗ) + c is such a divisor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from blrgen.program import nodes as n
+from blrgen.program.program import Phase, Program
+from blrgen.program.types import SCALAR
+
+
+def cleared(program: Program) -> Program:
+    """Every body without numbers that divide inside a divisor."""
+    if any(isinstance(s.expr, n.OVER_COMPONENTS) for p in program.phases for s in p.body):
+        return program  # their numbers are made between passes, where a product costs as much
+    numbers = {name for name, kind in program.scope.items() if kind == SCALAR}
+
+    def on(phase: Phase) -> Phase:
+        body = tuple(
+            replace(s, expr=n.transform(s.expr, lambda x: _cleared(x, numbers))) for s in phase.body
+        )
+        return replace(phase, body=body)
+
+    return program.with_phases(on)
+
+
+def _cleared(node: n.Node, numbers: Collection[str]) -> n.Node:
+    """One quotient of elements; whatever it is not stays."""
+    if not isinstance(node, n.Div) or _is_number(node, numbers):
+        return node
+    factors = list(node.bottom.args) if isinstance(node.bottom, n.Mul) else [node.bottom]
+    above = list(node.top.args) if isinstance(node.top, n.Mul) else [node.top]
+    if not any(_is_number(x, numbers) for x in (*above, *factors)):
+        return node  # the number that goes above would be one more factor
+    for k, factor in enumerate(factors):
+        found = _one_divided(factor, numbers)
+        if found is not None:
+            q, factors[k] = found
+            return n.div(n.mul(q, node.top), n.mul(*factors))
+    return node
+
+
+def _one_divided(node: n.Node, numbers: Collection[str]) -> tuple[n.Node, n.Node] | None:
+    """(q, y + c q) of y/q + c, where one term has elements."""
+    if not isinstance(node, n.Add):
+        return None
+    own = [t for t in node.args if not _is_number(t, numbers)]
+    if len(own) != 1 or not isinstance(own[0], n.Div) or not _is_number(own[0].bottom, numbers):
+        return None
+    (term,) = own
+    q = term.bottom
+    rest = [term.top if t is term else n.mul(t, q) for t in node.args]
+    return q, n.add(*rest)
+
+
+def _is_number(node: n.Node, numbers: Collection[str]) -> bool:
+    """Whether it is the same for every element; a constant alone is no gain."""
+    names = n.names(node)
+    return all(x in numbers for x in names)

@@ -53,9 +53,9 @@ def _one_divided(node: n.Node, numbers: Collection[str]) -> tuple[n.Node, n.Node
     if not isinstance(node, n.Add):
         return None
     own = [t for t in node.args if not _is_number(t, numbers)]
-    if len(own) != 1 or not isinstance(own[0], n.Div) or not _is_number(own[0].bottom, numbers):
+    term = own[0] if len(own) == 1 else None
+    if not isinstance(term, n.Div) or not _is_number(term.bottom, numbers):
         return None
-    (term,) = own
     q = term.bottom
     rest = [term.top if t is term else n.mul(t, q) for t in node.args]
     return q, n.add(*rest)

@@ -428,7 +428,7 @@ def _deviation(precision: Array) -> Array:
 
 def _one_minus_power(x: float, t: int) -> float:
     """Return 1 − xᵗ for x from 0 to 1 and t ≥ 1: all its digits, also where x is close to 1."""
-    return -np.expm1(t * np.log(np.maximum(x, 1e-30)))
+    return type(x)(-math.expm1(t * math.log(max(x, 1e-30))))
 
 
 class Adam:
@@ -483,8 +483,8 @@ class Adam:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta2_correction = float(_one_minus_power(self.beta2, t))
-        beta1_correction = float(_one_minus_power(self.beta1, t))
+        beta2_correction = _one_minus_power(self.beta2, t)
+        beta1_correction = _one_minus_power(self.beta1, t)
         k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         c_times_sqrt_beta2_correction = self.c * math.sqrt(beta2_correction)
         numbers = (

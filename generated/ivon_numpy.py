@@ -272,7 +272,7 @@ def _deviation(precision: Array) -> Array:
 
 def _one_minus_power(x: float, t: int) -> float:
     """Return 1 − xᵗ for x from 0 to 1 and t ≥ 1: all its digits, also where x is close to 1."""
-    return -np.expm1(t * np.log(np.maximum(x, 1e-30)))
+    return type(x)(-math.expm1(t * math.log(max(x, 1e-30))))
 
 
 class IVON:
@@ -391,7 +391,7 @@ class IVON:
         one_minus_beta2 = 1 - self.beta2
         beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
-        beta1_correction = float(_one_minus_power(self.beta1, t))
+        beta1_correction = _one_minus_power(self.beta1, t)
         for index, m in enumerate(self.m):
             _step(
                 self._pending["theta"][index],
@@ -423,7 +423,7 @@ class IVON:
         one_minus_beta2 = 1 - self.beta2
         beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
-        beta1_correction = float(_one_minus_power(self.beta1, t))
+        beta1_correction = _one_minus_power(self.beta1, t)
         for index, m in enumerate(self.m):
             _step_averaged(
                 m,

@@ -117,7 +117,7 @@ class ScalarPrinter(PythonPrinter):
         if not is_correction(node) or node.right.children[1] != n.Sym("t"):
             return super().print_Sub(node)
         base, power = (self(a) for a in node.right.children)
-        return f"float(_one_minus_power({base}, {power}))", ATOM
+        return f"_one_minus_power({base}, {power})", ATOM
 
     def number(self, node: n.Node) -> str:
         return f"np.float64({self(node)})"

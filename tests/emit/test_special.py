@@ -54,7 +54,7 @@ COMPILED = {"_digamma": (), "_trigamma_rest": (), "_loggamma": (), "_multitrigam
 def functions(names: list[str], target: str) -> dict[str, Any]:
     """The emitted helpers, ready to be called."""
     texts = needed("\n".join(f"{n}(" for n in names), target)
-    head = "import numpy as np\nfrom numba import njit\nArray = float\n"
+    head = "import math\nimport numpy as np\nfrom numba import njit\nArray = float\n"
     made: dict[str, Any] = {}
     exec(head + "\n\n".join(texts).replace("cache=True, ", ""), made)
     return made
@@ -88,7 +88,9 @@ def test_random_points_are_as_right_and_arrays_keep_their_dtype(name: str) -> No
             drawn[i][:] = 4.0
         points = [placed(h, p, dtype) for p in zip(*drawn, strict=True)]
         xs = [np.array(x, dtype) for x in zip(*points, strict=True)]
-        values = NUMPY[name](*[4 if i in h.whole else x for i, x in enumerate(xs)])
+        given = [4 if i in h.whole else x for i, x in enumerate(xs)]
+        f = np.vectorize(NUMPY[name], otypes=[dtype]) if h.numbers else NUMPY[name]
+        values = f(*given)
         assert values.dtype == dtype
         for point, value in zip(points, values, strict=True):
             wanted = exact(h, point)

@@ -8,6 +8,7 @@ the places where digits are lost easily; the reference has fifty digits and more
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -27,7 +28,7 @@ _NUMPY = (
     "log", "log1p", "exp", "expm1", "sqrt", "abs", "minimum", "maximum", "where", "nan", "inf",
     "floor", "errstate", "sinh", "arcsinh", "max", "ceil", "float32", "float64",
 )  # fmt: skip
-_BUILTINS = {"range": range, "type": type, "float": float, "int": int, "abs": abs, "bool": bool}
+_BUILTINS = {x.__name__: x for x in (range, type, float, int, abs, bool, max)}
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,7 @@ def _functions(source: str) -> dict[str, Callable[..., Any]]:
     names: dict[str, Any] = {
         "__builtins__": _BUILTINS,
         "np": SimpleNamespace(**{x: getattr(np, x) for x in _NUMPY}),
+        "math": SimpleNamespace(expm1=math.expm1, log=math.log),
         "njit": lambda *_, **__: lambda f: f,
         "intrinsic": lambda f: f,
     }

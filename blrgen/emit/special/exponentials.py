@@ -111,7 +111,7 @@ def one_minus_power() -> Helper:
         ranges=((-12, 0), (0, 6)), whole=(1,),
         place=lambda x, t: (min(x, 1 / max(x, 1e-30)), max(1, round(t))),
         near=((0.999, 2), (1 - 1e-9, 3), (0.9, 1), (0.5, 1e5), (1 - 1e-7, 1e6)),
-        says="1 - x**t",
+        says="1 - x**t", numbers=True,
     )  # fmt: skip
 
 

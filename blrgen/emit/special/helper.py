@@ -28,6 +28,7 @@ class Helper:
     `reference` the value in mpmath where `meaning` has no number of its own; `allowed` is
     the error in roundings that a check lets pass.  `place` makes a point of a draw from the
     ranges where an argument is bounded by another; `whole` are the arguments that are counts.
+    Those of `numbers` are called with Python's.
     With `contract` a product and the sum it is in may be rounded once.
     """
 
@@ -44,6 +45,7 @@ class Helper:
     allowed: float = 4.0
     place: Callable[..., tuple[float, ...]] | None = None
     whole: tuple[int, ...] = ()
+    numbers: bool = False  # computed once a step, never on arrays
     contract: bool = False
     apart: bool = False
 

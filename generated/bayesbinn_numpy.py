@@ -80,7 +80,7 @@ def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> li
     if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
         usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
         if usual and arrays.shape == like[0].shape:
-            return [arrays.reshape(-1)]
+            return [arrays if arrays.ndim == 1 else arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):

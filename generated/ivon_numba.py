@@ -708,7 +708,7 @@ def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> li
     if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
         usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
         if usual and arrays.shape == like[0].shape:
-            return [arrays.reshape(-1)]
+            return [arrays if arrays.ndim == 1 else arrays.reshape(-1)]
     several = isinstance(arrays, list | tuple)
     found: list[Any] = list(arrays) if several else [arrays]
     if like is not None and len(found) != len(like):
@@ -761,7 +761,7 @@ def _deviation(precision: Array) -> Array:
 
 def _one_minus_power(x: float, t: int) -> float:
     """Return 1 − xᵗ for x from 0 to 1 and t ≥ 1: all its digits, also where x is close to 1."""
-    return type(x)(-math.expm1(t * math.log(max(x, 1e-30))))
+    return type(x)(-math.expm1(t * math.log(x or 1e-30)))
 
 
 INLINED = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}

@@ -332,10 +332,6 @@ def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> 
 
 def _vector(name: str, arrays: Arrays, like: Sequence[Array]) -> Array:
     """Return one array or several as one vector, in the order of the parameters."""
-    if len(like) == 1 and isinstance(arrays, np.ndarray):
-        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
-        if usual and arrays.shape == like[0].shape:
-            return arrays.reshape(-1)  # nothing to refuse, and nothing to join
     views = _views(name, arrays, like)
     if any(view.dtype != views[0].dtype for view in views):
         raise TypeError(f"{name} mixes dtypes; a full covariance needs one for all")

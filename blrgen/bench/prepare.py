@@ -8,8 +8,6 @@ inputs and the last draw, and writes the states and the next draw.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,14 +127,7 @@ def shapes(p: Plan) -> tuple[Shape, Shape]:
 
 def written(source: str) -> Path:
     """The file with the source, under the hash of its text."""
-    from blrgen.emit.compile import cache_directory
+    from blrgen.emit.compile import written as kept
 
     digest = hashlib.sha256(source.encode()).hexdigest()[:32]
-    path = cache_directory() / f"{PREFIX}{digest}.py"
-    if path.is_file() and path.read_text(encoding="utf-8") == source:
-        return path
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(source)
-    os.replace(temporary, path)
-    return path
+    return kept(source, f"{PREFIX}{digest}")

@@ -41,16 +41,16 @@ def assemble(
         raise UserError(f"unknown dtype {dtype!r}", how=did_you_mean(dtype, DTYPES))
     program = timed("lower", lower, derivation.rule)
     refuse_reserved(program)
+    jitted = target == "numba"
     if program.kind != ELEMENTWISE:
         from blrgen.emit.linear import LinearWriter
 
-        writer: Writer = LinearWriter(derivation, plan(program), write, compiled=target == "numba")
+        writer: Writer = LinearWriter(derivation, plan(program), write, jitted=jitted)
     else:
         law = lowered_law(derivation, program)
-        writer = ElementwiseWriter(derivation, plan(program), write, law)
-        writer = replace(writer, jitted=target == "numba")
+        writer = ElementwiseWriter(derivation, plan(program), write, law, jitted=jitted)
     if writer.law is None and not wants_gaussian(derivation):
-        writer = replace(writer, drawing=drawing_of(derivation, program, target == "numba"))
+        writer = replace(writer, drawing=drawing_of(derivation, program, jitted))
         moments = moments_of(derivation, program) if program.kind == ELEMENTWISE else None
         writer = replace(writer, moments=moments)
     parts, definition = timed("kernels, class", lambda w: (w.functions(), w.definition()), writer)

@@ -53,7 +53,7 @@ def load(source: str) -> ModuleType:
     with _LOCK:
         if name in sys.modules:
             return sys.modules[name]
-        path = _written(source, name)
+        path = written(source, name)
         spec = importlib.util.spec_from_file_location(name, path)
         if spec is None or spec.loader is None:
             raise InternalError("an emitted source cannot be imported")
@@ -91,7 +91,7 @@ def cache_directory() -> Path:
     return Path(tempfile.mkdtemp(prefix="blrgen-"))
 
 
-def _written(source: str, name: str) -> Path:
+def written(source: str, name: str) -> Path:
     """The file with the source, complete whenever it is there at all."""
     path = cache_directory() / f"{name}.py"
     if path.is_file() and path.read_text(encoding="utf-8") == source:

@@ -41,12 +41,10 @@ from blrgen.program.types import SCALAR, Type
 class LinearWriter(Writer):
     """Writes the pieces of a file for a rule of vectors and matrices."""
 
-    compiled: bool = False  # whether loops over entries may be written
-
     def formed(self, program: Program) -> Formed | None:
         """The matrix that is made entry by entry where it is factored, in a step."""
         steps = (self.plan.single, self.plan.averaged)
-        return formed(program) if self.compiled and program in steps else None
+        return formed(program) if self.jitted and program in steps else None
 
     @property
     def extents(self) -> dict[str, Extent]:
@@ -93,7 +91,7 @@ class LinearWriter(Writer):
 
     def helper(self, template: str) -> str:
         """A helper's text; those of linear algebra call LAPACK where loops are compiled."""
-        if not self.compiled or template not in _COMPILED:
+        if not self.jitted or template not in _COMPILED:
             return fill(f"functions/{template}.py.jinja")
         name = f"compiled/{template}.py.jinja"
         given = {"decorator": fill("numba/decorator.py.jinja")} if "decorator" in keys(name) else {}

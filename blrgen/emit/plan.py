@@ -14,7 +14,7 @@ from blrgen.program import nodes as n
 from blrgen.program.draws import distribution
 from blrgen.program.passes import optimised
 from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable, fresh
-from blrgen.program.recover import paired_roots, read_back
+from blrgen.program.recover import paired_roots, read_back, written_out
 from blrgen.program.types import SCALAR
 
 ARRAYS = ("elementwise", "vector", "symmetric", "matrix")
@@ -152,17 +152,9 @@ def _part(program: Program, phase: Phase) -> Program:
 
 def _inlined(phase: Phase, values: dict[str, n.Node]) -> Phase:
     """Intermediate results of the draw phase written out where later phases read them."""
-    full = _written_out(values)
+    full = written_out(values)
     body = tuple(replace(s, expr=n.substituted(s.expr, full)) for s in phase.body)
     return replace(phase, body=body)
-
-
-def _written_out(values: dict[str, n.Node]) -> dict[str, n.Node]:
-    """Each value without the names of earlier ones."""
-    full: dict[str, n.Node] = {}
-    for name, expr in values.items():
-        full[name] = n.substituted(expr, full)
-    return full
 
 
 def _read_back(phase: Phase, noise: dict[str, n.Node]) -> Phase:

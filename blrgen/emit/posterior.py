@@ -51,10 +51,9 @@ def _of_law(writer: ElementwiseWriter) -> list[str]:
         "posterior": "Return mean and standard deviation of every variable.",
         "draws": "Draw every variable from the candidate; the same seed, the same draw.",
     }
-    jitted = "@njit" in writer.write(writer.kernels()["single"])
     return [
         fill(f"class/{name}.py.jinja", summary=said[name], body=body)
-        for name, body in methods(writer.law, names, writer.main, jitted)
+        for name, body in methods(writer.law, names, writer.main, writer.jitted)
     ]
 
 

@@ -23,14 +23,20 @@ def read_back(program: Program) -> dict[str, n.Node]:
     noises = [v.name for v in program.of("draw")]
     if program.kind == LINEAR or not noises or not draw.body:
         return {}
-    full: dict[str, n.Node] = {}
-    for s in draw.body:
-        full[s.name] = n.substituted(s.expr, full)
+    full = written_out({s.name: s.expr for s in draw.body})
     later = {x for p in program.phases if p.name != "draw" for x in p.reads}
     # a value of the draw phase that is read later brings its noise along
     later |= {x for name in later & full.keys() for x in n.names(full[name])}
     found = recovered(draw.body[-1].name, full[draw.body[-1].name], noises)
     return {x: e for x, e in found.items() if x in later}
+
+
+def written_out(values: dict[str, n.Node]) -> dict[str, n.Node]:
+    """Each value without the names of earlier ones."""
+    full: dict[str, n.Node] = {}
+    for name, expr in values.items():
+        full[name] = n.substituted(expr, full)
+    return full
 
 
 def recovered(probe: str, at: n.Node, noises: Collection[str]) -> dict[str, n.Node]:

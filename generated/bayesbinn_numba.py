@@ -55,8 +55,7 @@ Arrays: TypeAlias = Array | Sequence[Array]
 BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
 THREADED = 65536  # elements from which a thread of its own is worth its start
 FEW = 4  # arrays up to which they are stepped one by one
-# how many references an array has that nobody else holds
-ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
+PAGE, LINE = 4096, 64  # bytes: of memory that is mapped at once, of what a cache fetches at once
 
 
 class _Later:
@@ -440,6 +439,34 @@ def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
 def _many(arrays: Sequence[Array]) -> bool:
     """Return whether one call for all arrays is faster: they are many, or large."""
     return len(arrays) > FEW or sum(array.size for array in arrays) >= THREADED
+
+
+def _laid(like: Sequence[Array], place: int, values: Any = 0.0) -> list[Array]:
+    """Return new arrays, as large as others, in one stretch of memory, with these values.
+
+    Each begins on a cache line: a load across two of them costs twice. Stretches for the same
+    step differ by `place`, so that they do not begin alike in their pages: a store to one array
+    would hold up the loads of another.
+    """
+    ends = np.cumsum([0, *(-(-array.nbytes // LINE) * LINE for array in like)])
+    memory = np.zeros(ends[-1] + 2 * PAGE, np.uint8)
+    begin = -memory.ctypes.data % PAGE + 17 * LINE * place % PAGE
+    made = [
+        memory[begin + start : begin + start + array.nbytes].view(array.dtype)
+        for start, array in zip(ends[:-1], like, strict=True)
+    ]
+    if isinstance(values, list):
+        for array, value in zip(made, values, strict=True):
+            array[:] = value
+    elif values != 0:
+        for array in made:
+            array[:] = values
+    return made
+
+
+def _holders(arrays: Sequence[Array]) -> int:
+    """Return how many arrays look into the memory of these, which is one stretch."""
+    return max((sys.getrefcount(array.base) for array in arrays[:1]), default=0)
 
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
@@ -909,7 +936,7 @@ class BayesBiNN:
         self.t = 0  # steps taken
         self.lam = _views("params", params)
         self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
-        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
+        self._places: list[tuple[list[Array], int]] = []  # of draws, to be used again
         self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
         self._known: dict[Any, Any] = {}  # where arrays begin
         self._groups = _groups(self.lam)
@@ -1034,13 +1061,13 @@ class BayesBiNN:
             table = _addresses(self._known, (kernel, index), own)
             kernel(table, ends, like, threads, *numbers)
 
-    def _place(self) -> tuple[Array, ...]:
+    def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
-        for arrays in self._places:
-            if all(sys.getrefcount(array) <= ALONE for array in arrays):
+        for arrays, alone in self._places:
+            if _holders(arrays) <= alone:
                 return arrays
-        arrays = tuple(np.empty_like(lam) for lam in self.lam)
-        self._places = [*self._places[-1:], arrays]
+        arrays = _laid(self.lam, 1)
+        self._places = [*self._places[-1:], (arrays, _holders(arrays))]
         return arrays
 
     def _lent(self, arrays: Sequence[Array]) -> Arrays:

@@ -36,7 +36,6 @@ See the published BayesBiNN code.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -49,8 +48,6 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-# how many references an array has that nobody else holds
-ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, lam: Array, eps: Array, tau: float) -> None:
@@ -179,7 +176,6 @@ class BayesBiNNStaleMean:
         self.lam = _views("params", params)
         self.lam_prev = [lam.copy() for lam in self.lam]
         self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
-        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -193,7 +189,7 @@ class BayesBiNNStaleMean:
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        theta = self._place()
+        theta = [np.empty_like(lam) for lam in self.lam]
         eps = _noise("eps", eps, rng, self._arrays, _logistic)
         for index, lam in enumerate(self.lam):
             _draw(theta[index], lam, eps[index], self.tau)
@@ -274,15 +270,6 @@ class BayesBiNNStaleMean:
         self.rho = saved["hyperparameters"]["rho"]
         self.tau = saved["hyperparameters"]["tau"]
         self.lam0 = saved["hyperparameters"]["lam0"]
-
-    def _place(self) -> tuple[Array, ...]:
-        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
-        for arrays in self._places:
-            if all(sys.getrefcount(array) <= ALONE for array in arrays):
-                return arrays
-        arrays = tuple(np.empty_like(lam) for lam in self.lam)
-        self._places = [*self._places[-1:], arrays]
-        return arrays
 
     def _lent(self, arrays: Sequence[Array]) -> Arrays:
         """Return arrays in the shape of the parameters, to be read only: the step reads them."""

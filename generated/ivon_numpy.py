@@ -67,7 +67,6 @@ See Shen et al. (2024).
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -80,8 +79,6 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-# how many references an array has that nobody else holds
-ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, m: Array, h: Array, eps: Array, delta: float, sqrt_N: float) -> None:
@@ -313,7 +310,6 @@ class IVON:
         self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
         self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
-        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -336,7 +332,7 @@ class IVON:
         """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
         sqrt_N = math.sqrt(self.N)
-        theta = self._place()
+        theta = [np.empty_like(m) for m in self.m]
         eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         for index, m in enumerate(self.m):
             _draw(theta[index], m, self.h[index], eps[index], self.delta, sqrt_N)
@@ -349,8 +345,8 @@ class IVON:
             raise RuntimeError("step needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         if not self._sums:
-            self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
-            self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
+            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
+            self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
         for index, m in enumerate(self.m):
             _observe(
                 self._pending["theta"][index],
@@ -513,15 +509,6 @@ class IVON:
         self.N = saved["hyperparameters"]["N"]
         self.c = saved["hyperparameters"]["c"]
         self.h0 = saved["hyperparameters"]["h0"]
-
-    def _place(self) -> tuple[Array, ...]:
-        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
-        for arrays in self._places:
-            if all(sys.getrefcount(array) <= ALONE for array in arrays):
-                return arrays
-        arrays = tuple(np.empty_like(m) for m in self.m)
-        self._places = [*self._places[-1:], arrays]
-        return arrays
 
     def _lent(self, arrays: Sequence[Array]) -> Arrays:
         """Return arrays in the shape of the parameters, to be read only: the step reads them."""

@@ -49,6 +49,7 @@ Arrays: TypeAlias = Array | Sequence[Array]
 BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
 THREADED = 65536  # elements from which a thread of its own is worth its start
 FEW = 4  # arrays up to which they are stepped one by one
+PAGE, LINE = 4096, 64  # bytes: of memory that is mapped at once, of what a cache fetches at once
 
 
 class _Later:
@@ -316,6 +317,29 @@ def _many(arrays: Sequence[Array]) -> bool:
     return len(arrays) > FEW or sum(array.size for array in arrays) >= THREADED
 
 
+def _laid(like: Sequence[Array], place: int, values: Any = 0.0) -> list[Array]:
+    """Return new arrays, as large as others, in one stretch of memory, with these values.
+
+    Each begins on a cache line: a load across two of them costs twice. Stretches for the same
+    step differ by `place`, so that they do not begin alike in their pages: a store to one array
+    would hold up the loads of another.
+    """
+    ends = np.cumsum([0, *(-(-array.nbytes // LINE) * LINE for array in like)])
+    memory = np.zeros(ends[-1] + 2 * PAGE, np.uint8)
+    begin = -memory.ctypes.data % PAGE + 17 * LINE * place % PAGE
+    made = [
+        memory[begin + start : begin + start + array.nbytes].view(array.dtype)
+        for start, array in zip(ends[:-1], like, strict=True)
+    ]
+    if isinstance(values, list):
+        for array, value in zip(made, values, strict=True):
+            array[:] = value
+    elif values != 0:
+        for array in made:
+            array[:] = values
+    return made
+
+
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
@@ -395,7 +419,7 @@ class Momentum:
         self._arrays = _listed(params)
         self.t = 0  # steps taken
         self.m = _views("params", params)
-        self.u = [np.zeros_like(m) for m in self.m]
+        self.u = _laid(self.m, 1)
         self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
         self._known: dict[Any, Any] = {}  # where arrays begin
         self._groups = _groups(self.m)

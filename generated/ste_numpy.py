@@ -34,7 +34,6 @@ See Bengio, Léonard & Courville (2013).
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -47,8 +46,6 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-# how many references an array has that nobody else holds
-ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, lam: Array) -> None:
@@ -133,7 +130,6 @@ class STE:
         self._arrays = _listed(params)
         self.t = 0  # steps taken
         self.lam = _views("params", params)
-        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -143,7 +139,7 @@ class STE:
     def draw(self) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        theta = self._place()
+        theta = [np.empty_like(lam) for lam in self.lam]
         for index, lam in enumerate(self.lam):
             _draw(theta[index], lam)
         return self._lent(theta)
@@ -192,15 +188,6 @@ class STE:
             array[:] = value
         self.t = int(saved["t"])
         self.alpha = saved["hyperparameters"]["alpha"]
-
-    def _place(self) -> tuple[Array, ...]:
-        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
-        for arrays in self._places:
-            if all(sys.getrefcount(array) <= ALONE for array in arrays):
-                return arrays
-        arrays = tuple(np.empty_like(lam) for lam in self.lam)
-        self._places = [*self._places[-1:], arrays]
-        return arrays
 
     def _lent(self, arrays: Sequence[Array]) -> Arrays:
         """Return arrays in the shape of the parameters, to be read only: the step reads them."""

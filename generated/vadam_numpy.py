@@ -55,7 +55,6 @@ See Khan et al. (2018).
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -68,8 +67,6 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-# how many references an array has that nobody else holds
-ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, m: Array, s: Array, eps: Array, delta: float, sqrt_N: float) -> None:
@@ -267,7 +264,6 @@ class Vadam:
         self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
         self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
-        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -286,7 +282,7 @@ class Vadam:
         """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
         sqrt_N = math.sqrt(self.N)
-        theta = self._place()
+        theta = [np.empty_like(m) for m in self.m]
         eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         for index, m in enumerate(self.m):
             _draw(theta[index], m, self.s[index], eps[index], self.delta, sqrt_N)
@@ -299,8 +295,8 @@ class Vadam:
             raise RuntimeError("step needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         if not self._sums:
-            self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
-            self._sums["h_hat_sum"] = tuple(np.zeros_like(m) for m in self.m)
+            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
+            self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
         for index in range(len(self.m)):
             _observe(g[index], self._sums["g_sum"][index], self._sums["h_hat_sum"][index])
         self._pending = {}
@@ -446,15 +442,6 @@ class Vadam:
         self.beta2 = saved["hyperparameters"]["beta2"]
         self.delta = saved["hyperparameters"]["delta"]
         self.N = saved["hyperparameters"]["N"]
-
-    def _place(self) -> tuple[Array, ...]:
-        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
-        for arrays in self._places:
-            if all(sys.getrefcount(array) <= ALONE for array in arrays):
-                return arrays
-        arrays = tuple(np.empty_like(m) for m in self.m)
-        self._places = [*self._places[-1:], arrays]
-        return arrays
 
     def _lent(self, arrays: Sequence[Array]) -> Arrays:
         """Return arrays in the shape of the parameters, to be read only: the step reads them."""

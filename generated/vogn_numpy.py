@@ -33,7 +33,6 @@ See Khan et al. (2018).
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -46,8 +45,6 @@ DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is compu
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-# how many references an array has that nobody else holds
-ALONE = max(sys.getrefcount(array) for array in (np.empty(0),))
 
 
 def _draw(theta: Array, m: Array, s: Array, eps: Array) -> None:
@@ -202,7 +199,6 @@ class VOGN:
         self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
         self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
-        self._places: list[tuple[Array, ...]] = []  # of draws, to be used again
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -214,7 +210,7 @@ class VOGN:
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        theta = self._place()
+        theta = [np.empty_like(m) for m in self.m]
         eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         for index, m in enumerate(self.m):
             _draw(theta[index], m, self.s[index], eps[index])
@@ -228,8 +224,8 @@ class VOGN:
         g = _views("g", g, self._arrays)
         h = _views("h", h, self._arrays)
         if not self._sums:
-            self._sums["g_sum"] = tuple(np.zeros_like(m) for m in self.m)
-            self._sums["h_sum"] = tuple(np.zeros_like(m) for m in self.m)
+            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
+            self._sums["h_sum"] = [np.zeros_like(m) for m in self.m]
         for index in range(len(self.m)):
             _observe(g[index], h[index], self._sums["g_sum"][index], self._sums["h_sum"][index])
         self._pending = {}
@@ -337,15 +333,6 @@ class VOGN:
         self.t = int(saved["t"])
         self.rho = saved["hyperparameters"]["rho"]
         self.delta = saved["hyperparameters"]["delta"]
-
-    def _place(self) -> tuple[Array, ...]:
-        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
-        for arrays in self._places:
-            if all(sys.getrefcount(array) <= ALONE for array in arrays):
-                return arrays
-        arrays = tuple(np.empty_like(m) for m in self.m)
-        self._places = [*self._places[-1:], arrays]
-        return arrays
 
     def _lent(self, arrays: Sequence[Array]) -> Arrays:
         """Return arrays in the shape of the parameters, to be read only: the step reads them."""

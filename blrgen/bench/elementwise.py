@@ -36,7 +36,7 @@ def step(case: Case, timed: Timed) -> Setup:
     g = arrays.gradient(case.size, case.dtype)
     for peer in others(case, timed):
         steppers[peer.title] = peer.make([g])
-    return with_roof(case, timed.whole, steppers)
+    return with_roof(case, timed.whole, steppers, emitted)
 
 
 def others(case: Case, timed: Timed) -> list[peers.Peer]:
@@ -54,12 +54,13 @@ def sized(case: Case, timed: Timed) -> Setup:
     steppers = {OURS: emitted.whole()}
     if not timed.noises:
         steppers |= bar(case, timed, emitted)
-    return with_roof(case, timed.whole, steppers)
+    return with_roof(case, timed.whole, steppers, emitted)
 
 
 def update(case: Case, timed: Timed) -> Setup:
     """The update alone."""
-    return with_roof(case, timed.step, {OURS: Emitted(timed, case.size, case.dtype).update()})
+    emitted = Emitted(timed, case.size, case.dtype)
+    return with_roof(case, timed.step, {OURS: emitted.update()}, emitted)
 
 
 def given(case: Case, timed: Timed) -> Setup:
@@ -98,9 +99,10 @@ def bar(
     return {} if made is None else {BAR: made}
 
 
-def with_roof(case: Case, shape: Shape, steppers: dict[str, Stepper]) -> Setup:
-    """The setup with a pass of this shape, the better of serial and parallel."""
-    roofs = roofline.passes(shape, case.size, case.dtype, case.threads)
+def with_roof(case: Case, shape: Shape, steppers: dict[str, Stepper], emitted: Emitted) -> Setup:
+    """The setup with a pass of this shape over the arrays of the step, serial and parallel."""
+    held = emitted.arrays(shape)
+    roofs = roofline.passes(shape, case.size, case.dtype, case.threads, held)
     for kind, one in roofs.items():
         steppers[ROOF if kind == "serial" else f"{ROOF}, {kind}"] = Stepper(one)
     return Setup(steppers, case.size, shape.bytes(np.dtype(case.dtype).itemsize))

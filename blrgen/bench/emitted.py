@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from blrgen.bench import arrays
-from blrgen.bench.prepare import Timed
+from blrgen.bench.prepare import Shape, Timed
 from blrgen.bench.timing import Stepper
 
 
@@ -54,6 +54,21 @@ class Emitted:
     def fused(self) -> bool:
         """Whether one call can update and make the next draw."""
         return "rng" in inspect.signature(self.optimizer.step).parameters
+
+    def arrays(self, shape: Shape) -> list[Any]:
+        """The arrays of a pass of this shape, flat; none where one of them is not kept."""
+        if self.timed.probe and not self.optimizer.__dict__.get("_pending"):
+            self.drawing()()
+        last = self.optimizer.__dict__.get("_pending", {})
+        given = {name: x for (name, _), x in zip(self.timed.inputs, self.inputs, strict=True)}
+        found = []
+        for name in shape.names:
+            held = last.get(name) or getattr(self.optimizer, name, None)
+            array = given[name] if name in given else held[0] if held else None
+            if not isinstance(array, np.ndarray) or array.size != self.size:
+                return []
+            found.append(array)
+        return found
 
     def whole(self) -> Stepper:
         """A step as a user makes it, its draw included."""

@@ -8,7 +8,7 @@ inputs and the last draw, and writes the states and the next draw.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ class Shape:
     reads: int
     updates: int
     outputs: int = 0
+    names: tuple[str, ...] = ()  # of the arrays: updated ones, those only read, outputs
 
     @property
     def arrays(self) -> int:
@@ -63,7 +64,7 @@ class Timed:
     def from_dict(d: dict[str, Any]) -> Timed:
         given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in d.items()}
         given |= {k: tuple(map(tuple, d[k])) for k in ("inputs", "noises")}
-        given |= {k: Shape(**d[k]) for k in ("step", "whole")}
+        given |= {k: Shape(**{**d[k], "names": tuple(d[k]["names"])}) for k in ("step", "whole")}
         return Timed(**given)
 
 
@@ -111,18 +112,24 @@ def shapes(p: Plan) -> tuple[Shape, Shape]:
     from blrgen.emit.plan import array_names, phase_of
 
     order = tuple(dict.fromkeys((*p.program.scope, *p.single.scope, *filter(None, [p.probe]))))
-    noises = {v.name for v in p.noises}
+    made = {v.name for v in p.noises}
     single = set(array_names(p.single, order))
     drawn = set(array_names(p.draw, order)) if p.draw is not None else set()
     arrays = {v.name for v in p.states if v.type.shape}
     written = {target for target, _ in phase_of(p.single).writes} & arrays
-    step = Shape(len(single), len(written))
+    step = _shape(single, written, order)
     if not p.probe:
         return step, step
-    rest = (single | drawn) - noises - {p.probe}
-    if single & (noises | {p.probe}):  # the last draw is read, and overwritten by the next
-        return step, Shape(len(rest) + 1, len(written) + 1)
-    return step, Shape(len(rest), len(written), 1)
+    rest = (single | drawn) - made - {p.probe}
+    if single & (made | {p.probe}):  # the last draw is read, and overwritten by the next
+        return step, _shape(rest | {p.probe}, written | {p.probe}, order)
+    return step, replace(_shape(rest, written, order, p.probe), outputs=1)
+
+
+def _shape(read: set[str], written: set[str], order: tuple[str, ...], output: str = "") -> Shape:
+    """Of a pass that reads these arrays and updates some of them."""
+    names = sorted(read, key=lambda x: (x not in written, order.index(x)))
+    return Shape(len(read), len(written), names=(*names, *filter(None, [output])))
 
 
 def written(source: str) -> Path:

@@ -8,7 +8,8 @@ and with its coefficients it stays at finite, ordinary numbers for ever.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from blrgen.bench.prepare import Shape
 
@@ -57,20 +58,26 @@ def source(shape: Shape) -> str:
     )
 
 
-def passes(shape: Shape, size: int, dtype: str, threads: int) -> dict[str, Callable[[], None]]:
-    """One pass over arrays of its own: in one thread, and in several where there are."""
+def passes(
+    shape: Shape, size: int, dtype: str, threads: int, held: Sequence[Any] = ()
+) -> dict[str, Callable[[], None]]:
+    """One pass, in one thread and in several where there are, over the arrays of the step.
+
+    Where arrays lie decides up to a tenth of the time, so that only the very same arrays tell
+    how far a step is from memory itself.  What it reads keeps its values: 1·a + 0·total.
+    """
     from blrgen.bench import arrays
     from blrgen.bench.emitted import loaded
     from blrgen.bench.prepare import written
 
     module = loaded(str(written(source(shape))))
-    held = [arrays.full(size, dtype, 1.0) for _ in range(shape.arrays)]
-    share = 0.25 / shape.reads
+    keep, share = (1.0, 0.0) if held else (0.5, 0.25 / shape.reads)
+    given = list(held) or [arrays.full(size, dtype, 1.0) for _ in range(shape.arrays)]
 
     def serial() -> None:
-        module.serial(0, size, *held, 0.5, share)
+        module.serial(0, size, *given, keep, share)
 
     def parallel() -> None:
-        module.threads(threads, *held, 0.5, share)
+        module.threads(threads, *given, keep, share)
 
     return {"serial": serial} | ({"parallel": parallel} if threads > 1 else {})

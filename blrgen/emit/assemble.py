@@ -85,8 +85,8 @@ def assemble(
     )
     if "prange(" in code or "BLOCK" in code:
         constants += "\n" + fill("joined/constants.py.jinja")
-    if "ALONE" in code:
-        constants += "\n" + fill("functions/alone.py.jinja")
+    if "_laid(" in code:
+        constants += "\n" + fill("joined/memory.py.jinja")
     return (
         fill(
             f"{target}/module.py.jinja",

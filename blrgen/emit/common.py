@@ -146,14 +146,23 @@ def _between(v: Variable, names: dict[str, str]) -> str:
     return f'_between("{v.name}", self.{v.name}, {low}, {high})'
 
 
+def init_number(program: Program, v: Variable) -> str | None:
+    """The first value of every element, where it is the same for all; nothing where it is 0."""
+    start = v.init if v.init is not None else n.ZERO
+    if start == n.ZERO:
+        return ""
+    if any(program.scope[x] != SCALAR for x in n.names(start)):
+        return None
+    return ScalarPrinter({h.name: f"self.{h.name}" for h in program.of("hyper")})(start)
+
+
 def init_value(program: Program, v: Variable, main: str) -> str:
     """The first value of an array state, beside the flat parameters `main`."""
     start = v.init if v.init is not None else n.ZERO
-    if start == n.ZERO:
-        return f"np.zeros_like({main})"
+    number = init_number(program, v)
+    if number is not None:
+        return f"np.full_like({main}, {number})" if number else f"np.zeros_like({main})"
     hypers = {h.name: f"self.{h.name}" for h in program.of("hyper")}
-    if all(program.scope[x] == SCALAR for x in n.names(start)):
-        return f"np.full_like({main}, {ScalarPrinter(hypers)(start)})"
     if isinstance(start, n.Sym) and start.name == main:
         return f"{main}.copy()"
     if set(n.names(start)) <= {main, *hypers}:

@@ -9,6 +9,7 @@ from blrgen.emit.common import (
     defaults,
     head,
     hyper_assignments,
+    init_number,
     init_value,
     input_words,
     keyword_arguments,
@@ -161,12 +162,7 @@ class ElementwiseWriter(Writer):
                 )
                 rows.append(f"self.{v.name} = {printer(v.init or n.ZERO)}")
                 continue
-            if v.name in needed:
-                views = f'_views("{v.name}", {v.name}, self._arrays)'
-                rows.append(f"self.{v.name} = [x.copy() for x in {views}]")
-                continue
-            value = init_value(self.program, v, self.main)
-            rows.append(f"self.{v.name} = [{value} for {self.main} in self.{self.main}]")
+            rows.append(f"self.{v.name} = {self.first_arrays(v, v.name in needed)}")
         if self.plan.carried:
             rows.append("self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left")
         if self.plan.sums:
@@ -181,6 +177,22 @@ class ElementwiseWriter(Writer):
             hyperparameters=hyper_assignments(self.program),
             states=indented("\n".join(rows), 8),
         )
+
+    def first_arrays(self, v: Variable, asked: bool) -> str:
+        """The first value of a state beside each array of parameters; `asked`: an argument."""
+        if asked:
+            views = f'_views("{v.name}", {v.name}, self._arrays)'
+            return self.new_arrays(v.name, views) or f"[x.copy() for x in {views}]"
+        made = f"[{init_value(self.program, v, self.main)} for {self.main} in self.{self.main}]"
+        number = init_number(self.program, v)
+        return self.new_arrays(v.name, made if number is None else number) or made
+
+    def new_arrays(self, name: str, values: str = "") -> str:
+        """New arrays beside the parameters, where the target cares how they lie in memory."""
+        if not joins(self, self.kernels()["single"]):
+            return ""
+        names = [v.name for v in self.array_states] + [*self.plan.sums, self.plan.probe]
+        return f"_laid(self.{self.main}, {names.index(name)}{values and f', {values}'})"
 
     def called(
         self, k: Kernel, given: dict[str, str], indent: int = 12, own: Collection[str] = ()

@@ -90,6 +90,10 @@ def joined_functions(writer: ElementwiseWriter) -> list[str]:
         return []
     decorator = fill("numba/threads.py.jinja")
     helpers = [fill(f"joined/{x}.py.jinja") for x in ("helpers", "groups")]
+    if len(writer.array_states) > 1 or writer.plan.probe:
+        helpers.append(fill("joined/laid.py.jinja"))
+    if writer.plan.draw is not None:
+        helpers.append(fill("functions/holders.py.jinja"))
     return [joined_kernel(j, decorator) for j in made] + helpers
 
 
@@ -106,8 +110,10 @@ def noise_functions(writer: ElementwiseWriter) -> list[str]:
 def init_rows(writer: ElementwiseWriter) -> list[str]:
     """What the class keeps for these functions, and for where the loss was probed."""
     rows = []
-    if writer.plan.draw is not None:
-        rows.append("self._places: list[tuple[Array, ...]] = []  # of draws, to be used again")
+    if writer.plan.draw is not None and writer.new_arrays(writer.plan.probe):
+        rows.append(
+            "self._places: list[tuple[list[Array], int]] = []  # of draws, to be used again"
+        )
     if joined(writer):
         rows += [
             "self._inputs: dict[str, Any] = {}  # many arrays, as they were given last",
@@ -123,7 +129,10 @@ def run_methods(writer: ElementwiseWriter) -> list[str]:
     made = joined(writer)
     rows = [fill("class/run_all.py.jinja")] if any(not j.noise for j in made) else []
     if writer.plan.draw is not None:
-        rows.append(fill("class/place.py.jinja", main=writer.main))
+        laid = writer.new_arrays(writer.plan.probe)
+        if laid:
+            rows.append(fill("class/place.py.jinja", laid=laid))
+        rows.append(fill("class/lent.py.jinja"))
     if any(j.noise for j in made):
         given = " and ".join(f"{v.name}=" for v in writer.plan.noises)
         said = f'"pass rng=np.random.default_rng(seed), or {given} with the noise itself"'
@@ -211,7 +220,8 @@ def draw_method(writer: ElementwiseWriter) -> str:
     made = writer.kernels()["draw"]
     probe = p.probe
     rows = writer.scalar_lines(p.draw)
-    rows.append(f"        {probe} = self._place()")
+    plain = f"[np.empty_like({writer.main}) for {writer.main} in self.{writer.main}]"
+    rows.append(f"        {probe} = {'self._place()' if writer.new_arrays(probe) else plain}")
     given = {probe: f"{probe}[index]"}
     noises = [v.name for v in p.noises]
     if draws_itself(writer):
@@ -258,9 +268,9 @@ def observe_method(writer: ElementwiseWriter) -> str:
     assert p.observe is not None
     rows = [*writer.need_pending(), *writer.input_views(), *writer.scalar_lines(p.observe)]
     rows.append("        if not self._sums:")
-    zeros = f"tuple(np.zeros_like({writer.main}) for {writer.main} in self.{writer.main})"
+    zeros = f"[np.zeros_like({writer.main}) for {writer.main} in self.{writer.main}]"
     for x in p.sums:
-        rows.append(f'            self._sums["{x}"] = {zeros}')
+        rows.append(f'            self._sums["{x}"] = {writer.new_arrays(x) or zeros}')
     given = writer.given_inputs() | writer.pending()
     given |= {x: f'self._sums["{x}"][index]' for x in p.sums}
     rows += writer.loop(writer.kernels()["observe"], given)

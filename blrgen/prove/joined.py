@@ -16,6 +16,7 @@ from blrgen.prove import reference
 from blrgen.prove.equal import equal
 from blrgen.prove.modes import ArrayMode
 from blrgen.prove.proof import Proof
+from blrgen.prove.symbolic import linalg
 from blrgen.prove.symbolic.arrays import array
 from blrgen.prove.symbolic.number import CannotRun, Sym
 from blrgen.prove.symbolic.stand_ins import Generator
@@ -42,6 +43,8 @@ def give_joined(program: Program, noise: list[list[Any]]) -> set[str]:
         "_addresses": _Table,
         "_view": lambda x, start, size, like: x.reshape(-1)[start : start + size],
         "_groups": _groups,
+        "_laid": _laid,
+        "_holders": lambda arrays: 0,
         "_which": lambda ends, first: bisect.bisect_right(ends, first) - 1,
         "get_num_threads": lambda: 3,
     }
@@ -65,6 +68,15 @@ class _Table:
     def __getitem__(self, place: tuple[int, int]) -> Any:
         row, column = place
         return self.rows[row][column]
+
+
+def _laid(like: Any, place: int, values: Any = 0.0) -> list[Any]:
+    """New arrays as large as others: their own values, or the same number everywhere."""
+    made = [linalg.like(x, 0) for x in like]
+    given = values if isinstance(values, list) else [values] * len(made)
+    for x, value in zip(made, given, strict=True):
+        x[...] = value
+    return made
 
 
 def _groups(arrays: Any) -> list[Any]:

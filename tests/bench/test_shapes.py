@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blrgen.bench.emitted import loaded
+from blrgen.bench.emitted import Emitted, loaded
 from blrgen.bench.prepare import Shape, Timed, prepared, written
-from blrgen.bench.roofline import source
+from blrgen.bench.roofline import passes, source
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,20 @@ def test_a_pass_touches_what_it_says(shape):
 
 def _indexed(text):
     return [x.split("[")[0].split()[-1].strip("(*+") for x in text.split("[i]")[:-1]]
+
+
+@pytest.mark.parametrize("recipe", ["adam", "ivon", "vogn"])
+def test_a_pass_over_the_arrays_of_a_step_leaves_them_as_they_are(recipe):
+    timed = prepared(recipe)
+    emitted = Emitted(timed, 100, "float32")
+    emitted.whole().once()
+    held = emitted.arrays(timed.whole)
+    assert len(held) == timed.whole.arrays == len({x.ctypes.data for x in held})
+    assert any(held[0] is x for x in vars(emitted.optimizer)[timed.whole.names[0]])
+    before = [x.copy() for x in held]
+    passes(timed.whole, 100, "float32", 1, held)["serial"]()
+    kept = timed.whole.reads  # what is only written is written
+    assert all(map(np.array_equal, held[:kept], before[:kept]))
 
 
 def test_a_pass_stays_at_ordinary_numbers():

@@ -164,6 +164,19 @@ def test_noise_is_that_of_the_flat_array(name: str) -> None:
     assert np.array_equal(flat, np.concatenate([x.reshape(-1) for x in parts]))
 
 
+def test_arrays_begin_on_cache_lines_at_different_places_of_their_pages() -> None:
+    for params in (np.ones(5_000), [np.ones((3, 5)), np.ones(0), np.ones(2_000)]):
+        opt = made("ivon", params)
+        theta = opt.draw(np.random.default_rng(0))
+        rows = [opt.u, opt.h, theta if isinstance(theta, list) else [theta]]
+        assert all(x.ctypes.data % 64 == 0 for row in rows for x in row if x.size)
+        assert len({row[0].ctypes.data % 4096 for row in rows}) == len(rows)
+        for row in rows:
+            assert [x.size for x in row] == [m.size for m in opt.m]
+            assert not any(map(np.shares_memory, row[:-1], row[1:]))
+        assert all((x == opt.h0).all() for x in opt.h) and not any(x.any() for x in opt.u)
+
+
 def test_places_of_draws_are_used_again_but_never_shared() -> None:
     opt, rng = made("ivon", np.ones(10)), np.random.default_rng(0)
     one = opt.draw(rng)

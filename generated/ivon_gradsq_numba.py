@@ -255,13 +255,15 @@ def _keep(name: str, types: str, compiled: Any) -> None:
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _draw(theta: Array, m: Array, h: Array, eps: Array, delta: float, sqrt_N: float) -> None:
+def _draw(
+    theta: Array, m: Array, h: Array, eps: Array, delta: float, one_over_sqrt_N: float
+) -> None:
     """Write where to evaluate the loss into theta."""
     real = theta.dtype.type
     delta = real(delta)
-    sqrt_N = real(sqrt_N)
+    one_over_sqrt_N = real(one_over_sqrt_N)
     for i in range(theta.size):
-        theta[i] = m[i] + eps[i] / (sqrt_N * np.sqrt(h[i] + delta))
+        theta[i] = m[i] + one_over_sqrt_N * eps[i] / np.sqrt(h[i] + delta)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -309,8 +311,8 @@ def _step(
         h_minus_h_hat = h[i] - h_hat
         part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
-        part_2 = (delta * m[i] + u_next / beta1_correction) / (h_next + delta)
-        m_next = m[i] - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
+        part_2 = delta * m[i] + u_next / beta1_correction
+        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
         m[i] = m_next
         u[i] = u_next
         h[i] = h_next
@@ -353,8 +355,8 @@ def _step_averaged(
         h_minus_h_hat = h[i] - h_hat
         part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
-        part_2 = (delta * m[i] + u_next / beta1_correction) / (h_next + delta)
-        m_next = m[i] - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
+        part_2 = delta * m[i] + u_next / beta1_correction
+        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
         m[i] = m_next
         u[i] = u_next
         h[i] = h_next
@@ -378,7 +380,7 @@ def _step_draw(
     beta2_minus_one_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
-    sqrt_N: float,
+    one_over_sqrt_N: float,
 ) -> None:
     """Update every element in place, and theta for the next draw."""
     real = theta.dtype.type
@@ -392,7 +394,7 @@ def _step_draw(
     beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
     alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
     beta1_correction = real(beta1_correction)
-    sqrt_N = real(sqrt_N)
+    one_over_sqrt_N = real(one_over_sqrt_N)
     for i in range(theta.size):
         h_hat = N * (g[i] * g[i])
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
@@ -400,9 +402,9 @@ def _step_draw(
         part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
         h_next_plus_delta = h_next + delta
-        part_2 = (delta * m[i] + u_next / beta1_correction) / h_next_plus_delta
-        m_next = m[i] - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
-        theta_next = m_next + eps[i] / (sqrt_N * np.sqrt(h_next_plus_delta))
+        part_2 = delta * m[i] + u_next / beta1_correction
+        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / h_next_plus_delta, c), -c)
+        theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(h_next_plus_delta)
         m[i] = m_next
         u[i] = u_next
         h[i] = h_next
@@ -459,7 +461,13 @@ def _step_arrays(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_arrays(
-    table: Array, ends: Array, like: Array, threads: int, key: int, delta: float, sqrt_N: float
+    table: Array,
+    ends: Array,
+    like: Array,
+    threads: int,
+    key: int,
+    delta: float,
+    one_over_sqrt_N: float,
 ) -> None:
     """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
@@ -477,7 +485,7 @@ def _draw_arrays(
                 theta = _view(table[0, which], start, size, like)
                 m = _view(table[1, which], start, size, like)
                 h = _view(table[2, which], start, size, like)
-                _draw(theta, m, h, eps[low - first : high - first], delta, sqrt_N)
+                _draw(theta, m, h, eps[low - first : high - first], delta, one_over_sqrt_N)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -564,7 +572,7 @@ def _step_draw_arrays(
     beta2_minus_one_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
-    sqrt_N: float,
+    one_over_sqrt_N: float,
 ) -> None:
     """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
@@ -601,7 +609,7 @@ def _step_draw_arrays(
                     beta2_minus_one_squared_over_two,
                     alpha_times_delta_plus_h0,
                     beta1_correction,
-                    sqrt_N,
+                    one_over_sqrt_N,
                 )
 
 
@@ -1081,15 +1089,15 @@ class IVONSquaredGradient:
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        sqrt_N = math.sqrt(self.N)
+        one_over_sqrt_N = 1 / math.sqrt(self.N)
         theta = self._place()
         if eps is None:
             rows = theta, self.m, self.h
-            self._draw_all(_draw_arrays, rng, rows, self.delta, sqrt_N)
+            self._draw_all(_draw_arrays, rng, rows, self.delta, one_over_sqrt_N)
         else:
             eps = _views("eps", eps, self._arrays)
             for index, m in enumerate(self.m):
-                _draw(theta[index], m, self.h[index], eps[index], self.delta, sqrt_N)
+                _draw(theta[index], m, self.h[index], eps[index], self.delta, one_over_sqrt_N)
         self._pending = {"theta": theta}
         return self._lent(theta)
 
@@ -1159,7 +1167,7 @@ class IVONSquaredGradient:
                     _step(*arrays, *numbers)
             self._pending = {}
         else:
-            sqrt_N = math.sqrt(self.N)
+            one_over_sqrt_N = 1 / math.sqrt(self.N)
             rows = self._pending["theta"], self.m, self.u, self.h, g
             self._draw_all(
                 _step_draw_arrays,
@@ -1175,7 +1183,7 @@ class IVONSquaredGradient:
                 beta2_minus_one_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
-                sqrt_N,
+                one_over_sqrt_N,
             )
 
     def _step_averaged(self) -> None:

@@ -69,12 +69,14 @@ Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
 
 
-def _draw(theta: Array, m: Array, s: Array, eps: Array, delta: float, sqrt_N: float) -> None:
+def _draw(
+    theta: Array, m: Array, s: Array, eps: Array, delta: float, one_over_sqrt_N: float
+) -> None:
     """Write where to evaluate the loss into theta."""
     real = theta.dtype.type
     delta = real(delta)
-    sqrt_N = real(sqrt_N)
-    theta[:] = m + eps / (sqrt_N * np.sqrt(s + delta))
+    one_over_sqrt_N = real(one_over_sqrt_N)
+    theta[:] = m + one_over_sqrt_N * eps / np.sqrt(s + delta)
 
 
 def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
@@ -281,11 +283,11 @@ class Vadam:
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        sqrt_N = math.sqrt(self.N)
+        one_over_sqrt_N = 1 / math.sqrt(self.N)
         theta = [np.empty_like(m) for m in self.m]
         eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
         for index, m in enumerate(self.m):
-            _draw(theta[index], m, self.s[index], eps[index], self.delta, sqrt_N)
+            _draw(theta[index], m, self.s[index], eps[index], self.delta, one_over_sqrt_N)
         self._pending = {"theta": theta}
         return self._lent(theta)
 

@@ -237,13 +237,15 @@ def _keep(name: str, types: str, compiled: Any) -> None:
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _draw(theta: Array, m: Array, s: Array, eps: Array, delta: float, sqrt_N: float) -> None:
+def _draw(
+    theta: Array, m: Array, s: Array, eps: Array, delta: float, one_over_sqrt_N: float
+) -> None:
     """Write where to evaluate the loss into theta."""
     real = theta.dtype.type
     delta = real(delta)
-    sqrt_N = real(sqrt_N)
+    one_over_sqrt_N = real(one_over_sqrt_N)
     for i in range(theta.size):
-        theta[i] = m[i] + eps[i] / (sqrt_N * np.sqrt(s[i] + delta))
+        theta[i] = m[i] + one_over_sqrt_N * eps[i] / np.sqrt(s[i] + delta)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -311,7 +313,7 @@ def _step_draw(
     beta: float,
     delta: float,
     one_minus_beta: float,
-    sqrt_N: float,
+    one_over_sqrt_N: float,
 ) -> None:
     """Update every element in place, and theta for the next draw."""
     real = theta.dtype.type
@@ -319,12 +321,12 @@ def _step_draw(
     beta = real(beta)
     delta = real(delta)
     one_minus_beta = real(one_minus_beta)
-    sqrt_N = real(sqrt_N)
+    one_over_sqrt_N = real(one_over_sqrt_N)
     for i in range(theta.size):
         h_hat = g[i] * g[i]
         s_next = beta * h_hat + one_minus_beta * s[i]
         m_next = m[i] - alpha * (g[i] + delta * m[i]) / (np.sqrt(s_next) + delta)
-        theta_next = m_next + eps[i] / (sqrt_N * np.sqrt(s_next + delta))
+        theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next + delta)
         m[i] = m_next
         s[i] = s_next
         theta[i] = theta_next
@@ -358,7 +360,13 @@ def _step_arrays(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_arrays(
-    table: Array, ends: Array, like: Array, threads: int, key: int, delta: float, sqrt_N: float
+    table: Array,
+    ends: Array,
+    like: Array,
+    threads: int,
+    key: int,
+    delta: float,
+    one_over_sqrt_N: float,
 ) -> None:
     """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
@@ -376,7 +384,7 @@ def _draw_arrays(
                 theta = _view(table[0, which], start, size, like)
                 m = _view(table[1, which], start, size, like)
                 s = _view(table[2, which], start, size, like)
-                _draw(theta, m, s, eps[low - first : high - first], delta, sqrt_N)
+                _draw(theta, m, s, eps[low - first : high - first], delta, one_over_sqrt_N)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -435,7 +443,7 @@ def _step_draw_arrays(
     beta: float,
     delta: float,
     one_minus_beta: float,
-    sqrt_N: float,
+    one_over_sqrt_N: float,
 ) -> None:
     """The same for all arrays, with threads and noise."""
     stretch = _stretch(ends[-1], threads)
@@ -464,7 +472,7 @@ def _step_draw_arrays(
                     beta,
                     delta,
                     one_minus_beta,
-                    sqrt_N,
+                    one_over_sqrt_N,
                 )
 
 
@@ -926,15 +934,15 @@ class Vprop:
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
         self._check_hyperparameters()
-        sqrt_N = math.sqrt(self.N)
+        one_over_sqrt_N = 1 / math.sqrt(self.N)
         theta = self._place()
         if eps is None:
             rows = theta, self.m, self.s
-            self._draw_all(_draw_arrays, rng, rows, self.delta, sqrt_N)
+            self._draw_all(_draw_arrays, rng, rows, self.delta, one_over_sqrt_N)
         else:
             eps = _views("eps", eps, self._arrays)
             for index, m in enumerate(self.m):
-                _draw(theta[index], m, self.s[index], eps[index], self.delta, sqrt_N)
+                _draw(theta[index], m, self.s[index], eps[index], self.delta, one_over_sqrt_N)
         self._pending = {"theta": theta}
         return self._lent(theta)
 
@@ -987,7 +995,7 @@ class Vprop:
                     _step(*arrays, *numbers)
             self._pending = {}
         else:
-            sqrt_N = math.sqrt(self.N)
+            one_over_sqrt_N = 1 / math.sqrt(self.N)
             rows = self._pending["theta"], self.m, self.s, g
             self._draw_all(
                 _step_draw_arrays,
@@ -997,7 +1005,7 @@ class Vprop:
                 self.beta,
                 self.delta,
                 one_minus_beta,
-                sqrt_N,
+                one_over_sqrt_N,
             )
 
     def _step_averaged(self) -> None:

@@ -78,7 +78,9 @@ def loop_kernel(k: Kernel, template: str, decorator: str) -> str:
     length = k.arrays[0]
     if k.coupled:
         return _passes_kernel(k, template, decorator)
-    body = _body(k, lines, ElementPrinter(indexed), "[i]", 8)
+    given = [v.name for v in k.program.of("hyper")]  # within their ranges: the class looks
+    printer = ElementPrinter(indexed, [*given, *(name for _, name in constants)])
+    body = _body(k, lines, printer, "[i]", 8)
     return fill(
         template,
         decorator=decorator,

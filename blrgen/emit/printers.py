@@ -189,6 +189,23 @@ class ElementPrinter(ArrayPrinter):
 
     functions: Mapping[str, str] = {**_NUMPY, **_IN_LOOPS}
 
+    def __init__(
+        self, names: Mapping[str, str] | None = None, numbers: Collection[str] = ()
+    ) -> None:
+        super().__init__(names)
+        self.numbers = frozenset(numbers)  # that are the same for every element, and no NaN
+
+    def print_Call(self, node: n.Call) -> tuple[str, int]:
+        """The larger of an element and numbers: one instruction, where np.maximum takes four.
+
+        Python's max keeps its first argument where nothing is larger, so a NaN comes first.
+        """
+        own = [a for a in node.args if not self.numbers.issuperset(n.names(a))]
+        if node.name not in ("max", "min") or len(own) != 1 or not self.numbers:
+            return super().print_Call(node)
+        rest = [a for a in node.args if a is not own[0]]
+        return self.call(node.name, *map(self, (*own, *rest)))
+
     def _special(self, node: n.Call) -> tuple[str, int]:
         return PythonPrinter._special(self, node)
 

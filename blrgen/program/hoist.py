@@ -98,7 +98,9 @@ class _Hoister:
         scalar_top, array_top = self.split(top)
         scalar_bottom, array_bottom = self.split(bottom)
         coefficient, divisor = scalar_top, scalar_bottom
-        if scalar_top != n.ONE:  # else a division stays one: a reciprocal would round twice
+        factors = array_bottom.args if isinstance(array_bottom, n.Mul) else (array_bottom,)
+        apart = scalar_bottom != n.ONE and any(map(n.is_root, factors))  # a/√x: one instruction
+        if scalar_top != n.ONE or apart:  # else a reciprocal would round twice
             coefficient, divisor = n.div(scalar_top, scalar_bottom), n.mul()
         above = n.mul(self.named(coefficient), self.visit_each(array_top))
         below = n.mul(self.named(divisor), self.visit_each(array_bottom))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeGuard
 
 # Functions of one argument, and of two or more, that every target can print.
 UNARY = (
@@ -391,3 +392,8 @@ def transposed(arg: Node) -> Node:
 def sqrt(arg: Node) -> Node:
     """The square root."""
     return Call("sqrt", (arg,))
+
+
+def is_root(node: Node) -> TypeGuard[Call]:
+    """Whether it is a square root."""
+    return isinstance(node, Call) and node.name == "sqrt"

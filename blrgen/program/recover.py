@@ -67,15 +67,11 @@ def paired_roots(node: n.Node) -> n.Node:
 def _paired(node: n.Mul) -> n.Node:
     kept: list[n.Node] = []
     for factor in n.mul(*node.args).children or node.args:
-        if _is_root(factor) and factor in kept:
+        if n.is_root(factor) and factor in kept:
             kept[kept.index(factor)] = factor.children[0]
         else:
             kept.append(factor)
     return n.mul(*kept)
-
-
-def _is_root(node: n.Node) -> bool:
-    return isinstance(node, n.Call) and node.name == "sqrt"
 
 
 def _terms(node: n.Node) -> list[tuple[int, n.Node]]:

@@ -357,3 +357,25 @@ def test_generated_folder_is_written_and_checked(tmp_path: Path) -> None:
     assert generated.write_all(tmp_path, wanted) == []
     (tmp_path / "a_numpy.py").write_text("one\nTWO\n", encoding="utf-8")
     assert generated.check(tmp_path, wanted) == ["different: a_numpy.py, first in line 2"]
+
+
+def test_an_element_comes_first_where_it_is_compared_with_numbers() -> None:
+    printer = ElementPrinter({"x": "x[i]", "y": "y[i]"}, ["c", "zero"])
+    c = n.Sym("c")
+    clipped = n.Call("max", (n.neg(c), n.Call("min", (c, x))))
+    assert printer(clipped) == "max(min(x[i], c), -c)"
+    assert printer(n.Call("max", (x, y))) == "np.maximum(x[i], y[i])"
+    assert printer(n.Call("min", (n.Sym("free"), x))) == "np.minimum(free, x[i])"  # may be NaN
+    assert ElementPrinter()(n.Call("min", (c, x))) == "np.minimum(c, x)"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_clip_keeps_what_is_not_a_number(dtype: Any) -> None:
+    opt = compiling.compile_class(emit(derive("ivon")))(np.zeros(40, dtype), c=0.5)
+    theta = opt.draw(eps=np.zeros(40, dtype))
+    g = np.linspace(-9, 9, 40).astype(dtype)
+    g[3] = np.nan
+    opt.step(g)
+    assert theta.shape == g.shape and np.isnan(opt.params[3])
+    kept = np.delete(opt.params, 3)
+    assert np.isfinite(kept).all() and np.abs(kept).max() == np.abs(kept[0]) > 0

@@ -72,6 +72,13 @@ def test_hoist_keeps_a_division_by_a_scalar() -> None:
     ]  # fmt: skip
 
 
+def test_hoist_leaves_a_root_alone_below() -> None:
+    assert lines(hoist(program(("x_next", n.Div(y, n.mul(n.sqrt(a), n.sqrt(x))))))) == [
+        "one_over_sqrt_a = 1 / sqrt(a)", "x_next = one_over_sqrt_a * y / sqrt(x)",
+    ]  # fmt: skip
+    assert lines(hoist(program(("x_next", n.Div(y, n.sqrt(x)))))) == ["x_next = y / sqrt(x)"]
+
+
 def test_hoist_computes_the_same_scalar_once() -> None:
     twice = n.Sub(n.ONE, a)
     p = hoist(program(("x_next", n.mul(twice, x)), ("y_next", n.mul(twice, y))))

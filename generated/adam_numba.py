@@ -254,7 +254,7 @@ def _step(
         s_next = beta2 * s[i] + one_minus_beta2 * (g[i] * g[i])
         m_next = m[i] - k1 * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
         m[i] = m_next
-        u[i] = u_next
+        u[i] = _flushed(u_next)
         s[i] = s_next
 
 
@@ -450,9 +450,24 @@ def _deviation(precision: Array) -> Array:
     return 1 / np.sqrt(precision)
 
 
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _flushed(x: Array) -> Array:
+    """Return x, or 0 for a number below the smallest normal one: with those sums are slow."""
+    real = type(x)
+    single = real(16777217) == real(16777216)  # float32: 24 bits
+    smallest = real(1.1754943508222875e-38 if single else 2.2250738585072014e-308)
+    return _where(np.abs(x) < smallest, real(0), x)
+
+
 def _one_minus_power(x: float, t: int) -> float:
     """Return 1 − xᵗ for x from 0 to 1 and t ≥ 1: all its digits, also where x is close to 1."""
     return type(x)(-math.expm1(t * math.log(x or 1e-30)))
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _where(condition: bool, yes: float, no: float) -> float:
+    """Return one of two numbers."""
+    return yes if condition else no
 
 
 class Adam:

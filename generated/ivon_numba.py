@@ -330,7 +330,7 @@ def _step(
         part_2 = delta * m[i] + u_next / beta1_correction
         m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
         m[i] = m_next
-        u[i] = u_next
+        u[i] = _flushed(u_next)
         h[i] = h_next
 
 
@@ -374,7 +374,7 @@ def _step_averaged(
         part_2 = delta * m[i] + u_next / beta1_correction
         m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
         m[i] = m_next
-        u[i] = u_next
+        u[i] = _flushed(u_next)
         h[i] = h_next
 
 
@@ -423,7 +423,7 @@ def _step_draw(
         m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / h_next_plus_delta, c), -c)
         theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(h_next_plus_delta)
         m[i] = m_next
-        u[i] = u_next
+        u[i] = _flushed(u_next)
         h[i] = h_next
         theta[i] = theta_next
 
@@ -794,9 +794,24 @@ def _deviation(precision: Array) -> Array:
     return 1 / np.sqrt(precision)
 
 
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _flushed(x: Array) -> Array:
+    """Return x, or 0 for a number below the smallest normal one: with those sums are slow."""
+    real = type(x)
+    single = real(16777217) == real(16777216)  # float32: 24 bits
+    smallest = real(1.1754943508222875e-38 if single else 2.2250738585072014e-308)
+    return _where(np.abs(x) < smallest, real(0), x)
+
+
 def _one_minus_power(x: float, t: int) -> float:
     """Return 1 − xᵗ for x from 0 to 1 and t ≥ 1: all its digits, also where x is close to 1."""
     return type(x)(-math.expm1(t * math.log(x or 1e-30)))
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _where(condition: bool, yes: float, no: float) -> float:
+    """Return one of two numbers."""
+    return yes if condition else no
 
 
 INLINED = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}

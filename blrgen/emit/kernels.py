@@ -163,6 +163,8 @@ def _body(
 def _store(k: Kernel, target: str, value: str, index: str, indent: int) -> str:
     if k.accumulate:
         return f"{' ' * indent}{target}{index} += {value}"
+    if index == "[i]" and target in k.program.fading:
+        value = f"_flushed({value})"  # whole arrays would be walked once more for it
     return assignment(f"{target}{index}", value, indent)
 
 

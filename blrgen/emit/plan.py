@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.draws import distribution
+from blrgen.program.fading import fading
 from blrgen.program.passes import optimised
 from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable, fresh
 from blrgen.program.recover import paired_roots, read_back, written_out
@@ -68,6 +69,7 @@ def phase_of(program: Program) -> Phase:
 def plan(program: Program) -> Plan:
     """Split the program, inline what the draw phase computed, and optimise every part."""
     _check(program)
+    program = replace(program, fading=fading(program))
     draw, estimate, update = (program.phase(name) for name in ("draw", "estimate", "update"))
     noises = program.of("draw")
     probe = draw.body[-1].name if draw.body else ""

@@ -91,6 +91,7 @@ class Program:
     halved: str = ""  # the hyperparameter that is halved until the step stays inside
     expectations: tuple[Expectation, ...] = ()  # without a closed form; called by their names
     binomial_means: tuple[BinomialMean, ...] = ()  # likewise
+    fading: tuple[str, ...] = ()  # states that may be 0 where they are denormal
 
     def __getitem__(self, name: str) -> Variable:
         for v in self.variables:

@@ -10,6 +10,12 @@ Two numbers come out.  Where what is added is at most a quarter of what is kept 
 training, a float32 result is within 2 ulp of the exact one.  Elsewhere, as in a first step
 from zero, it has the roundings of the step itself, one for each operation: those are `fresh`.
 
+An average of gradients that are zero falls by a factor in each step and would stay among the
+denormal numbers, with which processors are slow.  Numba files store 0 for a denormal number in
+states that only stand in numerators (momentum, adam, vadam, ivon: u); NumPy files keep it.
+A step then differs by at most 2⁻¹²⁶ (float32) or 2⁻¹⁰²² (float64) times what u is multiplied
+by: α/(h + δ) for one.  What divides, such as a precision, is never made 0.
+
 Long doubles find the worst of many elements, fifty digits measure it.
 
     python tests/emit/test_accuracy.py     rewrite docs/accuracy.md

@@ -28,7 +28,7 @@ def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, D
 
 @pytest.mark.parametrize(("name", "right", "wrong"), [
     ("adam", "one_minus_beta2 = 1 - self.beta2", "one_minus_beta2 = 1 - self.beta1"),
-    ("adam", "u[i] = u_next", "u[i] = u[i]"),
+    ("adam", "u[i] = _flushed(u_next)", "u[i] = _flushed(u[i])"),
     ("adam", "self.t += 1", "self.t += 2"),
     ("adam", "self.beta1,\n            self.beta2,", "self.beta2,\n            self.beta2,"),
     ("vogn", "_draw(theta[index], m,", "_draw(theta[index], -m,"),

@@ -4,7 +4,7 @@
 |---|---|
 | `coefficients` | Bernoulli numbers, the root of ψ, fits: computed, never typed in |
 | `helper` | what a helper is: its text, its meaning, where it is checked |
-| `gammas`, `falls`, `multivariate`, `bessels`, `cumulants` | the helpers |
+| `gammas`, `falls`, `multivariate`, `bessels`, `cumulants`, `denormals`, … | the helpers |
 | `helpers` | the table: name of a helper → how its text is made |
 | `checked` | the emitted text run on numbers, against the meaning to fifty digits |
 

@@ -1,0 +1,107 @@
+"""Which states may be 0 where they are denormal: by the formulas they stand in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import blrgen
+from blrgen.program import nodes as n
+from blrgen.program.fading import fading
+from blrgen.program.lower import lower
+from blrgen.program.program import ELEMENTWISE, LINEAR, Phase, Program, Statement, Variable
+from blrgen.program.types import SCALAR, elementwise
+
+x, y, g, a, c = (n.Sym(name) for name in "xygac")
+D = elementwise()
+FADES = n.Add((n.Mul((a, x)), g))
+NEXT = n.Sym("x_next")
+
+
+def program(
+    y_next: n.Node, x_next: n.Node = FADES, domain: str = "[0, 1)", where: str = "(-oo, oo)"
+) -> Program:
+    """Elementwise states x, y, input g; numbers a in a domain and c."""
+    variables = (
+        Variable("x", "state", D, domain=where),
+        Variable("y", "state", D, domain="(-oo, oo)"),
+        Variable("g", "input", D, domain="(-oo, oo)"),
+        Variable("a", "hyper", SCALAR, domain=domain),
+        Variable("c", "hyper", SCALAR, domain="[0, oo)"),
+    )
+    body = (Statement("x_next", x_next, D), Statement("y_next", y_next, D))
+    writes = (("x", "x_next"), ("y", "y_next"))
+    return Program(variables, (Phase("update", (), body, writes),), ELEMENTWISE)
+
+
+def call(name: str, *args: n.Node) -> n.Call:
+    return n.Call(name, args)
+
+
+@pytest.mark.parametrize(
+    "y_next",
+    [
+        n.Sub(y, n.Mul((c, NEXT))),
+        n.Sub(y, n.Mul((c, NEXT, NEXT, g))),
+        n.Sub(y, n.Div(NEXT, c)),
+        n.Sub(y, n.Div(NEXT, n.Add((call("sqrt", call("abs", g)), c)))),
+        n.Sub(y, n.Div(NEXT, n.Mul((c, n.Add((n.Div(call("sqrt", n.Pow(g, 2)), c), c)))))),
+        call("max", n.Neg(c), call("min", c, n.Add((y, NEXT)))),
+        n.Select(n.Compare("<", g, n.ZERO), NEXT, y),
+    ],
+)  # fmt: skip
+def test_a_numerator_fades(y_next: n.Node) -> None:
+    assert fading(program(y_next)) == ("x",)
+
+
+@pytest.mark.parametrize(
+    "y_next",
+    [
+        n.Div(g, n.Add((x, c))),
+        n.Div(g, NEXT),
+        call("sqrt", call("abs", NEXT)),
+        call("log", call("abs", x)),
+        call("sign", NEXT),
+        call("exp", NEXT),
+        call("pow", call("abs", x), c),
+        n.Select(n.Compare("<", NEXT, n.ZERO), g, y),
+        n.Div(NEXT, g),  # which may fade as well
+        n.Div(NEXT, n.Pow(n.Add((g, c)), 2)),
+        n.Add((n.Div(g, y), NEXT)),  # it moves what divides
+    ],
+)
+def test_what_divides_is_kept(y_next: n.Node) -> None:
+    assert fading(program(y_next)) == ()
+
+
+def test_only_what_falls_by_itself() -> None:
+    plain = n.Sub(y, NEXT)
+    rest = n.Mul((n.Sub(n.ONE, a), x))
+    assert fading(program(plain, n.Add((rest, n.Mul((a, g)))))) == ("x",)
+    assert fading(program(plain, n.Add((rest, g)), "(0, 1]")) == ("x",)
+    assert fading(program(plain, n.Add((x, g)))) == ()
+    assert fading(program(plain, n.Add((n.Mul((c, x)), g)))) == ()
+    assert fading(program(plain, n.Add((n.Mul((a, x)), n.Pow(x, 2))))) == ()
+    assert fading(program(plain, n.Add((n.Mul((a, g, x)), g)))) == ()
+    assert fading(program(plain, domain="[-1, 1]")) == ()
+    assert fading(program(plain, where="(0, oo)")) == ()
+
+
+def test_draws_scales_and_matrices_keep_theirs() -> None:
+    plain = program(n.Sub(y, NEXT))
+    draw = Phase("draw", (), (Statement("at", n.Add((x, y)), D),), (("at", "at"),))
+    assert fading(replace(plain, phases=(draw, *plain.phases))) == ()
+    assert fading(replace(plain, posterior=(("mean", x),))) == ("x",)
+    assert fading(replace(plain, posterior=(("precision", x),))) == ()
+    assert fading(replace(plain, kind=LINEAR)) == ()
+
+
+@pytest.mark.parametrize(
+    ("recipe", "found"),
+    [("momentum", "u"), ("adam", "u"), ("vadam", "u"), ("ivon", "u"), ("rmsprop", ""),
+     ("vogn", ""), ("ogn", ""), ("bayesbinn", ""), ("newton", "")],
+)  # fmt: skip
+def test_of_recipes(recipe: str, found: str) -> None:
+    """Averages of gradients; no precision, and no natural parameter that 1 − tanh² is made of."""
+    assert "".join(fading(lower(blrgen.derive(recipe).rule))) == found

@@ -189,6 +189,42 @@ def _keep(name: str, types: str, compiled: Any) -> None:
     os.replace(temporary, file)
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _S_next(
+    H: Array,
+    S: Array,
+    product: Array,
+    rho: float,
+    one_minus_rho: float,
+    half_times_rho_squared: float,
+) -> Array:
+    """Return the next S, or one entry of it."""
+    return rho * H + one_minus_rho * S + half_times_rho_squared * product
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _write_S(
+    out: Array,
+    work: Array,
+    H: Array,
+    S: Array,
+    product: Array,
+    rho: float,
+    one_minus_rho: float,
+    half_times_rho_squared: float,
+) -> None:
+    """Write the next S to `out`, and its upper triangle to `work`."""
+    for i in range(len(out)):
+        row, H_row, S_row, product_row = out[i], H[i], S[i], product[i]
+        for j in range(row.size):
+            row[j] = _S_next(
+                H_row[j], S_row[j], product_row[j], rho, one_minus_rho, half_times_rho_squared
+            )
+        upper, right = work[i, i:], row[i:]
+        for j in range(right.size):
+            upper[j] = right[j]
+
+
 def _step(
     m: Array,
     S: Array,
@@ -197,21 +233,133 @@ def _step(
     rho: float,
     one_minus_rho: float,
     half_times_rho_squared: float,
-) -> tuple[Array, Array]:
+    S_next: Array,
+    work: Array,
+) -> Array:
     """Return the next values; nothing is written here."""
     S_factor = _cholesky("S", S)
-    H_minus_S = H - S
-    part = H_minus_S @ _solve(S_factor, H_minus_S)
-    S_next = rho * H + one_minus_rho * S + half_times_rho_squared * part
-    _cholesky("the next S", S_next)
+    half = _solve_lower(S_factor, (H - S).T)
+    product = _gram(half)
+    _write_S(S_next, work, H, S, product, rho, one_minus_rho, half_times_rho_squared)
+    _definite("the next S", work)
     m_next = m - rho * _solve(S_factor, g)
-    return m_next, S_next
+    return m_next
 
 
 def _finite(name: str, array: Array) -> None:
     """Refuse an array with a NaN or an infinity in it."""
     if not np.vdot(array, array) < np.inf and not np.isfinite(array).all():  # squares overflow
         raise ValueError(f"{name} is not finite; nothing has been changed")
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _mirror(matrix: Array) -> None:
+    """Write what is below the diagonal above it, too, in squares that a cache holds."""
+    d = len(matrix)
+    for start in range(0, d, 32):
+        for i in range(start, d):
+            row, stop = matrix[i], min(i, start + 32)
+            for j in range(start, stop):
+                matrix[j, i] = row[j]
+
+
+def _gram(X: Array) -> Array:
+    """Return Xᵀ X, of which half is computed."""
+    syrk = _lapack("syrk", X)
+    if syrk is None:
+        return X.T @ X
+    by_rows = X.flags.c_contiguous  # what are the columns of Xᵀ
+    product = syrk(1, X.T).T if by_rows else syrk(1, X, trans=1).T
+    _mirror(product)
+    return product
+
+
+def _definite(name: str, matrix: Array) -> None:
+    """Refuse an indefinite matrix, told by its upper triangle, which is overwritten."""
+    _solved(name, matrix, matrix[0])
+
+
+LARGE = 256  # from this size on LAPACK is faster than a loop
+
+
+@njit(cache=True, fastmath=FASTMATH | {"reassoc"}, error_model="numpy")
+def _eliminate(a: Array, x: Array) -> bool:
+    """Overwrite the upper triangle of a = L Lᵀ by Lᵀ, and x by a⁻¹x; say whether a is definite.
+
+    Four rows of Lᵀ at a time are made and taken off the rows below them, four in one pass.
+    """
+    d = len(x)
+    for start in range(0, d, 4):
+        stop = min(start + 4, d)
+        for k in range(start, stop):
+            row = a[k]
+            pivot = row[k]
+            if not 0 < pivot < np.inf:
+                return False
+            scale = np.sqrt(pivot) / pivot
+            right = row[k:]
+            for j in range(right.size):
+                right[j] *= scale
+            x[k] *= scale
+            for i in range(k + 1, stop):
+                c, above, below = row[i], row[i:], a[i, i:]
+                x[i] -= c * x[k]
+                for j in range(below.size):
+                    below[j] -= c * above[j]
+        if stop == d:
+            break
+        r0, r1, r2, r3 = a[start], a[start + 1], a[start + 2], a[start + 3]
+        x0, x1, x2, x3 = x[start], x[start + 1], x[start + 2], x[start + 3]
+        whole = d - (d - stop) % 4
+        for i in range(stop, whole, 4):
+            c0, c1, c2, c3 = r0[i], r1[i], r2[i], r3[i]
+            e0, e1, e2, e3 = r0[i + 1], r1[i + 1], r2[i + 1], r3[i + 1]
+            f0, f1, f2, f3 = r0[i + 2], r1[i + 2], r2[i + 2], r3[i + 2]
+            h0, h1, h2, h3 = r0[i + 3], r1[i + 3], r2[i + 3], r3[i + 3]
+            x[i] -= c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3
+            x[i + 1] -= e0 * x0 + e1 * x1 + e2 * x2 + e3 * x3
+            x[i + 2] -= f0 * x0 + f1 * x1 + f2 * x2 + f3 * x3
+            x[i + 3] -= h0 * x0 + h1 * x1 + h2 * x2 + h3 * x3
+            s0, s1, s2, s3 = r0[i:], r1[i:], r2[i:], r3[i:]
+            t0, t1, t2, t3 = a[i, i:], a[i + 1, i:], a[i + 2, i:], a[i + 3, i:]
+            for j in range(t0.size):
+                u0, u1, u2, u3 = s0[j], s1[j], s2[j], s3[j]
+                t0[j] -= c0 * u0 + c1 * u1 + c2 * u2 + c3 * u3
+                t1[j] -= e0 * u0 + e1 * u1 + e2 * u2 + e3 * u3
+                t2[j] -= f0 * u0 + f1 * u1 + f2 * u2 + f3 * u3
+                t3[j] -= h0 * u0 + h1 * u1 + h2 * u2 + h3 * u3
+        for i in range(whole, d):
+            c0, c1, c2, c3 = r0[i], r1[i], r2[i], r3[i]
+            x[i] -= c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3
+            s0, s1, s2, s3 = r0[i:], r1[i:], r2[i:], r3[i:]
+            t0 = a[i, i:]
+            for j in range(t0.size):
+                t0[j] -= c0 * s0[j] + c1 * s1[j] + c2 * s2[j] + c3 * s3[j]
+    if d % 2:
+        x[d - 1] /= a[d - 1, d - 1]
+    for k in range(d - 1 - d % 2, 0, -2):
+        right, above, known = a[k, k + 1 :], a[k - 1, k + 1 :], x[k + 1 :]
+        rest, more = x[k], x[k - 1]
+        for j in range(known.size):
+            rest -= right[j] * known[j]
+            more -= above[j] * known[j]
+        x[k] = rest / a[k, k]
+        x[k - 1] = (more - a[k - 1, k] * x[k]) / a[k - 1, k - 1]
+    return True
+
+
+def _solved(name: str, matrix: Array, b: Array) -> Array:
+    """Return matrix⁻¹ b from its upper triangle, which is overwritten; refuse an indefinite one."""
+    x = b.copy()
+    posv = _lapack("posv", x) if len(x) >= LARGE else None
+    if posv is None:
+        definite = _eliminate(matrix, x)
+    else:  # what is upper by rows is lower by columns, as LAPACK reads it
+        factor, x, failed = posv(matrix.T, x, lower=1, overwrite_a=1, overwrite_b=1)
+        definite = failed == 0 and np.isfinite(factor.diagonal()).all()
+    if not definite:
+        raise ValueError(f"{name} is not positive definite; nothing has been changed")
+    return x
 
 
 def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
@@ -259,14 +407,15 @@ def _cholesky(name: str, matrix: Array) -> Array:
 
 
 def _lapack(name: str, like: Array) -> Any:
-    """Return a routine of LAPACK; None for what is small, and where SciPy is not installed."""
+    """Return a routine of LAPACK or BLAS; None for what is small, and without SciPy."""
     if len(like) < 32:
         return None
     try:
-        from scipy.linalg import lapack
+        from scipy.linalg import blas, lapack
     except ImportError:
         return None
-    return getattr(lapack, ("s" if like.dtype == np.float32 else "d") + name)
+    typed = ("s" if like.dtype == np.float32 else "d") + name
+    return getattr(lapack, typed, None) or getattr(blas, typed)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -414,6 +563,8 @@ class IBLR:
         _views("params", params)
         m = self._gathered()
         self.S = np.eye(len(m), dtype=m.dtype)
+        self._own = self.S, np.empty_like(self.S)  # one of them is S
+        self._work = np.empty_like(self.S)  # where it is factored
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -429,8 +580,18 @@ class IBLR:
         one_minus_rho = 1 - self.rho
         half_times_rho_squared = 0.5 * self.rho**2
         real = m.dtype.type
-        m_next, S_next = _step(
-            m, self.S, g, H, real(self.rho), real(one_minus_rho), real(half_times_rho_squared)
+        S_next = self._own[self.S is self._own[0]]
+        _shaped_as("S", self.S, self._work.shape, m)
+        m_next = _step(
+            m,
+            self.S,
+            g,
+            H,
+            real(self.rho),
+            real(one_minus_rho),
+            real(half_times_rho_squared),
+            S_next,
+            self._work,
         )
         _finite("the next m", m_next)
         self._scatter(m_next)

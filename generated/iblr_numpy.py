@@ -49,9 +49,8 @@ def _step(
 ) -> tuple[Array, Array]:
     """Return the next values; nothing is written here."""
     S_factor = _cholesky("S", S)
-    H_minus_S = H - S
-    part = H_minus_S @ _solve(S_factor, H_minus_S)
-    S_next = rho * H + one_minus_rho * S + half_times_rho_squared * part
+    half = _solve_lower(S_factor, (H - S).T)
+    S_next = rho * H + one_minus_rho * S + half_times_rho_squared * (half.T @ half)
     _cholesky("the next S", S_next)
     m_next = m - rho * _solve(S_factor, g)
     return m_next, S_next

@@ -348,14 +348,15 @@ def _cholesky(name: str, matrix: Array) -> Array:
 
 
 def _lapack(name: str, like: Array) -> Any:
-    """Return a routine of LAPACK; None for what is small, and where SciPy is not installed."""
+    """Return a routine of LAPACK or BLAS; None for what is small, and without SciPy."""
     if len(like) < 32:
         return None
     try:
-        from scipy.linalg import lapack
+        from scipy.linalg import blas, lapack
     except ImportError:
         return None
-    return getattr(lapack, ("s" if like.dtype == np.float32 else "d") + name)
+    typed = ("s" if like.dtype == np.float32 else "d") + name
+    return getattr(lapack, typed, None) or getattr(blas, typed)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")

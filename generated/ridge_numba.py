@@ -251,12 +251,35 @@ def _product(X: Array, A: Array) -> Array:
 def _products(X: Array, *others: Array) -> list[Array]:
     """Return Xᵀ A for every A, a stretch of rows at a time: X is read from memory once."""
     rows = max(1, STRETCH // max(1, X.shape[1]))
-    totals = [_product(X[:rows], A[:rows]) for A in others]
-    for start in range(rows, len(X), rows):
+    totals: list[Any] = [0] * len(others)
+    for start in range(0, max(1, len(X)), rows):
         part = X[start : start + rows]
         for k, A in enumerate(others):
-            totals[k] += _product(part, A[start : start + rows])
+            more = _gram(part) if A is X else _product(part, A[start : start + rows])
+            totals[k] = totals[k] + more if start else more
     return totals
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _mirror(matrix: Array) -> None:
+    """Write what is below the diagonal above it, too, in squares that a cache holds."""
+    d = len(matrix)
+    for start in range(0, d, 32):
+        for i in range(start, d):
+            row, stop = matrix[i], min(i, start + 32)
+            for j in range(start, stop):
+                matrix[j, i] = row[j]
+
+
+def _gram(X: Array) -> Array:
+    """Return Xᵀ X, of which half is computed."""
+    syrk = _lapack("syrk", X)
+    if syrk is None:
+        return X.T @ X
+    by_rows = X.flags.c_contiguous  # what are the columns of Xᵀ
+    product = syrk(1, X.T).T if by_rows else syrk(1, X, trans=1).T
+    _mirror(product)
+    return product
 
 
 LARGE = 256  # from this size on LAPACK is faster than a loop
@@ -387,14 +410,15 @@ def _cholesky(name: str, matrix: Array) -> Array:
 
 
 def _lapack(name: str, like: Array) -> Any:
-    """Return a routine of LAPACK; None for what is small, and where SciPy is not installed."""
+    """Return a routine of LAPACK or BLAS; None for what is small, and without SciPy."""
     if len(like) < 32:
         return None
     try:
-        from scipy.linalg import lapack
+        from scipy.linalg import blas, lapack
     except ImportError:
         return None
-    return getattr(lapack, ("s" if like.dtype == np.float32 else "d") + name)
+    typed = ("s" if like.dtype == np.float32 else "d") + name
+    return getattr(lapack, typed, None) or getattr(blas, typed)
 
 
 def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> Array:

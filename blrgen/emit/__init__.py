@@ -26,7 +26,8 @@ is arithmetic, `np.<function>`, `math.<function>` on scalars, and in linear alge
 L⁻¹ b, `_solve_upper(L, b)` = L⁻ᵀ b and `_symmetrize(A)` = (A + Aᵀ)/2; where loops are compiled
 also `_solved(name, A, b)` = A⁻¹ b, which overwrites the upper triangle of A, all it reads,
 `_write_S(out, work, …)`, which writes `_S_next(…)` of every entry to `out` and the upper
-triangle to `work`, and `_products(X, A, …)` = Xᵀ A, ….
+triangle to `work`, `_definite(name, A)`, which only looks, `_gram(X)` = Xᵀ X and
+`_products(X, A, …)` = Xᵀ A, ….
 """
 
 from __future__ import annotations

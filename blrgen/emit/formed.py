@@ -31,6 +31,11 @@ class SolvedPrinter(LinearPrinter):
 
     made: Formed
 
+    def print_MatMul(self, node: n.MatMul) -> tuple[str, int]:
+        if n.transposed(node.left) != node.right or isinstance(node.left, n.Sym):
+            return super().print_MatMul(node)
+        return self.call("_gram", self(node.right))
+
     def print_Solve(self, node: n.Solve) -> tuple[str, int]:
         if node.arg != n.Sym(self.made.factor):
             return super().print_Solve(node)
@@ -54,8 +59,8 @@ def entry_functions(made: Formed, suffix: str) -> str:
         taken.add(rows[x])
     unit = [UNIT] if made.has_identity else []
     single = [f"{rows[x]}[j]" for x in made.leaves]
-    inner = call(f"{entry}(", [*single, *scalars, *(["zero"] if unit else [])])
-    at = call(f"{entry}(", [*(f"{x}[i, i]" for x in made.leaves), *scalars, "one"])
+    inner = call(f"            row[j] = {entry}(", [*single, *scalars, *(["zero"] if unit else [])])
+    at = call(f"        row[i] = {entry}(", [*(f"{x}[i, i]" for x in made.leaves), *scalars, "one"])
     arrays = [f"{x}: Array" for x in made.leaves]
     return fill(
         "compiled/entry.py.jinja",
@@ -78,7 +83,7 @@ def entry_functions(made: Formed, suffix: str) -> str:
             8,
         ),
         inner=inner,
-        diagonal=f"        row[i] = {at}\n" if unit else "",
+        diagonal=f"{at}\n" if unit else "",
     )
 
 
@@ -128,6 +133,7 @@ def function(writer: LinearWriter, name: str, summary: str, program: Program) ->
         *_product_lines(phase.body[:many]),
         *_lines(phase.body[many:at], printer, arrays, taken),
         middle,
+        *([] if made.solved else [f'    _definite("{told(n.Sym(made.name))}", {WORK})']),
         *_lines([s for s in phase.body[at + 1 :] if s.name != made.factor], printer, arrays, taken),
         f"    return {', '.join(results)}",
     ]

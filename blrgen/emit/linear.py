@@ -446,6 +446,8 @@ _HELPERS = (
     (("_finite(",), "finite"),
     (("_symmetrize(",), "symmetrize"),
     (("_products(",), "products"),
+    (("_gram(",), "gram"),
+    (("_definite(",), "definite"),
     (("_solved(",), "solved"),
     (("_solve(", "_solve_lower(", "_solve_upper("), "solve"),
     (("_cholesky(",), "cholesky"),
@@ -461,6 +463,8 @@ _HELPERS = (
 )
 _COMPILED = (
     "products",
+    "gram",
+    "definite",
     "solved",
     "solve",
     "cholesky",

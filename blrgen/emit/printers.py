@@ -154,6 +154,9 @@ class ArrayPrinter(PythonPrinter):
     def print_HalfSolve(self, node: n.HalfSolve) -> tuple[str, int]:
         return self.call("_solve_upper", self(node.arg), self(node.right))
 
+    def print_LowerSolve(self, node: n.LowerSolve) -> tuple[str, int]:
+        return self.call("_solve_lower", self(node.arg), self(node.right))
+
     def print_HalfProduct(self, node: n.HalfProduct) -> tuple[str, int]:
         return f"{self.at(node.arg, PRODUCT)} @ {self.at(node.right, SIGN)}", PRODUCT
 

@@ -1,8 +1,9 @@
 """A symmetric matrix that is made entry by entry, factored and solved with once.
 
 Where a phase makes S⁺ = Σ cₖAₖ (+ c·I) of matrices that are there, and uses it only for
-one solution S⁺⁻¹b, one pass over memory writes it and the triangle that is factored.  What
-is not entry by entry inside the sum, XᵀX say, is named and made before it.
+one solution S⁺⁻¹b, or for none and only looks whether it is definite, one pass over memory
+writes it and the triangle that is factored.  What is not entry by entry inside the sum, XᵀX
+say, is named and made before it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Formed:
     constants: tuple[tuple[str, n.Const], ...]  # numbers, by the names they have in `entry`
     program: Program  # the same, with the parts of the sum named
     products: tuple[str, ...] = ()  # the first statements, Xᵀ A with one X of data
+    solved: bool = True  # whether something is solved with it; else it is only looked at
 
     @property
     def has_identity(self) -> bool:
@@ -49,7 +51,7 @@ def formed(program: Program) -> Formed | None:
 
 
 def _factor_of(phase: Phase, matrix: Statement) -> str | None:
-    """The factor's name, where nothing but one solution with a vector uses the matrix."""
+    """The factor's name, where at most one solution with a vector uses the matrix."""
     if matrix.type.rank != "symmetric" or matrix.name not in [local for _, local in phase.writes]:
         return None
     users = [s for s in phase.body if matrix.name in n.names(s.expr)]
@@ -58,7 +60,7 @@ def _factor_of(phase: Phase, matrix: Statement) -> str | None:
     factor = n.Sym(users[0].name)
     nodes = [x for s in phase.body for x in n.walk(s.expr)]
     solved = [x for x in nodes if isinstance(x, n.Solve) and x.arg == factor]
-    return factor.name if len(solved) == 1 and nodes.count(factor) == 1 else None
+    return factor.name if len(solved) == nodes.count(factor) <= 1 else None
 
 
 class _Former:
@@ -73,14 +75,16 @@ class _Former:
         self.constants: dict[n.Const, str] = {}
 
     def formed(self) -> Formed | None:
-        right = next(
+        right = next((
             x.right for s in self.phase.body for x in n.walk(s.expr)
             if isinstance(x, n.Solve) and x.arg == n.Sym(self.factor)
-        )  # fmt: skip
+        ), None)  # fmt: skip
         scope = self.scope
-        if infer(right, scope).rank != "vector":
+        if right is not None and infer(right, scope).rank != "vector":
             return None
         entry = self.entry(self.matrix.expr)
+        if right is None and isinstance(entry, n.Sym):
+            return None  # it is there already
         read = [x for x in n.names(entry) if x not in (UNIT, *self.constants.values())]
         named = tuple(
             Statement(name, part, infer(part, scope)) for part, name in self.parts.items()
@@ -93,11 +97,14 @@ class _Former:
         state = next(a for a, b in self.phase.writes if b == self.matrix.name)
         if state not in leaves and self.program[state].type != self.matrix.type:
             return None
+        if state == self.program.parameter.name:
+            return None  # the caller's own array
         return Formed(
             self.matrix.name, state, self.factor, entry, leaves,
             tuple(x for x in read if types[x] == SCALAR),
             tuple((name, c) for c, name in self.constants.items()),
             self.program.with_phases(lambda p: replace(p, body=body)), products,
+            right is not None,
         )  # fmt: skip
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from blrgen.program.cleared import cleared
+from blrgen.program.congruent import congruent
 from blrgen.program.cse import cse
 from blrgen.program.dead import dead
 from blrgen.program.expand import expand
@@ -18,7 +19,7 @@ from blrgen.program.totals import totals
 from blrgen.timing import timed
 
 BEFORE = (order, stable, dead)
-AFTER = (totals, cleared, hoist, strength, factor, cse, order)
+AFTER = (totals, cleared, hoist, strength, factor, congruent, cse, order)
 
 
 def optimised(program: Program, native: Collection[str] = ()) -> Program:

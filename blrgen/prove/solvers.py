@@ -10,6 +10,7 @@ is run twice, without it and with routines that do what LAPACK's documentation s
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -60,6 +61,8 @@ def meanings(program: Program) -> dict[str, Callable[..., Any]]:
     """What stands for the helpers around a matrix that is made entry by entry."""
     found: dict[str, Callable[..., Any]] = {
         "_solved": lambda name, matrix, b: linalg.solve(matrix, b),
+        "_gram": lambda X: X.T @ X,
+        "_definite": lambda name, matrix: None,
         "_products": lambda X, *others: [X.T @ A for A in others],
     }
     for loop, entry in loops(program).items():
@@ -102,12 +105,33 @@ def solve(factor: Any, b: Any) -> Any:
     raise CannotRun("_solve without a Cholesky factor")
 
 
+def solve_lower(factor: Any, b: Any) -> Any:
+    """L⁻¹ b."""
+    if isinstance(factor, NC) and factor.e in context().factors and isinstance(b, NC):
+        return linalg.solve(factor, b)
+    raise CannotRun("_solve_lower without a Cholesky factor")
+
+
 # what they compute ---------------------------------------------------------------------
 def solver_proofs(source: str) -> list[tuple[str, Proof]]:
     """A claim for each of them that the source has."""
     claims = (
         ("_solve", "_solve(L, b) = (L Lᵀ)⁻¹ b", "for random triangular matrices", BOUND, _solves),
+        (
+            "_solve_lower",
+            "_solve_lower(L, b) = L⁻¹ b",
+            "for random triangular matrices",
+            BOUND,
+            _solves_lower,
+        ),
         ("_solved", "_solved(A, b) = A⁻¹ b", "for random A = L Lᵀ", WIDE, _solved),
+        (
+            "_gram",
+            "_gram(X) = Xᵀ X",
+            "for random matrices",
+            "(2/2^127) at n × d, n = 1…6, d = 1…40",
+            _squared,
+        ),
         ("_products", "_products(X, A, …) = Xᵀ A, …", "for random matrices", ROWS, _multiplied),
     )
     out = []
@@ -126,18 +150,28 @@ def solver_proofs(source: str) -> list[tuple[str, Proof]]:
 
 
 def _solves(source: str) -> str:
-    """What is wrong with `_solve`, without LAPACK and with it."""
+    """What is wrong with `_solve`."""
+    return _solves_with(source, "_solve", lambda lower, x: lower @ (lower.T @ x))
+
+
+def _solves_lower(source: str) -> str:
+    """What is wrong with `_solve_lower`."""
+    return _solves_with(source, "_solve_lower", lambda lower, x: lower @ x)
+
+
+def _solves_with(source: str, name: str, back: Callable[[Any, Any], Any]) -> str:
+    """What is wrong with a solver whose work `back` undoes, without LAPACK and with it."""
     random = Random(5)
     for routine in (None, _ROUTINES):
         program = Program(source, {})
         _with_lapack(program, routine)
-        call: Any = program.function("_solve")
+        call: Any = program.function(name)
         for d in range(1, 7):
             lower = _triangle(d, random, Mod)
             for shape in ((d,), (d, d)):
                 b = _random(shape, random, Mod)
                 x = program.call(call, lower.copy(), b.copy())
-                if not _zero(lower @ (lower.T @ x) - b):
+                if not _zero(back(lower, x) - b):
                     return f"it differs at d = {d}{'' if routine is None else ', with LAPACK'}"
     return ""
 
@@ -159,6 +193,21 @@ def _solved(source: str) -> str:
             x = program.call(call, "A", work, b.copy())
             if not _zero(matrix @ x - b):
                 return f"it differs at d = {d}{'' if routine is None else ', with LAPACK'}"
+    return ""
+
+
+def _squared(source: str) -> str:
+    """What is wrong with `_gram`, without BLAS and with it, by rows and by columns."""
+    random = Random(13)
+    for routine in (None, _ROUTINES):
+        program = Program(source, {})
+        _with_lapack(program, routine)
+        call: Any = program.function("_gram")
+        for rows, columns in itertools.product((1, 2, 5, 6), (1, 2, 3, 6, 40)):
+            X = _random((rows, columns), random, Mod)
+            for given in (X, _random((columns, rows), random, Mod).T):
+                if not _zero(program.call(call, given) - given.T @ given):
+                    return f"it differs at {rows} × {columns}"
     return ""
 
 
@@ -231,7 +280,19 @@ def _trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, **_: Any) -> Any:
     return linalg.solve(half.T if trans else half, b), 0
 
 
-_ROUTINES: dict[str, Callable[..., Any]] = {"posv": _posv, "potrs": _potrs, "trtrs": _trtrs}
+def _syrk(alpha: Any, a: Any, trans: int = 0) -> Any:
+    """Its upper triangle is written, and the other is not; what it reads lies by columns."""
+    whole = alpha * (a.T @ a if trans else a @ a.T)
+    d = len(whole)
+    return array([[whole[i, j] if i <= j else Mod(7) for j in range(d)] for i in range(d)])
+
+
+_ROUTINES: dict[str, Callable[..., Any]] = {
+    "posv": _posv,
+    "potrs": _potrs,
+    "trtrs": _trtrs,
+    "syrk": _syrk,
+}
 
 
 # numbers --------------------------------------------------------------------------------

@@ -277,6 +277,7 @@ class EmittedRun:
             "_finite": lambda *_: None,
             "_cholesky": lambda name, matrix: linalg.cholesky(matrix),
             "_solve": solvers.solve,
+            "_solve_lower": solvers.solve_lower,
             **solvers.meanings(program),
         }
         for name, f in functions.items():

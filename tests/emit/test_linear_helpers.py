@@ -178,6 +178,40 @@ def test_products_of_rows(ridge: Any, n: int, monkeypatch: pytest.MonkeyPatch) -
         np.testing.assert_allclose(right, X.T @ y, rtol=1e-13, atol=1e-15)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (33, 1), (40, 7), (200, 33), (40, 100)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_symmetric_product_is_symmetric(
+    ridge: Any, shape: tuple[int, int], dtype: Any, scipy_or_not: str
+) -> None:
+    X = np.random.default_rng(3).standard_normal(shape).astype(dtype)
+    wanted = X.astype(np.float64).T @ X.astype(np.float64)
+    for given in (X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
+        found = ridge._gram(given)
+        assert found.dtype == dtype and (found == found.T).all()
+        np.testing.assert_allclose(found, wanted, atol=50 * np.finfo(dtype).eps * len(X) ** 0.5)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 33, 300])
+def test_a_step_that_only_looks_at_its_matrix(d: int) -> None:
+    """It is made in one pass and refused as everywhere; nothing is changed."""
+    rule = blrgen.derive("iblr")
+    fast, plain = (rule.compile(target) for target in ("numba", "numpy"))
+    a, b = np.zeros(d), np.zeros(d)
+    one, other = fast(a), plain(b)
+    for k in range(3):
+        for opt in (one, other):
+            opt.step(np.cos(np.arange(d) + k), definite(d, seed=k))
+    np.testing.assert_allclose(a, b, rtol=1e-10)
+    np.testing.assert_allclose(one.S, other.S, rtol=1e-10, atol=1e-12)
+    assert (one.S == one.S.T).all()
+    before, kept = a.copy(), one.S.copy()
+    bad = definite(d)
+    bad[0, 0] = np.nan
+    with pytest.raises(ValueError, match="the next S is not positive definite; nothing has been"):
+        one.step(np.ones(d), bad)
+    assert (a == before).all() and (kept == one.S).all() and one.t == 3
+
+
 def test_a_matrix_of_another_size_set_from_outside_is_refused(von: Any) -> None:
     opt = von.VON(np.zeros(4))
     opt.S = np.eye(3)

@@ -44,8 +44,9 @@ ENTRYWISE += [n.Call(name, (x,)) for name in n.UNARY]
 ENTRYWISE += [n.Call(name, (x, y)) for name in n.NARY] + [n.Call("max", (x, y, n.ZERO))]
 MATRIX: list[n.Node] = [
     n.MatMul(S, n.MatMul(S, S)), n.MatMul(n.MatMul(S, S), S), n.Factor(S), n.Solve(S, x),
-    n.HalfSolve(S, x), n.HalfProduct(S, x), n.Transpose(n.Add((S, S))), n.Outer(x, y), n.Dot(x, y),
-    n.Identity("d"), n.Trace(S), n.Symmetrize(S), n.Mul((x, n.MatMul(S, x))),
+    n.HalfSolve(S, x), n.LowerSolve(S, x), n.HalfProduct(S, x), n.Transpose(n.Add((S, S))),
+    n.Outer(x, y), n.Dot(x, y), n.Identity("d"), n.Trace(S), n.Symmetrize(S),
+    n.Mul((x, n.MatMul(S, x))),
 ]  # fmt: skip
 VECTOR: list[n.Node] = [
     n.Total(n.Mul((x, y))), n.Total(x), n.Count(x), n.Count(x, 1, "K"), n.Count(x, -2),
@@ -140,11 +141,13 @@ def test_matrix_nodes_mean_the_same(node: n.Node) -> None:
     env = {
         "np": np, "S": M, "x": u, "y": v, "_cholesky": lambda _, s: np.linalg.cholesky(s),
         "_solve_upper": lambda s, b: np.linalg.solve(np.linalg.cholesky(s).T, b),
+        "_solve_lower": lambda s, b: np.linalg.solve(np.linalg.cholesky(s), b),
         "_symmetrize": lambda s: (s + s.T) / 2,
     }  # fmt: skip
     wanted = {
         n.MatMul: M @ M @ M, n.Factor: L, n.Solve: np.linalg.inv(M) @ u,
-        n.HalfSolve: np.linalg.inv(L).T @ u, n.HalfProduct: M @ u, n.Transpose: 2 * M,
+        n.HalfSolve: np.linalg.inv(L).T @ u, n.LowerSolve: np.linalg.inv(L) @ u,
+        n.HalfProduct: M @ u, n.Transpose: 2 * M,
         n.Outer: u[:, None] * v, n.Dot: (u * v).sum(), n.Identity: np.eye(3),
         n.Trace: M.diagonal().sum(), n.Symmetrize: M, n.Mul: u * (M @ u),
     }[type(node)]  # fmt: skip

@@ -33,6 +33,7 @@ def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, D
     ("adam", "self.beta1,\n            self.beta2,", "self.beta2,\n            self.beta2,"),
     ("vogn", "_draw(theta[index], m,", "_draw(theta[index], -m,"),
     ("iblr", "- rho * _solve(S_factor, g)", '- rho * _solve(_cholesky("S", S_next), g)'),
+    ("iblr", "_solve_lower(S_factor, (H - S).T)", "_solve_lower(S_factor, (H + S).T)"),
     ("iblr", "_solve_upper(factor, _solve_lower(factor, b))",
      "_solve_lower(factor, _solve_lower(factor, b))"),
 ])  # fmt: skip
@@ -60,3 +61,12 @@ def test_a_source_that_does_not_run_is_no_proof(derived: dict[str, Derivation]) 
     assert broken != source
     verdict = verify_emitted(broken, derived["momentum"].rule)
     assert verdict.exit_code == 3 and "nothing was compared" in verdict.notes[0]
+
+
+def test_factors_inside_what_is_factored_next_are_found() -> None:
+    """S⁺ holds ZᵀZ with Z = L⁻¹(H − S), and the mean moves by S⁺⁻¹g."""
+    d = blrgen.derive("gaussian-full", ["retraction", "precision=new"])
+    for target in ("numba", "numpy"):
+        source = emit(d, target=target)
+        assert "half.T @ half" in source or "_gram(half)" in source
+        assert verify_emitted(source, d.rule).proved

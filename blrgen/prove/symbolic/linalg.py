@@ -35,7 +35,7 @@ def inverse(a: Any) -> Any:
     if isinstance(a, NC):
         if a.kind != "matrix":
             raise CannotRun(f"the inverse of a {a.kind}")
-        return NC(a.e**-1, "matrix")
+        return NC(_without(a.e) ** -1, "matrix")
     return array([list(r) for r in invert(_exact_rows(a))[0]])
 
 
@@ -59,7 +59,7 @@ def solve(a: Any, b: Any, *_: Any, **__: Any) -> Any:
             raise CannotRun(f"a linear system with a {a.kind}")
         if b.kind == "row":
             raise CannotRun("a row as right side")
-        return NC(a.e**-1 * b.e, b.kind)
+        return NC(_without(a.e) ** -1 * b.e, b.kind)
     return inverse(a) @ asarray(b)
 
 
@@ -70,10 +70,11 @@ def cholesky(
     if not isinstance(a, NC):
         raise CannotRun("a Cholesky factor of numbers modulo a prime")
     known = context().factors
-    letter = next((x for x, matrix in known.items() if matrix == a.e), None)
+    e = _without(a.e)
+    letter = next((x for x, matrix in known.items() if matrix == e), None)
     if letter is None:
         letter = mat(f"chol_{len(known) + 1}")
-        known[letter] = a.e
+        known[letter] = e
     return NC(T(letter) if upper or not (lower or numpy) else letter, "matrix")
 
 
@@ -89,6 +90,12 @@ def triangular(
     ):
         raise CannotRun("one triangle of a matrix that is not a Cholesky factor")
     return solve(a.T if trans in (1, 2, "T", "C") else a, b)
+
+
+def _without(e: Expr) -> Expr:
+    """A matrix before it is inverted: behind an inverse no factors are found any more."""
+    known = context().factors
+    return without_factors(e, known) if e.free_symbols & known.keys() else e
 
 
 def without_factors(e: Expr, factors: dict[Expr, Expr]) -> Expr:

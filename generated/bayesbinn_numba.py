@@ -307,10 +307,8 @@ def _step_arrays(
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_arrays(
-    table: Array, ends: Array, like: Array, threads: int, key: int, tau: float
-) -> None:
-    """The same for all arrays, with threads and noise."""
+def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int, tau: float) -> None:
+    """The same for all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -329,7 +327,24 @@ def _draw_arrays(
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_draw_arrays(
+def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, tau: float) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            theta = _view(table[0, which], start, size, like)
+            lam = _view(table[1, which], start, size, like)
+            eps = _view(table[2, which], start, size, like)
+            _draw(theta, lam, eps, tau)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw_anew(
     table: Array,
     ends: Array,
     like: Array,
@@ -340,7 +355,7 @@ def _step_draw_arrays(
     lam0_times_rho: float,
     rho_over_tau: float,
 ) -> None:
-    """The same for all arrays, with threads and noise."""
+    """The same for all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -957,11 +972,16 @@ class BayesBiNN:
         theta = self._place()
         if eps is None:
             rows = theta, self.lam
-            self._draw_all(_draw_arrays, rng, rows, self.tau)
+            self._run_anew(_draw_anew, rng, rows, self.tau)
         else:
             eps = _views("eps", eps, self._arrays)
-            for index, lam in enumerate(self.lam):
-                _draw(theta[index], lam, eps[index], self.tau)
+            numbers = (self.tau,)
+            if threads := self._threads():
+                rows = theta, self.lam, eps
+                self._run(_draw_arrays, threads, rows, *numbers)
+            else:
+                for arrays in zip(theta, self.lam, eps, strict=True):
+                    _draw(*arrays, *numbers)
         self._pending = {"theta": theta}
         return self._lent(theta)
 
@@ -976,17 +996,17 @@ class BayesBiNN:
         rho_over_tau = self.rho / self.tau
         if rng is None:
             numbers = one_minus_rho, lam0_times_rho, rho_over_tau
-            if self._together():
+            if threads := self._threads():
                 rows = self._pending["theta"], self.lam, g
-                self._run(_step_arrays, rows, *numbers)
+                self._run(_step_arrays, threads, rows, *numbers)
             else:
                 for arrays in zip(self._pending["theta"], self.lam, g, strict=True):
                     _step(*arrays, *numbers)
             self._pending = {}
         else:
             rows = self._pending["theta"], self.lam, g
-            self._draw_all(
-                _step_draw_arrays, rng, rows, self.tau, one_minus_rho, lam0_times_rho, rho_over_tau
+            self._run_anew(
+                _step_draw_anew, rng, rows, self.tau, one_minus_rho, lam0_times_rho, rho_over_tau
             )
         self.t += 1
         if rng is None:
@@ -1047,19 +1067,27 @@ class BayesBiNN:
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
 
-    def _together(self) -> bool:
-        """Whether one call for all arrays is faster: they are many, or there are threads."""
-        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
+    def _threads(self) -> int:
+        """Return how many threads one call for all arrays has; 0: one by one is faster."""
+        if not self._joined:
+            return 0
+        threads = get_num_threads()
+        return threads if threads > 1 or len(self._arrays) > FEW else 0
 
     def _run(
-        self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float
+        self,
+        kernel: Callable[..., None],
+        threads: int,
+        rows: Sequence[Sequence[Array]],
+        *numbers: float,
+        rng: np.random.Generator | None = None,
     ) -> None:
-        """Run a kernel on all arrays in one call."""
-        threads = get_num_threads()
+        """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
         for index, (group, ends, like) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (kernel, index), own)
-            kernel(table, ends, like, threads, *numbers)
+            keys = () if rng is None else (int(rng.integers(2**63)),)
+            kernel(table, ends, like, threads, *keys, *numbers)
 
     def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
@@ -1077,21 +1105,17 @@ class BayesBiNN:
             array.flags.writeable = False
         return shaped
 
-    def _draw_all(
+    def _run_anew(
         self,
         kernel: Callable[..., None],
         rng: np.random.Generator | None,
         rows: Sequence[Sequence[Array]],
         *numbers: float,
     ) -> None:
-        """Run a kernel that makes noise, from keys that the generator gives."""
+        """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        threads = get_num_threads()
-        for index, (group, ends, like) in enumerate(self._groups):
-            own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
-            table = _addresses(self._known, (kernel, index), own)
-            kernel(table, ends, like, threads, int(rng.integers(2**63)), *numbers)
+        self._run(kernel, get_num_threads(), rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -479,7 +479,7 @@ def _step_arrays(
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_arrays(
+def _draw_anew(
     table: Array,
     ends: Array,
     like: Array,
@@ -488,7 +488,7 @@ def _draw_arrays(
     delta: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """The same for all arrays, with threads and noise."""
+    """The same for all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -505,6 +505,26 @@ def _draw_arrays(
                 m = _view(table[1, which], start, size, like)
                 h = _view(table[2, which], start, size, like)
                 _draw(theta, m, h, eps[low - first : high - first], delta, one_over_sqrt_N)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_arrays(
+    table: Array, ends: Array, like: Array, threads: int, delta: float, one_over_sqrt_N: float
+) -> None:
+    """The same for all arrays, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        for which in range(_which(ends, first), ends.size - 1):
+            low, high = max(first, ends[which]), min(last, ends[which + 1])
+            if low >= last:
+                break
+            start, size = low - ends[which], high - low
+            theta = _view(table[0, which], start, size, like)
+            m = _view(table[1, which], start, size, like)
+            h = _view(table[2, which], start, size, like)
+            eps = _view(table[3, which], start, size, like)
+            _draw(theta, m, h, eps, delta, one_over_sqrt_N)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -580,7 +600,7 @@ def _step_averaged_arrays(
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_draw_arrays(
+def _step_draw_anew(
     table: Array,
     ends: Array,
     like: Array,
@@ -598,7 +618,7 @@ def _step_draw_arrays(
     beta1_correction: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """The same for all arrays, with threads and noise."""
+    """The same for all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -1132,11 +1152,16 @@ class IVON:
         theta = self._place()
         if eps is None:
             rows = theta, self.m, self.h
-            self._draw_all(_draw_arrays, rng, rows, self.delta, one_over_sqrt_N)
+            self._run_anew(_draw_anew, rng, rows, self.delta, one_over_sqrt_N)
         else:
             eps = _views("eps", eps, self._arrays)
-            for index, m in enumerate(self.m):
-                _draw(theta[index], m, self.h[index], eps[index], self.delta, one_over_sqrt_N)
+            numbers = self.delta, one_over_sqrt_N
+            if threads := self._threads():
+                rows = theta, self.m, self.h, eps
+                self._run(_draw_arrays, threads, rows, *numbers)
+            else:
+                for arrays in zip(theta, self.m, self.h, eps, strict=True):
+                    _draw(*arrays, *numbers)
         self._pending = {"theta": theta}
         return self._lent(theta)
 
@@ -1149,7 +1174,7 @@ class IVON:
             self._sums["g_sum"] = _laid(self.m, 3)
             self._sums["h_hat_sum"] = _laid(self.m, 4)
         numbers = self.delta, self.N
-        if self._together():
+        if threads := self._threads():
             rows = (
                 self._pending["theta"],
                 self.m,
@@ -1158,7 +1183,7 @@ class IVON:
                 self._sums["g_sum"],
                 self._sums["h_hat_sum"],
             )
-            self._run(_observe_arrays, rows, *numbers)
+            self._run(_observe_arrays, threads, rows, *numbers)
         else:
             for arrays in zip(
                 self._pending["theta"],
@@ -1213,9 +1238,9 @@ class IVON:
                 alpha_times_delta_plus_h0,
                 beta1_correction,
             )
-            if self._together():
+            if threads := self._threads():
                 rows = self._pending["theta"], self.m, self.u, self.h, g
-                self._run(_step_arrays, rows, *numbers)
+                self._run(_step_arrays, threads, rows, *numbers)
             else:
                 for arrays in zip(self._pending["theta"], self.m, self.u, self.h, g, strict=True):
                     _step(*arrays, *numbers)
@@ -1223,8 +1248,8 @@ class IVON:
         else:
             one_over_sqrt_N = 1 / math.sqrt(self.N)
             rows = self._pending["theta"], self.m, self.u, self.h, g
-            self._draw_all(
-                _step_draw_arrays,
+            self._run_anew(
+                _step_draw_anew,
                 rng,
                 rows,
                 self.beta1,
@@ -1264,9 +1289,9 @@ class IVON:
             alpha_times_delta_plus_h0,
             beta1_correction,
         )
-        if self._together():
+        if threads := self._threads():
             rows = self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]
-            self._run(_step_averaged_arrays, rows, *numbers)
+            self._run(_step_averaged_arrays, threads, rows, *numbers)
         else:
             for arrays in zip(
                 self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True
@@ -1360,19 +1385,27 @@ class IVON:
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
 
-    def _together(self) -> bool:
-        """Whether one call for all arrays is faster: they are many, or there are threads."""
-        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
+    def _threads(self) -> int:
+        """Return how many threads one call for all arrays has; 0: one by one is faster."""
+        if not self._joined:
+            return 0
+        threads = get_num_threads()
+        return threads if threads > 1 or len(self._arrays) > FEW else 0
 
     def _run(
-        self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float
+        self,
+        kernel: Callable[..., None],
+        threads: int,
+        rows: Sequence[Sequence[Array]],
+        *numbers: float,
+        rng: np.random.Generator | None = None,
     ) -> None:
-        """Run a kernel on all arrays in one call."""
-        threads = get_num_threads()
+        """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
         for index, (group, ends, like) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (kernel, index), own)
-            kernel(table, ends, like, threads, *numbers)
+            keys = () if rng is None else (int(rng.integers(2**63)),)
+            kernel(table, ends, like, threads, *keys, *numbers)
 
     def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
@@ -1390,21 +1423,17 @@ class IVON:
             array.flags.writeable = False
         return shaped
 
-    def _draw_all(
+    def _run_anew(
         self,
         kernel: Callable[..., None],
         rng: np.random.Generator | None,
         rows: Sequence[Sequence[Array]],
         *numbers: float,
     ) -> None:
-        """Run a kernel that makes noise, from keys that the generator gives."""
+        """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        threads = get_num_threads()
-        for index, (group, ends, like) in enumerate(self._groups):
-            own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
-            table = _addresses(self._known, (kernel, index), own)
-            kernel(table, ends, like, threads, int(rng.integers(2**63)), *numbers)
+        self._run(kernel, get_num_threads(), rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

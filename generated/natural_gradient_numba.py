@@ -434,9 +434,9 @@ class NaturalGradient:
         h = self._seen("h", h)
         one_plus_rho = 1 + self.rho
         numbers = self.rho, one_plus_rho
-        if self._together():
+        if threads := self._threads():
             rows = self.m, self.v, g, h
-            self._run(_step_arrays, rows, *numbers)
+            self._run(_step_arrays, threads, rows, *numbers)
         else:
             for arrays in zip(self.m, self.v, g, h, strict=True):
                 _step(*arrays, *numbers)
@@ -490,19 +490,27 @@ class NaturalGradient:
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
 
-    def _together(self) -> bool:
-        """Whether one call for all arrays is faster: they are many, or there are threads."""
-        return self._joined and (len(self._arrays) > FEW or get_num_threads() > 1)
+    def _threads(self) -> int:
+        """Return how many threads one call for all arrays has; 0: one by one is faster."""
+        if not self._joined:
+            return 0
+        threads = get_num_threads()
+        return threads if threads > 1 or len(self._arrays) > FEW else 0
 
     def _run(
-        self, kernel: Callable[..., None], rows: Sequence[Sequence[Array]], *numbers: float
+        self,
+        kernel: Callable[..., None],
+        threads: int,
+        rows: Sequence[Sequence[Array]],
+        *numbers: float,
+        rng: np.random.Generator | None = None,
     ) -> None:
-        """Run a kernel on all arrays in one call."""
-        threads = get_num_threads()
+        """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
         for index, (group, ends, like) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (kernel, index), own)
-            kernel(table, ends, like, threads, *numbers)
+            keys = () if rng is None else (int(rng.integers(2**63)),)
+            kernel(table, ends, like, threads, *keys, *numbers)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -28,7 +28,7 @@ class Joined:
 
     @property
     def name(self) -> str:
-        return f"{self.kernel.name}_arrays"
+        return f"{self.kernel.name}_{'anew' if self.noise else 'arrays'}"
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -77,9 +77,9 @@ def joined(writer: ElementwiseWriter) -> list[Joined]:
         if what == "again" or (what == "draw" and draws_itself(writer)):
             laws = [law_functions((v,), False, names_only=True)[0] for v in writer.plan.noises]
             noise = tuple(zip((v.name for v in writer.plan.noises), laws, strict=True))
-            found.append(Joined(k, "The same for all arrays, with threads and noise.", noise))
-            continue
-        found.append(Joined(k, "The same for all arrays, with threads."))
+            found.append(Joined(k, "The same for all arrays, with threads and new noise.", noise))
+        if what != "again":
+            found.append(Joined(k, "The same for all arrays, with threads."))
     return found
 
 
@@ -127,7 +127,7 @@ def init_rows(writer: ElementwiseWriter) -> list[str]:
 def run_methods(writer: ElementwiseWriter) -> list[str]:
     """The methods that run kernels on all arrays."""
     made = joined(writer)
-    rows = [fill("class/run_all.py.jinja")] if any(not j.noise for j in made) else []
+    rows = [fill("class/run_all.py.jinja")] if made else []
     if writer.plan.draw is not None:
         laid = writer.new_arrays(writer.plan.probe)
         if laid:
@@ -162,7 +162,7 @@ def _drawn_rows(
     arguments = [j.name, "rng", "rows", *numbers_of(writer, j.kernel.scalars)]
     return [
         rows,
-        call(f"{' ' * indent}self._draw_all(", arguments),
+        call(f"{' ' * indent}self._run_anew(", arguments),
     ]
 
 
@@ -181,10 +181,10 @@ def run_all(
     numbers = ["*numbers"] if values else []
     rows = _tuple("rows", list(own.values()), indent + 4)
     made = _tuple("numbers", values, indent) if values else ""
-    together = ", ".join([f"{k.name}_arrays", "rows", *numbers])
+    together = ", ".join([f"{k.name}_arrays", "threads", "rows", *numbers])
     return [
         *([made] if made else []),
-        f"{margin}if self._together():",
+        f"{margin}if threads := self._threads():",
         rows,
         f"{margin}    self._run({together})",
         f"{margin}else:",
@@ -247,18 +247,15 @@ def draw_method(writer: ElementwiseWriter) -> str:
 def _either(
     writer: ElementwiseWriter, made: Kernel, given: dict[str, str], noises: list[str]
 ) -> list[str]:
-    """Noise of its own; noise that is given is used array by array."""
-    j = next(x for x in joined(writer) if x.name == f"{made.name}_arrays")
-    given_too = {x: f"{x}[index]" for x in noises} | {writer.main: writer.main}
-    one = writer.called(made, given | given_too)
+    """Noise of its own, or that which is given."""
+    j = next(x for x in joined(writer) if x.kernel == made and x.noise)
     missing = " and ".join(f"{x} is None" for x in noises)
     return [
         f"        if {missing}:",
         *_drawn_rows(writer, j, given, 12),
         "        else:",
         *(f'            {x} = _views("{x}", {x}, self._arrays)' for x in noises),
-        f"            for index, {writer.main} in enumerate(self.{writer.main}):",
-        "\n".join("    " + line for line in one.split("\n")),
+        *run_all(writer, made, given | {x: f"{x}[index]" for x in noises}, 12),
     ]
 
 

@@ -164,6 +164,23 @@ def test_noise_is_that_of_the_flat_array(name: str) -> None:
     assert np.array_equal(flat, np.concatenate([x.reshape(-1) for x in parts]))
 
 
+@pytest.mark.parametrize("name", ["ivon", "bayesbinn"])
+def test_noise_that_is_given_is_used_in_one_call_as_array_by_array(name: str) -> None:
+    size, noise = 70_001, np.random.default_rng(3)
+    one, many = (
+        made(name, np.ones(size)),
+        made(name, [np.ones(60_000), np.ones((10_000, 1)), np.ones(1)]),
+    )
+    (law,) = [v.name for v in blrgen.derive(name).rule.of("draw")]
+    given = noise.uniform(0.1, 0.9, size)
+    parts = [given[:60_000], given[60_000:70_000].reshape(-1, 1), given[70_000:]]
+    whole = one.draw(**{law: given})
+    split = many.draw(**{law: parts})
+    assert np.array_equal(whole, np.concatenate([x.reshape(-1) for x in split]))
+    small = made(name, np.ones(10)).draw(**{law: given[:10]})
+    assert np.array_equal(whole[:10], small)
+
+
 def test_arrays_begin_on_cache_lines_at_different_places_of_their_pages() -> None:
     for params in (np.ones(5_000), [np.ones((3, 5)), np.ones(0), np.ones(2_000)]):
         opt = made("ivon", params)

@@ -298,7 +298,7 @@ def test_scalar_states_and_inputs(hand: Any, target: str) -> None:
     close(again.m[0], wanted)
 
 
-@pytest.mark.parametrize("name", ["i", "index", "step", "np", "_x"])
+@pytest.mark.parametrize("name", ["i", "index", "step", "np", "_x", "size", "threads"])
 def test_names_that_the_class_uses_are_refused(hand: Any, name: str) -> None:
     rule = hand.rules["adam"]()
     alpha, other = rule["alpha"].symbol, sp.Symbol(name, positive=True)

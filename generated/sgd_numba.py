@@ -80,7 +80,13 @@ class _Later:
 
 def njit(**options: Any) -> Callable[..., Any]:
     """Mark a function as one for numba.njit."""
-    return lambda function: _Later(function, lambda numba: numba.njit(**options)(function))
+
+    def marked(function: Callable[..., Any]) -> Any:
+        # What Numba keeps has the module's name in it, and it finds it by this one.
+        function.__qualname__ = f"{function.__module__}.{function.__name__}"
+        return _Later(function, lambda numba: numba.njit(**options)(function))
+
+    return marked
 
 
 def intrinsic(function: Callable[..., Any]) -> Any:

@@ -64,6 +64,25 @@ def test_what_does_not_fit_is_not_run(folder: Path) -> None:
         assert run(folder, "float32", 1) == (True, wanted)
 
 
+def test_a_file_is_imported_under_any_name(tmp_path: Path) -> None:
+    """What was kept under one name of the module is no use, and no hindrance, under another."""
+    (tmp_path / "package").mkdir()
+    source = emit(derive("ivon"), "numba")
+    (tmp_path / "package" / "rule.py").write_text(source, encoding="utf-8")
+    script = (
+        "import sys; sys.path.insert(0, {0!r}); import numpy as np; from {1} import IVON\n"
+        "opt, rng = IVON(np.ones(9)), np.random.default_rng(0)\n"
+        "for _ in range(6): opt.draw(rng); opt.step(np.ones(9))\n"
+        "print(opt.m[0].tobytes().hex())"
+    )
+    made = set()
+    for path, name in ((tmp_path / "package", "rule"), (tmp_path, "package.rule")) * 2:
+        done = subprocess.run([sys.executable, "-c", script.format(str(path), name)],
+                              capture_output=True, text=True, check=True)  # fmt: skip
+        made.add(done.stdout)
+    assert len(made) == 1
+
+
 def test_a_proof_takes_the_helper_for_what_it_stands_for() -> None:
     lines = "from numba import carray, get_num_threads, njit, prange, types\n"
     lines += "from numba.extending import intrinsic\n"

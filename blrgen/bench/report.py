@@ -42,6 +42,20 @@ class Row:
         return self.theirs / self.ours if self.ours > 0 else math.nan
 
     @property
+    def most(self) -> float:
+        """Their time over that of memory itself: the ratio that nothing can exceed."""
+        return self.ratio / self.reached if self.reached > 0 else math.nan
+
+    @property
+    def limited(self) -> bool:
+        """Whether a goal is missed that memory itself would miss."""
+        return (
+            self.goal is not None
+            and self.verdict == "FAIL"
+            and not (math.isnan(self.most) or self.goal.met(self.most))
+        )
+
+    @property
     def verdict(self) -> str:
         """pass, FAIL, not measured; empty without a goal."""
         if self.goal is None:
@@ -95,12 +109,17 @@ def cells(row: Row) -> tuple[str, ...]:
     reached = "" if math.isnan(row.reached) else f"{100 * row.reached:.0f} %"
     return (
         *_what(row.case), _number(row.ours), row.against, _number(row.theirs),
-        _ratio(row), reached, goal, row.verdict,
+        _ratio(row), reached, goal, _said(row),
     )  # fmt: skip
 
 
 def _what(case: Case) -> tuple[str, ...]:
     return case.title, f"{case.size:g}", case.dtype, str(case.threads)
+
+
+def _said(row: Row) -> str:
+    """The verdict; with what memory allows where a goal asks for more."""
+    return row.verdict + (f" (memory allows {row.most:.3g})" if row.limited else "")
 
 
 def _ratio(row: Row) -> str:
@@ -158,6 +177,7 @@ def _as_dict(row: Row) -> dict[str, Any]:
         "theirs_median_ns": _finite(row.theirs_median),
         "ratio": _finite(row.ratio),
         "roofline": _finite(row.reached),
+        "most": _finite(row.most),
         "goal": None if goal is None else goal.text,
         "verdict": row.verdict,
         "error": row.error,

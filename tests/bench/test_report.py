@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from blrgen.bench import report
+from blrgen.bench.goals import Goal
 from blrgen.bench.picture import reached
 
 RESULTS = [
@@ -49,6 +50,17 @@ def test_every_row_is_as_wide_as_the_head():
 def test_nanoseconds_are_of_an_element():
     row = report.rows(RESULTS[:1], ())[0]
     assert (round(row.ours, 9), round(row.theirs, 9), round(row.ours_median, 9)) == (1, 0.5, 2)
+
+
+def test_a_goal_beyond_memory_is_missed_and_says_so():
+    """Half the time of memory is out of reach: whoever takes 1.5 × it is at most 1.5 × slower."""
+    result = RESULTS[0] | {"times": RESULTS[0]["times"] | {"torch": {"best": 7.5e-9, "median": 1}}}
+    case = {k: result[k] for k in report.FIELDS}
+    for least, said in ((1.2, "FAIL"), (1.6, "FAIL (memory allows 1.5)"), (0.7, "pass")):
+        goal = Goal(**case, against="torch", at_least=least)
+        row = next(r for r in report.rows([result], (goal,)) if r.against == "torch")
+        assert report.cells(row)[-1] == said
+        assert round(row.most, 9) == 1.5 and round(row.ratio, 9) == 0.75
 
 
 def test_the_picture_shows_the_largest_size():

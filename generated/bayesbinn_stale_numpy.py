@@ -177,6 +177,17 @@ class BayesBiNNStaleMean:
         self.lam_prev = [lam.copy() for lam in self.lam]
         self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
+        left = ("_arrays", "lam")
+        return {name: value for name, value in self.__dict__.items() if name not in left}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take it over; lam looks into the parameters again."""
+        self.__dict__.update(state)
+        self._arrays = _listed(self.params)
+        self.lam = _views("params", self.params)
+
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
         if not 0 < self.rho <= 1:

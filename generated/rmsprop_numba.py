@@ -452,6 +452,21 @@ class RMSprop:
         self._groups = _groups(self.m)
         self._joined = _many(self.m)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
+        left = ("_arrays", "m", "_inputs", "_known", "_groups", "_joined")
+        return {name: value for name, value in self.__dict__.items() if name not in left}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take it over; m looks into the parameters again."""
+        self.__dict__.update(state)
+        self._arrays = _listed(self.params)
+        self.m = _views("params", self.params)
+        self._inputs = {}  # many arrays, as they were given last
+        self._known = {}  # where arrays begin
+        self._groups = _groups(self.m)
+        self._joined = _many(self.m)
+
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
         if not 0 < self.alpha < math.inf:

@@ -225,6 +225,17 @@ class Vprop:
         self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
+        left = ("_arrays", "m")
+        return {name: value for name, value in self.__dict__.items() if name not in left}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take it over; m looks into the parameters again."""
+        self.__dict__.update(state)
+        self._arrays = _listed(self.params)
+        self.m = _views("params", self.params)
+
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
         if not 0 < self.alpha < math.inf:

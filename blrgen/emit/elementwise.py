@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from blrgen.emit.common import (
@@ -121,7 +122,7 @@ class ElementwiseWriter(Writer):
         return any(v.type == SCALAR for v in self.plan.inputs)
 
     def definition(self) -> str:
-        methods = [self.init(), check_method(self.program)]
+        methods = [self.init(), self.copied(), check_method(self.program)]
         methods += method(self)
         if self.plan.draw is not None:
             methods.append(draw_method(self))
@@ -177,6 +178,18 @@ class ElementwiseWriter(Writer):
             hyperparameters=hyper_assignments(self.program),
             states=indented("\n".join(rows), 8),
         )
+
+    def copied(self) -> str:
+        """What makes a copy, or a pickle that is read back, step its own arrays."""
+        again = [re.sub(r"^(\S+): .*? = ", r"\1 = ", row) for row in init_rows(self)]
+        made = [row.partition(" = ")[0].removeprefix("self.") for row in again]
+        left = ", ".join(f'"{x}"' for x in ["_arrays", self.main, *made])
+        return fill(
+            "class/copied.py.jinja",
+            left=f"({left})",
+            main=self.main,
+            rows=indented("\n".join(again), 8),
+        ).rstrip()
 
     def first_arrays(self, v: Variable, asked: bool) -> str:
         """The first value of a state beside each array of parameters; `asked`: an argument."""

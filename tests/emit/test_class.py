@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import re
 from typing import Any
@@ -53,6 +54,33 @@ def test_float32_stays_float32(hand: Any, name: str, target: str) -> None:
     kinds |= {a.dtype for a in opt.posterior()} if name != "adam" else set()
     kinds |= {opt.sample(rng).dtype} if name != "adam" else set()
     assert kinds == {np.dtype(np.float32)}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["adam", "ivon", "bayesbinn", "von", "iblr"])
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda opt: pickle.loads(pickle.dumps(opt))])
+def test_a_copy_steps_its_own_parameters(hand: Any, name: str, target: str, copied: Any) -> None:
+    """As the original would: one call over many arrays knows them by their addresses."""
+    params = [np.linspace(-1, 1, 6).reshape(2, 3), *(np.full(2, 0.1 * k) for k in range(1, 6))]
+    opt, rng = made(hand, name, target)(params), np.random.default_rng(0)
+    for _ in range(2):
+        opt.draw(rng) if hasattr(opt, "draw") else None
+        stepped(opt, rng)
+    opt.draw(rng) if hasattr(opt, "draw") else None
+    other, before = copied(opt), copy.deepcopy(arrays_of(opt.state_dict()))
+    stepped(other, np.random.default_rng(1))
+    assert all(map(np.array_equal, before, arrays_of(opt.state_dict())))
+    stepped(opt, np.random.default_rng(1))
+    assert all(map(np.array_equal, opt.params, other.params))
+    assert not any(map(np.shares_memory, opt.params, other.params))
+    assert not np.array_equal(before[0], arrays_of(opt.state_dict())[0])
+
+
+def stepped(opt: Any, rng: np.random.Generator) -> None:
+    given = [[rng.standard_normal(p.shape) for p in opt.params]]
+    if "H" in inspect.signature(opt.step).parameters:
+        given.append(np.eye(sum(p.size for p in opt.params)))
+    opt.step(*given)
 
 
 def arrays_of(state: dict[str, Any]) -> list[Any]:

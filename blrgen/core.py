@@ -9,6 +9,7 @@ non-commuting ones with a rank for vectors and matrices.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -242,17 +243,27 @@ class Derivation:
 
         return identify(self)
 
-    def source(self, target: str = "numba", dtype: str | None = None) -> str:
-        """The emitted file."""
+    def source(
+        self,
+        target: str = "numba",
+        dtype: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> str:
+        """The emitted file; `sizes`, {"d": 4} say, are fixed in it."""
         from blrgen.emit import emit
 
-        return str(emit(self, target=target, dtype=dtype))
+        return str(emit(self, target=target, dtype=dtype, sizes=sizes))
 
-    def compile(self, target: str = "numba", dtype: str | None = None) -> type:
+    def compile(
+        self,
+        target: str = "numba",
+        dtype: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> type:
         """A ready class, `step` and all."""
         from blrgen.emit.compile import compile_class
 
-        return compile_class(self.source(target, dtype))
+        return compile_class(self.source(target, dtype, sizes))
 
     def __str__(self) -> str:
         from blrgen.show import render

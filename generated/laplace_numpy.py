@@ -106,9 +106,11 @@ def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> 
 def _vector(name: str, arrays: Arrays, like: Sequence[Array]) -> Array:
     """Return one array or several as one vector, in the order of the parameters."""
     views = _views(name, arrays, like)
+    if len(views) == 1:
+        return views[0]
     if any(view.dtype != views[0].dtype for view in views):
         raise TypeError(f"{name} mixes dtypes; a full covariance needs one for all")
-    return views[0] if len(views) == 1 else np.concatenate(views)
+    return np.concatenate(views)
 
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:

@@ -22,6 +22,7 @@ EXPERIMENTS = {
     "normals": "",
     "signs": "",
     "posv": "",
+    "small": "entries written out",
     "ridge": "",
     "start": "first step, new process",
 }

@@ -38,6 +38,7 @@ def experiments() -> dict[str, Callable[[Case, Timed], Setup]]:
         "normals": noise.normals,
         "signs": noise.signs,
         "posv": matrices.posv,
+        "small": matrices.small,
         "ridge": matrices.ridge,
         "start": start.first_step,
     }

@@ -23,22 +23,40 @@ COLUMNS = 100  # of the regression
 
 def posv(case: Case, timed: Timed) -> Setup:
     """A whole step at dimension `case.size`, its Hessian well conditioned."""
-    d, dtype = case.size, case.dtype
+    curvature, gradient = _system(case)
+    ours, optimizer, given = _stepping(timed, timed.path, curvature, gradient)
+    steppers = {OURS: ours} | _posv(curvature, gradient)
+    bar = bars.stepper(timed, optimizer, given, {}, case.threads)
+    return Setup(steppers | ({BAR: bar} if bar is not None else {}), case.size)
+
+
+def small(case: Case, timed: Timed) -> Setup:
+    """A step whose size is a number of its file, the file for any size, and a solver alone."""
+    curvature, gradient = _system(case)
+    steppers = {
+        OURS: _stepping(timed, timed.small, curvature, gradient)[0],
+        "for any size": _stepping(timed, timed.path, curvature, gradient)[0],
+        "numpy.linalg.solve": Stepper(lambda: np.linalg.solve(curvature, gradient)),
+    }
+    return Setup(steppers, case.size)
+
+
+def _system(case: Case) -> tuple[Any, Any]:
+    """A well-conditioned Hessian and a gradient."""
+    d = case.size
     rng = np.random.default_rng(0)
     root = rng.standard_normal((d, 2 * d)) / np.sqrt(2 * d)
-    curvature = np.ascontiguousarray((root @ root.T + np.eye(d)).astype(dtype))
-    gradient = arrays.gradient(d, dtype)
-    named = {"vector": gradient, "symmetric": curvature, "matrix": curvature, "scalar": 1.0}
+    curvature = np.ascontiguousarray((root @ root.T + np.eye(d)).astype(case.dtype))
+    return curvature, arrays.gradient(d, case.dtype)
+
+
+def _stepping(timed: Timed, path: str, matrix: Any, vector: Any) -> tuple[Stepper, Any, list[Any]]:
+    """The steps of an emitted file, its optimizer, and what a step is given."""
+    named = {"vector": vector, "symmetric": matrix, "matrix": matrix, "scalar": 1.0}
     given = [named[rank] for _, rank in timed.inputs]
-    params = arrays.full(d, dtype, 0.25)
-    optimizer = getattr(loaded(timed.path), timed.class_name)(params)
-
-    def once() -> None:
-        optimizer.step(*given)
-
-    steppers = {OURS: Stepper(once)} | _posv(curvature, gradient)
-    bar = bars.stepper(timed, optimizer, given, {}, case.threads)
-    return Setup(steppers | ({BAR: bar} if bar is not None else {}), d)
+    params = arrays.full(len(vector), vector.dtype.name, 0.25)
+    optimizer = getattr(loaded(path), timed.class_name)(params)
+    return Stepper(lambda: optimizer.step(*given)), optimizer, given
 
 
 def _posv(matrix: Any, vector: Any) -> dict[str, Stepper]:

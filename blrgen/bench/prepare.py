@@ -8,6 +8,7 @@ inputs and the last draw, and writes the states and the next draw.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,7 @@ class Timed:
     step: Shape  # the update alone
     whole: Shape  # with the draw
     plain: str = ""  # the same rule's NumPy file, where that is timed too
+    small: str = ""  # the same rule's file for one small size, where that is timed too
     lean: bool = False  # whether only those are timed beside it that a goal is about
 
     def as_dict(self) -> dict[str, Any]:
@@ -68,14 +70,19 @@ class Timed:
         return Timed(**given)
 
 
-def prepared(what: str, target: str = "numba", noise: str | None = None) -> Timed:
+def prepared(
+    what: str,
+    target: str = "numba",
+    noise: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+) -> Timed:
     """Derive, emit, write the file where Numba's cache finds it again."""
     from blrgen.api import derive
     from blrgen.emit import emit
     from blrgen.emit.compile import public_name
 
     derivation = derive(what)
-    source = emit(derivation, target, noise=noise)
+    source = emit(derivation, target, noise=noise, sizes=sizes)
     return _described(what, derivation, written(source), public_name(source))
 
 

@@ -12,6 +12,7 @@ from blrgen.bench.prepare import Timed, prepared
 from blrgen.errors import UserError, did_you_mean
 
 DIMENSIONS = (100, 1000)
+SMALL = 4  # where every entry is written out
 ROWS = 100_000  # of the regression
 # experiments that are not named after a recipe: what is measured → the recipe whose emitted
 # file it uses, and the generator that is asked for there
@@ -59,8 +60,16 @@ def files(settings: Settings) -> dict[str, Timed]:
             )
         if settings.what and timed.elementwise and name not in EXTRA:
             timed = replace(timed, plain=prepared(name, "numpy").path)
+        if _has_hessian(timed) and not settings.quick:
+            timed = replace(timed, small=prepared(name, sizes={"d": SMALL}).path)
         made[name] = replace(timed, lean=settings.quick)
     return made
+
+
+def _has_hessian(timed: Timed) -> bool:
+    """Whether a step is given a symmetric matrix and vectors, all of one size."""
+    ranks = {rank for _, rank in timed.inputs}
+    return "symmetric" in ranks and ranks <= {"symmetric", "vector"}
 
 
 def file_of(case: Case) -> str:
@@ -111,6 +120,9 @@ def _linear(names: Sequence[str], made: dict[str, Timed], settings: Settings) ->
             for size in sizes
             for dtype in settings.dtypes or (("float32",) if regression else ()) + ("float64",)
         ]
+        if made[name].small and not settings.sizes:
+            dtype = (settings.dtypes or ("float64",))[0]
+            found += [Case("small", name, SMALL, dtype, threads) for threads in settings.threads]
     return found
 
 

@@ -12,11 +12,11 @@ import argparse
 
 from blrgen.cli.output import note, result, save
 from blrgen.cli.parser import OneOf, Parser
-from blrgen.cli.what import add_what, derived
+from blrgen.cli.what import add_size, add_what, derived, sizes
 
 
 def configure(parser: Parser) -> None:
-    """WHAT, approximations, --target, --dtype, --noise and -o."""
+    """WHAT, approximations, --target, --dtype, --noise, --size and -o."""
     from blrgen.emit import DTYPES, GENERATORS
     from blrgen.emit.targets import TARGETS
 
@@ -34,6 +34,7 @@ def configure(parser: Parser) -> None:
         help="how compiled code makes random numbers: threefry if absent; hash is faster, "
         "its quality measured but not published",
     )
+    add_size(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="-", help="standard output if absent"
     )
@@ -45,7 +46,13 @@ def run(options: argparse.Namespace) -> int:
     derivation = derived(options)
     from blrgen.emit import emit
 
-    source = emit(derivation, target=options.target, dtype=options.dtype, noise=options.noise)
+    source = emit(
+        derivation,
+        target=options.target,
+        dtype=options.dtype,
+        noise=options.noise,
+        sizes=sizes(options.size),
+    )
     if options.output == "-":
         result(source)
     elif save(options.output, source, force=options.force):

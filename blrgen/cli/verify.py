@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from blrgen.cli.output import coloured, result
 from blrgen.cli.parser import Parser
-from blrgen.cli.what import add_what, derived
+from blrgen.cli.what import add_size, add_what, derived, sizes
 from blrgen.errors import UserError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--function", default="step", metavar="NAME", help="the function in FILE.py; step if absent"
     )
+    add_size(parser)
     parser.add_argument(
         "--map",
         action="append",
@@ -77,6 +78,10 @@ def names(pairs: list[str]) -> dict[str, str]:
 
 def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
     """Somebody's step function, or a generated class perhaps edited since, against a rule."""
+    if options.size:
+        raise UserError(
+            "--size is for WHAT", where=PROGRAM, why="a file says itself for which sizes it is"
+        )
     if not options.against:
         raise UserError(
             "against what?", where=PROGRAM, how="add --against NAME, for example --against adam"
@@ -138,7 +143,7 @@ def _derived(options: argparse.Namespace) -> Report:
 
     from blrgen.prove.derivation import Report, verify_derivation
 
-    report = verify_derivation(derivation, against=options.against)
+    report = verify_derivation(derivation, against=options.against, sizes=sizes(options.size))
     # The title names the reference; where its file is installed is of no interest here.
     parts = tuple((title, replace(verdict, path="")) for title, verdict in report.parts)
     notes = report.notes if parts else (*report.notes, "nothing was compared, no proof")

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from blrgen.cli.parser import Parser, known_value
+from blrgen.errors import UserError
 
 if TYPE_CHECKING:
     from blrgen.approximate import Approximation
@@ -63,6 +64,31 @@ def metavar(info: Approximation) -> str:
     return (
         "|".join(info.options) if isinstance(info.options, tuple) else (info.options or "").upper()
     )
+
+
+def add_size(parser: Parser) -> None:
+    """--size NAME=N."""
+    parser.add_argument(
+        "--size",
+        action="append",
+        default=[],
+        metavar="NAME=N",
+        help="vectors and matrices of this size alone, at most 8: every entry is written out, "
+        "without loops and calls",
+    )
+
+
+def sizes(pairs: list[str]) -> dict[str, int]:
+    """NAME=N, … as a mapping; whether a rule has such sizes is seen later."""
+    found: dict[str, int] = {}
+    for pair in pairs:
+        name, equals, number = (x.strip() for x in pair.partition("="))
+        if not (equals and name.isidentifier() and number.isascii() and number.isdigit()):
+            raise UserError(f"{pair!r} is not NAME=N", where="--size", how="for example --size d=4")
+        if name in found:
+            raise UserError(f"{name} is given twice", where="--size")
+        found[name] = int(number[:6])
+    return found
 
 
 def derived(options: argparse.Namespace) -> Derivation:

@@ -11,6 +11,7 @@
 | `writer` | what all classes share |
 | `elementwise`, `posterior` | the class around elementwise kernels |
 | `linear`, `formed` | the class around linear algebra; a matrix that is made entry by entry |
+| `fixed` | the step of a rule whose sizes are small numbers, every entry written out |
 | `noise`, `polynomials` | random numbers made in compiled code |
 | `assemble` | the whole file |
 | `templates` | the texts of `templates/`, strictly filled |
@@ -37,7 +38,7 @@ from typing import TYPE_CHECKING
 from blrgen.timing import timed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from blrgen.core import Derivation
 
@@ -50,17 +51,19 @@ def emit(
     target: str = "numba",
     dtype: str | None = None,
     noise: str | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> str:
     """The source of a file that computes the derived rule.
 
     With no `dtype` the class takes float32 and float64 arrays and computes in the
     dtype it is given; with one it refuses the other.  `noise` names the generator of a
-    target that makes its own random numbers (`blrgen.emit.noise`).
+    target that makes its own random numbers (`blrgen.emit.noise`).  `sizes`, {"d": 4} say,
+    are those of vectors and matrices that are always this small: their entries are written out.
     """
     from blrgen.emit.targets import emitter
 
     def found(name: str) -> Callable[[Derivation, str | None], str]:
-        return emitter(name, noise)
+        return emitter(name, noise, sizes)
 
     def written(d: Derivation) -> str:
         return timed("load the target", found, target)(d, dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from blrgen.core import Derivation
@@ -22,10 +22,12 @@ from blrgen.emit.prose import module_docstring
 from blrgen.emit.sampler import drawing_of
 from blrgen.emit.special import needed
 from blrgen.emit.templates import fill
+from blrgen.emit.text import sentence_list
 from blrgen.emit.writer import Writer
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program.lower import lower
 from blrgen.program.program import ELEMENTWISE
+from blrgen.program.sized import sized
 from blrgen.timing import timed
 
 
@@ -35,17 +37,20 @@ def assemble(
     target: str,
     write: Callable[[Kernel], str],
     noise: str = GENERATORS[0],
+    sizes: Mapping[str, int] | None = None,
 ) -> str:
-    """The source of a file for a target whose kernels `write` makes."""
+    """The source of a file for a target whose kernels `write` makes; `sizes` are fixed."""
     if dtype is not None and dtype not in DTYPES:
         raise UserError(f"unknown dtype {dtype!r}", how=did_you_mean(dtype, DTYPES))
-    program = timed("lower", lower, derivation.rule)
+    program = sized(timed("lower", lower, derivation.rule), sizes or {})
     refuse_reserved(program)
     jitted = target == "numba"
     if program.kind != ELEMENTWISE:
         from blrgen.emit.linear import LinearWriter
 
-        writer: Writer = LinearWriter(derivation, plan(program), write, jitted=jitted)
+        writer: Writer = LinearWriter(
+            derivation, plan(program), write, jitted=jitted, fixed=bool(sizes)
+        )
     else:
         law = lowered_law(derivation, program)
         writer = ElementwiseWriter(derivation, plan(program), write, law, jitted=jitted)
@@ -87,10 +92,15 @@ def assemble(
         constants += "\n" + fill("joined/constants.py.jinja")
     if "_laid(" in code:
         constants += "\n" + fill("joined/memory.py.jinja")
+    docstring = module_docstring(derivation, program)
+    if sizes:
+        said = sentence_list(f"{name} = {size}" for name, size in sizes.items())
+        docstring += f"\n\nFor {said} only: every entry is a statement of its own."
+        constants += f"\nSIZES = {dict(sizes)}  # of vectors and matrices\n".replace("'", '"')
     return (
         fill(
             f"{target}/module.py.jinja",
-            docstring=module_docstring(derivation, program),
+            docstring=docstring,
             imports=_imports(checked + code),
             constants=checked + constants,
             functions=functions,

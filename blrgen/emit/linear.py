@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from blrgen.emit import fixed
 from blrgen.emit import formed as matrix
 from blrgen.emit.common import (
     check_method,
@@ -41,10 +42,12 @@ from blrgen.program.types import SCALAR, Type
 class LinearWriter(Writer):
     """Writes the pieces of a file for a rule of vectors and matrices."""
 
+    fixed: bool = False  # whether the sizes are numbers, and every entry is a statement
+
     def formed(self, program: Program) -> Formed | None:
         """The matrix that is made entry by entry where it is factored, in a step."""
         steps = (self.plan.single, self.plan.averaged)
-        return formed(program) if self.jitted and program in steps else None
+        return formed(program) if self.jitted and program in steps and not self.fixed else None
 
     @property
     def extents(self) -> dict[str, Extent]:
@@ -78,7 +81,10 @@ class LinearWriter(Writer):
         if p.observe is not None and p.averaged is not None:
             parts.append(self.function("_observe", "Return what one draw shows.", p.observe))
         told = "Return the next values; nothing is written here."
-        parts.append(self.function("_step", told, p.single))
+        if self.fixed:
+            parts.append(fixed.step(self, p.single))
+        else:
+            parts.append(self.function("_step", told, p.single))
         if p.averaged is not None:
             parts.append(self.function("_step_averaged", told, p.averaged))
         code = "\n".join(parts) + self.definition()
@@ -214,6 +220,8 @@ class LinearWriter(Writer):
         values += self.scalar_given(scalars, own)
         results = ", ".join(self.results(program))
         rows = [f"        real = {self.main}.dtype.type"] if scalars else []
+        if self.fixed and program == self.plan.single:
+            rows += fixed.held_as_they_were(self, arrays)
         made = self.formed(program)
         if made is not None:
             rows += matrix.room(made, self.main)

@@ -164,7 +164,7 @@ def inputs_checked(writer: LinearWriter) -> list[str]:
             value = f'_number("{v.name}", {v.name})'
         elif v.kind == "data":
             sizes = {"n": f"len({counted})", "d": f"len({writer.main})"}
-            shape = ", ".join(sizes[x] for x in v.type.shape)
+            shape = ", ".join(sizes.get(x, x) for x in v.type.shape)
             shape += "," if len(v.type.shape) == 1 else ""
             if v.type == writer.kind:
                 value = f'_vector("{v.name}", {v.name}, self._arrays)'

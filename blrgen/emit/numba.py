@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from blrgen.emit import GENERATORS
@@ -15,11 +16,20 @@ if TYPE_CHECKING:
 
 NAME = "numba"
 NOISE = GENERATORS  # what it can make random words with
+SIZED = True  # it can write out the entries of small matrices
 
 
-def emit(derivation: Derivation, dtype: str | None, noise: str = GENERATORS[0]) -> str:
-    """The source of the file; its random words are made by the generator `noise`."""
-    return assemble(derivation, dtype, NAME, write, noise)
+def emit(
+    derivation: Derivation,
+    dtype: str | None,
+    noise: str = GENERATORS[0],
+    sizes: Mapping[str, int] | None = None,
+) -> str:
+    """The source of the file; its random words are made by the generator `noise`.
+
+    With `sizes` the entries of vectors and matrices of these sizes are written out.
+    """
+    return assemble(derivation, dtype, NAME, write, noise, sizes)
 
 
 def write(k: Kernel) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from blrgen.errors import UserError, did_you_mean
 from blrgen.paths import data_dir
@@ -25,15 +25,18 @@ def _found() -> tuple[str, ...]:
 TARGETS = _found()
 
 
-def emitter(target: str, noise: str | None = None) -> Callable[[Derivation, str | None], str]:
-    """The function that writes for a target, with the random numbers it is asked for."""
+def emitter(
+    target: str, noise: str | None = None, sizes: Mapping[str, int] | None = None
+) -> Callable[[Derivation, str | None], str]:
+    """The function that writes for a target, with the random numbers and sizes it is asked for."""
     if target not in TARGETS:
         raise UserError(f"unknown target {target!r}", how=did_you_mean(target, TARGETS))
     from importlib import import_module
 
     module = import_module(f"blrgen.emit.{target}")
+    given = _sized(target, module, sizes)
     if noise is None:
-        return module.emit  # type: ignore[no-any-return]
+        return partial(module.emit, **given)
     known = getattr(module, "NOISE", ())
     if not known:
         raise UserError(
@@ -43,4 +46,23 @@ def emitter(target: str, noise: str | None = None) -> Callable[[Derivation, str 
         )
     if noise not in known:
         raise UserError(f"unknown noise {noise!r}", how=did_you_mean(noise, known))
-    return partial(module.emit, noise=noise)
+    return partial(module.emit, noise=noise, **given)
+
+
+def with_sizes() -> tuple[str, ...]:
+    """The targets that can fix the sizes of matrices."""
+    from importlib import import_module
+
+    modules = {target: import_module(f"blrgen.emit.{target}") for target in TARGETS}
+    return tuple(target for target, module in modules.items() if getattr(module, "SIZED", False))
+
+
+def _sized(target: str, module: Any, sizes: Mapping[str, int] | None) -> dict[str, Any]:
+    """The argument with the sizes, where the target can use them."""
+    if sizes and not getattr(module, "SIZED", False):
+        raise UserError(
+            f"the {target} target leaves sizes open",
+            why="entry by entry is faster only where it is compiled",
+            how="leave --size out, or choose the numba target",
+        )
+    return {"sizes": sizes} if sizes else {}

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,9 +95,13 @@ def _refuted(d: Derivation, known: Derivation, name: str) -> Verdict:
 
 
 def verify_derivation(
-    d: Derivation, *, against: str = "", targets: Sequence[str] | None = None
+    d: Derivation,
+    *,
+    against: str = "",
+    targets: Sequence[str] | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> Report:
-    """Everything that can be proved of one derivation."""
+    """Everything that can be proved of one derivation; `sizes` as in `blrgen.emit.emit`."""
     parts: list[tuple[str, Verdict]] = []
     name = against or (d.recipe.name if d.recipe is not None else _identified(d))
     if name:
@@ -108,13 +112,16 @@ def verify_derivation(
         named = tuple((p.claim, p) for p in changes)
         parts.append(("exact changes of state", Verdict(named)))
     from blrgen.emit import emit
-    from blrgen.emit.targets import TARGETS
+    from blrgen.emit.targets import TARGETS, with_sizes
 
     notes: list[str] = []
-    for target in TARGETS if targets is None else targets:
+    known = with_sizes() if sizes else TARGETS
+    for target in known if targets is None else targets:
         try:
-            source = emit(d, target=target)
+            source = emit(d, target=target, sizes=sizes)
         except UserError as refusal:
+            if sizes:  # asked for by whoever asked for the sizes
+                raise
             notes.append(f"no {target} source: {refusal.what}")
             continue
         verdict = timed(f"prove the {target} source", _proving(target, d), source)

@@ -148,9 +148,22 @@ def sizes_in(*expressions: Expr) -> list[Expr]:
     return sorted({DIM} | {s for s in counts if s.name != "t"}, key=lambda s: s.name)
 
 
+class Named(int):
+    """A size that knows the others by their names."""
+
+    names: Mapping[str, int]
+
+    def __new__(cls, names: Mapping[str, int]) -> Named:
+        made = super().__new__(cls, names.get("d", max(names.values())))
+        made.names = dict(names)
+        return made
+
+
 def size_at(n: Expr, d: int) -> int:
     """A size as a number where d is one; others are other numbers, so that none are mixed up."""
     n = sp.sympify(n)
+    if isinstance(d, Named) and all(s.name in d.names for s in n.free_symbols):
+        return int(n.xreplace({s: sp.Integer(d.names[s.name]) for s in n.free_symbols}))
     named = {s: d if s == DIM else d + 1 + sum(map(ord, s.name)) % 3 for s in n.free_symbols}
     return int(n.xreplace({s: sp.Integer(k) for s, k in named.items()}))
 

@@ -20,6 +20,7 @@ from blrgen.prove.equal import equal
 from blrgen.prove.field import Mod
 from blrgen.prove.matrices import Model, matrix_degree, modular_model
 from blrgen.prove.proof import Proof
+from blrgen.prove.symbolic import linalg
 from blrgen.prove.symbolic.arrays import array
 from blrgen.prove.symbolic.linalg import without_factors
 from blrgen.prove.symbolic.linear import NC
@@ -184,6 +185,10 @@ class MatrixMode(Mode):
         if found != kind:
             return Proof("refuted", claim, f"the result is a {found} where {name} is a {kind}")
         return self.compare_expr(claim, value, expected, program)
+
+    def factor(self, matrix: Any) -> Any:
+        """What `_cholesky` returns."""
+        return linalg.cholesky(matrix)
 
 
 class FieldMode(Mode):

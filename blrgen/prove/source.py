@@ -31,8 +31,8 @@ from blrgen.prove.joined import Keys, give_joined, joined_proofs
 from blrgen.prove.match import Matching
 from blrgen.prove.modes import COUNTS, ArrayMode, MatrixMode
 from blrgen.prove.proof import LEVELS, Proof, Verdict
+from blrgen.prove.sized import SizedMode, sizes_of
 from blrgen.prove.special import meaning_of, on_symbols, special_checks
-from blrgen.prove.symbolic import linalg
 from blrgen.prove.symbolic.arrays import array, where
 from blrgen.prove.symbolic.linear import NC
 from blrgen.prove.symbolic.number import CannotRun, Sym, expr_of
@@ -62,8 +62,23 @@ def verify_emitted(
 def _verified(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Verdict:
     if not reference.is_matrix(rule) and reference.is_coupled(rule):
         return _at_counts(source_text, rule, locate, briefly)
+    sizes = sizes_of(source_text)
+    if sizes and reference.is_matrix(rule):
+        return _at_sizes(source_text, rule, SizedMode(rule, sizes))
     mode = MatrixMode(rule) if reference.is_matrix(rule) else ArrayMode(rule)
     return _in_mode(source_text, rule, mode, locate, briefly)
+
+
+def _at_sizes(source_text: str, rule: Rule, mode: SizedMode) -> Verdict:
+    """A file for matrices of one size: the step on numbers, and the solvers of its posterior."""
+    run: EmittedRun = mode.runs(lambda: EmittedRun(source_text, rule, mode))
+    proofs = [*run.count_proofs(), *mode.proofs(run)]
+    proofs += mode.runs(run.halved_proofs)
+    proofs += solvers.solver_proofs(source_text) + law_proofs(source_text, rule)
+    words = ", ".join(sorted(run.helpers))
+    return Verdict(
+        tuple(proofs), notes=(f"the emitted helpers {words} keep their documented meaning",)
+    )
 
 
 def _at_counts(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Verdict:
@@ -176,7 +191,7 @@ class EmittedRun:
         if hasattr(cls, "_outside"):  # the step is compared where it stays inside
             cls._outside = lambda self, only=None: 0
             self.helpers.add("_outside")
-        if isinstance(self.mode, MatrixMode):
+        if isinstance(self.mode, MatrixMode | SizedMode):
             self._give_helpers(program, cls)
         elif "_between" in program.names:
             program.names["_between"] = lambda *_: None
@@ -187,7 +202,7 @@ class EmittedRun:
         hyper |= {s.name: Sym(s) for s in self.sizes(cls) if s.name not in hyper}
         opt = program.call(cls, params, **{k: v for k, v in hyper.items()})
         for q in self.rule.of("counter"):
-            opt.t = Sym(q.symbol) - 1
+            opt.t = self.value(q.name) - 1
         for n in self.matching.states:
             if n != self.parameters:
                 self._set(opt, n)
@@ -275,7 +290,7 @@ class EmittedRun:
             "_number": lambda name, x: x,
             "_between": lambda *_: None,
             "_finite": lambda *_: None,
-            "_cholesky": lambda name, matrix: linalg.cholesky(matrix),
+            "_cholesky": lambda name, matrix: self.mode.factor(matrix),
             "_solve": solvers.solve,
             "_solve_lower": solvers.solve_lower,
             **solvers.meanings(program),
@@ -297,7 +312,7 @@ class EmittedRun:
         """The counter after the step is t; nothing else is left of the step."""
         out = []
         if self.count is not None:
-            t = next((q.symbol for q in self.rule.of("counter")), sp.S.One)
+            t = next((expr_of(self.value(q.name)) for q in self.rule.of("counter")), sp.S.One)
             proof = equal(expr_of(self.count), t, self.mode.domains, claim="steps are counted")
             out.append(("t", proof))
         if not self.tidy:

@@ -1,0 +1,91 @@
+"""A program whose sizes are numbers: d = 4 in every type, identity and formula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from blrgen.errors import UserError, did_you_mean
+from blrgen.program import nodes as n
+from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
+from blrgen.program.types import Type
+
+LARGEST = 8  # straight-line code compiles in more than the square of its length
+
+Sizes = Mapping[str, int]
+
+
+def sizes_of(program: Program) -> list[str]:
+    """The sizes that vectors and matrices have, in order of first use."""
+    types = (v.type for v in program.variables)
+    found = [x for t in types if t.rank != "elementwise" for x in t.shape if not x.isdigit()]
+    return list(dict.fromkeys(found))
+
+
+def sized(program: Program, sizes: Sizes) -> Program:
+    """The program with numbers for sizes; a mistake in them is the user's."""
+    if not sizes:
+        return program
+    _check(program, sizes)
+    texts = {name: str(size) for name, size in sizes.items()}
+
+    def of_type(t: Type) -> Type:
+        return Type(t.rank, tuple(texts.get(x, x) for x in t.shape))
+
+    def change(node: n.Node) -> n.Node:
+        if isinstance(node, n.Identity):
+            return n.Identity(texts.get(node.size, node.size))
+        if isinstance(node, n.Sym) and node.name in sizes:
+            return n.Const.of(sizes[node.name])
+        return node
+
+    def expr(node: n.Node | None) -> n.Node | None:
+        return None if node is None else n.transform(node, change)
+
+    def variable(v: Variable) -> Variable:
+        return replace(
+            v, type=of_type(v.type), init=expr(v.init), default=expr(v.default),
+            lower=expr(v.lower), upper=expr(v.upper), gap=expr(v.gap),
+        )  # fmt: skip
+
+    def statements(found: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(Statement(s.name, n.transform(s.expr, change), of_type(s.type)) for s in found)
+
+    def phase(p: Phase) -> Phase:
+        return replace(p, scalars=statements(p.scalars), body=statements(p.body))
+
+    return replace(
+        program,
+        variables=tuple(variable(v) for v in program.variables if v.name not in sizes),
+        phases=tuple(map(phase, program.phases)),
+        posterior=tuple((key, n.transform(e, change)) for key, e in program.posterior),
+    )
+
+
+def _check(program: Program, sizes: Sizes) -> None:
+    known = sizes_of(program)
+    if program.of("data"):
+        raise UserError(
+            "--size is not for rules that read data",
+            why="these have any number of rows, and are read in loops",
+        )
+    if program.kind != LINEAR or not known:
+        raise UserError(
+            "--size is for rules with vectors and matrices",
+            why="here every element is computed by itself, for any number of them",
+        )
+    for name, size in sizes.items():
+        if name not in known:
+            raise UserError(f"no size is called {name!r} here", how=did_you_mean(name, known))
+        if not 1 <= size <= LARGEST:
+            raise UserError(
+                f"--size {name}={size} is not between 1 and {LARGEST}",
+                why="every entry becomes a statement, and long code takes minutes to compile",
+                how="leave --size out: the class then takes any size, and uses LAPACK",
+            )
+    missing = [x for x in known if x not in sizes]
+    if missing:
+        raise UserError(
+            f"--size {missing[0]}=… is missing",
+            why="entries are written out only where every size is a number",
+        )

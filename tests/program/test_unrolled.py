@@ -1,0 +1,231 @@
+"""Entries written out: against exact linear algebra, with known entries, and refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pytest
+
+from blrgen.errors import UserError
+from blrgen.program import nodes as n
+from blrgen.program.arithmetic import inner, less, minus, over, plus, times
+from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
+from blrgen.program.sized import sized
+from blrgen.program.types import SCALAR, Type, infer, matrix, symmetric, vector
+from blrgen.program.unrolled import Unrolled, unrolled
+from blrgen.prove.field import Rows, invert, multiply, transpose
+
+A, B, F, P, Q, S, g, m = (n.Sym(x) for x in ("A", "B", "F", "P", "Q", "S", "g", "m"))
+a, b = n.Sym("a"), n.Sym("b")
+
+
+def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...]) -> Program:
+    """Symmetric S, P, Q; matrices A, B, F; vectors m, g; a number a."""
+    kinds = dict.fromkeys("SPQ", symmetric(str(d))) | dict.fromkeys("ABF", matrix(str(d), str(d)))
+    kinds |= dict.fromkeys("mg", vector(str(d))) | {"a": SCALAR}
+    variables = tuple(Variable(x, "state", t) for x, t in kinds.items())
+    scope, made = dict(kinds), []
+    for name, expr in body:
+        scope[name] = infer(expr, scope)
+        made.append(Statement(name, expr, scope[name]))
+    pairs = tuple((x.removesuffix("_next"), x) for x in writes)
+    return Program(variables, (Phase("update", (), tuple(made), pairs),), LINEAR)
+
+
+def run(u: Unrolled, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Fraction]]:
+    """What is stored, and every pivot, in exact arithmetic."""
+    env: dict[str, Any] = {k: v for k, v in given.items() if not isinstance(v, tuple)}
+    for name, array, place in u.loads:
+        found = given[array]
+        for k in place:
+            found = found[k]
+        env[name] = found[0] if isinstance(found, tuple) else found
+    for s in u.body:
+        assert s.name not in env
+        env[s.name] = value(s.expr, env)
+    out: dict[str, Any] = {}
+    for array, place, e in u.stores:
+        out[f"{array}{list(place)}"] = value(e, env)
+    return out, {name: env[name] for name in u.pivots}
+
+
+def value(e: n.Node, env: Mapping[str, Fraction]) -> Fraction:
+    match e:
+        case n.Const(x):
+            return x
+        case n.Sym(name):
+            return env[name]
+        case n.Add(args):
+            return sum((value(x, env) for x in args), start=Fraction(0))
+        case n.Sub(left, right):
+            return value(left, env) - value(right, env)
+        case n.Neg(x):
+            return -value(x, env)
+        case n.Div(top, bottom):
+            return value(top, env) / value(bottom, env)
+        case n.Mul(args):
+            out = Fraction(1)
+            for x in args:
+                out *= value(x, env)
+            return out
+    raise AssertionError(type(e).__name__)
+
+
+def numbers(random: Random, d: int, columns: int) -> Rows:
+    draw = [[Fraction(random.randint(-9, 9), 4) for _ in range(columns)] for _ in range(d)]
+    return tuple(map(tuple, draw))
+
+
+def definite(random: Random, d: int) -> Rows:
+    rows = numbers(random, d, d)
+    eye = [[Fraction(int(i == j)) for j in range(d)] for i in range(d)]
+    product = multiply(rows, transpose(rows))
+    return tuple(
+        tuple(x + e for x, e in zip(r, s, strict=True)) for r, s in zip(product, eye, strict=True)
+    )
+
+
+@pytest.mark.parametrize("d", range(1, 9))
+def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
+    random = Random(d)
+    p = program(
+        d, ("L", n.Factor(S)), ("m_next", n.Sub(m, n.Mul((a, n.Solve(n.Sym("L"), g))))),
+        writes=("m_next",),
+    )  # fmt: skip
+    given = {"S": definite(random, d), "g": numbers(random, d, 1), "m": numbers(random, d, 1)}
+    u = unrolled(p)
+    stored, pivots = run(u, given | {"a": Fraction(3, 7)})
+    x = multiply(invert(given["S"])[0], given["g"])
+    for i in range(d):
+        assert stored[f"m_next[{i}]"] == given["m"][i][0] - Fraction(3, 7) * x[i][0]
+    assert len(pivots) == d and all(v > 0 for v in pivots.values())
+    product = Fraction(1)
+    for v in pivots.values():
+        product *= v
+    assert product == invert(given["S"])[1]
+
+
+@pytest.mark.parametrize(("name", "expr"), [
+    ("A S⁻¹ B", n.MatMul(A, n.Solve(n.Sym("L"), B))),
+    ("symmetrised", n.Symmetrize(n.MatMul(A, B))),
+    ("Aᵀ + trace", n.Add((n.Transpose(A), n.Mul((n.Trace(B), n.Identity("3")))))),
+    ("outer", n.Mul((n.Dot(m, g), n.Outer(m, g)))),
+    ("quotient", n.Div(n.Sub(A, n.Neg(B)), a)),
+])  # fmt: skip
+def test_every_other_node(name: str, expr: n.Node) -> None:
+    random = Random(4)
+    p = program(3, ("L", n.Factor(S)), ("A_next", expr), writes=("A_next",))
+    given = {x: numbers(random, 3, 3) for x in "AB"} | {x: numbers(random, 3, 1) for x in "mg"}
+    given |= {"S": definite(random, 3)}
+    stored, _ = run(unrolled(p), given | {"a": Fraction(5, 3)})
+    at, bt = given["A"], given["B"]
+    dot = sum(x[0] * y[0] for x, y in zip(given["m"], given["g"], strict=True))
+    product = multiply(at, bt)
+    whole = {
+        "A S⁻¹ B": multiply(multiply(at, invert(given["S"])[0]), bt),
+        "symmetrised": [[(product[i][j] + product[j][i]) / 2 for j in range(3)] for i in range(3)],
+        "Aᵀ + trace": [
+            [at[j][i] + (i == j) * sum(bt[k][k] for k in range(3)) for j in range(3)]
+            for i in range(3)
+        ],
+        "outer": [[dot * given["m"][i][0] * given["g"][j][0] for j in range(3)] for i in range(3)],
+        "quotient": [[(at[i][j] + bt[i][j]) * Fraction(3, 5) for j in range(3)] for i in range(3)],
+    }[name]
+    for i in range(3):
+        for j in range(3):
+            assert stored[f"A_next[{i}, {j}]"] == whole[i][j]
+
+
+def test_a_square_needs_no_roots() -> None:
+    """Zᵀ Z with Z = L⁻¹ X is Xᵀ A⁻¹ X."""
+    random = Random(6)
+    z = n.Sym("half")
+    p = program(
+        3, ("L", n.Factor(S)), ("half", n.LowerSolve(n.Sym("L"), A)),
+        ("P_next", n.MatMul(n.Transpose(z), z)), writes=("P_next",),
+    )  # fmt: skip
+    given = {"S": definite(random, 3), "A": numbers(random, 3, 3)}
+    stored, _ = run(unrolled(p), given)
+    wanted = multiply(transpose(given["A"]), multiply(invert(given["S"])[0], given["A"]))
+    assert all(stored[f"P_next[{i}, {j}]"] == wanted[i][j] for i in range(3) for j in range(3))
+
+
+def test_what_is_symmetric_is_computed_once() -> None:
+    u = unrolled(program(4, ("S_next", n.Sub(n.Mul((a, S)), P)), writes=("S_next",)))
+    assert len(u.body) == 10 and len(u.stores) == 16 and len(u.loads) == 20
+    places = {place: e for _, place, e in u.stores}
+    assert all(places[i, j] == places[j, i] for i in range(4) for j in range(4))
+
+
+def test_known_zeros_and_ones_cost_nothing() -> None:
+    """Constant velocity, two positions: F P Fᵀ + Q for the filter, then one measurement."""
+    moved = n.MatMul(F, n.MatMul(P, n.Transpose(F)))
+    p = program(4, ("P_next", n.Symmetrize(n.Add((moved, Q)))), writes=("P_next",))
+    rows = tuple(tuple(Fraction(int(i == j or j == i + 2)) for j in range(4)) for i in range(4))
+    zero = tuple(tuple(Fraction(int(i == j > 1)) for j in range(4)) for i in range(4))
+    u = unrolled(p, {"F": rows, "Q": zero})
+    products = [x for s in u.body for x in n.walk(s.expr) if isinstance(x, n.Mul)]
+    assert all(isinstance(x.args[0], n.Const) for x in products)  # halves of Symmetrize only
+    assert {array for _, array, _ in u.loads} == {"P"}
+    given = {"P": definite(Random(1), 4)}
+    stored, _ = run(u, given)
+    wanted = multiply(multiply(rows, given["P"]), transpose(rows))
+    for i in range(4):
+        for j in range(4):
+            assert stored[f"P_next[{i}, {j}]"] == wanted[i][j] + zero[i][j]
+
+
+def test_a_diagonal_matrix_is_solved_by_divisions() -> None:
+    p = program(
+        4, ("L", n.Factor(S)), ("m_next", n.Solve(n.Sym("L"), g)), writes=("m_next",)
+    )  # fmt: skip
+    known = tuple(tuple(Fraction((i + 2) * (i == j)) for j in range(4)) for i in range(4))
+    u = unrolled(p, {"S": known})
+    assert not u.pivots and len(u.body) == 4
+    stored, _ = run(u, {"g": tuple((Fraction(k),) for k in range(4))})
+    assert [stored[f"m_next[{k}]"] for k in range(4)] == [Fraction(k, k + 2) for k in range(4)]
+
+
+@pytest.mark.parametrize("bad", [0, -1])
+def test_a_known_matrix_that_is_not_definite_is_refused(bad: int) -> None:
+    p = program(2, ("L", n.Factor(S)), ("m_next", n.Solve(n.Sym("L"), g)), writes=("m_next",))
+    known = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(bad)))
+    with pytest.raises(UserError, match="not positive definite"):
+        unrolled(p, {"S": known})
+
+
+@pytest.mark.parametrize("expr", [n.Solve(S, g), n.Mul((n.Call("exp", (a,)), g))])
+def test_what_needs_more_than_entries_is_refused(expr: n.Node) -> None:
+    with pytest.raises(UserError, match="cannot be written out"):
+        unrolled(program(2, ("m_next", expr), writes=("m_next",)))
+
+
+def test_arithmetic_knows_numbers() -> None:
+    two, three = n.Const.of(2), n.Const.of(3)
+    assert times(a, n.ZERO) == n.ZERO and times(n.ONE, a) == a
+    assert times(two, three) == n.Const.of(6)
+    assert times(n.Neg(a), n.Const.of(-1)) == a
+    assert plus(a, n.ZERO) == a and plus(two, three) == n.Const.of(5) and plus() == n.ZERO
+    assert plus(n.Neg(a), b) == n.Sub(b, a)
+    assert minus(a, n.ZERO) == a and minus(n.ZERO, a) == n.Neg(a) and minus(a, a) == n.ZERO
+    assert over(n.ZERO, a) == n.ZERO and over(a, n.ONE) == a
+    assert over(a, two) == n.Mul((n.HALF, a))
+    assert inner([a, n.ZERO], [b, a]) == n.Mul((a, b)) and inner([], []) == n.ZERO
+    assert less(a, [b, n.ONE], [n.ZERO, b]) == n.Sub(a, b)
+
+
+def test_sizes_are_numbers_everywhere() -> None:
+    variables = (
+        Variable("S", "state", symmetric("d"), init=n.Mul((n.Sym("d"), n.Identity("d")))),
+        Variable("d", "size", SCALAR),
+    )
+    body = (Statement("S_next", n.Mul((n.Sym("d"), n.Sym("S"))), symmetric("d")),)
+    writes = (("S", "S_next"),)
+    p = sized(Program(variables, (Phase("update", (), body, writes),), LINEAR), {"d": 3})
+    assert p["S"].type == symmetric("3") and "d" not in p
+    assert p["S"].init == n.Mul((n.Const.of(3), n.Identity("3")))
+    assert p.phases[0].body[0].type == Type("symmetric", ("3", "3"))
+    assert p.phases[0].body[0].expr == n.Mul((n.Const.of(3), n.Sym("S")))

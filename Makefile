@@ -8,7 +8,7 @@
 #   make bench      what is emitted against public packages, hand-written kernels and memory
 #                   (BENCH=--quick: a minute; BENCH=--growth: cost against size)
 #   make bench-tool how long the tool itself takes, as ratios
-#   make bench-growth  how the tool grows with terms, components, families: build/growth
+#   make bench-growth  how its stages and passes grow with the terms of a loss: build/growth
 #   make generated  rebuild generated/
 #   make clean      remove environments and caches
 

@@ -1,7 +1,8 @@
 """The README's table of timings, written from what `make bench` measured.
 
     python benchmarks/readme.py              the table from benchmarks/measured/bench.json
-    python benchmarks/readme.py build/bench  take over the JSON and the picture of a run first
+    python benchmarks/readme.py build/bench  take over what is there of a run first: bench.json,
+                                             growth.json and the pictures
 
 Only rows that a goal is about are kept: the run's own files have everything.
 """
@@ -26,18 +27,31 @@ KEPT = (
 
 def take(folder: Path) -> None:
     """Keep of a run what the README shows: rows with a goal, numbers to four digits."""
-    made = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
-    rows = [{k: _short(r[k]) for k in KEPT} for r in made["rows"] if r["goal"]]
-    kept = {k: made[k] for k in ("schema", "machine", "allocator", "seconds", "summary")}
     MEASURED.mkdir(exist_ok=True)
-    text = json.dumps(kept | {"rows": rows}, indent=1, ensure_ascii=False)
-    (MEASURED / "bench.json").write_text(text + "\n", encoding="utf-8")
+    if (folder / "bench.json").is_file():
+        made = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
+        rows = [{k: _short(r[k]) for k in KEPT} for r in made["rows"] if r["goal"]]
+        kept = {k: made[k] for k in ("schema", "machine", "allocator", "seconds", "summary")}
+        _keep("bench.json", kept | {"rows": rows}, 1)
+    if (folder / "growth.json").is_file():
+        made = json.loads((folder / "growth.json").read_text(encoding="utf-8"))
+        _keep("growth.json", _short(made), None)
     for picture in ("roofline.svg", "growth.svg"):
         if (folder / picture).is_file():
             shutil.copy(folder / picture, MEASURED / picture)
 
 
+def _keep(name: str, made: dict[str, Any], indent: int | None) -> None:
+    text = json.dumps(made, indent=indent, ensure_ascii=False)
+    (MEASURED / name).write_text(text + "\n", encoding="utf-8")
+
+
 def _short(value: Any) -> Any:
+    """Numbers to four digits, wherever they stand."""
+    if isinstance(value, list):
+        return [_short(x) for x in value]
+    if isinstance(value, dict):
+        return {k: _short(x) for k, x in value.items()}
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 

@@ -13,7 +13,7 @@
 | `elementwise`, `many`, `noise`, `matrices`, `start` | one experiment each |
 | `report` | results as rows, a table, JSON |
 | `picture` | results as SVG and PNG |
-| `growth` | cost against size |
+| `growth`, `growth_tool`, `growth_picture` | cost against size, of steps and of the tool |
 
 Everything is timed by functions of no arguments in one process, in turns; only ratios of
 such times are compared.  A case knows a recipe by its emitted file: what is read, written

@@ -1,53 +1,69 @@
-"""Cost against size: parameters, dimensions, terms of a loss.  Curves as data, then a picture.
+"""Cost against size: parameters, dimensions, components, terms of a loss, families, recipes.
 
 What is timed per element must stay flat until an array leaves a cache; what is timed per
 step grows as the solver's cube; deriving and emitting grow with the length of the loss.
+Behind a curve stands p of time ~ size^p, fitted to its larger half.
 """
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from importlib.util import find_spec
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from blrgen.bench.cases import Case
 from blrgen.bench.machine import TUNABLES, facts
-from blrgen.bench.picture import OTHER, STYLES, saved
-from blrgen.bench.setup import OURS
 
-SCHEMA = "blrgen-growth/1"
+SCHEMA = "blrgen-growth/2"
 PARAMETERS = tuple(10**k for k in range(3, 9))
 DIMENSIONS = (10, 20, 50, 100, 200, 500, 1000, 2000)
-TERMS = (1, 2, 5, 10, 20, 50, 100, 200)
 RECIPES, MATRICES = ("sgd", "adam", "ivon"), ("von",)
 BUDGET = 0.4  # seconds a case
 Said = Callable[[str], None]
+Result = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of one line."""
+    """Points of one line; `exponent` is p of y ~ x^p over the larger half."""
 
     label: str
     points: tuple[tuple[float, float], ...]
+    exponent: float | None = None
+
+    @property
+    def fitted(self) -> Curve:
+        """With its exponent, where there are points enough."""
+        larger = self.points[(len(self.points) - 1) // 2 :] if len(self.points) > 3 else ()
+        if not larger:
+            return self
+        x, y = ([math.log(p[k]) for p in larger] for k in (0, 1))
+        middle = sum(x) / len(x)
+        slope = sum((a - middle) * b for a, b in zip(x, y, strict=True))
+        return replace(self, exponent=round(slope / sum((a - middle) ** 2 for a in x), 2))
 
 
 @dataclass(frozen=True)
 class Plot:
-    """Axes and curves, both axes logarithmic."""
+    """Axes and curves, both logarithmic; with `names`, x counts these from 0."""
 
     title: str
     x: str
     y: str
     curves: tuple[Curve, ...]
+    names: tuple[str, ...] = ()
 
 
-def growth(threads: Sequence[int], said: Said = lambda text: None) -> dict[str, Any]:
-    """All plots, as a document."""
-    made = [*of_sizes(threads, said), of_terms(said)]
+def growth(
+    threads: Sequence[int], said: Said = lambda text: None, what: Sequence[str] = ()
+) -> dict[str, Any]:
+    """All plots, or those of some recipes, as a document."""
+    from blrgen.bench.growth_tool import of_components, of_names, of_terms
+
+    made = of_sizes(threads, said, what or (*RECIPES, *MATRICES))
+    if not what:
+        made += [of_components(said), of_terms(said), *of_names(said)]
     return {
         "schema": SCHEMA,
         "machine": facts(),
@@ -56,123 +72,74 @@ def growth(threads: Sequence[int], said: Said = lambda text: None) -> dict[str, 
     }
 
 
-def of_sizes(threads: Sequence[int], said: Said) -> list[Plot]:
+def of_sizes(threads: Sequence[int], said: Said, names: Sequence[str]) -> list[Plot]:
     """Nanoseconds a parameter, and milliseconds a step of a full covariance."""
     from blrgen.bench.prepare import prepared
     from blrgen.bench.run import run
 
-    timed = {name: prepared(name) for name in (*RECIPES, *MATRICES)}
+    timed = {name: prepared(name) for name in names}
     cases = [
         Case("size", name, size, "float32", count)
-        for name in RECIPES
+        for name in names
         for count in threads
         for size in PARAMETERS
+        if timed[name].elementwise
     ]
-    cases += [Case("posv", name, d, "float64", 1) for name in MATRICES for d in DIMENSIONS]
+    cases += [
+        Case("posv", name, d, "float64", 1)
+        for name in names
+        for d in DIMENSIONS
+        if not timed[name].elementwise
+    ]
 
-    def heard(result: dict[str, Any]) -> None:
+    def heard(result: Result) -> None:
         said(f"{result['what']} {result['size']:g}, threads: {result['threads']}")
 
     results = run(cases, timed, lambda c: c.what, 60, BUDGET, heard)
-    plots = [elements(name, count, results) for name in RECIPES for count in threads]
-    return plots + [steps(name, results) for name in MATRICES]
+    return [(elements if timed[name].elementwise else steps)(name, results) for name in names]
 
 
-def elements(name: str, threads: int, results: Iterable[dict[str, Any]]) -> Plot:
-    """Nanoseconds an element against the number of elements."""
-    own = [
-        r for r in results if (r["experiment"], r["what"], r["threads"]) == ("size", name, threads)
-    ]
-    title = f"{name}, {threads} thread{'s' if threads > 1 else ''}"
-    return Plot(title, "parameters", "ns a parameter", _curves(own, 1e9))
+def elements(name: str, results: Iterable[Result]) -> Plot:
+    """Nanoseconds an element against the number of elements, for every number of threads."""
+    own = [r for r in results if (r["experiment"], r["what"]) == ("size", name)]
+    return Plot(f"{name}, float32", "parameters", "ns a parameter", _curves(own, 1e9))
 
 
-def steps(name: str, results: Iterable[dict[str, Any]]) -> Plot:
+def steps(name: str, results: Iterable[Result]) -> Plot:
     """Milliseconds a step against the dimension."""
     own = [r | {"elements": 1} for r in results if (r["experiment"], r["what"]) == ("posv", name)]
-    return Plot(f"{name}, full covariance", "dimension", "ms a step", _curves(own, 1e3))
+    curves = tuple(c.fitted for c in _curves(own, 1e3))
+    return Plot(f"{name}, full covariance", "dimension", "ms a step", curves)
 
 
-def _curves(results: list[dict[str, Any]], unit: float) -> tuple[Curve, ...]:
-    """A curve for each title, through the sizes that could be measured."""
+def _curves(results: list[Result], unit: float) -> tuple[Curve, ...]:
+    """A curve for each title and number of threads, through the sizes that could be measured."""
     points: dict[str, list[tuple[float, float]]] = {}
-    for r in sorted(results, key=lambda r: int(r["size"])):
+    several = len({r["threads"] for r in results}) > 1
+    for r in sorted(results, key=lambda r: (int(r["threads"]), int(r["size"]))):
+        more = f", {r['threads']} thread{'s' * (r['threads'] > 1)}" if several else ""
         for title, found in r.get("times", {}).items():
-            points.setdefault(title, []).append((r["size"], found["best"] / r["elements"] * unit))
+            point = r["size"], found["best"] / r["elements"] * unit
+            points.setdefault(title + more, []).append(point)
     return tuple(Curve(title, tuple(p)) for title, p in points.items())
 
 
-def of_terms(said: Said, terms: Sequence[int] = TERMS) -> Plot:
-    """Milliseconds to derive, to emit and to compile, against the terms of a loss."""
-    found: dict[str, list[tuple[float, float]]] = {}
-    stages(1)  # imports
-    for count in terms:
-        said(f"a loss of {count} terms")
-        for stage, seconds in stages(count).items():
-            found.setdefault(stage, []).append((count, 1e3 * seconds))
-    curves = tuple(Curve(stage, tuple(points)) for stage, points in found.items())
-    return Plot("a loss of many terms", "terms", "ms", curves)
+def table(plot: Result) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    """Rows and headings of a plot: a row a curve, or a row a name."""
+    curves = plot["curves"]
+    if plot["names"]:
+        at = [dict(c["points"]) for c in curves]
+        rows = [(x, *(_number(p.get(k)) for p in at)) for k, x in enumerate(plot["names"])]
+        return rows, (f"{plot['title']}: {plot['y']}", *(c["label"] for c in curves))
+    places = sorted({x for c in curves for x, _ in c["points"]})
+    rows = []
+    for c in curves:
+        cells = (_number(dict(c["points"]).get(x)) for x in places)
+        power = "" if c["exponent"] is None else f"{c['exponent']:.2f}"
+        rows.append((c["label"], *cells, power))
+    head = (f"{plot['title']}: {plot['y']}", *(f"{x:g}" for x in places))
+    return rows, (*head, "p") if any(row[-1] for row in rows) else head
 
 
-def stages(terms: int) -> dict[str, float]:
-    """Seconds of each stage for a sum of so many different terms."""
-    import numpy as np
-
-    from blrgen.api import derive
-    from blrgen.emit.compile import compile_class
-
-    loss = "+".join(f"tanh({k + 1}*theta)" for k in range(terms))
-    clock = time.perf_counter
-    began = clock()
-    derivation = derive("gaussian-diag", ["delta"], loss=loss)
-    derived = clock()
-    source = derivation.source("numba")
-    emitted = clock()
-    optimizer = compile_class(source + f"# {began}\n")(np.zeros(64))  # never compiled before
-    loaded = clock()
-    optimizer.step()
-    return {
-        "derivation": derived - began,
-        "emission": emitted - derived,
-        "first step, compiled": clock() - loaded,
-    }
-
-
-def picture(folder: Path, made: dict[str, Any]) -> list[Path]:
-    """Write `growth.svg` and `growth.png`; nothing without matplotlib."""
-    if find_spec("matplotlib") is None:
-        return []
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib.figure import Figure
-
-    plots = made["plots"]
-    columns = min(4, len(plots))
-    rows = -(-len(plots) // columns)
-    figure = Figure(figsize=(4.2 * columns, 3.4 * rows), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for plot, ax in zip(plots, axes, strict=False):
-        _draw(ax, plot)
-    for ax in axes[len(plots) :]:
-        ax.axis("off")
-    return saved(figure, folder, "growth")
-
-
-def _draw(ax: Any, plot: dict[str, Any]) -> None:
-    for curve in plot["curves"]:
-        colour, marker = STYLES.get(curve["label"], (None, OTHER[1]))
-        x, y = zip(*curve["points"], strict=True)
-        ax.plot(
-            x, y, color=colour, marker="." if marker in "|xP" else marker, markersize=5,
-            linewidth=2 if curve["label"] == OURS else 1.2, label=curve["label"],
-        )  # fmt: skip
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.yaxis.set_major_formatter("{x:g}")
-    ax.yaxis.set_minor_formatter("")
-    ax.set_xlabel(plot["x"], fontsize=9)
-    ax.set_ylabel(plot["y"], fontsize=9)
-    ax.set_title(plot["title"], fontsize=10)
-    ax.grid(color="#e6e6e6", linewidth=0.7)
-    ax.legend(fontsize=7, frameon=False)
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"

@@ -85,22 +85,17 @@ def _grown(settings: Settings, out: str) -> int:
     from pathlib import Path
 
     from blrgen.bench import growth
+    from blrgen.bench.growth_picture import picture
     from blrgen.bench.report import save
     from blrgen.cli.progress import Progress
     from blrgen.show.table import table
 
     with Progress() as progress:
-        made = growth.growth(settings.threads, progress.say)
+        made = growth.growth(settings.threads, progress.say, settings.what)
     for plot in made["plots"]:
-        places = sorted({x for curve in plot["curves"] for x, _ in curve["points"]})
-        rows = [
-            (c["label"], *(f"{dict(c['points']).get(x, float('nan')):.3g}" for x in places))
-            for c in plot["curves"]
-        ]
-        head = (f"{plot['title']}: {plot['y']}", *(f"{x:g}" for x in places))
-        result(table(rows, head) + "\n")
+        result(table(*growth.table(plot)) + "\n")
     folder = Path(out)
-    for path in (save(folder, made, "growth.json"), *growth.picture(folder, made)):
+    for path in (save(folder, made, "growth.json"), *picture(folder, made)):
         note(f"wrote {path}")
     return 0
 

@@ -594,6 +594,17 @@ def _cosh(x: Array) -> Array:
     return real(2) * (up + (up * c + down * s))
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _integer_of(context: Any, x: Any) -> Any:
+    """Return the bits of a float as an integer of its width."""
+    result = types.int32 if x == types.float32 else types.int64
+
+    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
+
+    return result(x), cast
+
+
 @njit(cache=True, error_model="numpy", forceinline=True)
 def _where(condition: bool, yes: float, no: float) -> float:
     """Return one of two numbers."""
@@ -648,17 +659,6 @@ def _rise(r: Array) -> Array:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _integer_of(context: Any, x: Any) -> Any:
-    """Return the bits of a float as an integer of its width."""
-    result = types.int32 if x == types.float32 else types.int64
-
-    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
-
-    return result(x), cast
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def _float_of(context: Any, k: Any) -> Any:
     """Return the float that has these bits."""
     result = types.float32 if k == types.int32 else types.float64
@@ -670,23 +670,6 @@ def _float_of(context: Any, k: Any) -> Any:
 
 
 INLINED = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
-
-
-def _same_bits(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Write the instruction that reads a number as another type of its size."""
-    return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
-
-
-@intrinsic
-def _bits(_: Any, x: Any) -> Any:
-    """Return the bits of a float as an unsigned integer."""
-    return (types.uint32 if x == types.float32 else types.uint64)(x), _same_bits
-
-
-@intrinsic
-def _with_bits(_: Any, x: Any) -> Any:
-    """Return the float that has these bits."""
-    return (types.float32 if x == types.uint32 else types.float64)(x), _same_bits
 
 
 @njit(**INLINED)
@@ -762,47 +745,72 @@ def _random_words(words: Array, key: int, stream: int, first: int) -> None:
 
 
 @njit(**INLINED)
-def _minus_two_log_single(w: int) -> float:
-    """Return −2 log u for u = (2k + 1)/2^32 with k = w // 2, accurate also as u → 1.
+def _octave_single(odd: int) -> tuple[int, float]:
+    """Return e and f·2^32 where an odd number is (1 + f)·2^32/2ᵉ, 1 + f in [2/3, 4/3).
 
-    u = (1 + f)/2ᵉ with 1 + f in [2/3, 4/3): e is read off the float nearest to u, and f, exact,
-    is what a shift by e leaves of 2k + 1. With s = f/(2 + f), log(1 + f) is 2 artanh(s).
+    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
     """
     real, word = np.float32, np.uint32
-    odd = word(w | word(1))
-    e = word(word(0x4FAAAAAA) - _bits(real(odd))) >> word(23)
-    f = real(np.int32(word(odd << word(e & word(31)))))  # times 2^32
-    s = f / (f + real(2.0**33))
-    square = s * s
-    p = real(-0.6086506)
-    p = p * square + real(-0.79905635)
-    p = p * square + real(-1.3333409)
-    p = p * square + real(-4)
-    return s * p + real(np.int32(e)) * real(1.3862944)
+    nearest = word(_integer_of(real(odd)))
+    e = word(word(0x4FAAAAAA) - nearest) >> word(23)
+    return e, real(np.int32(word(odd << word(e & word(31)))))
 
 
 @njit(**INLINED)
-def _minus_two_log_double(w: int) -> float:
-    """Return −2 log u for u = (2k + 1)/2^64 with k = w // 2, accurate also as u → 1.
+def _octave_double(odd: int) -> tuple[int, float]:
+    """Return e and f·2^64 where an odd number is (1 + f)·2^64/2ᵉ, 1 + f in [2/3, 4/3).
 
-    u = (1 + f)/2ᵉ with 1 + f in [2/3, 4/3): e is read off the float nearest to u, and f, exact,
-    is what a shift by e leaves of 2k + 1. With s = f/(2 + f), log(1 + f) is 2 artanh(s).
+    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
     """
     real, word = np.float64, np.uint64
-    odd = word(w | word(1))
-    e = word(word(0x43F5555555555554) - _bits(real(odd))) >> word(52)
-    f = real(np.int64(word(odd << word(e & word(63)))))  # times 2^64
-    s = f / (f + real(2.0**65))
+    nearest = word(_integer_of(real(odd)))
+    e = word(word(0x43F5555555555554) - nearest) >> word(52)
+    return e, real(np.int64(word(odd << word(e & word(63)))))
+
+
+@njit(**INLINED)
+def _log_odds_single(w: int) -> float:
+    """Return log u − log(1 − u) for u = (2k + 1)/2^32 with k = w // 2, accurate at both ends.
+
+    u = (1 + f)/2ᵉ and 1 − u = (1 + g)/2ᵈ; with s = (f − g)/(2 + f + g), what the powers of two
+    leave is 2 artanh(s). It is accurate around u = 1/2 too, where e = d.
+    """
+    real, word = np.float32, np.uint32
+    e, f = _octave_single(word(w | word(1)))
+    d, g = _octave_single(word(~w | word(1)))
+    s = (f - g) / (f + g + real(2.0**33))
     square = s * s
-    p = real(-0.30774005996544945)
-    p = p * square + real(-0.3049470582889565)
-    p = p * square + real(-0.3637305413650387)
-    p = p * square + real(-0.4444426650260715)
-    p = p * square + real(-0.5714285896305809)
-    p = p * square + real(-0.799999999908737)
-    p = p * square + real(-1.3333333333335073)
-    p = p * square + real(-4.0)
-    return s * p + real(np.int64(e)) * real(1.3862943611198906)
+    p = real(0.2815778)
+    p = p * square + real(0.27965158)
+    p = p * square + real(0.40024596)
+    p = p * square + real(0.6666632)
+    p = p * square + real(2)
+    return s * p + real(np.int32(d - e)) * real(0.6931472)
+
+
+@njit(**INLINED)
+def _log_odds_double(w: int) -> float:
+    """Return log u − log(1 − u) for u = (2k + 1)/2^64 with k = w // 2, accurate at both ends.
+
+    u = (1 + f)/2ᵉ and 1 − u = (1 + g)/2ᵈ; with s = (f − g)/(2 + f + g), what the powers of two
+    leave is 2 artanh(s). It is accurate around u = 1/2 too, where e = d.
+    """
+    real, word = np.float64, np.uint64
+    e, f = _octave_double(word(w | word(1)))
+    d, g = _octave_double(word(~w | word(1)))
+    s = (f - g) / (f + g + real(2.0**65))
+    square = s * s
+    p = real(0.17780763826113302)
+    p = p * square + real(0.09880789048764786)
+    p = p * square + real(0.13591305485579894)
+    p = p * square + real(0.15363676248891633)
+    p = p * square + real(0.1818285980047391)
+    p = p * square + real(0.22222190861346283)
+    p = p * square + real(0.2857142911165716)
+    p = p * square + real(0.399999999952876)
+    p = p * square + real(0.6666666666668257)
+    p = p * square + real(2.0)
+    return s * p + real(np.int64(d - e)) * real(0.6931471805599453)
 
 
 def _logistic_single(out: Array, key: int, stream: int, first: int) -> None:
@@ -810,9 +818,8 @@ def _logistic_single(out: Array, key: int, stream: int, first: int) -> None:
     _random_words(out.view(np.uint32), key, stream, first // BLOCK * 512)
     words, real = out.view(np.uint32), np.float32
     for j in range(BLOCK):
-        w = words[j]
-        u = _minus_two_log_single(np.uint32(~w)) - _minus_two_log_single(w)
-        out[j] = real(0.25) * u
+        u = _log_odds_single(words[j])
+        out[j] = real(0.5) * u
 
 
 def _logistic_double(out: Array, key: int, stream: int, first: int) -> None:
@@ -820,9 +827,8 @@ def _logistic_double(out: Array, key: int, stream: int, first: int) -> None:
     _random_words(out.view(np.uint32), key, stream, first // BLOCK * 1024)
     words, real = out.view(np.uint64), np.float64
     for j in range(BLOCK):
-        w = words[j]
-        u = _minus_two_log_double(np.uint64(~w)) - _minus_two_log_double(w)
-        out[j] = real(0.25) * u
+        u = _log_odds_double(words[j])
+        out[j] = real(0.5) * u
 
 
 def _logistic_block(out: Array, key: int, stream: int, first: int) -> None:
@@ -881,17 +887,21 @@ def _settle(
 def _signs_block(
     out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
 ) -> None:
-    """Choose `high` in one whole block wherever sixteen random bits are below 2¹⁶ p."""
+    """Choose `high` in one whole block wherever sixteen random bits are below 2¹⁶ p.
+
+    One half of the block after the other: memory is read and written in its own order.
+    """
     real, half = out.dtype.type, BLOCK // 2
     _random_words(words, key, stream, first // BLOCK * (half // 2))
     scale, nearest = real(65536), np.uint32(65536)
     for j in range(half):
-        w = words[j]
-        u = np.int32(np.int32(w >> np.uint32(16)) - np.int32(p[j] * scale))
-        v = np.int32(np.int32(w & np.uint32(65535)) - np.int32(p[j + half] * scale))
-        nearest = min(nearest, np.uint32(u), np.uint32(v))
+        u = np.int32(np.int32(words[j] >> np.uint32(16)) - np.int32(p[j] * scale))
+        nearest = min(nearest, np.uint32(u))
         out[j] = high if u < 0 else low
-        out[j + half] = high if v < 0 else low
+    for j in range(half):
+        u = np.int32(np.int32(words[j] & np.uint32(65535)) - np.int32(p[j + half] * scale))
+        nearest = min(nearest, np.uint32(u))
+        out[j + half] = high if u < 0 else low
     if nearest == 0:  # the sixteen bits of some element are those of its probability
         _settle(out, p, low, high, words, key, stream, first)
 

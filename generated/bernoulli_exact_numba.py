@@ -469,17 +469,21 @@ def _settle(
 def _signs_block(
     out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
 ) -> None:
-    """Choose `high` in one whole block wherever sixteen random bits are below 2¹⁶ p."""
+    """Choose `high` in one whole block wherever sixteen random bits are below 2¹⁶ p.
+
+    One half of the block after the other: memory is read and written in its own order.
+    """
     real, half = out.dtype.type, BLOCK // 2
     _random_words(words, key, stream, first // BLOCK * (half // 2))
     scale, nearest = real(65536), np.uint32(65536)
     for j in range(half):
-        w = words[j]
-        u = np.int32(np.int32(w >> np.uint32(16)) - np.int32(p[j] * scale))
-        v = np.int32(np.int32(w & np.uint32(65535)) - np.int32(p[j + half] * scale))
-        nearest = min(nearest, np.uint32(u), np.uint32(v))
+        u = np.int32(np.int32(words[j] >> np.uint32(16)) - np.int32(p[j] * scale))
+        nearest = min(nearest, np.uint32(u))
         out[j] = high if u < 0 else low
-        out[j + half] = high if v < 0 else low
+    for j in range(half):
+        u = np.int32(np.int32(words[j] & np.uint32(65535)) - np.int32(p[j + half] * scale))
+        nearest = min(nearest, np.uint32(u))
+        out[j + half] = high if u < 0 else low
     if nearest == 0:  # the sixteen bits of some element are those of its probability
         _settle(out, p, low, high, words, key, stream, first)
 

@@ -659,24 +659,29 @@ def _deviation(precision: Array) -> Array:
     return 1 / np.sqrt(precision)
 
 
-INLINED = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
+@intrinsic  # type: ignore[untyped-decorator]
+def _integer_of(context: Any, x: Any) -> Any:
+    """Return the bits of a float as an integer of its width."""
+    result = types.int32 if x == types.float32 else types.int64
+
+    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
+
+    return result(x), cast
 
 
-def _same_bits(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Write the instruction that reads a number as another type of its size."""
-    return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
-
-
-@intrinsic
-def _bits(_: Any, x: Any) -> Any:
-    """Return the bits of a float as an unsigned integer."""
-    return (types.uint32 if x == types.float32 else types.uint64)(x), _same_bits
-
-
-@intrinsic
-def _with_bits(_: Any, x: Any) -> Any:
+@intrinsic  # type: ignore[untyped-decorator]
+def _float_of(context: Any, k: Any) -> Any:
     """Return the float that has these bits."""
-    return (types.float32 if x == types.uint32 else types.float64)(x), _same_bits
+    result = types.float32 if k == types.int32 else types.float64
+
+    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
+
+    return result(k), cast
+
+
+INLINED = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
 
 
 @njit(**INLINED)
@@ -752,16 +757,37 @@ def _random_words(words: Array, key: int, stream: int, first: int) -> None:
 
 
 @njit(**INLINED)
+def _octave_single(odd: int) -> tuple[int, float]:
+    """Return e and f·2^32 where an odd number is (1 + f)·2^32/2ᵉ, 1 + f in [2/3, 4/3).
+
+    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
+    """
+    real, word = np.float32, np.uint32
+    nearest = word(_integer_of(real(odd)))
+    e = word(word(0x4FAAAAAA) - nearest) >> word(23)
+    return e, real(np.int32(word(odd << word(e & word(31)))))
+
+
+@njit(**INLINED)
+def _octave_double(odd: int) -> tuple[int, float]:
+    """Return e and f·2^64 where an odd number is (1 + f)·2^64/2ᵉ, 1 + f in [2/3, 4/3).
+
+    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
+    """
+    real, word = np.float64, np.uint64
+    nearest = word(_integer_of(real(odd)))
+    e = word(word(0x43F5555555555554) - nearest) >> word(52)
+    return e, real(np.int64(word(odd << word(e & word(63)))))
+
+
+@njit(**INLINED)
 def _minus_two_log_single(w: int) -> float:
     """Return −2 log u for u = (2k + 1)/2^32 with k = w // 2, accurate also as u → 1.
 
-    u = (1 + f)/2ᵉ with 1 + f in [2/3, 4/3): e is read off the float nearest to u, and f, exact,
-    is what a shift by e leaves of 2k + 1. With s = f/(2 + f), log(1 + f) is 2 artanh(s).
+    u = (1 + f)/2ᵉ; with s = f/(2 + f), log(1 + f) is 2 artanh(s).
     """
     real, word = np.float32, np.uint32
-    odd = word(w | word(1))
-    e = word(word(0x4FAAAAAA) - _bits(real(odd))) >> word(23)
-    f = real(np.int32(word(odd << word(e & word(31)))))  # times 2^32
+    e, f = _octave_single(word(w | word(1)))
     s = f / (f + real(2.0**33))
     square = s * s
     p = real(-0.6086506)
@@ -775,13 +801,10 @@ def _minus_two_log_single(w: int) -> float:
 def _minus_two_log_double(w: int) -> float:
     """Return −2 log u for u = (2k + 1)/2^64 with k = w // 2, accurate also as u → 1.
 
-    u = (1 + f)/2ᵉ with 1 + f in [2/3, 4/3): e is read off the float nearest to u, and f, exact,
-    is what a shift by e leaves of 2k + 1. With s = f/(2 + f), log(1 + f) is 2 artanh(s).
+    u = (1 + f)/2ᵉ; with s = f/(2 + f), log(1 + f) is 2 artanh(s).
     """
     real, word = np.float64, np.uint64
-    odd = word(w | word(1))
-    e = word(word(0x43F5555555555554) - _bits(real(odd))) >> word(52)
-    f = real(np.int64(word(odd << word(e & word(63)))))  # times 2^64
+    e, f = _octave_double(word(w | word(1)))
     s = f / (f + real(2.0**65))
     square = s * s
     p = real(-0.30774005996544945)
@@ -813,7 +836,7 @@ def _turn_single(w: int) -> tuple[float, float]:
     c = c * square + real(0.01584991)
     c = c * square + real(-0.30842426)
     c = c * square + real(1)
-    c = _with_bits(word(_bits(c) ^ word(w & word(0x80000000))))
+    c = _float_of(np.int32(word(_integer_of(c)) ^ word(w & word(0x80000000))))
     crosswise = word(w & word(0x40000000)) != word(0)
     return (s if crosswise else c), (c if crosswise else s)
 
@@ -842,7 +865,7 @@ def _turn_double(w: int) -> tuple[float, float]:
     c = c * square + real(0.015854344243741547)
     c = c * square + real(-0.30842513753403783)
     c = c * square + real(1.0)
-    c = _with_bits(word(_bits(c) ^ word(w & word(0x8000000000000000))))
+    c = _float_of(np.int64(word(_integer_of(c)) ^ word(w & word(0x8000000000000000))))
     crosswise = word(w & word(0x4000000000000000)) != word(0)
     return (s if crosswise else c), (c if crosswise else s)
 

@@ -71,11 +71,13 @@ def assemble(
     if "_over(" in "".join(parts) + definition:
         parts.append(fill("functions/over.py.jinja"))
     parts += drawing_helpers("\n".join(parts) + definition)
-    parts += needed("\n".join(parts) + definition, form)
+    noises: list[str] = []
     if isinstance(writer, ElementwiseWriter):
         threaded = [x for x in ("_standard_normal", "_signs") if f"{x}_threads(" in definition]
-        parts += noise_texts(compiled_laws(writer), noise, dtype, signs="_signs" in threaded)
-        parts += map(threads_text, threaded)
+        noises += noise_texts(compiled_laws(writer), noise, dtype, signs="_signs" in threaded)
+        noises += map(threads_text, threaded)
+    parts += needed("\n".join((*parts, *noises)) + definition, form)
+    parts += noises
     code = "\n\n\n".join(parts) + definition
     compiler = _compiler(code)
     if compiler:

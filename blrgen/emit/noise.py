@@ -72,7 +72,8 @@ def noise_texts(
 ) -> list[str]:
     """The functions that fill arrays with numbers of these laws, by the functions' names.
 
-    `signs` adds `_signs`.  Nothing when there is nothing to make.
+    `signs` adds `_signs`.  Nothing when there is nothing to make.  What they call of the
+    special functions is left to who puts a file together.
     """
     if generator not in GENERATORS:
         raise UserError(f"unknown noise {generator!r}", how=did_you_mean(generator, GENERATORS))
@@ -80,13 +81,15 @@ def noise_texts(
         return []
     kinds = precisions(dtype)
     parts = [fill("noise/constants.py.jinja")]
-    parts += [fill("noise/bits.py.jinja")] if laws else []
     parts += words(generator)
     names = {law.name for law in laws.values()}
     if names & {"normal", "logistic"}:
-        parts += [minus_two_log(p) for p in kinds]
+        parts += [octave(p) for p in kinds]
     if "normal" in names:
+        parts += [minus_two_log(p) for p in kinds]
         parts += [turn(p) for p in kinds]
+    if "logistic" in names:
+        parts += [log_odds(p) for p in kinds]
     for name, law in laws.items():
         parts += [_block(name, law, p) for p in kinds]
         parts.append(_filled(name, law, kinds))
@@ -122,13 +125,12 @@ def _rounds(rounds: int) -> Iterable[str]:
             yield f"x, y = _plus(x, {x}), _plus(y, np.uint32({y} + np.uint32({group})))"
 
 
-def minus_two_log(p: Precision) -> str:
-    """−2 log u for a random word."""
+def octave(p: Precision) -> str:
+    """A number as a power of two and what it is off by."""
     third = round(Fraction(2**p.mantissa, 3))  # of 4/3 = 2 · 2/3, in the last place
     one = p.bias + p.bits - 1  # the exponent of 2/3 of all words
-    series = [-4 * c for c in polynomials.atanh_over_x(p.real)]
     return fill(
-        "noise/minus_two_log.py.jinja",
+        "noise/octave.py.jinja",
         size=p.size,
         bits=str(p.bits),
         real=p.real,
@@ -137,9 +139,34 @@ def minus_two_log(p: Precision) -> str:
         mantissa=str(p.mantissa),
         above=_hex((one + 1 << p.mantissa) + third - 1),
         last=str(p.bits - 1),
+    )
+
+
+def minus_two_log(p: Precision) -> str:
+    """−2 log u for a random word."""
+    series = [-4 * c for c in polynomials.atanh_over_x(p.real, Fraction(1, 5))]
+    log_4 = polynomials.literal(2 * polynomials.log_2(), p.real)
+    return _logarithm("noise/minus_two_log.py.jinja", series, p, log_4=log_4)
+
+
+def log_odds(p: Precision) -> str:
+    """log u − log(1 − u) for a random word."""
+    series = [2 * c for c in polynomials.atanh_over_x(p.real, Fraction(1, 3))]
+    log_2 = polynomials.literal(polynomials.log_2(), p.real)
+    return _logarithm("noise/log_odds.py.jinja", series, p, log_2=log_2)
+
+
+def _logarithm(template: str, series: Iterable[float], p: Precision, **more: str) -> str:
+    return fill(
+        template,
+        size=p.size,
+        bits=str(p.bits),
+        real=p.real,
+        word=p.word,
+        signed=p.signed,
         two=f"2.0**{p.bits + 1}",
         polynomial=indented("\n".join(horner("p", "square", series, p))),
-        log_4=polynomials.literal(2 * polynomials.log_2(), p.real),
+        **more,
     )
 
 
@@ -179,7 +206,7 @@ def _block(name: str, law: Law, p: Precision) -> str:
         return fill("noise/normal_block.py.jinja", **given)
     given |= {"real": p.real}
     if law.name == "logistic":
-        shifted = _shifted(law.location, law.scale / 2)
+        shifted = _shifted(law.location, law.scale)
         says = f"{_said(law)}: log u − log(1 − u)"
         return fill("noise/logistic_block.py.jinja", says=says, transform=shifted, **given)
     low, high = polynomials.inside(law.location, law.location + law.scale, p.real)

@@ -29,10 +29,16 @@ def _fitted(f: Callable[[Any], Any], low: Any, high: Any, real: str) -> tuple[fl
 
 
 @cache
-def atanh_over_x(real: str) -> tuple[float, ...]:
-    """artanh(s)/s for |s| ≤ 1/5, in powers of s²: s = x/(2 + x) where x is in [−1/3, 1/3]."""
+def atanh_over_x(real: str, end: Fraction) -> tuple[float, ...]:
+    """artanh(s)/s for |s| ≤ end, in powers of s².
+
+    1/5 is the end of s = x/(2 + x) where x is in [−1/3, 1/3], and 1/3 that of
+    s = (x − y)/(2 + x + y) where both are.
+    """
     with mp.workdps(DIGITS):
-        return _fitted(_by_root(mpmath.atanh), 0, mpmath.mpf(1) / 25, real)
+        return _fitted(
+            _by_root(mpmath.atanh), 0, mpmath.mpf(end.numerator) ** 2 / end.denominator**2, real
+        )
 
 
 @cache

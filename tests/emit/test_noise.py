@@ -19,6 +19,7 @@ from scipy.stats import chi2
 
 from blrgen.emit import GENERATORS, noise
 from blrgen.emit.compile import load
+from blrgen.emit.special import needed
 from blrgen.errors import UserError
 from blrgen.program.draws import Law
 
@@ -40,6 +41,7 @@ STRETCH = """@njit(cache=True)
 def _stretch(size: int, threads: int) -> int:
     return (size // threads // BLOCK + 1) * BLOCK"""
 LAWS = {
+    "_plain_logistic": Law("logistic"),
     "_standard_normal": Law("normal"),
     "_logistic": Law("logistic", Fraction(1), Fraction(1, 2)),
     "_uniform": Law("uniform", Fraction(-1), Fraction(3)),
@@ -50,7 +52,8 @@ TYPES = ("float32", "float64")
 
 
 def module(texts: list[str]) -> ModuleType:
-    return load(HEAD + "\n\n" + "\n\n\n".join(texts) + "\n")
+    whole = "\n\n\n".join(texts)
+    return load("\n\n\n".join([HEAD, *needed(whole, "numba"), whole]) + "\n")
 
 
 @pytest.fixture(scope="module", params=GENERATORS)
@@ -149,6 +152,35 @@ def test_the_radius_keeps_its_digits_where_it_is_small_and_where_it_is_large(
         odd = int(w) | 1
         wanted = -2 * np.log1p(np.longdouble(odd - 2**32) / 2**32)
         assert abs(got / wanted - 1) < 3 * np.finfo(np.float32).eps, hex(w)
+
+
+@pytest.mark.parametrize(("dtype", "bits", "allowed"), [("float32", 32, 3), ("float64", 64, 3)])
+def test_logistic_numbers_are_the_log_odds_of_their_words(
+    made: ModuleType, dtype: str, bits: int, allowed: float
+) -> None:
+    out, words = np.empty(64 * 1024, dtype), np.empty(64 * 1024, f"uint{bits}")
+    made._plain_logistic(out, np.uint64(KEY), 3, 0)
+    made._random_words(words.view(np.uint32), np.uint64(KEY), 3, 0)
+    error = np.abs(out / log_odds(words) - 1)
+    assert error.max() < allowed * np.finfo(dtype).eps
+
+
+def log_odds(words: Any) -> Any:
+    """log u − log(1 − u) in long doubles, without a cancellation around u = 1/2."""
+    size, exact = words.dtype.itemsize * 8, np.longdouble
+    above = (words | words.dtype.type(1)) - words.dtype.type(2 ** (size - 1))  # of 1/2, wrapped
+    off = above.view(f"int{size}").astype(exact) / exact(2) ** (size - 1)  # 2u − 1
+    return np.where(abs(off) < 0.5, 2 * np.arctanh(off), np.log1p(off) - np.log1p(-off))
+
+
+def test_log_odds_at_both_ends_and_in_the_middle(threefry: ModuleType) -> None:
+    ends = [0, 2, 5, 2**20, 2**29, 2**32 // 3, 2**32 // 3 + 2, 2**31 - 2, 2**31 - 700, 2**31]
+    words = np.array([*ends, *(2**32 - 1 - x for x in ends)]).astype(np.uint32)
+    wanted = log_odds(words)
+    for w, exact in zip(words, wanted, strict=True):
+        got = threefry._log_odds_single(np.uint32(w))
+        assert abs(got / exact - 1) < 3 * np.finfo(np.float32).eps, hex(w)
+        assert got == -threefry._log_odds_single(np.uint32(~w)), hex(w)
 
 
 # --- whose numbers they are
@@ -275,8 +307,9 @@ FAULTS = {
     "angle of the radius's word": (
         "threefry", "_turn_single(words[j + half])", "_turn_single(words[j])", "pair"),
     "stream left out": ("threefry", "word(stream + ((", "word(0 * stream + ((", "stream"),
-    "radius of too few words": ("threefry", "odd = word(w | word(1))",
-                                "odd = word((w & word(0xF8000000)) | word(1))", "radius"),
+    "radius of too few words": (
+        "threefry", "_octave_single(word(w | word(1)))",
+        "_octave_single(word((w & word(0xF8000000)) | word(1)))", "radius"),
     "key not mixed in": ("hash", "_scrambled(np.uint64(key))", "_scrambled(np.uint64(0))", "key"),
     "counter not hashed": ("hash", "p, q = _permuted(n, a, b), _permuted(n, c, d)",
                            "p, q = word(n * a), word(n + b)", ""),

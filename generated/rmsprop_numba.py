@@ -455,11 +455,11 @@ class RMSprop:
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
         left = ("_arrays", "m", "_inputs", "_known", "_groups", "_joined")
-        return {name: value for name, value in self.__dict__.items() if name not in left}
+        return {name: value for name, value in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take it over; m looks into the parameters again."""
-        self.__dict__.update(state)
+        vars(self).update(state)
         self._arrays = _listed(self.params)
         self.m = _views("params", self.params)
         self._inputs = {}  # many arrays, as they were given last

@@ -431,12 +431,28 @@ def test_choices_of_different_probabilities_are_independent(made: ModuleType, dt
     assert abs(np.mean(z * (chosen(made, p, 1) - p) / np.sqrt(p * (1 - p)))) < BOUND / 2**10
 
 
-def test_choices_beyond_the_first_sixteen_bits(made: ModuleType) -> None:
-    size = 2**16
+def sixteen_bits(made: ModuleType, size: int) -> Any:
+    """What is compared first, element by element."""
     words = np.empty(size // 2, np.uint32)
     made._random_words(words, np.uint64(KEY), 0, 0)
-    words = words.reshape(-1, 512)
-    bits = np.concatenate([words >> 16, words & 65535], axis=1).reshape(-1).astype(np.float64)
+    halves = [words.reshape(-1, 512) >> 16, words.reshape(-1, 512) & 65535]
+    return np.concatenate(halves, axis=1).reshape(-1).astype(np.float64)
+
+
+@pytest.mark.parametrize("place", [0, 511, 512, 1023, 1024, 2000])
+def test_one_undecided_choice_of_a_block(made: ModuleType, place: int) -> None:
+    bits = sixteen_bits(made, 2048)
+    p = (bits + 30000.5) % 65536  # never the same sixteen bits
+    before = chosen(made, p / 65536)
+    p[place] = bits[place] + 1 - 2**-30  # the same, and almost surely below what follows them
+    after = chosen(made, p / 65536)
+    assert after[place]
+    assert np.array_equal(np.delete(after, place), np.delete(before, place))
+
+
+def test_choices_beyond_the_first_sixteen_bits(made: ModuleType) -> None:
+    size = 2**16
+    bits = sixteen_bits(made, size)
     assert not chosen(made, bits / 65536).any()  # equal so far, and nothing more: not below
     assert chosen(made, (bits + 1) / 65536).all()
     halves = chosen(made, (bits + 0.5) / 65536)

@@ -21,12 +21,20 @@ def hoist(program: Program) -> Program:
     scalar_names = {
         v.name for v in program.variables if v.type == SCALAR and v.kind != "intermediate"
     }
-    return program.with_phases(lambda p: _Hoister(p, set(scalar_names), set(program.scope)).phase())
+    positive = {
+        v.name for v in program.variables if v.type == SCALAR and v.domain.startswith("(0,")
+    }
+    return program.with_phases(
+        lambda p: _Hoister(p, set(scalar_names), set(program.scope), positive).phase()
+    )
 
 
 class _Hoister:
-    def __init__(self, phase: Phase, scalar_names: set[str], taken: set[str]) -> None:
+    def __init__(
+        self, phase: Phase, scalar_names: set[str], taken: set[str], positive: set[str]
+    ) -> None:
         self.before = phase
+        self.positive = positive
         self.scalar_names = scalar_names
         self.taken = taken
         self.found: dict[n.Node, Statement] = {s.expr: s for s in phase.scalars}
@@ -98,13 +106,18 @@ class _Hoister:
         scalar_top, array_top = self.split(top)
         scalar_bottom, array_bottom = self.split(bottom)
         coefficient, divisor = scalar_top, scalar_bottom
-        factors = array_bottom.args if isinstance(array_bottom, n.Mul) else (array_bottom,)
-        apart = scalar_bottom != n.ONE and any(map(n.is_root, factors))  # a/√x: one instruction
+        # a/√x is one instruction, without a number beside the root
+        apart = scalar_bottom != n.ONE and _has_root(array_bottom) and self.over_zero(scalar_bottom)
         if scalar_top != n.ONE or apart:  # else a reciprocal would round twice
             coefficient, divisor = n.div(scalar_top, scalar_bottom), n.mul()
         above = n.mul(self.named(coefficient), self.visit_each(array_top))
         below = n.mul(self.named(divisor), self.visit_each(array_bottom))
         return n.div(above, below)
+
+    def over_zero(self, node: n.Node) -> bool:
+        """Whether a number is known to be positive: 1/0 is no number before the loop."""
+        signed = any(isinstance(x, n.Sub | n.Neg) for x in n.walk(node))
+        return not signed and self.positive.issuperset(n.names(node))
 
     def split(self, node: n.Node) -> tuple[n.Node, n.Node]:
         """The scalar factors and the others."""
@@ -115,3 +128,8 @@ class _Hoister:
     def visit_each(self, node: n.Node) -> n.Node:
         factors = node.args if isinstance(node, n.Mul) else (node,)
         return n.mul(*[self.visit(f) for f in factors])
+
+
+def _has_root(node: n.Node) -> bool:
+    """Whether a square root is a factor."""
+    return any(map(n.is_root, node.args if isinstance(node, n.Mul) else (node,)))

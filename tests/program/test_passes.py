@@ -73,10 +73,19 @@ def test_hoist_keeps_a_division_by_a_scalar() -> None:
 
 
 def test_hoist_leaves_a_root_alone_below() -> None:
-    assert lines(hoist(program(("x_next", n.Div(y, n.mul(n.sqrt(a), n.sqrt(x))))))) == [
+    def kept(divisor: n.Node, domain: str = "(0, oo)") -> list[str]:
+        p = program(("x_next", n.Div(y, divisor)))
+        known = tuple(replace(v, domain=domain) if v.name in "ab" else v for v in p.variables)
+        return lines(hoist(replace(p, variables=known)))
+
+    divisor = n.mul(n.sqrt(a), n.sqrt(x))
+    assert kept(divisor) == [
         "one_over_sqrt_a = 1 / sqrt(a)", "x_next = one_over_sqrt_a * y / sqrt(x)",
     ]  # fmt: skip
-    assert lines(hoist(program(("x_next", n.Div(y, n.sqrt(x)))))) == ["x_next = y / sqrt(x)"]
+    assert kept(n.sqrt(x)) == ["x_next = y / sqrt(x)"]
+    stays = ["sqrt_a = sqrt(a)", "x_next = y / (sqrt_a * sqrt(x))"]
+    assert kept(divisor, "[0, oo)") == stays  # 1/0 would be an error before the loop
+    assert kept(n.mul(n.Sub(a, b), n.sqrt(x)))[0] == "a_minus_b = a - b"
 
 
 def test_hoist_computes_the_same_scalar_once() -> None:

@@ -244,7 +244,7 @@ def _step(
     beta2: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
+    scaled_alpha: float,
     c_times_sqrt_beta2_correction: float,
 ) -> None:
     """Update every element in place."""
@@ -253,12 +253,12 @@ def _step(
     beta2 = real(beta2)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    k1 = real(k1)
+    scaled_alpha = real(scaled_alpha)
     c_times_sqrt_beta2_correction = real(c_times_sqrt_beta2_correction)
     for i in range(m.size):
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         s_next = beta2 * s[i] + one_minus_beta2 * (g[i] * g[i])
-        m_next = m[i] - k1 * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
+        m_next = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
         m[i] = m_next
         u[i] = _flushed(u_next)
         s[i] = s_next
@@ -274,10 +274,10 @@ def _step_arrays(
     beta2: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
+    scaled_alpha: float,
     c_times_sqrt_beta2_correction: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -299,7 +299,7 @@ def _step_arrays(
                 beta2,
                 one_minus_beta1,
                 one_minus_beta2,
-                k1,
+                scaled_alpha,
                 c_times_sqrt_beta2_correction,
             )
 
@@ -482,6 +482,9 @@ class Adam:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = Adam(params)
+        opt.step(g)
     """
 
     def __init__(
@@ -545,14 +548,14 @@ class Adam:
         one_minus_beta2 = 1 - self.beta2
         beta2_correction = _one_minus_power(self.beta2, t)
         beta1_correction = _one_minus_power(self.beta1, t)
-        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         c_times_sqrt_beta2_correction = self.c * math.sqrt(beta2_correction)
         numbers = (
             self.beta1,
             self.beta2,
             one_minus_beta1,
             one_minus_beta2,
-            k1,
+            scaled_alpha,
             c_times_sqrt_beta2_correction,
         )
         if threads := self._threads():

@@ -66,7 +66,7 @@ def _step(
     beta2: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
+    scaled_alpha: float,
     c_times_sqrt_beta2_correction: float,
 ) -> None:
     """Update every element in place."""
@@ -75,11 +75,11 @@ def _step(
     beta2 = real(beta2)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    k1 = real(k1)
+    scaled_alpha = real(scaled_alpha)
     c_times_sqrt_beta2_correction = real(c_times_sqrt_beta2_correction)
     u_next = beta1 * u + one_minus_beta1 * g
     s_next = beta2 * s + one_minus_beta2 * (g * g)
-    m_next = m - k1 * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
+    m_next = m - scaled_alpha * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
     m[:] = m_next
     u[:] = u_next
     s[:] = s_next
@@ -157,6 +157,9 @@ class Adam:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = Adam(params)
+        opt.step(g)
     """
 
     def __init__(
@@ -212,7 +215,7 @@ class Adam:
         one_minus_beta2 = 1 - self.beta2
         beta2_correction = _one_minus_power(self.beta2, t)
         beta1_correction = _one_minus_power(self.beta1, t)
-        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         c_times_sqrt_beta2_correction = self.c * math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
             _step(
@@ -224,7 +227,7 @@ class Adam:
                 self.beta2,
                 one_minus_beta1,
                 one_minus_beta2,
-                k1,
+                scaled_alpha,
                 c_times_sqrt_beta2_correction,
             )
         self.t += 1

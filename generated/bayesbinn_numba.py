@@ -297,7 +297,7 @@ def _step_arrays(
     lam0_times_rho: float,
     rho_over_tau: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -314,7 +314,7 @@ def _step_arrays(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int, tau: float) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -334,7 +334,7 @@ def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int, t
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, tau: float) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_draw` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -361,7 +361,7 @@ def _step_draw_anew(
     lam0_times_rho: float,
     rho_over_tau: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_step_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -947,6 +947,10 @@ class BayesBiNN:
     `params` is the array, or the list of arrays, with the natural parameter; it is updated in
     place. Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = BayesBiNN(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
     """
 
     def __init__(

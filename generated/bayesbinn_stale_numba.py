@@ -261,7 +261,11 @@ def _step(
     for i in range(theta.size):
         cosh_lam_prev = _cosh(lam_prev[i])
         part = (
-            rho_over_tau * g[i] * (one - theta[i]) * (one + theta[i]) * (cosh_lam_prev * cosh_lam_prev)
+            rho_over_tau
+            * g[i]
+            * (one - theta[i])
+            * (one + theta[i])
+            * (cosh_lam_prev * cosh_lam_prev)
         )
         lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
         lam_prev_next = lam[i]
@@ -291,7 +295,11 @@ def _step_draw(
     for i in range(theta.size):
         cosh_lam_prev = _cosh(lam_prev[i])
         part = (
-            rho_over_tau * g[i] * (one - theta[i]) * (one + theta[i]) * (cosh_lam_prev * cosh_lam_prev)
+            rho_over_tau
+            * g[i]
+            * (one - theta[i])
+            * (one + theta[i])
+            * (cosh_lam_prev * cosh_lam_prev)
         )
         lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
         lam_prev_next = lam[i]
@@ -311,7 +319,7 @@ def _step_arrays(
     lam0_times_rho: float,
     rho_over_tau: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -329,7 +337,7 @@ def _step_arrays(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int, tau: float) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -349,7 +357,7 @@ def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int, t
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, tau: float) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_draw` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -376,7 +384,7 @@ def _step_draw_anew(
     lam0_times_rho: float,
     rho_over_tau: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_step_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -964,6 +972,10 @@ class BayesBiNNStaleMean:
     `params` is the array, or the list of arrays, with the natural parameter; it is updated in
     place. Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = BayesBiNNStaleMean(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
     """
 
     def __init__(

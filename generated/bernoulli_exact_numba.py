@@ -231,7 +231,7 @@ def _step_arrays(
     one_minus_rho: float,
     half_times_rho: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -529,6 +529,9 @@ class ExactBernoulli:
     `params` is the array, or the list of arrays, with the natural parameter; it is updated in
     place. Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = ExactBernoulli(params)
+        opt.step(lminus, lplus)
     """
 
     def __init__(

@@ -97,6 +97,9 @@ class ExactBernoulli:
     `params` is the array, or the list of arrays, with the natural parameter; it is updated in
     place. Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = ExactBernoulli(params)
+        opt.step(lminus, lplus)
     """
 
     def __init__(

@@ -18,7 +18,7 @@ Estimated there, and averaged over several such points:
 Update:
 
     u⁺ = β₁·u + (1 − β₁)·g
-    h⁺ = β₂·h + (1 − β₂)·ĥ + (β₂ − 1)²·(h − ĥ)²/(2·(h + δ))
+    h⁺ = β₂·h + (1 − β₂)·ĥ + (1 − β₂)²·(h − ĥ)²/(2·(h + δ))
     m⁺ = m − α·(δ + h₀)·max(−c, min(c, (δ·m + u⁺/(1 − β₁ᵗ))/(h⁺ + δ)))
 
 Approximations, in the order in which they were made:
@@ -295,7 +295,7 @@ def _step(
     c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
 ) -> None:
@@ -308,14 +308,14 @@ def _step(
     c = real(c)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
     alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
     beta1_correction = real(beta1_correction)
     for i in range(m.size):
         h_hat = N * (g[i] * g[i])
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         h_minus_h_hat = h[i] - h_hat
-        part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+        part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
         part_2 = delta * m[i] + u_next / beta1_correction
         m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
@@ -338,7 +338,7 @@ def _step_averaged(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
 ) -> None:
@@ -351,7 +351,7 @@ def _step_averaged(
     draws = real(draws)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
     alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
     beta1_correction = real(beta1_correction)
     for i in range(m.size):
@@ -359,7 +359,7 @@ def _step_averaged(
         h_hat = h_hat_sum[i] / draws
         u_next = beta1 * u[i] + one_minus_beta1 * g
         h_minus_h_hat = h[i] - h_hat
-        part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+        part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
         part_2 = delta * m[i] + u_next / beta1_correction
         m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
@@ -383,7 +383,7 @@ def _step_draw(
     c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
     one_over_sqrt_N: float,
@@ -397,7 +397,7 @@ def _step_draw(
     c = real(c)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
     alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
     beta1_correction = real(beta1_correction)
     one_over_sqrt_N = real(one_over_sqrt_N)
@@ -405,7 +405,7 @@ def _step_draw(
         h_hat = N * (g[i] * g[i])
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         h_minus_h_hat = h[i] - h_hat
-        part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+        part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
         h_next_plus_delta = h_next + delta
         part_2 = delta * m[i] + u_next / beta1_correction
@@ -430,11 +430,11 @@ def _step_arrays(
     c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -459,7 +459,7 @@ def _step_arrays(
                 c,
                 one_minus_beta1,
                 one_minus_beta2,
-                beta2_minus_one_squared_over_two,
+                one_minus_beta2_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
             )
@@ -475,7 +475,7 @@ def _draw_anew(
     delta: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -498,7 +498,7 @@ def _draw_anew(
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, delta: float, one_over_sqrt_N: float
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_draw` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -516,7 +516,7 @@ def _draw_arrays(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _observe_arrays(table: Array, ends: Array, like: Array, threads: int, N: float) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_observe` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -544,11 +544,11 @@ def _step_averaged_arrays(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step_averaged` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -575,7 +575,7 @@ def _step_averaged_arrays(
                 draws,
                 one_minus_beta1,
                 one_minus_beta2,
-                beta2_minus_one_squared_over_two,
+                one_minus_beta2_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
             )
@@ -595,12 +595,12 @@ def _step_draw_anew(
     c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_step_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -632,7 +632,7 @@ def _step_draw_anew(
                     c,
                     one_minus_beta1,
                     one_minus_beta2,
-                    beta2_minus_one_squared_over_two,
+                    one_minus_beta2_squared_over_two,
                     alpha_times_delta_plus_h0,
                     beta1_correction,
                     one_over_sqrt_N,
@@ -1095,6 +1095,10 @@ class IVONSquaredGradient:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = IVONSquaredGradient(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
     """
 
     def __init__(
@@ -1189,7 +1193,7 @@ class IVONSquaredGradient:
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
         if not self._pending:
-            raise RuntimeError("step needs a draw: call draw first")
+            raise RuntimeError("observe needs a draw: call draw first")
         g = self._seen("g", g)
         if not self._sums:
             self._sums["g_sum"] = _laid(self.m, 3)
@@ -1228,7 +1232,7 @@ class IVONSquaredGradient:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
+        one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
         if rng is None:
@@ -1240,7 +1244,7 @@ class IVONSquaredGradient:
                 self.c,
                 one_minus_beta1,
                 one_minus_beta2,
-                beta2_minus_one_squared_over_two,
+                one_minus_beta2_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
             )
@@ -1265,7 +1269,7 @@ class IVONSquaredGradient:
                 self.c,
                 one_minus_beta1,
                 one_minus_beta2,
-                beta2_minus_one_squared_over_two,
+                one_minus_beta2_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
                 one_over_sqrt_N,
@@ -1280,7 +1284,7 @@ class IVONSquaredGradient:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
+        one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
         numbers = (
@@ -1291,7 +1295,7 @@ class IVONSquaredGradient:
             float(self._draws),
             one_minus_beta1,
             one_minus_beta2,
-            beta2_minus_one_squared_over_two,
+            one_minus_beta2_squared_over_two,
             alpha_times_delta_plus_h0,
             beta1_correction,
         )

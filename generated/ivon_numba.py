@@ -22,7 +22,7 @@ Estimated there, and averaged over several such points:
 Update:
 
     u⁺ = β₁·u + (1 − β₁)·g
-    h⁺ = β₂·h + (1 − β₂)·ĥ + (β₂ − 1)²·(h − ĥ)²/(2·(h + δ))
+    h⁺ = β₂·h + (1 − β₂)·ĥ + (1 − β₂)²·(h − ĥ)²/(2·(h + δ))
     m⁺ = m − α·(δ + h₀)·max(−c, min(c, (δ·m + u⁺/(1 − β₁ᵗ))/(h⁺ + δ)))
 
 Approximations, in the order in which they were made:
@@ -310,7 +310,7 @@ def _step(
     c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
 ) -> None:
@@ -323,7 +323,7 @@ def _step(
     c = real(c)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
     alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
     beta1_correction = real(beta1_correction)
     for i in range(theta.size):
@@ -331,7 +331,7 @@ def _step(
         h_hat = N * (theta[i] - m[i]) * h_plus_delta * g[i]
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         h_minus_h_hat = h[i] - h_hat
-        part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+        part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / h_plus_delta
         part_2 = delta * m[i] + u_next / beta1_correction
         m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
@@ -354,7 +354,7 @@ def _step_averaged(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
 ) -> None:
@@ -367,7 +367,7 @@ def _step_averaged(
     draws = real(draws)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
     alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
     beta1_correction = real(beta1_correction)
     for i in range(m.size):
@@ -375,7 +375,7 @@ def _step_averaged(
         h_hat = h_hat_sum[i] / draws
         u_next = beta1 * u[i] + one_minus_beta1 * g
         h_minus_h_hat = h[i] - h_hat
-        part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+        part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
         part_2 = delta * m[i] + u_next / beta1_correction
         m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
@@ -399,7 +399,7 @@ def _step_draw(
     c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
     one_over_sqrt_N: float,
@@ -413,7 +413,7 @@ def _step_draw(
     c = real(c)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
     alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
     beta1_correction = real(beta1_correction)
     one_over_sqrt_N = real(one_over_sqrt_N)
@@ -422,7 +422,7 @@ def _step_draw(
         h_hat = N * (theta[i] - m[i]) * h_plus_delta * g[i]
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         h_minus_h_hat = h[i] - h_hat
-        part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+        part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / h_plus_delta
         h_next_plus_delta = h_next + delta
         part_2 = delta * m[i] + u_next / beta1_correction
@@ -447,11 +447,11 @@ def _step_arrays(
     c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -478,7 +478,7 @@ def _step_arrays(
                 c,
                 one_minus_beta1,
                 one_minus_beta2,
-                beta2_minus_one_squared_over_two,
+                one_minus_beta2_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
             )
@@ -494,7 +494,7 @@ def _draw_anew(
     delta: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -517,7 +517,7 @@ def _draw_anew(
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, delta: float, one_over_sqrt_N: float
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_draw` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -537,7 +537,7 @@ def _draw_arrays(
 def _observe_arrays(
     table: Array, ends: Array, like: Array, threads: int, delta: float, N: float
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_observe` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -568,11 +568,11 @@ def _step_averaged_arrays(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step_averaged` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -599,7 +599,7 @@ def _step_averaged_arrays(
                 draws,
                 one_minus_beta1,
                 one_minus_beta2,
-                beta2_minus_one_squared_over_two,
+                one_minus_beta2_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
             )
@@ -619,12 +619,12 @@ def _step_draw_anew(
     c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_step_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -656,7 +656,7 @@ def _step_draw_anew(
                     c,
                     one_minus_beta1,
                     one_minus_beta2,
-                    beta2_minus_one_squared_over_two,
+                    one_minus_beta2_squared_over_two,
                     alpha_times_delta_plus_h0,
                     beta1_correction,
                     one_over_sqrt_N,
@@ -1119,6 +1119,10 @@ class IVON:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = IVON(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
     """
 
     def __init__(
@@ -1213,7 +1217,7 @@ class IVON:
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
         if not self._pending:
-            raise RuntimeError("step needs a draw: call draw first")
+            raise RuntimeError("observe needs a draw: call draw first")
         g = self._seen("g", g)
         if not self._sums:
             self._sums["g_sum"] = _laid(self.m, 3)
@@ -1267,7 +1271,7 @@ class IVON:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
+        one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
         if rng is None:
@@ -1279,7 +1283,7 @@ class IVON:
                 self.c,
                 one_minus_beta1,
                 one_minus_beta2,
-                beta2_minus_one_squared_over_two,
+                one_minus_beta2_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
             )
@@ -1304,7 +1308,7 @@ class IVON:
                 self.c,
                 one_minus_beta1,
                 one_minus_beta2,
-                beta2_minus_one_squared_over_two,
+                one_minus_beta2_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
                 one_over_sqrt_N,
@@ -1319,7 +1323,7 @@ class IVON:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
+        one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
         numbers = (
@@ -1330,7 +1334,7 @@ class IVON:
             float(self._draws),
             one_minus_beta1,
             one_minus_beta2,
-            beta2_minus_one_squared_over_two,
+            one_minus_beta2_squared_over_two,
             alpha_times_delta_plus_h0,
             beta1_correction,
         )

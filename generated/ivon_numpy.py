@@ -22,7 +22,7 @@ Estimated there, and averaged over several such points:
 Update:
 
     u⁺ = β₁·u + (1 − β₁)·g
-    h⁺ = β₂·h + (1 − β₂)·ĥ + (β₂ − 1)²·(h − ĥ)²/(2·(h + δ))
+    h⁺ = β₂·h + (1 − β₂)·ĥ + (1 − β₂)²·(h − ĥ)²/(2·(h + δ))
     m⁺ = m − α·(δ + h₀)·max(−c, min(c, (δ·m + u⁺/(1 − β₁ᵗ))/(h⁺ + δ)))
 
 Approximations, in the order in which they were made:
@@ -122,7 +122,7 @@ def _step(
     c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
 ) -> None:
@@ -135,14 +135,14 @@ def _step(
     c = real(c)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
     alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
     beta1_correction = real(beta1_correction)
     h_plus_delta = h + delta
     h_hat = N * (theta - m) * h_plus_delta * g
     u_next = beta1 * u + one_minus_beta1 * g
     h_minus_h_hat = h - h_hat
-    part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+    part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / h_plus_delta
     part_2 = (delta * m + u_next / beta1_correction) / (h_next + delta)
     m_next = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
@@ -164,7 +164,7 @@ def _step_averaged(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    beta2_minus_one_squared_over_two: float,
+    one_minus_beta2_squared_over_two: float,
     alpha_times_delta_plus_h0: float,
     beta1_correction: float,
 ) -> None:
@@ -177,14 +177,14 @@ def _step_averaged(
     draws = real(draws)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    beta2_minus_one_squared_over_two = real(beta2_minus_one_squared_over_two)
+    one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
     alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
     beta1_correction = real(beta1_correction)
     g = g_sum / draws
     h_hat = h_hat_sum / draws
     u_next = beta1 * u + one_minus_beta1 * g
     h_minus_h_hat = h - h_hat
-    part = beta2_minus_one_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
+    part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / (h + delta)
     part_2 = (delta * m + u_next / beta1_correction) / (h_next + delta)
     m_next = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
@@ -280,6 +280,10 @@ class IVON:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = IVON(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
     """
 
     def __init__(
@@ -355,7 +359,7 @@ class IVON:
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
         if not self._pending:
-            raise RuntimeError("step needs a draw: call draw first")
+            raise RuntimeError("observe needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         if not self._sums:
             self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
@@ -398,7 +402,7 @@ class IVON:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
+        one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
         for index, m in enumerate(self.m):
@@ -415,7 +419,7 @@ class IVON:
                 self.c,
                 one_minus_beta1,
                 one_minus_beta2,
-                beta2_minus_one_squared_over_two,
+                one_minus_beta2_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
             )
@@ -430,7 +434,7 @@ class IVON:
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
-        beta2_minus_one_squared_over_two = (self.beta2 - 1) ** 2 / 2
+        one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
         alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
         for index, m in enumerate(self.m):
@@ -447,7 +451,7 @@ class IVON:
                 float(self._draws),
                 one_minus_beta1,
                 one_minus_beta2,
-                beta2_minus_one_squared_over_two,
+                one_minus_beta2_squared_over_two,
                 alpha_times_delta_plus_h0,
                 beta1_correction,
             )

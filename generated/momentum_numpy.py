@@ -119,6 +119,9 @@ class Momentum:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = Momentum(params)
+        opt.step(g)
     """
 
     def __init__(

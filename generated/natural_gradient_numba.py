@@ -233,7 +233,7 @@ def _step(m: Array, v: Array, g: Array, h: Array, rho: float, one_plus_rho: floa
 def _step_arrays(
     table: Array, ends: Array, like: Array, threads: int, rho: float, one_plus_rho: float
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -407,6 +407,9 @@ class NaturalGradient:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = NaturalGradient(params)
+        opt.step(g, h)
     """
 
     def __init__(

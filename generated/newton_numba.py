@@ -491,6 +491,9 @@ class Newton:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = Newton(params)
+        opt.step(g, H)
     """
 
     def __init__(

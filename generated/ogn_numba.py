@@ -246,7 +246,7 @@ def _step_arrays(
     delta: float,
     one_minus_rho: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -420,6 +420,9 @@ class OGN:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = OGN(params)
+        opt.step(g, h)
     """
 
     def __init__(

@@ -124,6 +124,9 @@ class OGN:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = OGN(params)
+        opt.step(g, h)
     """
 
     def __init__(

@@ -173,6 +173,9 @@ class OnlineNewton:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = OnlineNewton(params)
+        opt.step(g, H)
     """
 
     def __init__(

@@ -507,6 +507,9 @@ class Ridge:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = Ridge(params)
+        opt.step(X, y)
     """
 
     def __init__(

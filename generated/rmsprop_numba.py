@@ -254,7 +254,7 @@ def _step_arrays(
     c: float,
     one_minus_beta: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -427,6 +427,9 @@ class RMSprop:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = RMSprop(params)
+        opt.step(g)
     """
 
     def __init__(

@@ -131,6 +131,9 @@ class RMSprop:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = RMSprop(params)
+        opt.step(g)
     """
 
     def __init__(

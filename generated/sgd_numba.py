@@ -225,7 +225,7 @@ def _step(m: Array, g: Array, rho: float) -> None:
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(table: Array, ends: Array, like: Array, threads: int, rho: float) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -374,6 +374,9 @@ class SGD:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = SGD(params)
+        opt.step(g)
     """
 
     def __init__(

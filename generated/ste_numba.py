@@ -245,7 +245,7 @@ def _step(lam: Array, g: Array, alpha: float) -> None:
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(table: Array, ends: Array, like: Array, threads: int, alpha: float) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -261,7 +261,7 @@ def _step_arrays(table: Array, ends: Array, like: Array, threads: int, alpha: fl
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_draw` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -586,6 +586,10 @@ class STE:
     `params` is the array, or the list of arrays, with the natural parameter; it is updated in
     place. Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = STE(params)
+        theta = opt.draw()
+        opt.step(g)  # g at theta
     """
 
     def __init__(

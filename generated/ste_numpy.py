@@ -115,6 +115,10 @@ class STE:
     `params` is the array, or the list of arrays, with the natural parameter; it is updated in
     place. Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = STE(params)
+        theta = opt.draw()
+        opt.step(g)  # g at theta
     """
 
     def __init__(

@@ -283,8 +283,8 @@ def _step(
     delta: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
-    k2: float,
+    scaled_alpha: float,
+    scaled_delta: float,
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
@@ -293,13 +293,13 @@ def _step(
     delta = real(delta)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    k1 = real(k1)
-    k2 = real(k2)
+    scaled_alpha = real(scaled_alpha)
+    scaled_delta = real(scaled_delta)
     for i in range(m.size):
         h_hat = g[i] * g[i]
         u_next = beta1 * u[i] + one_minus_beta1 * (g[i] + delta * m[i])
         s_next = beta2 * s[i] + one_minus_beta2 * h_hat
-        m_next = m[i] - k1 * u_next / (np.sqrt(s_next) + k2)
+        m_next = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
         m[i] = m_next
         u[i] = _flushed(u_next)
         s[i] = s_next
@@ -318,8 +318,8 @@ def _step_averaged(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
-    k2: float,
+    scaled_alpha: float,
+    scaled_delta: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
     real = m.dtype.type
@@ -329,14 +329,14 @@ def _step_averaged(
     draws = real(draws)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    k1 = real(k1)
-    k2 = real(k2)
+    scaled_alpha = real(scaled_alpha)
+    scaled_delta = real(scaled_delta)
     for i in range(m.size):
         g = g_sum[i] / draws
         h_hat = h_hat_sum[i] / draws
         u_next = beta1 * u[i] + one_minus_beta1 * (g + delta * m[i])
         s_next = beta2 * s[i] + one_minus_beta2 * h_hat
-        m_next = m[i] - k1 * u_next / (np.sqrt(s_next) + k2)
+        m_next = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
         m[i] = m_next
         u[i] = _flushed(u_next)
         s[i] = s_next
@@ -355,8 +355,8 @@ def _step_draw(
     delta: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
-    k2: float,
+    scaled_alpha: float,
+    scaled_delta: float,
     one_over_sqrt_N: float,
 ) -> None:
     """Update every element in place, and theta for the next draw."""
@@ -366,14 +366,14 @@ def _step_draw(
     delta = real(delta)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    k1 = real(k1)
-    k2 = real(k2)
+    scaled_alpha = real(scaled_alpha)
+    scaled_delta = real(scaled_delta)
     one_over_sqrt_N = real(one_over_sqrt_N)
     for i in range(theta.size):
         h_hat = g[i] * g[i]
         u_next = beta1 * u[i] + one_minus_beta1 * (g[i] + delta * m[i])
         s_next = beta2 * s[i] + one_minus_beta2 * h_hat
-        m_next = m[i] - k1 * u_next / (np.sqrt(s_next) + k2)
+        m_next = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
         theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next + delta)
         m[i] = m_next
         u[i] = _flushed(u_next)
@@ -392,10 +392,10 @@ def _step_arrays(
     delta: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
-    k2: float,
+    scaled_alpha: float,
+    scaled_delta: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -408,7 +408,19 @@ def _step_arrays(
             u = _view(table[1, which], start, size, like)
             s = _view(table[2, which], start, size, like)
             g = _view(table[3, which], start, size, like)
-            _step(m, u, s, g, beta1, beta2, delta, one_minus_beta1, one_minus_beta2, k1, k2)
+            _step(
+                m,
+                u,
+                s,
+                g,
+                beta1,
+                beta2,
+                delta,
+                one_minus_beta1,
+                one_minus_beta2,
+                scaled_alpha,
+                scaled_delta,
+            )
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -421,7 +433,7 @@ def _draw_anew(
     delta: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -444,7 +456,7 @@ def _draw_anew(
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, delta: float, one_over_sqrt_N: float
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_draw` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -462,7 +474,7 @@ def _draw_arrays(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _observe_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_observe` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -489,10 +501,10 @@ def _step_averaged_arrays(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
-    k2: float,
+    scaled_alpha: float,
+    scaled_delta: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step_averaged` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -518,8 +530,8 @@ def _step_averaged_arrays(
                 draws,
                 one_minus_beta1,
                 one_minus_beta2,
-                k1,
-                k2,
+                scaled_alpha,
+                scaled_delta,
             )
 
 
@@ -535,11 +547,11 @@ def _step_draw_anew(
     delta: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
-    k2: float,
+    scaled_alpha: float,
+    scaled_delta: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_step_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -569,8 +581,8 @@ def _step_draw_anew(
                     delta,
                     one_minus_beta1,
                     one_minus_beta2,
-                    k1,
-                    k2,
+                    scaled_alpha,
+                    scaled_delta,
                     one_over_sqrt_N,
                 )
 
@@ -1031,6 +1043,10 @@ class Vadam:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = Vadam(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
     """
 
     def __init__(
@@ -1117,7 +1133,7 @@ class Vadam:
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
         if not self._pending:
-            raise RuntimeError("step needs a draw: call draw first")
+            raise RuntimeError("observe needs a draw: call draw first")
         g = self._seen("g", g)
         if not self._sums:
             self._sums["g_sum"] = _laid(self.m, 3)
@@ -1157,10 +1173,18 @@ class Vadam:
         one_minus_beta2 = 1 - self.beta2
         beta2_correction = _one_minus_power(self.beta2, t)
         beta1_correction = _one_minus_power(self.beta1, t)
-        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
-        k2 = self.delta * math.sqrt(beta2_correction)
+        scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        scaled_delta = self.delta * math.sqrt(beta2_correction)
         if rng is None:
-            numbers = self.beta1, self.beta2, self.delta, one_minus_beta1, one_minus_beta2, k1, k2
+            numbers = (
+                self.beta1,
+                self.beta2,
+                self.delta,
+                one_minus_beta1,
+                one_minus_beta2,
+                scaled_alpha,
+                scaled_delta,
+            )
             if threads := self._threads():
                 rows = self.m, self.u, self.s, g
                 self._run(_step_arrays, threads, rows, *numbers)
@@ -1180,8 +1204,8 @@ class Vadam:
                 self.delta,
                 one_minus_beta1,
                 one_minus_beta2,
-                k1,
-                k2,
+                scaled_alpha,
+                scaled_delta,
                 one_over_sqrt_N,
             )
 
@@ -1196,8 +1220,8 @@ class Vadam:
         one_minus_beta2 = 1 - self.beta2
         beta2_correction = _one_minus_power(self.beta2, t)
         beta1_correction = _one_minus_power(self.beta1, t)
-        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
-        k2 = self.delta * math.sqrt(beta2_correction)
+        scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        scaled_delta = self.delta * math.sqrt(beta2_correction)
         numbers = (
             self.beta1,
             self.beta2,
@@ -1205,8 +1229,8 @@ class Vadam:
             float(self._draws),
             one_minus_beta1,
             one_minus_beta2,
-            k1,
-            k2,
+            scaled_alpha,
+            scaled_delta,
         )
         if threads := self._threads():
             rows = self.m, self.u, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]

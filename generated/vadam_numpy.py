@@ -95,8 +95,8 @@ def _step(
     delta: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
-    k2: float,
+    scaled_alpha: float,
+    scaled_delta: float,
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
@@ -105,12 +105,12 @@ def _step(
     delta = real(delta)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    k1 = real(k1)
-    k2 = real(k2)
+    scaled_alpha = real(scaled_alpha)
+    scaled_delta = real(scaled_delta)
     h_hat = g * g
     u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
     s_next = beta2 * s + one_minus_beta2 * h_hat
-    m_next = m - k1 * u_next / (np.sqrt(s_next) + k2)
+    m_next = m - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
     m[:] = m_next
     u[:] = u_next
     s[:] = s_next
@@ -128,8 +128,8 @@ def _step_averaged(
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
-    k1: float,
-    k2: float,
+    scaled_alpha: float,
+    scaled_delta: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
     real = m.dtype.type
@@ -139,13 +139,13 @@ def _step_averaged(
     draws = real(draws)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
-    k1 = real(k1)
-    k2 = real(k2)
+    scaled_alpha = real(scaled_alpha)
+    scaled_delta = real(scaled_delta)
     g = g_sum / draws
     h_hat = h_hat_sum / draws
     u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
     s_next = beta2 * s + one_minus_beta2 * h_hat
-    m_next = m - k1 * u_next / (np.sqrt(s_next) + k2)
+    m_next = m - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
     m[:] = m_next
     u[:] = u_next
     s[:] = s_next
@@ -238,6 +238,10 @@ class Vadam:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = Vadam(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
     """
 
     def __init__(
@@ -305,7 +309,7 @@ class Vadam:
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
         if not self._pending:
-            raise RuntimeError("step needs a draw: call draw first")
+            raise RuntimeError("observe needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         if not self._sums:
             self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
@@ -341,8 +345,8 @@ class Vadam:
         one_minus_beta2 = 1 - self.beta2
         beta2_correction = _one_minus_power(self.beta2, t)
         beta1_correction = _one_minus_power(self.beta1, t)
-        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
-        k2 = self.delta * math.sqrt(beta2_correction)
+        scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        scaled_delta = self.delta * math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
             _step(
                 m,
@@ -354,8 +358,8 @@ class Vadam:
                 self.delta,
                 one_minus_beta1,
                 one_minus_beta2,
-                k1,
-                k2,
+                scaled_alpha,
+                scaled_delta,
             )
         self._pending = {}
 
@@ -370,8 +374,8 @@ class Vadam:
         one_minus_beta2 = 1 - self.beta2
         beta2_correction = _one_minus_power(self.beta2, t)
         beta1_correction = _one_minus_power(self.beta1, t)
-        k1 = math.sqrt(beta2_correction) * self.alpha / beta1_correction
-        k2 = self.delta * math.sqrt(beta2_correction)
+        scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
+        scaled_delta = self.delta * math.sqrt(beta2_correction)
         for index, m in enumerate(self.m):
             _step_averaged(
                 m,
@@ -385,8 +389,8 @@ class Vadam:
                 float(self._draws),
                 one_minus_beta1,
                 one_minus_beta2,
-                k1,
-                k2,
+                scaled_alpha,
+                scaled_delta,
             )
         self._sums = {}
         self._draws = 0

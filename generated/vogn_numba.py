@@ -323,7 +323,7 @@ def _step_arrays(
     delta: float,
     one_minus_rho: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -341,7 +341,7 @@ def _step_arrays(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -362,7 +362,7 @@ def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int) -
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_draw` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -380,7 +380,7 @@ def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _observe_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_observe` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -407,7 +407,7 @@ def _step_averaged_arrays(
     draws: float,
     one_minus_rho: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step_averaged` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -434,7 +434,7 @@ def _step_draw_anew(
     delta: float,
     one_minus_rho: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_step_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -893,6 +893,10 @@ class VOGN:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = VOGN(params)
+        theta = opt.draw(rng)
+        opt.step(g, h)  # g, h at theta
     """
 
     def __init__(
@@ -964,7 +968,7 @@ class VOGN:
     def observe(self, g: Arrays, h: Arrays) -> None:
         """Take g and h at the last draw, one of several."""
         if not self._pending:
-            raise RuntimeError("step needs a draw: call draw first")
+            raise RuntimeError("observe needs a draw: call draw first")
         g = self._seen("g", g)
         h = self._seen("h", h)
         if not self._sums:

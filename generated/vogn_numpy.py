@@ -178,6 +178,10 @@ class VOGN:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = VOGN(params)
+        theta = opt.draw(rng)
+        opt.step(g, h)  # g, h at theta
     """
 
     def __init__(
@@ -231,7 +235,7 @@ class VOGN:
     def observe(self, g: Arrays, h: Arrays) -> None:
         """Take g and h at the last draw, one of several."""
         if not self._pending:
-            raise RuntimeError("step needs a draw: call draw first")
+            raise RuntimeError("observe needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         h = _views("h", h, self._arrays)
         if not self._sums:

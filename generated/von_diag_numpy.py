@@ -112,6 +112,9 @@ class VONDiagonal:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = VONDiagonal(params)
+        opt.step(g, h)
     """
 
     def __init__(

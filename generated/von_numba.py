@@ -499,6 +499,9 @@ class VON:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = VON(params)
+        opt.step(g, H)
     """
 
     def __init__(

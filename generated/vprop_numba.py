@@ -349,7 +349,7 @@ def _step_arrays(
     delta: float,
     one_minus_beta: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -374,7 +374,7 @@ def _draw_anew(
     delta: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -397,7 +397,7 @@ def _draw_anew(
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, delta: float, one_over_sqrt_N: float
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_draw` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -415,7 +415,7 @@ def _draw_arrays(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _observe_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_observe` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -442,7 +442,7 @@ def _step_averaged_arrays(
     draws: float,
     one_minus_beta: float,
 ) -> None:
-    """The same for all arrays, with threads."""
+    """Run `_step_averaged` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
@@ -471,7 +471,7 @@ def _step_draw_anew(
     one_minus_beta: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """The same for all arrays, with threads and new noise."""
+    """Run `_step_draw` on all arrays, with threads and new noise."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         eps = np.empty(BLOCK, like.dtype)
@@ -938,6 +938,10 @@ class Vprop:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = Vprop(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
     """
 
     def __init__(
@@ -1019,7 +1023,7 @@ class Vprop:
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
         if not self._pending:
-            raise RuntimeError("step needs a draw: call draw first")
+            raise RuntimeError("observe needs a draw: call draw first")
         g = self._seen("g", g)
         if not self._sums:
             self._sums["g_sum"] = _laid(self.m, 2)

@@ -199,6 +199,10 @@ class Vprop:
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
     Hyperparameters are plain attributes and may be changed between steps. The module's
     docstring has the equations.
+
+        opt = Vprop(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
     """
 
     def __init__(
@@ -261,7 +265,7 @@ class Vprop:
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
         if not self._pending:
-            raise RuntimeError("step needs a draw: call draw first")
+            raise RuntimeError("observe needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         if not self._sums:
             self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]

@@ -49,7 +49,20 @@ def head(derivation: Derivation, program: Program) -> str:
         name=class_name(derivation),
         summary=f"{heading(derivation)}.",
         params=wrapped(params).replace("\n", "\n    "),
+        use=indented("\n".join(usage(class_name(derivation), program)), 8).lstrip(),
     )
+
+
+def usage(name: str, program: Program) -> list[str]:
+    """How the class is built and called, as lines of code; what has no default is given."""
+    lacking = [v.name for v in program.of("hyper") if v.default is None]
+    given = ", ".join(["params", *(f"{x}={x}" for x in (*defaults(program)[1], *lacking))])
+    inputs = ", ".join(v.name for v in program.of("input", "data"))
+    probe = [s.name for s in program.phase("draw").body][-1:]
+    noise = "rng" if program.of("draw") else ""
+    draws = [f"{name} = opt.draw({noise})" for name in probe]
+    where = f"  # {inputs} at {probe[0]}" if probe else ""
+    return [f"opt = {name}({given})", *draws, f"opt.step({inputs}){where}"]
 
 
 def defaults(program: Program) -> tuple[list[str], list[str]]:

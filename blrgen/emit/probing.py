@@ -77,9 +77,11 @@ def joined(writer: ElementwiseWriter) -> list[Joined]:
         if what == "again" or (what == "draw" and draws_itself(writer)):
             laws = [law_functions((v,), False, names_only=True)[0] for v in writer.plan.noises]
             noise = tuple(zip((v.name for v in writer.plan.noises), laws, strict=True))
-            found.append(Joined(k, "The same for all arrays, with threads and new noise.", noise))
+            found.append(
+                Joined(k, f"Run `{k.name}` on all arrays, with threads and new noise.", noise)
+            )
         if what != "again":
-            found.append(Joined(k, "The same for all arrays, with threads."))
+            found.append(Joined(k, f"Run `{k.name}` on all arrays, with threads."))
     return found
 
 
@@ -263,7 +265,8 @@ def observe_method(writer: ElementwiseWriter) -> str:
     """`observe`: what one of several draws has shown, added to the sums."""
     p = writer.plan
     assert p.observe is not None
-    rows = [*writer.need_pending(), *writer.input_views(), *writer.scalar_lines(p.observe)]
+    rows = [*writer.need_pending("observe"), *writer.input_views()]
+    rows += writer.scalar_lines(p.observe)
     rows.append("        if not self._sums:")
     zeros = f"[np.zeros_like({writer.main}) for {writer.main} in self.{writer.main}]"
     for x in p.sums:

@@ -35,18 +35,20 @@ def assignment(name: str, expression: str, indent: int) -> str:
     line = f"{margin}{name} = {expression}"
     if len(line) <= WIDTH:
         return line
-    rows = _terms(expression)
+    rows = _operands(expression, (" + ", " - "))
+    if len(rows) == 1 and indent + 4 + len(expression) > WIDTH:
+        rows = _operands(expression, (" * ", " / "))
     inner = f"\n{margin}    ".join(rows)
     return f"{margin}{name} = (\n{margin}    {inner}\n{margin})"
 
 
-def _terms(expression: str) -> list[str]:
-    """The expression split before its outermost plus and minus signs."""
+def _operands(expression: str, operators: tuple[str, ...]) -> list[str]:
+    """The expression split before its outermost signs of some operators."""
     rows, depth, start = [], 0, 0
     for k, c in enumerate(expression):
         depth += c in "(["
         depth -= c in ")]"
-        if depth == 0 and expression[k : k + 3] in (" + ", " - "):
+        if depth == 0 and expression[k : k + 3] in operators:
             rows.append(expression[start:k])
             start = k + 1
     rows.append(expression[start:])

@@ -190,12 +190,12 @@ class Writer:
             drawn=drawn,
         )
 
-    def need_pending(self) -> list[str]:
+    def need_pending(self, what: str = "step") -> list[str]:
         if not self.plan.carried:
             return []
         return [
             "        if not self._pending:",
-            '            raise RuntimeError("step needs a draw: call draw first")',
+            f'            raise RuntimeError("{what} needs a draw: call draw first")',
         ]
 
     def run(self) -> str:

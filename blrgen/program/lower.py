@@ -472,7 +472,8 @@ class Lowering(MatrixLowering, AverageLowering):
         if exponent == sp.Rational(1, 2):
             return n.sqrt(self.visit(base))
         if exponent.is_Integer:
-            return n.Pow(self.visit(base), int(exponent))
+            turned = exponent.is_even and base.is_Add and base.as_coeff_Add()[0] == -1
+            return n.Pow(self.visit(-base if turned else base), int(exponent))  # (1 − β)²
         if exponent.is_Rational and exponent.q == 2:
             whole = self.visit(base ** (exponent - sp.Rational(1, 2)))
             return n.mul(whole, n.sqrt(self.visit(base)))

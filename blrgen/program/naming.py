@@ -44,11 +44,19 @@ def is_correction(node: n.Node) -> bool:
 
 
 def name_for(node: n.Node, taken: set[str]) -> str:
-    """A free name: the description if it is short, else k1, k2 and so on."""
-    words = describe(node)
+    """A free name: the description if it is short, else what is scaled, else k1, k2 and so on."""
+    words = describe(node) or _scaled(node)
     if words is not None:
         return fresh(words, taken)
     return numbered("k", 1, taken)
+
+
+def _scaled(node: n.Node) -> str | None:
+    """scaled_alpha for √… α/(1 − β₁ᵗ): the only name among the factors of the numerator."""
+    top = node.top if isinstance(node, n.Div) else node
+    factors = top.args if isinstance(top, n.Mul) else (top,)
+    own = [f.name for f in factors if isinstance(f, n.Sym)]
+    return f"scaled_{own[0]}" if len(own) == 1 and len(own[0]) <= LONGEST else None
 
 
 def _named(node: n.Node) -> TypeGuard[n.Sym]:

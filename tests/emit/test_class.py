@@ -244,7 +244,7 @@ def test_draws_are_asked_for(hand: Any, name: str, target: str) -> None:
         with pytest.raises(RuntimeError, match="the last draw was not observed"):
             opt.step()
         opt.observe(np.ones(3))
-        with pytest.raises(RuntimeError, match="step needs a draw"):
+        with pytest.raises(RuntimeError, match="observe needs a draw"):
             opt.observe(np.ones(3))
         opt.step()
     assert opt.t == (1 if name == "bayesbinn" else 2)

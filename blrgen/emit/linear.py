@@ -348,7 +348,7 @@ class LinearWriter(Writer):
     def observe(self) -> str:
         p = self.plan
         assert p.observe is not None
-        rows = [*self.need_pending(), self.gathered(), *inputs_checked(self)]
+        rows = [*self.need_pending("observe"), self.gathered(), *inputs_checked(self)]
         rows += self.scalar_lines(p.observe)
         rows += self.called("_observe", p.observe, self.given())
         for total, mean in zip(p.sums, p.means, strict=True):

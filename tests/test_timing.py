@@ -71,6 +71,16 @@ def test_every_stage_and_pass_of_a_derivation_is_there():
     assert by_name["lower"].unit == "operations → nodes"
 
 
+def test_every_program_of_a_file_has_a_name_of_its_own():
+    with Record() as record:
+        emit(blrgen.derive("ivon"), "numba")
+    found = [x.name for x in record.lines if x.name.startswith("passes of ")]
+    assert found == [
+        f"passes of {x}"
+        for x in ("draw", "update", "update, next draw", "observe", "update from averages")
+    ]
+
+
 def test_what_came_from_the_cache_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("BLRGEN_CACHE", str(tmp_path))
     for wanted in ([], ["page: from the cache"]):

@@ -98,7 +98,7 @@ def _lowered(rule: Rule, law: ComponentLaw, program: Program) -> Moments | None:
     if found.expectations or found.binomial_means:
         return None
     (phase,) = found.phases
-    found = optimised(replace(found, phases=(phase,)))
+    found = optimised(replace(found, phases=(phase,)), what="moments")
     names = [q.name for q, _ in made]
     moments = Moments(found, names[0], names[1], tuple(names[2:]))
     ours = set(names[2:])

@@ -17,6 +17,7 @@ from blrgen.program.passes import optimised
 from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable, fresh
 from blrgen.program.recover import paired_roots, read_back, written_out
 from blrgen.program.types import SCALAR
+from blrgen.timing import timed
 
 ARRAYS = ("elementwise", "vector", "symmetric", "matrix")
 DRAWS = "draws"
@@ -69,7 +70,7 @@ def phase_of(program: Program) -> Phase:
 def plan(program: Program) -> Plan:
     """Split the program, inline what the draw phase computed, and optimise every part."""
     _check(program)
-    program = replace(program, fading=fading(program))
+    program = timed("fading", lambda p: replace(p, fading=fading(p)), program)
     draw, estimate, update = (program.phase(name) for name in ("draw", "estimate", "update"))
     noises = program.of("draw")
     probe = draw.body[-1].name if draw.body else ""
@@ -94,7 +95,8 @@ def plan(program: Program) -> Plan:
     own = {v.name for v in noises} | {probe}
     again = None
     if carried == (probe,) and program.kind != LINEAR:
-        again = _part(program, _drawing_again(joined, draw, set(program.scope)))
+        step = _drawing_again(joined, draw, set(program.scope))
+        again = _part(program, step, "update, next draw")
     result = Plan(program, single, drawn, carried=carried, again=again)
     if own & set(update.reads) or program.of("data"):
         return result  # what is not linear in one draw's result is not averaged: one draw a step
@@ -122,7 +124,7 @@ def _with_averages(result: Plan, estimate: Phase, update: Phase) -> Plan:
     return replace(
         result,
         observe=_part(extended, observed),
-        averaged=_part(averaged, after),
+        averaged=_part(averaged, after, "update from averages"),
         means=tuple(means),
         sums=sums,
     )
@@ -148,8 +150,8 @@ def _remembering(program: Program, probe: str) -> Program:
     return replace(program, variables=(*kept, remembered))
 
 
-def _part(program: Program, phase: Phase) -> Program:
-    return optimised(replace(program, phases=(phase,)))
+def _part(program: Program, phase: Phase, what: str = "") -> Program:
+    return optimised(replace(program, phases=(phase,)), what=what)
 
 
 def _inlined(phase: Phase, values: dict[str, n.Node]) -> Phase:

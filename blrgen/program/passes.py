@@ -22,9 +22,13 @@ BEFORE = (order, stable, dead)
 AFTER = (totals, cleared, hoist, strength, factor, congruent, cse, order)
 
 
-def optimised(program: Program, native: Collection[str] = ()) -> Program:
-    """All passes, one after the other; `native` are the calls the target has of its own."""
-    return timed(f"passes of {_phases(program)}", lambda p: _optimised(p, native), program)
+def optimised(program: Program, native: Collection[str] = (), what: str = "") -> Program:
+    """All passes, one after the other; `native` are the calls the target has of its own.
+
+    `what` is the program's name where it is timed: its phases' names if nothing is said.
+    """
+    name = what or ", ".join(p.name for p in program.phases)
+    return timed(f"passes of {name}", lambda p: _optimised(p, native), program)
 
 
 def _optimised(program: Program, native: Collection[str]) -> Program:
@@ -34,7 +38,3 @@ def _optimised(program: Program, native: Collection[str]) -> Program:
     for one in AFTER:
         program = timed(one.__name__, one, program)
     return program
-
-
-def _phases(program: Program) -> str:
-    return ", ".join(p.name for p in program.phases)

@@ -14,8 +14,14 @@ from dataclasses import dataclass
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call
+from blrgen.program.program import fresh
 
 _RESULT = ") -> None:"
+# what the loops around a kernel call their own
+_LOOPS = frozenset({
+    "table", "ends", "like", "threads", "key", "stretch", "part", "which", "first", "last", "stop",
+    "low", "high", "start", "size",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,22 +43,29 @@ class Joined:
         return tuple(a for a in self.kernel.arrays if a not in made)
 
 
+def _renamed(j: Joined) -> dict[str, str]:
+    """What the arrays and numbers of the kernel are called inside the loops."""
+    taken = {*_LOOPS, *j.kernel.arrays, *j.kernel.scalars}
+    return {x: fresh(x, taken) if x in _LOOPS else x for x in (*j.kernel.arrays, *j.kernel.scalars)}
+
+
 def joined_kernel(j: Joined, decorator: str) -> str:
     """The source of the function."""
+    own = _renamed(j)
     key = ["key: int"] if j.noise else []
     arguments = ["table: Array", "ends: Array", "like: Array", "threads: int", *key]
-    arguments += [f"{s}: float" for s in j.kernel.scalars]
+    arguments += [f"{own[s]}: float" for s in j.kernel.scalars]
     given = {
         "decorator": decorator,
         "signature": call(f"def {j.name}(", arguments, _RESULT),
         "summary": j.summary,
-        "calls": "\n".join(_calls(j, 16 if j.noise else 12)),
+        "calls": "\n".join(_calls(j, own, 16 if j.noise else 12)),
     }
     if not j.noise:
         return fill("joined/stretches.py.jinja", **given)
-    scratch = [f"        {name} = np.empty(BLOCK, like.dtype)" for name, _ in j.noise]
+    scratch = [f"        {own[name]} = np.empty(BLOCK, like.dtype)" for name, _ in j.noise]
     filled = [
-        f"            {function}({name}[: last - first], np.uint64(key), {stream}, first)"
+        f"            {function}({own[name]}[: last - first], np.uint64(key), {stream}, first)"
         for stream, (name, function) in enumerate(j.noise)
     ]
     return fill(
@@ -60,16 +73,16 @@ def joined_kernel(j: Joined, decorator: str) -> str:
     )
 
 
-def _calls(j: Joined, indent: int) -> list[str]:
+def _calls(j: Joined, own: dict[str, str], indent: int) -> list[str]:
     """The arrays' pieces under their own names, then the kernel."""
     margin = " " * indent
     rows = [
-        f"{margin}{name} = _view(table[{place}, which], start, size, like)"
+        f"{margin}{own[name]} = _view(table[{place}, which], start, size, like)"
         for place, name in enumerate(j.rows)
     ]
-    made = {name: f"{name}[low - first : high - first]" for name, _ in j.noise}
-    k = j.kernel
+    made = {name: f"{own[name]}[low - first : high - first]" for name, _ in j.noise}
+    k, given = j.kernel, own | made
     return [
         *rows,
-        call(f"{margin}{k.name}(", [*(made.get(a, a) for a in k.arrays), *k.scalars]),
+        call(f"{margin}{k.name}(", [given[x] for x in (*k.arrays, *k.scalars)]),
     ]

@@ -19,8 +19,7 @@ RESERVED = frozenset({
     "array", "value", "missing", "key", "mean", "means", "deviation", "deviations", "noise", "root",
     "factor", "identity", "before", "move", "at", "count", "largest", "low", "high", 
     "values", "pairs", "len", "set", "isinstance", "enumerate", "gradient", "hessian",
-    "table", "ends", "like", "threads", "stretch", "part", "which", "first", "last", "start",
-    "stop", "size", "rows", "numbers", "arrays",
+    "threads", "rows", "numbers", "arrays",
 })  # fmt: skip
 
 

@@ -266,6 +266,36 @@ def test_gaussian_sample_has_the_right_law(hand: Any, target: str) -> None:
     assert abs(noise.std() / wanted - 1) < 0.02
 
 
+def test_names_of_the_loops_around_a_kernel_may_be_used(hand: Any) -> None:
+    """Six arrays in one call: a state `size`, an input `which`, numbers `start` and `stop`."""
+    names = ("m", "size", "which", "start", "stop")
+    m, size, g, start, stop = (sp.Symbol(x, real=True) for x in names)
+    following = sp.Symbol("size_next", real=True)
+    rule = Rule(
+        (
+            Quantity("m", "state", "elementwise", m),
+            Quantity("size", "state", "elementwise", size, init=stop),
+            Quantity("which", "input", "elementwise", g),
+            *(
+                Quantity(x.name, "hyper", "scalar", x, default=d)
+                for x, d in ((start, sp.Rational(1, 2)), (stop, sp.Integer(3)))
+            ),
+        ),
+        (Assignment("size_next", start * size + g), Assignment("m_next", m - stop * following)),
+        (("mean", m),),
+    )
+    made = [compile_class(emit(hand.derivation(rule, "Loops"), t)) for t in TARGETS]
+    ends = []
+    for Loops in made:
+        params = [np.full(k, 1.0 + k) for k in range(1, 7)]
+        opt = Loops(params)
+        for _ in range(3):
+            opt.step([np.cos(p) for p in params])
+        ends.append(np.concatenate(params))
+    close(*ends)
+    assert not np.allclose(ends[0], np.concatenate([np.full(k, 1.0 + k) for k in range(1, 7)]))
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_scalar_states_and_inputs(hand: Any, target: str) -> None:
     """A state that is one number, averaged once a step, and an input that is one number."""
@@ -298,7 +328,7 @@ def test_scalar_states_and_inputs(hand: Any, target: str) -> None:
     close(again.m[0], wanted)
 
 
-@pytest.mark.parametrize("name", ["i", "index", "step", "np", "_x", "size", "threads"])
+@pytest.mark.parametrize("name", ["i", "index", "step", "np", "_x", "rows", "threads"])
 def test_names_that_the_class_uses_are_refused(hand: Any, name: str) -> None:
     rule = hand.rules["adam"]()
     alpha, other = rule["alpha"].symbol, sp.Symbol(name, positive=True)

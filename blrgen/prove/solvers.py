@@ -129,7 +129,7 @@ def solver_proofs(source: str) -> list[tuple[str, Proof]]:
             "_gram",
             "_gram(X) = Xᵀ X",
             "for random matrices",
-            "(2/2^127) at n × d, n = 1…6, d = 1…40",
+            "(2/2^127) at n × d, n = 1…8, d = 1…34",
             _squared,
         ),
         ("_products", "_products(X, A, …) = Xᵀ A, …", "for random matrices", ROWS, _multiplied),
@@ -197,13 +197,14 @@ def _solved(source: str) -> str:
 
 
 def _squared(source: str) -> str:
-    """What is wrong with `_gram`, without BLAS and with it, by rows and by columns."""
+    """What is wrong with `_gram`: its loop, without BLAS and with it, by rows and by columns."""
     random = Random(13)
-    for routine in (None, _ROUTINES):
+    for routine, narrow in ((None, 128), (None, 0), (_ROUTINES, 0)):
         program = Program(source, {})
+        program.names |= {"NARROW": narrow, "PANEL": 4 * 8}
         _with_lapack(program, routine)
         call: Any = program.function("_gram")
-        for rows, columns in itertools.product((1, 2, 5, 6), (1, 2, 3, 6, 40)):
+        for rows, columns in itertools.product((1, 4, 6, 8), (1, 2, 3, 5, 8, 34)):
             X = _random((rows, columns), random, Mod)
             for given in (X, _random((columns, rows), random, Mod).T):
                 if not _zero(program.call(call, given) - given.T @ given):
@@ -280,11 +281,13 @@ def _trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, **_: Any) -> Any:
     return linalg.solve(half.T if trans else half, b), 0
 
 
-def _syrk(alpha: Any, a: Any, trans: int = 0) -> Any:
-    """Its upper triangle is written, and the other is not; what it reads lies by columns."""
+def _syrk(alpha: Any, a: Any, trans: int = 0, lower: int = 0) -> Any:
+    """One triangle is written, and the other is not; what it reads lies by columns."""
     whole = alpha * (a.T @ a if trans else a @ a.T)
-    d = len(whole)
-    return array([[whole[i, j] if i <= j else Mod(7) for j in range(d)] for i in range(d)])
+    d = range(len(whole))
+    return array(
+        [[whole[i, j] if i == j or (i > j) == bool(lower) else Mod(7) for j in d] for i in d]
+    )
 
 
 _ROUTINES: dict[str, Callable[..., Any]] = {

@@ -178,11 +178,18 @@ def test_products_of_rows(ridge: Any, n: int, monkeypatch: pytest.MonkeyPatch) -
         np.testing.assert_allclose(right, X.T @ y, rtol=1e-13, atol=1e-15)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (33, 1), (40, 7), (200, 33), (40, 100)])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (33, 1), (40, 7), (1200, 33), (40, 100)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("narrow", [128, 0], ids=["loop", "BLAS"])
 def test_a_symmetric_product_is_symmetric(
-    ridge: Any, shape: tuple[int, int], dtype: Any, scipy_or_not: str
+    ridge: Any,
+    shape: tuple[int, int],
+    dtype: Any,
+    narrow: int,
+    scipy_or_not: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(ridge, "NARROW", narrow)
     X = np.random.default_rng(3).standard_normal(shape).astype(dtype)
     wanted = X.astype(np.float64).T @ X.astype(np.float64)
     for given in (X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):

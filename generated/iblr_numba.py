@@ -258,24 +258,71 @@ def _finite(name: str, array: Array) -> None:
         raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
+NARROW = 128  # columns up to which a loop is faster than BLAS
+PANEL = 2048  # bytes of a column, when rows are turned to columns
+
+
+@njit(cache=True, fastmath=FASTMATH | {"reassoc"}, error_model="numpy")
+def _add_squares(X: Array, panel: Array, total: Array) -> None:
+    """Add Xᵀ X to `total` on and above the diagonal, four columns by four at a time.
+
+    A panel of rows is turned, so that sums run along memory; what X does not fill of it is 0.
+    """
+    size = panel.shape[1]
+    for first in range(0, len(X), size):
+        for i in range(X.shape[1]):
+            column, source = panel[i], X[first : first + size, i]
+            for k in range(source.size):
+                column[k] = source[k]
+            for k in range(source.size, size):
+                column[k] = 0
+        for i in range(0, len(panel), 4):
+            a, b, c, e = panel[i], panel[i + 1], panel[i + 2], panel[i + 3]
+            for j in range(i, len(panel), 4):
+                f, g, h, o = panel[j], panel[j + 1], panel[j + 2], panel[j + 3]
+                p0 = p1 = p2 = p3 = q0 = q1 = q2 = q3 = total.dtype.type(0)
+                r0 = r1 = r2 = r3 = s0 = s1 = s2 = s3 = total.dtype.type(0)
+                for k in range(a.size):
+                    w, x, y, z = a[k], b[k], c[k], e[k]
+                    p0, q0, r0, s0 = p0 + w * f[k], q0 + x * f[k], r0 + y * f[k], s0 + z * f[k]
+                    p1, q1, r1, s1 = p1 + w * g[k], q1 + x * g[k], r1 + y * g[k], s1 + z * g[k]
+                    p2, q2, r2, s2 = p2 + w * h[k], q2 + x * h[k], r2 + y * h[k], s2 + z * h[k]
+                    p3, q3, r3, s3 = p3 + w * o[k], q3 + x * o[k], r3 + y * o[k], s3 + z * o[k]
+                for row, sums in (
+                    (total[i], (p0, p1, p2, p3)),
+                    (total[i + 1], (q0, q1, q2, q3)),
+                    (total[i + 2], (r0, r1, r2, r3)),
+                    (total[i + 3], (s0, s1, s2, s3)),
+                ):
+                    for k in range(4):
+                        row[j + k] += sums[k]
+
+
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _mirror(matrix: Array) -> None:
-    """Write what is below the diagonal above it, too, in squares that a cache holds."""
+    """Write what is above the diagonal below it, too, in squares that a cache holds."""
     d = len(matrix)
     for start in range(0, d, 32):
         for i in range(start, d):
             row, stop = matrix[i], min(i, start + 32)
             for j in range(start, stop):
-                matrix[j, i] = row[j]
+                row[j] = matrix[j, i]
 
 
 def _gram(X: Array) -> Array:
     """Return Xᵀ X, of which half is computed."""
-    syrk = _lapack("syrk", X)
-    if syrk is None:
-        return X.T @ X
-    by_rows = X.flags.c_contiguous  # what are the columns of Xᵀ
-    product = syrk(1, X.T).T if by_rows else syrk(1, X, trans=1).T
+    d = X.shape[1]
+    if d <= NARROW and X.flags.c_contiguous:
+        whole = -(-d // 4) * 4
+        product = np.zeros((whole, whole), X.dtype)
+        _add_squares(X, np.zeros((whole, PANEL // X.itemsize), X.dtype), product)
+        product = np.ascontiguousarray(product[:d, :d])
+    elif (syrk := _lapack("syrk", X)) is None:
+        product = X.T @ X
+    elif X.flags.c_contiguous:  # its rows are the columns of Xᵀ
+        product = syrk(1, X.T, lower=1).T
+    else:
+        product = syrk(1, X, trans=1, lower=1).T
     _mirror(product)
     return product
 

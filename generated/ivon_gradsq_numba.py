@@ -292,12 +292,12 @@ def _step(
     beta2: float,
     delta: float,
     N: float,
-    c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
     one_minus_beta2_squared_over_two: float,
-    alpha_times_delta_plus_h0: float,
-    beta1_correction: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
@@ -305,20 +305,20 @@ def _step(
     beta2 = real(beta2)
     delta = real(delta)
     N = real(N)
-    c = real(c)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
     one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
-    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
-    beta1_correction = real(beta1_correction)
+    scaled_c = real(scaled_c)
+    scaled_delta = real(scaled_delta)
+    scaled_alpha = real(scaled_alpha)
     for i in range(m.size):
         h_hat = N * (g[i] * g[i])
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         h_minus_h_hat = h[i] - h_hat
         part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
-        part_2 = delta * m[i] + u_next / beta1_correction
-        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
+        part_2 = scaled_delta * m[i] + scaled_alpha * u_next
+        m_next = m[i] - max(min(part_2 / (h_next + delta), scaled_c), -scaled_c)
         m[i] = m_next
         u[i] = _flushed(u_next)
         h[i] = h_next
@@ -334,26 +334,26 @@ def _step_averaged(
     beta1: float,
     beta2: float,
     delta: float,
-    c: float,
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
     one_minus_beta2_squared_over_two: float,
-    alpha_times_delta_plus_h0: float,
-    beta1_correction: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
     real = m.dtype.type
     beta1 = real(beta1)
     beta2 = real(beta2)
     delta = real(delta)
-    c = real(c)
     draws = real(draws)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
     one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
-    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
-    beta1_correction = real(beta1_correction)
+    scaled_c = real(scaled_c)
+    scaled_delta = real(scaled_delta)
+    scaled_alpha = real(scaled_alpha)
     for i in range(m.size):
         g = g_sum[i] / draws
         h_hat = h_hat_sum[i] / draws
@@ -361,8 +361,8 @@ def _step_averaged(
         h_minus_h_hat = h[i] - h_hat
         part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
-        part_2 = delta * m[i] + u_next / beta1_correction
-        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
+        part_2 = scaled_delta * m[i] + scaled_alpha * u_next
+        m_next = m[i] - max(min(part_2 / (h_next + delta), scaled_c), -scaled_c)
         m[i] = m_next
         u[i] = _flushed(u_next)
         h[i] = h_next
@@ -380,12 +380,12 @@ def _step_draw(
     beta2: float,
     delta: float,
     N: float,
-    c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
     one_minus_beta2_squared_over_two: float,
-    alpha_times_delta_plus_h0: float,
-    beta1_correction: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
     one_over_sqrt_N: float,
 ) -> None:
     """Update every element in place, and theta for the next draw."""
@@ -394,12 +394,12 @@ def _step_draw(
     beta2 = real(beta2)
     delta = real(delta)
     N = real(N)
-    c = real(c)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
     one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
-    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
-    beta1_correction = real(beta1_correction)
+    scaled_c = real(scaled_c)
+    scaled_delta = real(scaled_delta)
+    scaled_alpha = real(scaled_alpha)
     one_over_sqrt_N = real(one_over_sqrt_N)
     for i in range(theta.size):
         h_hat = N * (g[i] * g[i])
@@ -408,8 +408,8 @@ def _step_draw(
         part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
         h_next_plus_delta = h_next + delta
-        part_2 = delta * m[i] + u_next / beta1_correction
-        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / h_next_plus_delta, c), -c)
+        part_2 = scaled_delta * m[i] + scaled_alpha * u_next
+        m_next = m[i] - max(min(part_2 / h_next_plus_delta, scaled_c), -scaled_c)
         theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(h_next_plus_delta)
         m[i] = m_next
         u[i] = _flushed(u_next)
@@ -427,12 +427,12 @@ def _step_arrays(
     beta2: float,
     delta: float,
     N: float,
-    c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
     one_minus_beta2_squared_over_two: float,
-    alpha_times_delta_plus_h0: float,
-    beta1_correction: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
 ) -> None:
     """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
@@ -456,12 +456,12 @@ def _step_arrays(
                 beta2,
                 delta,
                 N,
-                c,
                 one_minus_beta1,
                 one_minus_beta2,
                 one_minus_beta2_squared_over_two,
-                alpha_times_delta_plus_h0,
-                beta1_correction,
+                scaled_c,
+                scaled_delta,
+                scaled_alpha,
             )
 
 
@@ -540,13 +540,13 @@ def _step_averaged_arrays(
     beta1: float,
     beta2: float,
     delta: float,
-    c: float,
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
     one_minus_beta2_squared_over_two: float,
-    alpha_times_delta_plus_h0: float,
-    beta1_correction: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
 ) -> None:
     """Run `_step_averaged` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
@@ -571,13 +571,13 @@ def _step_averaged_arrays(
                 beta1,
                 beta2,
                 delta,
-                c,
                 draws,
                 one_minus_beta1,
                 one_minus_beta2,
                 one_minus_beta2_squared_over_two,
-                alpha_times_delta_plus_h0,
-                beta1_correction,
+                scaled_c,
+                scaled_delta,
+                scaled_alpha,
             )
 
 
@@ -592,12 +592,12 @@ def _step_draw_anew(
     beta2: float,
     delta: float,
     N: float,
-    c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
     one_minus_beta2_squared_over_two: float,
-    alpha_times_delta_plus_h0: float,
-    beta1_correction: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
     one_over_sqrt_N: float,
 ) -> None:
     """Run `_step_draw` on all arrays, with threads and new noise."""
@@ -629,12 +629,12 @@ def _step_draw_anew(
                     beta2,
                     delta,
                     N,
-                    c,
                     one_minus_beta1,
                     one_minus_beta2,
                     one_minus_beta2_squared_over_two,
-                    alpha_times_delta_plus_h0,
-                    beta1_correction,
+                    scaled_c,
+                    scaled_delta,
+                    scaled_alpha,
                     one_over_sqrt_N,
                 )
 
@@ -1233,20 +1233,22 @@ class IVONSquaredGradient:
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
         one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
-        alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
+        scaled_c = self.alpha * (self.delta + self.h0) * self.c
+        scaled_delta = self.alpha * (self.delta + self.h0) * self.delta
         beta1_correction = _one_minus_power(self.beta1, t)
+        scaled_alpha = self.alpha * (self.delta + self.h0) / beta1_correction
         if rng is None:
             numbers = (
                 self.beta1,
                 self.beta2,
                 self.delta,
                 self.N,
-                self.c,
                 one_minus_beta1,
                 one_minus_beta2,
                 one_minus_beta2_squared_over_two,
-                alpha_times_delta_plus_h0,
-                beta1_correction,
+                scaled_c,
+                scaled_delta,
+                scaled_alpha,
             )
             if threads := self._threads():
                 rows = self.m, self.u, self.h, g
@@ -1266,12 +1268,12 @@ class IVONSquaredGradient:
                 self.beta2,
                 self.delta,
                 self.N,
-                self.c,
                 one_minus_beta1,
                 one_minus_beta2,
                 one_minus_beta2_squared_over_two,
-                alpha_times_delta_plus_h0,
-                beta1_correction,
+                scaled_c,
+                scaled_delta,
+                scaled_alpha,
                 one_over_sqrt_N,
             )
 
@@ -1285,19 +1287,21 @@ class IVONSquaredGradient:
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
         one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
-        alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
+        scaled_c = self.alpha * (self.delta + self.h0) * self.c
+        scaled_delta = self.alpha * (self.delta + self.h0) * self.delta
         beta1_correction = _one_minus_power(self.beta1, t)
+        scaled_alpha = self.alpha * (self.delta + self.h0) / beta1_correction
         numbers = (
             self.beta1,
             self.beta2,
             self.delta,
-            self.c,
             float(self._draws),
             one_minus_beta1,
             one_minus_beta2,
             one_minus_beta2_squared_over_two,
-            alpha_times_delta_plus_h0,
-            beta1_correction,
+            scaled_c,
+            scaled_delta,
+            scaled_alpha,
         )
         if threads := self._threads():
             rows = self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]

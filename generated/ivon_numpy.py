@@ -119,12 +119,12 @@ def _step(
     beta2: float,
     delta: float,
     N: float,
-    c: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
     one_minus_beta2_squared_over_two: float,
-    alpha_times_delta_plus_h0: float,
-    beta1_correction: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
 ) -> None:
     """Update every element in place."""
     real = theta.dtype.type
@@ -132,20 +132,20 @@ def _step(
     beta2 = real(beta2)
     delta = real(delta)
     N = real(N)
-    c = real(c)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
     one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
-    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
-    beta1_correction = real(beta1_correction)
+    scaled_c = real(scaled_c)
+    scaled_delta = real(scaled_delta)
+    scaled_alpha = real(scaled_alpha)
     h_plus_delta = h + delta
     h_hat = N * (theta - m) * h_plus_delta * g
     u_next = beta1 * u + one_minus_beta1 * g
     h_minus_h_hat = h - h_hat
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / h_plus_delta
-    part_2 = (delta * m + u_next / beta1_correction) / (h_next + delta)
-    m_next = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
+    part_2 = scaled_delta * m + scaled_alpha * u_next
+    m_next = m - np.maximum(-scaled_c, np.minimum(scaled_c, part_2 / (h_next + delta)))
     m[:] = m_next
     u[:] = u_next
     h[:] = h_next
@@ -160,34 +160,34 @@ def _step_averaged(
     beta1: float,
     beta2: float,
     delta: float,
-    c: float,
     draws: float,
     one_minus_beta1: float,
     one_minus_beta2: float,
     one_minus_beta2_squared_over_two: float,
-    alpha_times_delta_plus_h0: float,
-    beta1_correction: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
     real = m.dtype.type
     beta1 = real(beta1)
     beta2 = real(beta2)
     delta = real(delta)
-    c = real(c)
     draws = real(draws)
     one_minus_beta1 = real(one_minus_beta1)
     one_minus_beta2 = real(one_minus_beta2)
     one_minus_beta2_squared_over_two = real(one_minus_beta2_squared_over_two)
-    alpha_times_delta_plus_h0 = real(alpha_times_delta_plus_h0)
-    beta1_correction = real(beta1_correction)
+    scaled_c = real(scaled_c)
+    scaled_delta = real(scaled_delta)
+    scaled_alpha = real(scaled_alpha)
     g = g_sum / draws
     h_hat = h_hat_sum / draws
     u_next = beta1 * u + one_minus_beta1 * g
     h_minus_h_hat = h - h_hat
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / (h + delta)
-    part_2 = (delta * m + u_next / beta1_correction) / (h_next + delta)
-    m_next = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
+    part_2 = scaled_delta * m + scaled_alpha * u_next
+    m_next = m - np.maximum(-scaled_c, np.minimum(scaled_c, part_2 / (h_next + delta)))
     m[:] = m_next
     u[:] = u_next
     h[:] = h_next
@@ -403,8 +403,10 @@ class IVON:
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
         one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
-        alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
+        scaled_c = self.alpha * (self.delta + self.h0) * self.c
+        scaled_delta = self.alpha * (self.delta + self.h0) * self.delta
         beta1_correction = _one_minus_power(self.beta1, t)
+        scaled_alpha = self.alpha * (self.delta + self.h0) / beta1_correction
         for index, m in enumerate(self.m):
             _step(
                 self._pending["theta"][index],
@@ -416,12 +418,12 @@ class IVON:
                 self.beta2,
                 self.delta,
                 self.N,
-                self.c,
                 one_minus_beta1,
                 one_minus_beta2,
                 one_minus_beta2_squared_over_two,
-                alpha_times_delta_plus_h0,
-                beta1_correction,
+                scaled_c,
+                scaled_delta,
+                scaled_alpha,
             )
         self._pending = {}
 
@@ -435,8 +437,10 @@ class IVON:
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
         one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
-        alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
+        scaled_c = self.alpha * (self.delta + self.h0) * self.c
+        scaled_delta = self.alpha * (self.delta + self.h0) * self.delta
         beta1_correction = _one_minus_power(self.beta1, t)
+        scaled_alpha = self.alpha * (self.delta + self.h0) / beta1_correction
         for index, m in enumerate(self.m):
             _step_averaged(
                 m,
@@ -447,13 +451,13 @@ class IVON:
                 self.beta1,
                 self.beta2,
                 self.delta,
-                self.c,
                 float(self._draws),
                 one_minus_beta1,
                 one_minus_beta2,
                 one_minus_beta2_squared_over_two,
-                alpha_times_delta_plus_h0,
-                beta1_correction,
+                scaled_c,
+                scaled_delta,
+                scaled_alpha,
             )
         self._sums = {}
         self._draws = 0

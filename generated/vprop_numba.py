@@ -264,7 +264,14 @@ def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step(
-    m: Array, s: Array, g: Array, alpha: float, beta: float, delta: float, one_minus_beta: float
+    m: Array,
+    s: Array,
+    g: Array,
+    alpha: float,
+    beta: float,
+    delta: float,
+    one_minus_beta: float,
+    alpha_times_delta: float,
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
@@ -272,10 +279,11 @@ def _step(
     beta = real(beta)
     delta = real(delta)
     one_minus_beta = real(one_minus_beta)
+    alpha_times_delta = real(alpha_times_delta)
     for i in range(m.size):
         h_hat = g[i] * g[i]
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - alpha * (g[i] + delta * m[i]) / (np.sqrt(s_next) + delta)
+        m_next = m[i] - (alpha * g[i] + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
         m[i] = m_next
         s[i] = s_next
 
@@ -291,6 +299,7 @@ def _step_averaged(
     delta: float,
     draws: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
     real = m.dtype.type
@@ -299,11 +308,12 @@ def _step_averaged(
     delta = real(delta)
     draws = real(draws)
     one_minus_beta = real(one_minus_beta)
+    alpha_times_delta = real(alpha_times_delta)
     for i in range(m.size):
         g = g_sum[i] / draws
         h_hat = h_hat_sum[i] / draws
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - alpha * (g + delta * m[i]) / (np.sqrt(s_next) + delta)
+        m_next = m[i] - (alpha * g + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
         m[i] = m_next
         s[i] = s_next
 
@@ -319,6 +329,7 @@ def _step_draw(
     beta: float,
     delta: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
     one_over_sqrt_N: float,
 ) -> None:
     """Update every element in place, and theta for the next draw."""
@@ -327,11 +338,12 @@ def _step_draw(
     beta = real(beta)
     delta = real(delta)
     one_minus_beta = real(one_minus_beta)
+    alpha_times_delta = real(alpha_times_delta)
     one_over_sqrt_N = real(one_over_sqrt_N)
     for i in range(theta.size):
         h_hat = g[i] * g[i]
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - alpha * (g[i] + delta * m[i]) / (np.sqrt(s_next) + delta)
+        m_next = m[i] - (alpha * g[i] + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
         theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next + delta)
         m[i] = m_next
         s[i] = s_next
@@ -348,6 +360,7 @@ def _step_arrays(
     beta: float,
     delta: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
 ) -> None:
     """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
@@ -361,7 +374,7 @@ def _step_arrays(
             m = _view(table[0, which], start, size, like)
             s = _view(table[1, which], start, size, like)
             g = _view(table[2, which], start, size, like)
-            _step(m, s, g, alpha, beta, delta, one_minus_beta)
+            _step(m, s, g, alpha, beta, delta, one_minus_beta, alpha_times_delta)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -441,6 +454,7 @@ def _step_averaged_arrays(
     delta: float,
     draws: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
 ) -> None:
     """Run `_step_averaged` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
@@ -455,7 +469,9 @@ def _step_averaged_arrays(
             s = _view(table[1, which], start, size, like)
             g_sum = _view(table[2, which], start, size, like)
             h_hat_sum = _view(table[3, which], start, size, like)
-            _step_averaged(m, s, g_sum, h_hat_sum, alpha, beta, delta, draws, one_minus_beta)
+            _step_averaged(
+                m, s, g_sum, h_hat_sum, alpha, beta, delta, draws, one_minus_beta, alpha_times_delta
+            )
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -469,6 +485,7 @@ def _step_draw_anew(
     beta: float,
     delta: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
     one_over_sqrt_N: float,
 ) -> None:
     """Run `_step_draw` on all arrays, with threads and new noise."""
@@ -498,6 +515,7 @@ def _step_draw_anew(
                     beta,
                     delta,
                     one_minus_beta,
+                    alpha_times_delta,
                     one_over_sqrt_N,
                 )
 
@@ -1059,8 +1077,9 @@ class Vprop:
             raise RuntimeError("step needs a draw: call draw first")
         g = self._seen("g", g)
         one_minus_beta = 1 - self.beta
+        alpha_times_delta = self.alpha * self.delta
         if rng is None:
-            numbers = self.alpha, self.beta, self.delta, one_minus_beta
+            numbers = self.alpha, self.beta, self.delta, one_minus_beta, alpha_times_delta
             if threads := self._threads():
                 rows = self.m, self.s, g
                 self._run(_step_arrays, threads, rows, *numbers)
@@ -1079,6 +1098,7 @@ class Vprop:
                 self.beta,
                 self.delta,
                 one_minus_beta,
+                alpha_times_delta,
                 one_over_sqrt_N,
             )
 
@@ -1089,7 +1109,10 @@ class Vprop:
         if not self._draws:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_beta = 1 - self.beta
-        numbers = self.alpha, self.beta, self.delta, float(self._draws), one_minus_beta
+        alpha_times_delta = self.alpha * self.delta
+        numbers = (
+            self.alpha, self.beta, self.delta, float(self._draws), one_minus_beta, alpha_times_delta
+        )
         if threads := self._threads():
             rows = self.m, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]
             self._run(_step_averaged_arrays, threads, rows, *numbers)

@@ -76,7 +76,14 @@ def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
 
 
 def _step(
-    m: Array, s: Array, g: Array, alpha: float, beta: float, delta: float, one_minus_beta: float
+    m: Array,
+    s: Array,
+    g: Array,
+    alpha: float,
+    beta: float,
+    delta: float,
+    one_minus_beta: float,
+    alpha_times_delta: float,
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
@@ -84,9 +91,10 @@ def _step(
     beta = real(beta)
     delta = real(delta)
     one_minus_beta = real(one_minus_beta)
+    alpha_times_delta = real(alpha_times_delta)
     h_hat = g * g
     s_next = beta * h_hat + one_minus_beta * s
-    m_next = m - alpha * (g + delta * m) / (np.sqrt(s_next) + delta)
+    m_next = m - (alpha * g + alpha_times_delta * m) / (np.sqrt(s_next) + delta)
     m[:] = m_next
     s[:] = s_next
 
@@ -101,6 +109,7 @@ def _step_averaged(
     delta: float,
     draws: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
     real = m.dtype.type
@@ -109,10 +118,11 @@ def _step_averaged(
     delta = real(delta)
     draws = real(draws)
     one_minus_beta = real(one_minus_beta)
+    alpha_times_delta = real(alpha_times_delta)
     g = g_sum / draws
     h_hat = h_hat_sum / draws
     s_next = beta * h_hat + one_minus_beta * s
-    m_next = m - alpha * (g + delta * m) / (np.sqrt(s_next) + delta)
+    m_next = m - (alpha * g + alpha_times_delta * m) / (np.sqrt(s_next) + delta)
     m[:] = m_next
     s[:] = s_next
 
@@ -297,8 +307,18 @@ class Vprop:
             raise RuntimeError("step needs a draw: call draw first")
         g = _views("g", g, self._arrays)
         one_minus_beta = 1 - self.beta
+        alpha_times_delta = self.alpha * self.delta
         for index, m in enumerate(self.m):
-            _step(m, self.s[index], g[index], self.alpha, self.beta, self.delta, one_minus_beta)
+            _step(
+                m,
+                self.s[index],
+                g[index],
+                self.alpha,
+                self.beta,
+                self.delta,
+                one_minus_beta,
+                alpha_times_delta,
+            )
         self._pending = {}
 
     def _step_averaged(self) -> None:
@@ -308,6 +328,7 @@ class Vprop:
         if not self._draws:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_beta = 1 - self.beta
+        alpha_times_delta = self.alpha * self.delta
         for index, m in enumerate(self.m):
             _step_averaged(
                 m,
@@ -319,6 +340,7 @@ class Vprop:
                 self.delta,
                 float(self._draws),
                 one_minus_beta,
+                alpha_times_delta,
             )
         self._sums = {}
         self._draws = 0

@@ -78,8 +78,7 @@ def loop_kernel(k: Kernel, template: str, decorator: str) -> str:
     length = k.arrays[0]
     if k.coupled:
         return _passes_kernel(k, template, decorator)
-    given = [v.name for v in k.program.of("hyper")]  # within their ranges: the class looks
-    printer = ElementPrinter(indexed, [*given, *(name for _, name in constants)])
+    printer = ElementPrinter(indexed, [*_checked(k), *(name for _, name in constants)])
     body = _body(k, lines, printer, "[i]", 8)
     return fill(
         template,
@@ -90,6 +89,15 @@ def loop_kernel(k: Kernel, template: str, decorator: str) -> str:
         length=length,
         body=body,
     )
+
+
+def _checked(k: Kernel) -> list[str]:
+    """Numbers made of hyperparameters alone, which the class holds to their ranges."""
+    known = [v.name for v in k.program.of("hyper", "counter")]
+    for s in phase_of(k.program).scalars:
+        if set(n.names(s.expr)) <= set(known):
+            known.append(s.name)
+    return known
 
 
 def _typed(k: Kernel, constants: list[tuple[Fraction, str]]) -> str:

@@ -52,11 +52,11 @@ def name_for(node: n.Node, taken: set[str]) -> str:
 
 
 def _scaled(node: n.Node) -> str | None:
-    """scaled_alpha for √… α/(1 − β₁ᵗ): the only name among the factors of the numerator."""
+    """scaled_alpha for √… α/(1 − β₁ᵗ): the last name among the factors of the numerator."""
     top = node.top if isinstance(node, n.Div) else node
     factors = top.args if isinstance(top, n.Mul) else (top,)
     own = [f.name for f in factors if isinstance(f, n.Sym)]
-    return f"scaled_{own[0]}" if len(own) == 1 and len(own[0]) <= LONGEST else None
+    return f"scaled_{own[-1]}" if own and len(own[-1]) <= LONGEST else None
 
 
 def _named(node: n.Node) -> TypeGuard[n.Sym]:

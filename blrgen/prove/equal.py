@@ -19,7 +19,7 @@ from blrgen.prove import modular
 from blrgen.prove.domain import names_in_bounds, range_at, range_of
 from blrgen.prove.evaluate import Undefined, evaluate
 from blrgen.prove.fractions import TooLarge, Unsupported
-from blrgen.prove.functions import Larger, Smaller
+from blrgen.prove.functions import Larger, Smaller, outward
 from blrgen.prove.proof import Proof
 from blrgen.prove.rational import identical
 
@@ -80,7 +80,7 @@ def _equal(
     if refuted:
         return refuted
     try:
-        if identical(left, right, domains, seconds):
+        if identical(outward(left), outward(right), domains, seconds):
             return Proof("identity", claim, "the difference is zero in rational normal form")
         why = "the normal form did not reach zero"
     except TooLarge:

@@ -50,3 +50,18 @@ def plain(e: Expr) -> Expr:
 def spoken(e: Expr) -> Expr:
     """The way back, for reading: SymPy's Max and Min again."""
     return e.replace(Larger, sp.Max).replace(Smaller, sp.Min)
+
+
+def outward(e: Expr) -> Expr:
+    """max(f x, f y) as f max(x, y) for factors f > 0 that both arguments show, from inside out."""
+    if not e.has(Larger, Smaller):
+        return e
+    args = [outward(a) for a in e.args]
+    if not isinstance(e, Larger | Smaller):
+        return e.func(*args)
+    split = [set(sp.Mul.make_args(sp.factor_terms(a))) for a in args]
+    shared = [f for f in set.intersection(*split) if f.is_positive]
+    if not shared:
+        return e.func(*args)
+    rest = [sp.Mul(*(s - set(shared))) for s in split]
+    return sp.Mul(*shared, e.func(*rest))

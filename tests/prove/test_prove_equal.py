@@ -17,6 +17,7 @@ from blrgen.algebra.ranks import DIM, logdet, mat, symmat, trace, vec
 from blrgen.algebra.ranks import T as transpose
 from blrgen.prove import modular, reference
 from blrgen.prove.equal import differs, equal
+from blrgen.prove.functions import Larger, Smaller, outward
 from blrgen.prove.proof import Proof, Verdict
 from blrgen.prove.rational import identical
 
@@ -258,3 +259,18 @@ def test_a_tiny_value_beside_what_cancels_to_zero_is_no_counterexample() -> None
     for factor in (Fraction(1, 3), Fraction(99, 100), Fraction(3, 2), 2, 3, -1):
         assert differs(factor * left, right, far) is not None
     assert differs(left, sp.S.Zero, far) is not None
+
+
+def test_a_positive_factor_of_both_comes_out_of_a_clip() -> None:
+    a, b = sp.symbols("a b", positive=True)
+    x, y, r = sp.symbols("x y r", real=True)
+    inner = (b * x + y / b) / (x**2 + b)
+    clipped = Larger(-b, Smaller(b, inner))
+    taken = (a * (a + b) * b * x + a * (a + b) * y / b) / (x**2 + b)
+    bound = a * (a + b) * b
+    domains = {a: "(0, oo)", b: "(0, oo)", x: "(-oo, oo)", y: "(-oo, oo)", r: "(-oo, oo)"}
+    proof = equal(a * (a + b) * clipped, Larger(-bound, Smaller(bound, taken)), domains)
+    assert proof.level == "identity"
+    assert outward(Larger(r * x, r * y)) == Larger(r * x, r * y)  # which may be negative
+    wrong = Larger(-bound, Smaller(a * b, taken))
+    assert equal(a * (a + b) * clipped, wrong, domains).level == "refuted"

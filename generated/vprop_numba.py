@@ -1111,7 +1111,12 @@ class Vprop:
         one_minus_beta = 1 - self.beta
         alpha_times_delta = self.alpha * self.delta
         numbers = (
-            self.alpha, self.beta, self.delta, float(self._draws), one_minus_beta, alpha_times_delta
+            self.alpha,
+            self.beta,
+            self.delta,
+            float(self._draws),
+            one_minus_beta,
+            alpha_times_delta,
         )
         if threads := self._threads():
             rows = self.m, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]

@@ -153,7 +153,10 @@ def _tuple(name: str, values: list[str], indent: int) -> str:
     text = f"{' ' * indent}{name} = {', '.join(values)}"
     if len(values) == 1:
         text = f"{' ' * indent}{name} = ({values[0]},)"
-    return text if len(text) <= WIDTH else call(f"{' ' * indent}{name} = (", values)
+    if len(text) <= WIDTH:
+        return text
+    margin = " " * indent
+    return "\n".join([f"{margin}{name} = (", *(f"{margin}    {v}," for v in values), f"{margin})"])
 
 
 def _drawn_rows(

@@ -50,7 +50,7 @@ def step(writer: LinearWriter, program: Program) -> str:
         "compiled/entries.py.jinja",
         decorator=fill("numba/decorator.py.jinja"),
         signature=call(f"def {ENTRIES}(", inside, ") -> int:"),
-        body="\n".join(_body(made, writer.main, what)),
+        body="\n".join(_body(made, writer.main, what, {*program.scope, *arrays, *scalars})),
         step=call("def _step(", given, f") -> {returns}:"),
         made="\n".join(rows),
         called=call(f"{ENTRIES}(", [*arrays, *scalars, *outputs]),
@@ -70,9 +70,9 @@ def held_as_they_were(writer: LinearWriter, arrays: Sequence[str]) -> list[str]:
     return rows
 
 
-def _body(made: Unrolled, main: str, what: list[str]) -> list[str]:
+def _body(made: Unrolled, main: str, what: list[str], taken: set[str]) -> list[str]:
     """Numbers, loads, statements with a look at every pivot, stores."""
-    taken = {s.name for s in made.body} | {name for name, _, _ in made.loads}
+    taken |= {s.name for s in made.body} | {name for name, _, _ in made.loads}
     constants: dict[n.Const, str] = {}
 
     def typed(node: n.Node) -> n.Node:

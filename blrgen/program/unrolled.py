@@ -360,6 +360,8 @@ class _Unroller:
         """After the ordinary passes; what no result and no pivot needs is dropped."""
         stores = []
         for _, local in self.phase.writes:
+            if self.scope[local] == SCALAR and not any(s.name == local for s in self.phase.body):
+                continue  # known before the body is run
             found = self.read(local)
             if isinstance(found, n.Node):
                 raise UserError(

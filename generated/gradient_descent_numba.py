@@ -254,6 +254,12 @@ def _view(address: int, start: int, size: int, like: Array) -> Array:
 
 
 @njit(cache=True, error_model="numpy")
+def _note(table: Array, row: int, column: int, array: Array) -> None:
+    """Write where an array begins, quicker than NumPy says it."""
+    table[row, column] = array.ctypes.data
+
+
+@njit(cache=True, error_model="numpy")
 def _stretch(size: int, threads: int) -> int:
     """Return how many elements a thread takes: whole blocks, all of them where there are few."""
     threads = min(threads, 1 + size // THREADED)
@@ -288,7 +294,8 @@ def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]])
     held, table = known[key]
     for place, arrays in enumerate(rows):
         if not _same(arrays, held[place]):
-            table[place] = [array.ctypes.data for array in arrays]
+            for column, array in enumerate(arrays):
+                _note(table, place, column, array)
             # an input that may be large is not kept alive
             alive = len(arrays) > FEW or isinstance(arrays, list)
             held[place] = tuple(arrays) if alive else ()
@@ -394,10 +401,11 @@ class GradientDescent:
         self._known: dict[Any, Any] = {}  # where arrays begin
         self._groups = _groups(self.m)
         self._joined = _many(self.m)
+        self._threads = 0  # at most, as many as there were in the first step; asking is slow
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
-        left = ("_arrays", "m", "_inputs", "_known", "_groups", "_joined")
+        left = ("_arrays", "m", "_inputs", "_known", "_groups", "_joined", "_threads")
         return {name: value for name, value in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -409,6 +417,7 @@ class GradientDescent:
         self._known = {}  # where arrays begin
         self._groups = _groups(self.m)
         self._joined = _many(self.m)
+        self._threads = 0  # at most, as many as there were in the first step; asking is slow
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -420,9 +429,9 @@ class GradientDescent:
         self._check_hyperparameters()
         g = self._seen("g", g)
         numbers = (self.rho,)
-        if threads := self._threads():
+        if self._joined:
             rows = self.m, g
-            self._run(_step_arrays, threads, rows, *numbers)
+            self._run(_step_arrays, rows, *numbers)
         else:
             for arrays in zip(self.m, g, strict=True):
                 _step(*arrays, *numbers)
@@ -472,27 +481,20 @@ class GradientDescent:
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
 
-    def _threads(self) -> int:
-        """Return how many threads one call for all arrays has; 0: one by one is faster."""
-        if not self._joined:
-            return 0
-        threads = get_num_threads()
-        return threads if threads > 1 or len(self._arrays) > FEW else 0
-
     def _run(
         self,
         kernel: Callable[..., None],
-        threads: int,
         rows: Sequence[Sequence[Array]],
         *numbers: float,
         rng: np.random.Generator | None = None,
     ) -> None:
         """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
+        self._threads = self._threads or get_num_threads()
         for index, (group, ends, like) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (kernel, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            kernel(table, ends, like, threads, *keys, *numbers)
+            kernel(table, ends, like, self._threads, *keys, *numbers)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -680,6 +680,12 @@ def _view(address: int, start: int, size: int, like: Array) -> Array:
 
 
 @njit(cache=True, error_model="numpy")
+def _note(table: Array, row: int, column: int, array: Array) -> None:
+    """Write where an array begins, quicker than NumPy says it."""
+    table[row, column] = array.ctypes.data
+
+
+@njit(cache=True, error_model="numpy")
 def _stretch(size: int, threads: int) -> int:
     """Return how many elements a thread takes: whole blocks, all of them where there are few."""
     threads = min(threads, 1 + size // THREADED)
@@ -714,7 +720,8 @@ def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]])
     held, table = known[key]
     for place, arrays in enumerate(rows):
         if not _same(arrays, held[place]):
-            table[place] = [array.ctypes.data for array in arrays]
+            for column, array in enumerate(arrays):
+                _note(table, place, column, array)
             # an input that may be large is not kept alive
             alive = len(arrays) > FEW or isinstance(arrays, list)
             held[place] = tuple(arrays) if alive else ()
@@ -1160,10 +1167,11 @@ class IVON:
         self._known: dict[Any, Any] = {}  # where arrays begin
         self._groups = _groups(self.m)
         self._joined = _many(self.m)
+        self._threads = 0  # at most, as many as there were in the first step; asking is slow
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
-        left = ("_arrays", "m", "_places", "_inputs", "_known", "_groups", "_joined")
+        left = ("_arrays", "m", "_places", "_inputs", "_known", "_groups", "_joined", "_threads")
         return {name: value for name, value in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -1176,6 +1184,7 @@ class IVON:
         self._known = {}  # where arrays begin
         self._groups = _groups(self.m)
         self._joined = _many(self.m)
+        self._threads = 0  # at most, as many as there were in the first step; asking is slow
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -1205,9 +1214,9 @@ class IVON:
         else:
             eps = _views("eps", eps, self._arrays)
             numbers = self.delta, one_over_sqrt_N
-            if threads := self._threads():
+            if self._joined:
                 rows = theta, self.m, self.h, eps
-                self._run(_draw_arrays, threads, rows, *numbers)
+                self._run(_draw_arrays, rows, *numbers)
             else:
                 for arrays in zip(theta, self.m, self.h, eps, strict=True):
                     _draw(*arrays, *numbers)
@@ -1223,7 +1232,7 @@ class IVON:
             self._sums["g_sum"] = _laid(self.m, 3)
             self._sums["h_hat_sum"] = _laid(self.m, 4)
         numbers = self.delta, self.N
-        if threads := self._threads():
+        if self._joined:
             rows = (
                 self._pending["theta"],
                 self.m,
@@ -1232,7 +1241,7 @@ class IVON:
                 self._sums["g_sum"],
                 self._sums["h_hat_sum"],
             )
-            self._run(_observe_arrays, threads, rows, *numbers)
+            self._run(_observe_arrays, rows, *numbers)
         else:
             for arrays in zip(
                 self._pending["theta"],
@@ -1289,9 +1298,9 @@ class IVON:
                 scaled_delta,
                 scaled_alpha,
             )
-            if threads := self._threads():
+            if self._joined:
                 rows = self._pending["theta"], self.m, self.u, self.h, g
-                self._run(_step_arrays, threads, rows, *numbers)
+                self._run(_step_arrays, rows, *numbers)
             else:
                 for arrays in zip(self._pending["theta"], self.m, self.u, self.h, g, strict=True):
                     _step(*arrays, *numbers)
@@ -1342,9 +1351,9 @@ class IVON:
             scaled_delta,
             scaled_alpha,
         )
-        if threads := self._threads():
+        if self._joined:
             rows = self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]
-            self._run(_step_averaged_arrays, threads, rows, *numbers)
+            self._run(_step_averaged_arrays, rows, *numbers)
         else:
             for arrays in zip(
                 self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True
@@ -1438,27 +1447,20 @@ class IVON:
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
 
-    def _threads(self) -> int:
-        """Return how many threads one call for all arrays has; 0: one by one is faster."""
-        if not self._joined:
-            return 0
-        threads = get_num_threads()
-        return threads if threads > 1 or len(self._arrays) > FEW else 0
-
     def _run(
         self,
         kernel: Callable[..., None],
-        threads: int,
         rows: Sequence[Sequence[Array]],
         *numbers: float,
         rng: np.random.Generator | None = None,
     ) -> None:
         """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
+        self._threads = self._threads or get_num_threads()
         for index, (group, ends, like) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (kernel, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            kernel(table, ends, like, threads, *keys, *numbers)
+            kernel(table, ends, like, self._threads, *keys, *numbers)
 
     def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
@@ -1486,7 +1488,7 @@ class IVON:
         """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        self._run(kernel, get_num_threads(), rows, *numbers, rng=rng)
+        self._run(kernel, rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

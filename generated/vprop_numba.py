@@ -264,14 +264,7 @@ def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step(
-    m: Array,
-    s: Array,
-    g: Array,
-    alpha: float,
-    beta: float,
-    delta: float,
-    one_minus_beta: float,
-    alpha_times_delta: float,
+    m: Array, s: Array, g: Array, alpha: float, beta: float, delta: float, one_minus_beta: float
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
@@ -279,11 +272,10 @@ def _step(
     beta = real(beta)
     delta = real(delta)
     one_minus_beta = real(one_minus_beta)
-    alpha_times_delta = real(alpha_times_delta)
     for i in range(m.size):
         h_hat = g[i] * g[i]
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - (alpha * g[i] + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
+        m_next = m[i] - alpha * (g[i] + delta * m[i]) / (np.sqrt(s_next) + delta)
         m[i] = m_next
         s[i] = s_next
 
@@ -299,7 +291,6 @@ def _step_averaged(
     delta: float,
     draws: float,
     one_minus_beta: float,
-    alpha_times_delta: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
     real = m.dtype.type
@@ -308,12 +299,11 @@ def _step_averaged(
     delta = real(delta)
     draws = real(draws)
     one_minus_beta = real(one_minus_beta)
-    alpha_times_delta = real(alpha_times_delta)
     for i in range(m.size):
         g = g_sum[i] / draws
         h_hat = h_hat_sum[i] / draws
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - (alpha * g + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
+        m_next = m[i] - alpha * (g + delta * m[i]) / (np.sqrt(s_next) + delta)
         m[i] = m_next
         s[i] = s_next
 
@@ -329,7 +319,6 @@ def _step_draw(
     beta: float,
     delta: float,
     one_minus_beta: float,
-    alpha_times_delta: float,
     one_over_sqrt_N: float,
 ) -> None:
     """Update every element in place, and theta for the next draw."""
@@ -338,12 +327,11 @@ def _step_draw(
     beta = real(beta)
     delta = real(delta)
     one_minus_beta = real(one_minus_beta)
-    alpha_times_delta = real(alpha_times_delta)
     one_over_sqrt_N = real(one_over_sqrt_N)
     for i in range(theta.size):
         h_hat = g[i] * g[i]
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - (alpha * g[i] + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
+        m_next = m[i] - alpha * (g[i] + delta * m[i]) / (np.sqrt(s_next) + delta)
         theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next + delta)
         m[i] = m_next
         s[i] = s_next
@@ -360,7 +348,6 @@ def _step_arrays(
     beta: float,
     delta: float,
     one_minus_beta: float,
-    alpha_times_delta: float,
 ) -> None:
     """Run `_step` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
@@ -374,7 +361,7 @@ def _step_arrays(
             m = _view(table[0, which], start, size, like)
             s = _view(table[1, which], start, size, like)
             g = _view(table[2, which], start, size, like)
-            _step(m, s, g, alpha, beta, delta, one_minus_beta, alpha_times_delta)
+            _step(m, s, g, alpha, beta, delta, one_minus_beta)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -454,7 +441,6 @@ def _step_averaged_arrays(
     delta: float,
     draws: float,
     one_minus_beta: float,
-    alpha_times_delta: float,
 ) -> None:
     """Run `_step_averaged` on all arrays, with threads."""
     stretch = _stretch(ends[-1], threads)
@@ -469,9 +455,7 @@ def _step_averaged_arrays(
             s = _view(table[1, which], start, size, like)
             g_sum = _view(table[2, which], start, size, like)
             h_hat_sum = _view(table[3, which], start, size, like)
-            _step_averaged(
-                m, s, g_sum, h_hat_sum, alpha, beta, delta, draws, one_minus_beta, alpha_times_delta
-            )
+            _step_averaged(m, s, g_sum, h_hat_sum, alpha, beta, delta, draws, one_minus_beta)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -485,7 +469,6 @@ def _step_draw_anew(
     beta: float,
     delta: float,
     one_minus_beta: float,
-    alpha_times_delta: float,
     one_over_sqrt_N: float,
 ) -> None:
     """Run `_step_draw` on all arrays, with threads and new noise."""
@@ -515,7 +498,6 @@ def _step_draw_anew(
                     beta,
                     delta,
                     one_minus_beta,
-                    alpha_times_delta,
                     one_over_sqrt_N,
                 )
 
@@ -534,6 +516,12 @@ def _pointer(context: Any, address: Any) -> Any:
 def _view(address: int, start: int, size: int, like: Array) -> Array:
     """Return elements of the array at an address."""
     return carray(_pointer(address + start * like.itemsize), (size,), like.dtype)
+
+
+@njit(cache=True, error_model="numpy")
+def _note(table: Array, row: int, column: int, array: Array) -> None:
+    """Write where an array begins, quicker than NumPy says it."""
+    table[row, column] = array.ctypes.data
 
 
 @njit(cache=True, error_model="numpy")
@@ -571,7 +559,8 @@ def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]])
     held, table = known[key]
     for place, arrays in enumerate(rows):
         if not _same(arrays, held[place]):
-            table[place] = [array.ctypes.data for array in arrays]
+            for column, array in enumerate(arrays):
+                _note(table, place, column, array)
             # an input that may be large is not kept alive
             alive = len(arrays) > FEW or isinstance(arrays, list)
             held[place] = tuple(arrays) if alive else ()
@@ -990,10 +979,11 @@ class Vprop:
         self._known: dict[Any, Any] = {}  # where arrays begin
         self._groups = _groups(self.m)
         self._joined = _many(self.m)
+        self._threads = 0  # at most, as many as there were in the first step; asking is slow
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
-        left = ("_arrays", "m", "_places", "_inputs", "_known", "_groups", "_joined")
+        left = ("_arrays", "m", "_places", "_inputs", "_known", "_groups", "_joined", "_threads")
         return {name: value for name, value in vars(self).items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -1006,6 +996,7 @@ class Vprop:
         self._known = {}  # where arrays begin
         self._groups = _groups(self.m)
         self._joined = _many(self.m)
+        self._threads = 0  # at most, as many as there were in the first step; asking is slow
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -1029,9 +1020,9 @@ class Vprop:
         else:
             eps = _views("eps", eps, self._arrays)
             numbers = self.delta, one_over_sqrt_N
-            if threads := self._threads():
+            if self._joined:
                 rows = theta, self.m, self.s, eps
-                self._run(_draw_arrays, threads, rows, *numbers)
+                self._run(_draw_arrays, rows, *numbers)
             else:
                 for arrays in zip(theta, self.m, self.s, eps, strict=True):
                     _draw(*arrays, *numbers)
@@ -1046,9 +1037,9 @@ class Vprop:
         if not self._sums:
             self._sums["g_sum"] = _laid(self.m, 2)
             self._sums["h_hat_sum"] = _laid(self.m, 3)
-        if threads := self._threads():
+        if self._joined:
             rows = g, self._sums["g_sum"], self._sums["h_hat_sum"]
-            self._run(_observe_arrays, threads, rows)
+            self._run(_observe_arrays, rows)
         else:
             for arrays in zip(g, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True):
                 _observe(*arrays)
@@ -1077,12 +1068,11 @@ class Vprop:
             raise RuntimeError("step needs a draw: call draw first")
         g = self._seen("g", g)
         one_minus_beta = 1 - self.beta
-        alpha_times_delta = self.alpha * self.delta
         if rng is None:
-            numbers = self.alpha, self.beta, self.delta, one_minus_beta, alpha_times_delta
-            if threads := self._threads():
+            numbers = self.alpha, self.beta, self.delta, one_minus_beta
+            if self._joined:
                 rows = self.m, self.s, g
-                self._run(_step_arrays, threads, rows, *numbers)
+                self._run(_step_arrays, rows, *numbers)
             else:
                 for arrays in zip(self.m, self.s, g, strict=True):
                     _step(*arrays, *numbers)
@@ -1098,7 +1088,6 @@ class Vprop:
                 self.beta,
                 self.delta,
                 one_minus_beta,
-                alpha_times_delta,
                 one_over_sqrt_N,
             )
 
@@ -1109,18 +1098,10 @@ class Vprop:
         if not self._draws:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_beta = 1 - self.beta
-        alpha_times_delta = self.alpha * self.delta
-        numbers = (
-            self.alpha,
-            self.beta,
-            self.delta,
-            float(self._draws),
-            one_minus_beta,
-            alpha_times_delta,
-        )
-        if threads := self._threads():
+        numbers = self.alpha, self.beta, self.delta, float(self._draws), one_minus_beta
+        if self._joined:
             rows = self.m, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]
-            self._run(_step_averaged_arrays, threads, rows, *numbers)
+            self._run(_step_averaged_arrays, rows, *numbers)
         else:
             for arrays in zip(
                 self.m, self.s, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True
@@ -1204,27 +1185,20 @@ class Vprop:
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
 
-    def _threads(self) -> int:
-        """Return how many threads one call for all arrays has; 0: one by one is faster."""
-        if not self._joined:
-            return 0
-        threads = get_num_threads()
-        return threads if threads > 1 or len(self._arrays) > FEW else 0
-
     def _run(
         self,
         kernel: Callable[..., None],
-        threads: int,
         rows: Sequence[Sequence[Array]],
         *numbers: float,
         rng: np.random.Generator | None = None,
     ) -> None:
         """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
+        self._threads = self._threads or get_num_threads()
         for index, (group, ends, like) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (kernel, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            kernel(table, ends, like, threads, *keys, *numbers)
+            kernel(table, ends, like, self._threads, *keys, *numbers)
 
     def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
@@ -1252,7 +1226,7 @@ class Vprop:
         """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        self._run(kernel, get_num_threads(), rows, *numbers, rng=rng)
+        self._run(kernel, rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -122,6 +122,7 @@ def init_rows(writer: ElementwiseWriter) -> list[str]:
             "self._known: dict[Any, Any] = {}  # where arrays begin",
             "self._groups = _groups(self.m)".replace("self.m", f"self.{writer.main}"),
             f"self._joined = _many(self.{writer.main})",
+            "self._threads = 0  # at most, as many as there were in the first step; asking is slow",
         ]
     return rows
 
@@ -186,10 +187,10 @@ def run_all(
     numbers = ["*numbers"] if values else []
     rows = _tuple("rows", list(own.values()), indent + 4)
     made = _tuple("numbers", values, indent) if values else ""
-    together = ", ".join([f"{k.name}_arrays", "threads", "rows", *numbers])
+    together = ", ".join([f"{k.name}_arrays", "rows", *numbers])
     return [
         *([made] if made else []),
-        f"{margin}if threads := self._threads():",
+        f"{margin}if self._joined:",
         rows,
         f"{margin}    self._run({together})",
         f"{margin}else:",

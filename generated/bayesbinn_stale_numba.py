@@ -309,6 +309,30 @@ def _step_draw(
         theta[i] = theta_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    one_minus_rho: float,
+    lam0_times_rho: float,
+    rho_over_tau: float,
+) -> None:
+    """Run `_step` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        theta = _view(table[0, which], start, size, like)
+        lam = _view(table[1, which], start, size, like)
+        lam_prev = _view(table[2, which], start, size, like)
+        g = _view(table[3, which], start, size, like)
+        _step(theta, lam, lam_prev, g, one_minus_rho, lam0_times_rho, rho_over_tau)
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(
     table: Array,
@@ -319,57 +343,104 @@ def _step_arrays(
     lam0_times_rho: float,
     rho_over_tau: float,
 ) -> None:
-    """Run `_step` on all arrays, with threads."""
+    """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
+        _step_stretch(table, ends, like, first, last, one_minus_rho, lam0_times_rho, rho_over_tau)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_new_stretch(
+    table: Array, ends: Array, like: Array, first: int, last: int, key: int, tau: float
+) -> None:
+    """Run `_draw` on a stretch of the elements of all arrays with new noise."""
+    eps = np.empty(BLOCK, like.dtype)
+    for begin in range(first, last, BLOCK):
+        end = min(last, begin + BLOCK)
+        _logistic(eps[: end - begin], np.uint64(key), 0, begin)
+        for which in range(_which(ends, begin), ends.size - 1):
+            low, high = max(begin, ends[which]), min(end, ends[which + 1])
+            if low >= end:
+                break
+            start, size = low - ends[which], high - low
+            theta = _view(table[0, which], start, size, like)
+            lam = _view(table[1, which], start, size, like)
+            _draw(theta, lam, eps[low - begin : high - begin], tau)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int, tau: float) -> None:
+    """Run `_draw_new_stretch` on all stretches, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        _draw_new_stretch(table, ends, like, first, last, key, tau)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_stretch(
+    table: Array, ends: Array, like: Array, first: int, last: int, tau: float
+) -> None:
+    """Run `_draw` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        theta = _view(table[0, which], start, size, like)
+        lam = _view(table[1, which], start, size, like)
+        eps = _view(table[2, which], start, size, like)
+        _draw(theta, lam, eps, tau)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, tau: float) -> None:
+    """Run `_draw_stretch` on all stretches, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        _draw_stretch(table, ends, like, first, last, tau)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw_new_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    key: int,
+    tau: float,
+    one_minus_rho: float,
+    lam0_times_rho: float,
+    rho_over_tau: float,
+) -> None:
+    """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
+    eps = np.empty(BLOCK, like.dtype)
+    for begin in range(first, last, BLOCK):
+        end = min(last, begin + BLOCK)
+        _logistic(eps[: end - begin], np.uint64(key), 0, begin)
+        for which in range(_which(ends, begin), ends.size - 1):
+            low, high = max(begin, ends[which]), min(end, ends[which + 1])
+            if low >= end:
                 break
             start, size = low - ends[which], high - low
             theta = _view(table[0, which], start, size, like)
             lam = _view(table[1, which], start, size, like)
             lam_prev = _view(table[2, which], start, size, like)
             g = _view(table[3, which], start, size, like)
-            _step(theta, lam, lam_prev, g, one_minus_rho, lam0_times_rho, rho_over_tau)
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int, tau: float) -> None:
-    """Run `_draw` on all arrays, with threads and new noise."""
-    stretch = _stretch(ends[-1], threads)
-    for part in prange(-(-ends[-1] // stretch)):
-        eps = np.empty(BLOCK, like.dtype)
-        stop = min(ends[-1], (part + 1) * stretch)
-        for first in range(part * stretch, stop, BLOCK):
-            last = min(stop, first + BLOCK)
-            _logistic(eps[: last - first], np.uint64(key), 0, first)
-            for which in range(_which(ends, first), ends.size - 1):
-                low, high = max(first, ends[which]), min(last, ends[which + 1])
-                if low >= last:
-                    break
-                start, size = low - ends[which], high - low
-                theta = _view(table[0, which], start, size, like)
-                lam = _view(table[1, which], start, size, like)
-                _draw(theta, lam, eps[low - first : high - first], tau)
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, tau: float) -> None:
-    """Run `_draw` on all arrays, with threads."""
-    stretch = _stretch(ends[-1], threads)
-    for part in prange(-(-ends[-1] // stretch)):
-        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            theta = _view(table[0, which], start, size, like)
-            lam = _view(table[1, which], start, size, like)
-            eps = _view(table[2, which], start, size, like)
-            _draw(theta, lam, eps, tau)
+            _step_draw(
+                theta,
+                lam,
+                lam_prev,
+                eps[low - begin : high - begin],
+                g,
+                tau,
+                one_minus_rho,
+                lam0_times_rho,
+                rho_over_tau,
+            )
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -384,34 +455,13 @@ def _step_draw_anew(
     lam0_times_rho: float,
     rho_over_tau: float,
 ) -> None:
-    """Run `_step_draw` on all arrays, with threads and new noise."""
+    """Run `_step_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
-        eps = np.empty(BLOCK, like.dtype)
-        stop = min(ends[-1], (part + 1) * stretch)
-        for first in range(part * stretch, stop, BLOCK):
-            last = min(stop, first + BLOCK)
-            _logistic(eps[: last - first], np.uint64(key), 0, first)
-            for which in range(_which(ends, first), ends.size - 1):
-                low, high = max(first, ends[which]), min(last, ends[which + 1])
-                if low >= last:
-                    break
-                start, size = low - ends[which], high - low
-                theta = _view(table[0, which], start, size, like)
-                lam = _view(table[1, which], start, size, like)
-                lam_prev = _view(table[2, which], start, size, like)
-                g = _view(table[3, which], start, size, like)
-                _step_draw(
-                    theta,
-                    lam,
-                    lam_prev,
-                    eps[low - first : high - first],
-                    g,
-                    tau,
-                    one_minus_rho,
-                    lam0_times_rho,
-                    rho_over_tau,
-                )
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        _step_draw_new_stretch(
+            table, ends, like, first, last, key, tau, one_minus_rho, lam0_times_rho, rho_over_tau
+        )
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -479,14 +529,14 @@ def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]])
     return table
 
 
-def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
-    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array, int]]:
+    """Return which arrays go together: those of one dtype; where each ends, their type and size."""
     together = len({array.dtype for array in arrays}) == 1
-    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
-    return [
-        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
-        for part in slices
-    ]
+    found = []
+    for part in [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]:
+        ends = np.cumsum([0, *(array.size for array in arrays[part])])
+        found.append((part, ends, arrays[part][0][:0], int(ends[-1])))
+    return found
 
 
 def _many(arrays: Sequence[Array]) -> bool:
@@ -1043,13 +1093,13 @@ class BayesBiNNStaleMean:
         theta = self._place()
         if eps is None:
             rows = theta, self.lam
-            self._run_anew(_draw_anew, rng, rows, self.tau)
+            self._run_anew(_draw_new_stretch, _draw_anew, rng, rows, self.tau)
         else:
             eps = _views("eps", eps, self._arrays)
             numbers = (self.tau,)
             if self._joined:
                 rows = theta, self.lam, eps
-                self._run(_draw_arrays, rows, *numbers)
+                self._run(_draw_stretch, _draw_arrays, rows, *numbers)
             else:
                 for arrays in zip(theta, self.lam, eps, strict=True):
                     _draw(*arrays, *numbers)
@@ -1069,7 +1119,7 @@ class BayesBiNNStaleMean:
             numbers = one_minus_rho, lam0_times_rho, rho_over_tau
             if self._joined:
                 rows = self._pending["theta"], self.lam, self.lam_prev, g
-                self._run(_step_arrays, rows, *numbers)
+                self._run(_step_stretch, _step_arrays, rows, *numbers)
             else:
                 for arrays in zip(self._pending["theta"], self.lam, self.lam_prev, g, strict=True):
                     _step(*arrays, *numbers)
@@ -1077,7 +1127,14 @@ class BayesBiNNStaleMean:
         else:
             rows = self._pending["theta"], self.lam, self.lam_prev, g
             self._run_anew(
-                _step_draw_anew, rng, rows, self.tau, one_minus_rho, lam0_times_rho, rho_over_tau
+                _step_draw_new_stretch,
+                _step_draw_anew,
+                rng,
+                rows,
+                self.tau,
+                one_minus_rho,
+                lam0_times_rho,
+                rho_over_tau,
             )
         self.t += 1
         if rng is None:
@@ -1148,18 +1205,25 @@ class BayesBiNNStaleMean:
 
     def _run(
         self,
-        kernel: Callable[..., None],
+        one: Callable[..., None],
+        several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
         *numbers: float,
         rng: np.random.Generator | None = None,
     ) -> None:
-        """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
-        self._threads = self._threads or get_num_threads()
-        for index, (group, ends, like) in enumerate(self._groups):
+        """Run a kernel on all arrays in one call, with threads where they are worth their start.
+
+        One that makes noise has keys from rng.
+        """
+        for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
-            table = _addresses(self._known, (kernel, index), own)
+            table = _addresses(self._known, (one, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            kernel(table, ends, like, self._threads, *keys, *numbers)
+            if size < THREADED:
+                one(table, ends, like, 0, size, *keys, *numbers)
+            else:
+                self._threads = self._threads or get_num_threads()
+                several(table, ends, like, self._threads, *keys, *numbers)
 
     def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
@@ -1179,7 +1243,8 @@ class BayesBiNNStaleMean:
 
     def _run_anew(
         self,
-        kernel: Callable[..., None],
+        one: Callable[..., None],
+        several: Callable[..., None],
         rng: np.random.Generator | None,
         rows: Sequence[Sequence[Array]],
         *numbers: float,
@@ -1187,7 +1252,7 @@ class BayesBiNNStaleMean:
         """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        self._run(kernel, rows, *numbers, rng=rng)
+        self._run(one, several, rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -417,6 +417,52 @@ def _step_draw(
         theta[i] = theta_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    N: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    one_minus_beta2_squared_over_two: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
+) -> None:
+    """Run `_step` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        m = _view(table[0, which], start, size, like)
+        u = _view(table[1, which], start, size, like)
+        h = _view(table[2, which], start, size, like)
+        g = _view(table[3, which], start, size, like)
+        _step(
+            m,
+            u,
+            h,
+            g,
+            beta1,
+            beta2,
+            delta,
+            N,
+            one_minus_beta1,
+            one_minus_beta2,
+            one_minus_beta2_squared_over_two,
+            scaled_c,
+            scaled_delta,
+            scaled_alpha,
+        )
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(
     table: Array,
@@ -434,35 +480,54 @@ def _step_arrays(
     scaled_delta: float,
     scaled_alpha: float,
 ) -> None:
-    """Run `_step` on all arrays, with threads."""
+    """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
+        _step_stretch(
+            table,
+            ends,
+            like,
+            first,
+            last,
+            beta1,
+            beta2,
+            delta,
+            N,
+            one_minus_beta1,
+            one_minus_beta2,
+            one_minus_beta2_squared_over_two,
+            scaled_c,
+            scaled_delta,
+            scaled_alpha,
+        )
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_new_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    key: int,
+    delta: float,
+    one_over_sqrt_N: float,
+) -> None:
+    """Run `_draw` on a stretch of the elements of all arrays with new noise."""
+    eps = np.empty(BLOCK, like.dtype)
+    for begin in range(first, last, BLOCK):
+        end = min(last, begin + BLOCK)
+        _standard_normal(eps[: end - begin], np.uint64(key), 0, begin)
+        for which in range(_which(ends, begin), ends.size - 1):
+            low, high = max(begin, ends[which]), min(end, ends[which + 1])
+            if low >= end:
                 break
             start, size = low - ends[which], high - low
-            m = _view(table[0, which], start, size, like)
-            u = _view(table[1, which], start, size, like)
+            theta = _view(table[0, which], start, size, like)
+            m = _view(table[1, which], start, size, like)
             h = _view(table[2, which], start, size, like)
-            g = _view(table[3, which], start, size, like)
-            _step(
-                m,
-                u,
-                h,
-                g,
-                beta1,
-                beta2,
-                delta,
-                N,
-                one_minus_beta1,
-                one_minus_beta2,
-                one_minus_beta2_squared_over_two,
-                scaled_c,
-                scaled_delta,
-                scaled_alpha,
-            )
+            _draw(theta, m, h, eps[low - begin : high - begin], delta, one_over_sqrt_N)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -475,60 +540,118 @@ def _draw_anew(
     delta: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """Run `_draw` on all arrays, with threads and new noise."""
+    """Run `_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
-        eps = np.empty(BLOCK, like.dtype)
-        stop = min(ends[-1], (part + 1) * stretch)
-        for first in range(part * stretch, stop, BLOCK):
-            last = min(stop, first + BLOCK)
-            _standard_normal(eps[: last - first], np.uint64(key), 0, first)
-            for which in range(_which(ends, first), ends.size - 1):
-                low, high = max(first, ends[which]), min(last, ends[which + 1])
-                if low >= last:
-                    break
-                start, size = low - ends[which], high - low
-                theta = _view(table[0, which], start, size, like)
-                m = _view(table[1, which], start, size, like)
-                h = _view(table[2, which], start, size, like)
-                _draw(theta, m, h, eps[low - first : high - first], delta, one_over_sqrt_N)
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        _draw_new_stretch(table, ends, like, first, last, key, delta, one_over_sqrt_N)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    delta: float,
+    one_over_sqrt_N: float,
+) -> None:
+    """Run `_draw` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        theta = _view(table[0, which], start, size, like)
+        m = _view(table[1, which], start, size, like)
+        h = _view(table[2, which], start, size, like)
+        eps = _view(table[3, which], start, size, like)
+        _draw(theta, m, h, eps, delta, one_over_sqrt_N)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, delta: float, one_over_sqrt_N: float
 ) -> None:
-    """Run `_draw` on all arrays, with threads."""
+    """Run `_draw_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            theta = _view(table[0, which], start, size, like)
-            m = _view(table[1, which], start, size, like)
-            h = _view(table[2, which], start, size, like)
-            eps = _view(table[3, which], start, size, like)
-            _draw(theta, m, h, eps, delta, one_over_sqrt_N)
+        _draw_stretch(table, ends, like, first, last, delta, one_over_sqrt_N)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _observe_stretch(
+    table: Array, ends: Array, like: Array, first: int, last: int, N: float
+) -> None:
+    """Run `_observe` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        g = _view(table[0, which], start, size, like)
+        g_sum = _view(table[1, which], start, size, like)
+        h_hat_sum = _view(table[2, which], start, size, like)
+        _observe(g, g_sum, h_hat_sum, N)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _observe_arrays(table: Array, ends: Array, like: Array, threads: int, N: float) -> None:
-    """Run `_observe` on all arrays, with threads."""
+    """Run `_observe_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            g = _view(table[0, which], start, size, like)
-            g_sum = _view(table[1, which], start, size, like)
-            h_hat_sum = _view(table[2, which], start, size, like)
-            _observe(g, g_sum, h_hat_sum, N)
+        _observe_stretch(table, ends, like, first, last, N)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_averaged_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    draws: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    one_minus_beta2_squared_over_two: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
+) -> None:
+    """Run `_step_averaged` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        m = _view(table[0, which], start, size, like)
+        u = _view(table[1, which], start, size, like)
+        h = _view(table[2, which], start, size, like)
+        g_sum = _view(table[3, which], start, size, like)
+        h_hat_sum = _view(table[4, which], start, size, like)
+        _step_averaged(
+            m,
+            u,
+            h,
+            g_sum,
+            h_hat_sum,
+            beta1,
+            beta2,
+            delta,
+            draws,
+            one_minus_beta1,
+            one_minus_beta2,
+            one_minus_beta2_squared_over_two,
+            scaled_c,
+            scaled_delta,
+            scaled_alpha,
+        )
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -548,36 +671,82 @@ def _step_averaged_arrays(
     scaled_delta: float,
     scaled_alpha: float,
 ) -> None:
-    """Run `_step_averaged` on all arrays, with threads."""
+    """Run `_step_averaged_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
+        _step_averaged_stretch(
+            table,
+            ends,
+            like,
+            first,
+            last,
+            beta1,
+            beta2,
+            delta,
+            draws,
+            one_minus_beta1,
+            one_minus_beta2,
+            one_minus_beta2_squared_over_two,
+            scaled_c,
+            scaled_delta,
+            scaled_alpha,
+        )
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw_new_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    key: int,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    N: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    one_minus_beta2_squared_over_two: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
+    one_over_sqrt_N: float,
+) -> None:
+    """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
+    eps = np.empty(BLOCK, like.dtype)
+    for begin in range(first, last, BLOCK):
+        end = min(last, begin + BLOCK)
+        _standard_normal(eps[: end - begin], np.uint64(key), 0, begin)
+        for which in range(_which(ends, begin), ends.size - 1):
+            low, high = max(begin, ends[which]), min(end, ends[which + 1])
+            if low >= end:
                 break
             start, size = low - ends[which], high - low
-            m = _view(table[0, which], start, size, like)
-            u = _view(table[1, which], start, size, like)
-            h = _view(table[2, which], start, size, like)
-            g_sum = _view(table[3, which], start, size, like)
-            h_hat_sum = _view(table[4, which], start, size, like)
-            _step_averaged(
+            theta = _view(table[0, which], start, size, like)
+            m = _view(table[1, which], start, size, like)
+            u = _view(table[2, which], start, size, like)
+            h = _view(table[3, which], start, size, like)
+            g = _view(table[4, which], start, size, like)
+            _step_draw(
+                theta,
                 m,
                 u,
                 h,
-                g_sum,
-                h_hat_sum,
+                eps[low - begin : high - begin],
+                g,
                 beta1,
                 beta2,
                 delta,
-                draws,
+                N,
                 one_minus_beta1,
                 one_minus_beta2,
                 one_minus_beta2_squared_over_two,
                 scaled_c,
                 scaled_delta,
                 scaled_alpha,
+                one_over_sqrt_N,
             )
 
 
@@ -600,43 +769,29 @@ def _step_draw_anew(
     scaled_alpha: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """Run `_step_draw` on all arrays, with threads and new noise."""
+    """Run `_step_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
-        eps = np.empty(BLOCK, like.dtype)
-        stop = min(ends[-1], (part + 1) * stretch)
-        for first in range(part * stretch, stop, BLOCK):
-            last = min(stop, first + BLOCK)
-            _standard_normal(eps[: last - first], np.uint64(key), 0, first)
-            for which in range(_which(ends, first), ends.size - 1):
-                low, high = max(first, ends[which]), min(last, ends[which + 1])
-                if low >= last:
-                    break
-                start, size = low - ends[which], high - low
-                theta = _view(table[0, which], start, size, like)
-                m = _view(table[1, which], start, size, like)
-                u = _view(table[2, which], start, size, like)
-                h = _view(table[3, which], start, size, like)
-                g = _view(table[4, which], start, size, like)
-                _step_draw(
-                    theta,
-                    m,
-                    u,
-                    h,
-                    eps[low - first : high - first],
-                    g,
-                    beta1,
-                    beta2,
-                    delta,
-                    N,
-                    one_minus_beta1,
-                    one_minus_beta2,
-                    one_minus_beta2_squared_over_two,
-                    scaled_c,
-                    scaled_delta,
-                    scaled_alpha,
-                    one_over_sqrt_N,
-                )
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        _step_draw_new_stretch(
+            table,
+            ends,
+            like,
+            first,
+            last,
+            key,
+            beta1,
+            beta2,
+            delta,
+            N,
+            one_minus_beta1,
+            one_minus_beta2,
+            one_minus_beta2_squared_over_two,
+            scaled_c,
+            scaled_delta,
+            scaled_alpha,
+            one_over_sqrt_N,
+        )
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -704,14 +859,14 @@ def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]])
     return table
 
 
-def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
-    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array, int]]:
+    """Return which arrays go together: those of one dtype; where each ends, their type and size."""
     together = len({array.dtype for array in arrays}) == 1
-    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
-    return [
-        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
-        for part in slices
-    ]
+    found = []
+    for part in [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]:
+        ends = np.cumsum([0, *(array.size for array in arrays[part])])
+        found.append((part, ends, arrays[part][0][:0], int(ends[-1])))
+    return found
 
 
 def _many(arrays: Sequence[Array]) -> bool:
@@ -1186,13 +1341,13 @@ class IVONSquaredGradient:
         theta = self._place()
         if eps is None:
             rows = theta, self.m, self.h
-            self._run_anew(_draw_anew, rng, rows, self.delta, one_over_sqrt_N)
+            self._run_anew(_draw_new_stretch, _draw_anew, rng, rows, self.delta, one_over_sqrt_N)
         else:
             eps = _views("eps", eps, self._arrays)
             numbers = self.delta, one_over_sqrt_N
             if self._joined:
                 rows = theta, self.m, self.h, eps
-                self._run(_draw_arrays, rows, *numbers)
+                self._run(_draw_stretch, _draw_arrays, rows, *numbers)
             else:
                 for arrays in zip(theta, self.m, self.h, eps, strict=True):
                     _draw(*arrays, *numbers)
@@ -1210,7 +1365,7 @@ class IVONSquaredGradient:
         numbers = (self.N,)
         if self._joined:
             rows = g, self._sums["g_sum"], self._sums["h_hat_sum"]
-            self._run(_observe_arrays, rows, *numbers)
+            self._run(_observe_stretch, _observe_arrays, rows, *numbers)
         else:
             for arrays in zip(g, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True):
                 _observe(*arrays, *numbers)
@@ -1261,7 +1416,7 @@ class IVONSquaredGradient:
             )
             if self._joined:
                 rows = self.m, self.u, self.h, g
-                self._run(_step_arrays, rows, *numbers)
+                self._run(_step_stretch, _step_arrays, rows, *numbers)
             else:
                 for arrays in zip(self.m, self.u, self.h, g, strict=True):
                     _step(*arrays, *numbers)
@@ -1270,6 +1425,7 @@ class IVONSquaredGradient:
             one_over_sqrt_N = 1 / math.sqrt(self.N)
             rows = self._pending["theta"], self.m, self.u, self.h, g
             self._run_anew(
+                _step_draw_new_stretch,
                 _step_draw_anew,
                 rng,
                 rows,
@@ -1314,7 +1470,7 @@ class IVONSquaredGradient:
         )
         if self._joined:
             rows = self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]
-            self._run(_step_averaged_arrays, rows, *numbers)
+            self._run(_step_averaged_stretch, _step_averaged_arrays, rows, *numbers)
         else:
             for arrays in zip(
                 self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True
@@ -1410,18 +1566,25 @@ class IVONSquaredGradient:
 
     def _run(
         self,
-        kernel: Callable[..., None],
+        one: Callable[..., None],
+        several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
         *numbers: float,
         rng: np.random.Generator | None = None,
     ) -> None:
-        """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
-        self._threads = self._threads or get_num_threads()
-        for index, (group, ends, like) in enumerate(self._groups):
+        """Run a kernel on all arrays in one call, with threads where they are worth their start.
+
+        One that makes noise has keys from rng.
+        """
+        for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
-            table = _addresses(self._known, (kernel, index), own)
+            table = _addresses(self._known, (one, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            kernel(table, ends, like, self._threads, *keys, *numbers)
+            if size < THREADED:
+                one(table, ends, like, 0, size, *keys, *numbers)
+            else:
+                self._threads = self._threads or get_num_threads()
+                several(table, ends, like, self._threads, *keys, *numbers)
 
     def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
@@ -1441,7 +1604,8 @@ class IVONSquaredGradient:
 
     def _run_anew(
         self,
-        kernel: Callable[..., None],
+        one: Callable[..., None],
+        several: Callable[..., None],
         rng: np.random.Generator | None,
         rows: Sequence[Sequence[Array]],
         *numbers: float,
@@ -1449,7 +1613,7 @@ class IVONSquaredGradient:
         """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        self._run(kernel, rows, *numbers, rng=rng)
+        self._run(one, several, rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

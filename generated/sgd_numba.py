@@ -223,20 +223,28 @@ def _step(m: Array, g: Array, rho: float) -> None:
         m[i] = m_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_stretch(
+    table: Array, ends: Array, like: Array, first: int, last: int, rho: float
+) -> None:
+    """Run `_step` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        m = _view(table[0, which], start, size, like)
+        g = _view(table[1, which], start, size, like)
+        _step(m, g, rho)
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(table: Array, ends: Array, like: Array, threads: int, rho: float) -> None:
-    """Run `_step` on all arrays, with threads."""
+    """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            m = _view(table[0, which], start, size, like)
-            g = _view(table[1, which], start, size, like)
-            _step(m, g, rho)
+        _step_stretch(table, ends, like, first, last, rho)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -304,14 +312,14 @@ def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]])
     return table
 
 
-def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
-    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array, int]]:
+    """Return which arrays go together: those of one dtype; where each ends, their type and size."""
     together = len({array.dtype for array in arrays}) == 1
-    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
-    return [
-        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
-        for part in slices
-    ]
+    found = []
+    for part in [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]:
+        ends = np.cumsum([0, *(array.size for array in arrays[part])])
+        found.append((part, ends, arrays[part][0][:0], int(ends[-1])))
+    return found
 
 
 def _many(arrays: Sequence[Array]) -> bool:
@@ -433,7 +441,7 @@ class SGD:
         numbers = (self.rho,)
         if self._joined:
             rows = self.m, g
-            self._run(_step_arrays, rows, *numbers)
+            self._run(_step_stretch, _step_arrays, rows, *numbers)
         else:
             for arrays in zip(self.m, g, strict=True):
                 _step(*arrays, *numbers)
@@ -485,18 +493,25 @@ class SGD:
 
     def _run(
         self,
-        kernel: Callable[..., None],
+        one: Callable[..., None],
+        several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
         *numbers: float,
         rng: np.random.Generator | None = None,
     ) -> None:
-        """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
-        self._threads = self._threads or get_num_threads()
-        for index, (group, ends, like) in enumerate(self._groups):
+        """Run a kernel on all arrays in one call, with threads where they are worth their start.
+
+        One that makes noise has keys from rng.
+        """
+        for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
-            table = _addresses(self._known, (kernel, index), own)
+            table = _addresses(self._known, (one, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            kernel(table, ends, like, self._threads, *keys, *numbers)
+            if size < THREADED:
+                one(table, ends, like, 0, size, *keys, *numbers)
+            else:
+                self._threads = self._threads or get_num_threads()
+                several(table, ends, like, self._threads, *keys, *numbers)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

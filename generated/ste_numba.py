@@ -243,36 +243,50 @@ def _step(lam: Array, g: Array, alpha: float) -> None:
         lam[i] = lam_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_stretch(
+    table: Array, ends: Array, like: Array, first: int, last: int, alpha: float
+) -> None:
+    """Run `_step` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        lam = _view(table[0, which], start, size, like)
+        g = _view(table[1, which], start, size, like)
+        _step(lam, g, alpha)
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(table: Array, ends: Array, like: Array, threads: int, alpha: float) -> None:
-    """Run `_step` on all arrays, with threads."""
+    """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            lam = _view(table[0, which], start, size, like)
-            g = _view(table[1, which], start, size, like)
-            _step(lam, g, alpha)
+        _step_stretch(table, ends, like, first, last, alpha)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_stretch(table: Array, ends: Array, like: Array, first: int, last: int) -> None:
+    """Run `_draw` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        theta = _view(table[0, which], start, size, like)
+        lam = _view(table[1, which], start, size, like)
+        _draw(theta, lam)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
-    """Run `_draw` on all arrays, with threads."""
+    """Run `_draw_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            theta = _view(table[0, which], start, size, like)
-            lam = _view(table[1, which], start, size, like)
-            _draw(theta, lam)
+        _draw_stretch(table, ends, like, first, last)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -340,14 +354,14 @@ def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]])
     return table
 
 
-def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
-    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array, int]]:
+    """Return which arrays go together: those of one dtype; where each ends, their type and size."""
     together = len({array.dtype for array in arrays}) == 1
-    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
-    return [
-        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
-        for part in slices
-    ]
+    found = []
+    for part in [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]:
+        ends = np.cumsum([0, *(array.size for array in arrays[part])])
+        found.append((part, ends, arrays[part][0][:0], int(ends[-1])))
+    return found
 
 
 def _many(arrays: Sequence[Array]) -> bool:
@@ -647,7 +661,7 @@ class STE:
         theta = self._place()
         if self._joined:
             rows = theta, self.lam
-            self._run(_draw_arrays, rows)
+            self._run(_draw_stretch, _draw_arrays, rows)
         else:
             for arrays in zip(theta, self.lam, strict=True):
                 _draw(*arrays)
@@ -660,7 +674,7 @@ class STE:
         numbers = (self.alpha,)
         if self._joined:
             rows = self.lam, g
-            self._run(_step_arrays, rows, *numbers)
+            self._run(_step_stretch, _step_arrays, rows, *numbers)
         else:
             for arrays in zip(self.lam, g, strict=True):
                 _step(*arrays, *numbers)
@@ -717,18 +731,25 @@ class STE:
 
     def _run(
         self,
-        kernel: Callable[..., None],
+        one: Callable[..., None],
+        several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
         *numbers: float,
         rng: np.random.Generator | None = None,
     ) -> None:
-        """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
-        self._threads = self._threads or get_num_threads()
-        for index, (group, ends, like) in enumerate(self._groups):
+        """Run a kernel on all arrays in one call, with threads where they are worth their start.
+
+        One that makes noise has keys from rng.
+        """
+        for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
-            table = _addresses(self._known, (kernel, index), own)
+            table = _addresses(self._known, (one, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            kernel(table, ends, like, self._threads, *keys, *numbers)
+            if size < THREADED:
+                one(table, ends, like, 0, size, *keys, *numbers)
+            else:
+                self._threads = self._threads or get_num_threads()
+                several(table, ends, like, self._threads, *keys, *numbers)
 
     def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""

@@ -313,6 +313,30 @@ def _step_draw(
         theta[i] = theta_next
 
 
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    rho: float,
+    delta: float,
+    one_minus_rho: float,
+) -> None:
+    """Run `_step` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        m = _view(table[0, which], start, size, like)
+        s = _view(table[1, which], start, size, like)
+        g = _view(table[2, which], start, size, like)
+        h = _view(table[3, which], start, size, like)
+        _step(m, s, g, h, rho, delta, one_minus_rho)
+
+
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_arrays(
     table: Array,
@@ -323,77 +347,113 @@ def _step_arrays(
     delta: float,
     one_minus_rho: float,
 ) -> None:
-    """Run `_step` on all arrays, with threads."""
+    """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            m = _view(table[0, which], start, size, like)
-            s = _view(table[1, which], start, size, like)
-            g = _view(table[2, which], start, size, like)
-            h = _view(table[3, which], start, size, like)
-            _step(m, s, g, h, rho, delta, one_minus_rho)
+        _step_stretch(table, ends, like, first, last, rho, delta, one_minus_rho)
 
 
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int) -> None:
-    """Run `_draw` on all arrays, with threads and new noise."""
-    stretch = _stretch(ends[-1], threads)
-    for part in prange(-(-ends[-1] // stretch)):
-        eps = np.empty(BLOCK, like.dtype)
-        stop = min(ends[-1], (part + 1) * stretch)
-        for first in range(part * stretch, stop, BLOCK):
-            last = min(stop, first + BLOCK)
-            _standard_normal(eps[: last - first], np.uint64(key), 0, first)
-            for which in range(_which(ends, first), ends.size - 1):
-                low, high = max(first, ends[which]), min(last, ends[which + 1])
-                if low >= last:
-                    break
-                start, size = low - ends[which], high - low
-                theta = _view(table[0, which], start, size, like)
-                m = _view(table[1, which], start, size, like)
-                s = _view(table[2, which], start, size, like)
-                _draw(theta, m, s, eps[low - first : high - first])
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
-    """Run `_draw` on all arrays, with threads."""
-    stretch = _stretch(ends[-1], threads)
-    for part in prange(-(-ends[-1] // stretch)):
-        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_new_stretch(
+    table: Array, ends: Array, like: Array, first: int, last: int, key: int
+) -> None:
+    """Run `_draw` on a stretch of the elements of all arrays with new noise."""
+    eps = np.empty(BLOCK, like.dtype)
+    for begin in range(first, last, BLOCK):
+        end = min(last, begin + BLOCK)
+        _standard_normal(eps[: end - begin], np.uint64(key), 0, begin)
+        for which in range(_which(ends, begin), ends.size - 1):
+            low, high = max(begin, ends[which]), min(end, ends[which + 1])
+            if low >= end:
                 break
             start, size = low - ends[which], high - low
             theta = _view(table[0, which], start, size, like)
             m = _view(table[1, which], start, size, like)
             s = _view(table[2, which], start, size, like)
-            eps = _view(table[3, which], start, size, like)
-            _draw(theta, m, s, eps)
+            _draw(theta, m, s, eps[low - begin : high - begin])
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int) -> None:
+    """Run `_draw_new_stretch` on all stretches, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        _draw_new_stretch(table, ends, like, first, last, key)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_stretch(table: Array, ends: Array, like: Array, first: int, last: int) -> None:
+    """Run `_draw` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        theta = _view(table[0, which], start, size, like)
+        m = _view(table[1, which], start, size, like)
+        s = _view(table[2, which], start, size, like)
+        eps = _view(table[3, which], start, size, like)
+        _draw(theta, m, s, eps)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
+    """Run `_draw_stretch` on all stretches, with threads."""
+    stretch = _stretch(ends[-1], threads)
+    for part in prange(-(-ends[-1] // stretch)):
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        _draw_stretch(table, ends, like, first, last)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _observe_stretch(table: Array, ends: Array, like: Array, first: int, last: int) -> None:
+    """Run `_observe` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        g = _view(table[0, which], start, size, like)
+        h = _view(table[1, which], start, size, like)
+        g_sum = _view(table[2, which], start, size, like)
+        h_sum = _view(table[3, which], start, size, like)
+        _observe(g, h, g_sum, h_sum)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _observe_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
-    """Run `_observe` on all arrays, with threads."""
+    """Run `_observe_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            g = _view(table[0, which], start, size, like)
-            h = _view(table[1, which], start, size, like)
-            g_sum = _view(table[2, which], start, size, like)
-            h_sum = _view(table[3, which], start, size, like)
-            _observe(g, h, g_sum, h_sum)
+        _observe_stretch(table, ends, like, first, last)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_averaged_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    rho: float,
+    delta: float,
+    draws: float,
+    one_minus_rho: float,
+) -> None:
+    """Run `_step_averaged` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        m = _view(table[0, which], start, size, like)
+        s = _view(table[1, which], start, size, like)
+        g_sum = _view(table[2, which], start, size, like)
+        h_sum = _view(table[3, which], start, size, like)
+        _step_averaged(m, s, g_sum, h_sum, rho, delta, draws, one_minus_rho)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -407,20 +467,43 @@ def _step_averaged_arrays(
     draws: float,
     one_minus_rho: float,
 ) -> None:
-    """Run `_step_averaged` on all arrays, with threads."""
+    """Run `_step_averaged_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
+        _step_averaged_stretch(table, ends, like, first, last, rho, delta, draws, one_minus_rho)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw_new_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    key: int,
+    rho: float,
+    delta: float,
+    one_minus_rho: float,
+) -> None:
+    """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
+    eps = np.empty(BLOCK, like.dtype)
+    for begin in range(first, last, BLOCK):
+        end = min(last, begin + BLOCK)
+        _standard_normal(eps[: end - begin], np.uint64(key), 0, begin)
+        for which in range(_which(ends, begin), ends.size - 1):
+            low, high = max(begin, ends[which]), min(end, ends[which + 1])
+            if low >= end:
                 break
             start, size = low - ends[which], high - low
-            m = _view(table[0, which], start, size, like)
-            s = _view(table[1, which], start, size, like)
-            g_sum = _view(table[2, which], start, size, like)
-            h_sum = _view(table[3, which], start, size, like)
-            _step_averaged(m, s, g_sum, h_sum, rho, delta, draws, one_minus_rho)
+            theta = _view(table[0, which], start, size, like)
+            m = _view(table[1, which], start, size, like)
+            s = _view(table[2, which], start, size, like)
+            g = _view(table[3, which], start, size, like)
+            h = _view(table[4, which], start, size, like)
+            _step_draw(
+                theta, m, s, eps[low - begin : high - begin], g, h, rho, delta, one_minus_rho
+            )
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -434,27 +517,11 @@ def _step_draw_anew(
     delta: float,
     one_minus_rho: float,
 ) -> None:
-    """Run `_step_draw` on all arrays, with threads and new noise."""
+    """Run `_step_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
-        eps = np.empty(BLOCK, like.dtype)
-        stop = min(ends[-1], (part + 1) * stretch)
-        for first in range(part * stretch, stop, BLOCK):
-            last = min(stop, first + BLOCK)
-            _standard_normal(eps[: last - first], np.uint64(key), 0, first)
-            for which in range(_which(ends, first), ends.size - 1):
-                low, high = max(first, ends[which]), min(last, ends[which + 1])
-                if low >= last:
-                    break
-                start, size = low - ends[which], high - low
-                theta = _view(table[0, which], start, size, like)
-                m = _view(table[1, which], start, size, like)
-                s = _view(table[2, which], start, size, like)
-                g = _view(table[3, which], start, size, like)
-                h = _view(table[4, which], start, size, like)
-                _step_draw(
-                    theta, m, s, eps[low - first : high - first], g, h, rho, delta, one_minus_rho
-                )
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        _step_draw_new_stretch(table, ends, like, first, last, key, rho, delta, one_minus_rho)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -522,14 +589,14 @@ def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]])
     return table
 
 
-def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
-    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array, int]]:
+    """Return which arrays go together: those of one dtype; where each ends, their type and size."""
     together = len({array.dtype for array in arrays}) == 1
-    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
-    return [
-        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
-        for part in slices
-    ]
+    found = []
+    for part in [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]:
+        ends = np.cumsum([0, *(array.size for array in arrays[part])])
+        found.append((part, ends, arrays[part][0][:0], int(ends[-1])))
+    return found
 
 
 def _many(arrays: Sequence[Array]) -> bool:
@@ -962,12 +1029,12 @@ class VOGN:
         theta = self._place()
         if eps is None:
             rows = theta, self.m, self.s
-            self._run_anew(_draw_anew, rng, rows)
+            self._run_anew(_draw_new_stretch, _draw_anew, rng, rows)
         else:
             eps = _views("eps", eps, self._arrays)
             if self._joined:
                 rows = theta, self.m, self.s, eps
-                self._run(_draw_arrays, rows)
+                self._run(_draw_stretch, _draw_arrays, rows)
             else:
                 for arrays in zip(theta, self.m, self.s, eps, strict=True):
                     _draw(*arrays)
@@ -985,7 +1052,7 @@ class VOGN:
             self._sums["h_sum"] = _laid(self.m, 3)
         if self._joined:
             rows = g, h, self._sums["g_sum"], self._sums["h_sum"]
-            self._run(_observe_arrays, rows)
+            self._run(_observe_stretch, _observe_arrays, rows)
         else:
             for arrays in zip(g, h, self._sums["g_sum"], self._sums["h_sum"], strict=True):
                 _observe(*arrays)
@@ -1023,14 +1090,22 @@ class VOGN:
             numbers = self.rho, self.delta, one_minus_rho
             if self._joined:
                 rows = self.m, self.s, g, h
-                self._run(_step_arrays, rows, *numbers)
+                self._run(_step_stretch, _step_arrays, rows, *numbers)
             else:
                 for arrays in zip(self.m, self.s, g, h, strict=True):
                     _step(*arrays, *numbers)
             self._pending = {}
         else:
             rows = self._pending["theta"], self.m, self.s, g, h
-            self._run_anew(_step_draw_anew, rng, rows, self.rho, self.delta, one_minus_rho)
+            self._run_anew(
+                _step_draw_new_stretch,
+                _step_draw_anew,
+                rng,
+                rows,
+                self.rho,
+                self.delta,
+                one_minus_rho,
+            )
 
     def _step_averaged(self) -> None:
         """Update from several draws, observed one by one."""
@@ -1042,7 +1117,7 @@ class VOGN:
         numbers = self.rho, self.delta, float(self._draws), one_minus_rho
         if self._joined:
             rows = self.m, self.s, self._sums["g_sum"], self._sums["h_sum"]
-            self._run(_step_averaged_arrays, rows, *numbers)
+            self._run(_step_averaged_stretch, _step_averaged_arrays, rows, *numbers)
         else:
             for arrays in zip(
                 self.m, self.s, self._sums["g_sum"], self._sums["h_sum"], strict=True
@@ -1120,18 +1195,25 @@ class VOGN:
 
     def _run(
         self,
-        kernel: Callable[..., None],
+        one: Callable[..., None],
+        several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
         *numbers: float,
         rng: np.random.Generator | None = None,
     ) -> None:
-        """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
-        self._threads = self._threads or get_num_threads()
-        for index, (group, ends, like) in enumerate(self._groups):
+        """Run a kernel on all arrays in one call, with threads where they are worth their start.
+
+        One that makes noise has keys from rng.
+        """
+        for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
-            table = _addresses(self._known, (kernel, index), own)
+            table = _addresses(self._known, (one, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            kernel(table, ends, like, self._threads, *keys, *numbers)
+            if size < THREADED:
+                one(table, ends, like, 0, size, *keys, *numbers)
+            else:
+                self._threads = self._threads or get_num_threads()
+                several(table, ends, like, self._threads, *keys, *numbers)
 
     def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
@@ -1151,7 +1233,8 @@ class VOGN:
 
     def _run_anew(
         self,
-        kernel: Callable[..., None],
+        one: Callable[..., None],
+        several: Callable[..., None],
         rng: np.random.Generator | None,
         rows: Sequence[Sequence[Array]],
         *numbers: float,
@@ -1159,7 +1242,7 @@ class VOGN:
         """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        self._run(kernel, rows, *numbers, rng=rng)
+        self._run(one, several, rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -264,7 +264,14 @@ def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step(
-    m: Array, s: Array, g: Array, alpha: float, beta: float, delta: float, one_minus_beta: float
+    m: Array,
+    s: Array,
+    g: Array,
+    alpha: float,
+    beta: float,
+    delta: float,
+    one_minus_beta: float,
+    alpha_times_delta: float,
 ) -> None:
     """Update every element in place."""
     real = m.dtype.type
@@ -272,10 +279,11 @@ def _step(
     beta = real(beta)
     delta = real(delta)
     one_minus_beta = real(one_minus_beta)
+    alpha_times_delta = real(alpha_times_delta)
     for i in range(m.size):
         h_hat = g[i] * g[i]
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - alpha * (g[i] + delta * m[i]) / (np.sqrt(s_next) + delta)
+        m_next = m[i] - (alpha * g[i] + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
         m[i] = m_next
         s[i] = s_next
 
@@ -291,6 +299,7 @@ def _step_averaged(
     delta: float,
     draws: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
 ) -> None:
     """Update every element in place, from averages over draws."""
     real = m.dtype.type
@@ -299,11 +308,12 @@ def _step_averaged(
     delta = real(delta)
     draws = real(draws)
     one_minus_beta = real(one_minus_beta)
+    alpha_times_delta = real(alpha_times_delta)
     for i in range(m.size):
         g = g_sum[i] / draws
         h_hat = h_hat_sum[i] / draws
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - alpha * (g + delta * m[i]) / (np.sqrt(s_next) + delta)
+        m_next = m[i] - (alpha * g + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
         m[i] = m_next
         s[i] = s_next
 
@@ -319,6 +329,7 @@ def _step_draw(
     beta: float,
     delta: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
     one_over_sqrt_N: float,
 ) -> None:
     """Update every element in place, and theta for the next draw."""
@@ -327,15 +338,41 @@ def _step_draw(
     beta = real(beta)
     delta = real(delta)
     one_minus_beta = real(one_minus_beta)
+    alpha_times_delta = real(alpha_times_delta)
     one_over_sqrt_N = real(one_over_sqrt_N)
     for i in range(theta.size):
         h_hat = g[i] * g[i]
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - alpha * (g[i] + delta * m[i]) / (np.sqrt(s_next) + delta)
+        m_next = m[i] - (alpha * g[i] + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
         theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next + delta)
         m[i] = m_next
         s[i] = s_next
         theta[i] = theta_next
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    alpha: float,
+    beta: float,
+    delta: float,
+    one_minus_beta: float,
+    alpha_times_delta: float,
+) -> None:
+    """Run `_step` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        m = _view(table[0, which], start, size, like)
+        s = _view(table[1, which], start, size, like)
+        g = _view(table[2, which], start, size, like)
+        _step(m, s, g, alpha, beta, delta, one_minus_beta, alpha_times_delta)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -348,20 +385,42 @@ def _step_arrays(
     beta: float,
     delta: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
 ) -> None:
-    """Run `_step` on all arrays, with threads."""
+    """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
+        _step_stretch(
+            table, ends, like, first, last, alpha, beta, delta, one_minus_beta, alpha_times_delta
+        )
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_new_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    key: int,
+    delta: float,
+    one_over_sqrt_N: float,
+) -> None:
+    """Run `_draw` on a stretch of the elements of all arrays with new noise."""
+    eps = np.empty(BLOCK, like.dtype)
+    for begin in range(first, last, BLOCK):
+        end = min(last, begin + BLOCK)
+        _standard_normal(eps[: end - begin], np.uint64(key), 0, begin)
+        for which in range(_which(ends, begin), ends.size - 1):
+            low, high = max(begin, ends[which]), min(end, ends[which + 1])
+            if low >= end:
                 break
             start, size = low - ends[which], high - low
-            m = _view(table[0, which], start, size, like)
-            s = _view(table[1, which], start, size, like)
-            g = _view(table[2, which], start, size, like)
-            _step(m, s, g, alpha, beta, delta, one_minus_beta)
+            theta = _view(table[0, which], start, size, like)
+            m = _view(table[1, which], start, size, like)
+            s = _view(table[2, which], start, size, like)
+            _draw(theta, m, s, eps[low - begin : high - begin], delta, one_over_sqrt_N)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -374,60 +433,97 @@ def _draw_anew(
     delta: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """Run `_draw` on all arrays, with threads and new noise."""
+    """Run `_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
-        eps = np.empty(BLOCK, like.dtype)
-        stop = min(ends[-1], (part + 1) * stretch)
-        for first in range(part * stretch, stop, BLOCK):
-            last = min(stop, first + BLOCK)
-            _standard_normal(eps[: last - first], np.uint64(key), 0, first)
-            for which in range(_which(ends, first), ends.size - 1):
-                low, high = max(first, ends[which]), min(last, ends[which + 1])
-                if low >= last:
-                    break
-                start, size = low - ends[which], high - low
-                theta = _view(table[0, which], start, size, like)
-                m = _view(table[1, which], start, size, like)
-                s = _view(table[2, which], start, size, like)
-                _draw(theta, m, s, eps[low - first : high - first], delta, one_over_sqrt_N)
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        _draw_new_stretch(table, ends, like, first, last, key, delta, one_over_sqrt_N)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    delta: float,
+    one_over_sqrt_N: float,
+) -> None:
+    """Run `_draw` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        theta = _view(table[0, which], start, size, like)
+        m = _view(table[1, which], start, size, like)
+        s = _view(table[2, which], start, size, like)
+        eps = _view(table[3, which], start, size, like)
+        _draw(theta, m, s, eps, delta, one_over_sqrt_N)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_arrays(
     table: Array, ends: Array, like: Array, threads: int, delta: float, one_over_sqrt_N: float
 ) -> None:
-    """Run `_draw` on all arrays, with threads."""
+    """Run `_draw_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            theta = _view(table[0, which], start, size, like)
-            m = _view(table[1, which], start, size, like)
-            s = _view(table[2, which], start, size, like)
-            eps = _view(table[3, which], start, size, like)
-            _draw(theta, m, s, eps, delta, one_over_sqrt_N)
+        _draw_stretch(table, ends, like, first, last, delta, one_over_sqrt_N)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _observe_stretch(table: Array, ends: Array, like: Array, first: int, last: int) -> None:
+    """Run `_observe` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        g = _view(table[0, which], start, size, like)
+        g_sum = _view(table[1, which], start, size, like)
+        h_hat_sum = _view(table[2, which], start, size, like)
+        _observe(g, g_sum, h_hat_sum)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _observe_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
-    """Run `_observe` on all arrays, with threads."""
+    """Run `_observe_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
-                break
-            start, size = low - ends[which], high - low
-            g = _view(table[0, which], start, size, like)
-            g_sum = _view(table[1, which], start, size, like)
-            h_hat_sum = _view(table[2, which], start, size, like)
-            _observe(g, g_sum, h_hat_sum)
+        _observe_stretch(table, ends, like, first, last)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_averaged_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    alpha: float,
+    beta: float,
+    delta: float,
+    draws: float,
+    one_minus_beta: float,
+    alpha_times_delta: float,
+) -> None:
+    """Run `_step_averaged` on a stretch of the elements of all arrays."""
+    for which in range(_which(ends, first), ends.size - 1):
+        low, high = max(first, ends[which]), min(last, ends[which + 1])
+        if low >= last:
+            break
+        start, size = low - ends[which], high - low
+        m = _view(table[0, which], start, size, like)
+        s = _view(table[1, which], start, size, like)
+        g_sum = _view(table[2, which], start, size, like)
+        h_hat_sum = _view(table[3, which], start, size, like)
+        _step_averaged(
+            m, s, g_sum, h_hat_sum, alpha, beta, delta, draws, one_minus_beta, alpha_times_delta
+        )
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -441,21 +537,69 @@ def _step_averaged_arrays(
     delta: float,
     draws: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
 ) -> None:
-    """Run `_step_averaged` on all arrays, with threads."""
+    """Run `_step_averaged_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        for which in range(_which(ends, first), ends.size - 1):
-            low, high = max(first, ends[which]), min(last, ends[which + 1])
-            if low >= last:
+        _step_averaged_stretch(
+            table,
+            ends,
+            like,
+            first,
+            last,
+            alpha,
+            beta,
+            delta,
+            draws,
+            one_minus_beta,
+            alpha_times_delta,
+        )
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw_new_stretch(
+    table: Array,
+    ends: Array,
+    like: Array,
+    first: int,
+    last: int,
+    key: int,
+    alpha: float,
+    beta: float,
+    delta: float,
+    one_minus_beta: float,
+    alpha_times_delta: float,
+    one_over_sqrt_N: float,
+) -> None:
+    """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
+    eps = np.empty(BLOCK, like.dtype)
+    for begin in range(first, last, BLOCK):
+        end = min(last, begin + BLOCK)
+        _standard_normal(eps[: end - begin], np.uint64(key), 0, begin)
+        for which in range(_which(ends, begin), ends.size - 1):
+            low, high = max(begin, ends[which]), min(end, ends[which + 1])
+            if low >= end:
                 break
             start, size = low - ends[which], high - low
-            m = _view(table[0, which], start, size, like)
-            s = _view(table[1, which], start, size, like)
-            g_sum = _view(table[2, which], start, size, like)
-            h_hat_sum = _view(table[3, which], start, size, like)
-            _step_averaged(m, s, g_sum, h_hat_sum, alpha, beta, delta, draws, one_minus_beta)
+            theta = _view(table[0, which], start, size, like)
+            m = _view(table[1, which], start, size, like)
+            s = _view(table[2, which], start, size, like)
+            g = _view(table[3, which], start, size, like)
+            _step_draw(
+                theta,
+                m,
+                s,
+                eps[low - begin : high - begin],
+                g,
+                alpha,
+                beta,
+                delta,
+                one_minus_beta,
+                alpha_times_delta,
+                one_over_sqrt_N,
+            )
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -469,37 +613,27 @@ def _step_draw_anew(
     beta: float,
     delta: float,
     one_minus_beta: float,
+    alpha_times_delta: float,
     one_over_sqrt_N: float,
 ) -> None:
-    """Run `_step_draw` on all arrays, with threads and new noise."""
+    """Run `_step_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
-        eps = np.empty(BLOCK, like.dtype)
-        stop = min(ends[-1], (part + 1) * stretch)
-        for first in range(part * stretch, stop, BLOCK):
-            last = min(stop, first + BLOCK)
-            _standard_normal(eps[: last - first], np.uint64(key), 0, first)
-            for which in range(_which(ends, first), ends.size - 1):
-                low, high = max(first, ends[which]), min(last, ends[which + 1])
-                if low >= last:
-                    break
-                start, size = low - ends[which], high - low
-                theta = _view(table[0, which], start, size, like)
-                m = _view(table[1, which], start, size, like)
-                s = _view(table[2, which], start, size, like)
-                g = _view(table[3, which], start, size, like)
-                _step_draw(
-                    theta,
-                    m,
-                    s,
-                    eps[low - first : high - first],
-                    g,
-                    alpha,
-                    beta,
-                    delta,
-                    one_minus_beta,
-                    one_over_sqrt_N,
-                )
+        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
+        _step_draw_new_stretch(
+            table,
+            ends,
+            like,
+            first,
+            last,
+            key,
+            alpha,
+            beta,
+            delta,
+            one_minus_beta,
+            alpha_times_delta,
+            one_over_sqrt_N,
+        )
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -567,14 +701,14 @@ def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]])
     return table
 
 
-def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array]]:
-    """Return which arrays go together (those of one dtype), where each ends, and their type."""
+def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array, int]]:
+    """Return which arrays go together: those of one dtype; where each ends, their type and size."""
     together = len({array.dtype for array in arrays}) == 1
-    slices = [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]
-    return [
-        (part, np.cumsum([0, *(array.size for array in arrays[part])]), arrays[part][0][:0])
-        for part in slices
-    ]
+    found = []
+    for part in [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]:
+        ends = np.cumsum([0, *(array.size for array in arrays[part])])
+        found.append((part, ends, arrays[part][0][:0], int(ends[-1])))
+    return found
 
 
 def _many(arrays: Sequence[Array]) -> bool:
@@ -1016,13 +1150,13 @@ class Vprop:
         theta = self._place()
         if eps is None:
             rows = theta, self.m, self.s
-            self._run_anew(_draw_anew, rng, rows, self.delta, one_over_sqrt_N)
+            self._run_anew(_draw_new_stretch, _draw_anew, rng, rows, self.delta, one_over_sqrt_N)
         else:
             eps = _views("eps", eps, self._arrays)
             numbers = self.delta, one_over_sqrt_N
             if self._joined:
                 rows = theta, self.m, self.s, eps
-                self._run(_draw_arrays, rows, *numbers)
+                self._run(_draw_stretch, _draw_arrays, rows, *numbers)
             else:
                 for arrays in zip(theta, self.m, self.s, eps, strict=True):
                     _draw(*arrays, *numbers)
@@ -1039,7 +1173,7 @@ class Vprop:
             self._sums["h_hat_sum"] = _laid(self.m, 3)
         if self._joined:
             rows = g, self._sums["g_sum"], self._sums["h_hat_sum"]
-            self._run(_observe_arrays, rows)
+            self._run(_observe_stretch, _observe_arrays, rows)
         else:
             for arrays in zip(g, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True):
                 _observe(*arrays)
@@ -1068,11 +1202,12 @@ class Vprop:
             raise RuntimeError("step needs a draw: call draw first")
         g = self._seen("g", g)
         one_minus_beta = 1 - self.beta
+        alpha_times_delta = self.alpha * self.delta
         if rng is None:
-            numbers = self.alpha, self.beta, self.delta, one_minus_beta
+            numbers = self.alpha, self.beta, self.delta, one_minus_beta, alpha_times_delta
             if self._joined:
                 rows = self.m, self.s, g
-                self._run(_step_arrays, rows, *numbers)
+                self._run(_step_stretch, _step_arrays, rows, *numbers)
             else:
                 for arrays in zip(self.m, self.s, g, strict=True):
                     _step(*arrays, *numbers)
@@ -1081,6 +1216,7 @@ class Vprop:
             one_over_sqrt_N = 1 / math.sqrt(self.N)
             rows = self._pending["theta"], self.m, self.s, g
             self._run_anew(
+                _step_draw_new_stretch,
                 _step_draw_anew,
                 rng,
                 rows,
@@ -1088,6 +1224,7 @@ class Vprop:
                 self.beta,
                 self.delta,
                 one_minus_beta,
+                alpha_times_delta,
                 one_over_sqrt_N,
             )
 
@@ -1098,10 +1235,18 @@ class Vprop:
         if not self._draws:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_beta = 1 - self.beta
-        numbers = self.alpha, self.beta, self.delta, float(self._draws), one_minus_beta
+        alpha_times_delta = self.alpha * self.delta
+        numbers = (
+            self.alpha,
+            self.beta,
+            self.delta,
+            float(self._draws),
+            one_minus_beta,
+            alpha_times_delta,
+        )
         if self._joined:
             rows = self.m, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]
-            self._run(_step_averaged_arrays, rows, *numbers)
+            self._run(_step_averaged_stretch, _step_averaged_arrays, rows, *numbers)
         else:
             for arrays in zip(
                 self.m, self.s, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True
@@ -1187,18 +1332,25 @@ class Vprop:
 
     def _run(
         self,
-        kernel: Callable[..., None],
+        one: Callable[..., None],
+        several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
         *numbers: float,
         rng: np.random.Generator | None = None,
     ) -> None:
-        """Run a kernel on all arrays in one call; one that makes noise has keys from rng."""
-        self._threads = self._threads or get_num_threads()
-        for index, (group, ends, like) in enumerate(self._groups):
+        """Run a kernel on all arrays in one call, with threads where they are worth their start.
+
+        One that makes noise has keys from rng.
+        """
+        for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
-            table = _addresses(self._known, (kernel, index), own)
+            table = _addresses(self._known, (one, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            kernel(table, ends, like, self._threads, *keys, *numbers)
+            if size < THREADED:
+                one(table, ends, like, 0, size, *keys, *numbers)
+            else:
+                self._threads = self._threads or get_num_threads()
+                several(table, ends, like, self._threads, *keys, *numbers)
 
     def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
@@ -1218,7 +1370,8 @@ class Vprop:
 
     def _run_anew(
         self,
-        kernel: Callable[..., None],
+        one: Callable[..., None],
+        several: Callable[..., None],
         rng: np.random.Generator | None,
         rows: Sequence[Sequence[Array]],
         *numbers: float,
@@ -1226,7 +1379,7 @@ class Vprop:
         """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        self._run(kernel, rows, *numbers, rng=rng)
+        self._run(one, several, rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

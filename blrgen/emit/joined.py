@@ -19,8 +19,8 @@ from blrgen.program.program import fresh
 _RESULT = ") -> None:"
 # what the loops around a kernel call their own
 _LOOPS = frozenset({
-    "table", "ends", "like", "threads", "key", "stretch", "part", "which", "first", "last", "stop",
-    "low", "high", "start", "size",
+    "table", "ends", "like", "threads", "key", "stretch", "part", "which", "first", "last", "begin",
+    "end", "low", "high", "start", "size",
 })  # fmt: skip
 
 
@@ -29,12 +29,15 @@ class Joined:
     """A kernel that is called on every piece; `noise`: name → function."""
 
     kernel: Kernel
-    summary: str
     noise: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:
         return f"{self.kernel.name}_{'anew' if self.noise else 'arrays'}"
+
+    @property
+    def stretch(self) -> str:
+        return f"{self.kernel.name}_{'new_' if self.noise else ''}stretch"
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -49,23 +52,40 @@ def _renamed(j: Joined) -> dict[str, str]:
     return {x: fresh(x, taken) if x in _LOOPS else x for x in (*j.kernel.arrays, *j.kernel.scalars)}
 
 
-def joined_kernel(j: Joined, decorator: str) -> str:
-    """The source of the function."""
+def joined_kernels(j: Joined) -> list[str]:
+    """The sources of two functions: for a stretch, and for all stretches with threads."""
     own = _renamed(j)
-    key = ["key: int"] if j.noise else []
-    arguments = ["table: Array", "ends: Array", "like: Array", "threads: int", *key]
-    arguments += [f"{own[s]}: float" for s in j.kernel.scalars]
+    numbers = [own[s] for s in j.kernel.scalars]
+    common = ["table: Array", "ends: Array", "like: Array"]
+    rest = [*(["key: int"] if j.noise else []), *(f"{x}: float" for x in numbers)]
+    one = [*common, "first: int", "last: int", *rest]
+    handed = ["table", "ends", "like", "first", "last", *(["key"] if j.noise else []), *numbers]
+    return [
+        _stretch(j, own, call(f"def {j.stretch}(", one, _RESULT)),
+        fill(
+            "joined/threads.py.jinja",
+            decorator=fill("numba/threads.py.jinja"),
+            signature=call(f"def {j.name}(", [*common, "threads: int", *rest], _RESULT),
+            summary=f"Run `{j.stretch}` on all stretches, with threads.",
+            call=call(f"        {j.stretch}(", handed),
+        ),
+    ]
+
+
+def _stretch(j: Joined, own: dict[str, str], signature: str) -> str:
+    """The function that runs the kernel on the pieces of arrays in a stretch."""
+    new = " with new noise" if j.noise else ""
     given = {
-        "decorator": decorator,
-        "signature": call(f"def {j.name}(", arguments, _RESULT),
-        "summary": j.summary,
-        "calls": "\n".join(_calls(j, own, 16 if j.noise else 12)),
+        "decorator": fill("numba/decorator.py.jinja"),
+        "signature": signature,
+        "summary": f"Run `{j.kernel.name}` on a stretch of the elements of all arrays{new}.",
+        "calls": "\n".join(_calls(j, own, 12 if j.noise else 8)),
     }
     if not j.noise:
         return fill("joined/stretches.py.jinja", **given)
-    scratch = [f"        {own[name]} = np.empty(BLOCK, like.dtype)" for name, _ in j.noise]
+    scratch = [f"    {own[name]} = np.empty(BLOCK, like.dtype)" for name, _ in j.noise]
     filled = [
-        f"            {function}({own[name]}[: last - first], np.uint64(key), {stream}, first)"
+        f"        {function}({own[name]}[: end - begin], np.uint64(key), {stream}, begin)"
         for stream, (name, function) in enumerate(j.noise)
     ]
     return fill(
@@ -80,7 +100,7 @@ def _calls(j: Joined, own: dict[str, str], indent: int) -> list[str]:
         f"{margin}{own[name]} = _view(table[{place}, which], start, size, like)"
         for place, name in enumerate(j.rows)
     ]
-    made = {name: f"{own[name]}[low - first : high - first]" for name, _ in j.noise}
+    made = {name: f"{own[name]}[low - begin : high - begin]" for name, _ in j.noise}
     k, given = j.kernel, own | made
     return [
         *rows,

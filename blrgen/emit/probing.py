@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from blrgen.emit.common import input_words, law_functions, noise_arguments, wants_gaussian
 from blrgen.emit.guard import guarded
-from blrgen.emit.joined import Joined, joined_kernel
+from blrgen.emit.joined import Joined, joined_kernels
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.noise import LAWS
 from blrgen.emit.plan import phase_of
@@ -77,11 +77,9 @@ def joined(writer: ElementwiseWriter) -> list[Joined]:
         if what == "again" or (what == "draw" and draws_itself(writer)):
             laws = [law_functions((v,), False, names_only=True)[0] for v in writer.plan.noises]
             noise = tuple(zip((v.name for v in writer.plan.noises), laws, strict=True))
-            found.append(
-                Joined(k, f"Run `{k.name}` on all arrays, with threads and new noise.", noise)
-            )
+            found.append(Joined(k, noise))
         if what != "again":
-            found.append(Joined(k, f"Run `{k.name}` on all arrays, with threads."))
+            found.append(Joined(k))
     return found
 
 
@@ -90,13 +88,12 @@ def joined_functions(writer: ElementwiseWriter) -> list[str]:
     made = joined(writer)
     if not made:
         return []
-    decorator = fill("numba/threads.py.jinja")
     helpers = [fill(f"joined/{x}.py.jinja") for x in ("helpers", "groups")]
     if len(writer.array_states) > 1 or writer.plan.probe:
         helpers.append(fill("joined/laid.py.jinja"))
     if writer.plan.draw is not None:
         helpers.append(fill("functions/holders.py.jinja"))
-    return [joined_kernel(j, decorator) for j in made] + helpers
+    return [text for j in made for text in joined_kernels(j)] + helpers
 
 
 def noise_functions(writer: ElementwiseWriter) -> list[str]:
@@ -165,7 +162,7 @@ def _drawn_rows(
 ) -> list[str]:
     """The call of a function that makes noise."""
     rows = _tuple("rows", list(containers(j.rows, given).values()), indent)
-    arguments = [j.name, "rng", "rows", *numbers_of(writer, j.kernel.scalars)]
+    arguments = [j.stretch, j.name, "rng", "rows", *numbers_of(writer, j.kernel.scalars)]
     return [
         rows,
         call(f"{' ' * indent}self._run_anew(", arguments),
@@ -187,7 +184,8 @@ def run_all(
     numbers = ["*numbers"] if values else []
     rows = _tuple("rows", list(own.values()), indent + 4)
     made = _tuple("numbers", values, indent) if values else ""
-    together = ", ".join([f"{k.name}_arrays", "rows", *numbers])
+    both = Joined(k)
+    together = ", ".join([both.stretch, both.name, "rows", *numbers])
     return [
         *([made] if made else []),
         f"{margin}if self._joined:",

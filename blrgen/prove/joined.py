@@ -81,7 +81,7 @@ def _laid(like: Any, place: int, values: Any = 0.0) -> list[Any]:
 
 def _groups(arrays: Any) -> list[Any]:
     ends = _Ends([0, *itertools.accumulate(int(x.size) for x in arrays)])
-    return [(slice(None), ends, arrays[0][:0])]
+    return [(slice(None), ends, arrays[0][:0], ends[-1])]
 
 
 class _Ends(list[int]):

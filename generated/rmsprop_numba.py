@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["RMSprop"]
 
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
-FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN and infinity keep their meaning
+FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
 EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth its import
 
 Array: TypeAlias = NDArray[Any]

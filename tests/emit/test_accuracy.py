@@ -16,6 +16,11 @@ states that only stand in numerators (momentum, adam, vadam, ivon: u); NumPy fil
 A step then differs by at most 2⁻¹²⁶ (float32) or 2⁻¹⁰²² (float64) times what u is multiplied
 by: α/(h + δ) for one.  What divides, such as a precision, is never made 0.
 
+The compiler may estimate 1/√x in float32 and improve the estimate by a step of Newton's, within
+a rounding more.  Processors estimate differently, so that where a root divides (θ in ivon, vadam
+and vprop) float32 results may differ in the last bit from one kind of machine to another; and for
+x = 0 or ∞, where there is no posterior, the result is NaN instead of ∞ or 0.
+
 Long doubles find the worst of many elements, fifty digits measure it.
 
     python tests/emit/test_accuracy.py     rewrite docs/accuracy.md

@@ -61,7 +61,15 @@ def filler(module: Any, name: str, threads: int, given: dict[str, Any]) -> Stepp
     called = several if threads > 1 and hasattr(module, several) else name
     out = given["out"]
     key, rng = np.int64(1234567), np.random.default_rng(0)
-    values = {"key": key, "stream": 0, "first": 0, "rng": rng, "like": out, "threads": threads}
+    values = {
+        "key": key,
+        "stream": 0,
+        "first": 0,
+        "rng": rng,
+        "like": out,
+        "threads": threads,
+        "words": np.empty(512, np.uint32),
+    }
     values |= given
     function = getattr(module, called)
     plain = getattr(function, "py_func", None) or getattr(function, "function", function)

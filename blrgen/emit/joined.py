@@ -20,7 +20,7 @@ _RESULT = ") -> None:"
 # what the loops around a kernel call their own
 _LOOPS = frozenset({
     "table", "ends", "like", "threads", "key", "stretch", "part", "which", "first", "last", "begin",
-    "end", "low", "high", "start", "size",
+    "end", "low", "high", "start", "size", "words",
 })  # fmt: skip
 
 
@@ -83,9 +83,10 @@ def _stretch(j: Joined, own: dict[str, str], signature: str) -> str:
     }
     if not j.noise:
         return fill("joined/stretches.py.jinja", **given)
-    scratch = [f"    {own[name]} = np.empty(BLOCK, like.dtype)" for name, _ in j.noise]
+    scratch = ["    words = np.empty(WORDS, np.uint32)"]
+    scratch += [f"    {own[name]} = np.empty(BLOCK, like.dtype)" for name, _ in j.noise]
     filled = [
-        f"        {function}({own[name]}[: end - begin], np.uint64(key), {stream}, begin)"
+        f"        {function}_block({own[name]}, words, np.uint64(key), {stream}, begin)"
         for stream, (name, function) in enumerate(j.noise)
     ]
     return fill(

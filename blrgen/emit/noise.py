@@ -26,7 +26,7 @@ from blrgen.program.draws import Law
 
 THREEFRY = GENERATORS[0]
 LAWS = frozenset({"normal", "logistic", "uniform"})  # that compiled code makes
-BLOCK = 1024  # of the emitted constant of that name
+BLOCK = 256  # of the emitted constant of that name
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))  # of Threefry2x32 (Salmon et al., 2011)
 ROUNDS = 20
 
@@ -99,8 +99,8 @@ def noise_texts(
 def words(generator: str, rounds: int = ROUNDS) -> list[str]:
     """`_random_words` with what it calls."""
     if generator == THREEFRY:
-        text = indented("\n".join(_rounds(rounds)), 12)
-        return [fill("noise/threefry.py.jinja", parity="0x1BD11BDA", rounds=text)]
+        loops = "\n".join(_loops(rounds // 4))
+        return [fill("noise/threefry.py.jinja", parity="0x1BD11BDA", loops=loops)]
     return [
         fill(
             "noise/hash.py.jinja",
@@ -113,16 +113,17 @@ def words(generator: str, rounds: int = ROUNDS) -> list[str]:
     ]
 
 
-def _rounds(rounds: int) -> Iterable[str]:
-    """The rounds of Threefry2x32 one by one, the key added before the first and every four."""
-    yield "x, y = _plus(x, k0), _plus(y, k1)"
-    for r in range(rounds):
-        group, place = divmod(r, 4)
-        yield f"x, y = _round(x, y, {ROTATIONS[group % 2][place]})"
-        if place == 3:
-            group += 1
-            x, y = f"k{group % 3}", f"k{(group + 1) % 3}"
-            yield f"x, y = _plus(x, {x}), _plus(y, np.uint32({y} + np.uint32({group})))"
+def _loops(groups: int) -> Iterable[str]:
+    """Four rounds of Threefry2x32 each, the key added after them and before the first."""
+    for group in range(groups):
+        yield fill(
+            "noise/threefry_loop.py.jinja",
+            pair="words[j], words[j + count]" if group else "word(low + word(j)), high",
+            lefts=str(ROTATIONS[group % 2]),
+            first=f"k{(group + 1) % 3}",
+            second=f"k{(group + 2) % 3}",
+            group=str(group + 1),
+        )
 
 
 def octave(p: Precision) -> str:
@@ -201,10 +202,12 @@ def _hex(number: int) -> str:
 
 def _block(name: str, law: Law, p: Precision) -> str:
     """The function for one block of a law in one precision."""
-    given = {"name": name, "size": p.size, "counters": p.counters, "word": p.word}
+    given = {"name": name, "size": p.size, "counters": p.counters}
     if law.name == "normal":
-        return fill("noise/normal_block.py.jinja", **given)
-    given |= {"real": p.real}
+        return fill(f"noise/normal_{p.size}.py.jinja", **given)
+    single = p is SINGLE
+    given |= {"real": p.real, "count": "BLOCK // 2" if single else "BLOCK"}
+    given["whole"] = "words" if single else f"words.view(np.{p.word})"
     if law.name == "logistic":
         shifted = _shifted(law.location, law.scale)
         says = f"{_said(law)}: log u − log(1 − u)"
@@ -217,6 +220,7 @@ def _block(name: str, law: Law, p: Precision) -> str:
         low=low,
         high=high,
         unit=f"2.0**-{p.bits}",
+        word=p.word,
         **given,
     )
 

@@ -93,10 +93,10 @@ class _Ends(list[int]):
 
 
 def _filler(noise: list[list[Any]]) -> Any:
-    def filled(out: Any, key: Any, stream: int, first: int) -> None:
+    def filled(out: Any, _: Any, key: Any, stream: int, first: int) -> None:
         if stream >= len(noise):
             raise CannotRun("more noise is drawn than the rule has")
-        for i in range(out.size):
+        for i in range(min(out.size, len(noise[stream]) - first)):
             out[i] = noise[stream][first + i]
 
     return filled

@@ -33,7 +33,7 @@ from numba import get_num_threads, njit, prange, types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-BLOCK = 1024
+BLOCK = 256
 FASTMATH = {"contract", "nsz", "arcp", "afn"}
 Array: TypeAlias = NDArray[Any]
 """
@@ -47,6 +47,7 @@ LAWS = {
     "_uniform": Law("uniform", Fraction(-1), Fraction(3)),
 }
 KEY = 0x0123456789ABCDEF
+BLOCK = 256
 BOUND = 5.0  # standard errors
 TYPES = ("float32", "float64")
 
@@ -67,10 +68,34 @@ def threefry() -> ModuleType:
     return module(noise.noise_texts(LAWS, "threefry", signs=True))
 
 
-def drawn(fill: Fill, size: int, dtype: str = "float32", key: int = KEY, stream: int = 0) -> Any:
+def filled(
+    fill: Any, size: int, dtype: str, stream: int = 0, first: int = 0, key: int = KEY
+) -> Any:
+    """A stretch of a stream."""
     out = np.empty(size, dtype)
-    fill(out, np.uint64(key), stream, 0)
-    return out.astype(np.float64)
+    fill(out, scratch(), np.uint64(key), stream, first)
+    return out
+
+
+def scratch() -> Any:
+    """Memory for the words of a block."""
+    return np.empty(2 * BLOCK, np.uint32)
+
+
+def words_of(made: ModuleType, count: int, stream: int = 0, first: int = 0, key: int = KEY) -> Any:
+    """The words of `count` counters: the first of every pair, then the second."""
+    out = np.empty(2 * count, np.uint32)
+    made._random_words(out, count, np.uint64(key), stream, first)
+    return out
+
+
+def block_words(made: ModuleType, blocks: int, counters: int, every: int, stream: int) -> Any:
+    """The words of some blocks, each of which begins at a multiple of `every` counters."""
+    return np.stack([words_of(made, counters, stream, b * every) for b in range(blocks)])
+
+
+def drawn(fill: Fill, size: int, dtype: str = "float32", key: int = KEY, stream: int = 0) -> Any:
+    return filled(fill, size, dtype, stream, 0, key).astype(np.float64)
 
 
 # --- what the words are
@@ -87,10 +112,9 @@ def drawn(fill: Fill, size: int, dtype: str = "float32", key: int = KEY, stream:
 def test_threefry_gives_the_published_answers(
     threefry: ModuleType, key: Any, counter: Any, words: Any
 ) -> None:
-    out, place = np.empty(512, np.uint32), counter[0] % 256
-    whole = np.uint64(key[0] | key[1] << 32)
-    threefry._random_words(out, whole, counter[1], counter[0] - place)
-    assert (out[place], out[place + 256]) == words
+    place, whole = counter[0] % 96, key[0] | key[1] << 32
+    out = words_of(threefry, 96, counter[1], counter[0] - place, whole)
+    assert (out[place], out[place + 96]) == words
 
 
 def reference_words(key: int, stream: int, counters: Any) -> tuple[Any, Any]:
@@ -111,13 +135,10 @@ def reference_words(key: int, stream: int, counters: Any) -> tuple[Any, Any]:
     return x, y
 
 
-@pytest.mark.parametrize("first", [0, 2**32 - 512, 2**32, 5 * 2**32 + 256])
+@pytest.mark.parametrize("first", [0, 2**32 - 256, 2**32, 5 * 2**32 + 256])
 def test_threefry_counts_beyond_32_bits(threefry: ModuleType, first: int) -> None:
-    out = np.empty(1024, np.uint32)
-    threefry._random_words(out, np.uint64(KEY), 7, first)
-    x, y = reference_words(KEY, 7, np.arange(first, first + 512))
-    wanted = np.stack([x.reshape(2, 256), y.reshape(2, 256)], axis=1).reshape(-1)
-    assert np.array_equal(out, wanted)
+    x, y = reference_words(KEY, 7, np.arange(first, first + 256))
+    assert np.array_equal(words_of(threefry, 256, 7, first), np.concatenate([x, y]))
 
 
 @pytest.mark.parametrize(("dtype", "bits", "allowed"), [("float32", 32, 4), ("float64", 64, 6)])
@@ -125,10 +146,8 @@ def test_normals_are_box_and_mullers(
     made: ModuleType, dtype: str, bits: int, allowed: float
 ) -> None:
     size = 64 * 1024
-    out, words = np.empty(size, dtype), np.empty(size, f"uint{bits}")
-    made._standard_normal(out, np.uint64(KEY), 3, 0)
-    made._random_words(words.view(np.uint32), np.uint64(KEY), 3, 0)
-    radius, angle = words.reshape(-1, 2, 512).swapaxes(0, 1)
+    got = filled(made._standard_normal, size, dtype, 3)
+    radius, angle = words_of_pairs(made, size // BLOCK, bits)
     exact = np.longdouble
     u = ((radius | radius.dtype.type(1)) / exact(2) ** bits).astype(exact)
     turn = (angle << angle.dtype.type(2)).view(f"int{bits}").astype(exact) + 2
@@ -137,10 +156,26 @@ def test_normals_are_box_and_mullers(
     c, s = np.cos(turn) * np.where(quarter & 2, -1, 1), np.sin(turn)
     r = np.sqrt(-2 * np.log(u))
     pair = np.where(quarter & 1, s, c) * r, np.where(quarter & 1, c, s) * r
-    got = out.reshape(-1, 2, 512).swapaxes(0, 1)
-    for actual, wanted in zip(got, pair, strict=True):
+    for actual, wanted in zip(partners(got, dtype), pair, strict=True):
         error = np.abs(actual - wanted) / np.abs(wanted)
         assert error.max() < allowed * np.finfo(dtype).eps
+
+
+def words_of_pairs(made: ModuleType, blocks: int, bits: int) -> tuple[Any, Any]:
+    """The words that say the radius and the angle of every pair of numbers in some blocks."""
+    if bits == 64:
+        words = block_words(made, blocks, BLOCK, BLOCK, 3).view(np.uint64)
+        return words[:, : BLOCK // 2].reshape(-1), words[:, BLOCK // 2 :].reshape(-1)
+    words = block_words(made, blocks, 3 * BLOCK // 8, BLOCK // 2, 3)
+    radius, shared = words[:, : BLOCK // 2], words[:, BLOCK // 2 :]
+    upper = np.concatenate([shared >> 16, shared & 0xFFFF], axis=1)
+    return radius.reshape(-1), ((upper << 16) | (radius & 0xFFFF)).reshape(-1)
+
+
+def partners(x: Any, dtype: str) -> tuple[Any, Any]:
+    """The two numbers of each pair: a quarter (float32) or half (float64) of a block apart."""
+    apart = x.reshape(-1, 2, BLOCK // 4 if dtype == "float32" else BLOCK // 2)
+    return apart[:, 0].reshape(-1), apart[:, 1].reshape(-1)
 
 
 def test_the_radius_keeps_its_digits_where_it_is_small_and_where_it_is_large(
@@ -158,10 +193,10 @@ def test_the_radius_keeps_its_digits_where_it_is_small_and_where_it_is_large(
 def test_logistic_numbers_are_the_log_odds_of_their_words(
     made: ModuleType, dtype: str, bits: int, allowed: float
 ) -> None:
-    out, words = np.empty(64 * 1024, dtype), np.empty(64 * 1024, f"uint{bits}")
-    made._plain_logistic(out, np.uint64(KEY), 3, 0)
-    made._random_words(words.view(np.uint32), np.uint64(KEY), 3, 0)
-    error = np.abs(out / log_odds(words) - 1)
+    out = filled(made._plain_logistic, 64 * 1024, dtype, 3)
+    counters = BLOCK * bits // 64
+    words = block_words(made, 64 * 1024 // BLOCK, counters, counters, 3).view(f"uint{bits}")
+    error = np.abs(out / log_odds(words.reshape(-1)) - 1)
     assert error.max() < allowed * np.finfo(dtype).eps
 
 
@@ -189,32 +224,28 @@ def test_log_odds_at_both_ends_and_in_the_middle(threefry: ModuleType) -> None:
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", LAWS)
 def test_a_number_does_not_depend_on_the_partition(made: ModuleType, name: str, dtype: str) -> None:
-    fill, size, key = getattr(made, name), 5000, np.uint64(KEY)
-    whole = np.empty(size, dtype)
-    fill(whole, key, 1, 0)
+    fill, size = getattr(made, name), 5000
+    whole = filled(fill, size, dtype, 1)
     for low, high in ((0, 1), (0, 513), (1024, 1024), (1024, 3000), (3072, 5000), (4096, 4097)):
-        part = np.empty(high - low, dtype)
-        fill(part, key, 1, low)
+        part = filled(fill, high - low, dtype, 1, low)
         assert np.array_equal(part, whole[low:high]), (low, high)
     unaligned = np.empty(size + 1, dtype)[1:]
-    fill(unaligned, key, 1, 0)
+    fill(unaligned, scratch(), np.uint64(KEY), 1, 0)
     assert np.array_equal(unaligned, whole)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_a_number_does_not_depend_on_the_threads(made: ModuleType, dtype: str) -> None:
-    one, key = np.empty(70001, dtype), np.uint64(KEY)
-    made._standard_normal(one, key, 2, 0)
+    one = filled(made._standard_normal, 70001, dtype, 2)
     for threads in (1, 2, 3, 7):
         several = np.empty(70001, dtype)
-        made._standard_normal_threads(several, key, 2, threads)
+        made._standard_normal_threads(several, np.uint64(KEY), 2, threads)
         assert np.array_equal(one, several)
 
 
 def test_numbers_beyond_2_to_the_32_are_others(made: ModuleType) -> None:
-    out = np.empty((4, 2048), np.float32)
-    for row, first in zip(out, (0, 2**32, 2**33, 2**33 + 2**32), strict=True):
-        made._standard_normal(row, np.uint64(KEY), 0, first)
+    starts = (0, 2**32, 2**33, 2**33 + 2**32)
+    out = np.stack([filled(made._standard_normal, 2048, "float32", 0, x) for x in starts])
     assert len(np.unique(out)) > 0.999 * out.size
 
 
@@ -228,7 +259,7 @@ def battery(fill: Fill, dtype: str, size: int = 2**18) -> list[str]:
     if ks(ndtr(x)) > 2.3:
         found.append("distribution")
     found += [] if even(ndtr(x), 256) else ["bins"]
-    found += pairs(x)
+    found += pairs(x, dtype)
     for name, y in others(fill, size, dtype):
         found += [f"{name}: {what}" for what in together(x, y)]
     return found
@@ -255,13 +286,13 @@ def even(u: Any, bins: int) -> bool:
     return bool(1e-7 < chi2.cdf(statistic, bins - 1) < 1 - 1e-7)
 
 
-def pairs(x: Any) -> list[str]:
+def pairs(x: Any, dtype: str) -> list[str]:
     """The two numbers of one radius and angle; neighbours near and far."""
-    a, b = x.reshape(-1, 2, 512).swapaxes(0, 1).reshape(2, -1)
+    a, b = partners(x, dtype)
     found = [] if ks(np.exp(-(a**2 + b**2) / 2)) < 2.3 else ["radius"]
     found += [] if even(np.arctan2(b, a) / (2 * np.pi) % 1, 256) else ["angle"]
     found += [f"pair: {what}" for what in together(a, b)]
-    for lag in (1, 2, 3, 8, 16, 64, 512, 1024):
+    for lag in (1, 2, 3, 8, 16, 64, 128, 192, 256, 512, 1024):
         found += [f"lag {lag}: {what}" for what in together(x[:-lag], x[lag:])]
     return found
 
@@ -302,10 +333,13 @@ def broken(texts: list[str], old: str, new: str) -> ModuleType:
 
 
 NORMAL = {"_standard_normal": Law("normal")}
-PAIR, HASHED = "r = np.sqrt(_minus_two_log_single(words[j]))", "n = word(low + word(j))"
 FAULTS = {
     "angle of the radius's word": (
-        "threefry", "_turn_single(words[j + half])", "_turn_single(words[j])", "pair"),
+        "threefry", "c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))",
+        "c, s = _turn_single(v)", "pair"),
+    "no lower half of an angle": (
+        "threefry", "c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))",
+        "c, s = _turn_single(np.uint32(angles & np.uint32(0xFE000000)))", "angle"),
     "stream left out": ("threefry", "word(stream + ((", "word(0 * stream + ((", "stream"),
     "radius of too few words": (
         "threefry", "_octave_single(word(w | word(1)))",
@@ -326,17 +360,15 @@ def test_the_battery_finds_what_is_broken(fault: str) -> None:
 
 def test_the_battery_finds_missing_rounds() -> None:
     whole = "\n\n\n".join(noise.noise_texts(NORMAL, "threefry", "float32"))
-    full, few = ("\n\n\n".join(noise.words("threefry", x)) for x in (20, 1))
+    full, few = ("\n\n\n".join(noise.words("threefry", x)) for x in (20, 4))
     assert full in whole
     made = module([whole.replace(full, few)])
     assert battery(made._standard_normal, "float32", 2**17)
 
 
 def test_words_repeat_as_often_as_random_ones_do(made: ModuleType) -> None:
-    out = np.empty(2**19, np.uint32)
-    made._random_words(out, np.uint64(KEY), 0, 0)
-    half = out.reshape(-1, 2, 256)
-    for words in (half[:, 0], half[:, 1], half):
+    half = words_of(made, 2**18).reshape(2, -1)
+    for words in (half[0], half[1], half):
         repeats, n = words.size - len(np.unique(words)), float(words.size)
         expected = n**2 / 2**33
         assert abs(repeats - expected) < BOUND * np.sqrt(expected)
@@ -352,9 +384,9 @@ def test_every_bit_of_a_word_depends_on_every_bit_around_it(made: ModuleType) ->
         changed = [(key ^ 1 << b, stream, first) for b in range(64)]
         changed += [(key, stream ^ 1 << b, first) for b in range(22)]
         changed += [(key, stream, first ^ 1 << b) for b in range(8, 38)]
-        outs = np.empty((1 + len(changed), 512), np.uint32)
-        for out, (k, s, f) in zip(outs, [(key, stream, first), *changed], strict=True):
-            made._random_words(out, np.uint64(k), s, f)
+        outs = np.stack(
+            [words_of(made, 256, s, f, k) for k, s, f in [(key, stream, first), *changed]]
+        )
         flips.append(
             np.unpackbits((outs[1:] ^ outs[0]).view(np.uint8).reshape(-1, 512, 4), axis=-1)
         )
@@ -366,10 +398,10 @@ def test_every_bit_of_a_word_depends_on_every_bit_around_it(made: ModuleType) ->
 def test_tails(generator: str) -> None:
     made = module(noise.noise_texts(NORMAL, generator, "float32"))
     chances = np.array([1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7])
-    ends, out, repeats = -ndtri(chances / 2), np.empty(2**22, np.float32), 40
+    ends, repeats = -ndtri(chances / 2), 40
     above, below = np.zeros(6), np.zeros(6)
     for stream in range(repeats):
-        made._standard_normal(out, np.uint64(KEY), stream, 0)
+        out = filled(made._standard_normal, 2**22, "float32", stream)
         far = out[np.abs(out) > ends[0]]
         above += [np.count_nonzero(far > end) for end in ends]
         below += [np.count_nonzero(far < -end) for end in ends]
@@ -392,7 +424,7 @@ def test_other_laws(made: ModuleType, dtype: str) -> None:
 def test_uniform_numbers_never_meet_their_ends() -> None:
     law = {"_uniform": Law("uniform", Fraction(0), Fraction(1))}
     texts = noise.noise_texts(law, "hash")
-    made = broken(texts, "word(words[j] | word(1))", "word(~word(0) * word(j & 1) | word(1))")
+    made = broken(texts, "word(whole[j] | word(1))", "word(~word(0) * word(j & 1) | word(1))")
     for dtype in TYPES:
         found = drawn(made._uniform, 1024, dtype)
         assert 0 < found[0] < 1e-9 and 1 - 1e-7 < found[1] < 1
@@ -403,7 +435,7 @@ def test_uniform_numbers_never_meet_their_ends() -> None:
 
 def chosen(made: ModuleType, p: Any, stream: int = 0) -> Any:
     out = np.empty_like(p)
-    made._signs(out, p, -1.0, 2.0, np.uint64(KEY), stream, 0)
+    made._signs(out, p, -1.0, 2.0, scratch(), np.uint64(KEY), stream, 0)
     assert set(np.unique(out)) <= {-1.0, 2.0}
     return out == 2
 
@@ -426,20 +458,19 @@ def test_choices_of_different_probabilities_are_independent(made: ModuleType, dt
     edges = np.clip((p * 64).astype(int), 0, 63)
     sums, counts = np.bincount(edges, z, 64), np.bincount(edges, minlength=64)
     assert np.sum(sums**2 / counts) < chi2.isf(1e-6, 64)
-    for lag in (1, 2, 256, 512, 1024):
+    for lag in (1, 2, 64, 128, 256, 512, 1024):
         assert abs(np.mean(z[:-lag] * z[lag:])) * np.sqrt(z.size) < BOUND, lag
     assert abs(np.mean(z * (chosen(made, p, 1) - p) / np.sqrt(p * (1 - p)))) < BOUND / 2**10
 
 
 def sixteen_bits(made: ModuleType, size: int) -> Any:
     """What is compared first, element by element."""
-    words = np.empty(size // 2, np.uint32)
-    made._random_words(words, np.uint64(KEY), 0, 0)
-    halves = [words.reshape(-1, 512) >> 16, words.reshape(-1, 512) & 65535]
+    words = block_words(made, size // BLOCK, BLOCK // 4, BLOCK // 4, 0)
+    halves = [words >> 16, words & 65535]
     return np.concatenate(halves, axis=1).reshape(-1).astype(np.float64)
 
 
-@pytest.mark.parametrize("place", [0, 511, 512, 1023, 1024, 2000])
+@pytest.mark.parametrize("place", [0, 127, 128, 255, 256, 2000])
 def test_one_undecided_choice_of_a_block(made: ModuleType, place: int) -> None:
     bits = sixteen_bits(made, 2048)
     p = (bits + 30000.5) % 65536  # never the same sixteen bits
@@ -467,7 +498,7 @@ def test_choices_do_not_depend_on_the_partition(made: ModuleType) -> None:
     p = np.random.default_rng(2).random(5000)
     whole = chosen(made, p)
     part = np.empty(5000 - 2048)
-    made._signs(part, p[2048:], -1.0, 2.0, np.uint64(KEY), 0, 2048)
+    made._signs(part, p[2048:], -1.0, 2.0, scratch(), np.uint64(KEY), 0, 2048)
     assert np.array_equal(part == 2, whole[2048:])
 
 

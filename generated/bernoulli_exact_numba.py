@@ -37,7 +37,8 @@ EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth it
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
+BLOCK = 256  # elements that stay in the fastest cache while all kernels pass over them
+PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
 THREADED = 65536  # elements from which a thread of its own is worth its start
 FEW = 4  # arrays up to which they are stepped one by one
 
@@ -284,9 +285,9 @@ def _note(table: Array, row: int, column: int, array: Array) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _stretch(size: int, threads: int) -> int:
-    """Return how many elements a thread takes: whole blocks, all of them where there are few."""
+    """Return how many elements a thread takes: whole portions, all where there are few."""
     threads = min(threads, 1 + size // THREADED)
-    return (size // threads // BLOCK + 1) * BLOCK
+    return (size // threads // PORTION + 1) * PORTION
 
 
 @njit(cache=True, error_model="numpy")
@@ -388,114 +389,105 @@ def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> li
     return [array.copy() for array in saved]
 
 
-INLINED = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
+WORDS = 1024  # of 32 bits, as many as are made at once
+CALLED = {"fastmath": FASTMATH, "error_model": "numpy"}
+INLINED = CALLED | {"forceinline": True}
 
 
 @njit(**INLINED)
-def _round(x: Any, y: Any, left: int) -> Any:
-    """Return x + y and rotl(y, left) ⊕ (x + y), for four pairs of words at a time."""
+def _round(x: int, y: int, left: int) -> tuple[int, int]:
+    """Return x + y and rotl(y, left) ⊕ (x + y)."""
     word = np.uint32
     right = word(32 - left)
     left = word(left)
-    a, b, c, d = x
-    e, f, g, h = y
-    a, b, c, d = word(a + e), word(b + f), word(c + g), word(d + h)
-    e = word(word(word(e << left) | word(e >> right)) ^ a)
-    f = word(word(word(f << left) | word(f >> right)) ^ b)
-    g = word(word(word(g << left) | word(g >> right)) ^ c)
-    h = word(word(word(h << left) | word(h >> right)) ^ d)
-    return (a, b, c, d), (e, f, g, h)
+    x = word(x + y)
+    return x, word(word(word(y << left) | word(y >> right)) ^ x)
 
 
 @njit(**INLINED)
-def _plus(x: Any, k: Any) -> Any:
-    """Return four words, each with k added."""
-    word = np.uint32
-    a, b, c, d = x
-    return word(a + k), word(b + k), word(c + k), word(d + k)
+def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, l: int) -> tuple[int, int]:
+    """Return a pair of words after four rounds, with a part of the key added to each."""
+    a, b, c, d = lefts
+    x, y = _round(x, y, a)
+    x, y = _round(x, y, b)
+    x, y = _round(x, y, c)
+    x, y = _round(x, y, d)
+    return np.uint32(x + k), np.uint32(y + l)
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _random_words(words: Array, key: int, stream: int, first: int) -> None:
-    """Fill `words` with random words: Threefry2x32-20 of the counters first, first + 1, ….
+@njit(**INLINED)
+def _random_words(words: Array, count: int, key: int, stream: int, first: int) -> None:
+    """Fill `words` with pairs of random words: Threefry2x32-20 of `count` counters from `first`.
 
-    256 counters fill 512 words. A counter and its stream are encrypted together, so that no two
-    of them give the same pair of words (up to 2²³ streams and 2⁴⁰ counters).
+    The second words of all pairs follow the first ones. A counter is encrypted together with
+    its stream, so that no two of them give the same pair (up to 2²³ streams and 2⁴⁰ counters;
+    a multiple of 2³² can only be first). Four rounds are a loop: no processor looks far enough
+    ahead to work on several chains of twenty.
     """
     word = np.uint32
     k0, k1 = word(key), word(np.uint64(key) >> np.uint64(32))
     k2 = word(word(k0 ^ k1) ^ word(0x1BD11BDA))
-    for start in range(0, words.size, 512):
-        part = words[start : start + 512]
-        counter = first + start // 2
-        low, high = word(counter), word(stream + ((counter >> 32) << 24))
-        for j in range(64):
-            n = word(low + word(j))
-            x = (n, word(n + word(64)), word(n + word(128)), word(n + word(192)))
-            y = (high, high, high, high)
-            x, y = _plus(x, k0), _plus(y, k1)
-            x, y = _round(x, y, 13)
-            x, y = _round(x, y, 15)
-            x, y = _round(x, y, 26)
-            x, y = _round(x, y, 6)
-            x, y = _plus(x, k1), _plus(y, np.uint32(k2 + np.uint32(1)))
-            x, y = _round(x, y, 17)
-            x, y = _round(x, y, 29)
-            x, y = _round(x, y, 16)
-            x, y = _round(x, y, 24)
-            x, y = _plus(x, k2), _plus(y, np.uint32(k0 + np.uint32(2)))
-            x, y = _round(x, y, 13)
-            x, y = _round(x, y, 15)
-            x, y = _round(x, y, 26)
-            x, y = _round(x, y, 6)
-            x, y = _plus(x, k0), _plus(y, np.uint32(k1 + np.uint32(3)))
-            x, y = _round(x, y, 17)
-            x, y = _round(x, y, 29)
-            x, y = _round(x, y, 16)
-            x, y = _round(x, y, 24)
-            x, y = _plus(x, k1), _plus(y, np.uint32(k2 + np.uint32(4)))
-            x, y = _round(x, y, 13)
-            x, y = _round(x, y, 15)
-            x, y = _round(x, y, 26)
-            x, y = _round(x, y, 6)
-            x, y = _plus(x, k2), _plus(y, np.uint32(k0 + np.uint32(5)))
-            part[j], part[j + 64], part[j + 128], part[j + 192] = x
-            part[j + 256], part[j + 320], part[j + 384], part[j + 448] = y
+    low = word(word(first) + k0)
+    high = word(word(stream + ((first >> 32) << 24)) + k1)
+    for j in range(count):
+        x, y = _rounds(word(low + word(j)), high, (13, 15, 26, 6), k1, word(k2 + word(1)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (17, 29, 16, 24), k2, word(k0 + word(2)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (13, 15, 26, 6), k0, word(k1 + word(3)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (17, 29, 16, 24), k1, word(k2 + word(4)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (13, 15, 26, 6), k2, word(k0 + word(5)))
+        words[j], words[j + count] = x, y
 
 
 @njit(fastmath=FASTMATH, error_model="numpy")
 def _settle(
     out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
 ) -> None:
-    """Compare 64 more bits where the first sixteen say nothing, in one whole block.
+    """Compare 64 more bits where the first sixteen say nothing, in one whole portion.
 
-    Each quarter of a block has its counters in a stream of its own; what is then left is 2⁻⁸⁰.
+    Each quarter of it has its counters in a stream of its own; what is then left is 2⁻⁸⁰.
     """
-    half, quarter = BLOCK // 2, BLOCK // 4
+    half, quarter, few, bits = PORTION // 2, PORTION // 4, 64, np.uint32(16)
     more, made = np.empty(half, np.uint32), -1
-    further = more.view(np.uint64)
-    for i in range(BLOCK):
-        w = words[i] >> np.uint32(16) if i < half else words[i - half] & np.uint32(65535)
-        scaled = np.float64(p[i]) * 65536.0
-        whole = np.floor(scaled)
-        if np.float64(w) == whole:
-            if made != i // quarter:
-                made = i // quarter
-                _random_words(more, key, stream + 2**23, first + made * quarter)
-            rest = np.uint64((scaled - whole) * 2.0**64)
-            out[i] = high if further[i % quarter] < rest else low
+    further, scale = more.view(np.uint64), p.dtype.type(65536)
+    for begin in range(0, PORTION, few):
+        chances, same = p[begin : begin + few], 0
+        if begin < half:
+            sixteen = words[begin : begin + few] >> bits
+        else:
+            sixteen = words[begin - half : begin - half + few] & np.uint32(65535)
+        for i in range(few):
+            same += np.int32(sixteen[i]) == np.int32(chances[i] * scale)
+        if same == 0:
+            continue
+        for i in range(few):
+            scaled = np.float64(chances[i]) * 65536.0
+            whole = np.floor(scaled)
+            if np.float64(sixteen[i]) == whole:
+                if made != begin // quarter:
+                    made = begin // quarter
+                    _random_words(more, quarter, key, stream + 2**23, first + made * quarter)
+                rest = np.uint64((scaled - whole) * 2.0**64)
+                out[begin + i] = high if further[(begin + i) % quarter] < rest else low
 
 
 @njit(**INLINED)
 def _signs_block(
     out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
 ) -> None:
-    """Choose `high` in one whole block wherever sixteen random bits are below 2¹⁶ p.
+    """Choose `high` in one whole portion wherever sixteen random bits are below 2¹⁶ p.
 
-    One half of the block after the other: memory is read and written in its own order.
+    One half of it after the other: memory is read and written in its own order.
     """
-    real, half = out.dtype.type, BLOCK // 2
-    _random_words(words, key, stream, first // BLOCK * (half // 2))
+    real, half = out.dtype.type, PORTION // 2
+    _random_words(words, half // 2, key, stream, first // PORTION * (half // 2))
     scale, nearest = real(65536), np.uint32(65536)
     for j in range(half):
         u = np.int32(np.int32(words[j] >> np.uint32(16)) - np.int32(p[j] * scale))
@@ -511,21 +503,21 @@ def _signs_block(
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _signs(
-    out: Array, p: Array, low: float, high: float, key: int, stream: int, first: int
+    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
 ) -> None:
     """Fill `out` with `high` with the probability p of each element, else `low`.
 
     A choice depends on the key, the stream, its place in the stream and its probability, which
-    is met within 2⁻⁸⁰; `first`, the place of the first, is a multiple of BLOCK.
+    is met within 2⁻⁸⁰; `first`, the place of the first, is a multiple of PORTION. `words` is
+    memory for WORDS words.
     """
     low, high = out.dtype.type(low), out.dtype.type(high)
-    words = np.empty(BLOCK // 2, np.uint32)
-    whole = out.size // BLOCK * BLOCK
-    for start in range(0, whole, BLOCK):
-        to, chance = out[start : start + BLOCK], p[start : start + BLOCK]
+    whole = out.size // PORTION * PORTION
+    for start in range(0, whole, PORTION):
+        to, chance = out[start : start + PORTION], p[start : start + PORTION]
         _signs_block(to, chance, low, high, words, key, stream, first + start)
     if whole < out.size:
-        to, chance = np.empty(BLOCK, out.dtype), np.zeros(BLOCK, p.dtype)
+        to, chance = np.empty(PORTION, out.dtype), np.zeros(PORTION, p.dtype)
         for i in range(whole, out.size):
             chance[i - whole] = p[i]
         _signs_block(to, chance, low, high, words, key, stream, first + whole)
@@ -541,7 +533,8 @@ def _signs_threads(
     stretch = _stretch(out.size, threads)
     for index in prange(-(-out.size // stretch)):
         begin, end = index * stretch, min((index + 1) * stretch, out.size)
-        _signs(out[begin:end], p[begin:end], low, high, np.uint64(key), stream, begin)
+        words = np.empty(WORDS, np.uint32)
+        _signs(out[begin:end], p[begin:end], low, high, words, np.uint64(key), stream, begin)
 
 
 class ExactBernoulli:

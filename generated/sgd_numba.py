@@ -42,7 +42,8 @@ EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth it
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
+BLOCK = 256  # elements that stay in the fastest cache while all kernels pass over them
+PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
 THREADED = 65536  # elements from which a thread of its own is worth its start
 FEW = 4  # arrays up to which they are stepped one by one
 
@@ -271,9 +272,9 @@ def _note(table: Array, row: int, column: int, array: Array) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _stretch(size: int, threads: int) -> int:
-    """Return how many elements a thread takes: whole blocks, all of them where there are few."""
+    """Return how many elements a thread takes: whole portions, all where there are few."""
     threads = min(threads, 1 + size // THREADED)
-    return (size // threads // BLOCK + 1) * BLOCK
+    return (size // threads // PORTION + 1) * PORTION
 
 
 @njit(cache=True, error_model="numpy")

@@ -65,7 +65,8 @@ EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth it
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-BLOCK = 1024  # elements that stay in the fastest cache while all kernels pass over them
+BLOCK = 256  # elements that stay in the fastest cache while all kernels pass over them
+PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
 THREADED = 65536  # elements from which a thread of its own is worth its start
 FEW = 4  # arrays up to which they are stepped one by one
 PAGE, LINE = 4096, 64  # bytes: of memory that is mapped at once, of what a cache fetches at once
@@ -408,10 +409,11 @@ def _draw_new_stretch(
     one_over_sqrt_N: float,
 ) -> None:
     """Run `_draw` on a stretch of the elements of all arrays with new noise."""
+    words = np.empty(WORDS, np.uint32)
     eps = np.empty(BLOCK, like.dtype)
     for begin in range(first, last, BLOCK):
         end = min(last, begin + BLOCK)
-        _standard_normal(eps[: end - begin], np.uint64(key), 0, begin)
+        _standard_normal_block(eps, words, np.uint64(key), 0, begin)
         for which in range(_which(ends, begin), ends.size - 1):
             low, high = max(begin, ends[which]), min(end, ends[which + 1])
             if low >= end:
@@ -574,10 +576,11 @@ def _step_draw_new_stretch(
     one_over_sqrt_N: float,
 ) -> None:
     """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
+    words = np.empty(WORDS, np.uint32)
     eps = np.empty(BLOCK, like.dtype)
     for begin in range(first, last, BLOCK):
         end = min(last, begin + BLOCK)
-        _standard_normal(eps[: end - begin], np.uint64(key), 0, begin)
+        _standard_normal_block(eps, words, np.uint64(key), 0, begin)
         for which in range(_which(ends, begin), ends.size - 1):
             low, high = max(begin, ends[which]), min(end, ends[which + 1])
             if low >= end:
@@ -660,9 +663,9 @@ def _note(table: Array, row: int, column: int, array: Array) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _stretch(size: int, threads: int) -> int:
-    """Return how many elements a thread takes: whole blocks, all of them where there are few."""
+    """Return how many elements a thread takes: whole portions, all where there are few."""
     threads = min(threads, 1 + size // THREADED)
-    return (size // threads // BLOCK + 1) * BLOCK
+    return (size // threads // PORTION + 1) * PORTION
 
 
 @njit(cache=True, error_model="numpy")
@@ -822,79 +825,61 @@ def _float_of(context: Any, k: Any) -> Any:
     return result(k), cast
 
 
-INLINED = {"fastmath": FASTMATH, "error_model": "numpy", "forceinline": True}
+WORDS = 1024  # of 32 bits, as many as are made at once
+CALLED = {"fastmath": FASTMATH, "error_model": "numpy"}
+INLINED = CALLED | {"forceinline": True}
 
 
 @njit(**INLINED)
-def _round(x: Any, y: Any, left: int) -> Any:
-    """Return x + y and rotl(y, left) ⊕ (x + y), for four pairs of words at a time."""
+def _round(x: int, y: int, left: int) -> tuple[int, int]:
+    """Return x + y and rotl(y, left) ⊕ (x + y)."""
     word = np.uint32
     right = word(32 - left)
     left = word(left)
-    a, b, c, d = x
-    e, f, g, h = y
-    a, b, c, d = word(a + e), word(b + f), word(c + g), word(d + h)
-    e = word(word(word(e << left) | word(e >> right)) ^ a)
-    f = word(word(word(f << left) | word(f >> right)) ^ b)
-    g = word(word(word(g << left) | word(g >> right)) ^ c)
-    h = word(word(word(h << left) | word(h >> right)) ^ d)
-    return (a, b, c, d), (e, f, g, h)
+    x = word(x + y)
+    return x, word(word(word(y << left) | word(y >> right)) ^ x)
 
 
 @njit(**INLINED)
-def _plus(x: Any, k: Any) -> Any:
-    """Return four words, each with k added."""
-    word = np.uint32
-    a, b, c, d = x
-    return word(a + k), word(b + k), word(c + k), word(d + k)
+def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, l: int) -> tuple[int, int]:
+    """Return a pair of words after four rounds, with a part of the key added to each."""
+    a, b, c, d = lefts
+    x, y = _round(x, y, a)
+    x, y = _round(x, y, b)
+    x, y = _round(x, y, c)
+    x, y = _round(x, y, d)
+    return np.uint32(x + k), np.uint32(y + l)
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _random_words(words: Array, key: int, stream: int, first: int) -> None:
-    """Fill `words` with random words: Threefry2x32-20 of the counters first, first + 1, ….
+@njit(**INLINED)
+def _random_words(words: Array, count: int, key: int, stream: int, first: int) -> None:
+    """Fill `words` with pairs of random words: Threefry2x32-20 of `count` counters from `first`.
 
-    256 counters fill 512 words. A counter and its stream are encrypted together, so that no two
-    of them give the same pair of words (up to 2²³ streams and 2⁴⁰ counters).
+    The second words of all pairs follow the first ones. A counter is encrypted together with
+    its stream, so that no two of them give the same pair (up to 2²³ streams and 2⁴⁰ counters;
+    a multiple of 2³² can only be first). Four rounds are a loop: no processor looks far enough
+    ahead to work on several chains of twenty.
     """
     word = np.uint32
     k0, k1 = word(key), word(np.uint64(key) >> np.uint64(32))
     k2 = word(word(k0 ^ k1) ^ word(0x1BD11BDA))
-    for start in range(0, words.size, 512):
-        part = words[start : start + 512]
-        counter = first + start // 2
-        low, high = word(counter), word(stream + ((counter >> 32) << 24))
-        for j in range(64):
-            n = word(low + word(j))
-            x = (n, word(n + word(64)), word(n + word(128)), word(n + word(192)))
-            y = (high, high, high, high)
-            x, y = _plus(x, k0), _plus(y, k1)
-            x, y = _round(x, y, 13)
-            x, y = _round(x, y, 15)
-            x, y = _round(x, y, 26)
-            x, y = _round(x, y, 6)
-            x, y = _plus(x, k1), _plus(y, np.uint32(k2 + np.uint32(1)))
-            x, y = _round(x, y, 17)
-            x, y = _round(x, y, 29)
-            x, y = _round(x, y, 16)
-            x, y = _round(x, y, 24)
-            x, y = _plus(x, k2), _plus(y, np.uint32(k0 + np.uint32(2)))
-            x, y = _round(x, y, 13)
-            x, y = _round(x, y, 15)
-            x, y = _round(x, y, 26)
-            x, y = _round(x, y, 6)
-            x, y = _plus(x, k0), _plus(y, np.uint32(k1 + np.uint32(3)))
-            x, y = _round(x, y, 17)
-            x, y = _round(x, y, 29)
-            x, y = _round(x, y, 16)
-            x, y = _round(x, y, 24)
-            x, y = _plus(x, k1), _plus(y, np.uint32(k2 + np.uint32(4)))
-            x, y = _round(x, y, 13)
-            x, y = _round(x, y, 15)
-            x, y = _round(x, y, 26)
-            x, y = _round(x, y, 6)
-            x, y = _plus(x, k2), _plus(y, np.uint32(k0 + np.uint32(5)))
-            part[j], part[j + 64], part[j + 128], part[j + 192] = x
-            part[j + 256], part[j + 320], part[j + 384], part[j + 448] = y
+    low = word(word(first) + k0)
+    high = word(word(stream + ((first >> 32) << 24)) + k1)
+    for j in range(count):
+        x, y = _rounds(word(low + word(j)), high, (13, 15, 26, 6), k1, word(k2 + word(1)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (17, 29, 16, 24), k2, word(k0 + word(2)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (13, 15, 26, 6), k0, word(k1 + word(3)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (17, 29, 16, 24), k1, word(k2 + word(4)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (13, 15, 26, 6), k2, word(k0 + word(5)))
+        words[j], words[j + count] = x, y
 
 
 @njit(**INLINED)
@@ -1011,55 +996,63 @@ def _turn_double(w: int) -> tuple[float, float]:
     return (s if crosswise else c), (c if crosswise else s)
 
 
-def _standard_normal_single(out: Array, key: int, stream: int, first: int) -> None:
+def _standard_normal_single(out: Array, words: Array, key: int, stream: int, first: int) -> None:
+    """Four numbers from three words by Box and Muller: √(−2 log u) cos φ and √(−2 log u) sin φ.
+
+    Half a word is the upper half of an angle. The lower half of a word says both what little
+    it adds to its own radius and the lower half of the angle there.
+    """
+    quarter = BLOCK // 4
+    upper, lower = np.uint32(0xFFFF0000), np.uint32(0xFFFF)
+    _random_words(words, 3 * quarter // 2, key, stream, first // BLOCK * 128)
+    for j in range(quarter):
+        v, w, angles = words[j], words[j + quarter], words[j + 2 * quarter]
+        r = np.sqrt(_minus_two_log_single(v))
+        c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))
+        out[j] = r * c
+        out[j + quarter] = r * s
+        r = np.sqrt(_minus_two_log_single(w))
+        c, s = _turn_single(np.uint32((angles << np.uint32(16)) | (w & lower)))
+        out[j + 2 * quarter] = r * c
+        out[j + 3 * quarter] = r * s
+
+
+def _standard_normal_double(out: Array, words: Array, key: int, stream: int, first: int) -> None:
     """Two numbers a time by Box and Muller: √(−2 log u) cos φ and √(−2 log u) sin φ."""
-    half = BLOCK // 2
-    _random_words(out.view(np.uint32), key, stream, first // BLOCK * 512)
-    words = out.view(np.uint32)
+    half, pairs = BLOCK // 2, words.view(np.uint64)
+    _random_words(words, BLOCK, key, stream, first // BLOCK * 256)
     for j in range(half):
-        r = np.sqrt(_minus_two_log_single(words[j]))
-        c, s = _turn_single(words[j + half])
+        r = np.sqrt(_minus_two_log_double(pairs[j]))
+        c, s = _turn_double(pairs[j + half])
         out[j] = r * c
         out[j + half] = r * s
 
 
-def _standard_normal_double(out: Array, key: int, stream: int, first: int) -> None:
-    """Two numbers a time by Box and Muller: √(−2 log u) cos φ and √(−2 log u) sin φ."""
-    half = BLOCK // 2
-    _random_words(out.view(np.uint32), key, stream, first // BLOCK * 1024)
-    words = out.view(np.uint64)
-    for j in range(half):
-        r = np.sqrt(_minus_two_log_double(words[j]))
-        c, s = _turn_double(words[j + half])
-        out[j] = r * c
-        out[j + half] = r * s
-
-
-def _standard_normal_block(out: Array, key: int, stream: int, first: int) -> None:
+def _standard_normal_block(out: Array, words: Array, key: int, stream: int, first: int) -> None:
     """Fill one whole block; what is compiled in its place depends on the dtype."""
     raise NotImplementedError
 
 
-@overload(_standard_normal_block, jit_options=INLINED)
-def _standard_normal_chosen(out: Array, key: int, stream: int, first: int) -> Any:
+@overload(_standard_normal_block, jit_options=CALLED)
+def _standard_normal_chosen(out: Array, words: Array, key: int, stream: int, first: int) -> Any:
     """Return the function for a dtype."""
     return _standard_normal_single if out.dtype == types.float32 else _standard_normal_double
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _standard_normal(out: Array, key: int, stream: int, first: int) -> None:
+def _standard_normal(out: Array, words: Array, key: int, stream: int, first: int) -> None:
     """Fill `out` with a stretch of a stream of standard normal numbers.
 
     A number depends on the key, the stream and its place in it only; `first`, the place of the
-    first, is a multiple of BLOCK.
+    first, is a multiple of BLOCK. `words` is memory for WORDS words.
     """
     for start in range(0, out.size, BLOCK):
         part = out[start : start + BLOCK]
         if part.size == BLOCK:
-            _standard_normal_block(part, key, stream, first + start)
+            _standard_normal_block(part, words, key, stream, first + start)
         else:
             whole = np.empty(BLOCK, out.dtype)
-            _standard_normal_block(whole, key, stream, first + start)
+            _standard_normal_block(whole, words, key, stream, first + start)
             for i in range(part.size):
                 part[i] = whole[i]
 
@@ -1070,7 +1063,8 @@ def _standard_normal_threads(out: Array, key: int, stream: int, threads: int) ->
     stretch = _stretch(out.size, threads)
     for index in prange(-(-out.size // stretch)):
         begin, end = index * stretch, min((index + 1) * stretch, out.size)
-        _standard_normal(out[begin:end], np.uint64(key), stream, begin)
+        words = np.empty(WORDS, np.uint32)
+        _standard_normal(out[begin:end], words, np.uint64(key), stream, begin)
 
 
 class Vprop:

@@ -68,7 +68,7 @@ def filler(module: Any, name: str, threads: int, given: dict[str, Any]) -> Stepp
         "rng": rng,
         "like": out,
         "threads": threads,
-        "words": np.empty(512, np.uint32),
+        "words": np.empty(1024, np.uint32),
     }
     values |= given
     function = getattr(module, called)

@@ -24,6 +24,7 @@ from blrgen.emit.posterior import posterior_methods
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.probing import (
     draw_method,
+    drawing_again,
     fused_rows,
     fuses,
     init_rows,
@@ -49,11 +50,9 @@ class ElementwiseWriter(Writer):
 
     def kernels(self) -> dict[str, Kernel]:
         """All the kernels of the file, by what they are for."""
-        made, p = self.phase_kernels(), self.plan
+        made = self.phase_kernels()
         if fuses(self):
-            assert p.again is not None
-            summary = f"Update every element in place, and {p.probe} for the next draw."
-            made["again"] = kernel("_step_draw", summary, p.again, self.order)
+            made["again"] = drawing_again(self, made["single"], made["draw"])
         if self.moments is not None:
             made["moments"] = self.moments.kernel()
         return made

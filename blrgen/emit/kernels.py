@@ -29,6 +29,7 @@ class Kernel:
     scalars: tuple[str, ...]
     accumulate: bool = False  # add to the outputs instead of replacing them
     is_output: bool = False  # the targets are outputs, never read
+    parts: tuple[Kernel, ...] = ()  # kernels that are run one after the other instead
 
     @property
     def lines(self) -> list[tuple[str, n.Node]]:
@@ -57,11 +58,37 @@ class Kernel:
 
 
 def kernel(
-    name: str, summary: str, program: Program, order: tuple[str, ...], **how: bool
+    name: str,
+    summary: str,
+    program: Program,
+    order: tuple[str, ...],
+    accumulate: bool = False,
+    is_output: bool = False,
 ) -> Kernel:
     """The kernel of a planned program; `order` is the order of its array arguments."""
     arrays, scalars = array_names(program, order), scalar_names(program)
-    return Kernel(name, summary, program, arrays, scalars, **how)
+    return Kernel(name, summary, program, arrays, scalars, accumulate, is_output)
+
+
+def in_turn(
+    name: str, summary: str, program: Program, parts: tuple[Kernel, ...], order: tuple[str, ...]
+) -> Kernel:
+    """The kernel that runs others; `program` is what they do together."""
+    arrays = {a for k in parts for a in k.arrays}
+    scalars = dict.fromkeys(s for k in parts for s in k.scalars)
+    ordered = tuple(a for a in order if a in arrays)
+    return Kernel(name, summary, program, ordered, tuple(scalars), parts=parts)
+
+
+def calls_kernel(k: Kernel, decorator: str) -> str:
+    """A function that calls the parts."""
+    return fill(
+        "joined/in_turn.py.jinja",
+        decorator=decorator,
+        signature=signature(k),
+        summary=k.summary,
+        calls="\n".join(call(f"    {p.name}(", [*p.arrays, *p.scalars]) for p in k.parts),
+    )
 
 
 def signature(k: Kernel) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from blrgen.emit import GENERATORS
 from blrgen.emit.assemble import assemble
-from blrgen.emit.kernels import Kernel, loop_kernel
+from blrgen.emit.kernels import Kernel, calls_kernel, loop_kernel
 from blrgen.emit.pieces import in_pieces, is_in_pieces
 from blrgen.emit.templates import fill
 
@@ -35,6 +35,8 @@ def emit(
 def write(k: Kernel) -> str:
     """A kernel as a jitted loop, or as several where it is long."""
     decorator = fill("numba/decorator.py.jinja")
+    if k.parts:
+        return calls_kernel(k, decorator)
     if is_in_pieces(k):
         return in_pieces(k, write, decorator)
     return loop_kernel(k, "numba/kernel.py.jinja", decorator)

@@ -8,18 +8,20 @@ over the very place it has read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from blrgen.emit.common import input_words, law_functions, noise_arguments, wants_gaussian
 from blrgen.emit.guard import guarded
 from blrgen.emit.joined import Joined, joined_kernels
-from blrgen.emit.kernels import Kernel
+from blrgen.emit.kernels import Kernel, in_turn, kernel
 from blrgen.emit.noise import LAWS
 from blrgen.emit.plan import phase_of
 from blrgen.emit.templates import fill
 from blrgen.emit.text import WIDTH, call, indented
 from blrgen.program import nodes as n
 from blrgen.program.draws import Law, distribution
+from blrgen.program.effort import better_apart
 
 if TYPE_CHECKING:
     from blrgen.emit.elementwise import ElementwiseWriter
@@ -65,6 +67,23 @@ def fuses(writer: ElementwiseWriter) -> bool:
         return False
     assert writer.plan.draw is not None
     return not any("t" in n.names(s.expr) for s in phase_of(writer.plan.draw).scalars)
+
+
+def drawing_again(writer: ElementwiseWriter, step: Kernel, draw: Kernel) -> Kernel:
+    """The step and the next draw: in one loop, or in two where one would be too long."""
+    p = writer.plan
+    assert p.again is not None and p.draw is not None
+    summary = f"Update every element in place, and {p.probe} for the next draw."
+    apart = better_apart(p.again, p.single, p.draw)
+    if apart and _agree(*(writer.scalar_lines(x) for x in (p.single, p.draw))):
+        return in_turn("_step_draw", summary, p.again, (step, draw), writer.order)
+    return kernel("_step_draw", summary, p.again, writer.order)
+
+
+def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether statements give no name two meanings."""
+    names = {row.split(" = ")[0]: row for row in one}
+    return all(names.get(row.split(" = ")[0], row) == row for row in other)
 
 
 def joined(writer: ElementwiseWriter) -> list[Joined]:
@@ -203,7 +222,9 @@ def fused_rows(writer: ElementwiseWriter, given: dict[str, str]) -> list[str]:
     k, both = made["single"], next(j for j in joined(writer) if j.kernel == made["again"])
     assert writer.plan.again is not None
     probe = writer.plan.probe
-    one, other = (writer.scalar_lines(p) for p in (writer.plan.single, writer.plan.again))
+    programs = [part.program for part in made["again"].parts] or [writer.plan.again]
+    one = writer.scalar_lines(writer.plan.single)
+    other = list(dict.fromkeys(row for p in programs for row in writer.scalar_lines(p)))
     given = given | {probe: f'self._pending["{probe}"][index]'}
     return [
         *(r for r in one if r in other),

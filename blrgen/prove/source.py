@@ -183,7 +183,7 @@ class EmittedRun:
             noise = [list(np.ravel(self.value(n))) for n in self.draws]
             self.helpers |= give_joined(program, noise)
         if many:
-            program.names |= {"FEW": 0, "THREADED": 1, "BLOCK": 1}
+            program.names |= {"FEW": 0, "THREADED": 1, "BLOCK": 1, "PORTION": 1}
         cls = program.function(class_name(self.source))
         if cls is None:
             raise InternalError("the emitted source has no class")

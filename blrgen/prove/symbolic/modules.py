@@ -108,6 +108,7 @@ NUMPY = Module(
         "int32": Int,
         "integer": Int,
         "intp": Int,
+        "uint32": Int,
         "uint64": Int,
         "bool_": bool,
         "object_": object,

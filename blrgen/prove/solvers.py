@@ -264,11 +264,19 @@ def _triangular(a: Any, lower: int) -> Any:
                   for i in range(d)])  # fmt: skip
 
 
-def _posv(a: Any, b: Any, lower: int = 0, overwrite_a: int = 0, overwrite_b: int = 0) -> Any:
-    half = _triangular(a, lower)
-    whole = array([[half[max(i, j), min(i, j)] if lower else half[min(i, j), max(i, j)]
-                    for j in range(len(a))] for i in range(len(a))])  # fmt: skip
-    return half, linalg.solve(whole, b), 0
+def _potrf(a: Any, lower: int = 0, overwrite_a: int = 0, clean: int = 1) -> Any:
+    """L below the diagonal and on it; what is above is cleared, or stays as it is."""
+    if not lower:
+        raise CannotRun("an upper factor")
+    out = a if overwrite_a else a.copy()
+    for j in range(len(a)):
+        left = out[j, :j]
+        out[j, j] = (out[j, j] - sum(left * left)) ** sp.Rational(1, 2)
+        for i in range(j + 1, len(a)):
+            out[i, j] = (out[i, j] - sum(out[i, :j] * left)) / out[j, j]
+        if clean:
+            out[:j, j] = Mod(0)
+    return out, 0
 
 
 def _potrs(c: Any, b: Any, lower: int = 0, overwrite_b: int = 0) -> Any:
@@ -281,6 +289,10 @@ def _trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, **_: Any) -> Any:
     return linalg.solve(half.T if trans else half, b), 0
 
 
+def _trsv(a: Any, x: Any, **options: Any) -> Any:
+    return _trtrs(a, x, **options)[0]
+
+
 def _syrk(alpha: Any, a: Any, trans: int = 0, lower: int = 0) -> Any:
     """One triangle is written, and the other is not; what it reads lies by columns."""
     whole = alpha * (a.T @ a if trans else a @ a.T)
@@ -291,8 +303,9 @@ def _syrk(alpha: Any, a: Any, trans: int = 0, lower: int = 0) -> Any:
 
 
 _ROUTINES: dict[str, Callable[..., Any]] = {
-    "posv": _posv,
+    "potrf": _potrf,
     "potrs": _potrs,
+    "trsv": _trsv,
     "trtrs": _trtrs,
     "syrk": _syrk,
 }

@@ -100,8 +100,8 @@ class LinearWriter(Writer):
         if not self.jitted or template not in _COMPILED:
             return fill(f"functions/{template}.py.jinja")
         name = f"compiled/{template}.py.jinja"
-        given = {"decorator": fill("numba/decorator.py.jinja")} if "decorator" in keys(name) else {}
-        return fill(name, **given)
+        found = {x: fill(f"numba/{x}.py.jinja") for x in ("decorator", "threads")}
+        return fill(name, **{x: text for x, text in found.items() if x in keys(name)})
 
     def function(self, name: str, summary: str, program: Program) -> str:
         """A pure function from arrays and scalars to the phase's results."""

@@ -216,7 +216,7 @@ def _multiplied(source: str) -> str:
     """What is wrong with `_products`."""
     random = Random(11)
     program = Program(source, {})
-    program.names["STRETCH"] = 15
+    program.names |= {"STRETCH": 15, "SHARED": 2, "PANEL": 4 * 8}
     call: Any = program.function("_products")
     for n in range(1, 13):
         X, y = _random((n, 3), random, Mod), _random((n,), random, Mod)

@@ -178,6 +178,36 @@ def test_products_of_rows(ridge: Any, n: int, monkeypatch: pytest.MonkeyPatch) -
         np.testing.assert_allclose(right, X.T @ y, rtol=1e-13, atol=1e-15)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [31, 300, 1000])
+def test_products_with_threads_are_the_same_for_any_number_of_them(
+    ridge: Any, rows: int, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stretches of 30 rows, three at a time, the last one shorter; against 64 bits."""
+    numba = pytest.importorskip("numba")
+    monkeypatch.setattr(ridge, "STRETCH", 30 * 7)
+    monkeypatch.setattr(ridge, "SHARED", 3)
+    rng = np.random.default_rng(rows)
+    X, y = rng.standard_normal((rows, 7)).astype(dtype), rng.standard_normal(rows).astype(dtype)
+    before, found = numba.get_num_threads(), []
+    try:
+        for threads in sorted({1, before}):
+            numba.set_num_threads(threads)
+            for given in (y, np.repeat(y, 2)[::2]):
+                found.append(ridge._products(X, X, given))
+                found.append(ridge._products(X, given, X)[::-1])
+    finally:
+        numba.set_num_threads(before)
+    for square, right in found:
+        assert square.dtype == right.dtype == dtype
+        assert (square == found[0][0]).all() and (square == square.T).all()
+        assert (right == found[0][1]).all()
+    X, y = X.astype(np.float64), y.astype(np.float64)
+    tolerance = 40 * np.finfo(dtype).eps * rows
+    np.testing.assert_allclose(found[0][0], X.T @ X, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(found[0][1], X.T @ y, rtol=0, atol=tolerance)
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (5, 3), (33, 1), (40, 7), (1200, 33), (40, 100)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("narrow", [128, 0], ids=["loop", "BLAS"])

@@ -24,17 +24,25 @@ if TYPE_CHECKING:
     from blrgen.emit.linear import LinearWriter
 
 WORK = "work"  # where the matrix is factored
+DIAGONAL = "diagonal"  # of the matrix whose factor is in the work space, 0 where there is none
 
 
 class SolvedPrinter(LinearPrinter):
     """Linear algebra in which the one solution with the matrix reads the work space."""
 
     made: Formed
+    again: bool
 
     def print_MatMul(self, node: n.MatMul) -> tuple[str, int]:
         if n.transposed(node.left) != node.right or isinstance(node.left, n.Sym):
             return super().print_MatMul(node)
         return self.call("_gram", self(node.right))
+
+    def print_Factor(self, node: n.Factor) -> tuple[str, int]:
+        if not self.again or node.arg != n.Sym(self.made.state):
+            return super().print_Factor(node)
+        words = f'"{told(node.arg)}"'
+        return self.call("_known_factor", words, self(node.arg), WORK, DIAGONAL)
 
     def print_Solve(self, node: n.Solve) -> tuple[str, int]:
         if node.arg != n.Sym(self.made.factor):
@@ -48,8 +56,8 @@ def names(made: Formed, suffix: str) -> tuple[str, str]:
     return f"_{made.name}{suffix}", f"_write_{made.state}{suffix}"
 
 
-def entry_functions(made: Formed, suffix: str) -> str:
-    """Both functions, compiled."""
+def entry_functions(made: Formed, suffix: str, again: bool) -> str:
+    """Both functions, compiled; `again`: what is below the diagonal is copied, too."""
     entry, writer = names(made, suffix)
     scalars = [*made.scalars, *(name for name, _ in made.constants)]
     taken = {*made.leaves, *scalars, UNIT, "out", WORK, "i", "j", "row"}
@@ -84,19 +92,37 @@ def entry_functions(made: Formed, suffix: str) -> str:
         ),
         inner=inner,
         diagonal=f"{at}\n" if unit else "",
+        what_is_copied="a copy" if again else "its upper triangle",
+        copied="there, here = work[i], row" if again else "there, here = work[i, i:], row[i:]",
     )
+
+
+def _all(writer: LinearWriter) -> list[Formed]:
+    """The matrices of a step, and of one after several draws."""
+    found = (writer.formed(p) for p in (writer.plan.single, writer.plan.averaged) if p is not None)
+    return [made for made in found if made is not None]
+
+
+def again(writer: LinearWriter) -> bool:
+    """Whether a step begins with the factor that a look at its matrix found one step ago."""
+    found = _all(writer)
+    return bool(found) and all(made.again for made in found)
 
 
 def first_rows(writer: LinearWriter) -> list[str]:
     """Where the next matrix is made, and where it is factored."""
-    found = (writer.formed(p) for p in (writer.plan.single, writer.plan.averaged) if p is not None)
-    state = next((made.state for made in found if made is not None), "")
-    if not state:
+    made = next(iter(_all(writer)), None)
+    if made is None:
         return []
-    return [
+    state = made.state
+    rows = [
         f"self._own = self.{state}, np.empty_like(self.{state})  # one of them is {state}",
         f"self._{WORK} = np.empty_like(self.{state})  # where it is factored",
     ]
+    if again(writer):
+        zeros = f"np.zeros(len(self.{state}), dtype={writer.main}.dtype)"
+        rows.append(f"self._{DIAGONAL} = {zeros}  # of {state}, where `{WORK}` has its factor")
+    return rows
 
 
 def room(made: Formed, main: str) -> list[str]:
@@ -122,25 +148,33 @@ def function(writer: LinearWriter, name: str, summary: str, program: Program) ->
     scope, phase = made.program.scope, phase_of(made.program)
     factors = {s.name for s in phase.body if s.type.rank == "factor"}
     printer = SolvedPrinter(writer.extents, writer.main, factors)
-    printer.made = made
-    taken = {*scope, *arrays, *scalars, WORK}
+    printer.made, printer.again = made, again(writer)
+    taken = {*scope, *arrays, *scalars, WORK, DIAGONAL}
     at = next(k for k, s in enumerate(phase.body) if s.name == made.name)
     numbers = [f"{WORK}.dtype.type({literal(c.value)[0]})" for _, c in made.constants]
     given = [made.name, WORK, *made.leaves, *made.scalars, *numbers]
     middle = call(f"    {names(made, suffix_of(name))[1]}(", given)
     many = len(made.products)
+    before = list(phase.body[many:at])
+    after = [s for s in phase.body[at + 1 :] if s.name != made.factor]
+    look = [f'    _definite("{told(n.Sym(made.name))}", {WORK})']
+    if printer.again:  # the old factor is where the new one will be
+        before, after = before + after, []
+        given = [f'"{told(n.Sym(made.name))}"', made.name, WORK, DIAGONAL]
+        look = [call("    _look(", given)]
     rows = [
         *_product_lines(phase.body[:many]),
-        *_lines(phase.body[many:at], printer, arrays, taken),
+        *_lines(before, printer, arrays, taken),
         middle,
-        *([] if made.solved else [f'    _definite("{told(n.Sym(made.name))}", {WORK})']),
-        *_lines([s for s in phase.body[at + 1 :] if s.name != made.factor], printer, arrays, taken),
+        *([] if made.solved else look),
+        *_lines(after, printer, arrays, taken),
         f"    return {', '.join(results)}",
     ]
     kinds = ["float" if scope[x].rank == "scalar" else "Array" for x in results]
     returns = kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"
     arguments = [f"{a}: Array" for a in arrays] + [f"{s}: float" for s in scalars]
     arguments += [f"{made.name}: Array", f"{WORK}: Array"]
+    arguments += [f"{DIAGONAL}: Array"] if printer.again else []
     return fill(
         "numpy/function.py.jinja",
         signature=call(f"def {name}(", arguments, f") -> {returns}:"),

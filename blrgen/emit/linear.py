@@ -107,7 +107,8 @@ class LinearWriter(Writer):
         """A pure function from arrays and scalars to the phase's results."""
         made = self.formed(program)
         if made is not None:
-            functions = matrix.entry_functions(made, name.removeprefix("_step"))
+            suffix = name.removeprefix("_step")
+            functions = matrix.entry_functions(made, suffix, matrix.again(self))
             return f"{functions}\n\n\n{matrix.function(self, name, summary, program)}"
         phase = phase_of(program)
         factors = {s.name for s in phase.body if s.type.rank == "factor"}
@@ -226,6 +227,7 @@ class LinearWriter(Writer):
         if made is not None:
             rows += matrix.room(made, self.main)
             values += [made.name, f"self._{matrix.WORK}"]
+            values += [f"self._{matrix.DIAGONAL}"] if matrix.again(self) else []
         return [*rows, call(f"        {results} = {name}(", values)]
 
     def scalar_lines(self, program: Program, own: Mapping[str, str] | None = None) -> list[str]:
@@ -455,6 +457,7 @@ _HELPERS = (
     (("_symmetrize(",), "symmetrize"),
     (("_products(",), "products"),
     (("_gram(",), "gram"),
+    (("_known_factor(",), "known"),
     (("_definite(",), "definite"),
     (("_solved(",), "solved"),
     (("_solve(", "_solve_lower(", "_solve_upper("), "solve"),
@@ -472,6 +475,7 @@ _HELPERS = (
 _COMPILED = (
     "products",
     "gram",
+    "known",
     "definite",
     "solved",
     "solve",

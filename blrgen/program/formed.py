@@ -37,6 +37,20 @@ class Formed:
     def has_identity(self) -> bool:
         return UNIT in n.names(self.entry)
 
+    @property
+    def again(self) -> bool:
+        """Whether the old matrix is factored and solved with, as a look at it did a step ago."""
+        (phase,) = self.program.phases
+        old = [s.name for s in phase.body if s.expr == n.Factor(n.Sym(self.state))]
+        if self.solved or len(old) != 1:
+            return False
+        nodes = [x for s in phase.body for x in n.walk(s.expr)]
+        solving = [
+            x for x in nodes
+            if isinstance(x, n.Solve | n.HalfSolve | n.LowerSolve) and x.arg == n.Sym(old[0])
+        ]  # fmt: skip
+        return nodes.count(n.Sym(old[0])) == len(solving)
+
 
 def formed(program: Program) -> Formed | None:
     """The matrix that can be made so, where a planned program has one."""

@@ -63,6 +63,7 @@ def meanings(program: Program) -> dict[str, Callable[..., Any]]:
         "_solved": lambda name, matrix, b: linalg.solve(matrix, b),
         "_gram": lambda X: X.T @ X,
         "_definite": lambda name, matrix: None,
+        "_look": lambda name, matrix, work, diagonal: None,
         "_products": lambda X, *others: [X.T @ A for A in others],
     }
     for loop, entry in loops(program).items():
@@ -132,6 +133,13 @@ def solver_proofs(source: str) -> list[tuple[str, Proof]]:
             "(2/2^127) at n × d, n = 1…8, d = 1…34",
             _squared,
         ),
+        (
+            "_known_factor",
+            "_known_factor(S) = L, also what `_look` left",
+            "for random S = L Lᵀ and every entry of it changed",
+            BOUND,
+            _known,
+        ),
         ("_products", "_products(X, A, …) = Xᵀ A, …", "for random matrices", ROWS, _multiplied),
     )
     out = []
@@ -196,6 +204,33 @@ def _solved(source: str) -> str:
     return ""
 
 
+def _known(source: str) -> str:
+    """What is wrong with `_known_factor` behind `_look`: for the same matrix, and for others."""
+    random = Random(15)
+    for d in range(1, 7):
+        for i, j in [(0, -1), *itertools.combinations_with_replacement(range(d), 2)]:
+            program = Program(source, {})
+            program.names |= {"LARGE": 0, "_cholesky": lambda name, matrix: "factored again"}
+            _with_lapack(program, _ROUTINES)
+            lower = _triangle(d, random, Positive)
+            matrix, diagonal = lower @ lower.T, _random((d,), random, Positive)
+            work = matrix.copy()
+            look: Any = program.function("_look")
+            program.call(look, "S", matrix, work, diagonal)
+            if j >= 0:
+                matrix = matrix.copy()
+                matrix[i, j] = matrix[j, i] = matrix[i, j] + 1
+            call: Any = program.function("_known_factor")
+            found = program.call(call, "S", matrix, work, diagonal)
+            if j >= 0 and not isinstance(found, str):
+                return f"entry {i}, {j} of another matrix is not seen at d = {d}"
+            if j < 0 and not _zero(_triangular(found, 1) - lower):
+                return f"it differs at d = {d}"
+            if not _zero(diagonal):
+                return f"what is known does not end at d = {d}"
+    return ""
+
+
 def _squared(source: str) -> str:
     """What is wrong with `_gram`: its loop, without BLAS and with it, by rows and by columns."""
     random = Random(13)
@@ -234,6 +269,7 @@ def _written(source: str, loop: str, entry: str) -> str:
     one: Any = program.function(entry)
     arguments = inspect.signature(write).parameters.values()
     matrices = [x.annotation == "Array" for x in arguments][2:]
+    whole = program.function("_known_factor") is not None  # it reads the other triangle, too
     for d in SIZES:
         given: list[Any] = [
             _random((d, d), random, Mod) if is_matrix else Mod(random.randrange(P))
@@ -246,7 +282,7 @@ def _written(source: str, loop: str, entry: str) -> str:
                 values = [x[i, j] if m else x for x, m in zip(given, matrices, strict=True)]
                 values += [Mod(int(i == j))] if has_unit(one) else []
                 wanted = program.call(one, *values)
-                if out[i, j] != wanted or (j >= i and work[i, j] != wanted):
+                if out[i, j] != wanted or ((whole or j >= i) and work[i, j] != wanted):
                     return f"entry {i}, {j} differs at d = {d}"
     return ""
 

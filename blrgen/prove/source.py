@@ -291,6 +291,7 @@ class EmittedRun:
             "_between": lambda *_: None,
             "_finite": lambda *_: None,
             "_cholesky": lambda name, matrix: self.mode.factor(matrix),
+            "_known_factor": lambda name, matrix, *_: self.mode.factor(matrix),
             "_solve": solvers.solve,
             "_solve_lower": solvers.solve_lower,
             **solvers.meanings(program),

@@ -251,6 +251,55 @@ def test_a_step_that_only_looks_at_its_matrix(d: int) -> None:
     assert (a == before).all() and (kept == one.S).all() and one.t == 3
 
 
+@pytest.mark.parametrize("d", [40, 300])
+@pytest.mark.parametrize("large", [256, 0])
+def test_a_factor_that_is_known_is_not_made_again(
+    d: int, large: int, scipy_or_not: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every step is the very one of an optimizer that starts from the state before it."""
+    iblr = load(emit(blrgen.derive("iblr"), target="numba"))
+    monkeypatch.setattr(iblr, "LARGE", large)
+    made, cholesky = [], iblr._cholesky
+    monkeypatch.setattr(iblr, "_cholesky", lambda *given: made.append(1) or cholesky(*given))
+    params = np.linspace(-1, 1, d)
+    opt = iblr.IBLR(params, rho=0.5)
+    known = d >= large and scipy_or_not == "SciPy"
+
+    def step(anew: bool, seed: int) -> None:
+        other = iblr.IBLR(np.zeros(d))
+        other.load_state_dict(opt.state_dict())
+        given = np.sin(params + seed), definite(d, seed=seed)
+        other.step(*given)
+        made.clear()
+        opt.step(*given)
+        assert len(made) == (anew or not known)
+        assert (opt.params == other.params).all() and (opt.S == other.S).all()
+
+    step(anew=True, seed=0)
+    step(anew=False, seed=1)
+    opt.S[0, -1] += 0.01
+    opt.S[-1, 0] += 0.01
+    step(anew=True, seed=2)
+    opt.S[d // 2, d // 2] *= 2
+    step(anew=True, seed=3)
+    opt.S = opt.S.copy()
+    step(anew=False, seed=4)
+    opt.S = definite(d, seed=9)
+    step(anew=True, seed=5)
+    kept, bad = opt.S.copy(), definite(d)
+    bad[0, 0] = np.nan
+    with pytest.raises(ValueError, match="the next S is not positive definite; nothing has been"):
+        opt.step(np.ones(d), bad)
+    assert (kept == opt.S).all()
+    step(anew=True, seed=6)
+    with pytest.raises(ValueError, match="the next m is not finite; nothing has been"):
+        opt.step(np.full(d, np.inf), definite(d, seed=7))
+    step(anew=True, seed=7)
+    opt.S = -opt.S
+    with pytest.raises(ValueError, match="S is not positive definite; nothing has been changed"):
+        opt.step(np.ones(d), definite(d))
+
+
 def test_a_matrix_of_another_size_set_from_outside_is_refused(von: Any) -> None:
     opt = von.VON(np.zeros(4))
     opt.S = np.eye(3)

@@ -28,7 +28,9 @@ L⁻¹ b, `_solve_upper(L, b)` = L⁻ᵀ b and `_symmetrize(A)` = (A + Aᵀ)/2; 
 also `_solved(name, A, b)` = A⁻¹ b, which overwrites the upper triangle of A, all it reads,
 `_write_S(out, work, …)`, which writes `_S_next(…)` of every entry to `out` and the upper
 triangle to `work`, `_definite(name, A)`, which only looks, `_gram(X)` = Xᵀ X and
-`_products(X, A, …)` = Xᵀ A, ….
+`_products(X, A, …)` = Xᵀ A, …; `_look(name, A, work, diagonal)` looks at an A that is also in
+`work`, all of it, and `_known_factor(name, S, work, diagonal)` = L with L Lᵀ = S, found
+there if that A was S, which is good until `work` is written.
 """
 
 from __future__ import annotations

@@ -255,9 +255,10 @@ def _multiplied(source: str) -> str:
     call: Any = program.function("_products")
     for n in range(1, 13):
         X, y = _random((n, 3), random, Mod), _random((n,), random, Mod)
-        found = program.call(call, X, X, y)
-        if not (_zero(found[0] - X.T @ X) and _zero(found[1] - X.T @ y)):
-            return f"it differs for {n} rows"
+        for others in ((X, y), (y, X), (y, y, X)):
+            found = program.call(call, X, *others)
+            if not all(_zero(f - X.T @ A) for f, A in zip(found, others, strict=True)):
+                return f"it differs for {n} rows"
     return ""
 
 

@@ -255,6 +255,8 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
     rules["uniform"] = replace(rules["bayesbinn"], quantities=others)
     product = Assignment("S_next", symmat("S") * symmat("H"))
     rules["product"] = replace(rules["von"], assignments=(product,))
+    sum_only = Assignment("S_next", symmat("S") + symmat("H"))
+    rules["looked at"] = replace(rules["von"], assignments=(sum_only,))
     for name, rule in rules.items():
         kind = "finite" if name in ("bayesbinn", "uniform") else "vector"
         for target in TARGETS:

@@ -132,6 +132,8 @@ class Cases(Workspace):
         return self.multiply(a, self.sign_function(a, strict=False))
 
     def _larger(self, a: Frac, b: Frac) -> Frac:
+        if self._indicators_in(a) and not self._indicators_in(b):
+            a, b = b, a  # either order is as good, and one clip in another then reads the same
         difference = self.subtract(a, b)
         return self.add(b, self.multiply(difference, self.positive_part(difference, strict=False)))
 

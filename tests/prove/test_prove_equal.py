@@ -271,6 +271,8 @@ def test_a_positive_factor_of_both_comes_out_of_a_clip() -> None:
     domains = {a: "(0, oo)", b: "(0, oo)", x: "(-oo, oo)", y: "(-oo, oo)", r: "(-oo, oo)"}
     proof = equal(a * (a + b) * clipped, Larger(-bound, Smaller(bound, taken)), domains)
     assert proof.level == "identity"
+    turned = Larger(Smaller(bound, taken), -bound)  # in the other order it is no other number
+    assert equal(a * (a + b) * clipped, turned, domains).level == "identity"
     assert outward(Larger(r * x, r * y)) == Larger(r * x, r * y)  # which may be negative
     wrong = Larger(-bound, Smaller(a * b, taken))
     assert equal(a * (a + b) * clipped, wrong, domains).level == "refuted"

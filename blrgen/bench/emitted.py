@@ -56,10 +56,13 @@ class Emitted:
         return "rng" in inspect.signature(self.optimizer.step).parameters
 
     def arrays(self, shape: Shape) -> list[Any]:
-        """The arrays of a pass of this shape, flat; none where one of them is not kept."""
-        if self.timed.probe and not self.optimizer.__dict__.get("_pending"):
+        """The arrays of a pass of this shape, flat; none where one of them is not kept.
+
+        Nothing asks for the object's dictionary: one that was asked for has slower attributes.
+        """
+        if self.timed.probe and not getattr(self.optimizer, "_pending", None):
             self.drawing()()
-        last = self.optimizer.__dict__.get("_pending", {})
+        last = getattr(self.optimizer, "_pending", {})
         given = {name: x for (name, _), x in zip(self.timed.inputs, self.inputs, strict=True)}
         found = []
         for name in shape.names:

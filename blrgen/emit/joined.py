@@ -40,6 +40,11 @@ class Joined:
         return f"{self.kernel.name}_{'new_' if self.noise else ''}stretch"
 
     @property
+    def threads(self) -> str:
+        """The function for one array, whose pieces need no addresses."""
+        return f"{self.kernel.name}_threads"
+
+    @property
     def rows(self) -> tuple[str, ...]:
         """The arrays, in the order in which their addresses are given."""
         made = {name for name, _ in self.noise}
@@ -70,6 +75,21 @@ def joined_kernels(j: Joined) -> list[str]:
             call=call(f"        {j.stretch}(", handed),
         ),
     ]
+
+
+def one_array(j: Joined) -> str:
+    """The source of the function for one large array, with threads."""
+    own, k = _renamed(j), j.kernel
+    arrays, numbers = [own[a] for a in k.arrays], [own[x] for x in k.scalars]
+    typed = [*(f"{a}: Array" for a in arrays), "threads: int", *(f"{x}: float" for x in numbers)]
+    return fill(
+        "joined/one_array.py.jinja",
+        decorator=fill("numba/threads.py.jinja"),
+        signature=call(f"def {j.threads}(", typed, _RESULT),
+        summary=f"Run `{k.name}` on stretches of one array, with threads.",
+        length=arrays[0],
+        call=call(f"        {k.name}(", [*(f"{a}[first:last]" for a in arrays), *numbers]),
+    )
 
 
 def _stretch(j: Joined, own: dict[str, str], signature: str) -> str:

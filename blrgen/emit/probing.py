@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from blrgen.emit.common import input_words, law_functions, noise_arguments, wants_gaussian
 from blrgen.emit.guard import guarded
-from blrgen.emit.joined import Joined, joined_kernels
+from blrgen.emit.joined import Joined, joined_kernels, one_array
 from blrgen.emit.kernels import Kernel, in_turn, kernel
 from blrgen.emit.noise import LAWS
 from blrgen.emit.plan import phase_of
@@ -112,7 +112,12 @@ def joined_functions(writer: ElementwiseWriter) -> list[str]:
         helpers.append(fill("joined/laid.py.jinja"))
     if writer.plan.draw is not None:
         helpers.append(fill("functions/holders.py.jinja"))
-    return [text for j in made for text in joined_kernels(j)] + helpers
+    parts = []
+    for j in made:
+        parts += joined_kernels(j)
+        if not writer.plan.noises:  # beside noise nobody would notice it
+            parts.append(one_array(j))
+    return parts + helpers
 
 
 def noise_functions(writer: ElementwiseWriter) -> list[str]:
@@ -146,7 +151,10 @@ def init_rows(writer: ElementwiseWriter) -> list[str]:
 def run_methods(writer: ElementwiseWriter) -> list[str]:
     """The methods that run kernels on all arrays."""
     made = joined(writer)
-    rows = [fill("class/run_all.py.jinja")] if made else []
+    rows = []
+    if made:
+        run = "run_all" if writer.plan.noises else "run_plain"
+        rows += [fill(f"class/{x}.py.jinja") for x in ("seen", run)]
     if writer.plan.draw is not None:
         laid = writer.new_arrays(writer.plan.probe)
         if laid:
@@ -207,7 +215,8 @@ def run_all(
     rows = _tuple("rows", list(containers(k.arrays, given).values()), indent + 4)
     made = _tuple("numbers", values, indent) if values else ""
     both = Joined(k)
-    together = ", ".join([both.stretch, both.name, "rows", *numbers])
+    handed = [both.stretch, both.name, "rows", *numbers]
+    handed = handed if writer.plan.noises else [both.threads, *handed]
     main = writer.main
     each = f"index, {main} in enumerate(self.{main})"
     if main not in k.arrays:
@@ -218,7 +227,7 @@ def run_all(
         *([made] if made else []),
         f"{margin}if self._joined:",
         rows,
-        f"{margin}    self._run({together})",
+        call(f"{margin}    self._run(", handed),
         f"{margin}else:",
         f"{margin}    for {each}:",
         call(f"{margin}        {k.name}(", [*alone, *numbers]),

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from blrgen.prove.source import EmittedRun
     from blrgen.prove.symbolic.run import Program
 
+# so that every part of a walk is passed through
+WALKED = {"FEW": 0, "THREADED": 1, "BLOCK": 1, "PORTION": 1}
 NOISE = ("_standard_normal", "_logistic", "_uniform")
 
 
@@ -103,21 +105,37 @@ def _filler(noise: list[list[Any]]) -> Any:
 
 
 def joined_proofs(run: EmittedRun) -> list[tuple[str, Proof]]:
-    """The same step on arrays that are split in two, in one call, with blocks of one element."""
+    """The same step on arrays that are split in two, in one call, with blocks of one element.
+
+    One array with threads may have a function of its own.
+    """
     if not isinstance(run.mode, ArrayMode) or "_addresses" not in run.program.names:
         return []
-    program, opt, params = run.built(many=True)
+    out = _alike(run, "joined", "all arrays in one call", run.built(many=True))
+    if "_step_threads" in run.program.names:
+        program, opt, params = run.built()
+        program.names |= WALKED
+        opt._joined, opt._threads = True, 3
+        out += _alike(run, "with threads", "one array with threads", (program, opt, params))
+    return out + _again(run)
+
+
+def _alike(
+    run: EmittedRun, name: str, how: str, built: tuple[Program, Any, Any]
+) -> list[tuple[str, Proof]]:
+    """The states after a step that goes another way."""
+    program, opt, params = built
     run.stepped(program, opt)
     values, known = run.after(opt, params), reference.next_states(run.rule)
     out = []
     for n in run.matching.states:
-        claim = f"{n}_next, all arrays in one call"
+        claim = f"{n}_next, {how}"
         if run.mode.same(_flat(values[n]), _flat(run.values[n])):
-            out.append((f"{n}, joined", Proof("identity", claim, "the same expressions")))
+            out.append((f"{n}, {name}", Proof("identity", claim, "the same expressions")))
             continue
         proof = run.mode.compare_expr(claim, _flat(values[n]), known[n], program)
-        out.append((f"{n}, joined", proof))
-    return out + _again(run)
+        out.append((f"{n}, {name}", proof))
+    return out
 
 
 def _again(run: EmittedRun) -> list[tuple[str, Proof]]:

@@ -27,7 +27,7 @@ from blrgen.prove import reference, solvers
 from blrgen.prove.draws import law_proofs
 from blrgen.prove.equal import equal
 from blrgen.prove.functions import plain
-from blrgen.prove.joined import Keys, give_joined, joined_proofs
+from blrgen.prove.joined import WALKED, Keys, give_joined, joined_proofs
 from blrgen.prove.match import Matching
 from blrgen.prove.modes import COUNTS, ArrayMode, MatrixMode
 from blrgen.prove.proof import LEVELS, Proof, Verdict
@@ -183,7 +183,7 @@ class EmittedRun:
             noise = [list(np.ravel(self.value(n))) for n in self.draws]
             self.helpers |= give_joined(program, noise)
         if many:
-            program.names |= {"FEW": 0, "THREADED": 1, "BLOCK": 1, "PORTION": 1}
+            program.names |= WALKED
         cls = program.function(class_name(self.source))
         if cls is None:
             raise InternalError("the emitted source has no class")

@@ -59,6 +59,36 @@ def test_threads_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> N
         assert all(np.array_equal(getattr(opt, x)[0], getattr(plain, x)[0]) for x in ("u", "s"))
 
 
+@pytest.mark.parametrize("name", ["adam", "sgd", "ste", "ivon"])
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("shapes", [[(70_001,)], [(300, 7)], [(60_000,), (40, 5), (9_999,)]])
+def test_few_large_arrays(
+    name: str, threads: int, shapes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One array, or few, go a way of their own where there is one thread, or several."""
+
+    def run() -> tuple[Any, Any]:
+        params = [numbers(int(np.prod(s)), k).reshape(s) for k, s in enumerate(shapes)]
+        opt = made(name, params if len(params) > 1 else params[0])
+        for k in range(STEPS):
+            given = [numbers(x.size, 9 * k + j).reshape(x.shape) for j, x in enumerate(params)]
+            if name == "ivon":
+                opt.draw(eps=[x / 2 for x in given])
+            elif name == "ste":
+                opt.draw()
+            opt.step(given if len(params) > 1 else given[0])
+        return opt, params
+
+    with monkeypatch.context() as patch:
+        serial(patch, name)
+        _, wanted = run()
+    monkeypatch.setattr(module(name), "THREADED", 2_000)
+    monkeypatch.setattr(module(name), "get_num_threads", lambda: threads)
+    opt, params = run()
+    assert all(map(np.array_equal, params, wanted))
+    assert opt._threads == threads and opt._joined == (threads > 1)
+
+
 @pytest.mark.parametrize("shapes", [[(3,), (0,), (2, 5), (1,), (), (700,), (1, 1)], [(5,)] * 300])
 def test_a_list_is_its_arrays(shapes: Any) -> None:
     def arrays(seed: int) -> list[Any]:

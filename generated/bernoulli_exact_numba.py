@@ -37,10 +37,6 @@ EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth it
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-BLOCK = 256  # elements that stay in the fastest cache while all kernels pass over them
-PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
-THREADED = 65536  # elements from which a thread of its own is worth its start
-FEW = 4  # arrays up to which they are stepped one by one
 
 
 class _Later:
@@ -261,6 +257,22 @@ def _step_arrays(
         _step_stretch(table, ends, like, first, last, one_minus_rho, half_times_rho)
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_threads(
+    lam: Array,
+    lminus: Array,
+    lplus: Array,
+    threads: int,
+    one_minus_rho: float,
+    half_times_rho: float,
+) -> None:
+    """Run `_step` on stretches of one array, with threads."""
+    stretch = _stretch(lam.size, threads)
+    for part in prange(-(-lam.size // stretch)):
+        first, last = part * stretch, min(lam.size, (part + 1) * stretch)
+        _step(lam[first:last], lminus[first:last], lplus[first:last], one_minus_rho, half_times_rho)
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def _pointer(context: Any, address: Any) -> Any:
     """A whole number as the address of memory."""
@@ -405,14 +417,14 @@ def _round(x: int, y: int, left: int) -> tuple[int, int]:
 
 
 @njit(**INLINED)
-def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, l: int) -> tuple[int, int]:
+def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, other: int) -> tuple[int, int]:
     """Return a pair of words after four rounds, with a part of the key added to each."""
     a, b, c, d = lefts
     x, y = _round(x, y, a)
     x, y = _round(x, y, b)
     x, y = _round(x, y, c)
     x, y = _round(x, y, d)
-    return np.uint32(x + k), np.uint32(y + l)
+    return np.uint32(x + k), np.uint32(y + other)
 
 
 @njit(**INLINED)
@@ -598,10 +610,10 @@ class ExactBernoulli:
         numbers = one_minus_rho, half_times_rho
         if self._joined:
             rows = self.lam, lminus, lplus
-            self._run(_step_stretch, _step_arrays, rows, *numbers)
+            self._run(_step_threads, _step_stretch, _step_arrays, rows, *numbers)
         else:
-            for arrays in zip(self.lam, lminus, lplus, strict=True):
-                _step(*arrays, *numbers)
+            for index, lam in enumerate(self.lam):
+                _step(lam, lminus[index], lplus[index], *numbers)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:
@@ -645,35 +657,45 @@ class ExactBernoulli:
 
     def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
         """Return an input as flat views; the arrays of the last time are not looked at again."""
-        if len(self._arrays) <= FEW:
-            return tuple(_views(name, arrays, self._arrays))
+        like = self._arrays
+        if len(like) == 1 and type(arrays) is np.ndarray and arrays.flags.c_contiguous:
+            (one,) = like
+            if arrays.dtype == one.dtype and arrays.shape == one.shape:
+                return (arrays if arrays.ndim == 1 else arrays.reshape(-1),)
+        if len(like) <= FEW:
+            return tuple(_views(name, arrays, like))
         held, views = self._inputs.get(name, ((), ()))
         if not _same(_listed(arrays), held):
-            views = tuple(_views(name, arrays, self._arrays))
+            views = tuple(_views(name, arrays, like))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
 
     def _run(
         self,
+        alone: Callable[..., None],
         one: Callable[..., None],
         several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
         *numbers: float,
-        rng: np.random.Generator | None = None,
     ) -> None:
         """Run a kernel on all arrays in one call, with threads where they are worth their start.
 
-        One that makes noise has keys from rng.
+        `alone` is for one large array, which needs no table of addresses.
         """
+        if not self._threads:
+            large = any(size >= THREADED for *_, size in self._groups)
+            self._threads = get_num_threads() if large else 1
+            self._joined = len(self._arrays) > FEW or self._threads > 1
+        if len(self._arrays) == 1 and self._threads > 1:
+            alone(*(arrays[0] for arrays in rows), self._threads, *numbers)
+            return
         for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (one, index), own)
-            keys = () if rng is None else (int(rng.integers(2**63)),)
-            if size < THREADED:
-                one(table, ends, like, 0, size, *keys, *numbers)
+            if size < THREADED or self._threads == 1:
+                one(table, ends, like, 0, size, *numbers)
             else:
-                self._threads = self._threads or get_num_threads()
-                several(table, ends, like, self._threads, *keys, *numbers)
+                several(table, ends, like, self._threads, *numbers)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -219,16 +219,16 @@ def _write_S(
     one_minus_rho: float,
     half_times_rho_squared: float,
 ) -> None:
-    """Write the next S to `out`, and its upper triangle to `work`."""
+    """Write the next S to `out`, and a copy to `work`."""
     for i in range(len(out)):
         row, H_row, S_row, product_row = out[i], H[i], S[i], product[i]
         for j in range(row.size):
             row[j] = _S_next(
                 H_row[j], S_row[j], product_row[j], rho, one_minus_rho, half_times_rho_squared
             )
-        upper, right = work[i, i:], row[i:]
-        for j in range(right.size):
-            upper[j] = right[j]
+        there, here = work[i], row
+        for j in range(here.size):
+            there[j] = here[j]
 
 
 def _step(
@@ -241,14 +241,15 @@ def _step(
     half_times_rho_squared: float,
     S_next: Array,
     work: Array,
+    diagonal: Array,
 ) -> Array:
     """Return the next values; nothing is written here."""
-    S_factor = _cholesky("S", S)
+    S_factor = _known_factor("S", S, work, diagonal)
     half = _solve_lower(S_factor, (H - S).T)
     product = _gram(half)
-    _write_S(S_next, work, H, S, product, rho, one_minus_rho, half_times_rho_squared)
-    _definite("the next S", work)
     m_next = m - rho * _solve(S_factor, g)
+    _write_S(S_next, work, H, S, product, rho, one_minus_rho, half_times_rho_squared)
+    _look("the next S", S_next, work, diagonal)
     return m_next
 
 
@@ -327,9 +328,34 @@ def _gram(X: Array) -> Array:
     return product
 
 
-def _definite(name: str, matrix: Array) -> None:
-    """Refuse an indefinite matrix, told by its upper triangle, which is overwritten."""
-    _solved(name, matrix, matrix[0])
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _is_known(matrix: Array, work: Array, diagonal: Array) -> bool:
+    """Whether a matrix has this diagonal, which is not 0, and below it what `work` has there."""
+    for i in range(len(matrix)):
+        differ = diagonal[i] == 0 or diagonal[i] != matrix[i, i]
+        row, known = matrix[i, :i], work[i, :i]
+        for j in range(row.size):
+            differ |= row[j] != known[j]
+        if differ:
+            return False
+    return True
+
+
+def _known_factor(name: str, matrix: Array, work: Array, diagonal: Array) -> Array:
+    """Return L with L Lᵀ = matrix, without a factorisation if `_look` saw this matrix last.
+
+    It is good until `work` is written; what is above its diagonal is of something else.
+    """
+    large = len(matrix) >= LARGE and _lapack("potrf", matrix) is not None
+    known = large and _is_known(matrix, work, diagonal)
+    diagonal[:] = 0
+    return work.T if known else _cholesky(name, matrix)
+
+
+def _look(name: str, matrix: Array, work: Array, diagonal: Array) -> None:
+    """Refuse an indefinite matrix; `work` is equal to it, and above its diagonal becomes Lᵀ."""
+    _solved(name, work, work[0])
+    diagonal[:] = matrix.diagonal()
 
 
 LARGE = 256  # from this size on LAPACK is faster than a loop
@@ -404,20 +430,22 @@ def _eliminate(a: Array, x: Array) -> bool:
 def _solved(name: str, matrix: Array, b: Array) -> Array:
     """Return matrix⁻¹ b from its upper triangle, which is overwritten; refuse an indefinite one."""
     x = b.copy()
-    posv = _lapack("posv", x) if len(x) >= LARGE else None
-    if posv is None:
+    potrf = _lapack("potrf", x) if len(x) >= LARGE else None
+    if potrf is None:
         definite = _eliminate(matrix, x)
     else:  # what is upper by rows is lower by columns, as LAPACK reads it
-        factor, x, failed = posv(matrix.T, x, lower=1, overwrite_a=1, overwrite_b=1)
+        factor, failed = potrf(matrix.T, lower=1, overwrite_a=1, clean=0)
         definite = failed == 0 and np.isfinite(factor.diagonal()).all()
     if not definite:
         raise ValueError(f"{name} is not positive definite; nothing has been changed")
-    return x
+    return x if potrf is None else _solve(factor, x)
 
 
 def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
     """Return L⁻¹ b for a lower triangular L, one diagonal block after the other without LAPACK."""
     trtrs = _lapack("trtrs", factor)
+    if trtrs is not None and b.ndim == 1:
+        return _lapack("trsv", factor)(factor, b, lower=1)
     if trtrs is not None:
         return trtrs(factor, b, lower=1)[0]
     x = b.copy()
@@ -431,6 +459,8 @@ def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
 def _solve_upper(factor: Array, b: Array) -> Array:
     """Return L⁻ᵀ b: read backwards, Lᵀ is lower triangular."""
     trtrs = _lapack("trtrs", factor)
+    if trtrs is not None and b.ndim == 1:
+        return _lapack("trsv", factor)(factor, b, lower=1, trans=1)
     if trtrs is not None:
         return trtrs(factor, b, lower=1, trans=1)[0]
     return _solve_lower(factor.T[::-1, ::-1], b[::-1])[::-1]
@@ -439,7 +469,7 @@ def _solve_upper(factor: Array, b: Array) -> Array:
 def _solve(factor: Array, b: Array) -> Array:
     """Return (L Lᵀ)⁻¹ b."""
     potrs = _lapack("potrs", factor)
-    if potrs is not None:
+    if potrs is not None and b.ndim > 1:  # for one vector it takes three times as long
         return potrs(factor, b, lower=1)[0]
     return _solve_upper(factor, _solve_lower(factor, b))
 
@@ -623,6 +653,7 @@ class IBLR:
         self.S = np.eye(len(m), dtype=m.dtype)
         self._own = self.S, np.empty_like(self.S)  # one of them is S
         self._work = np.empty_like(self.S)  # where it is factored
+        self._diagonal = np.zeros(len(self.S), dtype=m.dtype)  # of S, where `work` has its factor
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -650,6 +681,7 @@ class IBLR:
             real(half_times_rho_squared),
             S_next,
             self._work,
+            self._diagonal,
         )
         _finite("the next m", m_next)
         self._scatter(m_next)

@@ -208,9 +208,9 @@ def _write_S(out: Array, work: Array, H: Array) -> None:
         row, H_row = out[i], H[i]
         for j in range(row.size):
             row[j] = _S_next(H_row[j])
-        upper, right = work[i, i:], row[i:]
-        for j in range(right.size):
-            upper[j] = right[j]
+        there, here = work[i, i:], row[i:]
+        for j in range(here.size):
+            there[j] = here[j]
 
 
 def _step(m: Array, g: Array, H: Array, S_next: Array, work: Array) -> Array:
@@ -298,20 +298,22 @@ def _eliminate(a: Array, x: Array) -> bool:
 def _solved(name: str, matrix: Array, b: Array) -> Array:
     """Return matrix⁻¹ b from its upper triangle, which is overwritten; refuse an indefinite one."""
     x = b.copy()
-    posv = _lapack("posv", x) if len(x) >= LARGE else None
-    if posv is None:
+    potrf = _lapack("potrf", x) if len(x) >= LARGE else None
+    if potrf is None:
         definite = _eliminate(matrix, x)
     else:  # what is upper by rows is lower by columns, as LAPACK reads it
-        factor, x, failed = posv(matrix.T, x, lower=1, overwrite_a=1, overwrite_b=1)
+        factor, failed = potrf(matrix.T, lower=1, overwrite_a=1, clean=0)
         definite = failed == 0 and np.isfinite(factor.diagonal()).all()
     if not definite:
         raise ValueError(f"{name} is not positive definite; nothing has been changed")
-    return x
+    return x if potrf is None else _solve(factor, x)
 
 
 def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
     """Return L⁻¹ b for a lower triangular L, one diagonal block after the other without LAPACK."""
     trtrs = _lapack("trtrs", factor)
+    if trtrs is not None and b.ndim == 1:
+        return _lapack("trsv", factor)(factor, b, lower=1)
     if trtrs is not None:
         return trtrs(factor, b, lower=1)[0]
     x = b.copy()
@@ -325,6 +327,8 @@ def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
 def _solve_upper(factor: Array, b: Array) -> Array:
     """Return L⁻ᵀ b: read backwards, Lᵀ is lower triangular."""
     trtrs = _lapack("trtrs", factor)
+    if trtrs is not None and b.ndim == 1:
+        return _lapack("trsv", factor)(factor, b, lower=1, trans=1)
     if trtrs is not None:
         return trtrs(factor, b, lower=1, trans=1)[0]
     return _solve_lower(factor.T[::-1, ::-1], b[::-1])[::-1]
@@ -333,7 +337,7 @@ def _solve_upper(factor: Array, b: Array) -> Array:
 def _solve(factor: Array, b: Array) -> Array:
     """Return (L Lᵀ)⁻¹ b."""
     potrs = _lapack("potrs", factor)
-    if potrs is not None:
+    if potrs is not None and b.ndim > 1:  # for one vector it takes three times as long
         return potrs(factor, b, lower=1)[0]
     return _solve_upper(factor, _solve_lower(factor, b))
 

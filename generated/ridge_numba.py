@@ -26,10 +26,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numba import prange
 
 __all__ = ["Ridge"]
 
@@ -87,6 +90,8 @@ def _with_numba(name: str) -> Any:
     """Put compiled functions in the place of all that wait for Numba; return one of them."""
     import numba
 
+    for other in ("prange",):
+        globals()[other] = getattr(numba, other)
     for other, value in list(globals().items()):
         if isinstance(value, _Later):
             globals()[other] = value.made(numba)
@@ -210,9 +215,9 @@ def _write_S(out: Array, work: Array, product: Array, delta: float) -> None:
         for j in range(row.size):
             row[j] = _S_next(product_row[j], delta, zero)
         row[i] = _S_next(product[i, i], delta, one)
-        upper, right = work[i, i:], row[i:]
-        for j in range(right.size):
-            upper[j] = right[j]
+        there, here = work[i, i:], row[i:]
+        for j in range(here.size):
+            there[j] = here[j]
 
 
 def _step(X: Array, y: Array, delta: float, S_next: Array, work: Array) -> Array:
@@ -230,6 +235,7 @@ def _finite(name: str, array: Array) -> None:
 
 
 STRETCH = 400_000  # entries of a matrix that a cache holds
+SHARED = 32  # stretches at a time that threads take, each with sums of its own
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -254,9 +260,45 @@ def _product(X: Array, A: Array) -> Array:
     return _weighted_rows(X, A) if A.ndim == 1 and X.flags.c_contiguous else X.T @ A
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _add_stretches(
+    X: Array, y: Array, rows: int, panel: Array, squares: Array, sums: Array
+) -> None:
+    """Add Xᵀ X and Xᵀ y of every stretch of rows to a total of its own, with threads."""
+    for k in prange(len(squares)):
+        part = X[k * rows : (k + 1) * rows]
+        _add_squares(part, np.zeros_like(panel), squares[k])
+        sums[k] += _weighted_rows(part, y[k * rows : (k + 1) * rows])
+
+
+def _shared(X: Array, y: Array, rows: int) -> tuple[Array, Array]:
+    """Return Xᵀ X and Xᵀ y; stretches are added in their order, whatever thread made them."""
+    d = X.shape[1]
+    whole = -(-d // 4) * 4
+    panel = np.zeros((whole, PANEL // X.itemsize), X.dtype)
+    square, right = np.zeros((whole, whole), X.dtype), np.zeros(d, X.dtype)
+    for start in range(0, len(X), SHARED * rows):
+        part = X[start : start + SHARED * rows]
+        count = -(-len(part) // rows)
+        squares, sums = np.zeros((count, *square.shape), X.dtype), np.zeros((count, d), X.dtype)
+        _add_stretches(part, y[start : start + SHARED * rows], rows, panel, squares, sums)
+        for k in range(count):
+            square += squares[k]
+            right += sums[k]
+    square = np.ascontiguousarray(square[:d, :d])
+    _mirror(square)
+    return square, right
+
+
 def _products(X: Array, *others: Array) -> list[Array]:
     """Return Xᵀ A for every A, a stretch of rows at a time: X is read from memory once."""
     rows = max(1, STRETCH // max(1, X.shape[1]))
+    vectors = [A for A in others if A.ndim == 1]
+    squares = sum(A is X for A in others)
+    narrow = X.shape[1] <= NARROW and X.flags.c_contiguous
+    if narrow and len(X) > rows and squares == len(vectors) == 1 == len(others) - 1:
+        square, right = _shared(X, vectors[0], rows)
+        return [square if A is X else right for A in others]
     totals: list[Any] = [0] * len(others)
     for start in range(0, max(1, len(X)), rows):
         part = X[start : start + rows]
@@ -407,20 +449,22 @@ def _eliminate(a: Array, x: Array) -> bool:
 def _solved(name: str, matrix: Array, b: Array) -> Array:
     """Return matrix⁻¹ b from its upper triangle, which is overwritten; refuse an indefinite one."""
     x = b.copy()
-    posv = _lapack("posv", x) if len(x) >= LARGE else None
-    if posv is None:
+    potrf = _lapack("potrf", x) if len(x) >= LARGE else None
+    if potrf is None:
         definite = _eliminate(matrix, x)
     else:  # what is upper by rows is lower by columns, as LAPACK reads it
-        factor, x, failed = posv(matrix.T, x, lower=1, overwrite_a=1, overwrite_b=1)
+        factor, failed = potrf(matrix.T, lower=1, overwrite_a=1, clean=0)
         definite = failed == 0 and np.isfinite(factor.diagonal()).all()
     if not definite:
         raise ValueError(f"{name} is not positive definite; nothing has been changed")
-    return x
+    return x if potrf is None else _solve(factor, x)
 
 
 def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
     """Return L⁻¹ b for a lower triangular L, one diagonal block after the other without LAPACK."""
     trtrs = _lapack("trtrs", factor)
+    if trtrs is not None and b.ndim == 1:
+        return _lapack("trsv", factor)(factor, b, lower=1)
     if trtrs is not None:
         return trtrs(factor, b, lower=1)[0]
     x = b.copy()
@@ -434,6 +478,8 @@ def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
 def _solve_upper(factor: Array, b: Array) -> Array:
     """Return L⁻ᵀ b: read backwards, Lᵀ is lower triangular."""
     trtrs = _lapack("trtrs", factor)
+    if trtrs is not None and b.ndim == 1:
+        return _lapack("trsv", factor)(factor, b, lower=1, trans=1)
     if trtrs is not None:
         return trtrs(factor, b, lower=1, trans=1)[0]
     return _solve_lower(factor.T[::-1, ::-1], b[::-1])[::-1]
@@ -442,7 +488,7 @@ def _solve_upper(factor: Array, b: Array) -> Array:
 def _solve(factor: Array, b: Array) -> Array:
     """Return (L Lᵀ)⁻¹ b."""
     potrs = _lapack("potrs", factor)
-    if potrs is not None:
+    if potrs is not None and b.ndim > 1:  # for one vector it takes three times as long
         return potrs(factor, b, lower=1)[0]
     return _solve_upper(factor, _solve_lower(factor, b))
 

@@ -42,10 +42,6 @@ EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth it
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-BLOCK = 256  # elements that stay in the fastest cache while all kernels pass over them
-PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
-THREADED = 65536  # elements from which a thread of its own is worth its start
-FEW = 4  # arrays up to which they are stepped one by one
 
 
 class _Later:
@@ -248,6 +244,15 @@ def _step_arrays(table: Array, ends: Array, like: Array, threads: int, rho: floa
         _step_stretch(table, ends, like, first, last, rho)
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_threads(m: Array, g: Array, threads: int, rho: float) -> None:
+    """Run `_step` on stretches of one array, with threads."""
+    stretch = _stretch(m.size, threads)
+    for part in prange(-(-m.size // stretch)):
+        first, last = part * stretch, min(m.size, (part + 1) * stretch)
+        _step(m[first:last], g[first:last], rho)
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def _pointer(context: Any, address: Any) -> Any:
     """A whole number as the address of memory."""
@@ -442,10 +447,10 @@ class SGD:
         numbers = (self.rho,)
         if self._joined:
             rows = self.m, g
-            self._run(_step_stretch, _step_arrays, rows, *numbers)
+            self._run(_step_threads, _step_stretch, _step_arrays, rows, *numbers)
         else:
-            for arrays in zip(self.m, g, strict=True):
-                _step(*arrays, *numbers)
+            for index, m in enumerate(self.m):
+                _step(m, g[index], *numbers)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:
@@ -484,35 +489,45 @@ class SGD:
 
     def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
         """Return an input as flat views; the arrays of the last time are not looked at again."""
-        if len(self._arrays) <= FEW:
-            return tuple(_views(name, arrays, self._arrays))
+        like = self._arrays
+        if len(like) == 1 and type(arrays) is np.ndarray and arrays.flags.c_contiguous:
+            (one,) = like
+            if arrays.dtype == one.dtype and arrays.shape == one.shape:
+                return (arrays if arrays.ndim == 1 else arrays.reshape(-1),)
+        if len(like) <= FEW:
+            return tuple(_views(name, arrays, like))
         held, views = self._inputs.get(name, ((), ()))
         if not _same(_listed(arrays), held):
-            views = tuple(_views(name, arrays, self._arrays))
+            views = tuple(_views(name, arrays, like))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
 
     def _run(
         self,
+        alone: Callable[..., None],
         one: Callable[..., None],
         several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
         *numbers: float,
-        rng: np.random.Generator | None = None,
     ) -> None:
         """Run a kernel on all arrays in one call, with threads where they are worth their start.
 
-        One that makes noise has keys from rng.
+        `alone` is for one large array, which needs no table of addresses.
         """
+        if not self._threads:
+            large = any(size >= THREADED for *_, size in self._groups)
+            self._threads = get_num_threads() if large else 1
+            self._joined = len(self._arrays) > FEW or self._threads > 1
+        if len(self._arrays) == 1 and self._threads > 1:
+            alone(*(arrays[0] for arrays in rows), self._threads, *numbers)
+            return
         for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (one, index), own)
-            keys = () if rng is None else (int(rng.integers(2**63)),)
-            if size < THREADED:
-                one(table, ends, like, 0, size, *keys, *numbers)
+            if size < THREADED or self._threads == 1:
+                one(table, ends, like, 0, size, *numbers)
             else:
-                self._threads = self._threads or get_num_threads()
-                several(table, ends, like, self._threads, *keys, *numbers)
+                several(table, ends, like, self._threads, *numbers)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

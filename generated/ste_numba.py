@@ -54,10 +54,6 @@ EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth it
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-BLOCK = 256  # elements that stay in the fastest cache while all kernels pass over them
-PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
-THREADED = 65536  # elements from which a thread of its own is worth its start
-FEW = 4  # arrays up to which they are stepped one by one
 PAGE, LINE = 4096, 64  # bytes: of memory that is mapped at once, of what a cache fetches at once
 
 
@@ -268,6 +264,15 @@ def _step_arrays(table: Array, ends: Array, like: Array, threads: int, alpha: fl
         _step_stretch(table, ends, like, first, last, alpha)
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_threads(lam: Array, g: Array, threads: int, alpha: float) -> None:
+    """Run `_step` on stretches of one array, with threads."""
+    stretch = _stretch(lam.size, threads)
+    for part in prange(-(-lam.size // stretch)):
+        first, last = part * stretch, min(lam.size, (part + 1) * stretch)
+        _step(lam[first:last], g[first:last], alpha)
+
+
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_stretch(table: Array, ends: Array, like: Array, first: int, last: int) -> None:
     """Run `_draw` on a stretch of the elements of all arrays."""
@@ -288,6 +293,15 @@ def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
         _draw_stretch(table, ends, like, first, last)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_threads(theta: Array, lam: Array, threads: int) -> None:
+    """Run `_draw` on stretches of one array, with threads."""
+    stretch = _stretch(theta.size, threads)
+    for part in prange(-(-theta.size // stretch)):
+        first, last = part * stretch, min(theta.size, (part + 1) * stretch)
+        _draw(theta[first:last], lam[first:last])
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -462,14 +476,14 @@ def _round(x: int, y: int, left: int) -> tuple[int, int]:
 
 
 @njit(**INLINED)
-def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, l: int) -> tuple[int, int]:
+def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, other: int) -> tuple[int, int]:
     """Return a pair of words after four rounds, with a part of the key added to each."""
     a, b, c, d = lefts
     x, y = _round(x, y, a)
     x, y = _round(x, y, b)
     x, y = _round(x, y, c)
     x, y = _round(x, y, d)
-    return np.uint32(x + k), np.uint32(y + l)
+    return np.uint32(x + k), np.uint32(y + other)
 
 
 @njit(**INLINED)
@@ -654,10 +668,10 @@ class STE:
         theta = self._place()
         if self._joined:
             rows = theta, self.lam
-            self._run(_draw_stretch, _draw_arrays, rows)
+            self._run(_draw_threads, _draw_stretch, _draw_arrays, rows)
         else:
-            for arrays in zip(theta, self.lam, strict=True):
-                _draw(*arrays)
+            for index, lam in enumerate(self.lam):
+                _draw(theta[index], lam)
         return self._lent(theta)
 
     def step(self, g: Arrays) -> None:
@@ -667,10 +681,10 @@ class STE:
         numbers = (self.alpha,)
         if self._joined:
             rows = self.lam, g
-            self._run(_step_stretch, _step_arrays, rows, *numbers)
+            self._run(_step_threads, _step_stretch, _step_arrays, rows, *numbers)
         else:
-            for arrays in zip(self.lam, g, strict=True):
-                _step(*arrays, *numbers)
+            for index, lam in enumerate(self.lam):
+                _step(lam, g[index], *numbers)
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:
@@ -714,35 +728,45 @@ class STE:
 
     def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
         """Return an input as flat views; the arrays of the last time are not looked at again."""
-        if len(self._arrays) <= FEW:
-            return tuple(_views(name, arrays, self._arrays))
+        like = self._arrays
+        if len(like) == 1 and type(arrays) is np.ndarray and arrays.flags.c_contiguous:
+            (one,) = like
+            if arrays.dtype == one.dtype and arrays.shape == one.shape:
+                return (arrays if arrays.ndim == 1 else arrays.reshape(-1),)
+        if len(like) <= FEW:
+            return tuple(_views(name, arrays, like))
         held, views = self._inputs.get(name, ((), ()))
         if not _same(_listed(arrays), held):
-            views = tuple(_views(name, arrays, self._arrays))
+            views = tuple(_views(name, arrays, like))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
 
     def _run(
         self,
+        alone: Callable[..., None],
         one: Callable[..., None],
         several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
         *numbers: float,
-        rng: np.random.Generator | None = None,
     ) -> None:
         """Run a kernel on all arrays in one call, with threads where they are worth their start.
 
-        One that makes noise has keys from rng.
+        `alone` is for one large array, which needs no table of addresses.
         """
+        if not self._threads:
+            large = any(size >= THREADED for *_, size in self._groups)
+            self._threads = get_num_threads() if large else 1
+            self._joined = len(self._arrays) > FEW or self._threads > 1
+        if len(self._arrays) == 1 and self._threads > 1:
+            alone(*(arrays[0] for arrays in rows), self._threads, *numbers)
+            return
         for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (one, index), own)
-            keys = () if rng is None else (int(rng.integers(2**63)),)
-            if size < THREADED:
-                one(table, ends, like, 0, size, *keys, *numbers)
+            if size < THREADED or self._threads == 1:
+                one(table, ends, like, 0, size, *numbers)
             else:
-                self._threads = self._threads or get_num_threads()
-                several(table, ends, like, self._threads, *keys, *numbers)
+                several(table, ends, like, self._threads, *numbers)
 
     def _place(self) -> list[Array]:
         """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""

@@ -949,14 +949,14 @@ def _round(x: int, y: int, left: int) -> tuple[int, int]:
 
 
 @njit(**INLINED)
-def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, l: int) -> tuple[int, int]:
+def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, other: int) -> tuple[int, int]:
     """Return a pair of words after four rounds, with a part of the key added to each."""
     a, b, c, d = lefts
     x, y = _round(x, y, a)
     x, y = _round(x, y, b)
     x, y = _round(x, y, c)
     x, y = _round(x, y, d)
-    return np.uint32(x + k), np.uint32(y + l)
+    return np.uint32(x + k), np.uint32(y + other)
 
 
 @njit(**INLINED)
@@ -1265,8 +1265,8 @@ class Vadam:
                 rows = theta, self.m, self.s, eps
                 self._run(_draw_stretch, _draw_arrays, rows, *numbers)
             else:
-                for arrays in zip(theta, self.m, self.s, eps, strict=True):
-                    _draw(*arrays, *numbers)
+                for index, m in enumerate(self.m):
+                    _draw(theta[index], m, self.s[index], eps[index], *numbers)
         self._pending = {"theta": theta}
         return self._lent(theta)
 
@@ -1282,8 +1282,8 @@ class Vadam:
             rows = g, self._sums["g_sum"], self._sums["h_hat_sum"]
             self._run(_observe_stretch, _observe_arrays, rows)
         else:
-            for arrays in zip(g, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True):
-                _observe(*arrays)
+            for index in range(len(self.m)):
+                _observe(g[index], self._sums["g_sum"][index], self._sums["h_hat_sum"][index])
         self._pending = {}
         self._draws += 1
 
@@ -1329,8 +1329,8 @@ class Vadam:
                 rows = self.m, self.u, self.s, g
                 self._run(_step_stretch, _step_arrays, rows, *numbers)
             else:
-                for arrays in zip(self.m, self.u, self.s, g, strict=True):
-                    _step(*arrays, *numbers)
+                for index, m in enumerate(self.m):
+                    _step(m, self.u[index], self.s[index], g[index], *numbers)
             self._pending = {}
         else:
             one_over_sqrt_N = 1 / math.sqrt(self.N)
@@ -1377,10 +1377,15 @@ class Vadam:
             rows = self.m, self.u, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]
             self._run(_step_averaged_stretch, _step_averaged_arrays, rows, *numbers)
         else:
-            for arrays in zip(
-                self.m, self.u, self.s, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True
-            ):
-                _step_averaged(*arrays, *numbers)
+            for index, m in enumerate(self.m):
+                _step_averaged(
+                    m,
+                    self.u[index],
+                    self.s[index],
+                    self._sums["g_sum"][index],
+                    self._sums["h_hat_sum"][index],
+                    *numbers,
+                )
         self._sums = {}
         self._draws = 0
 
@@ -1457,11 +1462,16 @@ class Vadam:
 
     def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
         """Return an input as flat views; the arrays of the last time are not looked at again."""
-        if len(self._arrays) <= FEW:
-            return tuple(_views(name, arrays, self._arrays))
+        like = self._arrays
+        if len(like) == 1 and type(arrays) is np.ndarray and arrays.flags.c_contiguous:
+            (one,) = like
+            if arrays.dtype == one.dtype and arrays.shape == one.shape:
+                return (arrays if arrays.ndim == 1 else arrays.reshape(-1),)
+        if len(like) <= FEW:
+            return tuple(_views(name, arrays, like))
         held, views = self._inputs.get(name, ((), ()))
         if not _same(_listed(arrays), held):
-            views = tuple(_views(name, arrays, self._arrays))
+            views = tuple(_views(name, arrays, like))
             self._inputs[name] = tuple(_listed(arrays)), views
         return views
 
@@ -1481,10 +1491,12 @@ class Vadam:
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (one, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            if size < THREADED:
+            if size >= THREADED and not self._threads:
+                self._threads = get_num_threads()
+                self._joined = len(self._arrays) > FEW or self._threads > 1
+            if size < THREADED or self._threads == 1:
                 one(table, ends, like, 0, size, *keys, *numbers)
             else:
-                self._threads = self._threads or get_num_threads()
                 several(table, ends, like, self._threads, *keys, *numbers)
 
     def _place(self) -> list[Array]:

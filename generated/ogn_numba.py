@@ -48,6 +48,10 @@ EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth it
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+BLOCK = 256  # elements that stay in the fastest cache while all kernels pass over them
+PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
+THREADED = 65536  # elements from which a thread of its own is worth its start
+FEW = 4  # arrays up to which they are stepped one by one
 PAGE, LINE = 4096, 64  # bytes: of memory that is mapped at once, of what a cache fetches at once
 
 

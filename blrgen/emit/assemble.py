@@ -90,7 +90,7 @@ def assemble(
         name=class_name(derivation),
         dtypes=dtype_tuple(dtype),
     )
-    if "BLOCK" in code:
+    if "BLOCK" in code or "PORTION" in code:
         constants += "\n" + fill("joined/constants.py.jinja")
     if "_laid(" in code:
         constants += "\n" + fill("joined/memory.py.jinja")

@@ -914,39 +914,34 @@ def _settle(
 ) -> None:
     """Compare 64 more bits where the first sixteen say nothing, in one whole portion.
 
-    Each quarter of it has its counters in a stream of its own; what is then left is 2⁻⁸⁰.
+    They are made for such an element alone, in a stream of their own; what is left is 2⁻⁸⁰.
     """
-    half, quarter, few, bits = PORTION // 2, PORTION // 4, 64, np.uint32(16)
-    more, made = np.empty(half, np.uint32), -1
-    further, scale = more.view(np.uint64), p.dtype.type(65536)
-    for begin in range(0, PORTION, few):
-        chances, same = p[begin : begin + few], 0
-        if begin < half:
-            sixteen = words[begin : begin + few] >> bits
-        else:
-            sixteen = words[begin - half : begin - half + few] & np.uint32(65535)
-        for i in range(few):
-            same += np.int32(sixteen[i]) == np.int32(chances[i] * scale)
-        if same == 0:
-            continue
-        for i in range(few):
-            scaled = np.float64(chances[i]) * 65536.0
-            whole = np.floor(scaled)
-            if np.float64(sixteen[i]) == whole:
-                if made != begin // quarter:
-                    made = begin // quarter
-                    _random_words(more, quarter, key, stream + 2**23, first + made * quarter)
-                rest = np.uint64((scaled - whole) * 2.0**64)
-                out[begin + i] = high if further[(begin + i) % quarter] < rest else low
+    half, few, scale = PORTION // 2, 64, p.dtype.type(65536)
+    more = np.empty(2, np.uint32)
+    for begin in (0, half):
+        right, chances = np.uint32(0 if begin else 16), p[begin : begin + half]
+        for start in range(0, half, few):
+            same = 0
+            for i in range(start, start + few):
+                bits = np.int32((words[i] >> right) & np.uint32(65535))
+                same += bits == np.int32(chances[i] * scale)
+            for i in range(start, start + few if same else start):
+                bits = np.int32((words[i] >> right) & np.uint32(65535))
+                if bits == np.int32(chances[i] * scale):
+                    _random_words(more, 1, key, stream + 2**23, first + begin + i)
+                    scaled = np.float64(chances[i]) * 65536.0
+                    rest = np.uint64((scaled - np.floor(scaled)) * 2.0**64)
+                    out[begin + i] = high if more.view(np.uint64)[0] < rest else low
 
 
 @njit(**INLINED)
 def _signs_block(
     out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
-) -> None:
+) -> bool:
     """Choose `high` in one whole portion wherever sixteen random bits are below 2¹⁶ p.
 
-    One half of it after the other: memory is read and written in its own order.
+    One half of it after the other: memory is read and written in its own order. Return
+    whether these sixteen bits are those of the probability somewhere, so that more must be seen.
     """
     real, half = out.dtype.type, PORTION // 2
     _random_words(words, half // 2, key, stream, first // PORTION * (half // 2))
@@ -959,8 +954,7 @@ def _signs_block(
         u = np.int32(np.int32(words[j] & np.uint32(65535)) - np.int32(p[j + half] * scale))
         nearest = min(nearest, np.uint32(u))
         out[j + half] = high if u < 0 else low
-    if nearest == 0:  # the sixteen bits of some element are those of its probability
-        _settle(out, p, low, high, words, key, stream, first)
+    return bool(nearest == 0)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -977,12 +971,14 @@ def _signs(
     whole = out.size // PORTION * PORTION
     for start in range(0, whole, PORTION):
         to, chance = out[start : start + PORTION], p[start : start + PORTION]
-        _signs_block(to, chance, low, high, words, key, stream, first + start)
+        if _signs_block(to, chance, low, high, words, key, stream, first + start):
+            _settle(to, chance, low, high, words, key, stream, first + start)
     if whole < out.size:
         to, chance = np.empty(PORTION, out.dtype), np.zeros(PORTION, p.dtype)
         for i in range(whole, out.size):
             chance[i - whole] = p[i]
-        _signs_block(to, chance, low, high, words, key, stream, first + whole)
+        if _signs_block(to, chance, low, high, words, key, stream, first + whole):
+            _settle(to, chance, low, high, words, key, stream, first + whole)
         for i in range(whole, out.size):
             out[i] = to[i - whole]
 

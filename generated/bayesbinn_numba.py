@@ -317,6 +317,30 @@ def _step_arrays(
         _step_stretch(table, ends, like, first, last, one_minus_rho, lam0_times_rho, rho_over_tau)
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_threads(
+    theta: Array,
+    lam: Array,
+    g: Array,
+    threads: int,
+    one_minus_rho: float,
+    lam0_times_rho: float,
+    rho_over_tau: float,
+) -> None:
+    """Run `_step` on stretches of one array, with threads."""
+    stretch = _stretch(theta.size, threads)
+    for part in prange(-(-theta.size // stretch)):
+        first, last = part * stretch, min(theta.size, (part + 1) * stretch)
+        _step(
+            theta[first:last],
+            lam[first:last],
+            g[first:last],
+            one_minus_rho,
+            lam0_times_rho,
+            rho_over_tau,
+        )
+
+
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_new_stretch(
     table: Array, ends: Array, like: Array, first: int, last: int, key: int, tau: float
@@ -369,6 +393,15 @@ def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, tau: floa
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
         _draw_stretch(table, ends, like, first, last, tau)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_threads(theta: Array, lam: Array, eps: Array, threads: int, tau: float) -> None:
+    """Run `_draw` on stretches of one array, with threads."""
+    stretch = _stretch(theta.size, threads)
+    for part in prange(-(-theta.size // stretch)):
+        first, last = part * stretch, min(theta.size, (part + 1) * stretch)
+        _draw(theta[first:last], lam[first:last], eps[first:last], tau)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -1053,7 +1086,7 @@ class BayesBiNN:
             numbers = (self.tau,)
             if self._joined:
                 rows = theta, self.lam, eps
-                self._run(_draw_stretch, _draw_arrays, rows, *numbers)
+                self._run(_draw_threads, _draw_stretch, _draw_arrays, rows, *numbers)
             else:
                 for index, lam in enumerate(self.lam):
                     _draw(theta[index], lam, eps[index], *numbers)
@@ -1073,7 +1106,7 @@ class BayesBiNN:
             numbers = one_minus_rho, lam0_times_rho, rho_over_tau
             if self._joined:
                 rows = self._pending["theta"], self.lam, g
-                self._run(_step_stretch, _step_arrays, rows, *numbers)
+                self._run(_step_threads, _step_stretch, _step_arrays, rows, *numbers)
             else:
                 for index, lam in enumerate(self.lam):
                     _step(self._pending["theta"][index], lam, g[index], *numbers)
@@ -1156,6 +1189,7 @@ class BayesBiNN:
 
     def _run(
         self,
+        alone: Callable[..., None] | None,
         one: Callable[..., None],
         several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
@@ -1164,15 +1198,20 @@ class BayesBiNN:
     ) -> None:
         """Run a kernel on all arrays in one call, with threads where they are worth their start.
 
-        One that makes noise has keys from rng.
+        `alone` is for one large array, which needs no table of addresses. A kernel that makes
+        noise has keys from rng.
         """
+        if not self._threads:
+            large = any(size >= THREADED for *_, size in self._groups)
+            self._threads = get_num_threads() if large else 1
+            self._joined = len(self._arrays) > FEW or self._threads > 1
+        if alone is not None and len(self._arrays) == 1 and self._threads > 1:
+            alone(*(arrays[0] for arrays in rows), self._threads, *numbers)
+            return
         for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (one, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            if size >= THREADED and not self._threads:
-                self._threads = get_num_threads()
-                self._joined = len(self._arrays) > FEW or self._threads > 1
             if size < THREADED or self._threads == 1:
                 one(table, ends, like, 0, size, *keys, *numbers)
             else:
@@ -1205,7 +1244,7 @@ class BayesBiNN:
         """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        self._run(one, several, rows, *numbers, rng=rng)
+        self._run(None, one, several, rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -523,6 +523,48 @@ def _step_arrays(
         )
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_threads(
+    theta: Array,
+    m: Array,
+    u: Array,
+    h: Array,
+    g: Array,
+    threads: int,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    N: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    one_minus_beta2_squared_over_two: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
+) -> None:
+    """Run `_step` on stretches of one array, with threads."""
+    stretch = _stretch(theta.size, threads)
+    for part in prange(-(-theta.size // stretch)):
+        first, last = part * stretch, min(theta.size, (part + 1) * stretch)
+        _step(
+            theta[first:last],
+            m[first:last],
+            u[first:last],
+            h[first:last],
+            g[first:last],
+            beta1,
+            beta2,
+            delta,
+            N,
+            one_minus_beta1,
+            one_minus_beta2,
+            one_minus_beta2_squared_over_two,
+            scaled_c,
+            scaled_delta,
+            scaled_alpha,
+        )
+
+
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_new_stretch(
     table: Array,
@@ -602,6 +644,19 @@ def _draw_arrays(
         _draw_stretch(table, ends, like, first, last, delta, one_over_sqrt_N)
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_threads(
+    theta: Array, m: Array, h: Array, eps: Array, threads: int, delta: float, one_over_sqrt_N: float
+) -> None:
+    """Run `_draw` on stretches of one array, with threads."""
+    stretch = _stretch(theta.size, threads)
+    for part in prange(-(-theta.size // stretch)):
+        first, last = part * stretch, min(theta.size, (part + 1) * stretch)
+        _draw(
+            theta[first:last], m[first:last], h[first:last], eps[first:last], delta, one_over_sqrt_N
+        )
+
+
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _observe_stretch(
     table: Array, ends: Array, like: Array, first: int, last: int, delta: float, N: float
@@ -630,6 +685,34 @@ def _observe_arrays(
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
         _observe_stretch(table, ends, like, first, last, delta, N)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _observe_threads(
+    theta: Array,
+    m: Array,
+    h: Array,
+    g: Array,
+    g_sum: Array,
+    h_hat_sum: Array,
+    threads: int,
+    delta: float,
+    N: float,
+) -> None:
+    """Run `_observe` on stretches of one array, with threads."""
+    stretch = _stretch(theta.size, threads)
+    for part in prange(-(-theta.size // stretch)):
+        first, last = part * stretch, min(theta.size, (part + 1) * stretch)
+        _observe(
+            theta[first:last],
+            m[first:last],
+            h[first:last],
+            g[first:last],
+            g_sum[first:last],
+            h_hat_sum[first:last],
+            delta,
+            N,
+        )
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -707,6 +790,48 @@ def _step_averaged_arrays(
             like,
             first,
             last,
+            beta1,
+            beta2,
+            delta,
+            draws,
+            one_minus_beta1,
+            one_minus_beta2,
+            one_minus_beta2_squared_over_two,
+            scaled_c,
+            scaled_delta,
+            scaled_alpha,
+        )
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_averaged_threads(
+    m: Array,
+    u: Array,
+    h: Array,
+    g_sum: Array,
+    h_hat_sum: Array,
+    threads: int,
+    beta1: float,
+    beta2: float,
+    delta: float,
+    draws: float,
+    one_minus_beta1: float,
+    one_minus_beta2: float,
+    one_minus_beta2_squared_over_two: float,
+    scaled_c: float,
+    scaled_delta: float,
+    scaled_alpha: float,
+) -> None:
+    """Run `_step_averaged` on stretches of one array, with threads."""
+    stretch = _stretch(m.size, threads)
+    for part in prange(-(-m.size // stretch)):
+        first, last = part * stretch, min(m.size, (part + 1) * stretch)
+        _step_averaged(
+            m[first:last],
+            u[first:last],
+            h[first:last],
+            g_sum[first:last],
+            h_hat_sum[first:last],
             beta1,
             beta2,
             delta,
@@ -1365,7 +1490,7 @@ class IVON:
             numbers = self.delta, one_over_sqrt_N
             if self._joined:
                 rows = theta, self.m, self.h, eps
-                self._run(_draw_stretch, _draw_arrays, rows, *numbers)
+                self._run(_draw_threads, _draw_stretch, _draw_arrays, rows, *numbers)
             else:
                 for index, m in enumerate(self.m):
                     _draw(theta[index], m, self.h[index], eps[index], *numbers)
@@ -1390,7 +1515,7 @@ class IVON:
                 self._sums["g_sum"],
                 self._sums["h_hat_sum"],
             )
-            self._run(_observe_stretch, _observe_arrays, rows, *numbers)
+            self._run(_observe_threads, _observe_stretch, _observe_arrays, rows, *numbers)
         else:
             for index, m in enumerate(self.m):
                 _observe(
@@ -1449,7 +1574,7 @@ class IVON:
             )
             if self._joined:
                 rows = self._pending["theta"], self.m, self.u, self.h, g
-                self._run(_step_stretch, _step_arrays, rows, *numbers)
+                self._run(_step_threads, _step_stretch, _step_arrays, rows, *numbers)
             else:
                 for index, m in enumerate(self.m):
                     _step(
@@ -1510,7 +1635,13 @@ class IVON:
         )
         if self._joined:
             rows = self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]
-            self._run(_step_averaged_stretch, _step_averaged_arrays, rows, *numbers)
+            self._run(
+                _step_averaged_threads,
+                _step_averaged_stretch,
+                _step_averaged_arrays,
+                rows,
+                *numbers,
+            )
         else:
             for index, m in enumerate(self.m):
                 _step_averaged(
@@ -1616,6 +1747,7 @@ class IVON:
 
     def _run(
         self,
+        alone: Callable[..., None] | None,
         one: Callable[..., None],
         several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
@@ -1624,15 +1756,20 @@ class IVON:
     ) -> None:
         """Run a kernel on all arrays in one call, with threads where they are worth their start.
 
-        One that makes noise has keys from rng.
+        `alone` is for one large array, which needs no table of addresses. A kernel that makes
+        noise has keys from rng.
         """
+        if not self._threads:
+            large = any(size >= THREADED for *_, size in self._groups)
+            self._threads = get_num_threads() if large else 1
+            self._joined = len(self._arrays) > FEW or self._threads > 1
+        if alone is not None and len(self._arrays) == 1 and self._threads > 1:
+            alone(*(arrays[0] for arrays in rows), self._threads, *numbers)
+            return
         for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (one, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            if size >= THREADED and not self._threads:
-                self._threads = get_num_threads()
-                self._joined = len(self._arrays) > FEW or self._threads > 1
             if size < THREADED or self._threads == 1:
                 one(table, ends, like, 0, size, *keys, *numbers)
             else:
@@ -1665,7 +1802,7 @@ class IVON:
         """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        self._run(one, several, rows, *numbers, rng=rng)
+        self._run(None, one, several, rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

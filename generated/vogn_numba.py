@@ -355,6 +355,24 @@ def _step_arrays(
         _step_stretch(table, ends, like, first, last, rho, delta, one_minus_rho)
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_threads(
+    m: Array,
+    s: Array,
+    g: Array,
+    h: Array,
+    threads: int,
+    rho: float,
+    delta: float,
+    one_minus_rho: float,
+) -> None:
+    """Run `_step` on stretches of one array, with threads."""
+    stretch = _stretch(m.size, threads)
+    for part in prange(-(-m.size // stretch)):
+        first, last = part * stretch, min(m.size, (part + 1) * stretch)
+        _step(m[first:last], s[first:last], g[first:last], h[first:last], rho, delta, one_minus_rho)
+
+
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_new_stretch(
     table: Array, ends: Array, like: Array, first: int, last: int, key: int
@@ -409,6 +427,15 @@ def _draw_arrays(table: Array, ends: Array, like: Array, threads: int) -> None:
         _draw_stretch(table, ends, like, first, last)
 
 
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_threads(theta: Array, m: Array, s: Array, eps: Array, threads: int) -> None:
+    """Run `_draw` on stretches of one array, with threads."""
+    stretch = _stretch(theta.size, threads)
+    for part in prange(-(-theta.size // stretch)):
+        first, last = part * stretch, min(theta.size, (part + 1) * stretch)
+        _draw(theta[first:last], m[first:last], s[first:last], eps[first:last])
+
+
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _observe_stretch(table: Array, ends: Array, like: Array, first: int, last: int) -> None:
     """Run `_observe` on a stretch of the elements of all arrays."""
@@ -431,6 +458,15 @@ def _observe_arrays(table: Array, ends: Array, like: Array, threads: int) -> Non
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
         _observe_stretch(table, ends, like, first, last)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _observe_threads(g: Array, h: Array, g_sum: Array, h_sum: Array, threads: int) -> None:
+    """Run `_observe` on stretches of one array, with threads."""
+    stretch = _stretch(g.size, threads)
+    for part in prange(-(-g.size // stretch)):
+        first, last = part * stretch, min(g.size, (part + 1) * stretch)
+        _observe(g[first:last], h[first:last], g_sum[first:last], h_sum[first:last])
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -474,6 +510,34 @@ def _step_averaged_arrays(
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
         _step_averaged_stretch(table, ends, like, first, last, rho, delta, draws, one_minus_rho)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_averaged_threads(
+    m: Array,
+    s: Array,
+    g_sum: Array,
+    h_sum: Array,
+    threads: int,
+    rho: float,
+    delta: float,
+    draws: float,
+    one_minus_rho: float,
+) -> None:
+    """Run `_step_averaged` on stretches of one array, with threads."""
+    stretch = _stretch(m.size, threads)
+    for part in prange(-(-m.size // stretch)):
+        first, last = part * stretch, min(m.size, (part + 1) * stretch)
+        _step_averaged(
+            m[first:last],
+            s[first:last],
+            g_sum[first:last],
+            h_sum[first:last],
+            rho,
+            delta,
+            draws,
+            one_minus_rho,
+        )
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -1028,7 +1092,7 @@ class VOGN:
             eps = _views("eps", eps, self._arrays)
             if self._joined:
                 rows = theta, self.m, self.s, eps
-                self._run(_draw_stretch, _draw_arrays, rows)
+                self._run(_draw_threads, _draw_stretch, _draw_arrays, rows)
             else:
                 for index, m in enumerate(self.m):
                     _draw(theta[index], m, self.s[index], eps[index])
@@ -1046,7 +1110,7 @@ class VOGN:
             self._sums["h_sum"] = _laid(self.m, 3)
         if self._joined:
             rows = g, h, self._sums["g_sum"], self._sums["h_sum"]
-            self._run(_observe_stretch, _observe_arrays, rows)
+            self._run(_observe_threads, _observe_stretch, _observe_arrays, rows)
         else:
             for index in range(len(self.m)):
                 _observe(g[index], h[index], self._sums["g_sum"][index], self._sums["h_sum"][index])
@@ -1084,7 +1148,7 @@ class VOGN:
             numbers = self.rho, self.delta, one_minus_rho
             if self._joined:
                 rows = self.m, self.s, g, h
-                self._run(_step_stretch, _step_arrays, rows, *numbers)
+                self._run(_step_threads, _step_stretch, _step_arrays, rows, *numbers)
             else:
                 for index, m in enumerate(self.m):
                     _step(m, self.s[index], g[index], h[index], *numbers)
@@ -1111,7 +1175,13 @@ class VOGN:
         numbers = self.rho, self.delta, float(self._draws), one_minus_rho
         if self._joined:
             rows = self.m, self.s, self._sums["g_sum"], self._sums["h_sum"]
-            self._run(_step_averaged_stretch, _step_averaged_arrays, rows, *numbers)
+            self._run(
+                _step_averaged_threads,
+                _step_averaged_stretch,
+                _step_averaged_arrays,
+                rows,
+                *numbers,
+            )
         else:
             for index, m in enumerate(self.m):
                 _step_averaged(
@@ -1198,6 +1268,7 @@ class VOGN:
 
     def _run(
         self,
+        alone: Callable[..., None] | None,
         one: Callable[..., None],
         several: Callable[..., None],
         rows: Sequence[Sequence[Array]],
@@ -1206,15 +1277,20 @@ class VOGN:
     ) -> None:
         """Run a kernel on all arrays in one call, with threads where they are worth their start.
 
-        One that makes noise has keys from rng.
+        `alone` is for one large array, which needs no table of addresses. A kernel that makes
+        noise has keys from rng.
         """
+        if not self._threads:
+            large = any(size >= THREADED for *_, size in self._groups)
+            self._threads = get_num_threads() if large else 1
+            self._joined = len(self._arrays) > FEW or self._threads > 1
+        if alone is not None and len(self._arrays) == 1 and self._threads > 1:
+            alone(*(arrays[0] for arrays in rows), self._threads, *numbers)
+            return
         for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
             table = _addresses(self._known, (one, index), own)
             keys = () if rng is None else (int(rng.integers(2**63)),)
-            if size >= THREADED and not self._threads:
-                self._threads = get_num_threads()
-                self._joined = len(self._arrays) > FEW or self._threads > 1
             if size < THREADED or self._threads == 1:
                 one(table, ends, like, 0, size, *keys, *numbers)
             else:
@@ -1247,7 +1323,7 @@ class VOGN:
         """Run a kernel with new noise, of which the generator gives the key."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        self._run(one, several, rows, *numbers, rng=rng)
+        self._run(None, one, several, rows, *numbers, rng=rng)
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -115,7 +115,7 @@ def joined_functions(writer: ElementwiseWriter) -> list[str]:
     parts = []
     for j in made:
         parts += joined_kernels(j)
-        if not writer.plan.noises:  # beside noise nobody would notice it
+        if not j.noise:  # which takes long enough for addresses not to be noticed
             parts.append(one_array(j))
     return parts + helpers
 
@@ -215,8 +215,7 @@ def run_all(
     rows = _tuple("rows", list(containers(k.arrays, given).values()), indent + 4)
     made = _tuple("numbers", values, indent) if values else ""
     both = Joined(k)
-    handed = [both.stretch, both.name, "rows", *numbers]
-    handed = handed if writer.plan.noises else [both.threads, *handed]
+    handed = [both.threads, both.stretch, both.name, "rows", *numbers]
     main = writer.main
     each = f"index, {main} in enumerate(self.{main})"
     if main not in k.arrays:

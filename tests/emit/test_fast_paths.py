@@ -13,7 +13,7 @@ from blrgen.emit import emit
 from blrgen.emit.compile import load
 
 THREADS = (1, 2, 3, 7)
-SIZES = (0, 1, 63, 64, 65, 1023, 1024, 1025, 100_003)
+SIZES = (0, 1, 63, 64, 65, 255, 256, 257, 2047, 2048, 2049, 100_003)
 STEPS = 3
 
 

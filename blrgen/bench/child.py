@@ -22,6 +22,7 @@ from blrgen.bench.timing import Timing, measured
 
 NEAR = 0.85  # of a goal
 HELD = 40  # arrays that a case holds at most, peers and their temporaries included
+SETTLED = 0.2  # seconds after which no thread of a BLAS waits for more work any longer
 
 
 def experiments() -> dict[str, Callable[[Case, Timed], Setup]]:
@@ -54,15 +55,28 @@ def measure(case: Case, timed: Timed, rounds: int, budget: float) -> dict[str, A
     if case.experiment in ("step", "update", "given", "size") and needed > machine.memory():
         raise MemoryError("not enough memory for this size")
     setup = experiments()[case.experiment](case, timed)
-    times = joined(measured(setup.steppers, rounds, budget))
+    times = timings(case, setup, rounds, budget)
     if close(case, times):  # nearly there: more rounds for all, so that chance does not decide
-        times = merged(times, joined(measured(setup.steppers, rounds, 2 * budget)))
+        times = merged(times, timings(case, setup, rounds, 2 * budget))
     return {
         **case.as_dict(),
         "elements": setup.elements,
         "bytes": setup.bytes,
         "times": {t: {"best": x.best, "median": x.median} for t, x in times.items()},
     }
+
+
+def timings(case: Case, setup: Setup, rounds: int, budget: float) -> dict[str, Timing]:
+    """The times of everybody.
+
+    The threads of a BLAS wait for more work on a core that others need, and are slower to
+    start once they do not: where there are several, the better of turns that follow one
+    another at once and of turns after a pause counts, for each.
+    """
+    times = joined(measured(setup.steppers, rounds, budget))
+    if case.threads > 1 and case.experiment in ("posv", "ridge"):
+        times = merged(times, joined(measured(setup.steppers, rounds, budget, SETTLED)))
+    return times
 
 
 def close(case: Case, times: dict[str, Timing]) -> bool:

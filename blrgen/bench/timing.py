@@ -35,10 +35,18 @@ class Timing:
 
 
 def measured(
-    steppers: Mapping[str, Stepper], rounds: int, budget: float = float("inf")
+    steppers: Mapping[str, Stepper],
+    rounds: int,
+    budget: float = float("inf"),
+    pause: float = 0.0,
 ) -> dict[str, Timing]:
-    """Seconds a call of each, from as many rounds as `budget` seconds allow, at most `rounds`."""
-    repeats = {title: _repeats(s) for title, s in steppers.items()}
+    """Seconds a call of each, from as many rounds as `budget` seconds allow, at most `rounds`.
+
+    `pause` is how long the threads of a library wait for more work, on a core that the next
+    one needs: before every turn, and of the budget only a quarter of it.
+    """
+    long = max(ROUND, pause / 2)  # whoever has slept has to get going again
+    repeats = {title: _repeats(s, long) for title, s in steppers.items()}
     found: dict[str, list[float]] = {title: [] for title in steppers}
     titles = list(steppers)
     began = time.perf_counter()
@@ -46,8 +54,10 @@ def measured(
         first = turn % len(titles)  # nobody always follows the same neighbour's cold caches
         for title in (*titles[first:], *titles[:first]):
             last = found[title][-1] if found[title] else 0.0
+            time.sleep(pause)
             found[title].append(_turn(steppers[title], repeats[title], last))
-        if turn + 1 >= FEWEST and time.perf_counter() - began > budget:
+        slept = 0.75 * pause * len(titles) * (turn + 1)
+        if turn + 1 >= FEWEST and time.perf_counter() - began - slept > budget:
             break
     return {t: Timing(min(x), statistics.median(x)) for t, x in found.items()}
 
@@ -74,7 +84,7 @@ def _turn(stepper: Stepper, repeats: int, last: float = 0.0) -> float:
     return spent / repeats
 
 
-def _repeats(stepper: Stepper) -> int:
+def _repeats(stepper: Stepper, long: float) -> int:
     """How many calls make a turn; the first call compiles, the second fills caches."""
     _turn(stepper, 2)
-    return max(1, min(100_000, int(ROUND / max(1e-7, _turn(stepper, 1)))))
+    return max(1, min(100_000, int(long / max(1e-7, _turn(stepper, 1)))))

@@ -7,8 +7,9 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.prove.budget import Budget, TooLarge
 from blrgen.prove.domain import POSITIVE, REAL, UNIT
-from blrgen.prove.fractions import Frac, Generator, Poly, TooLarge, Unsupported, Workspace
+from blrgen.prove.fractions import Frac, Generator, Poly, Unsupported, Workspace
 
 Expr = Any
 MAX_CASES = 5  # indicators inside one argument
@@ -17,8 +18,8 @@ MAX_CASES = 5  # indicators inside one argument
 class Cases(Workspace):
     """A workspace that also reads what depends on signs."""
 
-    def __init__(self, size: int, deadline: float, large: int) -> None:
-        super().__init__(size, deadline)
+    def __init__(self, size: int, budget: Budget, large: int) -> None:
+        super().__init__(size, budget)
         self.large = large
         self.letters: list[tuple[Frac, Frac]] = []
         self._indicators: dict[Poly, int] = {}

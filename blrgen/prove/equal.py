@@ -16,9 +16,10 @@ from mpmath import mp
 from blrgen.numeric.nodes import has_nodes
 from blrgen.program.special import in_few
 from blrgen.prove import modular
+from blrgen.prove.budget import UNITS, TooLarge
 from blrgen.prove.domain import names_in_bounds, range_at, range_of
 from blrgen.prove.evaluate import Undefined, evaluate
-from blrgen.prove.fractions import TooLarge, Unsupported
+from blrgen.prove.fractions import Unsupported
 from blrgen.prove.functions import Larger, Smaller, outward
 from blrgen.prove.proof import Proof
 from blrgen.prove.rational import identical
@@ -41,7 +42,7 @@ def equal(
     domains: Mapping[Expr, str],
     *,
     claim: str = "",
-    seconds: float = 1.0,
+    units: float = UNITS,
 ) -> Proof:
     """Prove or refute left = right for all values in the domains.
 
@@ -50,17 +51,15 @@ def equal(
     """
     left, right = sp.sympify(left), sp.sympify(right)
     claim = claim or f"{short(left)} = {short(right)}"
-    key = (left, right, tuple(sorted((str(s), d) for s, d in domains.items())))
+    key = (left, right, tuple(sorted((str(s), d) for s, d in domains.items())), units)
     if key not in _DONE:
         if len(_DONE) > REMEMBERED:
             _DONE.clear()
-        _DONE[key] = _equal(left, right, domains, claim, seconds)
+        _DONE[key] = _equal(left, right, domains, claim, units)
     return replace(_DONE[key], claim=claim)
 
 
-def _equal(
-    left: Expr, right: Expr, domains: Mapping[Expr, str], claim: str, seconds: float
-) -> Proof:
+def _equal(left: Expr, right: Expr, domains: Mapping[Expr, str], claim: str, units: float) -> Proof:
     if not left.is_commutative or not right.is_commutative or _has_matrices(left - right):
         from blrgen.prove.matrices import equal_matrices
 
@@ -69,7 +68,7 @@ def _equal(
         return Proof("identity", claim, "both sides are the same expression")
     left, right = in_few(left, right)
     numbers = has_nodes(left - right)
-    if numbers and _identical(left, right, domains, seconds):
+    if numbers and _identical(left, right, domains, units):
         return Proof("identity", claim, "the difference is zero in rational normal form")
     seed = seed_of(left, right)
     points = (
@@ -80,7 +79,7 @@ def _equal(
     if refuted:
         return refuted
     try:
-        if identical(outward(left), outward(right), domains, seconds):
+        if identical(outward(left), outward(right), domains, units):
             return Proof("identity", claim, "the difference is zero in rational normal form")
         why = "the normal form did not reach zero"
     except TooLarge:
@@ -102,10 +101,10 @@ def _equal(
     )
 
 
-def _identical(left: Expr, right: Expr, domains: Mapping[Expr, str], seconds: float) -> bool:
+def _identical(left: Expr, right: Expr, domains: Mapping[Expr, str], units: float) -> bool:
     """The normal form alone: what has no closed form takes long to evaluate."""
     try:
-        return identical(left, right, domains, seconds)
+        return identical(left, right, domains, units)
     except (TooLarge, Unsupported, NotImplementedError):
         return False
 

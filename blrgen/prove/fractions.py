@@ -10,7 +10,6 @@ the equation; nothing rests on the relations being complete.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,15 +18,12 @@ from typing import Any
 from sympy import QQ
 from sympy.polys.rings import ring
 
+from blrgen.prove.budget import FACTOR, PRODUCT, Budget, TooLarge
 from blrgen.prove.domain import REAL, Range, everywhere_positive, nonnegative, positive
 
 Poly = Any
 MAX_PRODUCT = 150_000  # pairs of terms multiplied at once
 MAX_FACTOR_TERMS, MAX_FACTOR_DEGREE = 40, 14
-
-
-class TooLarge(Exception):
-    """The normal form would take too much room or time."""
 
 
 class Unsupported(Exception):
@@ -55,12 +51,12 @@ class Generator:
 class Workspace:
     """The ring, its generators and their relations, and arithmetic of fractions in it."""
 
-    def __init__(self, size: int, deadline: float) -> None:
+    def __init__(self, size: int, budget: Budget) -> None:
         self.ring, *self.gens = ring([f"x{k}" for k in range(size)], QQ)
         self.one = Frac(self.ring.one)
         self.zero = Frac(self.ring.zero)
         self.info: list[Generator] = []
-        self.deadline = deadline
+        self.budget = budget
         self.roots: dict[int, tuple[int, Poly]] = {}
         self.pairs: dict[tuple[int, int], int | None] = {}  # I_i I_j = I_k, or 0
         self.leads: dict[int, tuple[tuple[int, ...], Poly]] = {}  # f I₋ = f − f I₊, by leading term
@@ -96,8 +92,9 @@ class Workspace:
 
     def product(self, a: Poly, b: Poly) -> Poly:
         """A product, guarded, with the relations applied."""
-        if len(a) * len(b) > MAX_PRODUCT or time.monotonic() > self.deadline:
+        if len(a) * len(b) > MAX_PRODUCT:
             raise TooLarge
+        self.budget.spend(PRODUCT + len(a) * len(b))
         return self.reduce(a * b)
 
     def power(self, a: Poly, n: int) -> Poly:
@@ -233,8 +230,9 @@ class Workspace:
             p = self.ring.from_dict({m: c for m, c in plain.items() if c})
             if extra is None:
                 return p
-            if len(extra) > MAX_PRODUCT or time.monotonic() > self.deadline:
+            if len(extra) > MAX_PRODUCT:
                 raise TooLarge
+            self.budget.spend(PRODUCT * len(p))
             p = p + extra
 
     def _reduce_monomial(self, m: tuple[int, ...]) -> tuple[tuple[int, ...] | None, Poly | None]:
@@ -311,6 +309,7 @@ class Workspace:
             return c, tuple((self.gens[k], e) for k, e in enumerate(m) if e)
         if len(p) > MAX_FACTOR_TERMS or max(sum(m) for m in p) > MAX_FACTOR_DEGREE:
             return p.LC, ((p.quo_ground(p.LC), 1),)
+        self.budget.spend(FACTOR * len(p))
         constant, parts = p.factor_list()
         out = []
         for f, e in parts:

@@ -56,7 +56,7 @@ class Search:
     def __init__(self, run: Any) -> None:
         self.run, self.mode = run, run.mode
         self.matrix = type(run.mode).__name__ == "MatrixMode"
-        self.deadline = time.monotonic() + SECONDS
+        self.deadline = time.process_time() + SECONDS
         random = Random(3)
         self.points = [
             _Point(self.mode.domains, Random(random.random()), self.matrix) for _ in range(2)
@@ -172,7 +172,7 @@ class Search:
         if any(v is None for v in outputs.values()):
             return None
         for w in self.candidates:
-            if time.monotonic() > self.deadline:
+            if time.process_time() > self.deadline:
                 return None
             if (kind == "") != bool(w.is_commutative):
                 continue

@@ -14,6 +14,7 @@ from mpmath import mp
 
 from blrgen.algebra.ranks import DIM, SymMat, T, Vec, logdet, trace
 from blrgen.prove import modular
+from blrgen.prove.budget import UNITS, TooLarge
 from blrgen.prove.domain import range_of
 from blrgen.prove.evaluate import Undefined, evaluate
 from blrgen.prove.field import (
@@ -27,7 +28,7 @@ from blrgen.prove.field import (
     scale,
     transpose,
 )
-from blrgen.prove.fractions import TooLarge, Unsupported
+from blrgen.prove.fractions import Unsupported
 from blrgen.prove.proof import Proof
 from blrgen.prove.words import identical_words
 
@@ -38,7 +39,7 @@ ONES = Vec("1⃗", commutative=False)  # the vector of ones: what NumPy adds wit
 
 
 def equal_matrices(
-    left: Expr, right: Expr, domains: Mapping[Expr, str], *, claim: str, seconds: float = 2.0
+    left: Expr, right: Expr, domains: Mapping[Expr, str], *, claim: str, units: float = 2 * UNITS
 ) -> Proof:
     """As `blrgen.prove.equal.equal`, for expressions with vectors and matrices."""
     from blrgen.prove.equal import seed_of
@@ -48,7 +49,7 @@ def equal_matrices(
     if refuted:
         return refuted
     try:
-        if identical_words(left, right, domains, seconds):
+        if identical_words(left, right, domains, units):
             detail = "the difference is zero in non-commutative normal form, for every d"
             return Proof("identity", claim, detail)
         why = "the normal form did not reach zero"

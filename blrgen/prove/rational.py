@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce as fold
@@ -10,13 +9,13 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.prove.budget import READ, UNITS, Budget, TooLarge
 from blrgen.prove.cases import Cases
 from blrgen.prove.domain import POSITIVE, REAL, Range, range_of
 from blrgen.prove.fractions import (
     Frac,
     Generator,
     Poly,
-    TooLarge,
     Unsupported,
     rational,
 )
@@ -27,14 +26,14 @@ UNLIMITED = 10**9
 LARGE = 12  # terms of an argument of Max, Min, … that is given a letter of its own
 
 
-def identical(left: Expr, right: Expr, domains: Mapping[Expr, str], seconds: float = 1.0) -> bool:
+def identical(left: Expr, right: Expr, domains: Mapping[Expr, str], units: float = UNITS) -> bool:
     """Whether left − right is zero in the normal form; raises TooLarge or Unsupported."""
-    deadline = time.monotonic() + seconds
+    budget = Budget(units)
     size = _size(left) + _size(right)
     large = LARGE
     while True:
         try:
-            reader = Normaliser(domains, size, deadline, large)
+            reader = Normaliser(domains, size, budget, large)
             if reader.equal(reader.convert(left), reader.convert(right)):
                 return True
             if not reader.letters:
@@ -61,9 +60,9 @@ class Normaliser(Cases):
     """Reads expressions into one workspace, so that equal atoms share a generator."""
 
     def __init__(
-        self, domains: Mapping[Expr, str], size: int, deadline: float, large: int = LARGE
+        self, domains: Mapping[Expr, str], size: int, budget: Budget, large: int = LARGE
     ) -> None:
-        super().__init__(size, deadline, large)
+        super().__init__(size, budget, large)
         self.domains = domains
         self.memo: dict[Expr, Frac] = {}
         self._known: dict[Any, int] = {}
@@ -73,8 +72,7 @@ class Normaliser(Cases):
     def convert(self, e: Expr) -> Frac:
         found = self.memo.get(e)
         if found is None:
-            if time.monotonic() > self.deadline:
-                raise TooLarge
+            self.budget.spend(READ)
             found = self.memo[e] = self._convert(e)
         return found
 

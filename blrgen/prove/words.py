@@ -8,7 +8,6 @@ Coefficients are fractions of `blrgen.prove.fractions`.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from functools import reduce as fold
 from typing import Any
@@ -16,8 +15,9 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.ranks import DIM, SymMat, T, Vec
+from blrgen.prove.budget import READ, UNITS, Budget, TooLarge
 from blrgen.prove.domain import REAL
-from blrgen.prove.fractions import Frac, Generator, TooLarge, Unsupported
+from blrgen.prove.fractions import Frac, Generator, Unsupported
 from blrgen.prove.rational import Normaliser
 
 Expr = Any
@@ -28,14 +28,14 @@ MAX_TERMS = 400
 
 
 def identical_words(
-    left: Expr, right: Expr, domains: Mapping[Expr, str], seconds: float = 2.0
+    left: Expr, right: Expr, domains: Mapping[Expr, str], units: float = 2 * UNITS
 ) -> bool:
     """Whether left − right is zero in the normal form."""
     size = 30
-    deadline = time.monotonic() + seconds
+    budget = Budget(units)
     while True:
         try:
-            reader = WordNormaliser(domains, size, deadline)
+            reader = WordNormaliser(domains, size, budget)
             rest = reader.plus(reader.words(left), reader.times_scalar(reader.words(right), -1))
             return not reader.nonzero(rest)
         except IndexError:
@@ -47,15 +47,14 @@ def identical_words(
 class WordNormaliser(Normaliser):
     """Sums of words over one workspace."""
 
-    def __init__(self, domains: Mapping[Expr, str], size: int, deadline: float) -> None:
-        super().__init__(domains, size, deadline)
+    def __init__(self, domains: Mapping[Expr, str], size: int, budget: Budget) -> None:
+        super().__init__(domains, size, budget)
         self.bases: list[Sum] = []
         self._traces: dict[Word, Frac] = {}
 
     def words(self, e: Expr) -> Sum:
         """The normal form of an expression; commuting ones are multiples of the empty word."""
-        if time.monotonic() > self.deadline:
-            raise TooLarge
+        self.budget.spend(READ)
         if e.is_commutative:
             return self.scalars(self.convert(e))
         if e.is_Symbol:
@@ -100,8 +99,7 @@ class WordNormaliser(Normaliser):
     # rules --------------------------------------------------------------------------
     def rewrite(self, word: Word) -> Sum:
         """The rules applied to one word until none fits."""
-        if time.monotonic() > self.deadline:
-            raise TooLarge
+        self.budget.spend(READ)
         inner = self._scalar_inside(word)
         if inner is not None:
             i, j = inner

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from blrgen.prove.budget import Budget, TooLarge
 from blrgen.prove.field import Mod
-from blrgen.prove.fractions import TooLarge, Unsupported
+from blrgen.prove.fractions import Unsupported
 
 Expr = Any
 
@@ -366,7 +367,7 @@ def decide(c: Any) -> bool | None:
         high = c.func(*[sp.Integer(0) if a == finite else a for a in c.args])
         return bool(high) if high in (sp.true, sp.false) else None
     try:
-        reader = Normaliser(context().domains, 60, 1e18)
+        reader = Normaliser(context().domains, 60, Budget(1e7))
         difference = reader.convert(c.args[0] - c.args[1])
         weak, strict = reader.sign_of(difference), reader.sign_of(difference, strict=True)
     except (TooLarge, Unsupported, IndexError):

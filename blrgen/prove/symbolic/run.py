@@ -46,7 +46,7 @@ class Program:
         self.context: Context | None = None
         self._override = override
         self._counts: dict[tuple[int, str], int] = {}
-        self._deadline = time.monotonic() + SECONDS
+        self._deadline = time.process_time() + SECONDS
         self._domains = domains
         self.names: dict[str, Any] = {
             "__builtins__": dict(SAFE_BUILTINS), "__name__": "step",
@@ -65,7 +65,7 @@ class Program:
         return self._guarded(lambda: f(*args, **kwargs))
 
     def _guarded(self, action: Callable[[], Any]) -> Any:
-        self._deadline = time.monotonic() + SECONDS
+        self._deadline = time.process_time() + SECONDS
         with running(self._domains) as context:
             self.context = context
             try:
@@ -81,7 +81,7 @@ class Program:
                 self.decided += context.decided
 
     def _tick(self) -> None:
-        if time.monotonic() > self._deadline:
+        if time.process_time() > self._deadline:
             raise CannotRun(f"it ran for more than {SECONDS:g} s")
 
     def _trace(self, line: int, target: str, value: Any) -> Any:

@@ -74,7 +74,7 @@ def timings(case: Case, setup: Setup, rounds: int, budget: float) -> dict[str, T
     another at once and of turns after a pause counts, for each.
     """
     times = joined(measured(setup.steppers, rounds, budget))
-    if case.threads > 1 and case.experiment in ("posv", "ridge"):
+    if case.threads > 1 and setup.blas:
         times = merged(times, joined(measured(setup.steppers, rounds, budget, SETTLED)))
     return times
 

@@ -27,7 +27,7 @@ def posv(case: Case, timed: Timed) -> Setup:
     ours, optimizer, given = _stepping(timed, timed.path, curvature, gradient)
     steppers = {OURS: ours} | _posv(curvature, gradient)
     bar = bars.stepper(timed, optimizer, given, {}, case.threads)
-    return Setup(steppers | ({BAR: bar} if bar is not None else {}), case.size)
+    return Setup(steppers | ({BAR: bar} if bar is not None else {}), case.size, blas=True)
 
 
 def small(case: Case, timed: Timed) -> Setup:
@@ -91,7 +91,7 @@ def ridge(case: Case, timed: Timed) -> Setup:
             model = Ridge(alpha=1.0, fit_intercept=False, copy_X=copy, solver=solver)
             title = f"scikit-learn, {solver}" + (", copy_X" if copy else "")
             steppers[title] = _fit(model, X, y)
-    return Setup(steppers, case.size)
+    return Setup(steppers, case.size, blas=True)
 
 
 def _fit(model: Any, X: Any, y: Any) -> Stepper:

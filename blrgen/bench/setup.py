@@ -11,12 +11,16 @@ OURS, ROOF, BAR = "emitted", "roofline", "hand-written"
 
 @dataclass(frozen=True)
 class Setup:
-    """Steppers by title, how many elements a step has, and the bytes an element (0: not said)."""
+    """Steppers by title, how many elements a step has, and the bytes an element (0: not said).
+
+    `blas`: somebody here works with a BLAS, which has threads of its own.
+    """
 
     steppers: dict[str, Stepper]
     elements: int
     bytes: int = 0
     note: str = ""
+    blas: bool = False
 
 
 def joined(times: dict[str, Timing]) -> dict[str, Timing]:

@@ -153,8 +153,8 @@ def run_methods(writer: ElementwiseWriter) -> list[str]:
     made = joined(writer)
     rows = []
     if made:
-        run = "run_all" if writer.plan.noises else "run_plain"
-        rows += [fill(f"class/{x}.py.jinja") for x in ("seen", run)]
+        rows.append(fill("class/seen.py.jinja"))
+        rows.append(fill("class/run_all.py.jinja", noise=bool(writer.plan.noises)))
     if writer.plan.draw is not None:
         laid = writer.new_arrays(writer.plan.probe)
         if laid:

@@ -154,7 +154,7 @@ def run_methods(writer: ElementwiseWriter) -> list[str]:
     rows = []
     if made:
         rows.append(fill("class/seen.py.jinja"))
-        rows.append(fill("class/run_all.py.jinja", noise=bool(writer.plan.noises)))
+        rows.append(fill("class/run_all.py.jinja", noise="rng" if writer.plan.noises else ""))
     if writer.plan.draw is not None:
         laid = writer.new_arrays(writer.plan.probe)
         if laid:

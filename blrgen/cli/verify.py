@@ -7,7 +7,8 @@ FILE.py, the file's step function is held against the rule that --against names.
   blrgen verify adam
   blrgen verify my_step.py --against adam --map lr=alpha
 
-exit code: 0 proved · 1 refuted · 3 equal in numbers only · 2 a mistake in what was asked
+exit code: 0 proved · 1 refuted · 3 neither: equal in numbers only, or not compared · 2 a
+mistake in what was asked
 """
 
 from __future__ import annotations
@@ -89,12 +90,25 @@ def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
     file, options.what = options.what, options.against
     rule = derived(options).rule
     from blrgen.prove.derivation import Report
+    from blrgen.prove.misfit import tried
+    from blrgen.prove.symbolic.number import CannotRun
     from blrgen.prove.verify_file import verify_file
 
     source = "" if mapping or options.function != "step" else _class_source(file)
     if source:
-        return Report(((f"the class in {file}", _emitted(file, source, rule)),))
-    return Report((("", verify_file(file, rule, function=options.function, mapping=mapping)),))
+        from blrgen.prove.outline import class_name
+
+        title = f"the class {class_name(source)} in {file}"
+        return Report(((title, _emitted(file, source, rule)),))
+    function = options.function
+    try:
+        verdict = tried(lambda: verify_file(file, rule, function=function, mapping=mapping))
+    except CannotRun as trouble:
+        raise UserError(
+            f"{function} cannot be run as a step function", where=file, why=str(trouble),
+            how="return one next value a state, in the order of the arguments",
+        ) from trouble  # fmt: skip
+    return Report((("", verdict),))
 
 
 def _class_source(file: str) -> str:
@@ -116,12 +130,15 @@ def _class_source(file: str) -> str:
 
 def _emitted(file: str, source: str, rule: Rule) -> Verdict:
     from blrgen.errors import InternalError
+    from blrgen.prove.misfit import not_run, tried
     from blrgen.prove.source import verify_emitted
     from blrgen.prove.symbolic.number import CannotRun
 
     try:
-        return verify_emitted(source, rule)
-    except (CannotRun, InternalError) as trouble:
+        return tried(lambda: verify_emitted(source, rule))
+    except CannotRun as trouble:
+        return not_run(source, rule, trouble)
+    except InternalError as trouble:
         raise UserError(
             "this class cannot be run on symbols",
             where=file,

@@ -70,7 +70,8 @@ def prove_against(d: Derivation, name: str) -> Verdict:
     note = f"the derivation is the recipe {name}" + (
         f" with {', '.join(renamed)}" if renamed else ""
     )
-    return Verdict(by_hand.proofs, by_hand.path, notes=(*by_hand.notes, note))
+    notes = (*by_hand.notes, note)
+    return Verdict(by_hand.proofs, by_hand.path, notes=notes, left_out=by_hand.left_out)
 
 
 def _refuted(d: Derivation, known: Derivation, name: str) -> Verdict:
@@ -135,7 +136,8 @@ def _proving(target: str, d: Derivation) -> Callable[[str], Verdict]:
 
 def _emitted(source: str, target: str, d: Derivation) -> Verdict:
     """A class is run as one, a file without a class by its function `step`."""
-    from blrgen.prove.source import class_name, verify_emitted
+    from blrgen.prove.outline import class_name
+    from blrgen.prove.source import verify_emitted
     from blrgen.prove.verify_file import verify_source
 
     if class_name(source):

@@ -101,7 +101,7 @@ def _drawn(
 
 
 def _class_name(source: str) -> str:
-    from blrgen.prove.source import class_name
+    from blrgen.prove.outline import class_name
 
     return class_name(source)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,10 @@ class Matching:
     arguments: tuple[tuple[str, str], ...]
     states: tuple[str, ...]
     missing: tuple[str, ...]  # quantities without an argument
+
+    def left_out(self, rule: Rule) -> tuple[str, ...]:
+        """The states of the rule that are no argument."""
+        return tuple(q.name for q in rule.of("state") if q.name not in self.states)
 
     @property
     def names(self) -> dict[str, str]:
@@ -82,6 +86,11 @@ def _check_mapping(
             )  # fmt: skip
 
 
+def without(function: str, states: Sequence[str]) -> str:
+    """The note on states that are no argument of the function."""
+    return f"not compared, as {function} has no argument for it: {', '.join(states)}"
+
+
 def outcome(
     returned: Any,
     after: Mapping[str, Any],
@@ -98,8 +107,8 @@ def outcome(
                 how=f"return the next {', '.join(states)} or update the arrays in place",
             )
         return {n: after[n] for n in states}
-    fields = getattr(returned, "_fields", None)
-    if isinstance(returned, dict) or fields is not None:
+    named_tuple = isinstance(returned, tuple) and hasattr(returned, "_asdict")
+    if isinstance(returned, dict) or named_tuple:
         named = returned if isinstance(returned, dict) else returned._asdict()
         found = _by_name(named, matching)
         if found or isinstance(returned, dict):

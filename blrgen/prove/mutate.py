@@ -80,7 +80,8 @@ def judge(
         except broken as error:
             out.append(Outcome(m, "broken", str(error)))
             continue
-        fate = {"refuted": "refuted", "numeric": "survived"}.get(verdict.level, "equivalent")
+        fate = "equivalent" if verdict.proved else "survived"
+        fate = "refuted" if verdict.level == "refuted" else fate
         out.append(Outcome(m, fate, verdict.level))
     return out
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-LEVELS = ("identity", "random-exact", "numeric", "refuted")  # strongest first
-_EXIT = {"identity": 0, "random-exact": 0, "numeric": 3, "refuted": 1}
+NOT_COMPARED = "not compared"
+LEVELS = ("identity", "random-exact", "numeric", NOT_COMPARED, "refuted")  # strongest first
+_EXIT = {"identity": 0, "random-exact": 0, "numeric": 3, NOT_COMPARED: 3, "refuted": 1}
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,8 @@ class Proof:
     """One claim and the level it reached.
 
     `point` lists (name, value) of a counterexample, `left` and `right` the two
-    values there, `bound` the error probability of a random-exact proof.
+    values there, `bound` the error probability of a random-exact proof.  A claim whose
+    two sides were never held against each other is `not compared`: `detail` says why.
     """
 
     level: str
@@ -37,7 +39,7 @@ class Proof:
 
     @property
     def exit_code(self) -> int:
-        """0 proved · 1 refuted · 3 only numeric."""
+        """0 proved · 1 refuted · 3 neither: only numeric, or not compared."""
         return _EXIT[self.level]
 
 
@@ -47,7 +49,8 @@ class Verdict:
 
     `line` and `source` give the first line that differs when refuted, `repair` what
     the rule has in its place; `notes` are remarks a reader needs (unused names, a
-    reason why only numbers were compared).
+    reason why only numbers were compared), `left_out` the states of the rule that the
+    function does not have at all.
     """
 
     proofs: tuple[tuple[str, Proof], ...]
@@ -56,15 +59,21 @@ class Verdict:
     source: str = ""
     repair: str = ""
     notes: tuple[str, ...] = field(default=())
+    left_out: tuple[str, ...] = field(default=())
 
     @property
     def level(self) -> str:
-        """The weakest level among the states."""
+        """The weakest level among the states; of no states, that nothing was compared."""
         return weakest(p.level for _, p in self.proofs)
 
     @property
     def proved(self) -> bool:
-        return all(p.proved for _, p in self.proofs)
+        return bool(self.proofs) and all(p.proved for _, p in self.proofs)
+
+    @property
+    def not_compared(self) -> tuple[str, ...]:
+        """The claims of which nothing is known."""
+        return tuple(n for n, p in self.proofs if p.level == NOT_COMPARED)
 
     @property
     def exit_code(self) -> int:
@@ -80,5 +89,5 @@ class Verdict:
 
 
 def weakest(levels: Iterable[str]) -> str:
-    """The weakest of several levels: refuted if any is."""
-    return max(levels, key=LEVELS.index, default="numeric")
+    """The weakest of several levels: refuted if any is, not compared if there are none."""
+    return max(levels, key=LEVELS.index, default=NOT_COMPARED)

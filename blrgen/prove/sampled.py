@@ -21,7 +21,7 @@ from blrgen.errors import UserError
 from blrgen.prove import reference
 from blrgen.prove.domain import range_of
 from blrgen.prove.evaluate import Undefined
-from blrgen.prove.match import Matching, match, outcome
+from blrgen.prove.match import Matching, match, outcome, without
 from blrgen.prove.matrices import _definite, difference, numeric_model
 from blrgen.prove.proof import Proof, Verdict
 
@@ -87,19 +87,15 @@ def compare_numbers(
         proofs.append(
             (n, _compare(n, answer["results"], points, rule, matching, function, scalar, reason))
         )
-    line, text = (_line(reason), "") if any(p.level == "refuted" for _, p in proofs) else (0, "")
-    del line
     note = (
         f"{function} could not be run on symbols ({reason}): "
         f"compared at {POINTS} points, which is no proof"
     )
     missing = [f"{function} takes no {n}" for n in matching.missing if _matters(n, rule, matching)]
-    return Verdict(tuple(proofs), path, notes=(note, *missing), source=text)
-
-
-def _line(reason: str) -> int:
-    head = reason.split(":")[0].split()
-    return int(head[1]) if len(head) == 2 and head[1].isdigit() else 0
+    left_out = matching.left_out(rule)
+    if left_out:
+        missing.append(without(function, left_out))
+    return Verdict(tuple(proofs), path, notes=(note, *missing), left_out=left_out)
 
 
 def _matters(name: str, rule: Rule, matching: Matching) -> bool:
@@ -244,9 +240,8 @@ def _compare(
         changed = {
             n: not np.array_equal(np.asarray(values[n]), _start(point, n, scalar)) for n in values
         }
-        found = np.asarray(
-            outcome(_decode(returned), values, changed, matching, function)[name], dtype=float
-        )
+        given = outcome(_decode(returned), values, changed, matching, function)[name]
+        found = _numbers(given, name, function)
         with mp.workdps(40):
             wanted = np.asarray(_expected(known, rule, point), dtype=float)
         wanted = wanted[:1] if scalar else wanted
@@ -269,6 +264,15 @@ def _compare(
         claim,
         f"equal to {RELATIVE:g} at {POINTS} random points; this is no proof ({reason})",
     )
+
+
+def _numbers(given: Any, name: str, function: str) -> Any:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise UserError(
+            f"what {function} gives for {name} is not an array of numbers", why=str(error)
+        ) from error
 
 
 def _start(point: Mapping[str, Any], name: str, scalar: bool) -> Any:

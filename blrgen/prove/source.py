@@ -9,11 +9,10 @@ documented meaning; the solvers and loops are themselves run over a prime field 
 
 from __future__ import annotations
 
-import ast
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,15 @@ from blrgen.core import Rule
 from blrgen.emit.special import helper as special
 from blrgen.errors import InternalError
 from blrgen.prove import reference, solvers
+from blrgen.prove.carried import attributes, carried, carried_proofs, changed
 from blrgen.prove.draws import law_proofs
 from blrgen.prove.equal import equal
 from blrgen.prove.functions import plain
 from blrgen.prove.joined import WALKED, Keys, give_joined, joined_proofs
 from blrgen.prove.match import Matching
+from blrgen.prove.misfit import Lacking, missing, not_run
 from blrgen.prove.modes import COUNTS, ArrayMode, MatrixMode
+from blrgen.prove.outline import class_name
 from blrgen.prove.proof import LEVELS, Proof, Verdict
 from blrgen.prove.sized import SizedMode, sizes_of
 from blrgen.prove.special import meaning_of, on_symbols, special_checks
@@ -39,6 +41,7 @@ from blrgen.prove.symbolic.number import CannotRun, Sym, expr_of
 from blrgen.prove.symbolic.run import Override, Program
 
 Expr = Any
+Part = tuple[Sequence[str], Callable[[], list[tuple[str, Proof]]]]  # names of claims, their proofs
 
 
 def verify_emitted(
@@ -47,16 +50,14 @@ def verify_emitted(
     """One proof a state (and one for where the loss is probed, when it is).
 
     `briefly` stops at the first refutation, leaves the emitted helpers alone and
-    raises CannotRun for a source that does not run; else that is a verdict too.
+    raises CannotRun for a source that does not run; else that is a verdict too: not compared.
     """
     try:
         return _verified(source_text, rule, locate, briefly)
     except CannotRun as error:
         if briefly:
             raise
-        claim = "the emitted source computes the rule"
-        detail = f"it could not be run on symbols ({error}); nothing was compared, no proof"
-        return Verdict((("source", Proof("numeric", claim, detail)),), notes=(detail,))
+        return not_run(source_text, rule, error)
 
 
 def _verified(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Verdict:
@@ -72,9 +73,15 @@ def _verified(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Verd
 def _at_sizes(source_text: str, rule: Rule, mode: SizedMode) -> Verdict:
     """A file for matrices of one size: the step on numbers, and the solvers of its posterior."""
     run: EmittedRun = mode.runs(lambda: EmittedRun(source_text, rule, mode))
-    proofs = [*run.count_proofs(), *mode.proofs(run)]
-    proofs += mode.runs(run.halved_proofs)
-    proofs += solvers.solver_proofs(source_text) + law_proofs(source_text, rule)
+    parts: list[Part] = [
+        (("t",), run.count_proofs),
+        (run.matching.states, lambda: mode.proofs(run)),
+        (("a step refused once",), lambda: mode.runs(run.halved_proofs)),
+        (("draws",), run.undrawn_proofs),
+        (("memory",), lambda: carried_proofs(run)),
+        *_helpers(source_text, rule),
+    ]
+    proofs = list(_proofs(parts, briefly=False))
     words = ", ".join(sorted(run.helpers))
     return Verdict(
         tuple(proofs), notes=(f"the emitted helpers {words} keep their documented meaning",)
@@ -113,16 +120,20 @@ def _at_counts(source_text: str, rule: Rule, locate: bool, briefly: bool) -> Ver
 
 def _in_mode(source_text: str, rule: Rule, mode: Any, locate: bool, briefly: bool) -> Verdict:
     run = EmittedRun(source_text, rule, mode)
-    proofs: list[tuple[str, Proof]] = []
-    for claims in (
-        run.count_proofs, run.probe_proofs, lambda: mode.proofs(run), run.averaged_proofs,
-        run.posterior_proofs, run.halved_proofs, lambda: joined_proofs(run),
-    ):  # fmt: skip
-        proofs += claims()
-        if briefly and any(p.level == "refuted" for _, p in proofs):
-            break
+    parts: list[Part] = [
+        (("t",), run.count_proofs),
+        (run.probes[-1:], run.probe_proofs),
+        (run.matching.states, lambda: mode.proofs(run)),
+        (("two draws",), run.averaged_proofs),
+        (("posterior",), run.posterior_proofs),
+        (("a step refused once",), run.halved_proofs),
+        (("several arrays",), lambda: joined_proofs(run)),
+        (("draws",), run.undrawn_proofs),
+        (("memory",), lambda: carried_proofs(run)),
+    ]
     if isinstance(mode, MatrixMode) and not briefly:
-        proofs += solvers.solver_proofs(source_text) + law_proofs(source_text, rule)
+        parts += _helpers(source_text, rule)
+    proofs = list(_proofs(parts, briefly))
     wrong, checked = ([], []) if briefly else special_checks(source_text)
     proofs += wrong
     notes = [
@@ -132,8 +143,31 @@ def _in_mode(source_text: str, rule: Rule, mode: Any, locate: bool, briefly: boo
     if verdict.level == "refuted" and locate:
         from blrgen.prove.locate import located
 
-        return located(verdict, run, source_text)
+        with suppress(CannotRun):
+            return located(verdict, run, source_text)
     return verdict
+
+
+def _helpers(source_text: str, rule: Rule) -> list[Part]:
+    """What is claimed of the functions a file for matrices brings along."""
+    return [
+        (("the solvers",), lambda: solvers.solver_proofs(source_text)),
+        (("the law of the draws",), lambda: law_proofs(source_text, rule)),
+    ]
+
+
+def _proofs(parts: Iterable[Part], briefly: bool) -> Iterable[tuple[str, Proof]]:
+    """The rows of each part; a part that cannot be run leaves the others what they are."""
+    for names, claims in parts:
+        try:
+            found = claims()
+        except CannotRun as error:
+            if briefly:
+                raise
+            found = missing(names, f"it could not be run on symbols ({error})")
+        yield from found
+        if briefly and any(p.level == "refuted" for _, p in found):
+            return
 
 
 class EmittedRun:
@@ -145,7 +179,9 @@ class EmittedRun:
         self.helpers: set[str] = set()
         self.probe: Any = None
         self.count: Any = None
+        self.drawing = False  # whether the class has a `draw`
         self.tidy = True  # whether what is kept between steps is as it was
+        self.carries: dict[str, Any] = {}  # what is kept and changes, beside the rule's states
         self.probes = [a.name for a in rule.assignments if a.stage == "draw"]
         states = tuple(q.name for q in rule.of("state"))
         self.matching = Matching((), states, ())
@@ -154,18 +190,21 @@ class EmittedRun:
     def execute(self, override: Override | None = None) -> tuple[Program, dict[str, Any], Matching]:
         """A single step: draw once where the rule draws, then step."""
         program, opt, params = self.built(override)
+        before = carried(self, opt)
         self.stepped(program, opt)
+        self.carries = changed(self, opt, before)
         return program, self.after(opt, params), self.matching
 
     def stepped(self, program: Program, opt: Any) -> None:
         """Draw where the rule draws, then step."""
         before = self.kept(opt)
-        if hasattr(opt, "draw") and self.probes:
+        self.drawing = hasattr(opt, "draw")
+        if self.drawing and self.probes:
             several = isinstance(getattr(opt, "params", None), list)
             noise = {n: self.value(n) for n in self.draws}
             noise = {n: self.split(x) if several else x for n, x in noise.items()}
             self.probe = program.call(opt.draw, **noise)
-        elif hasattr(opt, "draw") and self.draws:
+        elif self.drawing and self.draws:
             # a vector draw is a symbol of the rule; that it has its law is another claim
             opt._pending = {n: self.value(n) for n in self.draws}
         several = isinstance(getattr(opt, "params", None), list)
@@ -186,7 +225,7 @@ class EmittedRun:
             program.names |= WALKED
         cls = program.function(class_name(self.source))
         if cls is None:
-            raise InternalError("the emitted source has no class")
+            raise InternalError("the source has no class")
         self._give_special(program)
         if hasattr(cls, "_outside"):  # the step is compared where it stays inside
             cls._outside = lambda self, only=None: 0
@@ -236,6 +275,9 @@ class EmittedRun:
         return [value[:1], value[1:]] if isinstance(value, np.ndarray) else value
 
     def _set(self, opt: Any, name: str) -> None:
+        if not hasattr(opt, name):
+            names = ", ".join(sorted(k for k in attributes(opt) if not k.startswith("_")))
+            raise Lacking(f"the class keeps no {name}, a state of the rule (it keeps {names})")
         held = getattr(opt, name)
         if isinstance(held, list | tuple):
             value = self.value(name)
@@ -327,8 +369,8 @@ class EmittedRun:
         known = {*self.matching.states, "params", "t", *looked_up}
         plain = (int, dict, str, type(None))
         return {
-            k: dict(v) if isinstance(v, dict) else v
-            for k, v in vars(opt).items() if k not in known and isinstance(v, plain)
+            k: dict(v) if isinstance(v, dict) else v for k, v in attributes(opt).items()
+            if k.startswith("_") and k not in known and isinstance(v, plain)
         }  # fmt: skip
 
     def probe_proofs(self) -> list[tuple[str, Proof]]:
@@ -346,6 +388,13 @@ class EmittedRun:
             claim = f"{last}, with noise drawn"
             proofs.append((claim, self.mode.compare_expr(claim, probe, known[last], program)))
         return proofs
+
+    def undrawn_proofs(self) -> list[tuple[str, Proof]]:
+        """A class without `draw` leaves to others where the loss is probed."""
+        wanted = self.probes[-1:] or self.draws
+        if not wanted or self.drawing:
+            return []
+        return missing(wanted, "the class has no `draw`: where the loss is probed is its caller's")
 
     def posterior_proofs(self) -> list[tuple[str, Proof]]:
         """Mean and standard deviation, where the emitted checks can be decided."""
@@ -430,16 +479,6 @@ class EmittedRun:
             right = _element(self.mode, wanted[n], again, 0)
             out.append((f"{n}, two draws", equal(actual[0], right, domains, claim=claim)))
         return out
-
-
-@lru_cache(maxsize=64)
-def class_name(source: str) -> str:
-    """The public class of an emitted file; "" when it has none."""
-    tree = ast.parse(source)
-    names = [
-        n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")
-    ]
-    return names[-1] if names else ""
 
 
 def _exp_added(top: Any, share: Any, level: Any) -> tuple[Any, Any]:

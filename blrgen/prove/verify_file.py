@@ -9,7 +9,7 @@ from typing import Any
 from blrgen.core import Rule
 from blrgen.errors import UserError, did_you_mean
 from blrgen.prove import reference
-from blrgen.prove.match import Matching, match, outcome
+from blrgen.prove.match import Matching, match, outcome, without
 from blrgen.prove.proof import Proof, Verdict
 from blrgen.prove.symbolic.number import CannotRun
 from blrgen.prove.symbolic.run import Program, signature
@@ -63,7 +63,8 @@ def verify_source(
         except CannotRun as error:
             reasons.append(str(error))
             continue
-        verdict = Verdict(tuple(proofs), path, notes=tuple(run.notes()))
+        left_out = run.matching.left_out(rule)
+        verdict = Verdict(tuple(proofs), path, notes=tuple(run.notes()), left_out=left_out)
         if verdict.level == "refuted" and locate:
             from blrgen.prove.locate import located
 
@@ -100,7 +101,7 @@ def _parse(source: str, function: str, path: str) -> None:
         raise UserError(
             f"{path} has no function {function!r}", where=path,
             how=f"{did_you_mean(function, functions)}  --function NAME" if functions
-            else "define one function `step`",
+            else "define one function `step`, or a class with a method `step`",
         )  # fmt: skip
 
 
@@ -154,9 +155,7 @@ class Run:
             f"{self.function} takes no {n}, on which the rule depends"
             for n in self.matching.missing if n in used
         ]  # fmt: skip
-        states = [q.name for q in self.rule.of("state") if q.name not in self.matching.states]
+        states = self.matching.left_out(self.rule)
         if states:
-            out.append(
-                f"not compared, as {self.function} has no argument for it: {', '.join(states)}"
-            )
+            out.append(without(self.function, states))
         return out + sorted(set(self.program.decided)) + list(self.mode.notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from blrgen.prove.proof import Proof, Verdict
+from blrgen.prove.proof import NOT_COMPARED, Proof, Verdict, weakest
 from blrgen.show.escape import printable
 from blrgen.show.names import unicode_name
 from blrgen.show.paint import Paint
@@ -14,10 +14,14 @@ from blrgen.show.table import pad, table, width, wrap
 MEANING = {
     "identity": "proved: the difference is zero in normal form",
     "random-exact": "proved up to the stated bound: zero at random points in exact arithmetic",
-    "numeric": "not a proof: equal in 50-digit arithmetic at the points tried",
+    "numeric": "not a proof: equal in numbers at the points tried",
+    NOT_COMPARED: "nothing was compared: no proof, no refutation",
     "refuted": "refuted: the two sides differ",
 }
-_STYLE = {"identity": "good", "random-exact": "good", "numeric": "mark", "refuted": "bad"}
+_STYLE = {
+    "identity": "good", "random-exact": "good", "numeric": "mark", NOT_COMPARED: "mark",
+    "refuted": "bad",
+}  # fmt: skip
 
 
 def render_proof(found: Proof | Verdict, *, columns: int = 88, colour: bool = False) -> str:
@@ -29,10 +33,10 @@ def render_proof(found: Proof | Verdict, *, columns: int = 88, colour: bool = Fa
 
 
 def _verdict(found: Verdict, columns: int, paint: Paint) -> list[str]:
-    lines = [paint(MEANING[found.level], _STYLE[found.level])]
+    lines = [paint(x, _STYLE[found.level]) for x in _hanging("", headline(found), columns)]
     if found.path:
         lines.append(f"file   {printable(found.path)}")
-    if found.proofs:
+    if found.proofs and not _said(found):
         lines += ["", *_claims(found.proofs, columns)]
     worst = found.refutation
     if worst is not None:
@@ -41,6 +45,40 @@ def _verdict(found: Verdict, columns: int, paint: Paint) -> list[str]:
     for note in found.notes:
         lines += ["", *_hanging("note   ", note, columns)]
     return lines
+
+
+def headline(found: Verdict) -> str:
+    """What the verdict is worth; claims and states that were not compared are named in it."""
+    if found.level == "refuted":
+        return MEANING["refuted"]
+    compared = [p for _, p in found.proofs if p.level != NOT_COMPARED]
+    if not compared:
+        return f"nothing was compared: {_said(found)}" if _said(found) else MEANING[NOT_COMPARED]
+    rest = MEANING[weakest(p.level for p in compared)]
+    if found.not_compared:
+        return (
+            f"not a proof: {_listed(found.not_compared)} not compared; the rest is {_plain(rest)}"
+        )
+    if found.left_out:
+        return f"{rest}; {_listed(found.left_out)} not compared"
+    return rest
+
+
+def _said(found: Verdict) -> str:
+    """The one reason for which nothing was compared; "" where there are others or rows."""
+    reasons = {p.detail if p.level == NOT_COMPARED else "" for _, p in found.proofs}
+    return reasons.pop() if len(reasons) == 1 else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as the subject of a sentence about the past."""
+    *first, last = map(unicode_name, names)
+    return f"{', '.join(first)} and {last} were" if first else f"{last} was"
+
+
+def _plain(meaning: str) -> str:
+    """A meaning without its first words where "not a proof" has been said."""
+    return meaning.removeprefix("not a proof: ")
 
 
 def _claims(proofs: Sequence[tuple[str, Proof]], columns: int) -> list[str]:

@@ -64,6 +64,7 @@ def test_a_source_that_does_not_run_is_no_proof(derived: dict[str, Derivation]) 
     assert broken != source
     verdict = verify_emitted(broken, derived["momentum"].rule)
     assert verdict.exit_code == 3 and "nothing was compared" in verdict.notes[0]
+    assert verdict.level == "not compared" and verdict.not_compared == ("m", "u")
 
 
 def test_factors_inside_what_is_factored_next_are_found() -> None:
@@ -73,3 +74,13 @@ def test_factors_inside_what_is_factored_next_are_found() -> None:
         source = emit(d, target=target)
         assert "half.T @ half" in source or "_gram(half)" in source
         assert verify_emitted(source, d.rule).proved
+
+
+def test_a_claim_that_does_not_run_leaves_the_others(derived: dict[str, Derivation]) -> None:
+    source = emit(derived["vogn"], target="numpy", dtype="float64")
+    broken = source.replace(
+        "def observe(", "def observe(self, *_):\n        raise KeyError\n\n    def seen(", 1
+    )
+    verdict = verify_emitted(broken, derived["vogn"].rule)
+    assert verdict.exit_code == 3 and verdict.not_compared == ("two draws",)
+    assert verdict["m"].proved and verdict["s"].proved

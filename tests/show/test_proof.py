@@ -26,6 +26,19 @@ def test_every_level_says_what_it_is_worth():
     assert "not a proof" in MEANING["numeric"]
 
 
+def test_what_was_not_compared_is_in_the_headline():
+    proved, unknown = Proof("identity", "m_next"), Proof("not compared", "s_next", "no room")
+    assert render_proof(Verdict(())).startswith("nothing was compared")
+    assert not Verdict(()).proved
+    assert render_proof(Verdict((("s", unknown),))) == "nothing was compared: no room\n"
+    both = render_proof(Verdict((("m", proved), ("s", unknown), ("u", unknown))))
+    assert both.startswith("not a proof: s and u were not compared; the rest is proved: ")
+    numbers = render_proof(Verdict((("m", Proof("numeric", "m_next")), ("s", unknown))))
+    assert numbers.startswith("not a proof: s was not compared; the rest is equal in numbers")
+    left = render_proof(Verdict((("m", proved),), left_out=("s",)))
+    assert left.splitlines()[0] == MEANING["identity"] + "; s was not compared"
+
+
 def test_a_refutation_shows_point_values_and_line():
     verdict = Verdict(
         (("u", Proof("identity", "u")), ("m", REFUTED)),

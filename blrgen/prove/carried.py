@@ -1,0 +1,118 @@
+"""What a class keeps from one step to the next beside the states of the rule.
+
+The comparison is of one step, with the rule's states set to symbols.  Whatever else the
+class changes in a step starts the next step with another value: a state that the rule does
+not have.  It is set to symbols, too; only where the step does not depend on it has every
+step been compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from blrgen.prove import reference
+from blrgen.prove.field import Mod
+from blrgen.prove.misfit import missing
+from blrgen.prove.modes import ArrayMode
+from blrgen.prove.proof import Proof
+from blrgen.prove.symbolic.arrays import array
+from blrgen.prove.symbolic.linear import NC
+from blrgen.prove.symbolic.number import CannotRun, Sym
+
+if TYPE_CHECKING:
+    from blrgen.prove.source import EmittedRun
+
+WHY = (
+    "the class changes it in a step and the rule has no such state: only a step from its first "
+    "value was compared"
+)
+NUMBERS = Sym | Mod | int | float
+
+
+def attributes(opt: Any) -> dict[str, Any]:
+    """What an object holds by name, in slots as well."""
+    slots = [s for c in type(opt).__mro__ for s in getattr(c, "__slots__", ())]
+    held = {s: getattr(opt, s) for s in slots if hasattr(opt, s)}
+    return held | getattr(opt, "__dict__", {})
+
+
+def carried(run: EmittedRun, opt: Any) -> dict[str, Any]:
+    """Attributes that could be a state, other than the rule's own, with what they hold now."""
+    known = {*run.matching.states, "params", "t"}
+    return {
+        k: _now(v) for k, v in attributes(opt).items()
+        if k not in known and _may(k, v, isinstance(run.mode, ArrayMode))
+    }  # fmt: skip
+
+
+def _may(name: str, value: Any, private: bool) -> bool:
+    """Whether an attribute may be a state; private lists and whole numbers are bookkeeping.
+
+    Private arrays are looked at where scratch can be told from a state: not for matrices.
+    """
+    if name.startswith("_") and (not private or isinstance(value, list | tuple | int | None)):
+        return False
+    if isinstance(value, list | tuple):
+        return all(isinstance(x, np.ndarray | NC) for x in value)
+    if value is None:
+        return True
+    return isinstance(value, np.ndarray | NC | NUMBERS)
+
+
+def _now(x: Any) -> Any:
+    """What it holds, as text that later changes in place do not reach."""
+    if isinstance(x, list | tuple):
+        return [_now(v) for v in x]
+    return [str(v) for v in x.reshape(-1)] if isinstance(x, np.ndarray) else str(getattr(x, "e", x))
+
+
+def changed(run: EmittedRun, opt: Any, before: Mapping[str, Any]) -> dict[str, Any]:
+    """What holds something else after the step, or is there only then, with what it holds."""
+    after, held = carried(run, opt), attributes(opt)
+    return {k: held[k] for k in sorted(after) if k not in before or before[k] != after[k]}
+
+
+def carried_proofs(run: EmittedRun) -> list[tuple[str, Proof]]:
+    """A row for each state of its own on which the step of the class depends."""
+    return [row for name in run.carries if not _free(run, name) for row in missing([name], WHY)]
+
+
+def _free(run: EmittedRun, name: str) -> bool:
+    """Whether the step computes the rule whatever the attribute holds."""
+    if not isinstance(run.mode, ArrayMode) or name in run.rule:
+        return False
+    try:
+        return _from_symbols(run, name)
+    except CannotRun:
+        return False
+
+
+def _from_symbols(run: EmittedRun, name: str) -> bool:
+    program, opt, params = run.built()
+    held = getattr(opt, name, None)
+    if held is None:  # made in the first step
+        held = run.carries[name]
+        held = held.copy() if isinstance(held, np.ndarray) else held
+        setattr(opt, name, held)
+    arrays = held if isinstance(held, list | tuple) else [held]
+    if all(isinstance(x, np.ndarray) for x in arrays):
+        for k, x in enumerate(arrays):
+            symbols = [_symbol(name, i, k) for i in range(x.size)]
+            x[...] = array(symbols).reshape(x.shape)
+    elif isinstance(held, NUMBERS):
+        setattr(opt, name, _symbol(name))
+    else:
+        return False
+    run.stepped(program, opt)
+    values, known = run.after(opt, params), reference.next_states(run.rule)
+    return all(
+        run.mode.compare(n, values[n], known[n], program).proved for n in run.matching.states
+    )
+
+
+def _symbol(name: str, i: int = 0, k: int = 0) -> Sym:
+    return Sym(sp.Symbol(f"{name}_before_{k}_{i}", real=True))

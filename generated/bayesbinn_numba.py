@@ -230,7 +230,7 @@ def _keep(name: str, types: str, compiled: Any) -> None:
     os.replace(temporary, file)
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 def _draw(theta: Array, lam: Array, eps: Array, tau: float) -> None:
     """Write where to evaluate the loss into theta."""
     real = theta.dtype.type
@@ -239,7 +239,7 @@ def _draw(theta: Array, lam: Array, eps: Array, tau: float) -> None:
         theta[i] = _tanh((eps[i] + lam[i]) / tau)
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 def _step(
     theta: Array,
     lam: Array,
@@ -261,7 +261,7 @@ def _step(
         lam[i] = lam_next
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 def _step_draw(
     theta: Array,
     lam: Array,
@@ -622,58 +622,32 @@ def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> li
 
 @njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 def _tanh(x: Array) -> Array:
-    """Return tanh x = (e²ˣ − 1)/(e²ˣ + 1)."""
+    """Return tanh x = (e²ˣ − 1)/(e²ˣ + 1), from |x| and with the sign bit of x."""
     real = type(x)
-    single = real(16777217) == real(16777216)  # float32: 24 bits
-    end = real(10 if single else 20)
-    inside = _where(x < -end, -end, x)
-    inside = _where(inside > end, end, inside)
+    whole = type(_integer_of(x))
+    size = np.abs(x)
+    end = real(10 if real(16777217) == real(16777216) else 20)  # float32: 24 bits
+    inside = _where(size > end, end, size)
     k, r = _octaves(inside + inside)
     scale = _power_of_two(k)
     top = scale * _rise(r) + (scale - real(1))
-    return _where(np.abs(x) < real(1e-17), x, top / (top + real(2)))
+    bits = _integer_of(top / (top + real(2)))
+    return _float_of(whole(bits | (_integer_of(x) & _integer_of(real(-0.0)))))
 
 
 @njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 def _cosh(x: Array) -> Array:
-    """Return cosh x = up cosh r + down sinh r with up, down = ½(2ᵏ ± 2⁻ᵏ)."""
+    """Return cosh x = ½(e + 1/e) with e = 2ᵏ(1 + s) and s = eʳ − 1."""
     real = type(x)
     whole = type(_integer_of(x))
     size = np.abs(x)
-    if real(16777217) == real(16777216):  # float32: 24 bits
-        end = real(89.5)
-        k, r = _octaves(_where(size > end, end, size))
-        z = r * r
-        s, c = real(0.00019890981), real(0.0013933642)
-        for a in (0.0083333105, 0.16666667):
-            s = s * z + real(a)
-        for a in (0.041666467, 0.5):
-            c = c * z + real(a)
-    else:
-        end = real(710.5)
-        k, r = _octaves(_where(size > end, end, size))
-        z = r * r
-        s, c = real(2.5100375832561234e-08), real(2.0918129454967065e-09)
-        for a in (
-            2.7557268480310024e-06,
-            0.00019841269863040545,
-            0.008333333333330065,
-            0.16666666666666669,
-        ):
-            s = s * z + real(a)
-        for a in (
-            2.755726330147475e-07,
-            2.480158733642132e-05,
-            0.0013888888888879082,
-            0.04166666666666668,
-            0.5,
-        ):
-            c = c * z + real(a)
+    end = real(89.5 if real(16777217) == real(16777216) else 710.5)
+    k, r = _octaves(_where(size > end, end, size))
     quarter = _power_of_two(whole(k - whole(2)))
     other = _power_of_two(whole(whole(-2) - _where(k < whole(60), k, whole(60))))
-    up, down = quarter + other, quarter - other
-    s, c = r + r * (z * s), z * c
-    return real(2) * (up + (up * c + down * s))
+    s = _rise(r)
+    half = quarter + (quarter * s + other / (s + real(1)))
+    return half + half
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -685,6 +659,17 @@ def _integer_of(context: Any, x: Any) -> Any:
         return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
 
     return result(x), cast
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _float_of(context: Any, k: Any) -> Any:
+    """Return the float that has these bits."""
+    result = types.float32 if k == types.int32 else types.float64
+
+    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
+
+    return result(k), cast
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
@@ -738,17 +723,6 @@ def _rise(r: Array) -> Array:
         ):
             q = q * r + real(c)
     return r + r * r * q
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _float_of(context: Any, k: Any) -> Any:
-    """Return the float that has these bits."""
-    result = types.float32 if k == types.int32 else types.float64
-
-    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
-
-    return result(k), cast
 
 
 WORDS = 1024  # of 32 bits, as many as are made at once
@@ -809,81 +783,77 @@ def _random_words(words: Array, count: int, key: int, stream: int, first: int) -
 
 
 @njit(**INLINED)
-def _octave_single(odd: int) -> tuple[int, float]:
-    """Return e and f·2^32 where an odd number is (1 + f)·2^32/2ᵉ, 1 + f in [2/3, 4/3).
-
-    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
-    """
-    real, word = np.float32, np.uint32
-    nearest = word(_integer_of(real(odd)))
-    e = word(word(0x4FAAAAAA) - nearest) >> word(23)
-    return e, real(np.int32(word(odd << word(e & word(31)))))
-
-
-@njit(**INLINED)
-def _octave_double(odd: int) -> tuple[int, float]:
-    """Return e and f·2^64 where an odd number is (1 + f)·2^64/2ᵉ, 1 + f in [2/3, 4/3).
-
-    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
-    """
-    real, word = np.float64, np.uint64
-    nearest = word(_integer_of(real(odd)))
-    e = word(word(0x43F5555555555554) - nearest) >> word(52)
-    return e, real(np.int64(word(odd << word(e & word(63)))))
-
-
-@njit(**INLINED)
 def _log_odds_single(w: int) -> float:
     """Return log u − log(1 − u) for u = (2k + 1)/2^32 with k = w // 2, accurate at both ends.
 
-    u = (1 + f)/2ᵉ and 1 − u = (1 + g)/2ᵈ; with s = (f − g)/(2 + f + g), what the powers of two
-    leave is 2 artanh(s). It is accurate around u = 1/2 too, where e = d.
+    With a whole number j that brings a = u/2ʲ and b = 1 − u near to each other, it is
+    j log 2 + 2 artanh(s), s = (a − b)/(a + b).
     """
-    real, word = np.float32, np.uint32
-    e, f = _octave_single(word(w | word(1)))
-    d, g = _octave_single(word(~w | word(1)))
-    s = (f - g) / (f + g + real(2.0**33))
+    real, word, signed = np.float32, np.uint32, np.int32
+    a, b = real(word(w | word(1))), real(word(~w | word(1)))
+    bits = _integer_of(a)
+    j = signed(signed(bits - _integer_of(b) + signed(0x400000)) & signed(-0x800000))  # as bits
+    a = _float_of(signed(bits - j))
+    s = (a - b) / (a + b)
     square = s * s
-    p = real(0.2815778)
-    p = p * square + real(0.27965158)
-    p = p * square + real(0.40024596)
-    p = p * square + real(0.6666632)
+    p = real(0.3043253)
+    p = p * square + real(0.39952818)
+    p = p * square + real(0.66667044)
     p = p * square + real(2)
-    return s * p + real(np.int32(d - e)) * real(0.6931472)
+    return s * p + real(j) * real(8.262958e-08)
 
 
 @njit(**INLINED)
 def _log_odds_double(w: int) -> float:
     """Return log u − log(1 − u) for u = (2k + 1)/2^64 with k = w // 2, accurate at both ends.
 
-    u = (1 + f)/2ᵉ and 1 − u = (1 + g)/2ᵈ; with s = (f − g)/(2 + f + g), what the powers of two
-    leave is 2 artanh(s). It is accurate around u = 1/2 too, where e = d.
+    With a whole number j that brings a = u/2ʲ and b = 1 − u near to each other, it is
+    j log 2 + 2 artanh(s), s = (a − b)/(a + b).
     """
-    real, word = np.float64, np.uint64
-    e, f = _octave_double(word(w | word(1)))
-    d, g = _octave_double(word(~w | word(1)))
-    s = (f - g) / (f + g + real(2.0**65))
+    real, word, signed = np.float64, np.uint64, np.int64
+    a, b = real(word(w | word(1))), real(word(~w | word(1)))
+    bits = _integer_of(a)
+    j = signed(signed(bits - _integer_of(b) + signed(0x8000000000000)) & signed(-0x10000000000000))  # as bits
+    a = _float_of(signed(bits - j))
+    s = (a - b) / (a + b)
     square = s * s
-    p = real(0.17780763826113302)
-    p = p * square + real(0.09880789048764786)
-    p = p * square + real(0.13591305485579894)
-    p = p * square + real(0.15363676248891633)
-    p = p * square + real(0.1818285980047391)
-    p = p * square + real(0.22222190861346283)
-    p = p * square + real(0.2857142911165716)
-    p = p * square + real(0.399999999952876)
-    p = p * square + real(0.6666666666668257)
+    p = real(0.15387002998272473)
+    p = p * square + real(0.15247352914447826)
+    p = p * square + real(0.18186527068251934)
+    p = p * square + real(0.22222133251303575)
+    p = p * square + real(0.2857142948152904)
+    p = p * square + real(0.3999999999543685)
+    p = p * square + real(0.6666666666667537)
     p = p * square + real(2.0)
-    return s * p + real(np.int64(d - e)) * real(0.6931471805599453)
+    return s * p + real(j) * real(1.539095918623324e-16)
+
+
+@njit(**INLINED)
+def _other(w: int, upper: int) -> int:
+    """Return the upper half of one word with the two lower bytes of another, exchanged."""
+    word = np.uint32
+    left, right = word(w << word(8)) & word(0xFF00), word(w >> word(8)) & word(0xFF)
+    return word(word(upper & word(0xFFFF0000)) | word(left | right))
 
 
 def _logistic_single(out: Array, words: Array, key: int, stream: int, first: int) -> None:
-    """Logistic(0, 1/2): log u − log(1 − u)."""
-    real, whole = np.float32, words
-    _random_words(words, BLOCK // 2, key, stream, first // BLOCK * 128)
-    for j in range(BLOCK):
-        u = _log_odds_single(whole[j])
+    """Logistic(0, 1/2): log u − log(1 − u); four numbers from three words.
+
+    Half a word is the upper half of another u, whose lower half is that of the first one with
+    its bytes exchanged: to 24 bits the two are independent.
+    """
+    real, quarter = np.float32, BLOCK // 4
+    _random_words(words, 3 * quarter // 2, key, stream, first // BLOCK * 128)
+    for j in range(quarter):
+        v, w, halves = words[j], words[j + quarter], words[j + 2 * quarter]
+        u = _log_odds_single(v)
         out[j] = real(0.5) * u
+        u = _log_odds_single(w)
+        out[j + quarter] = real(0.5) * u
+        u = _log_odds_single(_other(v, halves))
+        out[j + 2 * quarter] = real(0.5) * u
+        u = _log_odds_single(_other(w, np.uint32(halves << np.uint32(16))))
+        out[j + 3 * quarter] = real(0.5) * u
 
 
 def _logistic_double(out: Array, words: Array, key: int, stream: int, first: int) -> None:

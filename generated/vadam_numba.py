@@ -253,7 +253,7 @@ def _keep(name: str, types: str, compiled: Any) -> None:
     os.replace(temporary, file)
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 def _draw(
     theta: Array, m: Array, s: Array, eps: Array, delta: float, one_over_sqrt_N: float
 ) -> None:
@@ -343,7 +343,7 @@ def _step_averaged(
         s[i] = s_next
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 def _step_draw(
     theta: Array,
     m: Array,

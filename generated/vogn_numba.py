@@ -231,7 +231,7 @@ def _keep(name: str, types: str, compiled: Any) -> None:
     os.replace(temporary, file)
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 def _draw(theta: Array, m: Array, s: Array, eps: Array) -> None:
     """Write where to evaluate the loss into theta."""
     for i in range(theta.size):
@@ -288,7 +288,7 @@ def _step_averaged(
         s[i] = s_next
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 def _step_draw(
     theta: Array,
     m: Array,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import replace
 
 from blrgen.emit.common import (
     check_method,
@@ -24,6 +25,7 @@ from blrgen.emit.posterior import posterior_methods
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.probing import (
     draw_method,
+    drawing,
     drawing_again,
     fused_rows,
     fuses,
@@ -55,7 +57,8 @@ class ElementwiseWriter(Writer):
             made["again"] = drawing_again(self, made["single"], made["draw"])
         if self.moments is not None:
             made["moments"] = self.moments.kernel()
-        return made
+        often = {name for k in drawing(self, made) for name in (k.name, *(p.name for p in k.parts))}
+        return {what: replace(k, by_block=k.name in often) for what, k in made.items()}
 
     def phase_kernels(self) -> dict[str, Kernel]:
         """Those of one phase each, by its name."""

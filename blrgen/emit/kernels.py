@@ -30,6 +30,7 @@ class Kernel:
     accumulate: bool = False  # add to the outputs instead of replacing them
     is_output: bool = False  # the targets are outputs, never read
     parts: tuple[Kernel, ...] = ()  # kernels that are run one after the other instead
+    by_block: bool = False  # called for a block of elements at a time, with new noise
 
     @property
     def lines(self) -> list[tuple[str, n.Node]]:

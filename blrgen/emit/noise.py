@@ -83,13 +83,13 @@ def noise_texts(
     parts = [fill("noise/constants.py.jinja")]
     parts += words(generator)
     names = {law.name for law in laws.values()}
-    if names & {"normal", "logistic"}:
-        parts += [octave(p) for p in kinds]
     if "normal" in names:
+        parts += [octave(p) for p in kinds]
         parts += [minus_two_log(p) for p in kinds]
         parts += [turn(p) for p in kinds]
     if "logistic" in names:
         parts += [log_odds(p) for p in kinds]
+        parts += [fill("noise/other.py.jinja")] if SINGLE in kinds else []
     for name, law in laws.items():
         parts += [_block(name, law, p) for p in kinds]
         parts.append(_filled(name, law, kinds))
@@ -147,14 +147,18 @@ def minus_two_log(p: Precision) -> str:
     """−2 log u for a random word."""
     series = [-4 * c for c in polynomials.atanh_over_x(p.real, Fraction(1, 5))]
     log_4 = polynomials.literal(2 * polynomials.log_2(), p.real)
-    return _logarithm("noise/minus_two_log.py.jinja", series, p, log_4=log_4)
+    two = f"2.0**{p.bits + 1}"
+    return _logarithm("noise/minus_two_log.py.jinja", series, p, log_4=log_4, two=two)
 
 
 def log_odds(p: Precision) -> str:
     """log u − log(1 − u) for a random word."""
-    series = [2 * c for c in polynomials.atanh_over_x(p.real, Fraction(1, 3))]
-    log_2 = polynomials.literal(polynomials.log_2(), p.real)
-    return _logarithm("noise/log_odds.py.jinja", series, p, log_2=log_2)
+    series = [2 * c for c in polynomials.atanh_over_x(p.real, Fraction(1, 5))]
+    log_2 = polynomials.literal(polynomials.log_2() / 2**p.mantissa, p.real)
+    half, exponent = _hex(1 << p.mantissa - 1), f"-{_hex(1 << p.mantissa)}"
+    return _logarithm(
+        "noise/log_odds.py.jinja", series, p, log_2=log_2, half=half, exponent=exponent
+    )
 
 
 def _logarithm(template: str, series: Iterable[float], p: Precision, **more: str) -> str:
@@ -165,7 +169,6 @@ def _logarithm(template: str, series: Iterable[float], p: Precision, **more: str
         real=p.real,
         word=p.word,
         signed=p.signed,
-        two=f"2.0**{p.bits + 1}",
         polynomial=indented("\n".join(horner("p", "square", series, p))),
         **more,
     )
@@ -205,13 +208,14 @@ def _block(name: str, law: Law, p: Precision) -> str:
     given = {"name": name, "size": p.size, "counters": p.counters}
     if law.name == "normal":
         return fill(f"noise/normal_{p.size}.py.jinja", **given)
-    single = p is SINGLE
-    given |= {"real": p.real, "count": "BLOCK // 2" if single else "BLOCK"}
-    given["whole"] = "words" if single else f"words.view(np.{p.word})"
+    given["real"] = p.real
     if law.name == "logistic":
         shifted = _shifted(law.location, law.scale)
         says = f"{_said(law)}: log u − log(1 − u)"
-        return fill("noise/logistic_block.py.jinja", says=says, transform=shifted, **given)
+        return fill(f"noise/logistic_{p.size}.py.jinja", says=says, transform=shifted, **given)
+    single = p is SINGLE
+    given["count"] = "BLOCK // 2" if single else "BLOCK"
+    given["whole"] = "words" if single else f"words.view(np.{p.word})"
     low, high = polynomials.inside(law.location, law.location + law.scale, p.real)
     return fill(
         "noise/uniform_block.py.jinja",

@@ -33,8 +33,14 @@ def emit(
 
 
 def write(k: Kernel) -> str:
-    """A kernel as a jitted loop, or as several where it is long."""
+    """A kernel as a jitted loop, or as several where it is long.
+
+    One that is called for every block is compiled into its caller, so that numbers are given
+    their type, and compared where arrays may overlap, once and not for every block.
+    """
     decorator = fill("numba/decorator.py.jinja")
+    if k.by_block and not is_in_pieces(k):
+        decorator = fill("numba/inlined.py.jinja")
     if k.parts:
         return calls_kernel(k, decorator)
     if is_in_pieces(k):

@@ -8,7 +8,7 @@ over the very place it has read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from blrgen.emit.common import input_words, law_functions, noise_arguments, wants_gaussian
@@ -86,14 +86,21 @@ def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
     return all(names.get(row.split(" = ")[0], row) == row for row in other)
 
 
+def drawing(writer: ElementwiseWriter, made: Mapping[str, Kernel]) -> list[Kernel]:
+    """The kernels that are run with new noise, block by block."""
+    found = [made["again"]] if "again" in made else []
+    return [*found, made["draw"]] if draws_itself(writer) else found
+
+
 def joined(writer: ElementwiseWriter) -> list[Joined]:
     """The functions over all arrays that the class calls."""
     made = writer.kernels()
+    noisy = drawing(writer, made)
     found = []
     for what, k in made.items():
         if what == "moments" or not joins(writer, k):
             continue
-        if what == "again" or (what == "draw" and draws_itself(writer)):
+        if k in noisy:
             laws = [law_functions((v,), False, names_only=True)[0] for v in writer.plan.noises]
             noise = tuple(zip((v.name for v in writer.plan.noises), laws, strict=True))
             found.append(Joined(k, noise))

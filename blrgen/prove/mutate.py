@@ -72,13 +72,19 @@ def judge(
     verify: Callable[[str], Verdict],
     broken: tuple[type[BaseException], ...],
 ) -> list[Outcome]:
-    """Each mutant verified; exceptions of the named kinds mean that it does not run."""
+    """Each mutant verified; it does not run where nothing of it could be compared.
+
+    Exceptions of the named kinds say so too.
+    """
     out = []
     for m in found:
         try:
             verdict = verify(m.source)
         except broken as error:
             out.append(Outcome(m, "broken", str(error)))
+            continue
+        if len(verdict.not_compared) == len(verdict.proofs):
+            out.append(Outcome(m, "broken", "; ".join(p.detail for _, p in verdict.proofs)))
             continue
         fate = "equivalent" if verdict.proved else "survived"
         fate = "refuted" if verdict.level == "refuted" else fate

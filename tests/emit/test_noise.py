@@ -190,15 +190,34 @@ def test_the_radius_keeps_its_digits_where_it_is_small_and_where_it_is_large(
         assert abs(got / wanted - 1) < 3 * np.finfo(np.float32).eps, hex(w)
 
 
-@pytest.mark.parametrize(("dtype", "bits", "allowed"), [("float32", 32, 3), ("float64", 64, 3)])
-def test_logistic_numbers_are_the_log_odds_of_their_words(
-    made: ModuleType, dtype: str, bits: int, allowed: float
-) -> None:
+@pytest.mark.parametrize("dtype", TYPES)
+def test_logistic_numbers_are_the_log_odds_of_their_words(made: ModuleType, dtype: str) -> None:
     out = filled(made._plain_logistic, 64 * 1024, dtype, 3)
-    counters = BLOCK * bits // 64
-    words = block_words(made, 64 * 1024 // BLOCK, counters, counters, 3).view(f"uint{bits}")
-    error = np.abs(out / log_odds(words.reshape(-1)) - 1)
-    assert error.max() < allowed * np.finfo(dtype).eps
+    exact = log_odds(words_of_logistic(made, 64 * 1024 // BLOCK, dtype))
+    error = np.abs(out - exact) / np.maximum(np.abs(exact), 1)
+    assert error.max() < 2 * np.finfo(dtype).eps
+
+
+def words_of_logistic(made: ModuleType, blocks: int, dtype: str) -> Any:
+    """The word that each logistic number of some blocks is made from."""
+    if dtype == "float64":
+        return block_words(made, blocks, BLOCK, BLOCK, 3).view(np.uint64).reshape(-1)
+    words = block_words(made, blocks, 3 * BLOCK // 8, BLOCK // 2, 3)
+    own, shared = words[:, : BLOCK // 2], words[:, BLOCK // 2 :]
+    upper = np.concatenate([shared >> 16, shared & 0xFFFF], axis=1) << 16
+    exchanged = (own & 0xFF) << 8 | (own >> 8) & 0xFF
+    return np.concatenate([own, upper | exchanged], axis=1).astype(np.uint32).reshape(-1)
+
+
+def test_numbers_that_share_a_word_are_independent_to_24_bits(threefry: ModuleType) -> None:
+    """The upper 24 bits of both take the 48 bits that say them to 48 bits, one to one."""
+    unit = np.uint32(1) << np.arange(32, dtype=np.uint32)
+    zero = np.zeros(32, np.uint32)
+    v, upper = np.concatenate([unit, zero]), np.concatenate([zero, unit & np.uint32(0xFFFF0000)])
+    other = np.array([threefry._other(*pair) for pair in zip(v, upper, strict=True)])
+    images = [int(x) >> 8 << 24 | int(y) >> 8 for x, y in zip(v, other, strict=True)]
+    said = [image for image in images if image]
+    assert len(said) == 48 == len(set(said)) and all(x.bit_count() == 1 for x in said)
 
 
 def log_odds(words: Any) -> Any:
@@ -215,7 +234,7 @@ def test_log_odds_at_both_ends_and_in_the_middle(threefry: ModuleType) -> None:
     wanted = log_odds(words)
     for w, exact in zip(words, wanted, strict=True):
         got = threefry._log_odds_single(np.uint32(w))
-        assert abs(got / exact - 1) < 3 * np.finfo(np.float32).eps, hex(w)
+        assert abs(got - exact) < 2 * np.finfo(np.float32).eps * max(1, abs(exact)), hex(w)
         assert got == -threefry._log_odds_single(np.uint32(~w)), hex(w)
 
 
@@ -420,6 +439,23 @@ def test_other_laws(made: ModuleType, dtype: str) -> None:
         assert ks(found) < 2.3 and even(found, 256)
         assert abs(np.mean((found[:-1] - 0.5) * (found[1:] - 0.5)) * 12) < BOUND / 2**9.5
     assert uniform.min() > -1 and uniform.max() < 2
+
+
+def agreeing(made: ModuleType, bits: int) -> float:
+    """How far from chance, in deviations, first bits of two that share a word agree."""
+    u = 1 / (1 + np.exp(-drawn(made._logistic, 2**21)))
+    one, other = (np.floor(x * 2.0**bits) for x in u.reshape(-1, 2, BLOCK // 2).swapaxes(0, 1))
+    same, n = np.count_nonzero(one == other), one.size
+    return float(abs(same - n / 2**bits) / np.sqrt(n / 2**bits))
+
+
+def test_logistic_numbers_that_share_a_word_do_not_know_of_each_other() -> None:
+    texts = noise.noise_texts({"_logistic": Law("logistic")}, "threefry", "float32")
+    made = module(texts)
+    assert max(agreeing(made, bits) for bits in (1, 4, 8, 12)) < BOUND
+    wrong = broken(texts, "_log_odds_single(_other(v, halves))", "_log_odds_single(~v)")
+    other = broken(texts, "_log_odds_single(_other(v, halves))", "_log_odds_single(v)")
+    assert agreeing(other, 8) > 100 and agreeing(wrong, 1) > 100
 
 
 def test_uniform_numbers_never_meet_their_ends() -> None:

@@ -22,6 +22,7 @@ from blrgen.emit.text import WIDTH
 BITS = 16  # of the high part of log 2: its multiples are exact in float32 too
 SMALL = {"small": "1e-17"}  # below it the value is its argument
 _ABOUT_HALF_LOG_TWO = ((0.3465735,), (-0.3465736,), (0.34,), (-0.36,), (0.7,), (-1.03,))
+_HYPERBOLIC_ENDS = ((89.2,), (710.2,))
 _EXP_ENDS = ((88.0,), (-87.0,), (88.7,), (709.7,), (-708.0,), (1e-30,), (-1e-5,))
 
 
@@ -151,29 +152,18 @@ def expm1() -> Helper:
 
 def tanh() -> Helper:
     """tanh x."""
-    return _exp_like("tanh", SMALL, 3, near=((0.1734,), (0.52,), (9.0,), (20.5,)))
-
-
-def _hyperbolic(name: str, formula: str, last: str) -> Helper:
-    fits = _fits("sinh", 24, 53, "sinh_") | _fits("cosh", 25, 54, "cosh_")
-    values = {"name": name, "formula": formula, "last": last, **fits}
-    return _exp_like(name, values, 2.84, template="hyperbolic", near=((89.2,), (710.2,)))
+    return _exp_like("tanh", {}, 3, near=((0.1734,), (0.52,), (9.0,), (20.5,)))
 
 
 def sinh() -> Helper:
     """sinh x."""
-    last = (
-        "    value = real(2) * (down + (down * c + up * s))\n"
-        "    value = {where}(x < real(0), -value, value)\n"
-        f"    return {{where}}(size < real({SMALL['small']}), x, value)"
-    )
-    return _hyperbolic("sinh", "down cosh r + up sinh r", last)
+    fits = _fits("sinh", 24, 53, "sinh_") | _fits("cosh", 25, 54, "cosh_")
+    return _exp_like("sinh", SMALL | fits, 2.84, near=_HYPERBOLIC_ENDS)
 
 
 def cosh() -> Helper:
     """cosh x."""
-    last = "    return real(2) * (up + (up * c + down * s))"
-    return _hyperbolic("cosh", "up cosh r + down sinh r", last)
+    return _exp_like("cosh", {}, 2.84, near=_HYPERBOLIC_ENDS)
 
 
 def log() -> Helper:

@@ -99,17 +99,47 @@ def ivon_opt(**settings: Any) -> Make:
 
 
 def torch_bayesbinn(stale: bool, rho: float = 0.1, tau: float = 1.0, lam0: float = 0.0) -> Make:
-    """BayesBiNN in torch by hand: whole-array calls, in place, one temporary for each factor.
+    """The arithmetic of the published BayesBiNN.py on given gradients: one sample, β = 0.
 
-    θ = tanh((λ + ½ logit u)/τ);  s = (1 − θ²)/(τ(1 − tanh² λ));  λ ← (1−ρ)λ − ρ(s∘g − λ₀);
-    `stale` takes tanh of the λ of the step before, as the published code does.
+    θ = tanh((λ + ½ log(u/(1 − u)))/τ);  s = (1 − θ² + ε)/(τ(1 − μ² + ε));
+    G ← βG + (1 − β)(N s∘g + r(λ − λ₀));  λ ← λ − ρG/(1 − βᵗ).  μ is tanh λ, and `stale` that of
+    the λ of the step before, as there.  Its copies between vectors and parameters are left out.
     """
 
     def make(g: Sequence[Array]) -> Stepper:
         import torch
 
-        gradients = [torch.from_numpy(arrays.copied(one)) for one in g]
-        lams = [torch.zeros_like(one) for one in gradients]
+        gradients, lams = _started(g)
+        moments, means = [[torch.zeros_like(lam) for lam in lams] for _ in range(2)]
+        prior, N, reweight, beta, steps = lam0, 1.0, 1.0, 0.0, [0]
+
+        @torch.no_grad()  # type: ignore[untyped-decorator,unused-ignore]
+        def once() -> None:
+            steps[0] += 1
+            for k, g in enumerate(gradients):
+                lam = lams[k]
+                noise = torch.rand_like(lam)
+                theta = torch.tanh((torch.log(noise / (1 - noise)) / 2 + lam) / tau)
+                mu = means[k] if stale else torch.tanh(lam)
+                scale = (1 - theta * theta + 1e-10) / tau / (1 - mu * mu + 1e-10)
+                change = torch.zeros_like(lam).add_(scale * g).mul(N) + reweight * (lam - prior)
+                moments[k] = beta * moments[k] + (1 - beta) * change
+                lams[k] = lam - rho * moments[k] / (1 - beta ** steps[0])
+                if stale:
+                    means[k] = torch.tanh(lam)
+
+        return Stepper(once)
+
+    return make
+
+
+def torch_bayesbinn_in_place(stale: bool, rho: float = 0.1, tau: float = 1.0) -> Make:
+    """The same step as quick as torch can be made: in place, one temporary for each factor."""
+
+    def make(g: Sequence[Array]) -> Stepper:
+        import torch
+
+        gradients, lams = _started(g)
         before = [one.clone() for one in lams]
         thetas = [torch.empty_like(one) for one in lams]
 
@@ -122,11 +152,19 @@ def torch_bayesbinn(stale: bool, rho: float = 0.1, tau: float = 1.0, lam0: float
                 scale.div_(torch.addcmul(torch.ones(()), mu, mu, value=-1))
                 if stale:
                     old.copy_(lam)
-                lam.mul_(1 - rho).addcmul_(scale, g, value=-rho / tau).add_(rho * lam0)
+                lam.mul_(1 - rho).addcmul_(scale, g, value=-rho / tau)
 
         return Stepper(once)
 
     return make
+
+
+def _started(g: Sequence[Array]) -> tuple[list[Any], list[Any]]:
+    """Gradients as tensors, and natural parameters that are zero."""
+    import torch
+
+    gradients = [torch.from_numpy(arrays.copied(one)) for one in g]
+    return gradients, [torch.zeros_like(one) for one in gradients]
 
 
 _ADAM, _OPTAX = {"lr": 1e-3}, {"learning_rate": 1e-3}
@@ -158,8 +196,14 @@ PEERS: dict[str, tuple[Peer, ...]] = {
     ),
     "ivon": (Peer("ivon-opt", "ivon", ivon_opt(**_IVON)),),
     "ivon-gradsq": (Peer("ivon-opt", "ivon", ivon_opt(hess_approx="gradsq", **_IVON)),),
-    "bayesbinn": (Peer("torch by hand", "torch", torch_bayesbinn(stale=False)),),
-    "bayesbinn-stale": (Peer("torch by hand", "torch", torch_bayesbinn(stale=True)),),
+    "bayesbinn": (
+        Peer("torch as published", "torch", torch_bayesbinn(stale=False)),
+        Peer("torch in place", "torch", torch_bayesbinn_in_place(stale=False)),
+    ),
+    "bayesbinn-stale": (
+        Peer("torch as published", "torch", torch_bayesbinn(stale=True)),
+        Peer("torch in place", "torch", torch_bayesbinn_in_place(stale=True)),
+    ),
 }
 MODULES = ("torch", "optax", "ivon", "sklearn", "scipy", "matplotlib")
 

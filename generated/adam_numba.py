@@ -267,17 +267,7 @@ def _step(
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    beta1: float,
-    beta2: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    c_times_sqrt_beta2_correction: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -289,82 +279,25 @@ def _step_stretch(
         u = _view(table[1, which], start, size, like)
         s = _view(table[2, which], start, size, like)
         g = _view(table[3, which], start, size, like)
-        _step(
-            m,
-            u,
-            s,
-            g,
-            beta1,
-            beta2,
-            one_minus_beta1,
-            one_minus_beta2,
-            scaled_alpha,
-            c_times_sqrt_beta2_correction,
-        )
+        _step(m, u, s, g, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    beta1: float,
-    beta2: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    c_times_sqrt_beta2_correction: float,
-) -> None:
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(
-            table,
-            ends,
-            like,
-            first,
-            last,
-            beta1,
-            beta2,
-            one_minus_beta1,
-            one_minus_beta2,
-            scaled_alpha,
-            c_times_sqrt_beta2_correction,
-        )
+        _step_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(
-    m: Array,
-    u: Array,
-    s: Array,
-    g: Array,
-    threads: int,
-    beta1: float,
-    beta2: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    c_times_sqrt_beta2_correction: float,
-) -> None:
+def _step_threads(m: Array, u: Array, s: Array, g: Array, threads: int, *numbers: float) -> None:
     """Run `_step` on stretches of one array, with threads."""
     stretch = _stretch(m.size, threads)
     for part in prange(-(-m.size // stretch)):
         first, last = part * stretch, min(m.size, (part + 1) * stretch)
-        _step(
-            m[first:last],
-            u[first:last],
-            s[first:last],
-            g[first:last],
-            beta1,
-            beta2,
-            one_minus_beta1,
-            one_minus_beta2,
-            scaled_alpha,
-            c_times_sqrt_beta2_correction,
-        )
+        _step(m[first:last], u[first:last], s[first:last], g[first:last], *numbers)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

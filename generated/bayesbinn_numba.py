@@ -279,14 +279,7 @@ def _step_draw(
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    one_minus_rho: float,
-    lam0_times_rho: float,
-    rho_over_tau: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -297,53 +290,30 @@ def _step_stretch(
         theta = _view(table[0, which], start, size, like)
         lam = _view(table[1, which], start, size, like)
         g = _view(table[2, which], start, size, like)
-        _step(theta, lam, g, one_minus_rho, lam0_times_rho, rho_over_tau)
+        _step(theta, lam, g, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    one_minus_rho: float,
-    lam0_times_rho: float,
-    rho_over_tau: float,
-) -> None:
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(table, ends, like, first, last, one_minus_rho, lam0_times_rho, rho_over_tau)
+        _step_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(
-    theta: Array,
-    lam: Array,
-    g: Array,
-    threads: int,
-    one_minus_rho: float,
-    lam0_times_rho: float,
-    rho_over_tau: float,
-) -> None:
+def _step_threads(theta: Array, lam: Array, g: Array, threads: int, *numbers: float) -> None:
     """Run `_step` on stretches of one array, with threads."""
     stretch = _stretch(theta.size, threads)
     for part in prange(-(-theta.size // stretch)):
         first, last = part * stretch, min(theta.size, (part + 1) * stretch)
-        _step(
-            theta[first:last],
-            lam[first:last],
-            g[first:last],
-            one_minus_rho,
-            lam0_times_rho,
-            rho_over_tau,
-        )
+        _step(theta[first:last], lam[first:last], g[first:last], *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_new_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, key: int, tau: float
+    table: Array, ends: Array, like: Array, first: int, last: int, key: int, *numbers: float
 ) -> None:
     """Run `_draw` on a stretch of the elements of all arrays with new noise."""
     words = np.empty(WORDS, np.uint32)
@@ -358,21 +328,23 @@ def _draw_new_stretch(
             start, size = low - ends[which], high - low
             theta = _view(table[0, which], start, size, like)
             lam = _view(table[1, which], start, size, like)
-            _draw(theta, lam, eps[low - begin : high - begin], tau)
+            _draw(theta, lam, eps[low - begin : high - begin], *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_anew(table: Array, ends: Array, like: Array, threads: int, key: int, tau: float) -> None:
+def _draw_anew(
+    table: Array, ends: Array, like: Array, threads: int, key: int, *numbers: float
+) -> None:
     """Run `_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _draw_new_stretch(table, ends, like, first, last, key, tau)
+        _draw_new_stretch(table, ends, like, first, last, key, *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, tau: float
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_draw` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -383,39 +355,30 @@ def _draw_stretch(
         theta = _view(table[0, which], start, size, like)
         lam = _view(table[1, which], start, size, like)
         eps = _view(table[2, which], start, size, like)
-        _draw(theta, lam, eps, tau)
+        _draw(theta, lam, eps, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, tau: float) -> None:
+def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_draw_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _draw_stretch(table, ends, like, first, last, tau)
+        _draw_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_threads(theta: Array, lam: Array, eps: Array, threads: int, tau: float) -> None:
+def _draw_threads(theta: Array, lam: Array, eps: Array, threads: int, *numbers: float) -> None:
     """Run `_draw` on stretches of one array, with threads."""
     stretch = _stretch(theta.size, threads)
     for part in prange(-(-theta.size // stretch)):
         first, last = part * stretch, min(theta.size, (part + 1) * stretch)
-        _draw(theta[first:last], lam[first:last], eps[first:last], tau)
+        _draw(theta[first:last], lam[first:last], eps[first:last], *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_draw_new_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    key: int,
-    one_minus_rho: float,
-    lam0_times_rho: float,
-    rho_over_tau: float,
-    tau: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, key: int, *numbers: float
 ) -> None:
     """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
     words = np.empty(WORDS, np.uint32)
@@ -431,37 +394,18 @@ def _step_draw_new_stretch(
             theta = _view(table[0, which], start, size, like)
             lam = _view(table[1, which], start, size, like)
             g = _view(table[2, which], start, size, like)
-            _step_draw(
-                theta,
-                lam,
-                eps[low - begin : high - begin],
-                g,
-                one_minus_rho,
-                lam0_times_rho,
-                rho_over_tau,
-                tau,
-            )
+            _step_draw(theta, lam, eps[low - begin : high - begin], g, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_draw_anew(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    key: int,
-    one_minus_rho: float,
-    lam0_times_rho: float,
-    rho_over_tau: float,
-    tau: float,
+    table: Array, ends: Array, like: Array, threads: int, key: int, *numbers: float
 ) -> None:
     """Run `_step_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_draw_new_stretch(
-            table, ends, like, first, last, key, one_minus_rho, lam0_times_rho, rho_over_tau, tau
-        )
+        _step_draw_new_stretch(table, ends, like, first, last, key, *numbers)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

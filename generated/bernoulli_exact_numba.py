@@ -225,13 +225,7 @@ def _step(
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    one_minus_rho: float,
-    half_times_rho: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -242,39 +236,25 @@ def _step_stretch(
         lam = _view(table[0, which], start, size, like)
         lminus = _view(table[1, which], start, size, like)
         lplus = _view(table[2, which], start, size, like)
-        _step(lam, lminus, lplus, one_minus_rho, half_times_rho)
+        _step(lam, lminus, lplus, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    one_minus_rho: float,
-    half_times_rho: float,
-) -> None:
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(table, ends, like, first, last, one_minus_rho, half_times_rho)
+        _step_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(
-    lam: Array,
-    lminus: Array,
-    lplus: Array,
-    threads: int,
-    one_minus_rho: float,
-    half_times_rho: float,
-) -> None:
+def _step_threads(lam: Array, lminus: Array, lplus: Array, threads: int, *numbers: float) -> None:
     """Run `_step` on stretches of one array, with threads."""
     stretch = _stretch(lam.size, threads)
     for part in prange(-(-lam.size // stretch)):
         first, last = part * stretch, min(lam.size, (part + 1) * stretch)
-        _step(lam[first:last], lminus[first:last], lplus[first:last], one_minus_rho, half_times_rho)
+        _step(lam[first:last], lminus[first:last], lplus[first:last], *numbers)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -224,7 +224,7 @@ def _step(m: Array, g: Array, rho: float) -> None:
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, rho: float
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -234,25 +234,25 @@ def _step_stretch(
         start, size = low - ends[which], high - low
         m = _view(table[0, which], start, size, like)
         g = _view(table[1, which], start, size, like)
-        _step(m, g, rho)
+        _step(m, g, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(table: Array, ends: Array, like: Array, threads: int, rho: float) -> None:
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(table, ends, like, first, last, rho)
+        _step_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(m: Array, g: Array, threads: int, rho: float) -> None:
+def _step_threads(m: Array, g: Array, threads: int, *numbers: float) -> None:
     """Run `_step` on stretches of one array, with threads."""
     stretch = _stretch(m.size, threads)
     for part in prange(-(-m.size // stretch)):
         first, last = part * stretch, min(m.size, (part + 1) * stretch)
-        _step(m[first:last], g[first:last], rho)
+        _step(m[first:last], g[first:last], *numbers)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

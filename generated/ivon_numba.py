@@ -437,21 +437,7 @@ def _step_draw(
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    N: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    one_minus_beta2_squared_over_two: float,
-    scaled_c: float,
-    scaled_delta: float,
-    scaled_alpha: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -464,117 +450,34 @@ def _step_stretch(
         u = _view(table[2, which], start, size, like)
         h = _view(table[3, which], start, size, like)
         g = _view(table[4, which], start, size, like)
-        _step(
-            theta,
-            m,
-            u,
-            h,
-            g,
-            beta1,
-            beta2,
-            delta,
-            N,
-            one_minus_beta1,
-            one_minus_beta2,
-            one_minus_beta2_squared_over_two,
-            scaled_c,
-            scaled_delta,
-            scaled_alpha,
-        )
+        _step(theta, m, u, h, g, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    N: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    one_minus_beta2_squared_over_two: float,
-    scaled_c: float,
-    scaled_delta: float,
-    scaled_alpha: float,
-) -> None:
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(
-            table,
-            ends,
-            like,
-            first,
-            last,
-            beta1,
-            beta2,
-            delta,
-            N,
-            one_minus_beta1,
-            one_minus_beta2,
-            one_minus_beta2_squared_over_two,
-            scaled_c,
-            scaled_delta,
-            scaled_alpha,
-        )
+        _step_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_threads(
-    theta: Array,
-    m: Array,
-    u: Array,
-    h: Array,
-    g: Array,
-    threads: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    N: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    one_minus_beta2_squared_over_two: float,
-    scaled_c: float,
-    scaled_delta: float,
-    scaled_alpha: float,
+    theta: Array, m: Array, u: Array, h: Array, g: Array, threads: int, *numbers: float
 ) -> None:
     """Run `_step` on stretches of one array, with threads."""
     stretch = _stretch(theta.size, threads)
     for part in prange(-(-theta.size // stretch)):
         first, last = part * stretch, min(theta.size, (part + 1) * stretch)
         _step(
-            theta[first:last],
-            m[first:last],
-            u[first:last],
-            h[first:last],
-            g[first:last],
-            beta1,
-            beta2,
-            delta,
-            N,
-            one_minus_beta1,
-            one_minus_beta2,
-            one_minus_beta2_squared_over_two,
-            scaled_c,
-            scaled_delta,
-            scaled_alpha,
+            theta[first:last], m[first:last], u[first:last], h[first:last], g[first:last], *numbers
         )
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_new_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    key: int,
-    delta: float,
-    one_over_sqrt_N: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, key: int, *numbers: float
 ) -> None:
     """Run `_draw` on a stretch of the elements of all arrays with new noise."""
     words = np.empty(WORDS, np.uint32)
@@ -590,35 +493,23 @@ def _draw_new_stretch(
             theta = _view(table[0, which], start, size, like)
             m = _view(table[1, which], start, size, like)
             h = _view(table[2, which], start, size, like)
-            _draw(theta, m, h, eps[low - begin : high - begin], delta, one_over_sqrt_N)
+            _draw(theta, m, h, eps[low - begin : high - begin], *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_anew(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    key: int,
-    delta: float,
-    one_over_sqrt_N: float,
+    table: Array, ends: Array, like: Array, threads: int, key: int, *numbers: float
 ) -> None:
     """Run `_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _draw_new_stretch(table, ends, like, first, last, key, delta, one_over_sqrt_N)
+        _draw_new_stretch(table, ends, like, first, last, key, *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    delta: float,
-    one_over_sqrt_N: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_draw` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -630,36 +521,32 @@ def _draw_stretch(
         m = _view(table[1, which], start, size, like)
         h = _view(table[2, which], start, size, like)
         eps = _view(table[3, which], start, size, like)
-        _draw(theta, m, h, eps, delta, one_over_sqrt_N)
+        _draw(theta, m, h, eps, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_arrays(
-    table: Array, ends: Array, like: Array, threads: int, delta: float, one_over_sqrt_N: float
-) -> None:
+def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_draw_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _draw_stretch(table, ends, like, first, last, delta, one_over_sqrt_N)
+        _draw_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_threads(
-    theta: Array, m: Array, h: Array, eps: Array, threads: int, delta: float, one_over_sqrt_N: float
+    theta: Array, m: Array, h: Array, eps: Array, threads: int, *numbers: float
 ) -> None:
     """Run `_draw` on stretches of one array, with threads."""
     stretch = _stretch(theta.size, threads)
     for part in prange(-(-theta.size // stretch)):
         first, last = part * stretch, min(theta.size, (part + 1) * stretch)
-        _draw(
-            theta[first:last], m[first:last], h[first:last], eps[first:last], delta, one_over_sqrt_N
-        )
+        _draw(theta[first:last], m[first:last], h[first:last], eps[first:last], *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _observe_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, delta: float, N: float
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_observe` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -673,18 +560,16 @@ def _observe_stretch(
         g = _view(table[3, which], start, size, like)
         g_sum = _view(table[4, which], start, size, like)
         h_hat_sum = _view(table[5, which], start, size, like)
-        _observe(theta, m, h, g, g_sum, h_hat_sum, delta, N)
+        _observe(theta, m, h, g, g_sum, h_hat_sum, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _observe_arrays(
-    table: Array, ends: Array, like: Array, threads: int, delta: float, N: float
-) -> None:
+def _observe_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_observe_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _observe_stretch(table, ends, like, first, last, delta, N)
+        _observe_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -696,8 +581,7 @@ def _observe_threads(
     g_sum: Array,
     h_hat_sum: Array,
     threads: int,
-    delta: float,
-    N: float,
+    *numbers: float,
 ) -> None:
     """Run `_observe` on stretches of one array, with threads."""
     stretch = _stretch(theta.size, threads)
@@ -710,28 +594,13 @@ def _observe_threads(
             g[first:last],
             g_sum[first:last],
             h_hat_sum[first:last],
-            delta,
-            N,
+            *numbers,
         )
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_averaged_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    draws: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    one_minus_beta2_squared_over_two: float,
-    scaled_c: float,
-    scaled_delta: float,
-    scaled_alpha: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step_averaged` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -744,83 +613,23 @@ def _step_averaged_stretch(
         h = _view(table[2, which], start, size, like)
         g_sum = _view(table[3, which], start, size, like)
         h_hat_sum = _view(table[4, which], start, size, like)
-        _step_averaged(
-            m,
-            u,
-            h,
-            g_sum,
-            h_hat_sum,
-            beta1,
-            beta2,
-            delta,
-            draws,
-            one_minus_beta1,
-            one_minus_beta2,
-            one_minus_beta2_squared_over_two,
-            scaled_c,
-            scaled_delta,
-            scaled_alpha,
-        )
+        _step_averaged(m, u, h, g_sum, h_hat_sum, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_averaged_arrays(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    draws: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    one_minus_beta2_squared_over_two: float,
-    scaled_c: float,
-    scaled_delta: float,
-    scaled_alpha: float,
+    table: Array, ends: Array, like: Array, threads: int, *numbers: float
 ) -> None:
     """Run `_step_averaged_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_averaged_stretch(
-            table,
-            ends,
-            like,
-            first,
-            last,
-            beta1,
-            beta2,
-            delta,
-            draws,
-            one_minus_beta1,
-            one_minus_beta2,
-            one_minus_beta2_squared_over_two,
-            scaled_c,
-            scaled_delta,
-            scaled_alpha,
-        )
+        _step_averaged_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_averaged_threads(
-    m: Array,
-    u: Array,
-    h: Array,
-    g_sum: Array,
-    h_hat_sum: Array,
-    threads: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    draws: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    one_minus_beta2_squared_over_two: float,
-    scaled_c: float,
-    scaled_delta: float,
-    scaled_alpha: float,
+    m: Array, u: Array, h: Array, g_sum: Array, h_hat_sum: Array, threads: int, *numbers: float
 ) -> None:
     """Run `_step_averaged` on stretches of one array, with threads."""
     stretch = _stretch(m.size, threads)
@@ -832,38 +641,13 @@ def _step_averaged_threads(
             h[first:last],
             g_sum[first:last],
             h_hat_sum[first:last],
-            beta1,
-            beta2,
-            delta,
-            draws,
-            one_minus_beta1,
-            one_minus_beta2,
-            one_minus_beta2_squared_over_two,
-            scaled_c,
-            scaled_delta,
-            scaled_alpha,
+            *numbers,
         )
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_draw_new_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    key: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    N: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    one_minus_beta2_squared_over_two: float,
-    scaled_c: float,
-    scaled_delta: float,
-    scaled_alpha: float,
-    one_over_sqrt_N: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, key: int, *numbers: float
 ) -> None:
     """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
     words = np.empty(WORDS, np.uint32)
@@ -881,69 +665,18 @@ def _step_draw_new_stretch(
             u = _view(table[2, which], start, size, like)
             h = _view(table[3, which], start, size, like)
             g = _view(table[4, which], start, size, like)
-            _step_draw(
-                theta,
-                m,
-                u,
-                h,
-                eps[low - begin : high - begin],
-                g,
-                beta1,
-                beta2,
-                delta,
-                N,
-                one_minus_beta1,
-                one_minus_beta2,
-                one_minus_beta2_squared_over_two,
-                scaled_c,
-                scaled_delta,
-                scaled_alpha,
-                one_over_sqrt_N,
-            )
+            _step_draw(theta, m, u, h, eps[low - begin : high - begin], g, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_draw_anew(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    key: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    N: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    one_minus_beta2_squared_over_two: float,
-    scaled_c: float,
-    scaled_delta: float,
-    scaled_alpha: float,
-    one_over_sqrt_N: float,
+    table: Array, ends: Array, like: Array, threads: int, key: int, *numbers: float
 ) -> None:
     """Run `_step_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_draw_new_stretch(
-            table,
-            ends,
-            like,
-            first,
-            last,
-            key,
-            beta1,
-            beta2,
-            delta,
-            N,
-            one_minus_beta1,
-            one_minus_beta2,
-            one_minus_beta2_squared_over_two,
-            scaled_c,
-            scaled_delta,
-            scaled_alpha,
-            one_over_sqrt_N,
-        )
+        _step_draw_new_stretch(table, ends, like, first, last, key, *numbers)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

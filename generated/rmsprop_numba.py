@@ -246,15 +246,7 @@ def _step(
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    alpha: float,
-    beta: float,
-    c: float,
-    one_minus_beta: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -265,43 +257,25 @@ def _step_stretch(
         m = _view(table[0, which], start, size, like)
         s = _view(table[1, which], start, size, like)
         g = _view(table[2, which], start, size, like)
-        _step(m, s, g, alpha, beta, c, one_minus_beta)
+        _step(m, s, g, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    alpha: float,
-    beta: float,
-    c: float,
-    one_minus_beta: float,
-) -> None:
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(table, ends, like, first, last, alpha, beta, c, one_minus_beta)
+        _step_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(
-    m: Array,
-    s: Array,
-    g: Array,
-    threads: int,
-    alpha: float,
-    beta: float,
-    c: float,
-    one_minus_beta: float,
-) -> None:
+def _step_threads(m: Array, s: Array, g: Array, threads: int, *numbers: float) -> None:
     """Run `_step` on stretches of one array, with threads."""
     stretch = _stretch(m.size, threads)
     for part in prange(-(-m.size // stretch)):
         first, last = part * stretch, min(m.size, (part + 1) * stretch)
-        _step(m[first:last], s[first:last], g[first:last], alpha, beta, c, one_minus_beta)
+        _step(m[first:last], s[first:last], g[first:last], *numbers)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -246,7 +246,7 @@ def _step(lam: Array, g: Array, alpha: float) -> None:
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, alpha: float
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -256,25 +256,25 @@ def _step_stretch(
         start, size = low - ends[which], high - low
         lam = _view(table[0, which], start, size, like)
         g = _view(table[1, which], start, size, like)
-        _step(lam, g, alpha)
+        _step(lam, g, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(table: Array, ends: Array, like: Array, threads: int, alpha: float) -> None:
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(table, ends, like, first, last, alpha)
+        _step_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(lam: Array, g: Array, threads: int, alpha: float) -> None:
+def _step_threads(lam: Array, g: Array, threads: int, *numbers: float) -> None:
     """Run `_step` on stretches of one array, with threads."""
     stretch = _stretch(lam.size, threads)
     for part in prange(-(-lam.size // stretch)):
         first, last = part * stretch, min(lam.size, (part + 1) * stretch)
-        _step(lam[first:last], g[first:last], alpha)
+        _step(lam[first:last], g[first:last], *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")

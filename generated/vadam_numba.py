@@ -384,18 +384,7 @@ def _step_draw(
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    scaled_delta: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -407,99 +396,30 @@ def _step_stretch(
         u = _view(table[1, which], start, size, like)
         s = _view(table[2, which], start, size, like)
         g = _view(table[3, which], start, size, like)
-        _step(
-            m,
-            u,
-            s,
-            g,
-            beta1,
-            beta2,
-            delta,
-            one_minus_beta1,
-            one_minus_beta2,
-            scaled_alpha,
-            scaled_delta,
-        )
+        _step(m, u, s, g, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    scaled_delta: float,
-) -> None:
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(
-            table,
-            ends,
-            like,
-            first,
-            last,
-            beta1,
-            beta2,
-            delta,
-            one_minus_beta1,
-            one_minus_beta2,
-            scaled_alpha,
-            scaled_delta,
-        )
+        _step_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(
-    m: Array,
-    u: Array,
-    s: Array,
-    g: Array,
-    threads: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    scaled_delta: float,
-) -> None:
+def _step_threads(m: Array, u: Array, s: Array, g: Array, threads: int, *numbers: float) -> None:
     """Run `_step` on stretches of one array, with threads."""
     stretch = _stretch(m.size, threads)
     for part in prange(-(-m.size // stretch)):
         first, last = part * stretch, min(m.size, (part + 1) * stretch)
-        _step(
-            m[first:last],
-            u[first:last],
-            s[first:last],
-            g[first:last],
-            beta1,
-            beta2,
-            delta,
-            one_minus_beta1,
-            one_minus_beta2,
-            scaled_alpha,
-            scaled_delta,
-        )
+        _step(m[first:last], u[first:last], s[first:last], g[first:last], *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_new_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    key: int,
-    delta: float,
-    one_over_sqrt_N: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, key: int, *numbers: float
 ) -> None:
     """Run `_draw` on a stretch of the elements of all arrays with new noise."""
     words = np.empty(WORDS, np.uint32)
@@ -515,35 +435,23 @@ def _draw_new_stretch(
             theta = _view(table[0, which], start, size, like)
             m = _view(table[1, which], start, size, like)
             s = _view(table[2, which], start, size, like)
-            _draw(theta, m, s, eps[low - begin : high - begin], delta, one_over_sqrt_N)
+            _draw(theta, m, s, eps[low - begin : high - begin], *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_anew(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    key: int,
-    delta: float,
-    one_over_sqrt_N: float,
+    table: Array, ends: Array, like: Array, threads: int, key: int, *numbers: float
 ) -> None:
     """Run `_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _draw_new_stretch(table, ends, like, first, last, key, delta, one_over_sqrt_N)
+        _draw_new_stretch(table, ends, like, first, last, key, *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    delta: float,
-    one_over_sqrt_N: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_draw` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -555,31 +463,27 @@ def _draw_stretch(
         m = _view(table[1, which], start, size, like)
         s = _view(table[2, which], start, size, like)
         eps = _view(table[3, which], start, size, like)
-        _draw(theta, m, s, eps, delta, one_over_sqrt_N)
+        _draw(theta, m, s, eps, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_arrays(
-    table: Array, ends: Array, like: Array, threads: int, delta: float, one_over_sqrt_N: float
-) -> None:
+def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_draw_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _draw_stretch(table, ends, like, first, last, delta, one_over_sqrt_N)
+        _draw_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _draw_threads(
-    theta: Array, m: Array, s: Array, eps: Array, threads: int, delta: float, one_over_sqrt_N: float
+    theta: Array, m: Array, s: Array, eps: Array, threads: int, *numbers: float
 ) -> None:
     """Run `_draw` on stretches of one array, with threads."""
     stretch = _stretch(theta.size, threads)
     for part in prange(-(-theta.size // stretch)):
         first, last = part * stretch, min(theta.size, (part + 1) * stretch)
-        _draw(
-            theta[first:last], m[first:last], s[first:last], eps[first:last], delta, one_over_sqrt_N
-        )
+        _draw(theta[first:last], m[first:last], s[first:last], eps[first:last], *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -616,19 +520,7 @@ def _observe_threads(g: Array, g_sum: Array, h_hat_sum: Array, threads: int) -> 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_averaged_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    draws: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    scaled_delta: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step_averaged` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -641,75 +533,23 @@ def _step_averaged_stretch(
         s = _view(table[2, which], start, size, like)
         g_sum = _view(table[3, which], start, size, like)
         h_hat_sum = _view(table[4, which], start, size, like)
-        _step_averaged(
-            m,
-            u,
-            s,
-            g_sum,
-            h_hat_sum,
-            beta1,
-            beta2,
-            delta,
-            draws,
-            one_minus_beta1,
-            one_minus_beta2,
-            scaled_alpha,
-            scaled_delta,
-        )
+        _step_averaged(m, u, s, g_sum, h_hat_sum, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_averaged_arrays(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    draws: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    scaled_delta: float,
+    table: Array, ends: Array, like: Array, threads: int, *numbers: float
 ) -> None:
     """Run `_step_averaged_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_averaged_stretch(
-            table,
-            ends,
-            like,
-            first,
-            last,
-            beta1,
-            beta2,
-            delta,
-            draws,
-            one_minus_beta1,
-            one_minus_beta2,
-            scaled_alpha,
-            scaled_delta,
-        )
+        _step_averaged_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_averaged_threads(
-    m: Array,
-    u: Array,
-    s: Array,
-    g_sum: Array,
-    h_hat_sum: Array,
-    threads: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    draws: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    scaled_delta: float,
+    m: Array, u: Array, s: Array, g_sum: Array, h_hat_sum: Array, threads: int, *numbers: float
 ) -> None:
     """Run `_step_averaged` on stretches of one array, with threads."""
     stretch = _stretch(m.size, threads)
@@ -721,33 +561,13 @@ def _step_averaged_threads(
             s[first:last],
             g_sum[first:last],
             h_hat_sum[first:last],
-            beta1,
-            beta2,
-            delta,
-            draws,
-            one_minus_beta1,
-            one_minus_beta2,
-            scaled_alpha,
-            scaled_delta,
+            *numbers,
         )
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_draw_new_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    key: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    scaled_delta: float,
-    one_over_sqrt_N: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, key: int, *numbers: float
 ) -> None:
     """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
     words = np.empty(WORDS, np.uint32)
@@ -765,60 +585,18 @@ def _step_draw_new_stretch(
             u = _view(table[2, which], start, size, like)
             s = _view(table[3, which], start, size, like)
             g = _view(table[4, which], start, size, like)
-            _step_draw(
-                theta,
-                m,
-                u,
-                s,
-                eps[low - begin : high - begin],
-                g,
-                beta1,
-                beta2,
-                delta,
-                one_minus_beta1,
-                one_minus_beta2,
-                scaled_alpha,
-                scaled_delta,
-                one_over_sqrt_N,
-            )
+            _step_draw(theta, m, u, s, eps[low - begin : high - begin], g, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_draw_anew(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    key: int,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    scaled_delta: float,
-    one_over_sqrt_N: float,
+    table: Array, ends: Array, like: Array, threads: int, key: int, *numbers: float
 ) -> None:
     """Run `_step_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_draw_new_stretch(
-            table,
-            ends,
-            like,
-            first,
-            last,
-            key,
-            beta1,
-            beta2,
-            delta,
-            one_minus_beta1,
-            one_minus_beta2,
-            scaled_alpha,
-            scaled_delta,
-            one_over_sqrt_N,
-        )
+        _step_draw_new_stretch(table, ends, like, first, last, key, *numbers)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

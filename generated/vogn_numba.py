@@ -316,14 +316,7 @@ def _step_draw(
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    rho: float,
-    delta: float,
-    one_minus_rho: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -335,42 +328,25 @@ def _step_stretch(
         s = _view(table[1, which], start, size, like)
         g = _view(table[2, which], start, size, like)
         h = _view(table[3, which], start, size, like)
-        _step(m, s, g, h, rho, delta, one_minus_rho)
+        _step(m, s, g, h, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    rho: float,
-    delta: float,
-    one_minus_rho: float,
-) -> None:
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(table, ends, like, first, last, rho, delta, one_minus_rho)
+        _step_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(
-    m: Array,
-    s: Array,
-    g: Array,
-    h: Array,
-    threads: int,
-    rho: float,
-    delta: float,
-    one_minus_rho: float,
-) -> None:
+def _step_threads(m: Array, s: Array, g: Array, h: Array, threads: int, *numbers: float) -> None:
     """Run `_step` on stretches of one array, with threads."""
     stretch = _stretch(m.size, threads)
     for part in prange(-(-m.size // stretch)):
         first, last = part * stretch, min(m.size, (part + 1) * stretch)
-        _step(m[first:last], s[first:last], g[first:last], h[first:last], rho, delta, one_minus_rho)
+        _step(m[first:last], s[first:last], g[first:last], h[first:last], *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -471,15 +447,7 @@ def _observe_threads(g: Array, h: Array, g_sum: Array, h_sum: Array, threads: in
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_averaged_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    rho: float,
-    delta: float,
-    draws: float,
-    one_minus_rho: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step_averaged` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -491,66 +459,34 @@ def _step_averaged_stretch(
         s = _view(table[1, which], start, size, like)
         g_sum = _view(table[2, which], start, size, like)
         h_sum = _view(table[3, which], start, size, like)
-        _step_averaged(m, s, g_sum, h_sum, rho, delta, draws, one_minus_rho)
+        _step_averaged(m, s, g_sum, h_sum, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_averaged_arrays(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    rho: float,
-    delta: float,
-    draws: float,
-    one_minus_rho: float,
+    table: Array, ends: Array, like: Array, threads: int, *numbers: float
 ) -> None:
     """Run `_step_averaged_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_averaged_stretch(table, ends, like, first, last, rho, delta, draws, one_minus_rho)
+        _step_averaged_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_averaged_threads(
-    m: Array,
-    s: Array,
-    g_sum: Array,
-    h_sum: Array,
-    threads: int,
-    rho: float,
-    delta: float,
-    draws: float,
-    one_minus_rho: float,
+    m: Array, s: Array, g_sum: Array, h_sum: Array, threads: int, *numbers: float
 ) -> None:
     """Run `_step_averaged` on stretches of one array, with threads."""
     stretch = _stretch(m.size, threads)
     for part in prange(-(-m.size // stretch)):
         first, last = part * stretch, min(m.size, (part + 1) * stretch)
-        _step_averaged(
-            m[first:last],
-            s[first:last],
-            g_sum[first:last],
-            h_sum[first:last],
-            rho,
-            delta,
-            draws,
-            one_minus_rho,
-        )
+        _step_averaged(m[first:last], s[first:last], g_sum[first:last], h_sum[first:last], *numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_draw_new_stretch(
-    table: Array,
-    ends: Array,
-    like: Array,
-    first: int,
-    last: int,
-    key: int,
-    rho: float,
-    delta: float,
-    one_minus_rho: float,
+    table: Array, ends: Array, like: Array, first: int, last: int, key: int, *numbers: float
 ) -> None:
     """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
     words = np.empty(WORDS, np.uint32)
@@ -568,27 +504,18 @@ def _step_draw_new_stretch(
             s = _view(table[2, which], start, size, like)
             g = _view(table[3, which], start, size, like)
             h = _view(table[4, which], start, size, like)
-            _step_draw(
-                theta, m, s, eps[low - begin : high - begin], g, h, rho, delta, one_minus_rho
-            )
+            _step_draw(theta, m, s, eps[low - begin : high - begin], g, h, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _step_draw_anew(
-    table: Array,
-    ends: Array,
-    like: Array,
-    threads: int,
-    key: int,
-    rho: float,
-    delta: float,
-    one_minus_rho: float,
+    table: Array, ends: Array, like: Array, threads: int, key: int, *numbers: float
 ) -> None:
     """Run `_step_draw_new_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_draw_new_stretch(table, ends, like, first, last, key, rho, delta, one_minus_rho)
+        _step_draw_new_stretch(table, ends, like, first, last, key, *numbers)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -227,7 +227,7 @@ def _step(m: Array, s: Array, g: Array, h: Array, rho: float, one_minus_rho: flo
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, rho: float, one_minus_rho: float
+    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
 ) -> None:
     """Run `_step` on a stretch of the elements of all arrays."""
     for which in range(_which(ends, first), ends.size - 1):
@@ -239,29 +239,25 @@ def _step_stretch(
         s = _view(table[1, which], start, size, like)
         g = _view(table[2, which], start, size, like)
         h = _view(table[3, which], start, size, like)
-        _step(m, s, g, h, rho, one_minus_rho)
+        _step(m, s, g, h, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(
-    table: Array, ends: Array, like: Array, threads: int, rho: float, one_minus_rho: float
-) -> None:
+def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
     """Run `_step_stretch` on all stretches, with threads."""
     stretch = _stretch(ends[-1], threads)
     for part in prange(-(-ends[-1] // stretch)):
         first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(table, ends, like, first, last, rho, one_minus_rho)
+        _step_stretch(table, ends, like, first, last, *numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(
-    m: Array, s: Array, g: Array, h: Array, threads: int, rho: float, one_minus_rho: float
-) -> None:
+def _step_threads(m: Array, s: Array, g: Array, h: Array, threads: int, *numbers: float) -> None:
     """Run `_step` on stretches of one array, with threads."""
     stretch = _stretch(m.size, threads)
     for part in prange(-(-m.size // stretch)):
         first, last = part * stretch, min(m.size, (part + 1) * stretch)
-        _step(m[first:last], s[first:last], g[first:last], h[first:last], rho, one_minus_rho)
+        _step(m[first:last], s[first:last], g[first:last], h[first:last], *numbers)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -20,7 +20,7 @@ _RESULT = ") -> None:"
 # what the loops around a kernel call their own
 _LOOPS = frozenset({
     "table", "ends", "like", "threads", "key", "stretch", "part", "which", "first", "last", "begin",
-    "end", "low", "high", "start", "size", "words",
+    "end", "low", "high", "start", "size", "words", "numbers",
 })  # fmt: skip
 
 
@@ -52,19 +52,19 @@ class Joined:
 
 
 def _renamed(j: Joined) -> dict[str, str]:
-    """What the arrays and numbers of the kernel are called inside the loops."""
-    taken = {*_LOOPS, *j.kernel.arrays, *j.kernel.scalars}
-    return {x: fresh(x, taken) if x in _LOOPS else x for x in (*j.kernel.arrays, *j.kernel.scalars)}
+    """What the arrays of the kernel are called inside the loops; its numbers go by together."""
+    taken = {*_LOOPS, *j.kernel.arrays}
+    return {x: fresh(x, taken) if x in _LOOPS else x for x in j.kernel.arrays}
 
 
 def joined_kernels(j: Joined) -> list[str]:
     """The sources of two functions: for a stretch, and for all stretches with threads."""
     own = _renamed(j)
-    numbers = [own[s] for s in j.kernel.scalars]
     common = ["table: Array", "ends: Array", "like: Array"]
-    rest = [*(["key: int"] if j.noise else []), *(f"{x}: float" for x in numbers)]
+    rest = [*(["key: int"] if j.noise else []), *_numbers(j.kernel, ": float")]
     one = [*common, "first: int", "last: int", *rest]
-    handed = ["table", "ends", "like", "first", "last", *(["key"] if j.noise else []), *numbers]
+    key = ["key"] if j.noise else []
+    handed = ["table", "ends", "like", "first", "last", *key, *_numbers(j.kernel)]
     return [
         _stretch(j, own, call(f"def {j.stretch}(", one, _RESULT)),
         fill(
@@ -77,18 +77,23 @@ def joined_kernels(j: Joined) -> list[str]:
     ]
 
 
+def _numbers(k: Kernel, kind: str = "") -> list[str]:
+    """The kernel's numbers as the arguments of a loop around it, which only hands them on."""
+    return [f"*numbers{kind}"] if k.scalars else []
+
+
 def one_array(j: Joined) -> str:
     """The source of the function for one large array, with threads."""
     own, k = _renamed(j), j.kernel
-    arrays, numbers = [own[a] for a in k.arrays], [own[x] for x in k.scalars]
-    typed = [*(f"{a}: Array" for a in arrays), "threads: int", *(f"{x}: float" for x in numbers)]
+    arrays = [own[a] for a in k.arrays]
+    typed = [*(f"{a}: Array" for a in arrays), "threads: int", *_numbers(k, ": float")]
     return fill(
         "joined/one_array.py.jinja",
         decorator=fill("numba/threads.py.jinja"),
         signature=call(f"def {j.threads}(", typed, _RESULT),
         summary=f"Run `{k.name}` on stretches of one array, with threads.",
         length=arrays[0],
-        call=call(f"        {k.name}(", [*(f"{a}[first:last]" for a in arrays), *numbers]),
+        call=call(f"        {k.name}(", [*(f"{a}[first:last]" for a in arrays), *_numbers(k)]),
     )
 
 
@@ -125,5 +130,5 @@ def _calls(j: Joined, own: dict[str, str], indent: int) -> list[str]:
     k, given = j.kernel, own | made
     return [
         *rows,
-        call(f"{margin}{k.name}(", [given[x] for x in (*k.arrays, *k.scalars)]),
+        call(f"{margin}{k.name}(", [*(given[x] for x in k.arrays), *_numbers(k)]),
     ]

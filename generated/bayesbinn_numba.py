@@ -736,7 +736,8 @@ def _log_odds_single(w: int) -> float:
     real, word, signed = np.float32, np.uint32, np.int32
     a, b = real(word(w | word(1))), real(word(~w | word(1)))
     bits = _integer_of(a)
-    j = signed(signed(bits - _integer_of(b) + signed(0x400000)) & signed(-0x800000))  # as bits
+    j = signed(bits - _integer_of(b) + signed(0x400000))
+    j = signed(j & signed(-0x800000))  # whole, at the place of an exponent
     a = _float_of(signed(bits - j))
     s = (a - b) / (a + b)
     square = s * s
@@ -757,7 +758,8 @@ def _log_odds_double(w: int) -> float:
     real, word, signed = np.float64, np.uint64, np.int64
     a, b = real(word(w | word(1))), real(word(~w | word(1)))
     bits = _integer_of(a)
-    j = signed(signed(bits - _integer_of(b) + signed(0x8000000000000)) & signed(-0x10000000000000))  # as bits
+    j = signed(bits - _integer_of(b) + signed(0x8000000000000))
+    j = signed(j & signed(-0x10000000000000))  # whole, at the place of an exponent
     a = _float_of(signed(bits - j))
     s = (a - b) / (a + b)
     square = s * s

@@ -161,7 +161,7 @@ def run_methods(writer: ElementwiseWriter) -> list[str]:
     rows = []
     if made:
         rows.append(fill("class/seen.py.jinja"))
-        rows.append(fill("class/run_all.py.jinja", noise="rng" if writer.plan.noises else ""))
+        rows.append(_run_method(noise=bool(writer.plan.noises)))
     if writer.plan.draw is not None:
         laid = writer.new_arrays(writer.plan.probe)
         if laid:
@@ -173,6 +173,26 @@ def run_methods(writer: ElementwiseWriter) -> list[str]:
         refusal = call("            raise TypeError(", [said])
         rows.append(fill("class/run_drawing.py.jinja", refusal=refusal))
     return rows
+
+
+def _run_method(noise: bool) -> str:
+    """The method that runs a kernel on all arrays, with keys for noise where it makes some."""
+    function = "Callable[..., None]"
+    arguments = [f"alone: {function}{' | None' if noise else ''}", f"one: {function}"]
+    arguments += [f"several: {function}", "rows: Sequence[Sequence[Array]]", "*numbers: float"]
+    says = "        `alone` is for one large array, which needs no table of addresses."
+    if noise:
+        arguments.append("rng: np.random.Generator | None = None")
+        says += " A kernel that makes\n        noise has keys from rng."
+    made = "keys = () if rng is None else (int(rng.integers(2**63)),)"
+    return fill(
+        "class/run_all.py.jinja",
+        signature=call("    def _run(", ["self", *arguments], ") -> None:"),
+        says=says,
+        has="alone is not None and " if noise else "",
+        made=f"\n            {made}" if noise else "",
+        keys="*keys, " if noise else "",
+    )
 
 
 def containers(names: tuple[str, ...], given: dict[str, str]) -> dict[str, str]:

@@ -583,7 +583,7 @@ class RMSprop:
             self._threads = get_num_threads() if large else 1
             self._joined = len(self._arrays) > FEW or self._threads > 1
         if len(self._arrays) == 1 and self._threads > 1:
-            alone(*(arrays[0] for arrays in rows), self._threads, *numbers)
+            alone(*[arrays[0] for arrays in rows], self._threads, *numbers)
             return
         for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]

@@ -413,7 +413,7 @@ def _laid(like: Sequence[Array], place: int, values: Any = 0.0) -> list[Array]:
 
 def _holders(arrays: Sequence[Array]) -> int:
     """Return how many arrays look into the memory of these, which is one stretch."""
-    return max((sys.getrefcount(array.base) for array in arrays[:1]), default=0)
+    return sys.getrefcount(arrays[0].base) if arrays else 0
 
 
 def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
@@ -758,7 +758,7 @@ class STE:
             self._threads = get_num_threads() if large else 1
             self._joined = len(self._arrays) > FEW or self._threads > 1
         if len(self._arrays) == 1 and self._threads > 1:
-            alone(*(arrays[0] for arrays in rows), self._threads, *numbers)
+            alone(*[arrays[0] for arrays in rows], self._threads, *numbers)
             return
         for index, (group, ends, like, size) in enumerate(self._groups):
             own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
@@ -779,10 +779,12 @@ class STE:
 
     def _lent(self, arrays: Sequence[Array]) -> Arrays:
         """Return arrays in the shape of the parameters, to be read only: the step reads them."""
-        shaped = self._shaped(list(arrays))
-        for array in _listed(shaped):
-            array.flags.writeable = False
-        return shaped
+        lent = []
+        for array, like in zip(arrays, self._arrays, strict=True):
+            view = array.view() if like.ndim == 1 else array.reshape(like.shape)
+            view.setflags(write=False)
+            lent.append(view)
+        return lent if isinstance(self.params, list | tuple) else lent[0]
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

@@ -406,10 +406,12 @@ class Vprop:
 
     def _lent(self, arrays: Sequence[Array]) -> Arrays:
         """Return arrays in the shape of the parameters, to be read only: the step reads them."""
-        shaped = self._shaped(list(arrays))
-        for array in _listed(shaped):
-            array.flags.writeable = False
-        return shaped
+        lent = []
+        for array, like in zip(arrays, self._arrays, strict=True):
+            view = array.view() if like.ndim == 1 else array.reshape(like.shape)
+            view.setflags(write=False)
+            lent.append(view)
+        return lent if isinstance(self.params, list | tuple) else lent[0]
 
     def _shaped(self, flat: list[Array]) -> Arrays:
         """Return flat arrays in the shape of the parameters, one array if they are one."""

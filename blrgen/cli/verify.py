@@ -130,8 +130,8 @@ def _class_source(file: str) -> str:
 
 def _emitted(file: str, source: str, rule: Rule) -> Verdict:
     from blrgen.errors import InternalError
+    from blrgen.prove.emitted import verify_emitted
     from blrgen.prove.misfit import not_run, tried
-    from blrgen.prove.source import verify_emitted
     from blrgen.prove.symbolic.number import CannotRun
 
     try:

@@ -24,7 +24,7 @@ from blrgen.prove.symbolic.linear import NC
 from blrgen.prove.symbolic.number import CannotRun, Sym
 
 if TYPE_CHECKING:
-    from blrgen.prove.source import EmittedRun
+    from blrgen.prove.emitted_run import EmittedRun
 
 WHY = (
     "the class changes it in a step and the rule has no such state: only a step from its first "

@@ -136,8 +136,8 @@ def _proving(target: str, d: Derivation) -> Callable[[str], Verdict]:
 
 def _emitted(source: str, target: str, d: Derivation) -> Verdict:
     """A class is run as one, a file without a class by its function `step`."""
+    from blrgen.prove.emitted import verify_emitted
     from blrgen.prove.outline import class_name
-    from blrgen.prove.source import verify_emitted
     from blrgen.prove.verify_file import verify_source
 
     if class_name(source):

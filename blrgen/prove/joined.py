@@ -22,7 +22,7 @@ from blrgen.prove.symbolic.number import CannotRun, Sym
 from blrgen.prove.symbolic.stand_ins import Generator
 
 if TYPE_CHECKING:
-    from blrgen.prove.source import EmittedRun
+    from blrgen.prove.emitted_run import EmittedRun
     from blrgen.prove.symbolic.run import Program
 
 # so that every part of a walk is passed through

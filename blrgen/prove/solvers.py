@@ -16,15 +16,14 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
+from blrgen.prove.emitted_helpers import has_unit, loops
 from blrgen.prove.field import Mod
+from blrgen.prove.lapack import ROUTINES, triangular, with_lapack
 from blrgen.prove.modular import P, is_square
 from blrgen.prove.proof import Proof
-from blrgen.prove.symbolic import linalg
 from blrgen.prove.symbolic.arrays import array
-from blrgen.prove.symbolic.linear import NC
-from blrgen.prove.symbolic.number import CannotRun, context
+from blrgen.prove.symbolic.number import CannotRun
 from blrgen.prove.symbolic.run import Program
 
 SIZES = (1, 2, 3, 4, 5, 6, 9, 10, 13)  # with and without rests of the loops by two and four
@@ -56,64 +55,6 @@ class Positive(Mod):
         return NotImplemented
 
 
-# in a step of symbols ------------------------------------------------------------------
-def meanings(program: Program) -> dict[str, Callable[..., Any]]:
-    """What stands for the helpers around a matrix that is made entry by entry."""
-    found: dict[str, Callable[..., Any]] = {
-        "_solved": lambda name, matrix, b: linalg.solve(matrix, b),
-        "_gram": lambda X: X.T @ X,
-        "_definite": lambda name, matrix: None,
-        "_look": lambda name, matrix, work, diagonal: None,
-        "_products": lambda X, *others: [X.T @ A for A in others],
-    }
-    for loop, entry in loops(program).items():
-        found[loop] = _whole(program.names[entry])
-    return {name: f for name, f in found.items() if name in program.names}
-
-
-def loops(program: Program) -> dict[str, str]:
-    """The loops over entries and the functions of an entry: `_write_S` and `_S_next`."""
-    pairs = {}
-    for name, f in program.names.items():
-        if name.startswith("_write_") and callable(f):
-            state, _, suffix = name.removeprefix("_write_").partition("_averaged")
-            averaged = "_averaged" if name.endswith(f"{state}_averaged") else suffix
-            pairs[name] = f"_{state}_next{averaged}"
-    return {loop: entry for loop, entry in pairs.items() if entry in program.names}
-
-
-def _whole(entry: Callable[..., Any]) -> Callable[..., None]:
-    """The loop on matrices of any size: the function of an entry, of whole matrices."""
-
-    def write(out: Any, work: Any, *given: Any) -> None:
-        value = entry(*given, *([NC(sp.S.One, "matrix")] if has_unit(entry) else []))
-        out[...] = value
-        work[...] = value
-
-    return write
-
-
-def has_unit(entry: Callable[..., Any]) -> bool:
-    """Whether the matrix contains a multiple of the identity."""
-    return "unit" in inspect.signature(entry).parameters
-
-
-def solve(factor: Any, b: Any) -> Any:
-    """(L Lᵀ)⁻¹ b."""
-    known = context().factors
-    if isinstance(factor, NC) and factor.e in known:
-        return linalg.solve(NC(known[factor.e], "matrix"), b)
-    raise CannotRun("_solve without a Cholesky factor")
-
-
-def solve_lower(factor: Any, b: Any) -> Any:
-    """L⁻¹ b."""
-    if isinstance(factor, NC) and factor.e in context().factors and isinstance(b, NC):
-        return linalg.solve(factor, b)
-    raise CannotRun("_solve_lower without a Cholesky factor")
-
-
-# what they compute ---------------------------------------------------------------------
 def solver_proofs(source: str) -> list[tuple[str, Proof]]:
     """A claim for each of them that the source has."""
     claims = (
@@ -170,9 +111,9 @@ def _solves_lower(source: str) -> str:
 def _solves_with(source: str, name: str, back: Callable[[Any, Any], Any]) -> str:
     """What is wrong with a solver whose work `back` undoes, without LAPACK and with it."""
     random = Random(5)
-    for routine in (None, _ROUTINES):
+    for routine in (None, ROUTINES):
         program = Program(source, {})
-        _with_lapack(program, routine)
+        with_lapack(program, routine)
         call: Any = program.function(name)
         for d in range(1, 7):
             lower = _triangle(d, random, Mod)
@@ -187,11 +128,11 @@ def _solves_with(source: str, name: str, back: Callable[[Any, Any], Any]) -> str
 def _solved(source: str) -> str:
     """What is wrong with `_solved`, whose other triangle holds anything."""
     random = Random(7)
-    for routine in (None, _ROUTINES):
+    for routine in (None, ROUTINES):
         program = Program(source, {})
         if routine is not None:
             program.names["LARGE"] = 0
-        _with_lapack(program, routine)
+        with_lapack(program, routine)
         call: Any = program.function("_solved")
         for d in SIZES:
             lower = _triangle(d, random, Positive)
@@ -211,7 +152,7 @@ def _known(source: str) -> str:
         for i, j in [(0, -1), *itertools.combinations_with_replacement(range(d), 2)]:
             program = Program(source, {})
             program.names |= {"LARGE": 0, "_cholesky": lambda name, matrix: "factored again"}
-            _with_lapack(program, _ROUTINES)
+            with_lapack(program, ROUTINES)
             lower = _triangle(d, random, Positive)
             matrix, diagonal = lower @ lower.T, _random((d,), random, Positive)
             work = matrix.copy()
@@ -224,7 +165,7 @@ def _known(source: str) -> str:
             found = program.call(call, "S", matrix, work, diagonal)
             if j >= 0 and not isinstance(found, str):
                 return f"entry {i}, {j} of another matrix is not seen at d = {d}"
-            if j < 0 and not _zero(_triangular(found, 1) - lower):
+            if j < 0 and not _zero(triangular(found, 1) - lower):
                 return f"it differs at d = {d}"
             if not _zero(diagonal):
                 return f"what is known does not end at d = {d}"
@@ -234,10 +175,10 @@ def _known(source: str) -> str:
 def _squared(source: str) -> str:
     """What is wrong with `_gram`: its loop, without BLAS and with it, by rows and by columns."""
     random = Random(13)
-    for routine, narrow in ((None, 128), (None, 0), (_ROUTINES, 0)):
+    for routine, narrow in ((None, 128), (None, 0), (ROUTINES, 0)):
         program = Program(source, {})
         program.names |= {"NARROW": narrow, "PANEL": 4 * 8}
-        _with_lapack(program, routine)
+        with_lapack(program, routine)
         call: Any = program.function("_gram")
         for rows, columns in itertools.product((1, 4, 6, 8), (1, 2, 3, 5, 8, 34)):
             X = _random((rows, columns), random, Mod)
@@ -286,66 +227,6 @@ def _written(source: str, loop: str, entry: str) -> str:
                 if out[i, j] != wanted or ((whole or j >= i) and work[i, j] != wanted):
                     return f"entry {i}, {j} differs at d = {d}"
     return ""
-
-
-# LAPACK as its documentation says ------------------------------------------------------
-def _with_lapack(program: Program, routines: dict[str, Callable[..., Any]] | None) -> None:
-    if "_lapack" in program.names:
-        program.names["_lapack"] = lambda name, like: None if routines is None else routines[name]
-
-
-def _triangular(a: Any, lower: int) -> Any:
-    """The triangle of `a` that a routine reads."""
-    d = len(a)
-    return array([[a[i, j] if (j <= i if lower else j >= i) else Mod(0) for j in range(d)]
-                  for i in range(d)])  # fmt: skip
-
-
-def _potrf(a: Any, lower: int = 0, overwrite_a: int = 0, clean: int = 1) -> Any:
-    """L below the diagonal and on it; what is above is cleared, or stays as it is."""
-    if not lower:
-        raise CannotRun("an upper factor")
-    out = a if overwrite_a else a.copy()
-    for j in range(len(a)):
-        left = out[j, :j]
-        out[j, j] = (out[j, j] - sum(left * left)) ** sp.Rational(1, 2)
-        for i in range(j + 1, len(a)):
-            out[i, j] = (out[i, j] - sum(out[i, :j] * left)) / out[j, j]
-        if clean:
-            out[:j, j] = Mod(0)
-    return out, 0
-
-
-def _potrs(c: Any, b: Any, lower: int = 0, overwrite_b: int = 0) -> Any:
-    half = _triangular(c, lower)
-    return linalg.solve(half @ half.T if lower else half.T @ half, b), 0
-
-
-def _trtrs(a: Any, b: Any, lower: int = 0, trans: int = 0, **_: Any) -> Any:
-    half = _triangular(a, lower)
-    return linalg.solve(half.T if trans else half, b), 0
-
-
-def _trsv(a: Any, x: Any, **options: Any) -> Any:
-    return _trtrs(a, x, **options)[0]
-
-
-def _syrk(alpha: Any, a: Any, trans: int = 0, lower: int = 0) -> Any:
-    """One triangle is written, and the other is not; what it reads lies by columns."""
-    whole = alpha * (a.T @ a if trans else a @ a.T)
-    d = range(len(whole))
-    return array(
-        [[whole[i, j] if i == j or (i > j) == bool(lower) else Mod(7) for j in d] for i in d]
-    )
-
-
-_ROUTINES: dict[str, Callable[..., Any]] = {
-    "potrf": _potrf,
-    "potrs": _potrs,
-    "trsv": _trsv,
-    "trtrs": _trtrs,
-    "syrk": _syrk,
-}
 
 
 # numbers --------------------------------------------------------------------------------

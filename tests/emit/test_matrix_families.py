@@ -14,9 +14,9 @@ from scipy.special import multigammaln, polygamma
 
 from blrgen.api import derive
 from blrgen.emit.compile import compile_class
+from blrgen.prove.emitted import verify_emitted
 from blrgen.prove.matrices import difference, numeric_model, size_at
 from blrgen.prove.reference import next_states
-from blrgen.prove.source import verify_emitted
 
 SIZES = (1, 2, 3, 10)
 

@@ -15,8 +15,8 @@ from blrgen.algebra.instance import Instance
 from blrgen.api import derive
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
+from blrgen.prove.emitted import verify_emitted
 from blrgen.prove.mutate import judge, mutants
-from blrgen.prove.source import verify_emitted
 from blrgen.prove.symbolic.number import CannotRun
 from blrgen.rule.expand import expanded
 

@@ -7,7 +7,7 @@ import pytest
 import blrgen
 from blrgen.core import Derivation
 from blrgen.emit import emit
-from blrgen.prove.source import verify_emitted
+from blrgen.prove.emitted import verify_emitted
 
 NAMES = ("adam", "vogn", "bayesbinn-stale", "iblr", "ridge", "momentum")
 

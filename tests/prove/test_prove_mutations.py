@@ -10,8 +10,8 @@ from prove_rules import ADAM, IBLR, IVON, OGN, TALLY, VON_FULL
 
 from blrgen.core import Rule
 from blrgen.errors import UserError
+from blrgen.prove.emitted import verify_emitted
 from blrgen.prove.mutate import Mutant, counts, judge, mutants
-from blrgen.prove.source import verify_emitted
 from blrgen.prove.symbolic.number import CannotRun
 from blrgen.prove.verify_file import verify_source
 

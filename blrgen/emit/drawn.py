@@ -304,7 +304,7 @@ class Rows:
         return text
 
     def _node(self, e: Expr) -> n.Node:
-        from blrgen.program.lower import Lowering
+        from blrgen.program.lowering import Lowering
 
         e = self._letters(sp.sympify(e))
         lowering = Lowering(dict.fromkeys(self.names, SCALAR))

@@ -15,7 +15,7 @@ from blrgen.geometry.law import law_of
 from blrgen.program import nodes as n
 from blrgen.program.density import Density, Expectation
 from blrgen.program.expand import expanded
-from blrgen.program.lower import Lowering
+from blrgen.program.lowering import Lowering
 from blrgen.program.program import Program
 from blrgen.program.stable import stable_form
 

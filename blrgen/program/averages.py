@@ -156,7 +156,7 @@ def _lowered(e: Expr, names: tuple[str, ...], family: Family) -> n.Node:
 
 
 def _lowered_in(e: Expr, names: tuple[str, ...], where: str) -> n.Node:
-    from blrgen.program.lower import Lowering
+    from blrgen.program.lowering import Lowering
 
     node = Lowering(dict.fromkeys(names, SCALAR)).lower(e, where=where)
     return expanded(stable_form(node))

@@ -10,7 +10,7 @@ import sympy as sp
 from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.special import needed
 from blrgen.program.expand import expanded
-from blrgen.program.lower import Lowering
+from blrgen.program.lowering import Lowering
 from blrgen.program.stable import stable_form
 from blrgen.program.types import elementwise
 from blrgen.prove.evaluate import evaluate

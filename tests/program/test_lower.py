@@ -11,7 +11,8 @@ from blrgen.algebra.ranks import T, mat, positive, scalar, symmat, trace, vec
 from blrgen.core import Assignment, Quantity, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program.inspect import text
-from blrgen.program.lower import Lowering, lower
+from blrgen.program.lower import lower
+from blrgen.program.lowering import Lowering
 from blrgen.program.types import SCALAR, elementwise, matrix, symmetric, vector
 
 x, y = scalar("x"), scalar("y")

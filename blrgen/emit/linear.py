@@ -20,16 +20,15 @@ from blrgen.emit.common import (
     keyword_arguments,
     law_functions,
     noise_arguments,
-    wants_gaussian,
 )
-from blrgen.emit.extents import Extent, LinearPrinter, extent_text, extents
+from blrgen.emit.extents import Extent, extent_text, extents
+from blrgen.emit.linear_functions import functions
 from blrgen.emit.linear_guard import before_step, before_writing, sizes_in_ends
 from blrgen.emit.linear_parts import constructor_arguments, first_rows, inputs_checked
+from blrgen.emit.linear_posterior import posterior_methods
 from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
-from blrgen.emit.sampler import sample_method
-from blrgen.emit.shorten import shortened
-from blrgen.emit.templates import fill, keys
-from blrgen.emit.text import assignment, call, indented
+from blrgen.emit.templates import fill
+from blrgen.emit.text import call, indented
 from blrgen.emit.trial import HALVINGS
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
@@ -74,73 +73,7 @@ class LinearWriter(Writer):
     # -- module-level functions ---------------------------------------------------
 
     def functions(self) -> list[str]:
-        p = self.plan
-        parts = []
-        if p.draw is not None:
-            parts.append(self.function("_draw", "Return where to evaluate the loss.", p.draw))
-        if p.observe is not None and p.averaged is not None:
-            parts.append(self.function("_observe", "Return what one draw shows.", p.observe))
-        told = "Return the next values; nothing is written here."
-        if self.fixed:
-            parts.append(fixed.step(self, p.single))
-        else:
-            parts.append(self.function("_step", told, p.single))
-        if p.averaged is not None:
-            parts.append(self.function("_step_averaged", told, p.averaged))
-        code = "\n".join(parts) + self.definition()
-        for uses, template in _HELPERS:
-            if any(name in text for name in uses for text in (code, *parts)):
-                parts.append(self.helper(template))
-        if p.noises or wants_gaussian(self.derivation):
-            parts += law_functions(p.noises, wants_gaussian(self.derivation))
-        return parts
-
-    def helper(self, template: str) -> str:
-        """A helper's text; those of linear algebra call LAPACK where loops are compiled."""
-        if not self.jitted or template not in _COMPILED:
-            return fill(f"functions/{template}.py.jinja")
-        name = f"compiled/{template}.py.jinja"
-        found = {x: fill(f"numba/{x}.py.jinja") for x in ("decorator", "threads")}
-        return fill(name, **{x: text for x, text in found.items() if x in keys(name)})
-
-    def function(self, name: str, summary: str, program: Program) -> str:
-        """A pure function from arrays and scalars to the phase's results."""
-        made = self.formed(program)
-        if made is not None:
-            suffix = name.removeprefix("_step")
-            functions = matrix.entry_functions(made, suffix, matrix.again(self))
-            return f"{functions}\n\n\n{matrix.function(self, name, summary, program)}"
-        phase = phase_of(program)
-        factors = {s.name for s in phase.body if s.type.rank == "factor"}
-        printer = LinearPrinter(self.extents, self.main, factors)
-        arrays, scalars = self.arguments(program)
-        arguments = [f"{a}: Array" for a in arrays] + [f"{s}: float" for s in scalars]
-        results = self.results(program)
-        numbers = {v.name for v in self.scalar_states}
-        kinds = [
-            "float" if target in numbers else "Array"
-            for target, local in phase.writes
-            if local in results
-        ]
-        returns = kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"
-        taken = {*program.scope, *arguments}
-        rows = []
-        lines = shortened([(s.name, s.expr) for s in phase.body], printer, 4, taken)
-        for local, expr in lines:
-            text = printer(expr)
-            if isinstance(expr, n.Sym) and expr.name in arrays:
-                text += ".copy()"  # never the caller's own array
-            used = local in results or any(local in n.names(e) for _, e in lines)
-            rows.append(
-                assignment(local, text, 4) if used or local not in factors else f"    {text}"
-            )
-        rows.append(f"    return {', '.join(results)}")
-        return fill(
-            "numpy/function.py.jinja",
-            signature=call(f"def {name}(", arguments, f") -> {returns}:"),
-            summary=summary,
-            body="\n".join(rows),
-        )
+        return functions(self)
 
     def arguments(self, program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
         made = self.formed(program)
@@ -179,7 +112,7 @@ class LinearWriter(Writer):
         methods.append(self.step())
         if self.program.until:
             methods.append(self.run())
-        methods += [*self.posterior(), self.state_dict(), self.gathering()]
+        methods += [*posterior_methods(self), self.state_dict(), self.gathering()]
         return "\n\n".join([head(self.derivation, self.program), *methods])
 
     def gathering(self) -> str:
@@ -373,53 +306,6 @@ class LinearWriter(Writer):
         """A vector as the caller holds his: the parameters' shape, if they are one."""
         return f"self._shaped({vector})" if self.is_vector else vector
 
-    # -- the posterior -----------------------------------------------------------
-
-    def posterior(self) -> list[str]:
-        q = dict(self.program.posterior)
-        if not wants_gaussian(self.derivation):
-            return self.draws()
-        names = {v.name: f"self.{v.name}" for v in self.plan.states if v.name != self.main}
-        names |= {v.name: f"real(self.{v.name})" for v in self.program.of("hyper")}
-        printer = LinearPrinter(self.extents, self.main, (), names)
-        mean, precision = printer(q["mean"]), printer(q["precision"])
-        rows = [self.gathered()]
-        if "real(" in mean + precision:
-            rows.append(f"        real = {self.main}.dtype.type")
-        rows.append(f'        factor = _cholesky("the posterior precision", {precision})')
-        finish = [
-            f"        identity = np.eye(len({self.main}), dtype={self.main}.dtype)",
-            "        root = _solve_lower(factor, identity)",
-            "        deviation = np.sqrt((root * root).sum(axis=0))",
-            f"        return {self.shaped(f'{mean}.copy()')}, {self.shaped('deviation')}",
-        ]
-        like = self.main if self.is_vector else mean
-        draw = [
-            f"        noise = _standard_normal(rng, {like})",
-            f"        return {self.shaped(f'{mean} + _solve_upper(factor, noise)')}",
-        ]
-        return [
-            fill(
-                "class/posterior.py.jinja",
-                summary="Return mean and standard deviation of every parameter.",
-                body="\n".join([*rows, *finish]),
-            ),
-            fill(
-                "class/sample.py.jinja",
-                summary="Draw from the posterior; the same seed gives the same draw.",
-                body="\n".join([*rows, *draw]),
-            ),
-        ]
-
-    def draws(self) -> list[str]:
-        """Samples of a candidate that is no Gaussian."""
-        if self.drawing is None:
-            return []
-        values = {p.name: f"self.{p.name}" for p in self.drawing.parameters}
-        if self.main in values:
-            values[self.main] = "self._gathered()"
-        return [sample_method(self.drawing, values, None)]
-
     # -- resuming ----------------------------------------------------------------
 
     def state_dict(self) -> str:
@@ -448,38 +334,3 @@ class LinearWriter(Writer):
         keys = ["t", "hyperparameters", *(v.name for v in self.plan.states)]
         keys += [group for group, members in groups if members]
         return self.resume(keys + (["draws"] if self.plan.sums else []), entries, restore)
-
-
-# Emitted when something that is emitted mentions them; later ones first.
-_HELPERS = (
-    (("_between(",), "between"),
-    (("_finite(",), "finite"),
-    (("_symmetrize(",), "symmetrize"),
-    (("_products(",), "products"),
-    (("_gram(",), "gram"),
-    (("_known_factor(",), "known"),
-    (("_definite(",), "definite"),
-    (("_solved(",), "solved"),
-    (("_solve(", "_solve_lower(", "_solve_upper("), "solve"),
-    (("_cholesky(",), "cholesky"),
-    (("_lapack(",), "lapack"),
-    (("_symmetric(",), "symmetric"),
-    (("_shaped_as(",), "shaped_as"),
-    (("_number(",), "number"),
-    (("_parameter(",), "parameter"),
-    (("_vector(",), "vector"),
-    (("_vector(",), "views"),
-    (("_listed(",), "listed"),
-    (("_restored(",), "restored"),
-)
-_COMPILED = (
-    "products",
-    "gram",
-    "known",
-    "definite",
-    "solved",
-    "solve",
-    "cholesky",
-    "lapack",
-    "symmetric",
-)  # have a form of their own

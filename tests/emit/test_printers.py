@@ -241,6 +241,8 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
         "later",
         "joined",
         "linear",
+        "linear_functions",
+        "linear_posterior",
         "numba",
         "pieces",
         "posterior",

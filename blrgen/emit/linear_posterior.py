@@ -1,0 +1,67 @@
+"""Posterior and samples of a class around linear algebra."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from blrgen.emit.common import wants_gaussian
+from blrgen.emit.extents import LinearPrinter
+from blrgen.emit.sampler import sample_method
+from blrgen.emit.templates import fill
+
+if TYPE_CHECKING:
+    from blrgen.emit.linear import LinearWriter
+
+
+def posterior_methods(writer: LinearWriter) -> list[str]:
+    """Both from one factor of the precision; of a candidate that is no Gaussian, its samples."""
+    if not wants_gaussian(writer.derivation):
+        return _draws(writer)
+    main = writer.main
+    rows, mean = _factored(writer)
+    finish = [
+        f"        identity = np.eye(len({main}), dtype={main}.dtype)",
+        "        root = _solve_lower(factor, identity)",
+        "        deviation = np.sqrt((root * root).sum(axis=0))",
+        f"        return {writer.shaped(f'{mean}.copy()')}, {writer.shaped('deviation')}",
+    ]
+    draw = [
+        f"        noise = _standard_normal(rng, {main if writer.is_vector else mean})",
+        f"        return {writer.shaped(f'{mean} + _solve_upper(factor, noise)')}",
+    ]
+    return [
+        fill(
+            "class/posterior.py.jinja",
+            summary="Return mean and standard deviation of every parameter.",
+            body="\n".join([*rows, *finish]),
+        ),
+        fill(
+            "class/sample.py.jinja",
+            summary="Draw from the posterior; the same seed gives the same draw.",
+            body="\n".join([*rows, *draw]),
+        ),
+    ]
+
+
+def _factored(writer: LinearWriter) -> tuple[list[str], str]:
+    """The lines up to the factor of the precision, and what the mean is."""
+    q = dict(writer.program.posterior)
+    names = {v.name: f"self.{v.name}" for v in writer.plan.states if v.name != writer.main}
+    names |= {v.name: f"real(self.{v.name})" for v in writer.program.of("hyper")}
+    printer = LinearPrinter(writer.extents, writer.main, (), names)
+    mean, precision = printer(q["mean"]), printer(q["precision"])
+    rows = [writer.gathered()]
+    if "real(" in mean + precision:
+        rows.append(f"        real = {writer.main}.dtype.type")
+    rows.append(f'        factor = _cholesky("the posterior precision", {precision})')
+    return rows, mean
+
+
+def _draws(writer: LinearWriter) -> list[str]:
+    """Samples of a candidate that is no Gaussian."""
+    if writer.drawing is None:
+        return []
+    values = {p.name: f"self.{p.name}" for p in writer.drawing.parameters}
+    if writer.main in values:
+        values[writer.main] = "self._gathered()"
+    return [sample_method(writer.drawing, values, None)]

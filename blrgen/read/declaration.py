@@ -41,6 +41,10 @@ class Source:
                 return f"{self.path}:{number}"
         return self.path
 
+    def where(self, key: str, table: str = "") -> str:
+        """The line of a key, and the key itself, for a message."""
+        return f"{self.line(key, table)}, {f'[{table}] ' if table else ''}{key}"
+
 
 def load(path: Path, shown: str = "") -> Source:
     """A TOML file, or a `UserError` with file and line."""

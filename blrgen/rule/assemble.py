@@ -17,8 +17,9 @@ from blrgen.core import (
     Rule,
 )
 from blrgen.errors import InternalError, UserError
-from blrgen.expect.expectation import Expectation, NoRoute, expectation_of
+from blrgen.expect.expectation import Expectation, NoRoute
 from blrgen.expect.gaps import gaps_of
+from blrgen.expect.routes import expectation_of
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.rule.arrange import arrange
 from blrgen.rule.by_inputs import by_inputs

@@ -2,22 +2,26 @@
 
 The comparison is of one step, with the rule's states set to symbols.  Whatever else the
 class changes in a step starts the next step with another value: a state that the rule does
-not have.  It is set to symbols, too; only where the step does not depend on it has every
-step been compared.
+not have.  What holds numbers is set to symbols, too, and the step must not depend on it.
+What cannot be set (lists that grow, words, what is not reached from the class) is left as
+steps on other values have made it (`later_step`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
 
+from blrgen.algebra.ranks import DIM, T, mat, shape_of, vec
 from blrgen.prove import reference
 from blrgen.prove.field import Mod
+from blrgen.prove.later_step import later_step
 from blrgen.prove.misfit import missing
-from blrgen.prove.modes import ArrayMode
+from blrgen.prove.modes import FieldMode
 from blrgen.prove.proof import Proof
 from blrgen.prove.symbolic.arrays import array
 from blrgen.prove.symbolic.linear import NC
@@ -43,28 +47,13 @@ def attributes(opt: Any) -> dict[str, Any]:
 def carried(run: EmittedRun, opt: Any) -> dict[str, Any]:
     """Attributes that could be a state, other than the rule's own, with what they hold now."""
     known = {*run.matching.states, "params", "t"}
-    return {
-        k: _now(v) for k, v in attributes(opt).items()
-        if k not in known and _may(k, v, isinstance(run.mode, ArrayMode))
-    }  # fmt: skip
-
-
-def _may(name: str, value: Any, private: bool) -> bool:
-    """Whether an attribute may be a state; private lists and whole numbers are bookkeeping.
-
-    Private arrays are looked at where scratch can be told from a state: not for matrices.
-    """
-    if name.startswith("_") and (not private or isinstance(value, list | tuple | int | None)):
-        return False
-    if isinstance(value, list | tuple):
-        return all(isinstance(x, np.ndarray | NC) for x in value)
-    if value is None:
-        return True
-    return isinstance(value, np.ndarray | NC | NUMBERS)
+    return {k: _now(v) for k, v in attributes(opt).items() if k not in known}
 
 
 def _now(x: Any) -> Any:
     """What it holds, as text that later changes in place do not reach."""
+    if isinstance(x, dict):
+        return {str(k): _now(v) for k, v in x.items()}
     if isinstance(x, list | tuple):
         return [_now(v) for v in x]
     return [str(v) for v in x.reshape(-1)] if isinstance(x, np.ndarray) else str(getattr(x, "e", x))
@@ -78,40 +67,60 @@ def changed(run: EmittedRun, opt: Any, before: Mapping[str, Any]) -> dict[str, A
 
 def carried_proofs(run: EmittedRun) -> list[tuple[str, Proof]]:
     """A row for each state of its own on which the step of the class depends."""
-    return [row for name in run.carries if not _free(run, name) for row in missing([name], WHY)]
+    later = cache(lambda: later_step(run))
+    names = [name for name in run.carries if not _free(run, name, later)]
+    if names:
+        return missing(names, WHY)
+    return missing(["a later step"], later()) if later() else []
 
 
-def _free(run: EmittedRun, name: str) -> bool:
+def _free(run: EmittedRun, name: str, later: Callable[[], str]) -> bool:
     """Whether the step computes the rule whatever the attribute holds."""
-    if not isinstance(run.mode, ArrayMode) or name in run.rule:
+    if name in run.rule:
         return False
     try:
-        return _from_symbols(run, name)
+        found = _from_symbols(run, name)
     except CannotRun:
-        return False
+        found = None
+    return not later() if found is None else found
 
 
-def _from_symbols(run: EmittedRun, name: str) -> bool:
+def _from_symbols(run: EmittedRun, name: str) -> bool | None:
+    """Whether the step is that of the rule from any value; None where it cannot be set to any."""
     program, opt, params = run.built()
     held = getattr(opt, name, None)
     if held is None:  # made in the first step
         held = run.carries[name]
-        held = held.copy() if isinstance(held, np.ndarray) else held
+        held = held.copy() if isinstance(held, np.ndarray | NC) else held
         setattr(opt, name, held)
     arrays = held if isinstance(held, list | tuple) else [held]
-    if all(isinstance(x, np.ndarray) for x in arrays):
+    if isinstance(run.mode, FieldMode) or isinstance(held, bool) or not arrays:
+        return None
+    if all(isinstance(x, np.ndarray | NC) for x in arrays):
         for k, x in enumerate(arrays):
-            symbols = [_symbol(name, i, k) for i in range(x.size)]
-            x[...] = array(symbols).reshape(x.shape)
+            x[...] = _like(x, name, k)
     elif isinstance(held, NUMBERS):
         setattr(opt, name, _symbol(name))
     else:
-        return False
+        return None
+    run.again(opt, params)  # what is set may hold a state of the rule
     run.stepped(program, opt)
     values, known = run.after(opt, params), reference.next_states(run.rule)
     return all(
         run.mode.compare(n, values[n], known[n], program).proved for n in run.matching.states
     )
+
+
+def _like(x: Any, name: str, k: int) -> Any:
+    """Symbols in the shape of an array."""
+    if isinstance(x, NC):
+        rows, columns = shape_of(x.e) or (DIM, DIM)
+        name = f"{name}_before_{k}"
+        if x.kind == "matrix":
+            return NC(mat(name, rows, columns), x.kind)
+        made = vec(name, columns if x.kind == "row" else rows)
+        return NC(T(made) if x.kind == "row" else made, x.kind)
+    return array([_symbol(name, i, k) for i in range(x.size)]).reshape(x.shape)
 
 
 def _symbol(name: str, i: int = 0, k: int = 0) -> Sym:

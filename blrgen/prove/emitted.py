@@ -74,10 +74,9 @@ def _at_sizes(source_text: str, rule: Rule, mode: SizedMode) -> Verdict:
         (run.matching.states, lambda: mode.proofs(run)),
         (("a step refused once",), lambda: mode.runs(lambda: halved_proofs(run))),
         (("draws",), lambda: undrawn_proofs(run)),
-        (("memory",), lambda: carried_proofs(run)),
         *_helpers(source_text, rule),
     ]
-    proofs = list(_proofs(parts, briefly=False))
+    proofs = list(_with_memory(run, _proofs(parts, briefly=False), briefly=False))
     words = ", ".join(sorted(run.helpers))
     return Verdict(
         tuple(proofs), notes=(f"the emitted helpers {words} keep their documented meaning",)
@@ -125,11 +124,10 @@ def _in_mode(source_text: str, rule: Rule, mode: Any, locate: bool, briefly: boo
         (("a step refused once",), lambda: halved_proofs(run)),
         (("several arrays",), lambda: joined_proofs(run)),
         (("draws",), lambda: undrawn_proofs(run)),
-        (("memory",), lambda: carried_proofs(run)),
     ]
     if isinstance(mode, MatrixMode) and not briefly:
         parts += _helpers(source_text, rule)
-    proofs = list(_proofs(parts, briefly))
+    proofs = list(_with_memory(run, _proofs(parts, briefly), briefly))
     wrong, checked = ([], []) if briefly else special_checks(source_text)
     proofs += wrong
     notes = [
@@ -150,6 +148,18 @@ def _helpers(source_text: str, rule: Rule) -> list[Part]:
         (("the solvers",), lambda: solver_proofs(source_text)),
         (("the law of the draws",), lambda: law_proofs(source_text, rule)),
     ]
+
+
+def _with_memory(
+    run: EmittedRun, found: Iterable[tuple[str, Proof]], briefly: bool
+) -> Iterable[tuple[str, Proof]]:
+    """The rows, and what the class keeps; where a first step is wrong that says nothing."""
+    refuted = False
+    for row in found:
+        refuted |= row[1].level == "refuted"
+        yield row
+    if not refuted:
+        yield from _proofs([(("a later step",), lambda: carried_proofs(run))], briefly)
 
 
 def _proofs(parts: Iterable[Part], briefly: bool) -> Iterable[tuple[str, Proof]]:

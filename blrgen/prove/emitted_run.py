@@ -28,6 +28,7 @@ from blrgen.prove.symbolic.number import Sym
 from blrgen.prove.symbolic.run import Override, Program
 
 Expr = Any
+UNTIL_THE_STEP = ("_pending", "_sums", "_draws")
 
 
 class EmittedRun:
@@ -102,6 +103,17 @@ class EmittedRun:
                 self._set(opt, n)
         return program, opt, params
 
+    def again(self, opt: Any, params: Any) -> None:
+        """The rule's states and its counter as they are before the step; all else is kept."""
+        for q in self.rule.of("counter"):
+            opt.t = self.value(q.name) - 1
+        for n in self.matching.states:
+            held = params if n == self.parameters else getattr(opt, n)
+            if isinstance(held, np.ndarray | NC):
+                held[...] = self.value(n)
+            else:
+                self._set(opt, n)
+
     def sizes(self, cls: Any) -> list[Expr]:
         """Sizes that no array of the rule says, where the class asks for them."""
         asked = inspect.signature(cls).parameters
@@ -148,11 +160,9 @@ class EmittedRun:
         return out
 
     def kept(self, opt: Any) -> dict[str, Any]:
-        """What the object keeps beside states, hyperparameters and parameters."""
-        looked_up = ("_inputs", "_known")  # once, while the arrays stay
-        known = {*self.matching.states, "params", "t", *looked_up}
-        plain = (int, dict, str, type(None))
+        """What an emitted class keeps between a draw and the step after it."""
+        held = attributes(opt)
         return {
-            k: dict(v) if isinstance(v, dict) else v for k, v in attributes(opt).items()
-            if k.startswith("_") and k not in known and isinstance(v, plain)
+            k: dict(held[k]) if isinstance(held[k], dict) else held[k]
+            for k in UNTIL_THE_STEP if k in held
         }  # fmt: skip

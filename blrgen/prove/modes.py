@@ -6,13 +6,16 @@ numbers.  Matrix rules: matrices of any size, else numbers modulo a prime at d =
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from blrgen.algebra.ranks import Ranked
 from blrgen.core import Quantity, Rule
 from blrgen.errors import InternalError
 from blrgen.prove import reference
@@ -30,6 +33,7 @@ from blrgen.prove.symbolic.run import Program
 Expr = Any
 SIZES = (1, 2, 3, 4, 5, 6)
 COUNTS = (2, 3)  # components of the vectors that sums run over
+MOVING = ("state", "input", "draw", "data")  # what has another value in another step
 
 
 def modes_for(rule: Rule) -> Iterator[Any]:
@@ -50,11 +54,29 @@ class Mode:
     scalar = False
     first_form = True  # of a number that is written in two forms
     notes: tuple[str, ...] = ()
+    swap: Mapping[Expr, Expr] = MappingProxyType({})  # the rule's symbols → those of another step
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
         self.known = reference.expanded(rule)
         self.domains: dict[Any, str] = reference.domains(rule)
+
+    @contextmanager
+    def before(self, steps: int) -> Iterator[dict[Any, str]]:
+        """Values in symbols of an earlier step, with their domains.
+
+        Hyperparameters and the counter stay what they are.
+        """
+        told = {s: d for s, d in self.domains.items() if not isinstance(s, str)}
+        self.swap = {s: earlier(s, steps) for s in self.moving()}
+        try:
+            yield {self.swap[s]: d for s, d in told.items() if s in self.swap}
+        finally:
+            self.swap = {}
+
+    def moving(self) -> set[Expr]:
+        """The symbols whose values differ from step to step."""
+        return {q.symbol for q in self.rule.of(*MOVING)}
 
     def quantity(self, name: str) -> Quantity:
         if name in self.rule:
@@ -96,11 +118,17 @@ class ArrayMode(Mode):
 
     def value(self, name: str) -> Any:
         if name in self.known:  # a point the rule draws, given as an argument
-            return array([Sym(self.elements.at(self.known[name], i)) for i in range(self.count)])
+            each = [self.elements.at(self.known[name], i) for i in range(self.count)]
+            return array([Sym(e.xreplace(self.swap)) for e in each])
         q = self.quantity(name)
         if self.elements.is_array(q):
-            return array([Sym(self.elements.symbol(q, i)) for i in range(self.count)])
-        return Sym(q.symbol)
+            each = [self.elements.symbol(q, i) for i in range(self.count)]
+            return array([Sym(s.xreplace(self.swap)) for s in each])
+        return Sym(q.symbol.xreplace(self.swap))
+
+    def moving(self) -> set[Expr]:
+        of = self.rule.of(*MOVING)
+        return {self.elements.symbol(q, i) for q in of for i in range(self.count)}
 
     def outputs(self, value: Any) -> list[Expr] | None:
         """The elements of a result, or None when its shape is wrong."""
@@ -151,6 +179,7 @@ class MatrixMode(Mode):
         else:
             q = self.quantity(name)
             e, rank = q.symbol, q.rank
+        e = e.xreplace(self.swap)
         if rank in ("scalar", "elementwise"):
             return Sym(e)
         return NC(e, "vector" if rank == "vector" else "matrix")
@@ -211,7 +240,7 @@ class FieldMode(Mode):
         e = self.known[name] if name in self.known else self.quantity(name).symbol
         if name not in self.known and self.quantity(name).kind == "counter":
             return self.steps
-        x = self.model.value(e.subs(self._counter()))
+        x = self.model.value(e.subs(self._counter()).xreplace(self.swap))
         if not isinstance(x, tuple):
             return x
         rows = [list(r) for r in x]
@@ -257,6 +286,15 @@ class FieldMode(Mode):
             detail = "the function run on random matrices over a prime field at d = 1…6"
             out.append((n, Proof("random-exact", f"{n}_next", detail, bound=bound)))
         return out
+
+
+def earlier(s: Expr, steps: int) -> Expr:
+    """The symbol for what `s` was so many steps before."""
+    name = f"{s.name}_{steps}_before"
+    if isinstance(s, Ranked):
+        return type(s)(name, s.shape)
+    given = {k: v for k, v in s._assumptions_orig.items() if v is not None}
+    return sp.Symbol(name, **given)
 
 
 def _mod(x: Any) -> Any:

@@ -47,7 +47,7 @@ class Program:
         self._override = override
         self._counts: dict[tuple[int, str], int] = {}
         self._deadline = time.process_time() + SECONDS
-        self._domains = domains
+        self.domains = domains
         self.names: dict[str, Any] = {
             "__builtins__": dict(SAFE_BUILTINS), "__name__": "step",
             instrument.LITERAL: _literal, instrument.EXACT: exact,
@@ -66,7 +66,7 @@ class Program:
 
     def _guarded(self, action: Callable[[], Any]) -> Any:
         self._deadline = time.process_time() + SECONDS
-        with running(self._domains) as context:
+        with running(self.domains) as context:
             self.context = context
             try:
                 return action()

@@ -9,7 +9,7 @@ steps on other values have made it (`later_step`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ import numpy as np
 import sympy as sp
 
 from blrgen.algebra.ranks import DIM, T, mat, shape_of, vec
-from blrgen.prove import reference
 from blrgen.prove.field import Mod
 from blrgen.prove.later_step import later_step
 from blrgen.prove.misfit import missing
@@ -47,15 +46,25 @@ def attributes(opt: Any) -> dict[str, Any]:
 def carried(run: EmittedRun, opt: Any) -> dict[str, Any]:
     """Attributes that could be a state, other than the rule's own, with what they hold now."""
     known = {*run.matching.states, "params", "t"}
-    return {k: _now(v) for k, v in attributes(opt).items() if k not in known}
+    held = attributes(opt)
+    own = [x for k in known if k in held for x in _each(held[k])]
+    return {k: _now(v, own) for k, v in held.items() if k not in known}
 
 
-def _now(x: Any) -> Any:
-    """What it holds, as text that later changes in place do not reach."""
+def _each(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, list | tuple) else [x]
+
+
+def _now(x: Any, own: Sequence[Any]) -> Any:
+    """What it holds, as text that later changes in place do not reach; without `own` arrays."""
     if isinstance(x, dict):
-        return {str(k): _now(v) for k, v in x.items()}
+        return {str(k): _now(v, own) for k, v in x.items()}
     if isinstance(x, list | tuple):
-        return [_now(v) for v in x]
+        return [_now(v, own) for v in x]
+    if isinstance(x, np.ndarray) and any(
+        isinstance(s, np.ndarray) and np.may_share_memory(x, s) for s in own
+    ):
+        return "the rule's"
     return [str(v) for v in x.reshape(-1)] if isinstance(x, np.ndarray) else str(getattr(x, "e", x))
 
 
@@ -105,10 +114,7 @@ def _from_symbols(run: EmittedRun, name: str) -> bool | None:
         return None
     run.again(opt, params)  # what is set may hold a state of the rule
     run.stepped(program, opt)
-    values, known = run.after(opt, params), reference.next_states(run.rule)
-    return all(
-        run.mode.compare(n, values[n], known[n], program).proved for n in run.matching.states
-    )
+    return bool(run.mode.agree(run.after(opt, params), program))
 
 
 def _like(x: Any, name: str, k: int) -> Any:

@@ -1,46 +1,57 @@
 """A step after others of the same object, from values that have nothing to do with theirs.
 
 Between the steps the rule's states are set to other symbols, and the inputs are others, too.
-If the last step still computes the rule, the class has kept nothing of the earlier ones that
-matters, wherever it could have: in an attribute, a closure, a variable of the module.
+If the last step still computes the rule, nothing that matters was kept of the earlier ones,
+wherever it could have been: in an attribute, a closure, a variable of the module.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.prove import reference
 from blrgen.prove.symbolic.number import CannotRun
+from blrgen.prove.symbolic.run import Program
 
 if TYPE_CHECKING:
     from blrgen.prove.emitted_run import EmittedRun
+    from blrgen.prove.verify_file import Run
 
 EARLIER = 2  # two, for what depends on the last change of something
 WHY = (
-    "after steps on other values the class gives something else: it keeps what the rule has no "
-    "state for, and only its first step was compared"
+    "after {0}s on other values the {1} gives something else: it keeps what the rule has no "
+    "state for, and only its first {0} was compared"
 )
 
 
 def later_step(run: EmittedRun) -> str:
-    """Why a later step is not known to be that of the rule; nothing where it is."""
+    """Why a later step of a class is not known to be that of the rule; nothing where it is."""
     try:
-        return "" if _alike(run) else WHY
+        program, opt, params = run.built()
+        own = program.domains
+        for k in range(EARLIER, 0, -1):
+            with run.mode.before(k) as domains:
+                program.domains = {**own, **domains}
+                run.again(opt, params)
+                run.stepped(program, opt)
+        run.again(opt, params)
+        run.stepped(program, opt)
+        alike = run.mode.agree(run.after(opt, params), program)
     except CannotRun as error:
         return f"it could not be run on symbols ({error})"
+    return "" if alike else WHY.format("step", "class")
 
 
-def _alike(run: EmittedRun) -> bool:
-    program, opt, params = run.built()
-    own = program.domains
-    for k in range(EARLIER, 0, -1):
-        with run.mode.before(k) as domains:
-            program.domains = {**own, **domains}
-            run.again(opt, params)
-            run.stepped(program, opt)
-    run.again(opt, params)
-    run.stepped(program, opt)
-    values, known = run.after(opt, params), reference.next_states(run.rule)
-    return all(
-        run.mode.compare(n, values[n], known[n], program).proved for n in run.matching.states
-    )
+def later_call(run: Run) -> str:
+    """The same of a function, which has no object to keep something in."""
+    try:
+        program = Program(run.source, run.mode.domains)
+        own = program.domains
+        for k in range(EARLIER, 0, -1):
+            with run.mode.before(k) as domains:
+                program.domains = {**own, **domains}
+                run.called(program)
+        values, _ = run.called(program)
+        alike = run.mode.agree(values, program)
+    except CannotRun as error:
+        return f"it could not be run on symbols ({error})"
+    return "" if alike else WHY.format("call", "function")

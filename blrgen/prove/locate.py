@@ -41,13 +41,19 @@ DIGITS = 30
 
 def located(verdict: Verdict, run: Any, source: str) -> Verdict:
     """The verdict with the line that is wrong, and what the rule has there if that is known."""
-    if type(run.mode).__name__ == "FieldMode" or verdict.refutation is None:
+    if type(run.mode).__name__ == "FieldMode" or not _computed(verdict, run):
         return verdict
     search = Search(run)
     line, repair = search.blame(verdict)
     rows = source.splitlines()
     text = rows[line - 1].strip() if 0 < line <= len(rows) else ""
     return replace(verdict, line=line, source=text, repair=repair)
+
+
+def _computed(verdict: Verdict, run: Any) -> bool:
+    """Whether what is refuted is computed in a line: how steps are counted is not, for one."""
+    refuted = {n.partition(",")[0] for n, p in verdict.proofs if p.level == "refuted"}
+    return not refuted.isdisjoint({*run.values, *getattr(run, "probes", ())})
 
 
 class Search:

@@ -93,6 +93,11 @@ class Mode:
     def compare(self, name: str, value: Any, expected: Expr, program: Program) -> Proof:
         raise NotImplementedError
 
+    def agree(self, values: Mapping[str, Any], program: Program) -> bool:
+        """Whether these are the next states of the rule."""
+        known = reference.next_states(self.rule)
+        return all(self.compare(n, x, known[n], program).proved for n, x in values.items())
+
     def contents(self, x: Any) -> Any:
         return x.copy() if isinstance(x, np.ndarray) else x
 
@@ -264,6 +269,10 @@ class FieldMode(Mode):
         like = self.model.rows(e) if raw.ndim == 2 else self.model.value(e)
         wanted = [x for r in like for x in r] if isinstance(like, tuple) else [like]
         return [_mod(x) for x in raw.reshape(-1)] == wanted
+
+    def agree(self, values: Mapping[str, Any], program: Program) -> bool:
+        known = reference.next_states(self.rule)
+        return all(self.matches(x, known[n]) for n, x in values.items())
 
     def proofs(self, run: Any) -> list[tuple[str, Proof]]:
         """The function run again at every size, on other random matrices each time."""

@@ -9,7 +9,9 @@ from typing import Any
 from blrgen.core import Rule
 from blrgen.errors import UserError, did_you_mean
 from blrgen.prove import reference
+from blrgen.prove.later_step import later_call
 from blrgen.prove.match import Matching, match, outcome, without
+from blrgen.prove.misfit import missing
 from blrgen.prove.proof import Proof, Verdict
 from blrgen.prove.symbolic.number import CannotRun
 from blrgen.prove.symbolic.run import Program, signature
@@ -126,6 +128,11 @@ class Run:
     ) -> tuple[Program, dict[str, Any], Matching]:
         """Run the function; with an override, with one line's value replaced."""
         program = Program(self.source, self.mode.domains, override)
+        values, matching = self.called(program)
+        return program, values, matching
+
+    def called(self, program: Program) -> tuple[dict[str, Any], Matching]:
+        """One call: state → what it is afterwards."""
         f = program.function(self.function)
         if f is None:
             raise CannotRun(f"no function {self.function}")
@@ -141,11 +148,13 @@ class Run:
             if not error.how.startswith("return one next value") and self.mode.scalar:
                 raise CannotRun(error.what) from error
             raise UserError(error.what, where=self.path, why=error.why, how=error.how) from error
-        return program, values, matching
+        return values, matching
 
     def proofs(self) -> list[tuple[str, Proof]]:
-        """One proof for each state that is an argument."""
-        return self.mode.proofs(self)  # type: ignore[no-any-return]
+        """One proof for each state that is an argument; what is proved holds for later calls."""
+        found: list[tuple[str, Proof]] = self.mode.proofs(self)
+        later = all(p.proved for _, p in found) and later_call(self)
+        return [*found, *missing(["a later call"], later)] if later else found
 
     def notes(self) -> list[str]:
         """What a reader should know beside the proofs."""

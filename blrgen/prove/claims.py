@@ -8,9 +8,10 @@ import sympy as sp
 
 from blrgen.prove import reference
 from blrgen.prove.equal import equal
+from blrgen.prove.functions import plain
 from blrgen.prove.joined import Keys
 from blrgen.prove.misfit import missing
-from blrgen.prove.modes import ArrayMode
+from blrgen.prove.modes import ArrayMode, FieldMode
 from blrgen.prove.proof import Proof
 from blrgen.prove.symbolic.number import CannotRun, expr_of
 
@@ -28,6 +29,27 @@ def count_proofs(run: EmittedRun) -> list[tuple[str, Proof]]:
     if not run.tidy:
         claim = "noise and sums are cleared after the step"
         out.append(("pending", Proof("refuted", claim, "something is left after the step")))
+    return out
+
+
+def first_proofs(run: EmittedRun) -> list[tuple[str, Proof]]:
+    """The states that start as something else than the rule says."""
+    program, opt, params = run.fresh()
+    there = {n for n in run.matching.states if getattr(opt, n, None) is not None}
+    values = run.after(opt, params, there - {run.parameters})
+    out = []
+    for n, value in values.items():
+        init = run.rule[n].init
+        if init is None:
+            continue
+        claim, wanted = f"the first {n}", plain(sp.sympify(init))
+        if isinstance(run.mode, FieldMode):
+            same = run.mode.matches(value, wanted)
+            proof = Proof("random-exact" if same else "refuted", claim, f"the rule says {init}")
+        else:
+            proof = run.mode.compare_expr(claim, value, wanted, program)
+        if not proof.proved:
+            out.append((claim, proof))
     return out
 
 

@@ -21,6 +21,7 @@ from blrgen.prove.averaged import averaged_proofs
 from blrgen.prove.carried import carried_proofs
 from blrgen.prove.claims import (
     count_proofs,
+    first_proofs,
     halved_proofs,
     posterior_proofs,
     probe_proofs,
@@ -71,6 +72,7 @@ def _at_sizes(source_text: str, rule: Rule, mode: SizedMode) -> Verdict:
     run: EmittedRun = mode.runs(lambda: EmittedRun(source_text, rule, mode))
     parts: list[Part] = [
         (("t",), lambda: count_proofs(run)),
+        (("first values",), lambda: first_proofs(run)),
         (run.matching.states, lambda: mode.proofs(run)),
         (("a step refused once",), lambda: mode.runs(lambda: halved_proofs(run))),
         (("draws",), lambda: undrawn_proofs(run)),
@@ -117,6 +119,7 @@ def _in_mode(source_text: str, rule: Rule, mode: Any, locate: bool, briefly: boo
     run = EmittedRun(source_text, rule, mode)
     parts: list[Part] = [
         (("t",), lambda: count_proofs(run)),
+        (("first values",), lambda: first_proofs(run)),
         (run.probes[-1:], lambda: probe_proofs(run)),
         (run.matching.states, lambda: mode.proofs(run)),
         (("two draws",), lambda: averaged_proofs(run)),

@@ -8,7 +8,7 @@ keep their documented meaning (`emitted_helpers`).
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,18 @@ class EmittedRun:
         self, override: Override | None = None, many: bool = False
     ) -> tuple[Program, Any, Any]:
         """The class on symbolic parameters, its states set to symbols; `many`: in two arrays."""
+        program, opt, params = self.fresh(override, many)
+        for q in self.rule.of("counter"):
+            opt.t = self.value(q.name) - 1
+        for n in self.matching.states:
+            if n != self.parameters:
+                self._set(opt, n)
+        return program, opt, params
+
+    def fresh(
+        self, override: Override | None = None, many: bool = False
+    ) -> tuple[Program, Any, Any]:
+        """The class on symbolic parameters, its states as it sets them itself."""
         program = Program(self.source, self.mode.domains, override)
         if isinstance(self.mode, ArrayMode):
             noise = [list(np.ravel(self.value(n))) for n in self.draws]
@@ -95,13 +107,7 @@ class EmittedRun:
         params = self.split(params) if many else params
         hyper = {q.name: self.value(q.name) for q in self.rule.of("hyper")}
         hyper |= {s.name: Sym(s) for s in self.sizes(cls) if s.name not in hyper}
-        opt = program.call(cls, params, **{k: v for k, v in hyper.items()})
-        for q in self.rule.of("counter"):
-            opt.t = self.value(q.name) - 1
-        for n in self.matching.states:
-            if n != self.parameters:
-                self._set(opt, n)
-        return program, opt, params
+        return program, program.call(cls, params, **hyper), params
 
     def again(self, opt: Any, params: Any) -> None:
         """The rule's states and its counter as they are before the step; all else is kept."""
@@ -152,9 +158,12 @@ class EmittedRun:
         else:
             setattr(opt, name, self.value(name))
 
-    def after(self, opt: Any, params: Any) -> dict[str, Any]:
+    def after(self, opt: Any, params: Any, names: Collection[str] | None = None) -> dict[str, Any]:
+        """What the rule's states are now, or some of them."""
         out = {}
         for n in self.matching.states:
+            if names is not None and n not in names:
+                continue
             held = params if n == self.parameters else getattr(opt, n)
             out[n] = held[0] if isinstance(held, list | tuple) and len(held) == 1 else held
         return out

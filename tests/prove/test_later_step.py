@@ -1,4 +1,4 @@
-"""What a class or a function keeps of earlier steps, wherever it keeps it, and what is harmless."""
+"""What a class or a function keeps of other steps, where it starts, and what is harmless."""
 
 from __future__ import annotations
 
@@ -156,3 +156,24 @@ def test_two_draws_are_averaged_in_every_component() -> None:
     wrong = f"        self._sums['g_sum'][0][1] = 0\n{line}"
     assert verify_emitted(source, d.rule)["m, two draws"].proved
     assert verify_emitted(source.replace(line, wrong), d.rule)["m, two draws"].level == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "words"),
+    [
+        ("adam", "self.u = [np.zeros_like(m)", "self.u = [np.ones_like(m)", {"target": "numpy"}),
+        ("von-diag", "np.full_like(m, 1)", "np.full_like(m, 2)", {"target": "numpy"}),
+        ("iblr", "self.S = np.eye(", "self.S = 2 * np.eye(", {"target": "numpy"}),
+        ("iblr", "self.S = np.eye(", "self.S = 2 * np.eye(", {"target": "numba"}),
+        ("iblr", "self.S = np.eye(", "self.S = 2 * np.eye(", {"sizes": {"d": 2}}),
+    ],
+)
+def test_where_the_states_start(
+    name: str, right: str, wrong: str, words: dict[str, object]
+) -> None:
+    d = blrgen.derive(name)
+    source = emit(d, **words)  # type: ignore[arg-type]
+    assert right in source
+    verdict = verify_emitted(source.replace(right, wrong, 1), d.rule)
+    assert verdict.refutation is not None, verdict
+    assert verdict.refutation.claim.startswith("the first ")

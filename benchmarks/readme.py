@@ -4,7 +4,8 @@
     python benchmarks/readme.py build/bench  take over what is there of a run first: bench.json,
                                              growth.json and the pictures
 
-Only rows that a goal is about are kept: the run's own files have everything.
+Only rows that a goal is about are kept, and those of a quicker peer in the same case: the
+run's own files have everything.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import shutil
 import sys
 from pathlib import Path
 from typing import Any
+
+from blrgen.bench.peers import PEERS
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "benchmarks" / "measured"
@@ -30,7 +33,8 @@ def take(folder: Path) -> None:
     MEASURED.mkdir(exist_ok=True)
     if (folder / "bench.json").is_file():
         made = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
-        rows = [{k: _short(r[k]) for k in KEPT} for r in made["rows"] if r["goal"]]
+        shown = [r for r in made["rows"] if r["goal"] or _quicker(r, made["rows"])]
+        rows = [{k: _short(r[k]) for k in KEPT} for r in shown]
         kept = {k: made[k] for k in ("schema", "machine", "allocator", "seconds", "summary")}
         _keep("bench.json", kept | {"rows": rows}, 1)
     if (folder / "growth.json").is_file():
@@ -39,6 +43,18 @@ def take(folder: Path) -> None:
     for picture in ("roofline.svg", "growth.svg"):
         if (folder / picture).is_file():
             shutil.copy(folder / picture, MEASURED / picture)
+
+
+def _quicker(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
+    """Whether it is about a peer that is quicker than the one that a goal is held against."""
+    peers = {p.title for several in PEERS.values() for p in several}
+    if row["against"] not in peers or not row["theirs_ns"]:
+        return False
+    case = ("title", "size", "dtype", "threads")
+    held = [r for r in rows if r["goal"] and r["against"] in peers and r["theirs_ns"]]
+    return any(
+        all(r[k] == row[k] for k in case) and row["theirs_ns"] < r["theirs_ns"] for r in held
+    )
 
 
 def _keep(name: str, made: dict[str, Any], indent: int | None) -> None:
@@ -100,7 +116,7 @@ def _cell(row: dict[str, Any]) -> str:
         shown = f"{1 / row['ratio']:.2f} × theirs"
     else:
         shown = f"{row['ratio']:.3g} ×"
-    if row["verdict"] == "pass":
+    if row["verdict"] == "pass" or not row["goal"]:
         return shown
     least = re.fullmatch(r"≥ ([\d.]+) ×", row["goal"])
     beyond = least and row.get("most") and row["most"] < float(least[1])

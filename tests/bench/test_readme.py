@@ -32,6 +32,17 @@ def test_what_was_missed_is_said(readme):
     assert readme._cell(row | {"ratio": None}) == "–"
 
 
+def test_a_quicker_peer_is_shown_beside_the_one_of_the_goal(readme):
+    case = {"title": "bayesbinn", "size": 10, "dtype": "float32", "threads": 1, "ratio": 9.0}
+    held = case | {"against": "torch as published", "theirs_ns": 10.0, "goal": "≥ 15 ×"}
+    quicker = case | {"against": "torch in place", "theirs_ns": 8.0, "goal": "", "verdict": ""}
+    rows = [held, quicker]
+    assert readme._quicker(quicker, rows) and readme._cell(quicker) == "9 ×"
+    assert not readme._quicker(quicker | {"theirs_ns": 12.0}, rows)
+    assert not readme._quicker(quicker | {"threads": 2}, rows)
+    assert not readme._quicker(quicker | {"against": "roofline"}, rows)
+
+
 def test_a_readme_without_the_marks_is_refused(readme):
     with pytest.raises(SystemExit):
         readme.placed("nothing here", {"rows": []})

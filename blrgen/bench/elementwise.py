@@ -88,13 +88,15 @@ def noise_of(law: str, size: int, dtype: str) -> object:
 def bar(
     case: Case, timed: Timed, emitted: Emitted, noise: Mapping[str, object] | None = None
 ) -> dict[str, Stepper]:
-    """The kernel written by hand, if the recipe has one, from the same start."""
+    """The kernel written by hand, if the recipe has one, on the very same arrays."""
+    probe = [timed.probe] if timed.probe else []
     made = bars.stepper(
         timed,
         emitted.optimizer,
         inputs(timed, case.size, case.dtype),
         dict(noise or {}),
         case.threads,
+        emitted.held([*timed.states, *probe]),
     )
     return {} if made is None else {BAR: made}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -56,22 +56,23 @@ class Emitted:
         return "rng" in inspect.signature(self.optimizer.step).parameters
 
     def arrays(self, shape: Shape) -> list[Any]:
-        """The arrays of a pass of this shape, flat; none where one of them is not kept.
+        """The arrays of a pass of this shape, flat; none where one of them is not kept."""
+        given = {name: x for (name, _), x in zip(self.timed.inputs, self.inputs, strict=True)}
+        known = self.held(shape.names) | given
+        found = [known[name] for name in shape.names if name in known]
+        whole = all(isinstance(x, np.ndarray) and x.size == self.size for x in found)
+        return found if whole and len(found) == len(shape.names) else []
+
+    def held(self, names: Iterable[str]) -> dict[str, Any]:
+        """The flat arrays that the optimizer works on: its states, and where it has drawn last.
 
         Nothing asks for the object's dictionary: one that was asked for has slower attributes.
         """
         if self.timed.probe and not getattr(self.optimizer, "_pending", None):
             self.drawing()()
         last = getattr(self.optimizer, "_pending", {})
-        given = {name: x for (name, _), x in zip(self.timed.inputs, self.inputs, strict=True)}
-        found = []
-        for name in shape.names:
-            held = last.get(name) or getattr(self.optimizer, name, None)
-            array = given[name] if name in given else held[0] if held else None
-            if not isinstance(array, np.ndarray) or array.size != self.size:
-                return []
-            found.append(array)
-        return found
+        found = {x: last.get(x) or getattr(self.optimizer, x, None) for x in names}
+        return {x: kept[0] for x, kept in found.items() if isinstance(kept, list) and kept}
 
     def whole(self) -> Stepper:
         """A step as a user makes it, its draw included."""

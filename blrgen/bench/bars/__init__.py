@@ -41,8 +41,13 @@ def stepper(
     inputs: list[Array],
     noise: Mapping[str, Array],
     threads: int,
+    held: Mapping[str, Array] | None = None,
 ) -> Stepper | None:
-    """Draw and step by hand, from the state the emitted optimizer has now."""
+    """Draw and step by hand, from the state the emitted optimizer has now.
+
+    `held` are arrays to work on instead of copies: where arrays lie in memory decides up to a
+    tenth of the time, so that two kernels are compared on the very same ones.
+    """
     found = module(timed.name)
     if found is None:
         return None
@@ -51,6 +56,7 @@ def stepper(
     values["threads"] = threads
     if timed.probe:
         values[timed.probe] = arrays.copied(values[timed.states[0]])
+    values |= held or {}
     step, counted = bound(found.step, values)
     draw, _ = bound(found.draw, values) if timed.probe else ((lambda: None), None)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 ROUND = 0.004  # seconds that a turn lasts at least
+WARM = 0.002  # seconds of calls ahead of it, at least one
 LONG = 0.05  # seconds of a call that has more in memory than a cache holds
 FEWEST = 3  # rounds, however long they take
 
@@ -65,11 +66,13 @@ def measured(
 def _turn(stepper: Stepper, repeats: int, last: float = 0.0) -> float:
     """Seconds a call, over so many calls.
 
-    The call before them is not timed: it finds in the caches what others have left there.
+    Calls before them are not timed: they find in the caches what others have left there, and
+    whoever follows one that works on the same arrays would have it better.
     """
     clock, once, before = time.perf_counter, stepper.once, stepper.before
     if before is None:
-        if last < LONG:
+        start = clock()
+        while last < LONG and clock() - start < WARM:
             once()
         start = clock()
         for _ in range(repeats):
@@ -85,6 +88,12 @@ def _turn(stepper: Stepper, repeats: int, last: float = 0.0) -> float:
 
 
 def _repeats(stepper: Stepper, long: float) -> int:
-    """How many calls make a turn; the first call compiles, the second fills caches."""
+    """How many calls make a turn; the first call compiles, the second fills caches.
+
+    What runs ahead of every call is not timed, and may take three times as long.
+    """
     _turn(stepper, 2)
-    return max(1, min(100_000, int(long / max(1e-7, _turn(stepper, 1)))))
+    start = time.perf_counter()
+    spent = _turn(stepper, 1)
+    whole = time.perf_counter() - start if stepper.before is not None else 0.0
+    return max(1, min(100_000, int(long / max(1e-7, spent, whole / 4))))

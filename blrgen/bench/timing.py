@@ -52,8 +52,7 @@ def measured(
     titles = list(steppers)
     began = time.perf_counter()
     for turn in range(rounds):
-        first = turn % len(titles)  # nobody always follows the same neighbour's cold caches
-        for title in (*titles[first:], *titles[:first]):
+        for title in _order(titles, turn):
             last = found[title][-1] if found[title] else 0.0
             time.sleep(pause)
             found[title].append(_turn(steppers[title], repeats[title], last))
@@ -61,6 +60,16 @@ def measured(
         if turn + 1 >= FEWEST and time.perf_counter() - began - slept > budget:
             break
     return {t: Timing(min(x), statistics.median(x)) for t, x in found.items()}
+
+
+def _order(titles: list[str], turn: int) -> list[str]:
+    """Who comes when: another one first each time, and every other time the other way round.
+
+    So nobody always follows one whose arrays are cold, or its own.
+    """
+    first = turn // 2 % len(titles)
+    order = [*titles[first:], *titles[:first]]
+    return order[::-1] if turn % 2 else order
 
 
 def _turn(stepper: Stepper, repeats: int, last: float = 0.0) -> float:

@@ -10,7 +10,7 @@ from blrgen.bench.child import close, merged
 from blrgen.bench.goals import read_goals
 from blrgen.bench.prepare import Timed, prepared
 from blrgen.bench.setup import joined
-from blrgen.bench.timing import Stepper, Timing, measured
+from blrgen.bench.timing import Stepper, Timing, _order, measured
 
 
 def test_everybody_has_a_turn_and_the_best_counts():
@@ -20,6 +20,14 @@ def test_everybody_has_a_turn_and_the_best_counts():
     assert found["a"].best < 0.006 <= found["b"].best <= found["b"].median
     turns = [x for x, y in zip(heard, [None, *heard], strict=False) if x != y]
     assert turns.count("b") >= 3  # in turns, not one after the other
+
+
+def test_everybody_follows_each_of_its_neighbours():
+    orders = [_order(["a", "b", "c"], turn) for turn in range(6)]
+    assert all(sorted(x) == ["a", "b", "c"] for x in orders)
+    assert {x[0] for x in orders[::2]} == {"a", "b", "c"}
+    follows = {(x, y) for order in orders for x, y in zip(order, order[1:], strict=False)}
+    assert {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("c", "a"), ("a", "c")} == follows
 
 
 def test_what_comes_before_is_not_timed():

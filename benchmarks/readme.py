@@ -82,7 +82,7 @@ def table(made: dict[str, Any]) -> str:
     head = ["what", "size", "against", *(f"{n} thread{'s' * (n > 1)}" for n in threads), "goal"]
     text = [_line(head), _line(["---"] * len(head))]
     for (title, size, dtype, against), found in lines.items():
-        goals = dict.fromkeys(r["goal"] for r in found.values())
+        goals = dict.fromkeys(r["goal"] for r in found.values() if r["goal"])
         cells = [_cell(found[n]) if n in found else "" for n in threads]
         text.append(_line([f"{title}, {dtype}", f"{size:g}", against, *cells, ", ".join(goals)]))
     bars = [r for r in made["rows"] if r["against"] == "hand-written" and r["ratio"]]
@@ -110,15 +110,16 @@ def _cell(row: dict[str, Any]) -> str:
     """A ratio as its goal is stated; a missed one is marked."""
     if row["ratio"] is None:
         return "–"
-    if row["goal"].endswith("%"):
+    goal = row["goal"] or ""
+    if goal.endswith("%"):
         shown = f"{100 * row['ratio']:.0f} %"
-    elif row["goal"].startswith("≤"):
+    elif goal.startswith("≤"):
         shown = f"{1 / row['ratio']:.2f} × theirs"
     else:
         shown = f"{row['ratio']:.3g} ×"
-    if row["verdict"] == "pass" or not row["goal"]:
+    if row["verdict"] == "pass" or not goal:
         return shown
-    least = re.fullmatch(r"≥ ([\d.]+) ×", row["goal"])
+    least = re.fullmatch(r"≥ ([\d.]+) ×", goal)
     beyond = least and row.get("most") and row["most"] < float(least[1])
     return f"{shown}, **missed**" + (f" (memory allows {row['most']:.3g} ×)" if beyond else "")
 

@@ -35,7 +35,7 @@ def test_what_was_missed_is_said(readme):
 def test_a_quicker_peer_is_shown_beside_the_one_of_the_goal(readme):
     case = {"title": "bayesbinn", "size": 10, "dtype": "float32", "threads": 1, "ratio": 9.0}
     held = case | {"against": "torch as published", "theirs_ns": 10.0, "goal": "≥ 15 ×"}
-    quicker = case | {"against": "torch in place", "theirs_ns": 8.0, "goal": "", "verdict": ""}
+    quicker = case | {"against": "torch in place", "theirs_ns": 8.0, "goal": None, "verdict": None}
     rows = [held, quicker]
     assert readme._quicker(quicker, rows) and readme._cell(quicker) == "9 ×"
     assert not readme._quicker(quicker | {"theirs_ns": 12.0}, rows)

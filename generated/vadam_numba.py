@@ -423,7 +423,7 @@ def _draw_new_stretch(
 ) -> None:
     """Run `_draw` on a stretch of the elements of all arrays with new noise."""
     words = np.empty(WORDS, np.uint32)
-    eps = np.empty(BLOCK, like.dtype)
+    eps = words[WORDS // 2 :].view(like.dtype)[:BLOCK]
     for begin in range(first, last, BLOCK):
         end = min(last, begin + BLOCK)
         _standard_normal_block(eps, words, np.uint64(key), 0, begin)
@@ -571,7 +571,7 @@ def _step_draw_new_stretch(
 ) -> None:
     """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
     words = np.empty(WORDS, np.uint32)
-    eps = np.empty(BLOCK, like.dtype)
+    eps = words[WORDS // 2 :].view(like.dtype)[:BLOCK]
     for begin in range(first, last, BLOCK):
         end = min(last, begin + BLOCK)
         _standard_normal_block(eps, words, np.uint64(key), 0, begin)

@@ -109,7 +109,10 @@ def _stretch(j: Joined, own: dict[str, str], signature: str) -> str:
     if not j.noise:
         return fill("joined/stretches.py.jinja", **given)
     scratch = ["    words = np.empty(WORDS, np.uint32)"]
-    scratch += [f"    {own[name]} = np.empty(BLOCK, like.dtype)" for name, _ in j.noise]
+    # the first beside its words, not at their places in another page: loads would wait for stores
+    places = ["words[WORDS // 2 :].view(like.dtype)[:BLOCK]"]
+    places += ["np.empty(BLOCK, like.dtype)"] * (len(j.noise) - 1)
+    scratch += [f"    {own[x]} = {made}" for (x, _), made in zip(j.noise, places, strict=True)]
     filled = [
         f"        {function}_block({own[name]}, words, np.uint64(key), {stream}, begin)"
         for stream, (name, function) in enumerate(j.noise)

@@ -211,6 +211,21 @@ def test_noise_that_is_given_is_used_in_one_call_as_array_by_array(name: str) ->
     assert np.array_equal(whole[:10], small)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("name", "law"), [("ivon", "_standard_normal"), ("bayesbinn", "_logistic")]
+)
+def test_a_draw_is_made_of_the_numbers_of_its_law(name: str, law: str, dtype: str) -> None:
+    """The numbers of a block lie in the memory of its words: none may be written over another."""
+    own, params = module(name), numbers(1000, 1, dtype)
+    drawn = made(name, params).draw(np.random.default_rng(4))
+    key = np.random.default_rng(4).integers(2**63)
+    eps = np.empty(params.size, dtype)
+    getattr(own, law)(eps, np.empty(own.WORDS, np.uint32), np.uint64(key), 0, 0)
+    given = made(name, params).draw(eps=eps)
+    np.testing.assert_allclose(drawn, given, rtol=4 * np.finfo(dtype).eps)
+
+
 def test_arrays_begin_on_cache_lines_at_different_places_of_their_pages() -> None:
     for params in (np.ones(5_000), [np.ones((3, 5)), np.ones(0), np.ones(2_000)]):
         opt = made("ivon", params)

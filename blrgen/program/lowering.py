@@ -97,15 +97,7 @@ class Lowering(MatrixLowering, AverageLowering):
         return n.Total(inside)
 
     def visit_Symbol(self, x: Expr) -> n.Node:
-        if x in self.counts:
-            return self.counts[x]
-        if x.name not in self.types:
-            raise UserError(
-                f"unknown name {x.name} in an expression",
-                where=self.where,
-                why="known names: " + ", ".join(self.types),
-            )
-        return n.Sym(x.name)
+        return self.counts[x] if x in self.counts else self.visit_symbol(x)
 
     def visit_Rational(self, x: Expr) -> n.Node:
         return n.Const(Fraction(int(x.p), int(x.q)))

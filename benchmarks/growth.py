@@ -27,7 +27,7 @@ from blrgen.bench.growth_tool import TERMS, best, new_class
 from blrgen.bench.machine import facts
 from blrgen.bench.report import save
 from blrgen.emit import emit
-from blrgen.show.table import table as laid_out
+from blrgen.text.table import table as laid_out
 from blrgen.timing import Record
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -23,6 +24,7 @@ _CACHE = tempfile.TemporaryDirectory(prefix="blrgen-tests-")
 os.environ["BLRGEN_CACHE"] = _CACHE.name
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))  # for what tests share
 
 
 @dataclass(frozen=True)
@@ -71,3 +73,19 @@ def invoke(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
         return Outcome(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def meaning() -> Callable[..., Any]:
+    """The value of an expression at named values."""
+    from notation import value_of
+
+    return value_of
+
+
+@pytest.fixture(scope="session")
+def faults() -> Callable[[str], list[str]]:
+    """What a LaTeX engine would stumble over."""
+    from notation import latex_faults
+
+    return latex_faults

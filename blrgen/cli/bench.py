@@ -69,7 +69,7 @@ def _measured(settings: Settings, rounds: int, out: str) -> int:
     from blrgen.bench import report
     from blrgen.bench.main import measure
     from blrgen.cli.progress import Progress
-    from blrgen.show.table import table
+    from blrgen.text.table import table
 
     with Progress() as progress:
         made = measure(settings, rounds, progress.say)
@@ -88,7 +88,7 @@ def _grown(settings: Settings, out: str) -> int:
     from blrgen.bench.growth_picture import picture
     from blrgen.bench.report import save
     from blrgen.cli.progress import Progress
-    from blrgen.show.table import table
+    from blrgen.text.table import table
 
     with Progress() as progress:
         made = growth.growth(settings.threads, progress.say, settings.what)

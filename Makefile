@@ -78,13 +78,13 @@ peers: $(PEERS)/installed
 	$(PEERS)/bin/python tests/peers/live.py
 
 bench: $(TIMED)/installed
-	$(TIMED)/bin/blrgen bench $(BENCH)
+	$(TIMED)/bin/python -m benchmarks $(BENCH)
 
 bench-tool: $(VENV)/installed
-	$(BIN)/python benchmarks/tool_speed.py
+	$(BIN)/python -m benchmarks.tool_speed
 
 bench-growth: $(TIMED)/installed
-	$(TIMED)/bin/python benchmarks/growth.py
+	$(TIMED)/bin/python -m benchmarks.terms
 
 generated: $(VENV)/installed
 	$(BIN)/python -m blrgen.emit.generated

@@ -1,127 +1,145 @@
-"""How the tool grows with the terms of a loss, stage by stage and pass by pass.
+"""Cost against size: parameters, dimensions, components, terms of a loss, families, recipes.
 
-Times of derivation, of every program pass, of emission, and of Numba's compilation for losses
-of 1 to 200 terms of several kinds.  Each curve gets the exponent p of time ~ size^p, fitted to
-its larger half.  Writes growth.json and growth.svg (growth.png) to build/growth.  What is
-emitted, vectors, families and recipes are in `blrgen bench --growth`.
-
-    python benchmarks/growth.py [--quick] [--out FOLDER]
+What is timed per element must stay flat until an array leaves a cache; what is timed per
+step grows as the solver's cube; deriving and emitting grow with the length of the loss.
+Behind a curve stands p of time ~ size^p, fitted to its larger half.
 """
 
 from __future__ import annotations
 
-import argparse
-import importlib
-import sys
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
-from pathlib import Path
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
+from benchmarks.cases import Case
+from benchmarks.machine import TUNABLES, facts
 
-from blrgen.api import derive
-from blrgen.bench.growth import SCHEMA, Curve, Plot, table
-from blrgen.bench.growth_picture import picture
-from blrgen.bench.growth_tool import TERMS, best, new_class
-from blrgen.bench.machine import facts
-from blrgen.bench.report import save
-from blrgen.emit import emit
-from blrgen.text.table import table as laid_out
-from blrgen.timing import Record
-
-ROOT = Path(__file__).resolve().parent.parent
-Points = dict[int, float]
-WIDTH = 4096  # elements of a step whose run time is taken
-SLOWEST = 8  # stages and passes that are drawn
-KINDS: dict[str, Callable[[int], str]] = {
-    "powers": lambda k: f"a{k}*theta**{k % 7 + 2}",
-    "exp": lambda k: f"exp(-{k + 1}*theta/8)",
-    "softplus": lambda k: f"log(1+exp({k}-theta))",
-    "log1p": lambda k: f"log(1+c{k}*theta**2)",
-    "products": lambda k: f"sin({k + 1}*theta)*exp(-theta**2/{k + 1})",
-    "shared": lambda k: f"c{k}*tanh(theta)*exp(theta)/(1+theta**2)**{k % 5 + 1}",
-}
-COMPILED = ("exp", "softplus")
-STAGES = {"derive gaussian-diag": "derivation", "emit numba": "emission"}
+SCHEMA = "blrgen-growth/2"
+PARAMETERS = tuple(10**k for k in range(3, 9))
+DIMENSIONS = (10, 20, 50, 100, 200, 500, 1000, 2000)
+RECIPES, MATRICES = ("sgd", "adam", "ivon"), ("von",)
+BUDGET = 0.4  # seconds a case
+Said = Callable[[str], None]
+Result = dict[str, Any]
 
 
-def loss(kind: str, count: int) -> str:
-    return " + ".join(KINDS[kind](k) for k in range(count))
+@dataclass(frozen=True)
+class Curve:
+    """Points of one line; `exponent` is p of y ~ x^p over the larger half."""
+
+    label: str
+    points: tuple[tuple[float, float], ...]
+    exponent: float | None = None
+
+    @property
+    def fitted(self) -> Curve:
+        """With its exponent, where there are points enough."""
+        larger = self.points[(len(self.points) - 1) // 2 :] if len(self.points) > 3 else ()
+        if not larger:
+            return self
+        x, y = ([math.log(p[k]) for p in larger] for k in (0, 1))
+        middle = sum(x) / len(x)
+        slope = sum((a - middle) * b for a, b in zip(x, y, strict=True))
+        return replace(self, exponent=round(slope / sum((a - middle) ** 2 for a in x), 2))
 
 
-def by_terms(kind: str, counts: Iterable[int]) -> dict[str, Points]:
-    """Milliseconds of every stage and pass, for losses of more and more terms."""
-    curves: dict[str, Points] = {}
-    for count in counts:
-        with Record() as record:
-            emit(derive("gaussian-diag", ["delta"], loss=loss(kind, count)), "numba")
-        for line in record.lines:
-            if line.seconds is not None and not line.name.startswith(("load", "read recipes")):
-                at = curves.setdefault(line.name, {})
-                at[count] = at.get(count, 0.0) + 1e3 * line.seconds
-    return curves
+@dataclass(frozen=True)
+class Plot:
+    """Axes and curves, both logarithmic; with `names`, x counts these from 0."""
+
+    title: str
+    x: str
+    y: str
+    curves: tuple[Curve, ...]
+    names: tuple[str, ...] = ()
 
 
-def compiled(kind: str, counts: Iterable[int]) -> tuple[Points, Points]:
-    """Numba's milliseconds for the kernel of a step; a step's nanoseconds an element and term."""
-    compilation, steps = dict[int, float](), dict[int, float]()
-    for count in counts:
-        source = emit(derive("gaussian-diag", ["delta"], loss=loss(kind, count)), "numba")
-        opt = new_class(source)(np.linspace(0.1, 1, WIDTH, dtype=np.float32), rho=1e-3)
-        compilation[count] = 1e3 * best(opt.step, 1)
-        steps[count] = 1e9 * best(opt.step, 30) / WIDTH / count
-    return compilation, steps
+def growth(
+    threads: Sequence[int], said: Said = lambda text: None, what: Sequence[str] = ()
+) -> dict[str, Any]:
+    """All plots, or those of some recipes, as a document."""
+    from benchmarks.growth_tool import of_components, of_names, of_terms
 
-
-def curve(label: str, points: Points) -> Curve:
-    return Curve(label, tuple(sorted(points.items()))).fitted
-
-
-def measured(counts: tuple[int, ...], kinds: tuple[str, ...]) -> list[Plot]:
-    """Derivation and emission of all kinds, the passes of each, compilation of some."""
-    by_terms("powers", (1, 2))  # loads what is loaded once
-    importlib.import_module("numba.extending")
-    found = {kind: by_terms(kind, counts) for kind in KINDS}
-    plots = [
-        Plot(title, "terms", "ms", tuple(curve(kind, at[stage]) for kind, at in found.items()))
-        for stage, title in STAGES.items()
-    ]
-    some = tuple(n for n in counts if n in (1, 10, 50, 200))
-    made = {kind: compiled(kind, some) for kind in kinds}
-    for k, (title, unit) in enumerate(
-        (("compilation", "ms"), ("a step", "ns an element and term"))
-    ):
-        curves = tuple(curve(kind, both[k]) for kind, both in made.items())
-        plots.append(Plot(title, "terms", unit, curves))
-    for kind, at in found.items():
-        slow = sorted((x for x in at if x not in STAGES), key=lambda x: -at[x][counts[-1]])
-        curves = tuple(curve(name, at[name]) for name in slow[:SLOWEST])
-        plots.append(Plot(f"stages and passes, {kind}", "terms", "ms", curves))
-    return plots
-
-
-def main() -> int:
-    """Measure, print the tables, write the data and the picture."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="up to 50 terms, in half a minute")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "growth")
-    options = parser.parse_args()
-    quick = (TERMS[:6], COMPILED[:1])
-    plots = measured(*(quick if options.quick else (TERMS, COMPILED)))
-    made: dict[str, Any] = {
+    made = of_sizes(threads, said, what or (*RECIPES, *MATRICES))
+    if not what:
+        made += [of_components(said), of_terms(said), *of_names(said)]
+    return {
         "schema": SCHEMA,
         "machine": facts(),
-        "plots": [asdict(p) for p in plots],
+        "allocator": TUNABLES,
+        "plots": [asdict(p) for p in made],
     }
-    for plot in made["plots"]:
-        print(laid_out(*table(plot)) + "\n")
-    save(options.out, made, "growth.json")
-    if not picture(options.out, made):
-        print("matplotlib is not installed: no picture", file=sys.stderr)
-    print(f"wrote {options.out}")
-    return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def of_sizes(threads: Sequence[int], said: Said, names: Sequence[str]) -> list[Plot]:
+    """Nanoseconds a parameter, and milliseconds a step of a full covariance."""
+    from benchmarks.prepare import prepared
+    from benchmarks.run import run
+
+    timed = {name: prepared(name) for name in names}
+    cases = [
+        Case("size", name, size, "float32", count)
+        for name in names
+        for count in threads
+        for size in PARAMETERS
+        if timed[name].elementwise
+    ]
+    cases += [
+        Case("posv", name, d, "float64", 1)
+        for name in names
+        for d in DIMENSIONS
+        if not timed[name].elementwise
+    ]
+
+    def heard(result: Result) -> None:
+        said(f"{result['what']} {result['size']:g}, threads: {result['threads']}")
+
+    results = run(cases, timed, lambda c: c.what, 60, BUDGET, heard)
+    return [(elements if timed[name].elementwise else steps)(name, results) for name in names]
+
+
+def elements(name: str, results: Iterable[Result]) -> Plot:
+    """Nanoseconds an element against the number of elements, for every number of threads."""
+    own = [r for r in results if (r["experiment"], r["what"]) == ("size", name)]
+    return Plot(f"{name}, float32", "parameters", "ns a parameter", _curves(own, 1e9))
+
+
+def steps(name: str, results: Iterable[Result]) -> Plot:
+    """Milliseconds a step against the dimension."""
+    own = [r | {"elements": 1} for r in results if (r["experiment"], r["what"]) == ("posv", name)]
+    curves = tuple(c.fitted for c in _curves(own, 1e3))
+    return Plot(f"{name}, full covariance", "dimension", "ms a step", curves)
+
+
+def _curves(results: list[Result], unit: float) -> tuple[Curve, ...]:
+    """A curve for each title and number of threads, through the sizes that could be measured."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    several = len({r["threads"] for r in results}) > 1
+    for r in sorted(results, key=lambda r: (int(r["threads"]), int(r["size"]))):
+        more = f", {r['threads']} thread{'s' * (r['threads'] > 1)}" if several else ""
+        for title, found in r.get("times", {}).items():
+            point = r["size"], found["best"] / r["elements"] * unit
+            points.setdefault(title + more, []).append(point)
+    return tuple(Curve(title, tuple(p)) for title, p in points.items())
+
+
+def table(plot: Result) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    """Rows and headings of a plot: a row a curve, or a row a name."""
+    curves = plot["curves"]
+    if plot["names"]:
+        at = [dict(c["points"]) for c in curves]
+        rows = [(x, *(_number(p.get(k)) for p in at)) for k, x in enumerate(plot["names"])]
+        return rows, (f"{plot['title']}: {plot['y']}", *(c["label"] for c in curves))
+    places = sorted({x for c in curves for x, _ in c["points"]})
+    rows = []
+    for c in curves:
+        cells = (_number(dict(c["points"]).get(x)) for x in places)
+        power = "" if c["exponent"] is None else f"{c['exponent']:.2f}"
+        rows.append((c["label"], *cells, power))
+    head = (f"{plot['title']}: {plot['y']}", *(f"{x:g}" for x in places))
+    return rows, (*head, "p") if any(row[-1] for row in rows) else head
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"

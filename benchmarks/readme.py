@@ -1,7 +1,7 @@
 """The README's table of timings, written from what `make bench` measured.
 
-    python benchmarks/readme.py              the table from benchmarks/measured/bench.json
-    python benchmarks/readme.py build/bench  take over what is there of a run first: bench.json,
+    python -m benchmarks.readme              the table from benchmarks/measured/bench.json
+    python -m benchmarks.readme build/bench  take over what is there of a run first: bench.json,
                                              growth.json and the pictures
 
 Only rows that a goal is about are kept, and those of a quicker peer in the same case: the
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from blrgen.bench.peers import PEERS
+from benchmarks.peers import PEERS
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "benchmarks" / "measured"
@@ -73,7 +73,7 @@ def _short(value: Any) -> Any:
 
 def table(made: dict[str, Any]) -> str:
     """Markdown: a line for what is measured against whom, both thread counts beside each other."""
-    machine, lines = made["machine"], {}
+    machine, lines = made["machine"], dict[tuple[Any, ...], dict[int, dict[str, Any]]]()
     threads = sorted({r["threads"] for r in made["rows"]})
     for r in made["rows"]:
         if r["against"] != "hand-written":

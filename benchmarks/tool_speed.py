@@ -4,7 +4,7 @@ Every command is timed in turn, round after round, and the best time of each
 counts, so that a machine busy with something else delays all of them alike.  A
 ratio over its limit gets further rounds before it counts as a failure.
 
-    python benchmarks/tool_speed.py [--rounds N] [--only WORD]
+    python -m benchmarks.tool_speed [--rounds N] [--only WORD]
 """
 
 from __future__ import annotations

@@ -30,10 +30,6 @@ COMMANDS = {
     "new-family": ("NAME", "a commented family file to start from"),
     "list": ("[SUBJECT]", "families, recipes, approximations, losses, targets"),
     "table": ("", "Table 1 of the paper, every row computed live"),
-    "bench": (
-        "[WHAT ...]",
-        "emitted code against public packages, hand-written kernels and memory",
-    ),
 }
 
 

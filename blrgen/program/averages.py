@@ -20,7 +20,7 @@ Expr = Any
 
 
 class AverageLowering:
-    """Methods for nodes of `blrgen.numeric`; the calls are collected on the way."""
+    """Methods for nodes of `blrgen.geometry.numbers`; the calls are collected on the way."""
 
     expectations: list[Expectation]
     meanings: dict[str, Callable[..., Expr]]

@@ -79,7 +79,7 @@ def test_a_mistake_is_named_with_the_nearest_known_word(invoke, words, what, how
     assert how in "\n".join(rest)
 
 
-@pytest.mark.parametrize("name", [n for n in COMMANDS if n not in ("table", "list", "bench")])
+@pytest.mark.parametrize("name", [n for n in COMMANDS if n not in ("table", "list")])
 @pytest.mark.parametrize(
     "word",
     [

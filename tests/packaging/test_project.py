@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -34,8 +35,7 @@ def test_every_import_outside_the_standard_library_is_declared(root, project):
 
     declared = names(project["project"]["dependencies"]) | {"mpmath"}  # mpmath: SymPy's own
     extras = project["project"]["optional-dependencies"]
-    optional = names(extras["peers"]) | names(extras["bench"])
-    optional |= {"ivon", "sklearn"}  # as ivon-opt and scikit-learn are imported
+    optional = names(extras["peers"])
     in_a_checkout = {"blrgen/table.py": {"tests"}}  # the recorded trajectories, where there are any
     pattern = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
     for file in sorted((root / "blrgen").rglob("*.py")):
@@ -43,6 +43,15 @@ def test_every_import_outside_the_standard_library_is_declared(root, project):
         unknown = found - set(sys.stdlib_module_names) - declared - optional - {"blrgen"}
         name = file.relative_to(root).as_posix()
         assert unknown == in_a_checkout.get(name, set()), (name, unknown)
+
+
+def test_the_engine_knows_nothing_of_the_benchmarks(root):
+    for file in sorted((root / "blrgen").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            assert not any(n.split(".")[0] == "benchmarks" for n in names), (file, node.lineno)
 
 
 def test_torch_is_pinned_wherever_it_is_named(root, project):
@@ -64,7 +73,8 @@ def test_ci_runs_only_what_a_newcomer_can(root):
 
 
 @pytest.mark.parametrize(
-    "target", ["demo", "test", "lint", "peers", "bench", "bench-tool", "generated"]
+    "target",
+    ["demo", "test", "lint", "peers", "bench", "bench-tool", "bench-growth", "generated"],
 )
 def test_make_targets_name_files_that_exist(root, target):
     outside_make = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
@@ -78,6 +88,6 @@ def test_make_targets_name_files_that_exist(root, target):
     assert done.returncode == 0, done.stderr
     for file in re.findall(r"\b(?:tests|examples|benchmarks)/[\w/]+\.\w+", done.stdout):
         assert (root / file).exists(), file
-    for module in re.findall(r"-m (blrgen[\w.]*)", done.stdout):
+    for module in re.findall(r"-m ((?:blrgen|benchmarks)[\w.]*)", done.stdout):
         path = root / module.replace(".", "/")
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module

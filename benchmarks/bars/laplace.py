@@ -1,0 +1,5 @@
+"""Laplace, one iteration, full covariance."""
+
+from benchmarks.bars.dense import newton as step
+
+__all__ = ["step"]

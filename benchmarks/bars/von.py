@@ -1,0 +1,5 @@
+"""VON, full covariance."""
+
+from benchmarks.bars.dense import online_newton as step
+
+__all__ = ["step"]

@@ -1,0 +1,99 @@
+"""Vprop: RMSprop at θ = m + ε/√(N(s + δ)), with δ m added to the gradient."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+from benchmarks.bars.common import PARALLEL, SERIAL, Array, wants_threads
+
+
+@njit(**SERIAL)
+def _place(
+    start: int, stop: int, theta: Array, m: Array, s: Array, eps: Array, delta: float, root: float
+) -> None:
+    """One stretch, in place."""
+    theta = theta[start:stop]
+    m = m[start:stop]
+    s = s[start:stop]
+    eps = eps[start:stop]
+    real = theta.dtype.type
+    delta = real(delta)
+    root = real(root)
+    for i in range(theta.size):
+        theta[i] = m[i] + root * eps[i] / np.sqrt(s[i] + delta)
+
+
+@njit(**PARALLEL)
+def _place_threads(
+    count: int, theta: Array, m: Array, s: Array, eps: Array, delta: float, root: float
+) -> None:
+    """A stretch for each thread, whole cache lines in each."""
+    size = theta.size
+    stretch = (size // count + 64) // 64 * 64
+    for k in prange(count):
+        start = min(k * stretch, size)
+        _place(start, min(start + stretch, size), theta, m, s, eps, delta, root)
+
+
+def draw(
+    theta: Array, m: Array, s: Array, eps: Array, delta: float, N: float, threads: int
+) -> None:
+    """θ = m + ε/√(N(s + δ))."""
+    root = 1 / math.sqrt(N)
+    if wants_threads(theta.size, threads):
+        _place_threads(threads, theta, m, s, eps, delta, root)
+    else:
+        _place(0, theta.size, theta, m, s, eps, delta, root)
+
+
+@njit(**SERIAL)
+def _update(
+    start: int,
+    stop: int,
+    m: Array,
+    s: Array,
+    g: Array,
+    alpha: float,
+    beta: float,
+    keep: float,
+    delta: float,
+) -> None:
+    """One stretch, in place."""
+    m = m[start:stop]
+    s = s[start:stop]
+    g = g[start:stop]
+    real = m.dtype.type
+    alpha = real(alpha)
+    beta = real(beta)
+    keep = real(keep)
+    delta = real(delta)
+    for i in range(m.size):
+        x = keep * s[i] + beta * (g[i] * g[i])
+        s[i] = x
+        m[i] -= alpha * (g[i] + delta * m[i]) / (np.sqrt(x) + delta)
+
+
+@njit(**PARALLEL)
+def _update_threads(
+    count: int, m: Array, s: Array, g: Array, alpha: float, beta: float, keep: float, delta: float
+) -> None:
+    """A stretch for each thread, whole cache lines in each."""
+    size = m.size
+    stretch = (size // count + 64) // 64 * 64
+    for k in prange(count):
+        start = min(k * stretch, size)
+        _update(start, min(start + stretch, size), m, s, g, alpha, beta, keep, delta)
+
+
+def step(
+    m: Array, s: Array, g: Array, alpha: float, beta: float, delta: float, threads: int
+) -> None:
+    """One step."""
+    keep = 1 - beta
+    if wants_threads(m.size, threads):
+        _update_threads(threads, m, s, g, alpha, beta, keep, delta)
+    else:
+        _update(0, m.size, m, s, g, alpha, beta, keep, delta)

@@ -1,5 +1,0 @@
-"""Newton, full covariance."""
-
-from blrgen.bench.bars.dense import newton as step
-
-__all__ = ["step"]

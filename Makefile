@@ -72,7 +72,7 @@ lint: $(VENV)/installed-test
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 peers: $(PEERS)/installed
 	$(PEERS)/bin/python tests/peers/live.py

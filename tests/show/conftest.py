@@ -120,9 +120,3 @@ def derived() -> Callable[[str], Derivation]:
 @pytest.fixture(scope="session")
 def faults() -> Callable[[str], list[str]]:
     return latex_faults
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-golden", action="store_true", help="rewrite tests/golden and delete stale files"
-    )

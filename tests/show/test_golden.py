@@ -68,7 +68,7 @@ def update(folder: Path, made: dict[str, str]) -> None:
 
 def test_nothing_has_drifted(request, derived):
     made = {name: make() for name, make in wanted(derived).items()}
-    if request.config.getoption("--update-golden", default=False):
+    if request.config.getoption("--update-golden"):
         update(GOLDEN, made)
     assert drift(GOLDEN, made) == [], "if meant: python -m pytest tests/show --update-golden"
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.effort import calls_at_most
 
+pytestmark = pytest.mark.core
+
 
 def work(calls: int) -> int:
     return sum(len("x") for _ in range(calls))

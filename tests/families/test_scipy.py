@@ -23,6 +23,8 @@ from blrgen.geometry.instance import Instance
 from blrgen.geometry.points import interior_points
 from blrgen.read.family import list_families, read_family
 
+pytestmark = pytest.mark.core
+
 st = scipy.stats
 Law = Any
 

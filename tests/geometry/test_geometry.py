@@ -19,6 +19,8 @@ from blrgen.numeric import evaluate_at
 from blrgen.prove.density import Measure
 from blrgen.read.family import find_family, list_families, read_family
 
+pytestmark = pytest.mark.core
+
 GAMMA = """
 name = "gamma"
 title = "Gamma"

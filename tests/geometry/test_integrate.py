@@ -19,6 +19,8 @@ from blrgen.numeric import evaluate_at, has_nodes
 from blrgen.prove.density import Measure
 from blrgen.read.family import read_family
 
+pytestmark = pytest.mark.core
+
 P, N, R, M1 = "(0, oo)", "(-oo, 0)", "(-oo, oo)", "(-1, oo)"
 # support, statistics, base measure, domains of e1, e2, …, constants
 ODD: dict[str, tuple[str, list[str], str, list[str], str]] = {

@@ -11,6 +11,8 @@ from blrgen.geometry.geometry import geometry_of
 from blrgen.numeric import has_nodes
 from blrgen.read.family import read_family
 
+pytestmark = pytest.mark.core
+
 EXPONENTIAL = """
 name = "e"
 title = "Exponential"

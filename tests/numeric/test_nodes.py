@@ -16,6 +16,8 @@ from blrgen.prove.evaluate import evaluate
 from blrgen.read.family import read_family
 from blrgen.show.expression import ascii, latex, mathml, unicode
 
+pytestmark = pytest.mark.core
+
 QUARTIC = """
 name = "quartic"
 variable = "x"

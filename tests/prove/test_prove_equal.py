@@ -22,6 +22,8 @@ from blrgen.prove.functions import Larger, Smaller, outward
 from blrgen.prove.proof import Proof, Verdict
 from blrgen.prove.rational import identical
 
+pytestmark = pytest.mark.core
+
 x, y, z = sp.symbols("x y z", real=True)
 p, q, k = sp.symbols("p q k", positive=True)
 b, c = sp.symbols("beta1 beta2", positive=True)

@@ -14,6 +14,8 @@ from blrgen.prove.proof import Verdict
 from blrgen.prove.symbolic.number import CannotRun
 from blrgen.prove.verify_file import verify_file, verify_source
 
+pytestmark = pytest.mark.core
+
 REFERENCE = Path(__file__).parents[1] / "reference"
 
 

@@ -17,6 +17,8 @@ from blrgen.read.functions import FUNCTIONS, MATRIX_FUNCTIONS
 from blrgen.read.loss import read_loss
 from tests.effort import calls_at_most
 
+pytestmark = pytest.mark.core
+
 NAMES = {"theta": scalar("theta"), "x": positive("x"), "y": scalar("y")}
 MATRICES = {"theta": vec("theta"), "X": mat("X"), "y": vec("y"), "S": symmat("S"), "a": scalar("a")}
 CALLS = 1_000_000  # a fraction of a second; refusing takes up to 130 000

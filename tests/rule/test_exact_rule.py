@@ -24,6 +24,8 @@ from blrgen.read.family import find_family, list_families, read_family
 from blrgen.rule.expand import expanded
 from blrgen.rule.spaces import MEAN, NATURAL, WORKING, Element, gradient_in
 
+pytestmark = pytest.mark.core
+
 WHOLE = [n for n in list_families() if read_family(n).components is None]
 SPOT = {
     "meanstd": ("a/sigma**2", "-1/(2*sigma**2)", 'a = "(-oo, oo)"\nsigma = "(0, oo)"'),

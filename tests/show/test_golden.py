@@ -15,6 +15,8 @@ from blrgen.read.family import read_family
 from blrgen.read.recipe import read_recipes
 from blrgen.show import render, render_geometry
 
+pytestmark = pytest.mark.core
+
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 IN_FULL = ("adam", "iblr", "ivon", "ste")  # also as LaTeX, Markdown, HTML
 GEOMETRIES = ("gaussian", "bernoulli-sign", "gaussian-full")  # one for each kind of page

@@ -27,7 +27,7 @@ from blrgen.cli.output import report as say
 from blrgen.cli.parser import HelpShown, Parser
 from blrgen.cli.progress import Progress
 from blrgen.errors import UserError
-from blrgen.show.table import table
+from blrgen.text.table import table
 
 NAME = "python -m benchmarks"
 OUT = "build/bench"

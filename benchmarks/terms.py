@@ -27,7 +27,7 @@ from benchmarks.machine import facts
 from benchmarks.report import save
 from blrgen.api import derive
 from blrgen.emit import emit
-from blrgen.show.table import table as laid_out
+from blrgen.text.table import table as laid_out
 from blrgen.timing import Record
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,9 +12,9 @@ TYPE_CHECKING = False  # as type checkers read it; `typing` itself costs 5 ms
 if TYPE_CHECKING:
     from typing import Any
 
+    from blrgen.api import Derivation as Derivation
     from blrgen.api import derive as derive
     from blrgen.api import family as family
-    from blrgen.core import Derivation as Derivation
     from blrgen.errors import UserError as UserError
     from blrgen.geometry.fit import fit as fit
     from blrgen.sampling import sampler as sampler
@@ -25,7 +25,7 @@ __version__ = "0.1.0"
 _HOME = {
     "derive": "blrgen.api",
     "family": "blrgen.api",
-    "Derivation": "blrgen.core",
+    "Derivation": "blrgen.api",
     "UserError": "blrgen.errors",
     "fit": "blrgen.geometry.fit",
     "sampler": "blrgen.sampling",

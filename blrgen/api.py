@@ -1,31 +1,73 @@
-"""From words to a derivation: the driver that strings the stages together.
+"""What Python users hold: derivations and geometries with what can be asked of them.
 
-read      family file, loss text, options → Family, Loss, Recipe
-geometry  Family → A, μ, F, 𝓗, charts
-expect    Geometry → ∇_μ E_q[ℓ]
-rule      → the exact rule, natural then working coordinates
-approximate  one named rewriting after the other, in the order given
-loss      a concrete loss put where the rule probes it
+The stages hand plain values to each other (`blrgen.core`); here they get the methods that
+reach into later stages: proofs, sources, compiled classes, printed pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from importlib import import_module
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
-from blrgen.approximate.base import check_request, parse_request
-from blrgen.core import Derivation, Family, Loss, Recipe
-from blrgen.errors import NotApplicable, UserError, did_you_mean
-from blrgen.timing import timed
+from blrgen import core
+from blrgen.approximate.tools import road
+from blrgen.approximate.tools.road import Request
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from blrgen.geometry import Geometry
+@dataclass(frozen=True)
+class Derivation(core.Derivation):
+    """Everything derived so far, and what can be asked of it."""
 
-Request = str | tuple[str, str | None]
+    def prove(self, name: str) -> Any:
+        """Derived = the hand-written algorithm of that name: a verdict, state by state."""
+        from blrgen.validate.derivation import prove_against
+
+        return prove_against(self, name)
+
+    def verify(self) -> Any:
+        """Everything that can be proved of this derivation and of the code it emits."""
+        from blrgen.validate.derivation import verify_derivation
+
+        return verify_derivation(self)
+
+    def identify(self) -> Any:
+        """The known algorithm that this is, or the nearest."""
+        from blrgen.identify import identify
+
+        return identify(self)
+
+    def source(
+        self,
+        target: str = "numba",
+        dtype: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> str:
+        """The emitted file; `sizes`, {"d": 4} say, are fixed in it."""
+        from blrgen.emit import emit
+
+        return str(emit(self, target=target, dtype=dtype, sizes=sizes))
+
+    def compile(
+        self,
+        target: str = "numba",
+        dtype: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> type:
+        """A ready class, `step` and all."""
+        from blrgen.emit.compile import compile_class
+
+        return compile_class(self.source(target, dtype, sizes))
+
+    def __str__(self) -> str:
+        from blrgen.show import render
+
+        return str(render(self, "text"))
+
+    def _repr_markdown_(self) -> str:
+        from blrgen.show import notebook
+
+        return str(notebook(self))
 
 
 def derive(what: str, approximations: Iterable[Request] = (), loss: str = "") -> Derivation:
@@ -34,54 +76,15 @@ def derive(what: str, approximations: Iterable[Request] = (), loss: str = "") ->
     Approximations are words such as "delta" or "hessian=squared-gradient", applied in
     the order given; after a recipe's name they come after the recipe's own.
     """
-    return timed(f"derive {what}", lambda _: _derived(what, approximations, loss), None)
+    return _answering(road.derive(what, approximations, loss))
 
 
-def _derived(what: str, approximations: Iterable[Request], loss: str) -> Derivation:
-    timed("load the engine", import_module, "blrgen.rule.assemble")
-    from blrgen.read.family import find_family, list_families
-    from blrgen.read.loss import read_loss
-    from blrgen.read.recipe import read_recipes
-    from blrgen.rule.assemble import exact_derivation
-    from blrgen.rule.loss import put_loss
-
-    recipes = timed("read recipes", lambda _: read_recipes(), None)
-    recipe = recipes.get(what)
-    requests = [parse_request(a) if isinstance(a, str) else a for a in approximations]
-    if recipe is not None:
-        family = _read_family(recipe.family)
-        requests = [*recipe.approximations, *requests]
-        loss = loss or recipe.loss
-    elif what.endswith(".toml") or "/" in what or "*" in what:
-        family = _read_family(what)
-    elif what in list_families():
-        family = _read_family(find_family(what))
-    else:
-        raise UserError(
-            f"no family or recipe called {what!r}",
-            how=did_you_mean(what, [*list_families(), *recipes]),
-        )
-    for flag, option in requests:
-        check_request(flag, option)
-    known = timed("read the loss", lambda f: read_loss(loss, f), family) if loss else Loss()
-    d = exact_derivation(family, known)
-    for flag, option in requests:
-        d = timed(f"--{flag}" + (f" {option}" if option else ""), _one(flag, option), d)
-    d = timed("put the loss in", put_loss, d) if loss else put_loss(d)
-    return _with_defaults(d, recipe) if recipe is not None else d
+def approximate(d: core.Derivation, flag: str, option: str | None = None) -> Derivation:
+    """Apply one approximation; a refusal says what came before it."""
+    return _answering(road.approximate(d, flag, option))
 
 
-def _read_family(what: str | Path) -> Family:
-    from blrgen.read.family import read_family
-
-    return timed("read the family", lambda _: read_family(what), None)
-
-
-def _one(flag: str, option: str | None) -> Callable[[Derivation], Derivation]:
-    return lambda d: approximate(d, flag, option)
-
-
-def family(what: str) -> Geometry:
+def family(what: str) -> Any:
     """The geometry of a family, by its name or the path of its file.
 
     >>> import blrgen
@@ -91,39 +94,11 @@ def family(what: str) -> Geometry:
     """
     from blrgen.geometry import geometry_of
     from blrgen.read.family import read_family
+    from blrgen.show.geometry.shown import shown
 
-    return geometry_of(read_family(what))
-
-
-def approximate(d: Derivation, flag: str, option: str | None = None) -> Derivation:
-    """Apply one approximation; a refusal says what came before it."""
-    try:
-        after = check_request(flag, option).apply(d, option)
-        if after.rule.halved and flag != "backtracking":
-            from blrgen.approximate.halving import check_halved
-
-            check_halved(after, flag)
-    except NotApplicable as e:
-        said = " ".join("--" + (f if o is None else f"{f} {o}") for f, o in d.approximations)
-        e.where = e.where or f"after: blrgen derive {d.family.name} {said}".rstrip()
-        e.args = (e.render(),)
-        raise
-    return after.with_(approximations=(*d.approximations, (flag, option)))
+    return shown(geometry_of(read_family(what)))
 
 
-def _with_defaults(d: Derivation, recipe: Recipe) -> Derivation:
-    """The recipe's own default values of hyperparameters, and first values of states."""
-    import sympy as sp
-
-    from blrgen.read.expression import parse
-
-    names = {q.name: q.symbol for q in d.rule.of("hyper")}
-    changed = {}
-    for name, text in recipe.defaults:
-        if name not in d.rule:
-            continue  # an approximation given after the recipe's may have removed it
-        q = d.rule[name]
-        value = sp.oo if text == "oo" else parse(text, names, where=f"recipe {recipe.name}")
-        changed[name] = replace(q, init=value) if q.kind == "state" else replace(q, default=value)
-    quantities = tuple(changed.get(q.name, q) for q in d.rule.quantities)
-    return d.with_(rule=replace(d.rule, quantities=quantities), recipe=recipe)
+def _answering(d: core.Derivation) -> Derivation:
+    """The same derivation, with the methods."""
+    return Derivation(**{f.name: getattr(d, f.name) for f in fields(d)})

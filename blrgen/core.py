@@ -9,7 +9,6 @@ non-commuting ones with a rank for vectors and matrices.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -224,53 +223,3 @@ class Derivation:
 
     def with_(self, **changes: Any) -> Derivation:
         return replace(self, **changes)
-
-    def prove(self, name: str) -> Any:
-        """Derived = the hand-written algorithm of that name: a verdict, state by state."""
-        from blrgen.prove.derivation import prove_against
-
-        return prove_against(self, name)
-
-    def verify(self) -> Any:
-        """Everything that can be proved of this derivation and of the code it emits."""
-        from blrgen.prove.derivation import verify_derivation
-
-        return verify_derivation(self)
-
-    def identify(self) -> Any:
-        """The known algorithm that this is, or the nearest."""
-        from blrgen.identify import identify
-
-        return identify(self)
-
-    def source(
-        self,
-        target: str = "numba",
-        dtype: str | None = None,
-        sizes: Mapping[str, int] | None = None,
-    ) -> str:
-        """The emitted file; `sizes`, {"d": 4} say, are fixed in it."""
-        from blrgen.emit import emit
-
-        return str(emit(self, target=target, dtype=dtype, sizes=sizes))
-
-    def compile(
-        self,
-        target: str = "numba",
-        dtype: str | None = None,
-        sizes: Mapping[str, int] | None = None,
-    ) -> type:
-        """A ready class, `step` and all."""
-        from blrgen.emit.compile import compile_class
-
-        return compile_class(self.source(target, dtype, sizes))
-
-    def __str__(self) -> str:
-        from blrgen.show import render
-
-        return str(render(self, "text"))
-
-    def _repr_markdown_(self) -> str:
-        from blrgen.show import notebook
-
-        return str(notebook(self))

@@ -15,10 +15,10 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.api import derive
+from blrgen.approximate.tools.road import derive
 from blrgen.core import Derivation, Quantity, Rule
-from blrgen.prove.equal import equal
-from blrgen.prove.proof import Proof
+from blrgen.decide.equal import equal
+from blrgen.decide.proof import Proof
 from blrgen.rule.expand import domains_of, expanded
 
 Expr = Any

@@ -65,12 +65,13 @@ def sampler(what: str) -> Sampler:
     ones, and its known constants, by name.  The class that `generate` writes draws by the
     same lines.
     """
-    from blrgen.api import family
-    from blrgen.read.family import list_families
+    from blrgen.geometry import geometry_of
+    from blrgen.read.family import list_families, read_family
     from blrgen.read.recipe import read_recipes
 
     recipe = None if what in list_families() else read_recipes().get(what)
-    return Sampler(family(what if recipe is None else recipe.family), what)
+    declared = read_family(what if recipe is None else recipe.family)
+    return Sampler(geometry_of(declared), what)
 
 
 def checked(
@@ -79,7 +80,7 @@ def checked(
     """The values as arrays, each inside its domain."""
     import numpy as np
 
-    from blrgen.geometry.instance import Instance
+    from blrgen.value.instance import Instance
 
     arrays: dict[str, Array] = {}
     for p in parameters:

@@ -11,10 +11,10 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
-from blrgen.api import derive
+from blrgen.approximate.tools.road import derive
 from blrgen.paths import package_dir
-from blrgen.show.table import table as aligned
-from blrgen.show.table import wrap
+from blrgen.text.table import table as aligned
+from blrgen.text.table import wrap
 
 HEADINGS = ("row", "candidate", "derived", "proved", "emitted", "matched")
 
@@ -62,8 +62,8 @@ def _entry(
 
 def _row(name: str) -> Row:
     """Everything about one recipe, computed now."""
-    from blrgen.prove.derivation import verify_derivation
-    from blrgen.prove.proof import weakest
+    from blrgen.decide.proof import weakest
+    from blrgen.validate.derivation import verify_derivation
 
     print(f"  {name} …", file=sys.stderr, flush=True)
     d = derive(name)

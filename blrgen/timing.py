@@ -4,7 +4,7 @@ Nothing is recorded, and nothing counted, unless somebody asks:
 
     with Record() as record:
         derive("adam")
-    print(record.table())
+    print(timings(record))  # blrgen.show.timings
 
 A stage holds what runs inside it; its time is theirs and its own.  Counting operations is
 part of no stage's time.  Sizes are operations of SymPy expressions up to the rule, nodes of
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     A = TypeVar("A")
     B = TypeVar("B")
-
-HEADINGS = ("stage or pass", "ms", "before", "after", "")
 
 
 class Line:
@@ -92,18 +90,6 @@ class Record:
     def total(self) -> float:
         """Seconds of all stages."""
         return sum(x.seconds or 0.0 for x in self.lines if x.depth == 0)
-
-    def table(self) -> str:
-        """A line a stage, and the time of all."""
-        from blrgen.show.table import table
-
-        rows = [x.cells for x in self.lines]
-        numbers = [max([len(h), *(len(r[k]) for r in rows)]) for k, h in enumerate(HEADINGS)]
-        last = ("all", f"{self.total * 1e3:.2f}", "", "", "")
-        return table(
-            [(r[0], *(r[k].rjust(numbers[k]) for k in (1, 2, 3)), r[4]) for r in (*rows, last)],
-            (HEADINGS[0], *(HEADINGS[k].rjust(numbers[k]) for k in (1, 2, 3))),
-        )
 
 
 _current: ContextVar[Record | None] = ContextVar("record", default=None)

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -27,6 +28,7 @@ else:  # Numba names what it keeps by counting, so that two who write at once ma
     os.environ["NUMBA_CACHE_DIR"] = str(Path(os.environ["BLRGEN_CACHE"]) / f"numba-{_WORKER}")
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))  # for what tests share
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -81,3 +83,19 @@ def invoke(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
         return Outcome(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def meaning() -> Callable[..., Any]:
+    """The value of an expression at named values."""
+    from notation import value_of
+
+    return value_of
+
+
+@pytest.fixture(scope="session")
+def faults() -> Callable[[str], list[str]]:
+    """What a LaTeX engine would stumble over."""
+    from notation import latex_faults
+
+    return latex_faults

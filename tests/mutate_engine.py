@@ -31,8 +31,17 @@ from dataclasses import asdict, dataclass
 from itertools import cycle, takewhile
 from pathlib import Path
 
-from blrgen.prove.mutate import ALL, BELOW, NOTHING, OPERATORS, Change, exchanged, replaced, unread
-from blrgen.prove.mutate import places as all_places
+from blrgen.validate.mutate import (
+    ALL,
+    BELOW,
+    NOTHING,
+    OPERATORS,
+    Change,
+    exchanged,
+    replaced,
+    unread,
+)
+from blrgen.validate.mutate import places as all_places
 
 ROOT = Path(__file__).resolve().parents[1]
 GROUND = "ground"  # the modules that stand in no room

@@ -8,8 +8,8 @@ import pytest
 
 from blrgen import table
 from blrgen.api import derive
-from blrgen.prove.derivation import prove_against, verify_derivation
 from blrgen.read.recipe import read_recipes
+from blrgen.validate.derivation import prove_against, verify_derivation
 
 RECIPES = sorted(read_recipes())
 

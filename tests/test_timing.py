@@ -7,6 +7,7 @@ import pytest
 import blrgen
 from blrgen import cache
 from blrgen.emit import emit
+from blrgen.show.timings import timings
 from blrgen.timing import Record, said, timed
 
 pytestmark = pytest.mark.core
@@ -95,5 +96,5 @@ def test_the_table_has_a_line_each_and_the_sum():
     with Record() as record:
         timed("one", lambda x: x, None)
         said("two: from the cache")
-    rows = record.table().splitlines()
+    rows = timings(record).splitlines()
     assert [r.split()[0] for r in rows[2:]] == ["one", "two:", "all"]

@@ -8,7 +8,7 @@ import pytest
 
 import blrgen
 from blrgen.check import check
-from blrgen.prove.derivation import verify_derivation
+from blrgen.validate.derivation import verify_derivation
 
 HEAD = 'name = "mine"\ntitle = "Mine"\nvariable = "x"\n'
 FAMILIES = {

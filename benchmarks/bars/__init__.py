@@ -1,5 +1,34 @@
 """The bar: for each recipe the kernel that a person writes by hand, as well as it can be.
 
+| module | what it does |
+|---|---|
+| `adam` | Adam; √(1 − β₂ᵗ) is taken to the numerator: one square root and one division an element |
+| `bayesbinn` | BayesBiNN: λ ← (1 − ρ) λ − ρ (s g − λ₀), s = (1 − θ²)/(τ(1 − tanh² λ)) = |
+| `bayesbinn_stale` | BayesBiNN as published: tanh of the λ of the step before |
+| `bernoulli_exact` | The exact rule for a sign: λ ← (1 − ρ) λ − ½ρ (ℓ₊ − ℓ₋) |
+| `common` | What kernels by hand share: how they are compiled, and from which size on threads pay |
+| `dense` | What kernels by hand with a full covariance share: LAPACK called without a detour |
+| `elementary` | e^x − 1 written so that a loop over it is vectorised |
+| `gradient_descent` | Gradient descent: θ ← θ − ρ g |
+| `iblr` | iBLR, full covariance: S ← S + ρ G + ½ρ² G S⁻¹ G, m ← m − ρ S⁻¹ g with the old S |
+| `ivon` | IVON at θ = m + ε/√(N(h + δ)), curvature by parts: ĥ = √(N(h + δ)) ε g |
+| `ivon_gradsq` | IVON at θ = m + ε/√(N(h + δ)), curvature from the squared gradient: ĥ = N g² |
+| `laplace` | Laplace, one iteration, full covariance |
+| `momentum` | Heavy ball: u ← γ u + g, θ ← θ − ρ u |
+| `natural_gradient` | Natural gradient in mean and variance: m ← m − ρ v g, v ← |
+| `newton` | Newton, full covariance |
+| `ogn` | OGN: s ← (1 − ρ) s + ρ (h + δ), m ← m − ρ g/s with the new s |
+| `online_newton` | Online Newton, full covariance |
+| `ridge` | Ridge regression: S = XᵀX + δI, m = S⁻¹ Xᵀ y |
+| `rmsprop` | RMSprop: s ← (1 − β) s + β g², m ← m − α g/(√s + c) |
+| `sgd` | SGD: θ ← θ − ρ g |
+| `ste` | STE: the gradient at sign λ moves λ |
+| `vadam` | Vadam: Adam at θ = m + ε/√(N(s + δ)), with δ m in the gradient average and δ for c |
+| `vogn` | VOGN: OGN at θ = m + ε/√s |
+| `von` | VON, full covariance |
+| `von_diag` | VON, diagonal: s ← (1 − ρ) s + ρ h, m ← m − ρ g/s with the new s |
+| `vprop` | Vprop: RMSprop at θ = m + ε/√(N(s + δ)), with δ m added to the gradient |
+
 Not made by the engine and not used by it: what is emitted is measured against these, and
 a test holds both to the same numbers.  A module has the recipe's name and a function
 `step`; its arguments are the rule's own names (states and inputs as flat arrays, updated in

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import mpmath
 import sympy as sp
 
 Expr = Any
@@ -44,18 +43,6 @@ class binomial_mean(sp.Function):  # type: ignore[misc]
             return self.fdiff()
         step = difference(g)
         return n * binomial_mean(step, n - 1, p) * once(p, x)
-
-    def value_at(self, args: list[Any]) -> Any:
-        """The sum, with n and p given (g is read from the node)."""
-        from blrgen.prove.evaluate import evaluate
-
-        _, n, p = args
-        n, q = int(n), 1 - p
-        terms = [
-            mpmath.binomial(n, j) * p**j * q ** (n - j) * evaluate(self.args[0], {COUNT: j})
-            for j in map(mpmath.mpf, range(n + 1))
-        ]
-        return mpmath.fsum(terms)
 
     def plain(self) -> Expr:
         """The sum written out."""

@@ -14,12 +14,16 @@ and Bessel functions enter as quotients of neighbours, R = I_{ν+1}/I_ν or K_{�
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import sympy as sp
 
 Expr = Any
 _EXPONENTIALS = 6  # in a sum under a logarithm, up to which it is differentiated term by term
+
+
+LOG_SLOPES: dict[Any, Callable[..., Expr]] = {}  # d log f by the first argument, where it is known
 
 
 class NoDerivative(Exception):
@@ -140,10 +144,8 @@ def _slope(f: Expr, i: int) -> Expr:
     if isinstance(f, sp.besseli | sp.besselk) and i == 1:
         sign, after = _after(f)
         return sign * after + f.args[0] / f.args[1] * f
-    if isinstance(f, sp.besselk):
-        from blrgen.geometry.integrate.bessel import order_slope
-
-        return f * order_slope(*f.args)
+    if isinstance(f, sp.besselk) and LOG_SLOPES:
+        return f * LOG_SLOPES[sp.besselk](*f.args)
     try:
         found = f.fdiff(i + 1)
     except sp.core.function.ArgumentIndexError:

@@ -7,6 +7,7 @@ the value is Bₙ/n.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -91,9 +92,14 @@ def uniform_cumulant_value(n: Any, x: Any) -> Any:
 
 
 def _plain_value(n: int, x: Any) -> Any:
-    from blrgen.prove.evaluate import evaluate
-
     if n == 0:
         side = x + mpmath.log1p(-mpmath.exp(-x)) if x > 0 else mpmath.log(-mpmath.expm1(x))
         return side - mpmath.log(abs(x))
-    return evaluate(formula(n), {_X: x})
+    return _numbers(n)(x)
+
+
+@cache
+def _numbers(n: int) -> Callable[[Any], Any]:
+    """The formula as a function of mpmath's numbers."""
+    function: Callable[[Any], Any] = sp.lambdify(_X, formula(n), "mpmath")
+    return function

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation, Parameter
@@ -29,8 +29,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     import sympy as sp
 
-    from blrgen.approximate.halving import halved
-    from blrgen.approximate.rewrite import put, refuse, say, with_quantities
+    from blrgen.approximate.tools.halving import halved
+    from blrgen.approximate.tools.rewrite import put, refuse, say, with_quantities
     from blrgen.core import Assignment, Quantity
     from blrgen.rule.lines import equations_of
 
@@ -103,7 +103,7 @@ def line_of(d: Derivation) -> tuple[tuple[Parameter, ...], list[Expr], list[Expr
     """(coordinates, their values, the direction) of the straight step x + ρX."""
     import sympy as sp
 
-    from blrgen.approximate.rewrite import refuse
+    from blrgen.approximate.tools.rewrite import refuse
     from blrgen.rule.assemble import rule_of
 
     family, rho = d.family, _step_size(d)
@@ -123,7 +123,7 @@ def line_of(d: Derivation) -> tuple[tuple[Parameter, ...], list[Expr], list[Expr
 
 
 def _step_size(d: Derivation) -> Expr:
-    from blrgen.approximate.rewrite import chosen, refuse, symbol
+    from blrgen.approximate.tools.rewrite import chosen, refuse, symbol
 
     if not chosen(d, "rho"):
         raise refuse("backtracking", "ρ is no longer in the rule", "put --backtracking before it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -13,7 +13,7 @@ Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import refuse, say
+    from blrgen.approximate.tools.rewrite import refuse, say
 
     if "bias-correction" in d.assumptions:
         raise refuse("bias-correction", "averages are corrected already")
@@ -47,7 +47,7 @@ def decay_of(d: Derivation, name: str) -> Expr | None:
     """β of a state with x⁺ = βx + (1−β)y that starts at zero; None when it is not one."""
     import sympy as sp
 
-    from blrgen.approximate.rewrite import final, hyper_symbols
+    from blrgen.approximate.tools.rewrite import final, hyper_symbols
 
     q = d.rule[name]
     if q.init != 0 or name == d.fact("location"):
@@ -65,7 +65,7 @@ def decay_of(d: Derivation, name: str) -> Expr | None:
 
 def correct(d: Derivation, names: tuple[str, ...]) -> Derivation:
     """x⁺ → x⁺/(1 − βᵗ) wherever another assignment uses it."""
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         TIME,
         next_symbol,
         put,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         add_hyper,
         chosen,
         elementwise,
@@ -41,7 +41,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         )
     name = "c" if not chosen(d, "c") else "clip"
     d = add_hyper(d) if name in d.rule else d
-    from blrgen.approximate.rewrite import with_quantities
+    from blrgen.approximate.tools.rewrite import with_quantities
 
     bound = hyper(name, default="oo", meaning="largest step of a coordinate, before the step size")
     from dataclasses import replace

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -19,7 +19,7 @@ Expr = Any
 def apply(d: Derivation, option: str | None) -> Derivation:
     from dataclasses import replace
 
-    from blrgen.approximate.rewrite import drop_unused, put, refuse, say
+    from blrgen.approximate.tools.rewrite import drop_unused, put, refuse, say
     from blrgen.core import Assignment
     from blrgen.rule.arrange import arrange
     from blrgen.rule.assemble import rule_of
@@ -61,9 +61,9 @@ def working_step(d: Derivation) -> tuple[Expr, ...]:
     (∂ψ/∂λ)·(−∇_μ(𝔼_q[ℓ] − 𝓗)).
     """
     from blrgen.algebra.calculus import gradient
+    from blrgen.algebra.directions import direction_symbol
     from blrgen.algebra.solve import isolate
-    from blrgen.approximate.rewrite import refuse
-    from blrgen.geometry.geometry import direction_symbol
+    from blrgen.approximate.tools.rewrite import refuse
 
     geometry, ring = d.geometry, d.geometry.ring
     coupled = _coupled(d)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import probes, refuse, say, set_probes
+    from blrgen.approximate.tools.rewrite import probes, refuse, say, set_probes
 
     if d.fact("relaxed"):
         return _mean_of_the_noise(d)
@@ -32,7 +32,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 def _at_the_mean(d: Derivation, option: str | None) -> Derivation:
     """E_q[p ℓ′] → p(E[x])·ℓ′(E[x]), where E_q[x] has a closed form and nothing else is asked."""
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         drop_unused,
         probes,
         put,
@@ -44,7 +44,7 @@ def _at_the_mean(d: Derivation, option: str | None) -> Derivation:
     from blrgen.expect.moments import expected_value
     from blrgen.expect.probes import Probe
     from blrgen.rule.quantities import probe_quantity
-    from blrgen.show.expression import latex, unicode
+    from blrgen.text.expression import latex, unicode
 
     x = d.family.variable
     for p in probes(d):
@@ -78,7 +78,7 @@ def _at_the_mean(d: Derivation, option: str | None) -> Derivation:
 
 def _mean_of_the_noise(d: Derivation) -> Derivation:
     """For a relaxed variable the randomness is the noise: it is put to its mean, zero."""
-    from blrgen.approximate.rewrite import drop_unused, refuse, say, substitute, symbol
+    from blrgen.approximate.tools.rewrite import drop_unused, refuse, say, substitute, symbol
 
     if "eps" not in d.rule:
         raise refuse("delta", "no noise is left in the rule")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -13,7 +13,7 @@ Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         add_hyper,
         chosen,
         final,
@@ -64,7 +64,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 def _unit(d: Derivation, scaled: dict[Expr, Expr], name: str, n: Expr) -> Expr:
     """c such that the precision at c·state is N times the precision at the state."""
-    from blrgen.approximate.rewrite import refuse, symbol
+    from blrgen.approximate.tools.rewrite import refuse, symbol
 
     precision, s = dict(d.rule.posterior)["precision"], symbol(d, name)
     for unit in (n, 1 / n, n ** -_half()):
@@ -84,7 +84,7 @@ def per_example(d: Derivation, name: str) -> Derivation:
     """The same quantity, now counted per example."""
     from dataclasses import replace
 
-    from blrgen.approximate.rewrite import with_quantities
+    from blrgen.approximate.tools.rewrite import with_quantities
 
     q = d.rule[name]
     return with_quantities(d, (replace(q, meaning=f"{q.meaning}, per example"),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -15,7 +15,7 @@ Expr = Any
 def apply(d: Derivation, option: str | None) -> Derivation:
     from dataclasses import replace
 
-    from blrgen.approximate.rewrite import refuse, say
+    from blrgen.approximate.tools.rewrite import refuse, say
     from blrgen.core import Equation
 
     if d.rule.until:
@@ -34,7 +34,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 def fixed_point(d: Derivation) -> list[tuple[object, object]]:
     """The equations with NAME_next = NAME: scales solved for, means as vanishing gradients."""
     from blrgen.algebra.solve import isolate
-    from blrgen.approximate.rewrite import next_symbol
+    from blrgen.approximate.tools.rewrite import next_symbol
     from blrgen.errors import InternalError
 
     ring = d.geometry.ring

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.momentum import carry
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         drop_unused,
         next_symbol,
         put,

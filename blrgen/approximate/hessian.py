@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import probe_of_order, refuse, say
+    from blrgen.approximate.tools.rewrite import probe_of_order, refuse, say
 
     curvature, gradient = probe_of_order(d, 2), probe_of_order(d, 1)
     if curvature is None or gradient is None or curvature.name not in d.rule:
@@ -33,7 +33,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 
 def _replace(d: Derivation, probe: Probe, value: Any) -> Derivation:
-    from blrgen.approximate.rewrite import drop_unused, put, substitute
+    from blrgen.approximate.tools.rewrite import drop_unused, put, substitute
 
     d = drop_unused(substitute(d, {probe.symbol: value}))
     if value.has(probe.symbol):
@@ -42,7 +42,7 @@ def _replace(d: Derivation, probe: Probe, value: Any) -> Derivation:
 
 
 def _squared_gradient(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
-    from blrgen.approximate.rewrite import put, say
+    from blrgen.approximate.tools.rewrite import put, say
 
     value = _as_one(d, curvature, d.geometry.ring.outer(gradient.symbol))
     kind = "minibatch " if gradient.minibatch else ("expected " if gradient.at == "q" else "")
@@ -59,7 +59,7 @@ def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivatio
     """Σᵢ gᵢ∘gᵢ over examples for the data; the regulariser's curvature δ is known exactly."""
     from dataclasses import replace
 
-    from blrgen.approximate.rewrite import add_hyper, put, say, set_probes, substitute, symbol
+    from blrgen.approximate.tools.rewrite import add_hyper, put, say, set_probes, substitute, symbol
 
     square = "gᵢ∘gᵢ" if d.geometry.ring.elementwise else "gᵢ gᵢᵀ"
     counted = bool(d.fact("prior"))
@@ -86,8 +86,8 @@ def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivatio
 
 def _reparam(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
     """𝔼_q[∇²ℓ] = −𝔼_q[∇ℓ ∇log qᵀ], by parts once; the score is read off the density."""
-    from blrgen.approximate.rewrite import put, refuse, say
     from blrgen.approximate.stochastic import add_draw
+    from blrgen.approximate.tools.rewrite import put, refuse, say
 
     if gradient.at == "m":
         raise refuse(
@@ -116,7 +116,7 @@ def _as_estimate(d: Derivation, probe: Probe, value: Any, meaning: str) -> tuple
     """Name a one-draw estimate, so that several draws can be averaged before it is used."""
     from dataclasses import replace
 
-    from blrgen.approximate.rewrite import with_quantities
+    from blrgen.approximate.tools.rewrite import with_quantities
     from blrgen.core import Assignment, Quantity
 
     ring = d.geometry.ring

@@ -15,17 +15,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
-    from blrgen.approximate.rewrite import MeanStep
+    from blrgen.approximate.tools.rewrite import MeanStep
     from blrgen.core import Derivation
 
 Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         add_hyper,
         chosen,
         location,
@@ -38,7 +38,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         substitute,
         with_quantities,
     )  # fmt: skip
-    from blrgen.approximate.rewrite import symbol as sym
+    from blrgen.approximate.tools.rewrite import symbol as sym
 
     m = location(d, "momentum")
     if "u" in d.rule or f"{m}_prev" in d.rule:
@@ -80,7 +80,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 def _at_rate(d: Derivation, x: Expr, old: Expr, new: Expr) -> Expr:
     """x with another step size; what corrects an average keeps that average's own rate."""
-    from blrgen.approximate.rewrite import hold_corrections
+    from blrgen.approximate.tools.rewrite import hold_corrections
 
     free, held = hold_corrections(d, x)
     return free.subs(old, new).subs(held)
@@ -95,7 +95,7 @@ def natural_step(d: Derivation, step: MeanStep) -> MeanStep:
     """
     import sympy as sp
 
-    from blrgen.approximate.rewrite import refuse, shown
+    from blrgen.approximate.tools.rewrite import refuse, shown
 
     name = d.fact("scale")
     if name is not None and step.divisor.has(d.rule[str(name)].symbol):
@@ -113,7 +113,7 @@ def natural_step(d: Derivation, step: MeanStep) -> MeanStep:
 
 def _remember(d: Derivation, name: str) -> tuple[Derivation, Expr]:
     """Add the state NAME_prev, the value one step earlier."""
-    from blrgen.approximate.rewrite import symbol, with_quantities
+    from blrgen.approximate.tools.rewrite import symbol, with_quantities
     from blrgen.core import Assignment
 
     x = symbol(d, name)
@@ -134,7 +134,7 @@ def _previous_divisor(d: Derivation, divisor: Expr) -> Expr:
 
 def _scale_momentum(d: Derivation, gamma: Expr, rates: dict[Expr, Expr]) -> Derivation:
     """The same momentum, and the same rate where mean and scale share one."""
-    from blrgen.approximate.rewrite import final, put, rewrite
+    from blrgen.approximate.tools.rewrite import final, put, rewrite
 
     name = str(d.fact("scale"))
     _check_additive(d)
@@ -147,7 +147,7 @@ def _scale_momentum(d: Derivation, gamma: Expr, rates: dict[Expr, Expr]) -> Deri
 
 def _check_additive(d: Derivation) -> None:
     """λ − λ₋ is a multiple of s − s₋ only where λ is affine in s."""
-    from blrgen.approximate.rewrite import natural_in_scale, refuse, scale_value, shown
+    from blrgen.approximate.tools.rewrite import natural_in_scale, refuse, scale_value, shown
 
     if not natural_in_scale(d):
         x = shown(scale_value(d)[0])
@@ -163,7 +163,7 @@ def carry(d: Derivation) -> Derivation:
     import sympy as sp
 
     from blrgen.approximate.bias_correction import again
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         final,
         location,
         next_symbol,
@@ -197,7 +197,7 @@ def carry(d: Derivation) -> Derivation:
     u_plus = next_symbol(d, "u")
     new_mean = x - r0 * divisor**-1 * u_plus
     kept = [a for a in d.rule.assignments if a.name not in (f"{m}_next", f"{m}_prev_next")]
-    from blrgen.approximate.rewrite import hyper_symbols
+    from blrgen.approximate.tools.rewrite import hyper_symbols
     from blrgen.rule.arrange import arrange
 
     made = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -19,7 +19,7 @@ Expr = Any
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.ess import per_example
-    from blrgen.approximate.rewrite import add_hyper, put, refuse, say, shown, symbol
+    from blrgen.approximate.tools.rewrite import add_hyper, put, refuse, say, shown, symbol
 
     if d.fact("prior"):
         raise refuse("prior", "the prior is already in the rule")
@@ -45,7 +45,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 
 def _gradient(d: Derivation) -> Derivation:
-    from blrgen.approximate.rewrite import mean_step, rewrite, symbol
+    from blrgen.approximate.tools.rewrite import mean_step, rewrite, symbol
 
     step = mean_step(d, "prior")
     factor = step.factor
@@ -70,7 +70,7 @@ def _curvature(d: Derivation, name: str) -> Derivation:
     import sympy as sp
 
     from blrgen.algebra.partial import partial
-    from blrgen.approximate.rewrite import final, refuse, rewrite, shown, symbol
+    from blrgen.approximate.tools.rewrite import final, refuse, rewrite, shown, symbol
 
     expr, s = d.geometry.ring.tidy(final(d.rule, name)), symbol(d, name)
     now = [s] + [symbol(d, p) for p in (f"{name}_prev",) if p in d.rule]
@@ -90,7 +90,7 @@ def _split_scale(d: Derivation) -> Derivation:
     """Change of state s → s + δ: the new s leaves the prior out.  Exact."""
     from dataclasses import replace
 
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         final,
         next_symbol,
         put,
@@ -119,7 +119,7 @@ def _split_scale(d: Derivation) -> Derivation:
 
 def _conjugate(d: Derivation, option: str) -> Derivation:
     """−log p(θ) = −λ₀ᵀT(θ) is linear in T: ∇_μ of it is −λ₀."""
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         add_hyper,
         final,
         location,
@@ -149,7 +149,7 @@ def _current(d: Derivation) -> Derivation:
     ∇_μE_q[−log q_t] at q = q_t is ∇_μ𝓗, so that λ⁺ = λ − ρ∇_μE_q[ℓ]; with ρ = 1 and a
     conjugate loss this is Bayes' rule.
     """
-    from blrgen.approximate.rewrite import put, refuse, say
+    from blrgen.approximate.tools.rewrite import put, refuse, say
     from blrgen.rule.assemble import exact_derivation
 
     if any(flag != "route" for flag, _ in d.approximations):

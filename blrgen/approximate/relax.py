@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -22,7 +22,14 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
     from blrgen.algebra.partial import partial
-    from blrgen.approximate.rewrite import add_hyper, put, refuse, say, symbol, with_quantities
+    from blrgen.approximate.tools.rewrite import (
+        add_hyper,
+        put,
+        refuse,
+        say,
+        symbol,
+        with_quantities,
+    )
     from blrgen.core import Assignment, Quantity
     from blrgen.expect.probes import Probe
     from blrgen.rule.quantities import probe_quantity
@@ -77,7 +84,7 @@ def _check_threshold(d: Derivation, low: Expr, high: Expr) -> None:
     """P(λ-gap + ε > 0) must be q(high): checked on the density, at exact points."""
     import sympy as sp
 
-    from blrgen.approximate.rewrite import refuse
+    from blrgen.approximate.tools.rewrite import refuse
     from blrgen.geometry.integrate import exponent_of
 
     theta, lam = d.family.variable, d.geometry.natural[0]
@@ -111,7 +118,7 @@ def _replace_enumeration(d: Derivation, gradient: Expr) -> Any:
     expr = d.rule.expr(f"{name}_next")
     probes = [q.symbol for q in d.rule.of("input")]
     shrunk = expr.subs({p: 0 for p in probes}, simultaneous=True)
-    from blrgen.approximate.rewrite import hyper_symbols, step_size
+    from blrgen.approximate.tools.rewrite import hyper_symbols, step_size
     from blrgen.rule.arrange import arrange
 
     new = arrange(shrunk, hyper_symbols(d)) - step_size(d, "relax") * gradient

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def apply(d: Derivation, option: str | None) -> Derivation:
     import keyword
 
-    from blrgen.approximate.rewrite import refuse, say, set_probes
+    from blrgen.approximate.tools.rewrite import refuse, say, set_probes
     from blrgen.errors import UserError, did_you_mean
     from blrgen.read.names import RULE_WORDS
     from blrgen.rule.quantities import _HYPER
@@ -45,7 +45,7 @@ def _renamed(d: Derivation, old: str, new: str) -> Derivation:
 
     import sympy as sp
 
-    from blrgen.approximate.rewrite import next_symbol, put, substitute, symbol
+    from blrgen.approximate.tools.rewrite import next_symbol, put, substitute, symbol
 
     x = symbol(d, old)
     y = d.geometry.ring.symbol_like(x, new)

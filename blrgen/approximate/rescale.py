@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.start import with_start
+    from blrgen.approximate.tools.rewrite import (
         chosen,
         final,
         location,
@@ -22,8 +23,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         scale,
         symbol,
     )  # fmt: skip
-    from blrgen.approximate.start import with_start
-    from blrgen.show.expression import unicode
+    from blrgen.text.expression import unicode
 
     name, m = scale(d, "rescale"), location(d, "rescale")
     if d.fact("rescaled"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -23,7 +23,7 @@ Expr = Any
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.algebra.ring import Components, Matrix
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         final,
         hyper_symbols,
         location,
@@ -44,11 +44,11 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if d.fact("retraction"):
         raise refuse("retraction", "the step is already retracted")
     if d.geometry.ring.elementwise and not (d.fact("scale") and d.fact("location")):
-        from blrgen.approximate.blocks import retract_blocks
+        from blrgen.approximate.tools.blocks import retract_blocks
 
         return retract_blocks(d, option, christoffel_of)
     if isinstance(d.geometry.ring, Matrix) and not (d.fact("scale") and d.fact("location")):
-        from blrgen.approximate.matrix_blocks import retract_matrices
+        from blrgen.approximate.tools.matrix_blocks import retract_matrices
 
         return retract_matrices(d, option, christoffel_of)
     if isinstance(d.geometry.ring, Components):
@@ -90,8 +90,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 def _of_vectors(d: Derivation) -> NotApplicable:
     """Γ is derived block by block; sums over components couple what belongs to different ones."""
-    from blrgen.approximate.blocks import side_of
-    from blrgen.approximate.rewrite import refuse
+    from blrgen.approximate.tools.blocks import side_of
+    from blrgen.approximate.tools.rewrite import refuse
 
     if not any(side_of(p) for p in d.family.working or d.family.natural):
         return refuse("retraction", f"no parameter of {d.family.name} is confined to a half-line")
@@ -114,8 +114,8 @@ def _gamma_symbol(like: Expr) -> Expr:
 def christoffel_of(geometry: Geometry, x: Expr) -> tuple[Expr, Expr]:
     """(Γ(X, X), X) of the Fisher metric of the working parameter x, derived."""
     from blrgen.algebra.calculus import gradient
+    from blrgen.algebra.directions import direction_symbol, directional
     from blrgen.algebra.solve import isolate
-    from blrgen.geometry.geometry import direction_symbol, directional
 
     ring = geometry.ring
     big_x, big_y, unknown = (direction_symbol(x, n) for n in ("X", "Y", "Gamma_XX"))
@@ -133,7 +133,7 @@ def _in_state(
     import sympy as sp
 
     from blrgen.algebra.partial import partial
-    from blrgen.approximate.rewrite import symbol
+    from blrgen.approximate.tools.rewrite import symbol
 
     x, value = scale
     state = symbol(d, str(d.fact("scale")))
@@ -147,7 +147,7 @@ def _in_state(
 
 def _check_blocks(d: Derivation, x: Expr) -> None:
     """Geodesics are taken within each block; a metric that couples them is refused."""
-    from blrgen.approximate.rewrite import refuse
+    from blrgen.approximate.tools.rewrite import refuse
 
     for other in d.geometry.working:
         if other != x and d.geometry.mixed_metric(x, other) != 0:

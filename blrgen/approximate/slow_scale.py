@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import refuse, say, scale
+    from blrgen.approximate.tools.rewrite import refuse, say, scale
 
     name = scale(d, "slow-scale")
     if "slow-scale" in d.assumptions:
@@ -29,8 +29,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 def _drop_previous(d: Derivation, name: str, option: str | None) -> Derivation:
     from blrgen.approximate.momentum import carry
-    from blrgen.approximate.rewrite import say, substitute, symbol, with_quantities
     from blrgen.approximate.square_root import from_zero
+    from blrgen.approximate.tools.rewrite import say, substitute, symbol, with_quantities
 
     kept = tuple(a for a in d.rule.assignments if a.name != f"{name}_prev_next")
     d = substitute(

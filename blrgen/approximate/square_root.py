@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -17,7 +17,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
     from blrgen.approximate.bias_correction import again
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         add_hyper,
         elementwise,
         mean_step,
@@ -65,7 +65,7 @@ def from_zero(d: Derivation, name: str) -> tuple[Derivation, bool]:
     import sympy as sp
 
     from blrgen.approximate.bias_correction import decay_of
-    from blrgen.approximate.rewrite import with_quantities
+    from blrgen.approximate.tools.rewrite import with_quantities
 
     if not sp.sympify(d.rule[name].init).is_number:
         return d, False  # its first value has been made a choice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.momentum import _remember
-    from blrgen.approximate.rewrite import location, refuse, rewrite, say, symbol
+    from blrgen.approximate.tools.rewrite import location, refuse, rewrite, say, symbol
 
     if "mu" not in d.rule:
         raise refuse("stale-mean", "no mean parameter scales the step", "--relax introduces one")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import chosen, refuse, say, scale
+    from blrgen.approximate.tools.rewrite import chosen, refuse, say, scale
 
     name = scale(d, "start")
     if chosen(d, "h0"):
@@ -26,7 +26,7 @@ def with_start(d: Derivation, name: str) -> Derivation:
     """The first value of the scale becomes the hyperparameter h₀."""
     from dataclasses import replace
 
-    from blrgen.approximate.rewrite import add_hyper, symbol, with_quantities
+    from blrgen.approximate.tools.rewrite import add_hyper, symbol, with_quantities
 
     d = add_hyper(d, "h0")
     first = replace(d.rule["h0"], meaning=f"first value of {name}")

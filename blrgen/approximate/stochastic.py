@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Assignment, Derivation, Quantity
@@ -15,7 +15,7 @@ Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.rewrite import probes, refuse, say, set_probes
+    from blrgen.approximate.tools.rewrite import probes, refuse, say, set_probes
 
     if any(p.at in ("score", "weighted", "implicit") for p in probes(d)):
         return _by_the_caller(d, option)
@@ -37,7 +37,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 def _by_the_caller(d: Derivation, option: str | None) -> Derivation:
     """Inputs that are expectations under a candidate of any kind: estimates of them do."""
-    from blrgen.approximate.rewrite import probes, refuse, say, set_probes
+    from blrgen.approximate.tools.rewrite import probes, refuse, say, set_probes
 
     if any(p.minibatch for p in probes(d)):
         raise refuse("stochastic", "every input is already an estimate")
@@ -61,7 +61,7 @@ def add_draw(d: Derivation) -> Derivation:
     """θ ~ q: where the loss is probed from here on."""
     from dataclasses import replace as change
 
-    from blrgen.approximate.rewrite import refuse, set_probes, with_quantities
+    from blrgen.approximate.tools.rewrite import refuse, set_probes, with_quantities
 
     if d.geometry.integral.quadratic is None:
         raise refuse("stochastic", "blrgen knows how to draw from Gaussian candidates only")
@@ -77,7 +77,7 @@ def draw(d: Derivation) -> tuple[tuple[Quantity, ...], tuple[Assignment, ...]]:
     """θ = mean + P^{−½} ε, read off the quadratic exponent of q; a vector draw when P is full."""
     import sympy as sp
 
-    from blrgen.approximate.rewrite import law_of
+    from blrgen.approximate.tools.rewrite import law_of
     from blrgen.core import Assignment, Quantity
 
     posterior = dict(d.rule.posterior)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.base import Approximation
+from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def apply(d: Derivation, option: str | None) -> Derivation:
     from dataclasses import replace
 
-    from blrgen.approximate.rewrite import (
+    from blrgen.approximate.tools.rewrite import (
         carrier_of,
         drop_unused,
         mean_step,

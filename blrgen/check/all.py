@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from blrgen.check.data import as_data
+from blrgen.check.as_json import as_data
 from blrgen.check.run import check
 
 

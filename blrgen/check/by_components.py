@@ -13,8 +13,8 @@ import mpmath
 import numpy as np
 
 from blrgen.algebra.components import Component
-from blrgen.algebra.instance import Instance
 from blrgen.check.finding import NotChecked, Wrong, digits, within
+from blrgen.value.components import Instance
 
 if TYPE_CHECKING:
     from blrgen.check.context import Context

@@ -8,7 +8,7 @@ import mpmath
 
 from blrgen.check.context import Context
 from blrgen.check.finding import NotChecked
-from blrgen.prove.density import Table
+from blrgen.geometry.tabulated import Table
 from blrgen.read.claims import Claim
 
 Expr = Any

@@ -19,8 +19,8 @@ from blrgen.algebra.components import Component
 from blrgen.check.context import Context
 from blrgen.check.finding import NotChecked, Wrong
 from blrgen.errors import InternalError
-from blrgen.prove.evaluate import Undefined
 from blrgen.read.claims import Claim
+from blrgen.value.evaluate import Undefined
 
 Expr = Any
 Value = Any
@@ -135,9 +135,9 @@ def _spots(context: Context) -> Iterator[Spot]:
     if context.family.components is not None:
         yield from _component_spots(context)
         return
-    from blrgen.geometry.instance import point_inside, size_symbols, sizes_at
     from blrgen.geometry.packed import flat
     from blrgen.geometry.precise import Precise, precise_of
+    from blrgen.value.instance import point_inside, size_symbols, sizes_at
 
     family = context.family
     turns = _TURNS if size_symbols(family) else ((1, 0), (1, 1), (1, 2), (1, 3))
@@ -152,8 +152,8 @@ def _spots(context: Context) -> Iterator[Spot]:
 
 
 def _component_spots(context: Context) -> Iterator[Spot]:
-    from blrgen.algebra.instance import Instance
     from blrgen.geometry.sized import places
+    from blrgen.value.components import Instance
 
     family = context.family
     symbols = {p.name: p.symbol for p in (*family.fixed, *family.natural)}

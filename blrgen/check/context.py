@@ -19,9 +19,9 @@ from blrgen.check.points import Point, at_zero, distinct, edges, interior
 from blrgen.core import Family
 from blrgen.errors import InternalError, UserError
 from blrgen.geometry.geometry import Geometry, geometry_of
-from blrgen.prove.density import DPS, Measure, NotIntegrated, Table, number
-from blrgen.prove.evaluate import Undefined, evaluate
+from blrgen.geometry.tabulated import DPS, Measure, NotIntegrated, Table, number
 from blrgen.read.declaration import Source
+from blrgen.value.evaluate import Undefined, evaluate
 
 Expr = Any
 Value = Any

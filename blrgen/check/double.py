@@ -12,7 +12,7 @@ from typing import Any
 
 import mpmath
 
-from blrgen.prove.evaluate import FUNCTIONS, Undefined, evaluate
+from blrgen.value.evaluate import FUNCTIONS, Undefined, evaluate
 
 Expr = Any
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from blrgen.algebra.components import Component
-from blrgen.algebra.instance import Instance as Components
 from blrgen.algebra.ranks import Vec, shape_of
 from blrgen.check.finding import NotChecked
 from blrgen.check.goodness import COUNT, Reference
 from blrgen.core import Support
-from blrgen.geometry.instance import Instance
-from blrgen.prove.density import Table, number
+from blrgen.geometry.tabulated import Table, number
+from blrgen.value.components import Instance as Components
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.check.context import Context

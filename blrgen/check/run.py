@@ -109,7 +109,7 @@ def _run(stage: ModuleType, context: Context) -> Iterator[Finding]:
     import mpmath
 
     seconds = int(max(LEAST, min(SECONDS, context.left)))
-    from blrgen.prove.density import DPS, NotIntegrated
+    from blrgen.geometry.tabulated import DPS, NotIntegrated
 
     try:
         with limit(seconds), mpmath.workdps(DPS):

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         report(findings[0].text)
         return UserError.exit_code
     if options.format == "json":
-        from blrgen.check.data import as_json
+        from blrgen.check.as_json import as_json
 
         result(as_json(options.file, findings))
     else:

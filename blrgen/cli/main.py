@@ -86,6 +86,7 @@ def run(argv: list[str]) -> int:
         return 0
     if not getattr(options, "time_passes", False):
         return int(command.run(options))
+    from blrgen.show.timings import timings
     from blrgen.timing import Record
 
     with Record() as record:
@@ -94,7 +95,7 @@ def run(argv: list[str]) -> int:
         finally:
             flush()
             if record.lines:
-                note(record.table())
+                note(timings(record))
 
 
 def _top(argv: list[str]) -> int:

@@ -24,8 +24,8 @@ from blrgen.errors import UserError
 
 if TYPE_CHECKING:
     from blrgen.core import Rule
-    from blrgen.prove.derivation import Report
-    from blrgen.prove.proof import Verdict
+    from blrgen.decide.proof import Verdict
+    from blrgen.validate.derivation import Report
 
 PROGRAM = "blrgen verify"
 
@@ -89,14 +89,14 @@ def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
         )
     file, options.what = options.what, options.against
     rule = derived(options).rule
-    from blrgen.prove.derivation import Report
-    from blrgen.prove.misfit import tried
-    from blrgen.prove.symbolic.number import CannotRun
-    from blrgen.prove.verify_file import verify_file
+    from blrgen.validate.derivation import Report
+    from blrgen.validate.misfit import tried
+    from blrgen.validate.symbolic.number import CannotRun
+    from blrgen.validate.verify_file import verify_file
 
     source = "" if mapping or options.function != "step" else _class_source(file)
     if source:
-        from blrgen.prove.outline import class_name
+        from blrgen.validate.outline import class_name
 
         title = f"the class {class_name(source)} in {file}"
         return Report(((title, _emitted(file, source, rule)),))
@@ -130,9 +130,9 @@ def _class_source(file: str) -> str:
 
 def _emitted(file: str, source: str, rule: Rule) -> Verdict:
     from blrgen.errors import InternalError
-    from blrgen.prove.emitted import verify_emitted
-    from blrgen.prove.misfit import not_run, tried
-    from blrgen.prove.symbolic.number import CannotRun
+    from blrgen.validate.emitted import verify_emitted
+    from blrgen.validate.misfit import not_run, tried
+    from blrgen.validate.symbolic.number import CannotRun
 
     try:
         return tried(lambda: verify_emitted(source, rule))
@@ -158,7 +158,7 @@ def _derived(options: argparse.Namespace) -> Report:
     derivation = derived(options)
     from dataclasses import replace
 
-    from blrgen.prove.derivation import Report, verify_derivation
+    from blrgen.validate.derivation import Report, verify_derivation
 
     report = verify_derivation(derivation, against=options.against, sizes=sizes(options.size))
     # The title names the reference; where its file is installed is of no interest here.

@@ -2,21 +2,51 @@
 
 | module | what it does |
 |---|---|
-| `targets` | the table of targets |
-| `numpy`, `numba` | one target each: how a kernel is written |
-| `printers` | nodes as Python expressions |
-| `prose` | the docstring: equations, approximations, hyperparameters |
-| `plan` | a rule's phases as programs of their own |
-| `kernels` | an elementwise phase as a loop or as array statements |
-| `writer` | what all classes share |
-| `elementwise`, `posterior` | the class around elementwise kernels |
-| `linear`, `formed` | the class around linear algebra; a matrix that is made entry by entry |
-| `fixed` | the step of a rule whose sizes are small numbers, every entry written out |
-| `noise`, `polynomials` | random numbers made in compiled code |
-| `assemble` | the whole file |
-| `templates` | the texts of `templates/`, strictly filled |
-| `compile` | a source as a ready class |
-| `generated` | the committed output: write it, check it |
+| `assemble` | A whole file: docstring, imports, constants, functions, class |
+| `averages` | Expectations without a closed form as emitted functions: the weight, its window |
+| `binomial` | E[g(j)] of a binomial j as an emitted function |
+| `common` | Pieces that the classes of both kinds of program share |
+| `compile` | An emitted source as a ready class |
+| `components` | Kernels of rules that couple the components of a vector |
+| `drawn` | Draws from a family as source text: a function `sample(rng, size, …)` in plain NumPy |
+| `elementwise` | The class around elementwise kernels: flat views, one kernel call for each array |
+| `extents` | Where the sizes of vectors and matrices are read from |
+| `fixed` | The step of a rule whose sizes are numbers: straight-line code |
+| `formed` | The text around a matrix that is made entry by entry (`blrgen.program.formed`) |
+| `generated` | The committed output under `generated/`: one file for each recipe and target |
+| `guard` | A step that leaves the domain of the parameters is undone and said |
+| `joined` | Kernels run over all arrays at once: many or large ones, with threads and noise |
+| `kernels` | One elementwise phase → one kernel: a Numba loop, or the same lines on whole arrays |
+| `later` | A process that starts without Numba, from the machine code that an earlier one kept |
+| `law` | Posterior and samples of families that are no Gaussians: moments, draws, inverse |
+| `linear` | The class around linear algebra: one vector of parameters, factor-and-solve |
+| `linear_functions` | Module-level functions of a file around linear algebra: what is computed |
+| `linear_guard` | Rules of vectors and matrices |
+| `linear_parts` | Constructor and inputs of a class around linear algebra: first values |
+| `linear_posterior` | Posterior and samples of a class around linear algebra |
+| `loops` | Forms that a compiled loop computes with fewer calls |
+| `moments` | Mean and standard deviation of the components of a vector: a kernel like the step's |
+| `names` | Names of the emitted class, and names a program must not use because the class does |
+| `noise` | Random numbers made in compiled code: counter-based words, and the laws made from them |
+| `numba` | The Numba target: one fused loop a kernel, compiled for one thread and for several |
+| `numpy` | The NumPy target: the same lines on whole arrays, in place |
+| `pieces` | A kernel that is too long for one loop: several, block by block |
+| `plan` | What a rule's class needs: its phases as programs of their own |
+| `polynomials` | Polynomials of the emitted random numbers, computed when they are emitted |
+| `posterior` | Posterior and samples of elementwise rules, in NumPy whatever the target |
+| `printers` | Nodes as Python expressions |
+| `probing` | Rules that probe the loss at draws: `draw`, `observe`, and a step that draws again |
+| `prose` | The docstring of an emitted file: equations, approximations, hyperparameters, as prose |
+| `ranges` | Domains as text → the condition that emitted code checks |
+| `sampler` | A file of its own that draws from a family: `sample(rng, size, …)` and what it calls |
+| `shorten` | Long lines, with parts of them as locals of their own |
+| `tails` | Sums over integers where equal steps do not see the weight: heavy tails |
+| `targets` | the table of targets: a folder of templates/ and a module here |
+| `templates` | The texts under `templates/`, filled strictly: every key supplied, none unused |
+| `text` | Small helpers for laying out Python source |
+| `trial` | steps of vectors that are tried again, smaller, until they stay inside |
+| `writer` | What the classes of both kinds of program have in common: the order of things |
+| `special` | Special functions as source text, emitted only where an emitted file uses them |
 
 What an emitted file is made of, for whoever runs it on symbols: every check of what a
 caller hands in is in `_check_hyperparameters` (method), `_views`, `_vector`, `_symmetric`

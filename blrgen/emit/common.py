@@ -13,7 +13,7 @@ from blrgen.emit.templates import fill
 from blrgen.emit.text import indented, sentence_list
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program.draws import distribution
+from blrgen.program.laws import distribution
 from blrgen.program.program import LINEAR, Program, Variable
 from blrgen.program.types import SCALAR
 

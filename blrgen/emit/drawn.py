@@ -23,7 +23,7 @@ from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call
 from blrgen.errors import InternalError, UserError
 from blrgen.geometry.drawn import Step
-from blrgen.geometry.integrate.draws import Draw, draws_of
+from blrgen.geometry.integrate.primitive import Draw, draws_of
 from blrgen.program import nodes as n
 from blrgen.program.averages import density_in_t
 from blrgen.program.density import Density, Expectation

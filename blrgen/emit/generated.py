@@ -21,7 +21,7 @@ def file_name(recipe: str, target: str) -> str:
 
 def sources(recipes: Iterable[str] | None = None) -> dict[str, str]:
     """File name → source, for the recipes named (all by default)."""
-    from blrgen.api import derive
+    from blrgen.approximate.tools.road import derive
     from blrgen.read.recipe import read_recipes
 
     made = {}

@@ -22,7 +22,7 @@ from blrgen.emit.printers import literal
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call, indented
 from blrgen.errors import UserError, did_you_mean
-from blrgen.program.draws import Law
+from blrgen.program.laws import Law
 
 THREEFRY = GENERATORS[0]
 LAWS = frozenset({"normal", "logistic", "uniform"})  # that compiled code makes

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
-from blrgen.program.draws import distribution
 from blrgen.program.fading import fading
+from blrgen.program.laws import distribution
 from blrgen.program.passes import optimised
 from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable, fresh
 from blrgen.program.recover import paired_roots, read_back, written_out

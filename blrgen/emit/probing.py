@@ -20,8 +20,8 @@ from blrgen.emit.plan import phase_of
 from blrgen.emit.templates import fill
 from blrgen.emit.text import WIDTH, call, indented
 from blrgen.program import nodes as n
-from blrgen.program.draws import Law, distribution
 from blrgen.program.effort import better_apart
+from blrgen.program.laws import Law, distribution
 
 if TYPE_CHECKING:
     from blrgen.emit.elementwise import ElementwiseWriter

@@ -1,4 +1,25 @@
-"""Geometry → ∇_μ E_q[ℓ] in expectation nodes.  Knows no algorithm."""
+"""Geometry → ∇_μ E_q[ℓ] in expectation nodes.  Knows no algorithm.
+
+| module | what it does |
+|---|---|
+| `base_measure` | ∇_μ E_q[log h]: the part of ∇_μ𝓗 that is not −λ, by what the base measure is |
+| `by_component` | ∇_μ E_q[ℓ] for vectors by their components: sums over unit vectors |
+| `ends` | Whether p q vanishes at the ends of the support, looked at in numbers |
+| `enumeration` | Finite support: E_q[ℓ] = Σ_k q(θ_k) ℓ(θ_k), with one probe a point |
+| `expectation` | ∇_μ E_q[ℓ] as it was found: by which route, from which probes |
+| `gaps` | Coordinates in which a moved domain is a cone: G = S − X for a parameter X in −SPD + S |
+| `identities` | Differential identities of a density, found and checked on the density itself |
+| `linear` | Linear relations between functions of the random variable, coefficients free of it |
+| `metric` | F⁻¹ with letters: where the entries of F are long they keep names of their own |
+| `moments` | Expectations in closed form: what lies in the span of the statistics |
+| `operators` | First-order identities of a density: v·∂_ψ q = −(p q)′, found by linear algebra |
+| `probes` | What a rule asks of the loss: numbers that the caller supplies, and how they read |
+| `product` | ∇_μ E_q[ℓ] of a product: each factor by the route that it allows |
+| `routes` | ∇_μ E_q[ℓ], by the route the family allows |
+| `slopes` | Slopes of E_q[ℓ] by first-order identities, by scores where there are none |
+| `weights` | ∇_μ E_q[ℓ] on a finite support: a mean of slopes, with weights that add up to one |
+| `words` | The span of statistics that are vectors and matrices |
+"""
 
 from blrgen.expect.expectation import Expectation
 from blrgen.expect.probes import Probe

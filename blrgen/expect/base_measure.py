@@ -13,13 +13,13 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.partial import NoDerivative
 from blrgen.errors import InternalError, UserError
 from blrgen.expect.moments import expected_value, span
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import log_base
-from blrgen.numeric import has_nodes
-from blrgen.numeric.nodes import variables
+from blrgen.geometry.numbers.nodes import variables
 
 Expr = Any
 

@@ -54,7 +54,7 @@ def ends_of(family: Family, log_q: Expr, backward: dict[Expr, Expr], *, below: b
 
 
 def _row(log_q: Expr, x: Expr, end: Expr, side: int, point: dict[Expr, Any]) -> tuple[Place, ...]:
-    from blrgen.prove.evaluate import Undefined, evaluate
+    from blrgen.value.evaluate import Undefined, evaluate
 
     end = sp.sympify(end).subs(point)
     near = bool(end.is_finite)
@@ -74,7 +74,7 @@ def _row(log_q: Expr, x: Expr, end: Expr, side: int, point: dict[Expr, Any]) -> 
 
 
 def _falls(p: Expr, row: tuple[Place, ...]) -> bool:
-    from blrgen.prove.evaluate import Undefined, evaluate
+    from blrgen.value.evaluate import Undefined, evaluate
 
     levels = []
     for place in row:

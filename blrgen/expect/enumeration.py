@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.expect.base_measure import LogBase
-from blrgen.expect.components import unit_vectors
+from blrgen.expect.by_component import unit_vectors
 from blrgen.expect.expectation import Expectation, NoRoute
 from blrgen.expect.probes import Probe
 from blrgen.expect.weights import by_probabilities, mean_of_slopes

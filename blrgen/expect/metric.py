@@ -9,10 +9,10 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.partial import NoDerivative, partial
 from blrgen.algebra.solve import solve_linear
 from blrgen.geometry.geometry import Geometry
-from blrgen.numeric import has_nodes
 
 Expr = Any
 _LONG = 60  # operations in all of F up to which it is written out

@@ -16,13 +16,13 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.components import outer_totals, varies
+from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.partial import partial
 from blrgen.core import Domain, Family
 from blrgen.expect.linear import canonical, in_span
 from blrgen.expect.words import span_of_words
 from blrgen.geometry.geometry import Geometry
-from blrgen.numeric import has_nodes
-from blrgen.numeric.nodes import variables
+from blrgen.geometry.numbers.nodes import variables
 
 Expr = Any
 _DEGREE = 4  # of products of statistics

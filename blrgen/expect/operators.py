@@ -26,7 +26,7 @@ from blrgen.algebra.partial import partial
 from blrgen.core import Family
 from blrgen.expect.ends import Ends, ends_of
 from blrgen.expect.linear import canonical, relations
-from blrgen.numeric.nodes import variables
+from blrgen.geometry.numbers.nodes import variables
 
 Expr = Any
 

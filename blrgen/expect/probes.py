@@ -8,9 +8,10 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.directions import direction_symbol
 from blrgen.core import Family
-from blrgen.geometry.geometry import Geometry, direction_symbol
-from blrgen.numeric.nodes import variables
+from blrgen.geometry.geometry import Geometry
+from blrgen.geometry.numbers.nodes import variables
 
 Expr = Any
 _LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -49,8 +50,8 @@ class Subject:
         """Its name in unicode and LaTeX."""
         text, latex = "ℓ", r"\ell"
         if self.expr is not None:
-            from blrgen.show.expression import latex as in_latex
-            from blrgen.show.expression import unicode
+            from blrgen.text.expression import latex as in_latex
+            from blrgen.text.expression import unicode
 
             text, latex = unicode(self.expr), in_latex(self.expr)
         if self.folded:
@@ -73,7 +74,7 @@ def fresh(family: Family, stem: str, count: int) -> tuple[str, ...]:
 
 def score_probes(geometry: Geometry, subject: Subject, which: Iterable[int]) -> list[Probe]:
     """E_q[f·(T_i − μ_i)] for some of the statistics."""
-    from blrgen.show.expression import latex, unicode
+    from blrgen.text.expression import latex, unicode
 
     family = geometry.family
     names = fresh(family, "r", len(family.natural))
@@ -104,7 +105,7 @@ def weighted_probe(
     family: Family, name: str, function: Expr, subject: Subject, *, difference: bool
 ) -> Probe:
     """E_q[function·ℓ′], or E_q[function·(ℓ(k+1) − ℓ(k))]."""
-    from blrgen.show.expression import latex, unicode
+    from blrgen.text.expression import latex, unicode
 
     here, there = subject.words(bracket=True)
     simple = here == "ℓ"
@@ -133,7 +134,7 @@ def weighted_probe(
 
 def implicit_probe(geometry: Geometry, name: str, i: int, subject: Subject) -> Probe:
     """E_q[ℓ′·∂x/∂λ_i] with ∂x/∂λ_i = −(∂F/∂λ_i)/q, F the distribution function."""
-    from blrgen.show.expression import latex, unicode
+    from blrgen.text.expression import latex, unicode
 
     lam, x = geometry.natural[i], geometry.family.variable
     here, there = subject.words(bracket=True)

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from blrgen.expect.base_measure import LogBase, log_base_of
-from blrgen.expect.components import identities
+from blrgen.expect.by_component import identities
 from blrgen.expect.enumeration import enumerated
 from blrgen.expect.expectation import Expectation, NoRoute
 from blrgen.expect.identities import NoIdentity, find_identity

@@ -127,7 +127,7 @@ def _described(
             "identities",
             f"each ∂q is found as one of {moved} so that parts are integrated onto ℓ",
         )
-    from blrgen.show.expression import unicode
+    from blrgen.text.expression import unicode
 
     rest = " and ".join(unicode(geometry.natural[i]) for i in scored)
     return (

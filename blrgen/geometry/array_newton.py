@@ -24,7 +24,7 @@ from blrgen.geometry.inversion import Inversion
 from blrgen.geometry.newton import stretched
 from blrgen.geometry.packed import fisher, flat, paired, unpacked
 from blrgen.geometry.precise import Precise
-from blrgen.prove.evaluate import Undefined
+from blrgen.value.evaluate import Undefined
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry

@@ -21,7 +21,7 @@ from blrgen.geometry.inversion import plain
 from blrgen.geometry.packed import fisher, flat, labels
 from blrgen.geometry.place import uses_working
 from blrgen.geometry.precise import Precise
-from blrgen.prove.evaluate import Undefined
+from blrgen.value.evaluate import Undefined
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -54,7 +54,7 @@ class ArrayPlace:
 
 def array_place(geometry: Geometry, at: Mapping[str, Any], where: str = "--at") -> ArrayPlace:
     """The point, checked against names, shapes and domains."""
-    from blrgen.geometry.instance import size_symbols
+    from blrgen.value.instance import size_symbols
 
     family = geometry.family
     working = uses_working(family, at, where)

@@ -18,9 +18,9 @@ from blrgen.algebra.ranks import T, shape_of
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.coordinates import Coordinates
-from blrgen.geometry.instance import Instance, point_inside, random_like, size_symbols, sizes_at
 from blrgen.geometry.integrate import exponent_of, log_base
 from blrgen.geometry.nested import SETTLED, Nodes, TooMany, nodes_of
+from blrgen.value.instance import Instance, point_inside, random_like, size_symbols, sizes_at
 
 if TYPE_CHECKING:
     from blrgen.algebra.ring import Ring
@@ -126,7 +126,7 @@ def joint_at(family: Family, f: Expr, args: tuple[float, ...]) -> float:
 @lru_cache(maxsize=32)
 def _joint_density(family: Family, args: tuple[float, ...]) -> Density:
     from blrgen.algebra.ring import ring_of
-    from blrgen.numeric.nodes import arguments
+    from blrgen.geometry.numbers.nodes import arguments
 
     here = Instance({}, dict(zip(arguments(family), args, strict=True)))
     try:
@@ -218,7 +218,7 @@ def spread(value: Array, x: Expr, here: Instance) -> Array:
 
 def fisher_matrix(geometry: Geometry, here: Instance) -> Array:
     """The Fisher form on a basis of the parameters, of symmetric ones a basis of those."""
-    from blrgen.geometry.geometry import direction_symbol, directional
+    from blrgen.algebra.directions import direction_symbol, directional
 
     basis = [(x, b) for x in geometry.natural for b in _basis(x, here)]
     total = np.zeros((len(basis), len(basis)))
@@ -255,7 +255,7 @@ def _form(
     geometry: Geometry, here: Instance, left: dict[Expr, Array], right: dict[Expr, Array]
 ) -> float:
     """Σ_ij ⟨L_i, D_j μ_i[R_j]⟩: the Fisher form at two directions."""
-    from blrgen.geometry.geometry import direction_symbol, directional
+    from blrgen.algebra.directions import direction_symbol, directional
 
     total = 0.0
     for x, mean in zip(geometry.natural, geometry.mean, strict=True):
@@ -309,7 +309,7 @@ def _compare(family: Family, here: Instance, given: float, should: float) -> Non
 
 def check_conditions(family: Family, conditions: tuple[Expr, ...]) -> None:
     """What must be positive for the integral to be finite, at points of the declared domain."""
-    from blrgen.geometry.instance import variables_inside
+    from blrgen.value.instance import variables_inside
 
     for size in (1, 2, 3) if size_symbols(family) else (1,):
         for turn in range(4):

@@ -18,9 +18,9 @@ import mpmath
 import sympy as sp
 
 from blrgen.algebra.components import Component
-from blrgen.algebra.instance import Instance
 from blrgen.core import Parameter
 from blrgen.geometry.sized import Sized
+from blrgen.value.components import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry

@@ -14,12 +14,12 @@ import mpmath
 import sympy as sp
 
 from blrgen.algebra.components import Component
-from blrgen.algebra.instance import Instance
 from blrgen.core import Parameter
 from blrgen.errors import UserError
 from blrgen.geometry.place import check_inside, exact_value, uses_working
 from blrgen.geometry.sized import Sized
-from blrgen.prove.evaluate import Undefined
+from blrgen.value.components import Instance
+from blrgen.value.evaluate import Undefined
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry

@@ -45,7 +45,7 @@ class Conjugate:
     @cached_property
     def chi(self) -> tuple[Expr, ...]:
         """χ, one of the rank of each natural parameter: prior sums of statistics."""
-        from blrgen.geometry.geometry import direction_symbol
+        from blrgen.algebra.directions import direction_symbol
 
         several = len(self.geometry.natural) > 1
         return tuple(

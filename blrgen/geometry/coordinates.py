@@ -14,8 +14,8 @@ import sympy as sp
 
 from blrgen.algebra.ranks import logdet, rows_of, shape_of
 from blrgen.core import Family, Support
-from blrgen.geometry.instance import Instance
 from blrgen.geometry.nested import _TERMS
+from blrgen.value.instance import Instance
 
 Expr = Any
 Array = Any

@@ -60,23 +60,3 @@ class Derived:
         from blrgen.geometry.invert import natural_of_mean
 
         return natural_of_mean(self, mean, fixed)  # type: ignore[arg-type]
-
-    def __str__(self) -> str:
-        from blrgen.show import render_geometry
-
-        return str(render_geometry(self, "text"))
-
-    def _repr_markdown_(self) -> str:
-        from blrgen.show import render_geometry
-
-        return str(render_geometry(self, "markdown"))
-
-    def _repr_html_(self) -> str:
-        from blrgen.show.geometry import notebook_html
-
-        return str(notebook_html(self))
-
-    def _repr_latex_(self) -> str:
-        from blrgen.show.geometry import notebook_latex
-
-        return str(notebook_latex(self))

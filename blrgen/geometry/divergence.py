@@ -24,8 +24,8 @@ import sympy as sp
 from blrgen.algebra.partial import NoDerivative
 from blrgen.algebra.ring import gradient
 from blrgen.core import Domain
+from blrgen.decide.proof import Proof, weakest
 from blrgen.geometry.readable import opened, rational, readable, weighted
-from blrgen.prove.proof import Proof, weakest
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -174,8 +174,8 @@ class Divergence:
         return weakest(p.level for p in self.proofs)
 
     def _proofs(self) -> Iterable[Proof]:
+        from blrgen.decide.equal import equal
         from blrgen.geometry.integrate import exponent_of
-        from blrgen.prove.equal import equal
 
         g, d = self.geometry, self.domains
         log_q = exponent_of(g.family, g.ring) - g.log_partition
@@ -201,7 +201,7 @@ class Divergence:
 
     def _slopes(self, kl: Expr) -> Iterable[Proof]:
         """∇_λ′ KL = μ′ − μ, where A has derivatives in closed form."""
-        from blrgen.prove.equal import equal
+        from blrgen.decide.equal import equal
 
         g = self.geometry
         for k, (x, m) in enumerate(zip(g.natural, g.mean, strict=True), 1):
@@ -214,7 +214,7 @@ class Divergence:
 
     def _limit(self, kl: Expr) -> Iterable[Proof]:
         """D_α → KL: the derivative of (α − 1)D_α at α = 1."""
-        from blrgen.prove.equal import equal
+        from blrgen.decide.equal import equal
 
         try:
             slope = gradient(self._mixed(self.alpha), self.alpha)
@@ -252,7 +252,7 @@ class Divergence:
         """
         import mpmath
 
-        from blrgen.numeric import evaluate_at
+        from blrgen.value.digits import evaluate_at
 
         names = {x.name: x for x in self.prime}
         values = {names[n]: v for n, v in point.items() if n in names}

@@ -16,7 +16,7 @@ import sympy as sp
 from blrgen.core import Family, Support
 from blrgen.errors import UserError
 from blrgen.geometry.integrate import exponent_of
-from blrgen.geometry.integrate.draws import draws_of, fresh, law
+from blrgen.geometry.integrate.primitive import draws_of, fresh, law
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry

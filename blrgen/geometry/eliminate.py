@@ -39,8 +39,8 @@ class Elimination:
 
 def elimination(geometry: Geometry) -> Elimination | None:
     """The first scalar that, when it is held, lets all others be solved for; or None."""
+    from blrgen.algebra.nodes import has_nodes
     from blrgen.geometry.inverse import mean_symbols
-    from blrgen.numeric.nodes import has_nodes
 
     family = geometry.family
     if geometry.ring.components or family.factors:

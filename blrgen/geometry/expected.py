@@ -12,6 +12,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.partial import NoDerivative, partial
 from blrgen.algebra.ring import Ring, gradient
 from blrgen.core import Family
@@ -19,7 +20,7 @@ from blrgen.errors import InternalError
 from blrgen.geometry.integrate import Integral, Problem, exponent_of, shallowest
 from blrgen.geometry.integrate.gammas import close
 from blrgen.geometry.integrate.terms import split
-from blrgen.numeric.nodes import has_nodes, mean_node
+from blrgen.geometry.numbers.nodes import mean_node
 
 Expr = Any
 

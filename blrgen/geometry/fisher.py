@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from blrgen.algebra.partial import NoDerivative, partial
+from blrgen.decide.proof import Proof, weakest
 from blrgen.geometry.readable import multiplied_out, readable
-from blrgen.prove.proof import Proof, weakest
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -109,7 +109,7 @@ class Fisher:
         return weakest(p.level for p in self.proofs)
 
     def _proofs(self) -> Iterable[Proof]:
-        from blrgen.prove.equal import equal
+        from blrgen.decide.equal import equal
 
         g = self.geometry
         domains = {p.symbol: p.domain.text.split("^")[0]
@@ -136,7 +136,7 @@ class Fisher:
     @cached_property
     def natural_gradient(self) -> Proof | None:
         """∇_μ f = F⁻¹∇_λ f = J F_ψ⁻¹∇_ψ f for every f: J F_ψ⁻¹ Jᵀ F_λ = 1, entry by entry."""
-        from blrgen.prove.equal import equal
+        from blrgen.decide.equal import equal
 
         g = self.geometry
         inner = self.inverse_working

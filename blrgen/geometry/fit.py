@@ -58,8 +58,8 @@ def fit_geometry(geometry: Geometry, data: Any, fixed: dict[str, Any]) -> Fit:
     """Maximum likelihood for a geometry that is already there."""
     from blrgen.geometry.inverse import mean_symbols
     from blrgen.geometry.invert import constants_of, natural_of_mean
-    from blrgen.numeric.evaluate import exact
-    from blrgen.numeric.moments import check_support
+    from blrgen.geometry.numbers.moments import check_support
+    from blrgen.value.digits import exact
 
     family = geometry.family
     if family.factors:
@@ -111,7 +111,7 @@ def _described(
 
 
 def _log_partition(geometry: Geometry, place: dict[Expr, Any], constants: dict[Expr, Expr]) -> Any:
-    from blrgen.numeric import evaluate_at
+    from blrgen.value.digits import evaluate_at
 
     point = {**constants, **place}
     return evaluate_at(geometry.log_partition, point, 20, moving=geometry.natural)[0]
@@ -142,7 +142,7 @@ def observations(family: Family, data: Any, point: dict[Expr, Any]) -> Any:
 
 
 def _in_support(family: Family, x: Any, point: dict[Expr, Any]) -> Any:
-    from blrgen.numeric.branch import number
+    from blrgen.geometry.numbers.branch import number
 
     support = family.support
     with np.errstate(invalid="ignore"):
@@ -157,9 +157,9 @@ def _in_support(family: Family, x: Any, point: dict[Expr, Any]) -> Any:
 
 def _averages(family: Family, x: Any, point: dict[Expr, Any]) -> tuple[list[Any], Any]:
     """(the means of the statistics, the mean of log h) over the data."""
-    from blrgen.numeric.branch import values
-    from blrgen.numeric.summation import PLAIN
-    from blrgen.numeric.task import array
+    from blrgen.geometry.numbers.branch import values
+    from blrgen.geometry.numbers.summation import PLAIN
+    from blrgen.geometry.numbers.task import array
 
     doubles = x.size > _EXACT
     places, times = np.unique(x, return_counts=True)

@@ -156,7 +156,7 @@ def _of_arrays(
                 column.append(at.value(e) if x is None else at.like(e, x))
         return found
     from blrgen.geometry.at_sizes import spread
-    from blrgen.geometry.instance import Instance
+    from blrgen.value.instance import Instance
 
     doubles = {
         k: np.array(v, float) if isinstance(v, np.ndarray) else float(v)
@@ -177,7 +177,7 @@ def _of_components(
     geometry: Geometry, sample: Sample, constants: dict[Expr, Value], wanted: list[Expr], few: bool
 ) -> list[list[Value]]:
     from blrgen.algebra.components import Component
-    from blrgen.algebra.instance import Instance
+    from blrgen.value.components import Instance
 
     (x, values), names = next(iter(sample.values.items())), {k.name: v for k, v in
                                                             constants.items()}  # fmt: skip

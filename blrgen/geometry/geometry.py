@@ -11,13 +11,12 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.calculus import differential, gradient, increment
-from blrgen.algebra.components import Component, has_components, move
+from blrgen.algebra.calculus import gradient
+from blrgen.algebra.directions import direction_symbol, directional
+from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.partial import NoDerivative, partial
-from blrgen.algebra.ranks import like
 from blrgen.algebra.ring import Matrix, Ring, ring_of
 from blrgen.algebra.solve import solve_linear
-from blrgen.algebra.words import normal
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.absorbed import affine_in_statistics, pairing
@@ -25,9 +24,9 @@ from blrgen.geometry.charts import charts
 from blrgen.geometry.derived import Derived
 from blrgen.geometry.expected import expected, from_source
 from blrgen.geometry.integrate import Integral, log_base, log_integral
+from blrgen.geometry.numbers.nodes import mean_node
 from blrgen.geometry.verify import check_normalisable, verify_log_partition
 from blrgen.geometry.verify_components import verify_components
-from blrgen.numeric.nodes import has_nodes, mean_node
 
 Expr = Any
 _LARGE = 400  # operations beyond which a solution is left with its common denominator
@@ -168,21 +167,6 @@ class Geometry(Derived):
             for lam, mu in zip(self.natural, self.mean_in_working, strict=True)
         ]
         return self.ring.tidy(sp.Add(*terms))
-
-
-def direction_symbol(x: Expr, name: str) -> Expr:
-    """A symbol of the same rank as x, for a displacement of it."""
-    if isinstance(x, Component):
-        return Component(name, x.size)
-    return like(x, name)
-
-
-def directional(f: Expr, x: Expr, direction: Expr) -> Expr:
-    """D f[direction] when only x moves."""
-    if x.is_commutative:
-        return move(f, x, direction) if has_components(f) else partial(f, x) * direction
-    dx = increment(x)
-    return normal(differential(f, x, dx)).xreplace({dx: direction})
 
 
 def verified_integral(family: Family, ring: Ring) -> tuple[Integral, str]:

@@ -41,7 +41,7 @@ def _suspects(e: Expr, x: Expr, point: dict[Expr, Expr]) -> Iterator[Expr]:
 
 
 def _has_number(e: Expr, point: dict[Expr, Expr], x: Expr, value: Expr) -> bool:
-    from blrgen.prove.evaluate import Undefined, evaluate
+    from blrgen.value.evaluate import Undefined, evaluate
 
     with mpmath.workdps(30):
         try:

@@ -49,8 +49,8 @@ def separating(
 
 def _largest(family: Family, v: Array, constants: dict[Expr, Any]) -> float | None:
     """The largest ⟨v, T(x)⟩ over the support, in doubles."""
-    from blrgen.numeric.branch import Branch, values
-    from blrgen.numeric.samples import samples
+    from blrgen.geometry.numbers.branch import Branch, values
+    from blrgen.geometry.numbers.samples import samples
 
     args = (*[0.0] * len(family.natural), *[float(c) for c in constants.values()])
 

@@ -21,7 +21,7 @@ Expr = Any
 
 def mean_symbols(geometry: Geometry) -> tuple[Expr, ...]:
     """mu for one statistic, mu1, mu2, … for several, of the ranks of the statistics."""
-    from blrgen.geometry.geometry import direction_symbol
+    from blrgen.algebra.directions import direction_symbol
 
     several = len(geometry.natural) > 1
     return tuple(

@@ -153,7 +153,7 @@ def _named(geometry: Geometry, mean: Any) -> dict[str, Any]:
 
 
 def _number(value: Any, name: str) -> Number:
-    from blrgen.numeric.evaluate import exact
+    from blrgen.value.digits import exact
 
     if isinstance(value, mpmath.mpf) and mpmath.isfinite(value):
         return value

@@ -13,7 +13,7 @@ from blrgen.geometry import array_values as given
 from blrgen.geometry.inversion import Inversion, refused
 from blrgen.geometry.one_equation import DIGITS, OneEquation
 from blrgen.geometry.precise import Precise
-from blrgen.prove.evaluate import Undefined
+from blrgen.value.evaluate import Undefined
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -42,8 +42,8 @@ def base_of(
     where: str = "mean parameters",
 ) -> tuple[Precise, list[Value]]:  # fmt: skip
     """Sizes, constants and mean parameters as a point, and the latter in their order."""
-    from blrgen.geometry.instance import size_symbols
     from blrgen.geometry.inverse import mean_symbols
+    from blrgen.value.instance import size_symbols
 
     family, symbols = geometry.family, mean_symbols(geometry)
     given.check_names([p.name for p in family.fixed], fixed, (), {}, "known constants")

@@ -9,13 +9,13 @@ import mpmath
 import sympy as sp
 
 from blrgen.algebra.components import Component
-from blrgen.algebra.instance import Instance
 from blrgen.core import Parameter
 from blrgen.errors import UserError
 from blrgen.geometry.component_newton import Found, natural_of_mean
 from blrgen.geometry.inversion import Inversion, refused
 from blrgen.geometry.place import exact_value
 from blrgen.geometry.sized import Sized
+from blrgen.value.components import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -144,7 +144,7 @@ def _check_hull(
 
 def exact_number(value: Any, name: str) -> Any:
     """An mpmath number, or a list of them."""
-    from blrgen.numeric.evaluate import exact
+    from blrgen.value.digits import exact
 
     if isinstance(value, mpmath.mpf) and mpmath.isfinite(value):
         return value

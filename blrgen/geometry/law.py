@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.numeric.nodes import mean_node
+from blrgen.geometry.numbers.nodes import covariance_class, mean_node
 
 Expr = Any
 
@@ -45,8 +45,6 @@ def _moments(geometry: Any) -> tuple[Expr, Expr] | None:
         return shifted
     if not _exist(family):
         return None
-    from blrgen.program.expectations import covariance_class
-
     arguments = [p.symbol for p in (*family.natural, *family.fixed)]
     return mean_node(family, x), covariance_class(family, x, x)(*arguments)
 

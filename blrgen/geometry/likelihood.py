@@ -31,8 +31,8 @@ class Likelihood:
     @cached_property
     def statistics(self) -> tuple[Expr, ...]:
         """The symbols t_bar, or t1_bar, t2_bar, …: means of the statistics over the sample."""
+        from blrgen.algebra.directions import direction_symbol
         from blrgen.geometry.divergence import unused
-        from blrgen.geometry.geometry import direction_symbol
 
         g = self.geometry
         family = g.family

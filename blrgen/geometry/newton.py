@@ -53,7 +53,7 @@ class Newton:
     """The search for one μ, with closed forms or numbers by quadrature."""
 
     def __init__(self, geometry: Geometry, target: Vector, constants: dict[Expr, Expr]) -> None:
-        from blrgen.numeric.evaluate import exact
+        from blrgen.value.digits import exact
 
         self.geometry, self.family, self.target = geometry, geometry.family, target
         self.exact_constants = constants
@@ -64,7 +64,7 @@ class Newton:
     @property
     def numeric(self) -> bool:
         """Whether A or its derivatives have no closed form."""
-        from blrgen.numeric import has_nodes
+        from blrgen.algebra.nodes import has_nodes
 
         g = self.geometry
         return has_nodes(sp.Tuple(g.log_partition, *g.mean, *(e for row in g.fisher for e in row)))
@@ -72,7 +72,7 @@ class Newton:
     def closed(self) -> Inversion | None:
         """The closed inverse, when its value is inside the domain and gives μ back."""
         from blrgen.geometry.inverse import mean_symbols
-        from blrgen.numeric import evaluate_at
+        from blrgen.value.digits import evaluate_at
 
         g = self.geometry
         if g.inverse_mean is None or self.numeric:
@@ -145,7 +145,7 @@ class Newton:
         return _State(x, gain, slope, mpmath.matrix(fisher), noise)
 
     def _numbers(self, x: Vector) -> tuple[Number, Vector, list[Vector], Number]:
-        from blrgen.numeric.moments import density
+        from blrgen.geometry.numbers.moments import density
 
         if self.family.joint:
             return self._joint_numbers(x)
@@ -175,8 +175,8 @@ class Newton:
         return a, mean, fisher, max(1, abs(a)) * mpmath.mpf(10) ** (10 - mpmath.mp.dps)
 
     def _form(self, e: Expr, point: dict[Expr, Any], memo: dict[Expr, Any]) -> Number:
-        from blrgen.numeric import evaluate_at
-        from blrgen.prove.evaluate import Undefined, evaluate
+        from blrgen.value.digits import evaluate_at
+        from blrgen.value.evaluate import Undefined, evaluate
 
         try:
             value = evaluate(e, point, memo)
@@ -198,8 +198,8 @@ class Newton:
 
     def bounds(self, x: Vector, i: int) -> tuple[Number, Number]:
         """The ends of a domain, which may depend on the parameters before it."""
-        from blrgen.numeric.branch import number
-        from blrgen.prove.evaluate import Undefined
+        from blrgen.geometry.numbers.branch import number
+        from blrgen.value.evaluate import Undefined
 
         domain = self.family.natural[i].domain
         names = [p.symbol for p in self.family.natural[:i]]

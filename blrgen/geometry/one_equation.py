@@ -19,7 +19,7 @@ from blrgen.core import Parameter
 from blrgen.errors import UserError
 from blrgen.geometry.inversion import refused
 from blrgen.geometry.precise import Precise
-from blrgen.prove.evaluate import Undefined
+from blrgen.value.evaluate import Undefined
 
 if TYPE_CHECKING:
     from blrgen.geometry.eliminate import Elimination

@@ -91,7 +91,7 @@ def paired(x: Expr, here: Precise, dual: Value) -> list[Any]:
 
 def fisher(geometry: Geometry, here: Precise) -> list[list[Any]]:
     """F over the packed coordinates, at the precision in force."""
-    from blrgen.geometry.geometry import direction_symbol, directional
+    from blrgen.algebra.directions import direction_symbol, directional
 
     columns: list[list[Any]] = []
     for y in geometry.natural:

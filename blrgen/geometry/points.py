@@ -156,7 +156,7 @@ def _sign_at(x: Expr, point: dict[Expr, Expr]) -> int | None:
 
 
 def _sign_of_numbers(x: Expr, point: dict[Expr, Any]) -> int | None:
-    from blrgen.prove.evaluate import Undefined, evaluate
+    from blrgen.value.evaluate import Undefined, evaluate
 
     with mpmath.workdps(_DIGITS):
         try:

@@ -18,7 +18,7 @@ from blrgen.algebra.ranks import T, logdet, shape_of, trace
 from blrgen.algebra.tables import NotDefinite, filled, table, unit
 from blrgen.core import Domain
 from blrgen.errors import InternalError
-from blrgen.prove.evaluate import FUNCTIONS, Undefined
+from blrgen.value.evaluate import FUNCTIONS, Undefined, has_value, value_of
 
 Expr = Any
 Value = Any  # mpf, or an array of them
@@ -142,8 +142,8 @@ class Precise:
 
     def _function(self, e: Expr) -> Value:
         args = [self.value(a) for a in e.args]
-        if hasattr(e, "value_at"):
-            return e.value_at(args)
+        if has_value(e):
+            return value_of(e, args)
         function = FUNCTIONS.get(type(e).__name__)
         if function is None:
             raise InternalError(f"no value for {type(e).__name__}")

@@ -25,10 +25,10 @@ import sympy as sp
 from blrgen.algebra.ring import ring_of
 from blrgen.algebra.words import normal
 from blrgen.core import Domain, Family, Parameter
+from blrgen.decide.proof import Proof
 from blrgen.errors import UserError
 from blrgen.geometry.conjugate import Conjugate, log_determinant, variables_of
 from blrgen.geometry.readable import exponentials, open_log, readable, spread
-from blrgen.prove.proof import Proof
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -280,7 +280,7 @@ def _order(e: Expr) -> float:
 
 
 def _fit(conjugate: Conjugate, family: Family, where: tuple[Coordinate, ...]) -> Recognised | None:
-    from blrgen.prove.equal import equal
+    from blrgen.decide.equal import equal
 
     ys = tuple(c.symbol for c in where)
     at = _inside(where, conjugate.geometry)

@@ -76,7 +76,7 @@ def _coordinates(g: Geometry, family: Family) -> Iterator[tuple[Coordinate, ...]
 
 
 def _fit(conjugate: Conjugate, family: Family, where: tuple[Coordinate, ...]) -> Recognised | None:
-    from blrgen.prove.equal import equal
+    from blrgen.decide.equal import equal
 
     g = conjugate.geometry
     back = {(c.shown.base if c.shown.is_Pow else c.shown): c.back for c in where}

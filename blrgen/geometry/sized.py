@@ -15,8 +15,8 @@ import mpmath
 import sympy as sp
 
 from blrgen.algebra.components import Component, block, varies
-from blrgen.algebra.instance import Instance
 from blrgen.core import Family, Parameter
+from blrgen.value.components import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry

@@ -49,7 +49,7 @@ def verify_log_partition(family: Family, integral: Integral, ring: Ring) -> str:
 
 def _against_derived(family: Family, derived: Expr) -> str:
     """Points inside the domains first, then a proof; a domain may depend on other parameters."""
-    from blrgen.prove.equal import equal
+    from blrgen.decide.equal import equal
 
     for point in interior_points(family, _POINTS):
         found, claimed = (_number(e, point) for e in (derived, family.log_partition))
@@ -77,7 +77,7 @@ def _dependent(family: Family) -> bool:
 
 def _number(e: Expr, point: dict[Expr, Expr]) -> Any:
     """The value at a point with 30 digits; None where it is not real, or not scalar."""
-    from blrgen.prove.evaluate import Undefined, evaluate
+    from blrgen.value.evaluate import Undefined, evaluate
 
     with mpmath.workdps(40):
         try:
@@ -103,7 +103,7 @@ def _wrong(family: Family, point: str, given: Any, should: Any) -> UserError:
 
 def _against_density(family: Family) -> str:
     """A(λ) against the logarithm of the density's own mass, at points inside the domain."""
-    from blrgen.prove.density import DPS, Measure, NotIntegrated
+    from blrgen.geometry.tabulated import DPS, Measure, NotIntegrated
 
     measure, points = Measure(family), interior_points(family)
     for point in points:

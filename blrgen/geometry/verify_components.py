@@ -8,11 +8,11 @@ from typing import Any
 import mpmath
 import sympy as sp
 
-from blrgen.algebra.instance import Instance
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate import Integral
 from blrgen.geometry.sized import Density, Point, places, points_of, shown, sizes_of
+from blrgen.value.components import Instance
 
 Expr = Any
 TOLERANCE = 1e-10

@@ -38,7 +38,7 @@ def _of_scalars(
     geometry: Geometry, natural: Sequence[Value], fixed: Mapping[str, Any]
 ) -> dict[str, Any]:
     from blrgen.geometry.invert import constants_of
-    from blrgen.numeric import evaluate_at
+    from blrgen.value.digits import evaluate_at
 
     point = {
         **constants_of(geometry.family, fixed),
@@ -73,8 +73,8 @@ def _of_components(
     geometry: Geometry, natural: Sequence[Value], fixed: Mapping[str, Any]
 ) -> dict[str, Any]:
     from blrgen.algebra.components import Component
-    from blrgen.algebra.instance import Instance
     from blrgen.geometry.invert_components import exact_number, sizes_of_values
+    from blrgen.value.components import Instance
 
     names = {x.name: v for x, v in zip(geometry.natural, natural, strict=True)}
     names |= {k: exact_number(v, k) for k, v in fixed.items()}

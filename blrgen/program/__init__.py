@@ -2,13 +2,50 @@
 
 | module | what it does |
 |---|---|
-| `nodes` | expressions: constants, symbols, arithmetic, calls, matrices |
-| `types` | their ranks, and the checker |
-| `program` | variables, statements, phases: a whole program |
-| `lower` | a `Rule` of SymPy expressions → `Program`; what is behind it does not see SymPy |
-| `variables`, `sizes` | its quantities, and the names that stand for sizes |
-| `lowering` | its expressions → nodes |
-| `order`, `dead`, `stable`, `expand`, `hoist`, `strength`, `factor`, `cse` | one pass each |
-| `passes` | the passes in their order |
-| `inspect` | any of these as text |
+| `absorbed` | Numbers in front of a quotient or a clip go to its terms |
+| `arithmetic` | Arithmetic on nodes that knows 0, 1 and other numbers |
+| `averages` | Expectations without a closed form → calls, and what those calls are |
+| `bessel` | Quotients of Bessel functions I of neighbouring orders, in two that keep their digits |
+| `besselk` | Bessel functions K and their derivatives |
+| `cancelling` | Sums over components of 1/ψ′ that cancel against what they are sums of |
+| `cleared` | No division by a number inside a divisor |
+| `congruent` | Xᵀ A⁻¹ X with a factor A = L Lᵀ is Zᵀ Z with Z = L⁻¹ X |
+| `cse` | Common subexpressions of a phase's body, each computed once |
+| `dead` | Assignments that nothing reads are dropped |
+| `density` | Expectations without a closed form, as programs have them |
+| `effort` | How many operations a loop's body is, as a processor counts them |
+| `errors` | erf and erfc in the forms that keep their digits |
+| `expand` | Calls that a target lacks, written with those it has; finite wherever their value is |
+| `expectations` | Expectations without a closed form |
+| `exponential_sums` | Sums and differences of exponentials, where those overflow or cancel |
+| `exponentials` | Sums of exponentials over the components by their logarithm |
+| `factor` | Solves by a symmetric positive definite matrix share one Cholesky factor |
+| `fading` | Which states fade away, and may be 0 where they are almost 0 |
+| `falls` | Differences of ψ and of ψ′ at two points of which one is known to be the larger |
+| `formed` | A symmetric matrix that is made entry by entry, factored and solved with once |
+| `hoist` | What does not change from element to element is computed once a step |
+| `inspect` | Nodes and programs as text |
+| `kernel` | Quotients of Bessel kernels G_ν(s) = I_ν(√s)/√s^ν, whole in s |
+| `laws` | The laws that noise can have: a standard one, shifted and scaled by rational numbers |
+| `logistic` | Quotients of exponentials that would overflow, as powers of the logistic function |
+| `lower` | A `Rule` of SymPy expressions → a `Program`; nothing behind it sees SymPy |
+| `lowering` | SymPy expressions → nodes, by a method a class of SymPy |
+| `matrices` | Products of non-commuting symbols → matrix nodes |
+| `naming` | Names for what a pass introduces, read off the expression: `one_minus_beta1` |
+| `nodes` | Expressions: immutable trees with exact constants |
+| `order` | Statements in an order in which everything is computed before it is read |
+| `passes` | The passes in their order, from a lowered program to one that is ready to be emitted |
+| `program` | A whole program: variables, and phases of ordered typed statements |
+| `recover` | Noise read back from where it moved the loss to, instead of kept beside it |
+| `sized` | A program whose sizes are numbers: d = 4 in every type, identity and formula |
+| `sizes` | The sizes of a rule's vectors and matrices: names without a quantity of their own |
+| `special` | Special functions in expressions: the forms in which their digits survive |
+| `split` | A body that is too long for one loop, as several that are run one after the other |
+| `stable` | Forms that keep their digits where the textbook ones lose them |
+| `strength` | Cheaper operations for the same numbers: x² → x·x, and x³ … x⁸ by multiplication |
+| `terms` | The terms of a body's long sums, in one order for all of them |
+| `totals` | Sums over components, and how many there are, as statements of their own |
+| `types` | Ranks and shapes, and the checker that infers them |
+| `unrolled` | Linear algebra of known small sizes as numbers |
+| `variables` | The quantities of a rule as typed variables |
 """

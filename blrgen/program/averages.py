@@ -77,7 +77,7 @@ class AverageLowering:
 
 def shown(f: Expr) -> str:
     """A function of the variable, for reading."""
-    from blrgen.show.expression import unicode
+    from blrgen.text.expression import unicode
 
     return unicode(f)
 
@@ -88,7 +88,7 @@ def meaning(cls: Any) -> Callable[..., Expr]:
         return lambda *args: cls(*args)
 
     def covariance(*args: Expr) -> Expr:
-        from blrgen.numeric.nodes import arguments, mean_node
+        from blrgen.geometry.numbers.nodes import arguments, mean_node
 
         f, g = cls.pair
         family = cls.family

@@ -11,35 +11,9 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.named import bessel_quotient, bessel_slope, log_besseli
+from blrgen.algebra.spelling import bessel_orders, bessel_values
 
 Expr = Any
-
-
-def bessel_orders(*exprs: Expr) -> dict[Expr, tuple[Expr, int]]:
-    """Argument of I → its smallest order there and how far the orders reach beyond it."""
-    groups: dict[Expr, list[Expr]] = {}
-    for x in exprs:
-        for f in sorted(x.atoms(sp.besseli), key=sp.default_sort_key):
-            groups.setdefault(f.args[1], []).append(f.args[0])
-    found = {}
-    for at, orders in groups.items():
-        steps = [sp.expand(o - orders[0]) for o in orders]
-        if all(s.is_Integer for s in steps):
-            low = min(steps)
-            found[at] = (orders[0] + low, int(max(steps) - low))
-    return found
-
-
-def bessel_values(base: Expr, at: Expr, reach: int, one: Expr, two: Expr) -> dict[Expr, Expr]:
-    """I_ν, I_{ν+1}, …, I_{ν+reach} in terms of the first two of them, or down to there."""
-    values = [one, two]
-    for k in range(1, reach):  # I_{ν+k+1} = I_{ν+k−1} − 2(ν+k)/x I_{ν+k}
-        values.append(values[k - 1] - 2 * (base + k) / at * values[k])
-    found = {sp.besseli(sp.expand(base + k), at): v for k, v in enumerate(values)}
-    for k in range(0, reach, -1):
-        above, here = (found[sp.besseli(sp.expand(base + j), at)] for j in (k + 1, k))
-        found[sp.besseli(sp.expand(base + k - 1), at)] = above + 2 * (base + k) / at * here
-    return found
 
 
 def bessel_ratios(x: Expr) -> Expr:

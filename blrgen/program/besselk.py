@@ -16,7 +16,10 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra import named
-from blrgen.geometry.integrate.bessel import order_power
+from blrgen.algebra.nodes import Numeric
+from blrgen.algebra.spelling import besselk_values, order_groups
+from blrgen.geometry.integrate.bessel import log_of_law, order_power, order_slope
+from blrgen.geometry.numbers.nodes import Covariance
 
 Expr = Any
 _ONE, _R, _C, _Z = (sp.Dummy(x, positive=True) for x in ("K", "R", "C", "z"))
@@ -57,36 +60,20 @@ def _in_one_letter(at: Expr) -> dict[Expr, Expr]:
 
 def orders(*exprs: Expr) -> list[tuple[Expr, Expr, int]]:
     """(lowest order, argument, how far the orders reach beyond it) of K and of its law."""
-    from blrgen.numeric.nodes import Numeric
-
     pairs: set[tuple[Expr, Expr]] = set()
     for x in exprs:
         pairs |= {f.args for f in x.atoms(sp.besselk)}
         pairs |= {e.args for e in x.atoms(Numeric) if order_power(e)}
-    groups: list[tuple[Expr, Expr, list[int]]] = []
-    for order, at in sorted(pairs, key=sp.default_sort_key):
-        for first, there, steps in groups:
-            step = sp.expand(order - first)
-            if there == at and step.is_Integer:
-                steps.append(int(step))
-                break
-        else:
-            groups.append((order, at, [0]))
-    return [(sp.expand(o + min(s)), at, max(s) - min(s)) for o, at, s in groups]
+    return order_groups(pairs)
 
 
 def is_concerned(x: Expr) -> bool:
     """Whether there is a K in the expression, or a variance under its law."""
-    from blrgen.program.expectations import Covariance
-
     return bool(orders(x)) or (x.has(Covariance) and _variances(x) != x)
 
 
 def _variances(x: Expr) -> Expr:
     """Var[log x] of the law of K."""
-    from blrgen.geometry.integrate.bessel import log_of_law
-    from blrgen.program.expectations import Covariance
-
     log, statistics = log_of_law()
     found = {
         c: named.besselk_order_variance(*c.args)
@@ -98,11 +85,7 @@ def _variances(x: Expr) -> Expr:
 
 def _values(order: Expr, at: Expr, reach: int) -> dict[Expr, Expr]:
     """K_ν, …, K_{ν+reach} and ∂log K of the first two, in the letters."""
-    from blrgen.geometry.integrate.bessel import order_slope
-
-    values = [_ONE, _ONE * _R]
-    for k in range(1, reach):  # K_{ν+k+1} = K_{ν+k−1} + 2(ν+k)/z K_{ν+k}
-        values.append(values[k - 1] + 2 * (order + k) / at * values[k])
+    values = besselk_values(order, at, reach, _ONE, _ONE * _R)
     found = {sp.besselk(sp.expand(order + k), at): v for k, v in enumerate(values)}
     found[order_slope(order, at)] = _E
     found[order_slope(sp.expand(order + 1), at)] = _E + _C / _R
@@ -185,19 +168,3 @@ def _reduced(x: Expr, square: Expr) -> Expr:
         if not high:
             return x
         x = sp.Add(*[c * (p / _R**2 * square if p in high else p) for p, c in parts.items()])
-
-
-def in_two(*exprs: Expr) -> list[Expr]:
-    """Expressions with every K_{ν+k} in the two lowest orders that occur in any of them."""
-    out = list(exprs)
-    for order, at, reach in orders(*out):
-        if reach > 1:
-            lowest = {_ONE: sp.besselk(order, at)}
-            lowest[_R] = sp.besselk(sp.expand(order + 1), at) / lowest[_ONE]
-            values = {
-                k: sp.expand(v).xreplace(lowest)
-                for k, v in _values(order, at, reach).items()
-                if isinstance(k, sp.besselk)
-            }
-            out = [x.xreplace(values) for x in out]
-    return out

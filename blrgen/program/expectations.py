@@ -10,7 +10,6 @@ tiny power of that distance has its mass within a few tens of t, and nothing ove
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -18,29 +17,15 @@ import sympy as sp
 
 from blrgen.core import Family
 from blrgen.errors import UserError
+from blrgen.geometry.numbers.nodes import covariance_class
 
 Expr = Any
 T = sp.Symbol("t", real=True)
 
 
-class Covariance(sp.Function):  # type: ignore[misc]
-    """Cov_q[f, g] at the natural parameters: a class for each family and pair."""
-
-    is_real = True
-    family: Family
-    pair: tuple[Expr, Expr]
-
-
-@lru_cache(maxsize=512)
-def covariance_class(family: Family, f: Expr, g: Expr) -> Any:
-    """The class of Cov[f, g] for a family."""
-    made: Any = type(Covariance)
-    return made(f"Cov[{f}, {g}]", (Covariance,), {"family": family, "pair": (f, g)})
-
-
 def with_covariances(x: Expr) -> Expr:
     """E[f g] − E[f] E[g] as one covariance, which keeps its digits, in every sum."""
-    from blrgen.numeric.nodes import Numeric
+    from blrgen.algebra.nodes import Numeric
 
     if not x.args or not x.has(Numeric):
         return x

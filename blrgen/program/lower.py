@@ -12,7 +12,7 @@ from blrgen.algebra.ranks import vec
 from blrgen.core import Assignment, Quantity, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
-from blrgen.program.draws import distribution
+from blrgen.program.laws import distribution
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import (
     ELEMENTWISE,

@@ -21,7 +21,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.bessel import bessel_kernel
-from blrgen.algebra.multigamma import multigammaln, multipolygamma
+from blrgen.algebra.multigamma import multipolygamma
 from blrgen.algebra.named import (
     log_beta,
     log_minus_digamma,
@@ -30,15 +30,10 @@ from blrgen.algebra.named import (
     multitrigamma_rest,
     trigamma_rest,
 )
+from blrgen.algebra.spelling import SPECIAL, one_spelling
 from blrgen.core import Assignment
-from blrgen.program.bessel import (
-    bessel_orders,
-    bessel_ratios,
-    bessel_values,
-    by_logarithms,
-    shorter,
-)
-from blrgen.program.besselk import besselk_forms, in_two, is_concerned
+from blrgen.program.bessel import bessel_ratios, by_logarithms, shorter
+from blrgen.program.besselk import besselk_forms, is_concerned
 from blrgen.program.cancelling import gaps_of_totals
 from blrgen.program.errors import error_forms
 from blrgen.program.falls import polygamma_falls, rest_falls
@@ -66,20 +61,14 @@ CALLS = {
 }  # fmt: skip
 
 
-_SPECIAL = (
-    sp.loggamma, sp.gamma, sp.beta, sp.polygamma, sp.digamma, sp.trigamma, sp.besseli,
-    sp.factorial, sp.binomial, multigammaln, multipolygamma, bessel_kernel, sp.erf, sp.erfc,
-)  # fmt: skip
-
-
 def special_forms(x: Expr) -> Expr:
     """An expression in the forms above; one without special functions as it is."""
     x = sp.sympify(x)
-    if not x.has(*_SPECIAL) and not is_concerned(x):
+    if not x.has(*SPECIAL) and not is_concerned(x):
         return x
     if x.is_commutative is False:
         return _around_words(x)
-    x = _one_spelling(x)
+    x = one_spelling(x)
     if x.has(sp.besseli):
         x = by_logarithms(bessel_ratios(by_logarithms(x, inside=True)))
     if x.has(bessel_kernel):
@@ -97,28 +86,9 @@ def _around_words(x: Expr) -> Expr:
     return special_forms(sp.Mul(*numbers)) * sp.Mul(*[special_forms(a) for a in letters])
 
 
-def _one_spelling(x: Expr) -> Expr:
-    """Products of Gamma functions through log Γ, ψ and ψ′ as polygamma."""
-    log_gamma = sp.loggamma
-    x = x.replace(sp.digamma, lambda a: sp.polygamma(0, a))
-    x = x.replace(sp.trigamma, lambda a: sp.polygamma(1, a))
-    x = x.replace(sp.binomial, lambda a, k: sp.gamma(a + 1) / sp.gamma(k + 1) / sp.gamma(a - k + 1))
-    x = x.replace(sp.factorial, lambda a: sp.gamma(a + 1))
-    x = x.replace(sp.beta, lambda a, b: sp.gamma(a) * sp.gamma(b) / sp.gamma(a + b))
-    if x.has(sp.gamma):
-        x = x.replace(sp.gamma, lambda a: sp.exp(log_gamma(a)))
-        x = x.replace(
-            lambda e: isinstance(e, sp.log), lambda e: sp.expand_log(e, force=True)
-        ).replace(
-            lambda e: isinstance(e, sp.log) and isinstance(e.args[0], sp.exp),
-            lambda e: e.args[0].args[0],
-        )
-    return x
-
-
 def _sums(x: Expr) -> Expr:
     """Every sum in the form that keeps its digits, from the inside out."""
-    if not x.args or not x.has(*_SPECIAL):
+    if not x.args or not x.has(*SPECIAL):
         return x
     args = [_sums(a) for a in x.args]
     x = x.func(*args) if args != list(x.args) else x
@@ -228,21 +198,6 @@ def _loggamma_ratio(x: Expr) -> Expr:
 
 def _again(change: Any, x: Expr) -> Expr:
     return change(x) if x.is_Add else x
-
-
-def in_few(*exprs: Expr) -> list[Expr]:
-    """Expressions with ψ, Γ and I in one spelling, so that equal ones may look equal.
-
-    I_{ν+k} is written in the two lowest orders that occur in any of them.
-    """
-    out = [_one_spelling(x) if x.has(*_SPECIAL) else x for x in exprs]
-    out = [x.replace(bessel_kernel, lambda *a: bessel_kernel(*a).plain()) for x in out]
-    for at, (base, reach) in bessel_orders(*out).items():
-        if reach > 1:
-            one, two = sp.besseli(base, at), sp.besseli(base + 1, at)
-            values = bessel_values(base, at, reach, one, two)
-            out = [x.xreplace(values) for x in out]
-    return in_two(*out)
 
 
 def opened(assignments: tuple[Assignment, ...], inputs: frozenset[str]) -> tuple[Assignment, ...]:

@@ -101,7 +101,7 @@ def _row(given: Any, count: int, key: str, where: str) -> list[Any]:
 
 def _sizes(family: Family) -> list[Expr]:
     """d or K, of which a formula may be one."""
-    from blrgen.geometry.instance import size_symbols
+    from blrgen.value.instance import size_symbols
 
     if family.components is not None:
         return sorted(family.components.free_symbols, key=str)

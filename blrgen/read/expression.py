@@ -60,7 +60,7 @@ def parse_ranked(
     tree = syntax_tree(text, where=where)
     reader = Reader
     if components:
-        from blrgen.read.components import ComponentReader
+        from blrgen.read.by_component import ComponentReader
 
         reader = ComponentReader
     value = reader(text, names, where, elementwise).read(tree)

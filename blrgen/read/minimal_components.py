@@ -27,7 +27,7 @@ def component_columns(
     """1 and every component of every statistic, in columns."""
     import mpmath
 
-    from blrgen.algebra.instance import Instance
+    from blrgen.value.components import Instance
 
     sizes = concrete_sizes(family)
     size = int(family.components.subs(sizes))

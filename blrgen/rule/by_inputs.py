@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.numeric import has_nodes
+from blrgen.algebra.nodes import has_nodes
 
 Expr = Any
 _LONG = 400  # operations of a coefficient that is still factored

@@ -17,8 +17,8 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.ring import Ring
-from blrgen.numeric import has_nodes
 from blrgen.rule.by_inputs import by_inputs
 from blrgen.rule.rule import RHO, ExactRule, next_of
 

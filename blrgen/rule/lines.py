@@ -122,7 +122,7 @@ def _gradient_notation(key: str, text: str, latex: str, n: int) -> tuple[tuple[s
 
 
 def _plain(x: Expr) -> str:
-    from blrgen.show.expression import unicode
+    from blrgen.text.expression import unicode
 
     return unicode(x)
 
@@ -220,7 +220,7 @@ def _names(geometry: Geometry) -> set[str]:
 
 def _operator_line(o: Operator, expectation: Expectation) -> Step:
     """The identity on q, and what it makes of E_q[ℓ]."""
-    from blrgen.show.expression import latex, unicode
+    from blrgen.text.expression import latex, unicode
 
     probes = {p.weight: p for p in expectation.probes if p.at == "weighted"}
     subject, in_latex = Subject(expectation.rest, expectation.folded).words(bracket=False)

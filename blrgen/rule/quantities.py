@@ -126,8 +126,8 @@ def _place(at: str, mean: Expr) -> tuple[str, str, str]:
     text, latex, english = _PLACE.get(at, ("", "", ""))
     if at != "m":
         return text, latex, english
-    from blrgen.show.expression import latex as in_latex
-    from blrgen.show.expression import unicode
+    from blrgen.text.expression import latex as in_latex
+    from blrgen.text.expression import unicode
 
     short = mean is not None and not mean.args
     name, spelled = (unicode(mean), in_latex(mean)) if short else ("mean", r"\mathrm{mean}")

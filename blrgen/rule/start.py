@@ -62,8 +62,8 @@ def moved_off(
 
 def _defined(expressions: Sequence[Expr], point: dict[Expr, Expr]) -> bool:
     """Whether all have a finite value; other names are put to one."""
-    from blrgen.numeric import has_nodes
-    from blrgen.prove.evaluate import Undefined, evaluate
+    from blrgen.algebra.nodes import has_nodes
+    from blrgen.value.evaluate import Undefined, evaluate
 
     for f in expressions:
         if has_nodes(f) or not f.is_commutative:

@@ -1,5 +1,20 @@
 """The show stage: from any stage's product to text, LaTeX, Markdown, HTML and JSON.
 
+| module | what it does |
+|---|---|
+| `as_json` | `derive --format json`: the contract described in docs/json.md |
+| `derivation` | A derivation in any format: text, LaTeX, Markdown, HTML or JSON |
+| `document` | A derivation as a complete LaTeX document (amsmath), one tagged display a line |
+| `html_page` | A derivation as one self-contained HTML page: MathML, a little style, no scripts |
+| `markdown` | A derivation in Markdown with $$ mathematics |
+| `page` | What every format shows of a derivation, gathered once: header, lines, algorithm |
+| `paint` | Colour on a terminal, only when asked for |
+| `proof` | What was proved, how, or where it fails: a report of a `Proof` or a `Verdict` |
+| `rows` | Long right-hand sides in rows: where a sum is broken when it does not fit |
+| `text` | A derivation for the terminal: numbered lines as on a board, then the algorithm |
+| `timings` | How long stages and passes took, as a table: `--time-passes` |
+| `geometry` | A family's geometry: `blrgen show FAMILY` |
+
 `layout` orders an expression as a person would write it; `plain`, `terminal`,
 `latex` and `mathml` spell that order in one notation each (`expression` is
 their front door).  `page` gathers a derivation once; `text`, `document`,

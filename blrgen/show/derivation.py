@@ -25,7 +25,7 @@ def render(
     80 and 100, when not given) and whether to use ANSI colours.
     """
     if format == "json":
-        from blrgen.show.data import derivation_json
+        from blrgen.show.as_json import derivation_json
 
         return derivation_json(derivation)
     return lay_out(page_of(derivation), format, columns, colour)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blrgen.show.escape import latex_text
-from blrgen.show.latex import Latex
-from blrgen.show.layout import Sum
-from blrgen.show.names import latex_name
 from blrgen.show.page import Entry, Formula, Line, Page, commands
 from blrgen.show.rows import in_rows, note_fits
+from blrgen.text.escape import latex_text
+from blrgen.text.latex import Latex
+from blrgen.text.layout import Sum
+from blrgen.text.names import latex_name
 
 _RELATION = {
     "=": "=", "≈": r"\approx", "≡": r"\equiv", "→": r"\to", "←": r"\leftarrow", "≤": r"\le",

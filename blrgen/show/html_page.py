@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blrgen.show.escape import html_prose, html_text
-from blrgen.show.layout import Name, Node, Sum
-from blrgen.show.mathml import MathML, operator, row
 from blrgen.show.page import Entry, Formula, Line, Page, commands
 from blrgen.show.rows import in_rows
+from blrgen.text.escape import html_prose, html_text
+from blrgen.text.layout import Name, Node, Sum
+from blrgen.text.mathml import MathML, operator, row
 
 INDENT = '<mspace width="1.5em"/>'
 STYLE = """

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from blrgen.show.document import aligned
-from blrgen.show.escape import markdown_text
-from blrgen.show.latex import Latex
-from blrgen.show.names import latex_name
 from blrgen.show.page import Entry, Line, Page, commands
+from blrgen.text.escape import markdown_text
+from blrgen.text.latex import Latex
+from blrgen.text.names import latex_name
 
 
 def render_markdown(page: Page) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 
 from blrgen.core import Derivation, Quantity, Rule, Step
 from blrgen.errors import InternalError
-from blrgen.show.expression import ascii
-from blrgen.show.layout import Name, Node, Reading, arrange
-from blrgen.show.names import Notation
-from blrgen.show.terminal import Terminal
+from blrgen.text.expression import ascii
+from blrgen.text.layout import Name, Node, Reading, arrange
+from blrgen.text.names import Notation
+from blrgen.text.terminal import Terminal
 
 Expr = Any
 RULE_TITLE = "The Bayesian learning rule"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from blrgen.prove.proof import NOT_COMPARED, Proof, Verdict, weakest
-from blrgen.show.escape import printable
-from blrgen.show.names import unicode_name
+from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict, weakest
 from blrgen.show.paint import Paint
-from blrgen.show.table import pad, table, width, wrap
+from blrgen.text.escape import printable
+from blrgen.text.names import unicode_name
+from blrgen.text.table import pad, table, width, wrap
 
 MEANING = {
     "identity": "proved: the difference is zero in normal form",

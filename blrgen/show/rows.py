@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from blrgen.show.layout import Node, Product, Sum
 from blrgen.show.page import Formula, Page
-from blrgen.show.table import width
-from blrgen.show.terminal import Terminal
+from blrgen.text.layout import Node, Product, Sum
+from blrgen.text.table import width
+from blrgen.text.terminal import Terminal
 
 USUAL = 12  # characters of a left-hand side
 WIDEST = 72  # characters of a right-hand side, as unicode, that fit on a line

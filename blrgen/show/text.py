@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blrgen.show.escape import printable
-from blrgen.show.layout import Name
-from blrgen.show.names import unicode_name
 from blrgen.show.page import Entry, Formula, Line, Page
 from blrgen.show.paint import Paint
-from blrgen.show.table import pad, table, width, wrap
-from blrgen.show.terminal import Terminal
+from blrgen.text.escape import printable
+from blrgen.text.layout import Name
+from blrgen.text.names import unicode_name
+from blrgen.text.table import pad, table, width, wrap
+from blrgen.text.terminal import Terminal
 
 INDENT = "     "
 NARROWEST = 40

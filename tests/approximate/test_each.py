@@ -11,10 +11,10 @@ import sympy as sp
 from blrgen.algebra.ranks import T
 from blrgen.algebra.words import normal
 from blrgen.api import derive
-from blrgen.approximate.base import parse_request, registry
+from blrgen.approximate.tools.base import parse_request, registry
 from blrgen.core import Derivation
+from blrgen.decide.equal import equal
 from blrgen.errors import NotApplicable, UserError
-from blrgen.prove.equal import equal
 from blrgen.rule.expand import domains_of
 
 pytestmark = pytest.mark.core

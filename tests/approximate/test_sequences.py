@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from blrgen.api import derive
-from blrgen.approximate.base import registry
+from blrgen.approximate.tools.base import registry
 from blrgen.core import Derivation
+from blrgen.decide.equal import equal
 from blrgen.errors import UserError
-from blrgen.prove.changes import prove_changes
-from blrgen.prove.equal import equal
 from blrgen.rule.expand import domains_of, expanded
+from blrgen.validate.changes import prove_changes
 
 FAMILIES = ("gaussian", "gaussian-diag", "gaussian-fixed", "gaussian-full", "bernoulli-sign")
 VALUES = {

@@ -17,7 +17,7 @@ from blrgen.check.context import Context
 from blrgen.check.finding import Wrong
 from blrgen.check.stages import sampling
 from blrgen.emit import drawn
-from blrgen.geometry.integrate.draws import draw, draws_of
+from blrgen.geometry.integrate.primitive import draw, draws_of
 from blrgen.read.declaration import load
 from blrgen.read.family import family_of, source_of
 from blrgen.read.starter import starter

@@ -49,7 +49,7 @@ def test_every_missing_row_is_listed(page, root):
 
 
 def test_every_level_of_proof_is_listed(page):
-    from blrgen.prove.proof import LEVELS
+    from blrgen.decide.proof import LEVELS
 
     listed = table_after(page("README.md"), "| level | means |")
     assert tuple(row[0].strip("`") for row in listed) == LEVELS

@@ -12,7 +12,7 @@ import sympy as sp
 import blrgen
 from blrgen.emit import averages
 from blrgen.emit.special import needed
-from blrgen.numeric.nodes import mean_node
+from blrgen.geometry.numbers.nodes import mean_node
 from blrgen.program.averages import expectation
 from blrgen.program.expectations import Covariance, with_covariances
 from blrgen.read.family import read_family
@@ -179,7 +179,7 @@ def test_second_moments_less_products_of_means_become_covariances(tmp_path: Path
 def test_a_family_without_a_closed_form_is_generated_run_and_proved(
     kind: str, tmp_path: Path
 ) -> None:
-    from blrgen.prove.emitted import verify_emitted
+    from blrgen.validate.emitted import verify_emitted
 
     path = tmp_path / "odd.toml"
     path.write_text(HEAD + FAMILIES[kind])

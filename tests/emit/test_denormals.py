@@ -126,7 +126,7 @@ def test_a_proof_takes_it_for_the_identity_and_runs_it() -> None:
     """A helper that makes more than denormal numbers 0 is refuted."""
     derivation = blrgen.derive("momentum")
     source = emit(derivation, "numba")
-    from blrgen.prove.emitted import verify_emitted
+    from blrgen.validate.emitted import verify_emitted
 
     verdict = verify_emitted(source, derivation.rule)
     assert verdict.level == "identity"

@@ -9,7 +9,7 @@ import pytest
 
 import blrgen
 from blrgen.emit.compile import load
-from blrgen.prove.emitted import verify_emitted
+from blrgen.validate.emitted import verify_emitted
 
 SIZES = {"d": 4}
 

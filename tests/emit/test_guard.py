@@ -10,7 +10,7 @@ import pytest
 
 from blrgen.api import derive
 from blrgen.emit.compile import compile_class
-from blrgen.prove.derivation import verify_derivation
+from blrgen.validate.derivation import verify_derivation
 
 EXPONENTIAL = """
 name = "exponential"

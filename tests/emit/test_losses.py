@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import blrgen
-from blrgen.prove.emitted import verify_emitted
+from blrgen.validate.emitted import verify_emitted
 
 mpmath.mp.dps = 40
 FAR = np.array([-800.0, -30.0, -5.0, 0.3, 5.0, 30.0, 800.0])

@@ -11,7 +11,7 @@ import pytest
 from blrgen.api import derive
 from blrgen.emit.compile import compile_class
 from blrgen.errors import NotApplicable
-from blrgen.prove.emitted import verify_emitted
+from blrgen.validate.emitted import verify_emitted
 
 KNOWN = """
 name = "wishart-known-n"

@@ -13,10 +13,10 @@ from mpmath import mp
 from scipy.special import multigammaln, polygamma
 
 from blrgen.api import derive
+from blrgen.decide.matrices import difference, numeric_model, size_at
 from blrgen.emit.compile import compile_class
-from blrgen.prove.emitted import verify_emitted
-from blrgen.prove.matrices import difference, numeric_model, size_at
-from blrgen.prove.reference import next_states
+from blrgen.validate.emitted import verify_emitted
+from blrgen.validate.reference import next_states
 
 SIZES = (1, 2, 3, 10)
 

@@ -21,7 +21,7 @@ from blrgen.emit import GENERATORS, noise
 from blrgen.emit.compile import load
 from blrgen.emit.special import needed
 from blrgen.errors import UserError
-from blrgen.program.draws import Law
+from blrgen.program.laws import Law
 
 Fill = Callable[[Any, int, int, int], None]
 HEAD = """from __future__ import annotations

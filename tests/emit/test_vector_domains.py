@@ -12,7 +12,7 @@ from blrgen.api import derive
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
 from blrgen.errors import NotApplicable
-from blrgen.prove.emitted import verify_emitted
+from blrgen.validate.emitted import verify_emitted
 
 TARGETS = ("numpy", "numba")
 SHARED = """

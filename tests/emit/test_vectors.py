@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from blrgen.algebra.instance import Instance
 from blrgen.api import derive
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
-from blrgen.prove.emitted import verify_emitted
-from blrgen.prove.mutate import judge, mutants
-from blrgen.prove.symbolic.number import CannotRun
 from blrgen.rule.expand import expanded
+from blrgen.validate.emitted import verify_emitted
+from blrgen.validate.mutate import judge, mutants
+from blrgen.validate.symbolic.number import CannotRun
+from blrgen.value.components import Instance
 
 TARGETS = ("numpy", "numba")
 RHO = 0.1

@@ -23,8 +23,8 @@ from blrgen.expect import Expectation, expectation_of
 from blrgen.expect.expectation import NoRoute
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.geometry.verify import interior_points
-from blrgen.prove.evaluate import evaluate
 from blrgen.read.family import find_family, list_families, read_family
+from blrgen.value.evaluate import evaluate
 
 pytestmark = pytest.mark.core
 

@@ -15,11 +15,11 @@ import pytest
 import sympy as sp
 from mass import Mass, mass_of
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.core import Family, Parameter
 from blrgen.geometry import geometry_of
-from blrgen.numeric import evaluate_at
-from blrgen.numeric.nodes import has_nodes
 from blrgen.read.family import list_families, read_family
+from blrgen.value.digits import evaluate_at
 
 SCALAR = [
     name for name in list_families()

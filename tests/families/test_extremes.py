@@ -16,15 +16,15 @@ import pytest
 import sympy as sp
 
 import blrgen
-from blrgen.algebra.instance import Instance
+from blrgen.algebra.nodes import has_nodes
 from blrgen.core import Family, Parameter, Rule
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
 from blrgen.geometry.points import interior_points, parameter_points
-from blrgen.numeric import evaluate_at
-from blrgen.numeric.nodes import has_nodes
 from blrgen.read.family import list_families, read_family
 from blrgen.rule.expand import expanded
+from blrgen.value.components import Instance
+from blrgen.value.digits import evaluate_at
 
 SCALAR = [
     name

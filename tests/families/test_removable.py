@@ -18,8 +18,8 @@ import blrgen
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
 from blrgen.geometry import geometry_of
-from blrgen.numeric import evaluate_at
 from blrgen.read.family import read_family
+from blrgen.value.digits import evaluate_at
 
 # support, statistic, base measure, given A
 ODD = {

@@ -17,11 +17,11 @@ import scipy.stats
 import sympy as sp
 from numeric import spd
 
-from blrgen.algebra.instance import Instance as Parts
 from blrgen.geometry import geometry_of
-from blrgen.geometry.instance import Instance
 from blrgen.geometry.points import interior_points
 from blrgen.read.family import list_families, read_family
+from blrgen.value.components import Instance as Parts
+from blrgen.value.instance import Instance
 
 pytestmark = pytest.mark.core
 

@@ -8,15 +8,15 @@ import mpmath
 import pytest
 import sympy as sp
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.partial import partial
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.geometry.integrate import exponent_of
 from blrgen.geometry.points import interior_points
-from blrgen.numeric import has_nodes
-from blrgen.prove.density import Measure
-from blrgen.prove.evaluate import evaluate
+from blrgen.geometry.tabulated import Measure
 from blrgen.read.family import list_families, read_family
 from blrgen.show import render_geometry
+from blrgen.value.evaluate import evaluate
 
 SCALAR = [
     n for n in list_families()

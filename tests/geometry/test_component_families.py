@@ -15,7 +15,6 @@ import sympy as sp
 
 from blrgen.algebra.binomial import COUNT, binomial_mean
 from blrgen.algebra.components import Component, total
-from blrgen.algebra.instance import Instance
 from blrgen.algebra.invert import solve_component
 from blrgen.check import check
 from blrgen.core import Support
@@ -26,6 +25,7 @@ from blrgen.geometry.cubature import cubature
 from blrgen.geometry.sized import Density, Sized, places
 from blrgen.read.family import list_families, read_family
 from blrgen.show import render_geometry
+from blrgen.value.components import Instance
 
 FAMILIES = [n for n in list_families() if read_family(n).components is not None]
 K = sp.Symbol("K", integer=True, positive=True)

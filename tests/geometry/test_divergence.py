@@ -12,15 +12,15 @@ import scipy.stats
 import sympy as sp
 from numeric import spd, value
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.geometry.integrate import exponent_of
 from blrgen.geometry.points import interior_points
-from blrgen.numeric import has_nodes
-from blrgen.prove.density import Measure
-from blrgen.prove.evaluate import evaluate
+from blrgen.geometry.tabulated import Measure
 from blrgen.read.family import list_families, read_family
+from blrgen.value.evaluate import evaluate
 
 QUARTIC = """
 name = "quartic"

@@ -15,9 +15,9 @@ from numeric import spd, symmetric, value
 from blrgen.core import Family
 from blrgen.geometry.geometry import geometry_of
 from blrgen.geometry.points import interior_points
-from blrgen.numeric import evaluate_at
-from blrgen.prove.density import Measure
+from blrgen.geometry.tabulated import Measure
 from blrgen.read.family import find_family, list_families, read_family
+from blrgen.value.digits import evaluate_at
 
 pytestmark = pytest.mark.core
 

@@ -12,12 +12,13 @@ import mpmath
 import pytest
 import sympy as sp
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.errors import UserError
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.geometry.points import interior_points
-from blrgen.numeric import evaluate_at, has_nodes
-from blrgen.prove.density import Measure
+from blrgen.geometry.tabulated import Measure
 from blrgen.read.family import read_family
+from blrgen.value.digits import evaluate_at
 
 pytestmark = pytest.mark.core
 

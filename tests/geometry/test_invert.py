@@ -10,8 +10,8 @@ import pytest
 
 from blrgen.errors import UserError
 from blrgen.geometry import geometry_of
-from blrgen.prove.evaluate import evaluate
 from blrgen.read.family import read_family
+from blrgen.value.evaluate import evaluate
 
 mp = mpmath.mp
 GAMMA = """

@@ -13,11 +13,11 @@ import pytest
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry, geometry_of
 from blrgen.geometry.array_values import array, numbers
-from blrgen.geometry.instance import size_symbols
 from blrgen.geometry.inversion import Inversion, plain
 from blrgen.geometry.precise import Precise
 from blrgen.read.family import read_family
 from blrgen.show.geometry import numbers_at
+from blrgen.value.instance import size_symbols
 
 NATURAL_ONLY = {
     "inverse-wishart": """

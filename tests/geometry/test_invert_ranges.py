@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from blrgen.algebra.components import Component
+from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.tables import filled, table
 from blrgen.geometry import Geometry, geometry_of
-from blrgen.geometry.instance import size_symbols
 from blrgen.geometry.packed import flat
 from blrgen.geometry.precise import Precise
 from blrgen.geometry.sized import Sized
-from blrgen.numeric import has_nodes
 from blrgen.read.family import list_families, read_family
 from blrgen.show.geometry import numbers_at
+from blrgen.value.instance import size_symbols
 
 mp = mpmath.mp
 DIGITS = 150

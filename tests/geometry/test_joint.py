@@ -15,9 +15,9 @@ from blrgen.check import check
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry, geometry_of
 from blrgen.geometry.at_sizes import comparisons
-from blrgen.geometry.instance import Instance, sizes_at
 from blrgen.read.family import read_family
 from blrgen.show import render_geometry
+from blrgen.value.instance import Instance, sizes_at
 
 PLANE = """
 name = "plane"

@@ -19,12 +19,12 @@ from blrgen.check import check
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry, geometry_of
 from blrgen.geometry.at_sizes import comparisons, fisher_matrix, spread
-from blrgen.geometry.instance import Instance, point_inside, random_like, sizes_at
-from blrgen.prove.evaluate import evaluate
 from blrgen.read.expression import parse
 from blrgen.read.family import read_family
 from blrgen.rule.expand import expanded
 from blrgen.show import render_geometry
+from blrgen.value.evaluate import evaluate
+from blrgen.value.instance import Instance, point_inside, random_like, sizes_at
 
 NAMES = ("wishart", "inverse-wishart", "matrix-normal", "normal-wishart")
 FILES = Path(__file__).resolve().parents[2] / "families"
@@ -139,7 +139,7 @@ def test_the_rule_moves_natural_parameters_as_it_should(name: str, size: int) ->
     aim = {x: here.values[x] + 0.2 * (point_inside(g.family, here.sizes, 1).values[x]
            - here.values[x]) for x in g.natural}  # fmt: skip
     here = here.with_({x: spread(here.value(e), x, here) for x, e in g.working_of_natural.items()})
-    from blrgen.geometry.geometry import direction_symbol, directional
+    from blrgen.algebra.directions import direction_symbol, directional
 
     probes = {p.symbol: p for p in d.expectation.probes}
     scores = {}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.errors import UserError
 from blrgen.geometry.geometry import geometry_of
-from blrgen.numeric import has_nodes
 from blrgen.read.family import read_family
 
 pytestmark = pytest.mark.core

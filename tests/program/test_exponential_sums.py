@@ -13,7 +13,7 @@ from blrgen.program.expand import expanded
 from blrgen.program.lowering import Lowering
 from blrgen.program.stable import stable_form
 from blrgen.program.types import elementwise
-from blrgen.prove.evaluate import evaluate
+from blrgen.value.evaluate import evaluate
 
 pytestmark = pytest.mark.core
 

@@ -13,11 +13,11 @@ from blrgen.program import nodes as n
 from blrgen.program.cleared import cleared
 from blrgen.program.cse import cse
 from blrgen.program.dead import dead
-from blrgen.program.draws import Law, distribution
 from blrgen.program.expand import expanded
 from blrgen.program.factor import factor
 from blrgen.program.hoist import hoist
 from blrgen.program.inspect import inspect, text
+from blrgen.program.laws import Law, distribution
 from blrgen.program.order import order
 from blrgen.program.program import ELEMENTWISE, LINEAR, Phase, Program, Statement, Variable
 from blrgen.program.stable import stable, stable_form

@@ -15,7 +15,7 @@ from blrgen.program.cse import cse
 from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
 from blrgen.program.split import MOST, is_long, split
 from blrgen.program.types import SCALAR, elementwise
-from blrgen.prove.emitted import verify_emitted
+from blrgen.validate.emitted import verify_emitted
 
 D = elementwise()
 x, y, a = n.Sym("x"), n.Sym("y"), n.Sym("a")

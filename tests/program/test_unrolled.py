@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from blrgen.decide.field import Rows, invert, multiply, transpose
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.arithmetic import inner, less, minus, over, plus, times
@@ -16,7 +17,6 @@ from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
 from blrgen.program.sized import sized
 from blrgen.program.types import SCALAR, Type, infer, matrix, symmetric, vector
 from blrgen.program.unrolled import Unrolled, unrolled
-from blrgen.prove.field import Rows, invert, multiply, transpose
 
 pytestmark = pytest.mark.core
 

@@ -12,12 +12,12 @@ import pytest
 import sympy as sp
 
 from blrgen.algebra.components import Component, total
-from blrgen.algebra.instance import Instance
 from blrgen.api import derive
 from blrgen.core import Derivation
 from blrgen.geometry.sized import Sized, points_of
 from blrgen.read.family import list_families, read_family
 from blrgen.rule.expand import expanded
+from blrgen.value.components import Instance
 
 FAMILIES = [n for n in list_families() if read_family(n).components is not None]
 RHO = 0.3

@@ -17,7 +17,7 @@ from numeric import value
 import blrgen
 from blrgen.check import check
 from blrgen.emit import emit
-from blrgen.prove.derivation import verify_derivation
+from blrgen.validate.derivation import verify_derivation
 
 Array = Any
 LINE = np.linspace(-14, 14, 1401)

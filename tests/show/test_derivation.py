@@ -30,8 +30,8 @@ from blrgen.core import (
 from blrgen.errors import InternalError, UserError
 from blrgen.read.recipe import read_recipes
 from blrgen.show import notebook, render
-from blrgen.show.table import width
 from blrgen.show.text import broken
+from blrgen.text.table import width
 
 RECIPES = sorted(read_recipes())
 FORMATS = ["text", "latex", "markdown", "html", "json"]

@@ -12,7 +12,7 @@ from blrgen.errors import UserError
 from blrgen.geometry import geometry_of
 from blrgen.read.family import list_families, read_family
 from blrgen.show import render_geometry
-from blrgen.show.table import width
+from blrgen.text.table import width
 
 FAMILIES = sorted(list_families())
 KEYS = [

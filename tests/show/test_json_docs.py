@@ -13,7 +13,7 @@ import sympy as sp
 from blrgen.geometry import geometry_of
 from blrgen.read.family import read_family
 from blrgen.show import render, render_geometry
-from blrgen.show.data import value
+from blrgen.show.as_json import value
 
 
 def test_the_code_runs(root, tmp_path):

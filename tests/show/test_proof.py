@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from blrgen.prove.proof import LEVELS, Proof, Verdict
+from blrgen.decide.proof import LEVELS, Proof, Verdict
 from blrgen.show import render_proof
 from blrgen.show.proof import MEANING
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blrgen.algebra.ranks import T, logdet, mat, positive, scalar, symmat, trace, vec
-from blrgen.show.expression import ascii, latex, mathml, unicode
+from blrgen.text.expression import ascii, latex, mathml, unicode
 
 pytestmark = pytest.mark.core
 

@@ -22,9 +22,9 @@ from blrgen.check.points import Point, far_out
 from blrgen.check.stages.entropy_gradient import well_conditioned
 from blrgen.check.stages.parametrisations import _exact
 from blrgen.errors import InternalError, UserError
-from blrgen.prove.density import NotIntegrated, number
-from blrgen.prove.evaluate import Undefined, evaluate
+from blrgen.geometry.tabulated import NotIntegrated, number
 from blrgen.read.claims import Claim, read_claims
+from blrgen.value.evaluate import Undefined, evaluate
 
 NAME = "claims"
 NEEDS: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ def in_working(context: Context, point: Point) -> Point:
 
 def _against_derived(context: Context, claim: Claim) -> str:
     """The level at which the claim equals the derived form, or numeric."""
-    from blrgen.prove.equal import equal
+    from blrgen.decide.equal import equal
 
     try:
         should = derived(context, claim)

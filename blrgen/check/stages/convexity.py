@@ -6,11 +6,11 @@ from typing import Any
 
 import mpmath
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.check.context import Context
 from blrgen.check.finding import NotChecked, Wrong
-from blrgen.numeric import has_nodes
-from blrgen.prove.density import DPS, number
-from blrgen.prove.evaluate import Undefined, evaluate
+from blrgen.geometry.tabulated import DPS, number
+from blrgen.value.evaluate import Undefined, evaluate
 
 NAME = "convexity"
 NEEDS: tuple[str, ...] = ("minimality",)

@@ -11,7 +11,7 @@ import mpmath
 
 from blrgen.check.context import TOLERANCE, Context
 from blrgen.check.finding import Wrong, digits, within
-from blrgen.prove.density import DPS, Table
+from blrgen.geometry.tabulated import DPS, Table
 
 NAME = "entropy gradient"
 NEEDS: tuple[str, ...] = ("minimality",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from blrgen.check.context import Context
 from blrgen.check.finding import NotChecked, within
 from blrgen.check.stages.parametrisations import _exact
-from blrgen.prove.density import number
+from blrgen.geometry.tabulated import number
 
 NAME = "inverse mean"
 NEEDS: tuple[str, ...] = ("minimality",)

@@ -9,7 +9,7 @@ import sympy as sp
 
 from blrgen.check.context import Context
 from blrgen.check.finding import NotChecked, within
-from blrgen.prove.density import number
+from blrgen.geometry.tabulated import number
 
 NAME = "parametrisations"
 NEEDS = ("minimality", "charts")

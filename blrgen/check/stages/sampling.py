@@ -67,7 +67,7 @@ def _drawn(context: Context, made: Any, place: Place, turn: int) -> dict[Any, An
 def _how(context: Context) -> str:
     """The variables with their draws as a person names them: normal, gamma(a), uniform2."""
     from blrgen.geometry.drawn import steps_of
-    from blrgen.geometry.integrate.draws import draws_of
+    from blrgen.geometry.integrate.primitive import draws_of
 
     steps = steps_of(context.geometry)
     if any(d.kind == "law" for s in steps for d in draws_of(s.value)):
@@ -77,8 +77,8 @@ def _how(context: Context) -> str:
 
 
 def _shown(sampler: Any) -> str:
-    from blrgen.geometry.integrate.draws import Draw
-    from blrgen.show.expression import ascii
+    from blrgen.geometry.integrate.primitive import Draw
+    from blrgen.text.expression import ascii
 
     try:
         return str(ascii(sampler.replace(lambda e: isinstance(e, Draw), _named)))

@@ -2,11 +2,21 @@
 
 | module | what it does |
 |---|---|
-| `coefficients` | Bernoulli numbers, the root of ψ, fits: computed, never typed in |
-| `helper` | what a helper is: its text, its meaning, where it is checked |
-| `gammas`, `falls`, `multivariate`, `bessels`, `cumulants`, `denormals`, … | the helpers |
-| `helpers` | the table: name of a helper → how its text is made |
-| `checked` | the emitted text run on numbers, against the meaning to fifty digits |
+| `besselk` | Bessel functions K through the law they normalise: K_ν(x) = ½∫ exp(νt − x cosh t) dt |
+| `bessels` | Ratios of Bessel functions |
+| `checked` | The special functions of an emitted file, run on numbers against what they mean |
+| `coefficients` | Numbers that the emitted special functions hold, computed when they are emitted |
+| `cumulants` | Functions with a removable singularity |
+| `debye` | Ratios of Bessel functions of large order: Debye's expansions, derived exactly |
+| `denormals` | Zero in place of denormal numbers, for states that fade away (`program/fading`) |
+| `elementary` | exp, log and their kin without branches |
+| `errors` | erf, erfc and what is left of erfc without its exponential |
+| `exponentials` | Logarithms of sums and differences of exponentials |
+| `falls` | What ψ and ψ′ change by between x and x + y |
+| `gammas` | Log Γ, ψ and what is built from them |
+| `helper` | What an emitted special function is: its text, its meaning, where it is checked |
+| `helpers` | The table of helpers: name in emitted code → how its text is made |
+| `multivariate` | The multivariate Γ function and its derivatives |
 
 A helper is one template in `templates/special/`, in the part of Python that means the
 same for a NumPy array and for a scalar that Numba compiles: `real(...)` around every

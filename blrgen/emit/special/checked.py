@@ -140,7 +140,7 @@ def _exact(known: Helper, point: tuple[float, ...]) -> Any:
             return known.reference(*map(mpmath.mpf, point))
     symbols = sp.symbols(f"x:{len(point)}", positive=True)
     expr = known.meaning(*symbols)
-    from blrgen.prove.evaluate import evaluate
+    from blrgen.value.evaluate import evaluate
 
     found: Any = None
     for digits in (60, 120, 400, 1000):

@@ -10,10 +10,12 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.partial import LOG_SLOPES
 from blrgen.core import Domain, Family, Parameter, Support
-from blrgen.geometry.integrate.draws import draw
+from blrgen.geometry.integrate.primitive import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 from blrgen.geometry.integrate.terms import power_of
+from blrgen.geometry.numbers.nodes import raw_node
 
 Expr = Any
 
@@ -95,14 +97,15 @@ def order_slope(nu: Expr, z: Expr) -> Expr:
     return _order_moment(1, nu, z)
 
 
+LOG_SLOPES[sp.besselk] = order_slope
+
+
 def order_square(nu: Expr, z: Expr) -> Expr:
     """E[log² x] of the same law."""
     return _order_moment(2, nu, z)
 
 
 def _order_moment(power: int, nu: Expr, z: Expr) -> Expr:
-    from blrgen.numeric.nodes import raw_node
-
     family = _canonical()
     return raw_node(family, family.statistics[0] ** power, (nu, z))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.gammas import log_beta
+from blrgen.geometry.integrate.primitive import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 from blrgen.geometry.integrate.terms import affine
 

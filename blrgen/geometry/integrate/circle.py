@@ -7,7 +7,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.bessel import log_kernel
-from blrgen.geometry.integrate.draws import draw
+from blrgen.geometry.integrate.primitive import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 from blrgen.geometry.integrate.terms import affine
 

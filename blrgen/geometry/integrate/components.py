@@ -21,7 +21,7 @@ from blrgen.algebra.components import Component, head, total, varies
 from blrgen.algebra.partial import partial
 from blrgen.algebra.ring import Elementwise
 from blrgen.core import Support
-from blrgen.geometry.integrate.draws import draw, law
+from blrgen.geometry.integrate.primitive import draw, law
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any

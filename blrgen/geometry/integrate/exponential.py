@@ -9,7 +9,7 @@ from __future__ import annotations
 import sympy as sp
 
 from blrgen.algebra.special import uniform_cumulant
-from blrgen.geometry.integrate.draws import draw
+from blrgen.geometry.integrate.primitive import draw
 from blrgen.geometry.integrate.problem import Integral, Problem, said
 
 

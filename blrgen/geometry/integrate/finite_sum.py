@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.geometry.integrate.draws import one_of
+from blrgen.geometry.integrate.primitive import one_of
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any

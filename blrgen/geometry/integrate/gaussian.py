@@ -9,7 +9,7 @@ import sympy as sp
 from blrgen.algebra.calculus import gradient, jacobian
 from blrgen.algebra.ring import Ring
 from blrgen.core import Support
-from blrgen.geometry.integrate.draws import draw
+from blrgen.geometry.integrate.primitive import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any

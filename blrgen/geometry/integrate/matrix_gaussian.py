@@ -14,7 +14,7 @@ import sympy as sp
 from blrgen.algebra.calculus import gradient
 from blrgen.algebra.ranks import T, logdet, trace
 from blrgen.algebra.words import normal, split
-from blrgen.geometry.integrate.draws import draw
+from blrgen.geometry.integrate.primitive import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any
@@ -104,7 +104,7 @@ def _merged(squares: list[tuple[Expr, Expr]]) -> tuple[Expr, Expr] | None:
 
 def _positive(q: Expr, p: Expr, problem: Problem) -> tuple[Expr, Expr]:
     """Both with the sign that Q has at a point of the domain, so that both are positive there."""
-    from blrgen.geometry.instance import sign_at_size_one
+    from blrgen.value.instance import sign_at_size_one
 
     turn = sign_at_size_one(q, problem.family)
     return (q, p) if turn >= 0 else (normal(-q), normal(-p))

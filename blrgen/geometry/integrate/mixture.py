@@ -6,8 +6,8 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.geometry.integrate.draws import one_of
 from blrgen.geometry.integrate.exponents import log_sum
+from blrgen.geometry.integrate.primitive import one_of
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any

@@ -10,8 +10,8 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.gammas import log_gamma
+from blrgen.geometry.integrate.primitive import draw
 from blrgen.geometry.integrate.problem import Integral, Problem, said
 from blrgen.geometry.integrate.terms import power_of
 

@@ -16,8 +16,8 @@ from blrgen.errors import UserError
 from blrgen.geometry.holes import hole
 from blrgen.geometry.integrate.exponents import tidy_numbers
 from blrgen.geometry.integrate.problem import Integral, Problem, exponent_of
+from blrgen.geometry.numbers.nodes import log_partition_node
 from blrgen.geometry.points import first_negative, first_not_positive
-from blrgen.numeric.nodes import log_partition_node
 
 RULES = (
     "sequential",

@@ -16,7 +16,7 @@ import sympy as sp
 
 from blrgen.algebra.ranks import logdet
 from blrgen.core import Domain, Family, Parameter, Support
-from blrgen.geometry.integrate.draws import fresh, law
+from blrgen.geometry.integrate.primitive import fresh, law
 from blrgen.geometry.integrate.problem import Integral, Problem
 from blrgen.geometry.readable import rational
 

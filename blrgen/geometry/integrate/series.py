@@ -15,8 +15,8 @@ import sympy as sp
 
 from blrgen.algebra.ring import Elementwise
 from blrgen.algebra.special import uniform_cumulant
-from blrgen.geometry.integrate.draws import draw
 from blrgen.geometry.integrate.gammas import close, log_gamma
+from blrgen.geometry.integrate.primitive import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 from blrgen.geometry.integrate.ratio import Ratio, ratio_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.geometry.integrate.draws import draw, fresh
+from blrgen.geometry.integrate.primitive import draw, fresh
 from blrgen.geometry.integrate.problem import Integral, Problem, said
 from blrgen.geometry.integrate.terms import affine, open_logs
 

@@ -15,7 +15,7 @@ from blrgen.algebra.calculus import gradient
 from blrgen.algebra.multigamma import multigammaln
 from blrgen.algebra.ranks import logdet, rows_of, trace
 from blrgen.errors import InternalError
-from blrgen.geometry.integrate.draws import draw
+from blrgen.geometry.integrate.primitive import draw
 from blrgen.geometry.integrate.problem import Integral, Problem
 
 Expr = Any

@@ -6,13 +6,13 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.nodes import has_nodes
 from blrgen.geometry.readable import readable
-from blrgen.numeric import has_nodes
 from blrgen.show.geometry.moments import table
 from blrgen.show.geometry.rows import Row, Shown, Writer, low
-from blrgen.show.layout import Name, arrange
-from blrgen.show.names import latex_name, unicode_name
 from blrgen.show.page import Formula, is_matrix
+from blrgen.text.layout import Name, arrange
+from blrgen.text.names import latex_name, unicode_name
 
 Expr = Any
 
@@ -88,7 +88,7 @@ def _natural_gradient(w: Writer) -> list[Row]:
 
 def working_form(g: Any) -> Expr:
     """⟨X, F_ψ X⟩ in directions X1, X2, … of the working parameters."""
-    from blrgen.geometry.geometry import direction_symbol, directional
+    from blrgen.algebra.directions import direction_symbol, directional
 
     moves = [direction_symbol(x, f"X{k + 1}") for k, x in enumerate(g.working)]
     terms = []

@@ -8,9 +8,9 @@ from typing import Any
 import sympy as sp
 
 from blrgen.show.geometry.rows import Row, Shown, Writer
-from blrgen.show.layout import Words, arrange
-from blrgen.show.names import latex_name, unicode_name
 from blrgen.show.page import Formula
+from blrgen.text.layout import Words, arrange
+from blrgen.text.names import latex_name, unicode_name
 
 Expr = Any
 _LONG = 120  # operations of a predictive density that is still written out

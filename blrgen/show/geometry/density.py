@@ -7,8 +7,8 @@ from typing import Any
 import sympy as sp
 
 from blrgen.show.geometry.rows import Row, Writer, low
-from blrgen.show.layout import Name, arrange
 from blrgen.show.page import Formula
+from blrgen.text.layout import Name, arrange
 
 
 def density(w: Writer) -> list[Row]:

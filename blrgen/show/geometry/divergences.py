@@ -7,11 +7,11 @@ from typing import Any
 import sympy as sp
 
 from blrgen.show.geometry.rows import Row, Shown, Writer, primed
-from blrgen.show.layout import Compare, Node, Words, arrange
-from blrgen.show.names import latex_name, unicode_name
 from blrgen.show.page import Formula
-from blrgen.show.table import width
-from blrgen.show.terminal import Terminal
+from blrgen.text.layout import Compare, Node, Words, arrange
+from blrgen.text.names import latex_name, unicode_name
+from blrgen.text.table import width
+from blrgen.text.terminal import Terminal
 
 Expr = Any
 _WIDE = 72  # characters of a Rényi divergence that is written as one fraction

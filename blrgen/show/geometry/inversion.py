@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from blrgen.show.geometry.numbers import digits
-from blrgen.show.names import unicode_name
-from blrgen.show.table import table
+from blrgen.text.names import unicode_name
+from blrgen.text.table import table
 
 
 def render_inversion(geometry: Any, mean: Mapping[str, Any], format: str) -> tuple[str, bool]:

@@ -11,8 +11,8 @@ from blrgen.algebra.ranks import like
 from blrgen.geometry.conjugate import variables_of
 from blrgen.geometry.divergence import unused
 from blrgen.show.geometry.rows import Row, Writer
-from blrgen.show.layout import Call, Name, arrange
 from blrgen.show.page import Formula, is_matrix
+from blrgen.text.layout import Call, Name, arrange
 
 Expr = Any
 
@@ -96,7 +96,7 @@ class Named:
 
 def sampler_of(g: Any) -> tuple[list[tuple[Expr, Expr]], list[Named]] | None:
     """[(variable, in named draws)] in the order of drawing, and the draws; None without."""
-    from blrgen.geometry.integrate.draws import draws_of
+    from blrgen.geometry.integrate.primitive import draws_of
 
     e, joint = getattr(g.integral, "sampler", None), getattr(g.integral, "one_by_one", ())
     values = list(joint) if joint else [] if e is None else [(g.family.variable, e)]

@@ -8,8 +8,8 @@ import sympy as sp
 
 from blrgen.geometry.readable import readable
 from blrgen.show.geometry.rows import Row, Writer, low
-from blrgen.show.names import unicode_name
 from blrgen.show.page import Formula, is_matrix
+from blrgen.text.names import unicode_name
 
 Expr = Any
 _LONG = 150  # operations of a quadratic form that is still written out
@@ -142,7 +142,7 @@ def form(w: Writer, e: Expr) -> Formula:
 
 def fisher_form(geometry: Any) -> Expr:
     """⟨X, F X⟩ = Σ_ij ⟨X_i, D_j μ_i [X_j]⟩ for a direction X_i of each natural parameter."""
-    from blrgen.geometry.geometry import direction_symbol, directional
+    from blrgen.algebra.directions import direction_symbol, directional
 
     moves = [direction_symbol(x, f"X{k + 1}") for k, x in enumerate(geometry.natural)]
     terms = [

@@ -13,7 +13,7 @@ from typing import Any
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.show.geometry.rows import Row, words
-from blrgen.show.names import unicode_name
+from blrgen.text.names import unicode_name
 
 Expr = Any
 _DIGITS = 20
@@ -73,7 +73,8 @@ class _Source:
 
     def closed(self, e: Expr) -> tuple[Any, Any] | None:
         """The number of a closed form; None when there is none."""
-        from blrgen.numeric import evaluate_at, has_nodes
+        from blrgen.algebra.nodes import has_nodes
+        from blrgen.value.digits import evaluate_at
 
         if has_nodes(e):
             return None
@@ -85,8 +86,8 @@ class _Source:
         """q at the point, by quadrature or summation."""
         import mpmath
 
-        from blrgen.numeric.evaluate import exact
-        from blrgen.numeric.moments import density
+        from blrgen.geometry.numbers.moments import density
+        from blrgen.value.digits import exact
 
         with mpmath.workdps(2 * _DIGITS):
             args = [exact(v) for v in (*self.natural.values(), *self.fixed.values())]

@@ -15,9 +15,9 @@ from blrgen.show.geometry.likelihood import likelihood, sampling
 from blrgen.show.geometry.moments import moments
 from blrgen.show.geometry.numbers import number_rows
 from blrgen.show.geometry.rows import Row, Writer
-from blrgen.show.layout import arrange
-from blrgen.show.names import unicode_name
 from blrgen.show.page import Entry, Line, Math, Page, domain_text
+from blrgen.text.layout import arrange
+from blrgen.text.names import unicode_name
 
 SECTIONS = (density, moments, charts, divergences, conjugate, likelihood, sampling)
 

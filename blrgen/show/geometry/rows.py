@@ -10,9 +10,9 @@ import sympy as sp
 
 from blrgen.algebra.bessel import bessel_kernel
 from blrgen.algebra.components import varies
-from blrgen.show.layout import Indexed, Name, Node, Reading, Words, arrange
-from blrgen.show.names import latex_name, unicode_name
 from blrgen.show.page import Formula, is_matrix
+from blrgen.text.layout import Indexed, Name, Node, Reading, Words, arrange
+from blrgen.text.names import latex_name, unicode_name
 
 Expr = Any
 Shown = tuple[tuple[str, tuple[str, str]], ...]

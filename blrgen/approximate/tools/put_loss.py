@@ -1,0 +1,161 @@
+"""A concrete loss put into a rule: its derivatives where the rule probes it.
+
+At the mean and at a draw a probe becomes the derivative there.  Under q it becomes its
+expectation where that has a closed form (a derivative that is affine in θ, or a
+quadratic loss); otherwise it stays an input, and the line says which integral it is.
+A new scale given by the loss is cancelled against what it multiplies, so that a
+quadratic loss with ρ = 1 loses its starting point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sympy as sp
+
+from blrgen.algebra.calculus import gradient, jacobian
+from blrgen.algebra.partial import partial
+from blrgen.approximate.tools.rewrite import (
+    drop_unused,
+    location,
+    next_symbol,
+    probes,
+    put,
+    rewrite,
+    say,
+    shown,
+    substitute,
+    with_quantities,
+)
+from blrgen.core import Derivation
+from blrgen.errors import UserError
+from blrgen.expect.probes import Probe
+from blrgen.geometry.geometry import gaussian_moment
+from blrgen.rule.component_loss import component_value
+from blrgen.rule.data import data_quantities, with_hyperparameters
+
+Expr = Any
+
+
+def put_loss(d: Derivation) -> Derivation:
+    """Replace the probes by derivatives of the concrete loss, where that is possible."""
+    if d.loss.expr is None:
+        return d
+    d = d.with_(loss=with_hyperparameters(d.loss))
+    if d.expectation.split is not None and not probes(d):
+        return d  # all of it is in the rule already
+    known: dict[Expr, Expr] = {}
+    left: list[str] = []
+    kept: list[str] = []
+    for probe in probes(d):
+        if probe.name not in d.rule:
+            continue
+        value = _value(d, probe)
+        if value is None:
+            name = d.rule[probe.name].text or probe.name
+            (kept if probe.stand_in else left).append(name)
+        else:
+            known[probe.symbol] = value
+    d = with_quantities(d, data_quantities(d.loss, d.rule, d.geometry))
+    d = drop_unused(substitute(d, known))
+    d = put(d, probes=tuple(p for p in probes(d) if p.symbol not in known))
+    d = _cancel_new_scale(d)
+    note = "its derivatives, where the rule probes the loss"
+    if d.expectation.split is not None:
+        note = f"what is left of it, {shown(d.expectation.rest)}, where the rule probes the loss"
+    if d.fact("ess"):
+        note += "; taken as the mean loss ℓ̄, one example's worth"
+    if kept:
+        note += f"; {', '.join(kept)}, put there by an approximation, stays an input"
+    if left:
+        note += f"; {', '.join(left)} has no closed form here and stays an input"
+    return say(d, "", None, f"The loss ℓ(θ) = {d.loss.text}", note)
+
+
+def derivative(d: Derivation, order: int) -> Expr:
+    """ℓ, ∇ℓ or ∇²ℓ as a function of θ."""
+    ring, theta = d.geometry.ring, d.family.variable
+    loss = d.loss.expr if d.expectation.split is None else d.expectation.rest
+    if order == 0:
+        return loss
+    slope = gradient(loss, theta)
+    if order == 1:
+        return ring.tidy(slope) if not ring.elementwise else slope
+    if ring.elementwise:
+        return partial(slope, theta)
+    return ring.tidy(jacobian(slope, theta))
+
+
+def _value(d: Derivation, probe: Probe) -> Expr | None:
+    theta = d.family.variable
+    if d.geometry.ring.components:
+        return component_value(d, probe, derivative(d, 0))
+    if probe.stand_in or probe.at in ("score", "implicit"):
+        return None
+    if probe.at == "weighted":
+        return _weighted(d, probe)
+    value = derivative(d, probe.order)
+    if probe.at == "theta":
+        return value.subs(theta, d.rule["theta"].symbol)
+    mean = dict(d.rule.posterior).get("mean", d.fact("place"))
+    if probe.at == "m":
+        return value.subs(theta, mean)
+    if probe.at == "q":
+        return _expected(d, value)
+    points = {str(p): p for p in d.family.support.points}
+    if probe.at in points:
+        return value.subs(theta, points[probe.at])
+    raise UserError(f"the loss cannot be put where the rule probes it ({probe.at})")
+
+
+def _weighted(d: Derivation, probe: Probe) -> Expr | None:
+    """E_q[w ℓ′] or E_q[w Δℓ], where that has a closed form and log h is not in it."""
+    from blrgen.expect.moments import expected_value
+
+    if d.expectation.folded:
+        return None
+    x, loss = d.family.variable, derivative(d, 0)
+    step = loss.subs(x, x + 1) - loss if probe.order == 0 else derivative(d, 1)
+    found = expected_value(probe.weight * step, d.geometry)
+    return None if found is None else d.geometry.to_working(found)
+
+
+def _expected(d: Derivation, value: Expr) -> Expr | None:
+    """E_q of an expression in θ: exact when it is affine, or (scalars) quadratic."""
+    theta, ring = d.family.variable, d.geometry.ring
+    if not value.has(theta):
+        return value
+    mean = dict(d.rule.posterior).get("mean")
+    if ring.elementwise:
+        if d.geometry.integral.quadratic is None or not value.is_polynomial(theta):
+            return None
+        if sp.degree(value, theta) > 2:
+            return None
+        precision = dict(d.rule.posterior)["precision"]
+        now = (sp.S.Zero, precision * mean, precision)  # q as the rule now writes it
+        return gaussian_moment(value, theta, now, ring)
+    try:
+        slope = jacobian(value, theta)
+    except Exception as e:  # a derivative that is no word in θ has no closed moment
+        del e
+        return None
+    return value.subs(theta, mean) if not slope.has(theta) else None
+
+
+def _cancel_new_scale(d: Derivation) -> Derivation:
+    """m⁺ = (s⁺)⁻¹(s⁺m − …): multiply out with s⁺ known and keep it if the old m drops."""
+    scale_name = d.fact("scale")
+    if not scale_name or d.fact("location") is None:
+        return d
+    m = location(d, "loss")
+    s_next = next_symbol(d, str(scale_name))
+    expr = d.rule.expr(f"{m}_next")
+    known = d.rule.expr(f"{scale_name}_next")
+    if not expr.has(s_next) or known.has(d.rule[str(scale_name)].symbol):
+        return d
+    tidy: Callable[[Expr], Expr] = d.geometry.ring.tidy
+    numerator = tidy(tidy(s_next * expr).subs(s_next, known))
+    if numerator.has(d.rule[m].symbol) or numerator.has(s_next):
+        return d
+    return rewrite(d, {f"{m}_next": s_next**-1 * numerator})

@@ -1,0 +1,56 @@
+"""Exact changes of state, proved: the old recurrence and the new one describe one algorithm.
+
+With u = φ(old states) the new rule is the old one when, for all values, φ of the next old
+states is the new next u, and every other state moves alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from blrgen.core import Derivation, Rule
+from blrgen.decide.equal import equal
+from blrgen.decide.proof import Proof
+from blrgen.rule.expand import domains_of, expanded
+
+Expr = Any
+
+
+def prove_changes(d: Derivation) -> tuple[Proof, ...]:
+    """One proof for each equation of each recorded change of state."""
+    proofs: list[Proof] = []
+    for name, state_map, old, new in d.fact("changes", ()):
+        proofs += _prove(str(name), state_map, old, new)
+    return tuple(proofs)
+
+
+def _prove(name: str, state_map: Expr, old: Rule, new: Rule) -> list[Proof]:
+    import sympy as sp
+
+    from blrgen.text.expression import ascii
+
+    t = sp.Symbol("t", integer=True, positive=True)
+    before, after = expanded(old), expanded(new)
+    domains = {**domains_of(old), **domains_of(new)}
+    here = {new[name].symbol: state_map}
+    forward = {old[k].symbol: v for k, v in before.items()} | {t: t + 1}
+    shown = f"{name} = {ascii(state_map)}"
+    proofs = [
+        equal(
+            after[name].subs(here, simultaneous=True),
+            state_map.subs(forward, simultaneous=True),
+            domains,
+            claim=f"{name}_next is the next value of {shown}",
+        )
+    ]
+    for state, value in after.items():
+        if state != name and state in before:
+            proofs.append(
+                equal(
+                    value.subs(here, simultaneous=True),
+                    before[state],
+                    domains,
+                    claim=f"under {shown}, {state}_next is the same",
+                )
+            )
+    return proofs

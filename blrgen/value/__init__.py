@@ -1,0 +1,14 @@
+"""The value stage: an expression at a point, in doubles or in as many digits as it takes.
+
+| module | what it does |
+|---|---|
+| `bessel` | log I_ν(x) and log K_ν(x) for x > 0 that neither overflow nor vanish |
+| `components` | Expressions over components at a concrete size: a vector is a list |
+| `digits` | Values of expressions at a point, to so many digits, with an estimate of the error |
+| `evaluate` | Values of scalar expressions at a point, in arithmetic of any number of digits |
+| `instance` | Families of symbolic size as numbers: expressions at sizes such as d = 2 |
+| `line` | Nodes and weights for ∫ and Σ over a line, placed by the density itself |
+| `tape` | Expressions as lists of instructions that run on arrays: of doubles |
+
+Knows nothing of families: densities and their integrals are in `blrgen.geometry.numbers`.
+"""

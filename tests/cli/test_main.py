@@ -14,6 +14,8 @@ import pytest
 from blrgen.cli import main as entry
 from blrgen.cli.main import BUG, COMMANDS, INTERRUPTED, READER_GONE
 
+pytestmark = pytest.mark.core
+
 PYTHON = [sys.executable, "-m", "blrgen"]
 
 

@@ -23,6 +23,8 @@ from blrgen.read.family import list_families, read_family
 from blrgen.value.components import Instance as Parts
 from blrgen.value.instance import Instance
 
+pytestmark = pytest.mark.core
+
 st = scipy.stats
 Law = Any
 

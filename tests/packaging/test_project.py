@@ -10,6 +10,8 @@ import tomllib
 
 import pytest
 
+pytestmark = pytest.mark.core
+
 
 @pytest.fixture(scope="module")
 def project(root):

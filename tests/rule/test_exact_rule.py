@@ -24,6 +24,8 @@ from blrgen.rule.spaces import MEAN, NATURAL, WORKING, Element, gradient_in
 from blrgen.value.evaluate import evaluate
 from blrgen.value.instance import size_symbols
 
+pytestmark = pytest.mark.core
+
 WHOLE = [n for n in list_families() if read_family(n).components is None]
 SPOT = {
     "meanstd": ("a/sigma**2", "-1/(2*sigma**2)", 'a = "(-oo, oo)"\nsigma = "(0, oo)"'),

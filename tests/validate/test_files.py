@@ -14,6 +14,8 @@ from blrgen.errors import UserError
 from blrgen.validate.symbolic.number import CannotRun
 from blrgen.validate.verify_file import verify_file, verify_source
 
+pytestmark = pytest.mark.core
+
 REFERENCE = Path(__file__).parents[1] / "reference"
 
 

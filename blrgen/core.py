@@ -221,5 +221,22 @@ class Derivation:
     def fact(self, name: str, default: Any = None) -> Any:
         return dict(self.facts).get(name, default)
 
+    @property
+    def changes(self) -> tuple[tuple[str, str | None], ...]:
+        """The approximations beside those of the recipe; all of them where there is none."""
+        left = list(self.recipe.approximations) if self.recipe is not None else []
+        found = []
+        for a in self.approximations:
+            if a in left:
+                left.remove(a)
+            else:
+                found.append(a)
+        return tuple(found)
+
+    @property
+    def is_recipe(self) -> bool:
+        """Whether the road is the very one of a recipe."""
+        return self.recipe is not None and self.approximations == self.recipe.approximations
+
     def with_(self, **changes: Any) -> Derivation:
         return replace(self, **changes)

@@ -81,8 +81,8 @@ def identify(d: Derivation) -> Identification:
 
 def with_identified(d: Derivation) -> Derivation:
     """The derivation with the names of what it is as a fact; a bare recipe is itself."""
-    own = d.recipe is not None and d.approximations == d.recipe.approximations
-    names = (d.recipe.name,) if own and d.recipe else tuple(m.name for m in identify(d).matches)
+    own = d.recipe if d.is_recipe else None
+    names = (own.name,) if own is not None else tuple(m.name for m in identify(d).matches)
     return d.with_(facts=tuple({**dict(d.facts), "identified": names}.items()))
 
 

@@ -45,7 +45,7 @@ def add_what(parser: Parser, **positional: Any) -> None:
     from blrgen.approximate import registry
 
     parser.add_argument("what", **{"metavar": "WHAT", "help": HELP, **positional})
-    parser.add_argument("--loss", default="", metavar="L", help=LOSS)
+    parser.add_argument("--loss", default=None, metavar="L", help=LOSS)
     parser.add_argument(
         "--insert",
         action="append",
@@ -108,6 +108,12 @@ def derived(options: argparse.Namespace) -> Derivation:
     from blrgen.api import derive
     from blrgen.read.what import both
 
+    if options.loss is not None and not options.loss.strip():
+        raise UserError(
+            "the loss is empty", where="--loss", how="leave --loss out for an abstract loss"
+        )
     if both(options.what):
         note(f"{options.what} is a recipe here; the family of that name is family:{options.what}")
-    return derive(options.what, options.approximations, loss=options.loss, insert=options.insert)
+    return derive(
+        options.what, options.approximations, loss=options.loss or "", insert=options.insert
+    )

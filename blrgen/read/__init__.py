@@ -10,6 +10,7 @@
 | `constants` | The size of a constant, known before SymPy compares or evaluates it |
 | `declaration` | TOML files that declare something: loading |
 | `declared` | The text of one family file → a `Family` |
+| `defined` | Whether a loss is a number wherever its variable can be |
 | `domain` | Where parameters and random variables live: text → `Domain` and `Support` |
 | `expression` | Text → expression, through a whitelist: the only reader of user formulas |
 | `family` | Family files: TOML → `Family`.  Declarations only; what is derived comes later |

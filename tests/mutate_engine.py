@@ -292,7 +292,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="only draw")
     parser.add_argument("--limit", type=float, default=1800.0, help="seconds for a run of tests")
     parser.add_argument("--out", type=Path, help="a file for the outcomes, a line of JSON each")
-    parser.add_argument("--pytest", default="", help="more words for pytest: '-n 2'")
+    parser.add_argument("--pytest", default="", help="more words for pytest: --pytest='-n 2'")
     options = parser.parse_args(words)
     chosen = drawn(ROOT, options.n, options.seed, [x for x in options.rooms.split(",") if x])
     if options.list:

@@ -45,7 +45,7 @@ from blrgen.validate.mutate import places as all_places
 
 ROOT = Path(__file__).resolve().parents[1]
 GROUND = "ground"  # the modules that stand in no room
-APART = (".*", "build", "dist", "__pycache__", "*.nb[ic]", "measured")
+APART = (".git", ".venv*", ".*_cache", ".hypothesis", "build", "dist", "__pycache__", "*.nb[ic]")
 WIDTH = 60  # of a long line that is shown, before the place that differs
 Way = list[tuple[str, int | None]]  # fields and indices that lead to a node
 KILLED, SURVIVED, UNRUN = "killed", "survived", "fails without it too"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,8 +10,6 @@ from blrgen.emit.shorten import shortened
 from blrgen.emit.text import WIDTH
 from blrgen.program import nodes as n
 from blrgen.program.program import fresh
-
-pytestmark = pytest.mark.core
 
 LEAVES = [n.Sym("x"), n.Sym("longer_name"), n.Sym("y"), n.ONE]
 PRINTER = ElementPrinter({"x": "x[i]"})

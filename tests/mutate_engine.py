@@ -45,7 +45,7 @@ from blrgen.validate.mutate import places as all_places
 
 ROOT = Path(__file__).resolve().parents[1]
 GROUND = "ground"  # the modules that stand in no room
-APART = (".*", "build", "dist", "__pycache__", "*.nb[ic]", "measured")
+APART = (".git", ".venv*", ".*_cache", ".hypothesis", "build", "dist", "__pycache__", "*.nb[ic]")
 WIDTH = 60  # of a long line that is shown, before the place that differs
 Way = list[tuple[str, int | None]]  # fields and indices that lead to a node
 KILLED, SURVIVED, UNRUN = "killed", "survived", "fails without it too"
@@ -292,7 +292,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="only draw")
     parser.add_argument("--limit", type=float, default=1800.0, help="seconds for a run of tests")
     parser.add_argument("--out", type=Path, help="a file for the outcomes, a line of JSON each")
-    parser.add_argument("--pytest", default="", help="more words for pytest: '-n 2'")
+    parser.add_argument("--pytest", default="", help="more words for pytest: --pytest='-n 2'")
     options = parser.parse_args(words)
     chosen = drawn(ROOT, options.n, options.seed, [x for x in options.rooms.split(",") if x])
     if options.list:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parent))  # the rules that several test files share
 
 TOLD = "mutants of "  # what a test tells of its mutants, under this and its own name
 

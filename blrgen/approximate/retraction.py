@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -29,7 +29,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         location,
         natural_in_scale,
         next_symbol,
-        put,
         refuse,
         rewrite,
         say,
@@ -41,13 +40,13 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.core import Equation
     from blrgen.rule.arrange import common_factor
 
-    if d.fact("retraction"):
+    if made(d, "retraction"):
         raise refuse("retraction", "the step is already retracted")
-    if d.geometry.ring.elementwise and not (d.fact("scale") and d.fact("location")):
+    if d.geometry.ring.elementwise and not (d.facts.scale and d.facts.location):
         from blrgen.approximate.tools.blocks import retract_blocks
 
         return retract_blocks(d, option, christoffel_of)
-    if isinstance(d.geometry.ring, Matrix) and not (d.fact("scale") and d.fact("location")):
+    if isinstance(d.geometry.ring, Matrix) and not (d.facts.scale and d.facts.location):
         from blrgen.approximate.tools.matrix_blocks import retract_matrices
 
         return retract_matrices(d, option, christoffel_of)
@@ -57,7 +56,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if f"{name}_prev" in d.rule:
         raise refuse("retraction", "with momentum on the scale the step is not a geodesic's")
     family_scale, kept = scale_value(d)
-    if d.fact("coordinates") != "working" and not natural_in_scale(d):
+    if not made(d, "coordinates", "working") and not natural_in_scale(d):
         raise refuse(
             "retraction",
             "the step is straight in natural coordinates, and these are not affine in "
@@ -73,7 +72,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     )
     old = final(d.rule, m).subs(next_symbol(d, name), s)
     d = rewrite(d, {f"{name}_next": new, f"{m}_next": old})
-    d = put(d, retraction=True, coordinates="block")
     metric = Equation(
         _gamma_symbol(christoffel), christoffel, note="from the Fisher metric of the block"
     )
@@ -136,7 +134,7 @@ def _in_state(
     from blrgen.approximate.tools.rewrite import symbol
 
     x, value = scale
-    state = symbol(d, str(d.fact("scale")))
+    state = symbol(d, str(d.facts.scale))
     commutes = state.is_commutative
     slope = partial(value, state) if commutes else sp.expand(value).coeff(state)
     # the state stays a symbol of its own so that powers of the step are not multiplied out

@@ -22,7 +22,6 @@
 """
 
 from blrgen.expect.expectation import Expectation
-from blrgen.expect.probes import Probe
 from blrgen.expect.routes import expectation_of
 
-__all__ = ["Expectation", "Probe", "expectation_of"]
+__all__ = ["Expectation", "expectation_of"]

@@ -16,9 +16,10 @@ import sympy as sp
 
 from blrgen.algebra.components import Component, slope, total, varies
 from blrgen.algebra.partial import partial
+from blrgen.core import Probe
 from blrgen.errors import InternalError
 from blrgen.expect.identities import Identity, NoIdentity
-from blrgen.expect.probes import Probe, fresh
+from blrgen.expect.probes import fresh
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of
 from blrgen.geometry.integrate.components import separate

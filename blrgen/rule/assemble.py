@@ -10,6 +10,7 @@ from blrgen.algebra.ring import Matrix
 from blrgen.core import (
     Assignment,
     Derivation,
+    Facts,
     Family,
     Loss,
     Parameter,
@@ -79,7 +80,7 @@ def exact_derivation(
         exact=exact,
         rule=rule,
         steps=steps,
-        facts=(("probes", expectation.probes), *_roles(geometry, expectation)),
+        facts=_facts(geometry, expectation),
     )
 
 
@@ -114,17 +115,20 @@ def _symbols(geometry: Geometry, expectation: Expectation) -> tuple[list[Expr], 
     return inputs, names
 
 
-def _roles(geometry: Geometry, expectation: Expectation) -> tuple[tuple[str, Any], ...]:
-    """Which parameter moves θ (first derivative) and which scales it (second)."""
+def _facts(geometry: Geometry, expectation: Expectation) -> Facts:
+    """What is asked of the loss, which parameter moves θ (first derivative), which scales it."""
     orders = dict(expectation.orders)
     location = [x for x in geometry.working if orders.get(x) == 1]
     scale = [x for x in geometry.working if orders.get(x) == 2]
     if not orders and len(geometry.working) == 1:
         location = list(geometry.working)
-    return (
-        ("location", location[0].name if len(location) == 1 else None),
-        ("scale", scale[0].name if len(scale) == 1 else None),
-        ("scale_value", tuple((x.name, x) for x in scale)),
+    own = scale[0] if len(scale) == 1 else None
+    return Facts(
+        probes=expectation.probes,
+        location=location[0].name if len(location) == 1 else None,
+        scale=None if own is None else own.name,
+        family_scale=own,
+        scale_value=own,
     )
 
 

@@ -29,7 +29,6 @@ def retract_blocks(
     from blrgen.approximate.tools.rewrite import (
         final,
         hyper_symbols,
-        put,
         refuse,
         rewrite,
         say,
@@ -66,7 +65,7 @@ def retract_blocks(
         metrics.append(Equation(sp.Symbol(name, real=True), slope))
         notation.append((name, f"Γ({shown(p.symbol)})", rf"\Gamma({shown(p.symbol)})"))
     d = with_quantities(d, tuple(quantities))
-    d = put(rewrite(d, changed, before=tuple(steps)), retraction=True, coordinates="block")
+    d = rewrite(d, changed, before=tuple(steps))
     return say(
         d, "retraction", option, "Retraction", because(d, parameters),
         equations=(*metrics, *equations_of(d.rule, d.geometry)), notation=tuple(notation),

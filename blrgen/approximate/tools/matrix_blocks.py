@@ -32,7 +32,6 @@ def retract_matrices(
     from blrgen.approximate.tools.rewrite import (
         final,
         hyper_symbols,
-        put,
         refuse,
         rewrite,
         say,
@@ -83,7 +82,7 @@ def retract_matrices(
     d = with_quantities(d, tuple(quantities))
     letters = [a.name for a in d.rule.assignments if not a.name.endswith("_next")]
     d = rewrite(d, changed, before=tuple(steps))
-    d = put(_letters_first(d, letters), retraction=True, coordinates="block")
+    d = _letters_first(d, letters)
     told = because(d, tuple(p for p in parameters if p.symbol.is_commutative))
     text = (
         "the second-order term of the geodesic in each block by its own metric; for a matrix "

@@ -22,7 +22,7 @@ Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.algebra.ring import Components, Matrix
+    from blrgen.algebra.ring import Components
     from blrgen.approximate.tools.rewrite import (
         final,
         hyper_symbols,
@@ -42,16 +42,10 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     if made(d, "retraction"):
         raise refuse("retraction", "the step is already retracted")
-    if d.geometry.ring.elementwise and not (d.facts.scale and d.facts.location):
-        from blrgen.approximate.tools.blocks import retract_blocks
-
-        return retract_blocks(d, option, christoffel_of)
-    if isinstance(d.geometry.ring, Matrix) and not (d.facts.scale and d.facts.location):
-        from blrgen.approximate.tools.matrix_blocks import retract_matrices
-
-        return retract_matrices(d, option, christoffel_of)
     if isinstance(d.geometry.ring, Components):
         raise _of_vectors(d)
+    if d.facts.family_scale is None or d.facts.location is None:
+        return _by_blocks(d, option)
     name, m = scale(d, "retraction"), location(d, "retraction")
     if f"{name}_prev" in d.rule:
         raise refuse("retraction", "with momentum on the scale the step is not a geodesic's")
@@ -84,6 +78,15 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         equations=(metric, *equations_of(d.rule, d.geometry)),
         notation=(("Gamma_XX", "Γ(X, X)", r"\Gamma(X, X)"),),
     )  # fmt: skip
+
+
+def _by_blocks(d: Derivation, option: str | None) -> Derivation:
+    """Every parameter with an end by its own metric."""
+    from blrgen.approximate.tools.blocks import retract_blocks
+    from blrgen.approximate.tools.matrix_blocks import retract_matrices
+
+    retract = retract_blocks if d.geometry.ring.elementwise else retract_matrices
+    return retract(d, option, christoffel_of)
 
 
 def _of_vectors(d: Derivation) -> NotApplicable:

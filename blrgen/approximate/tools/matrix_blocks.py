@@ -28,7 +28,7 @@ def retract_matrices(
     """The second-order term for every matrix that must stay definite and number with one end."""
     import sympy as sp
 
-    from blrgen.approximate.tools.blocks import because, check_condition, side_of
+    from blrgen.approximate.tools.blocks import because, check_condition, check_names, side_of
     from blrgen.approximate.tools.rewrite import (
         final,
         hyper_symbols,
@@ -47,6 +47,7 @@ def retract_matrices(
     blocks = [p for p in parameters if p.domain.kind in ("spd", "-spd") or side_of(p)]
     if not any(p.domain.kind in ("spd", "-spd") for p in blocks):
         raise refuse("retraction", f"no matrix of {d.family.name} must stay definite")
+    check_names(d, parameters)
     for p in parameters:
         _check_straight(d, p)
     changed: dict[str, Expr] = {}

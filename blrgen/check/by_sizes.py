@@ -76,7 +76,7 @@ def _case(context: Context) -> str:
 
 
 def _where(context: Context, sizes: list[int]) -> str:
-    from blrgen.value.instance import size_symbols
+    from blrgen.read.sizes import size_symbols
 
     names = [str(s) for s in size_symbols(context.family)]
     if not names:
@@ -93,7 +93,7 @@ def _points(context: Context) -> int:
 def _convexity(context: Context, stage: str) -> tuple[str, str]:
     """The Fisher form on a basis of the natural parameters."""
     from blrgen.geometry.at_sizes import fisher_matrix
-    from blrgen.value.instance import point_inside, sizes_at
+    from blrgen.geometry.points_at_sizes import point_inside, sizes_at
 
     for size, turn in _SIZES[:2]:
         here = point_inside(context.family, sizes_at(context.family, size), turn)
@@ -111,7 +111,7 @@ def _convexity(context: Context, stage: str) -> tuple[str, str]:
 
 def _sizes_from_means(context: Context) -> None:
     """Of numbers alone no size can be told: the caller says it, and there is nothing to invert."""
-    from blrgen.value.instance import size_symbols
+    from blrgen.read.sizes import size_symbols
 
     family = context.family
     told = {s for p in (*family.natural, *family.fixed) for s in _sizes(p.symbol)}
@@ -127,7 +127,7 @@ def _sizes(x: Expr) -> set[Expr]:
 def _parametrisations(context: Context, stage: str) -> tuple[str, str]:
     """λ(ψ(λ)) = λ, and A in working coordinates is A, as numbers."""
     from blrgen.geometry.at_sizes import place_of, spread
-    from blrgen.value.instance import point_inside, sizes_at
+    from blrgen.geometry.points_at_sizes import point_inside, sizes_at
 
     family, geometry = context.family, context.geometry
     if not family.working:
@@ -156,8 +156,8 @@ def _inverse_mean(context: Context, stage: str) -> tuple[str, str]:
     """λ(μ(λ)) = λ at concrete sizes, by whatever way there is."""
     _sizes_from_means(context)
     from blrgen.geometry.at_sizes import place_of, said
+    from blrgen.geometry.points_at_sizes import point_inside, sizes_at
     from blrgen.geometry.precise import precise_of
-    from blrgen.value.instance import point_inside, sizes_at
 
     family, geometry, worst = context.family, context.geometry, 0.0
     for size, turn in _SIZES:

@@ -136,8 +136,9 @@ def _spots(context: Context) -> Iterator[Spot]:
         yield from _component_spots(context)
         return
     from blrgen.geometry.packed import flat
+    from blrgen.geometry.points_at_sizes import point_inside, sizes_at
     from blrgen.geometry.precise import Precise, precise_of
-    from blrgen.value.instance import point_inside, size_symbols, sizes_at
+    from blrgen.read.sizes import size_symbols
 
     family = context.family
     turns = _TURNS if size_symbols(family) else ((1, 0), (1, 1), (1, 2), (1, 3))

@@ -39,6 +39,7 @@
 | `packed` | Vectors and matrices as columns of numbers: packed coordinates, and F over them |
 | `place` | A point that a user names: values by name, checked against the declared domains |
 | `points` | Points inside the declared domains, and the sign of an expression over them |
+| `points_at_sizes` | Points inside the domains of a family, at concrete sizes of its vectors and matrices |
 | `precise` | Families of symbolic size as numbers with many digits, at one point |
 | `product` | The geometry of a product: sums and blocks of what its factors have |
 | `readable` | Forms that a person would write: the same value, the shortest of a few spellings |

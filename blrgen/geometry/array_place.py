@@ -54,7 +54,7 @@ class ArrayPlace:
 
 def array_place(geometry: Geometry, at: Mapping[str, Any], where: str = "--at") -> ArrayPlace:
     """The point, checked against names, shapes and domains."""
-    from blrgen.value.instance import size_symbols
+    from blrgen.read.sizes import size_symbols
 
     family = geometry.family
     working = uses_working(family, at, where)

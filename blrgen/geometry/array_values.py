@@ -131,7 +131,7 @@ def learn_sizes(
 
 def named_sizes(family: Family, at: Mapping[str, Any], where: str) -> dict[Expr, int]:
     """The sizes that are given by name, such as d=3."""
-    from blrgen.value.instance import size_symbols
+    from blrgen.read.sizes import size_symbols
 
     taken = {p.name for p in (*family.natural, *family.working, *family.fixed)}
     found: dict[Expr, int] = {}

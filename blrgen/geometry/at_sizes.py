@@ -20,7 +20,9 @@ from blrgen.errors import UserError
 from blrgen.geometry.coordinates import Coordinates
 from blrgen.geometry.integrate import exponent_of, log_base
 from blrgen.geometry.nested import SETTLED, Nodes, TooMany, nodes_of
-from blrgen.value.instance import Instance, point_inside, random_like, size_symbols, sizes_at
+from blrgen.geometry.points_at_sizes import point_inside, random_like, sizes_at
+from blrgen.read.sizes import size_symbols
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.algebra.ring import Ring
@@ -309,7 +311,7 @@ def _compare(family: Family, here: Instance, given: float, should: float) -> Non
 
 def check_conditions(family: Family, conditions: tuple[Expr, ...]) -> None:
     """What must be positive for the integral to be finite, at points of the declared domain."""
-    from blrgen.value.instance import variables_inside
+    from blrgen.geometry.points_at_sizes import variables_inside
 
     for size in (1, 2, 3) if size_symbols(family) else (1,):
         for turn in range(4):

@@ -43,7 +43,7 @@ def base_of(
 ) -> tuple[Precise, list[Value]]:  # fmt: skip
     """Sizes, constants and mean parameters as a point, and the latter in their order."""
     from blrgen.geometry.inverse import mean_symbols
-    from blrgen.value.instance import size_symbols
+    from blrgen.read.sizes import size_symbols
 
     family, symbols = geometry.family, mean_symbols(geometry)
     given.check_names([p.name for p in family.fixed], fixed, (), {}, "known constants")

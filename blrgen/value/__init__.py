@@ -6,7 +6,7 @@
 | `components` | Expressions over components at a concrete size: a vector is a list |
 | `digits` | Values of expressions at a point, to so many digits, with an estimate of the error |
 | `evaluate` | Values of scalar expressions at a point, in arithmetic of any number of digits |
-| `instance` | Families of symbolic size as numbers: expressions at sizes such as d = 2 |
+| `instance` | Expressions of symbolic size as numbers, at sizes such as d = 2, in batches |
 | `line` | Nodes and weights for ∫ and Σ over a line, placed by the density itself |
 | `tape` | Expressions as lists of instructions that run on arrays: of doubles |
 

@@ -1,13 +1,12 @@
-"""Families of symbolic size as numbers: expressions at sizes such as d = 2, in batches.
+"""Expressions of symbolic size as numbers, at sizes such as d = 2, in batches.
 
 A scalar is an array of any shape, a vector or matrix has two more axes at the end; all
-axes before are a batch of points.  Points inside the domains are made here as well.
+axes before are a batch of points.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -15,13 +14,11 @@ import mpmath
 import numpy as np
 import sympy as sp
 
-from blrgen.algebra.ranks import T, logdet, shape_of, trace
-from blrgen.core import Domain, Family, Support
+from blrgen.algebra.ranks import T, logdet, trace
 from blrgen.errors import InternalError
 
 Expr = Any
 Array = Any  # numpy.ndarray
-NEAR = 3  # turns from which on scalars stand near the ends of their domains
 _DIRECT: dict[str, Callable[[Array], Array]] = {
     "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
     "sinh": np.sinh, "cosh": np.cosh, "Abs": np.abs, "sign": np.sign,
@@ -177,91 +174,3 @@ def _inverse(a: Array) -> Array:
     good = np.isfinite(determinant) & (determinant != 0)
     safe = np.where(good[..., None, None], a, np.eye(a.shape[-1]))
     return np.where(good[..., None, None], np.linalg.inv(safe), np.nan)
-
-
-def size_symbols(family: Family) -> list[Expr]:
-    """The symbols in the sizes of the parameters and variables, by name."""
-    ranked = [p.symbol for p in (*family.natural, *family.working, *family.fixed)]
-    shapes = [s for x in (*ranked, *family.variables) if (s := shape_of(x)) is not None]
-    found = {x for shape in shapes for size in shape for x in size.free_symbols}
-    return sorted(found, key=str)
-
-
-def sizes_at(family: Family, k: int) -> dict[Expr, int]:
-    """Every size symbol as small as makes the vectors and matrices k (or K − 1 = k) across."""
-    sizes = dict.fromkeys(size_symbols(family), k)
-    ranked = [p.symbol for p in (*family.natural, *family.working, *family.fixed)]
-    for x in (*ranked, *family.variables):
-        for size in shape_of(x) or ():
-            rest = sp.expand(size - sum(size.free_symbols))
-            for s in size.free_symbols:
-                sizes[s] = max(sizes[s], k - int(rest)) if rest.is_Integer else sizes[s]
-    return sizes
-
-
-def point_inside(family: Family, sizes: Mapping[Expr, int], turn: int = 0) -> Instance:
-    """A point inside the natural domains and the constants', at these sizes."""
-    here = Instance(sizes, {})
-    for i, p in enumerate((*family.fixed, *family.natural)):
-        here = here.with_({p.symbol: _inside(p.domain, p.symbol, here, i, turn)})
-    return here
-
-
-def random_like(x: Expr, sizes: Mapping[Expr, int], turn: int) -> Array:
-    """A direction of the rank and shape of x; symmetric where x is."""
-    rng = _generator(str(x), turn)
-    shape = shape_of(x)
-    if shape is None:
-        return np.float64(rng.uniform(-1, 1))
-    drawn = rng.uniform(-1, 1, size=_concrete(shape, sizes))
-    return (drawn + drawn.T) / 2 if T(x) == x else drawn
-
-
-def _generator(name: str, turn: int) -> Any:
-    return np.random.default_rng(zlib.crc32(f"{name} {turn}".encode()))
-
-
-def _concrete(shape: tuple[Expr, Expr], sizes: Mapping[Expr, int]) -> tuple[int, int]:
-    return (int(sp.sympify(shape[0]).subs(sizes)), int(sp.sympify(shape[1]).subs(sizes)))
-
-
-def _inside(domain: Domain | Support, x: Expr, here: Instance, i: int, turn: int) -> Array:
-    rng = _generator(str(i), turn)
-    shape = shape_of(x)
-    if shape is None:
-        usual = (1.3 + 0.6 * turn + 0.25 * i, 2.0)[turn % 2] + 0.1 * i
-        return _between(domain, here, usual if turn < NEAR else 0.01 * (turn - NEAR + 1))
-    rows, columns = _concrete(shape, here.sizes)
-    if domain.kind not in ("spd", "-spd"):
-        return rng.uniform(-0.8, 0.8, size=(rows, columns))
-    a = rng.uniform(-0.6, 0.6, size=(rows, rows))
-    shift = 0.0 if domain.lower is None else here.value(domain.lower, square=shape[0])
-    positive = a @ a.T + np.eye(rows) * (0.9 + 0.2 * turn)
-    return shift + (-positive if domain.kind == "-spd" else positive)
-
-
-def _between(domain: Domain | Support, here: Instance, step: float) -> Array:
-    low, high = (
-        edge if domain_edge is None else float(here.value(domain_edge))
-        for edge, domain_edge in ((-np.inf, domain.lower), (np.inf, domain.upper))
-    )
-    if np.isinf(low) and np.isinf(high):
-        return np.float64(step - 1)
-    if np.isinf(high):
-        return np.float64(low + step)
-    if np.isinf(low):
-        return np.float64(high - step)
-    return np.float64(low + (high - low) * step / (1 + step))
-
-
-def sign_at_size_one(e: Expr, family: Family) -> int:
-    """The sign of a matrix at a point of the domain where every size is one."""
-    here = variables_inside(family, point_inside(family, sizes_at(family, 1)), 0)
-    return int(np.sign(here.value(e).reshape(-1)[0]))
-
-
-def variables_inside(family: Family, here: Instance, turn: int) -> Instance:
-    """The variables too, at a point of their supports."""
-    for i, (x, support) in enumerate(zip(family.variables, family.supports, strict=True)):
-        here = here.with_({x: _inside(support, x, here, i, turn)})
-    return here

@@ -16,8 +16,8 @@ from blrgen.geometry.array_values import array, numbers
 from blrgen.geometry.inversion import Inversion, plain
 from blrgen.geometry.precise import Precise
 from blrgen.read.family import read_family
+from blrgen.read.sizes import size_symbols
 from blrgen.show.geometry import numbers_at
-from blrgen.value.instance import size_symbols
 
 NATURAL_ONLY = {
     "inverse-wishart": """

@@ -21,8 +21,8 @@ from blrgen.geometry.packed import flat
 from blrgen.geometry.precise import Precise
 from blrgen.geometry.sized import Sized
 from blrgen.read.family import list_families, read_family
+from blrgen.read.sizes import size_symbols
 from blrgen.show.geometry import numbers_at
-from blrgen.value.instance import size_symbols
 
 mp = mpmath.mp
 DIGITS = 150

@@ -19,12 +19,13 @@ from blrgen.check import check
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry, geometry_of
 from blrgen.geometry.at_sizes import comparisons, fisher_matrix, spread
+from blrgen.geometry.points_at_sizes import point_inside, random_like, sizes_at
 from blrgen.read.expression import parse
 from blrgen.read.family import read_family
 from blrgen.rule.expand import expanded
 from blrgen.show import render_geometry
 from blrgen.value.evaluate import evaluate
-from blrgen.value.instance import Instance, point_inside, random_like, sizes_at
+from blrgen.value.instance import Instance
 
 NAMES = ("wishart", "inverse-wishart", "matrix-normal", "normal-wishart")
 FILES = Path(__file__).resolve().parents[2] / "families"

@@ -126,7 +126,7 @@ def _sizes(x: Expr) -> set[Expr]:
 
 def _parametrisations(context: Context, stage: str) -> tuple[str, str]:
     """λ(ψ(λ)) = λ, and A in working coordinates is A, as numbers."""
-    from blrgen.geometry.at_sizes import place_of, spread
+    from blrgen.geometry.at_sizes import place_of
     from blrgen.geometry.points_at_sizes import point_inside, sizes_at
 
     family, geometry = context.family, context.geometry
@@ -136,13 +136,13 @@ def _parametrisations(context: Context, stage: str) -> tuple[str, str]:
     for size, turn in _SIZES:
         here = point_inside(family, sizes_at(family, size), turn)
         there = here.with_({
-            x: spread(here.value(e), x, here) for x, e in geometry.working_of_natural.items()
+            x: here.like(e, x) for x, e in geometry.working_of_natural.items()
         })  # fmt: skip
         bare = there.without(geometry.natural)
         pairs = [("A in working parameters", bare.value(in_working),
                   here.value(geometry.log_partition))]  # fmt: skip
         for x in geometry.natural:
-            back = spread(bare.value(geometry.natural_of_working[x]), x, here)
+            back = bare.like(geometry.natural_of_working[x], x)
             pairs.append((f"{x} from the working parameters", back, here.values[x]))
         for what, claimed, should in pairs:
             gap = float(np.abs(claimed - should).max() / max(1.0, np.abs(should).max()))
@@ -156,13 +156,13 @@ def _inverse_mean(context: Context, stage: str) -> tuple[str, str]:
     """λ(μ(λ)) = λ at concrete sizes, by whatever way there is."""
     _sizes_from_means(context)
     from blrgen.geometry.at_sizes import place_of, said
+    from blrgen.geometry.inside import exactly
     from blrgen.geometry.points_at_sizes import point_inside, sizes_at
-    from blrgen.geometry.precise import precise_of
 
     family, geometry, worst = context.family, context.geometry, 0.0
     for size, turn in _SIZES:
         here = point_inside(family, sizes_at(family, size), turn)
-        at = precise_of(here)
+        at = exactly(here)
         mean = [at.like(m, x) for m, x in zip(geometry.mean, geometry.natural, strict=True)]
         fixed = {p.name: at.value(p.symbol) for p in family.fixed}
         found = geometry.natural_of_mean(mean, fixed)

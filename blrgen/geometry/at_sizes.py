@@ -210,14 +210,6 @@ def _entries(
         yield Comparison("mean", what + where, mine, theirs, place, size)
 
 
-def spread(value: Array, x: Expr, here: Instance) -> Array:
-    """A value in the shape of x: a number beside a matrix is that multiple of the identity."""
-    shape = shape_of(x)
-    if shape is None:
-        return np.asarray(value)
-    return _like(value, (here.whole(shape[0]), here.whole(shape[1])))
-
-
 def fisher_matrix(geometry: Geometry, here: Instance) -> Array:
     """The Fisher form on a basis of the parameters, of symmetric ones a basis of those."""
     from blrgen.algebra.directions import direction_symbol, directional
@@ -232,7 +224,7 @@ def fisher_matrix(geometry: Geometry, here: Instance) -> Array:
     for col, (y, right) in enumerate(basis):
         for row, (x, left) in enumerate(basis):
             name, move = moves[geometry.natural.index(x), y]
-            value = spread(here.with_({name: right}).value(move), x, here)
+            value = here.with_({name: right}).like(move, x)
             total[row, col] = float(np.sum(left * value))
     return total
 

@@ -67,7 +67,7 @@ def _inside(domain: Domain | Support, x: Expr, here: Instance, i: int, turn: int
     if domain.kind not in ("spd", "-spd"):
         return rng.uniform(-0.8, 0.8, size=(rows, columns))
     a = rng.uniform(-0.6, 0.6, size=(rows, rows))
-    shift = 0.0 if domain.lower is None else here.value(domain.lower, square=shape[0])
+    shift = 0.0 if domain.lower is None else here.like(domain.lower, x)
     positive = a @ a.T + np.eye(rows) * (0.9 + 0.2 * turn)
     return shift + (-positive if domain.kind == "-spd" else positive)
 

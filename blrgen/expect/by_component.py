@@ -22,7 +22,7 @@ from blrgen.expect.identities import Identity, NoIdentity
 from blrgen.expect.probes import fresh
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of
-from blrgen.geometry.integrate.components import separate
+from blrgen.geometry.integrate.separable import separate
 
 Expr = Any
 

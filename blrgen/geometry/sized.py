@@ -178,7 +178,7 @@ class Density:
 
         from blrgen.algebra.ring import ring_of
         from blrgen.geometry.integrate import exponent_of
-        from blrgen.geometry.integrate.components import opened
+        from blrgen.geometry.integrate.separable import opened
 
         exponent = self.at(opened(exponent_of(self.family, ring_of(self.family))))
         with np.errstate(all="ignore"):

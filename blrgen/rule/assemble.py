@@ -25,10 +25,10 @@ from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.rule.arrange import arrange
 from blrgen.rule.by_inputs import by_inputs
 from blrgen.rule.change import with_changes
-from blrgen.rule.data import data_quantities, with_hyperparameters
 from blrgen.rule.divisors import divisors, spelled
 from blrgen.rule.gather import gathered
 from blrgen.rule.lines import exact_lines
+from blrgen.rule.loss_names import data_quantities, with_hyperparameters
 from blrgen.rule.quantities import hyper, probe_quantity, state
 from blrgen.rule.rule import RHO, ExactRule, exact_rule, next_of
 from blrgen.rule.sizes import elementwise_if_scalars, with_sizes

@@ -32,7 +32,7 @@ from blrgen.core import Derivation, Probe
 from blrgen.errors import UserError
 from blrgen.geometry.geometry import gaussian_moment
 from blrgen.rule.component_loss import component_value
-from blrgen.rule.data import data_quantities, with_hyperparameters
+from blrgen.rule.loss_names import data_quantities, with_hyperparameters
 
 Expr = Any
 

@@ -141,7 +141,7 @@ def _title(d: Derivation) -> str:
     """The recipe's title, with the flags that were added to its road."""
     if d.recipe is None:
         return RULE_TITLE
-    added = ", ".join(f if o is None else f"{f}={o}" for f, o in d.changes)
+    added = ", ".join(f if o is None else f"{f}={o}" for f, o in d.added)
     return f"{d.recipe.title} with {added}" if added else d.recipe.title
 
 

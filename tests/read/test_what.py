@@ -65,7 +65,7 @@ def test_what_cannot_be_inserted(text, said):
 
 def test_a_road_that_was_changed_is_no_longer_the_recipe():
     d = derive("adam", insert=["stochastic:prior=apart"])
-    assert d.changes == (("prior", "apart"),)
+    assert d.added == (("prior", "apart"),)
     assert not d.is_recipe
     assert derive("adam").is_recipe
     with pytest.raises(UserError, match="--insert is for recipes"):

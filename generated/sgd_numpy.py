@@ -31,79 +31,19 @@ from numpy.typing import NDArray
 
 __all__ = ["SGD"]
 
-DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
-
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+Numbers: TypeAlias = tuple[float, ...]
+DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+HYPERPARAMETERS = ("rho",)
+KEPT = ("m",)
 
 
-def _step(m: Array, g: Array, rho: float) -> None:
+def _step(m: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
-    real = m.dtype.type
-    rho = real(rho)
+    (rho,) = numbers
     m_next = m - rho * g
     m[:] = m_next
-
-
-def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
-    """Return one array or several as flat views; refuse what cannot be used as it is."""
-    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
-        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
-        if usual and arrays.shape == like[0].shape:
-            return [arrays if arrays.ndim == 1 else arrays.reshape(-1)]
-    several = isinstance(arrays, list | tuple)
-    found: list[Any] = list(arrays) if several else [arrays]
-    if like is not None and len(found) != len(like):
-        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, array in enumerate(found):
-        where = f"{name}[{index}]" if several else name
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
-        if array.dtype not in DTYPES:
-            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
-        if not array.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
-        if like is None and not array.flags.writeable:
-            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
-        if like is not None and array.dtype != like[index].dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
-        if like is not None and array.shape != like[index].shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
-            )
-    return [array.reshape(-1) for array in found]
-
-
-def _listed(arrays: Arrays) -> list[Array]:
-    """Return one array or several as a list."""
-    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
-
-
-def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> list[Array]:
-    """Return copies of saved arrays; refuse those that do not fit the current ones."""
-    if len(saved) != len(current):
-        raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
-    for index, (old, new) in enumerate(zip(saved, current, strict=True)):
-        if old.shape != new.shape or old.dtype != new.dtype:
-            raise ValueError(
-                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
-                f"but the parameters need {new.dtype} of shape {new.shape}"
-            )
-    return [array.copy() for array in saved]
-
-
-def _standard_normal(rng: np.random.Generator, like: Array) -> Array:
-    """Draw independent standard normal numbers."""
-    return rng.standard_normal(like.shape, dtype=like.dtype)
-
-
-def _deviation(precision: Array) -> Array:
-    """Return 1/√precision; refuse where there is none."""
-    if not np.all(precision > 0):
-        count = np.count_nonzero(~(precision > 0))
-        raise ValueError(f"the posterior precision is not positive at {count} of its elements")
-    return 1 / np.sqrt(precision)
 
 
 class SGD:
@@ -126,21 +66,14 @@ class SGD:
         """Keep the arrays to update; everything else starts as the rule says."""
         self.rho = rho
         self._check_hyperparameters()
+        _views("params", params)
         self.params = params
-        self._arrays = _listed(params)
         self.t = 0  # steps taken
-        self.m = _views("params", params)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
-        left = ("_arrays", "m")
-        return {name: value for name, value in vars(self).items() if name not in left}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take it over; m looks into the parameters again."""
-        vars(self).update(state)
-        self._arrays = _listed(self.params)
-        self.m = _views("params", self.params)
+    @property
+    def m(self) -> list[Array]:
+        """The parameters as flat views."""
+        return _flat(self.params)
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -150,9 +83,9 @@ class SGD:
     def step(self, g: Arrays) -> None:
         """Update the parameters in place from g, at m."""
         self._check_hyperparameters()
-        g = _views("g", g, self._arrays)
-        for index, m in enumerate(self.m):
-            _step(m, g[index], self.rho)
+        g = _views("g", g, self.params)
+        for arrays in zip(self.m, g, strict=True):
+            _step(*arrays, *_typed(arrays[0], self.rho))
         self.t += 1
 
     def posterior(self) -> tuple[Arrays, Arrays]:
@@ -162,34 +95,135 @@ class SGD:
         for m in self.m:
             means.append(m.copy())
             deviations.append(_deviation(np.full_like(m, 1)))
-        return self._shaped(means), self._shaped(deviations)
+        return _shaped(means, self.params), _shaped(deviations, self.params)
 
     def sample(self, rng: np.random.Generator) -> Arrays:
         """Draw from the posterior; the same seed gives the same draw."""
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
-        return self._shaped([m + s * _standard_normal(rng, m) for m, s in pairs])
+        values = [m + s * _normals(rng, m) for m, s in pairs]
+        return _shaped(values, self.params)
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
-        return {
-            "t": self.t,
-            "hyperparameters": {"rho": self.rho},
-            "m": [x.copy() for x in self.m],
-        }
+        hyperparameters = {name: _copied(getattr(self, name)) for name in HYPERPARAMETERS}
+        kept = {name.lstrip("_"): _copied(getattr(self, name)) for name in KEPT}
+        return {"t": self.t, "hyperparameters": hyperparameters, **kept}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned; parameters are written in place."""
-        missing = [key for key in ("t", "hyperparameters", "m") if key not in saved]
-        if missing:
-            raise ValueError(f"the saved state lacks {', '.join(missing)}")
-        m = _restored("m", saved["m"], self.m)
-        for array, value in zip(self.m, m, strict=True):
+        _lacking(saved, ("t", "hyperparameters", *(name.lstrip("_") for name in KEPT)))
+        found = {}
+        for name in KEPT:
+            current, value = getattr(self, name), saved[name.lstrip("_")]
+            found[name] = _restored(name.lstrip("_"), value, current)
+        for name in HYPERPARAMETERS:
+            found[name] = _copied(saved["hyperparameters"][name])
+        for array, value in zip(self.m, found.pop("m"), strict=True):
             array[:] = value
-        self.t = int(saved["t"])
-        self.rho = saved["hyperparameters"]["rho"]
+        vars(self).update(found, t=int(saved["t"]))
 
-    def _shaped(self, flat: list[Array]) -> Arrays:
-        """Return flat arrays in the shape of the parameters, one array if they are one."""
-        shaped = [x.reshape(a.shape) for x, a in zip(flat, self._arrays, strict=True)]
-        return shaped if isinstance(self.params, list | tuple) else shaped[0]
+
+# --- Support functions, the same in every file that uses them
+
+
+def _listed(arrays: Any) -> list[Any]:
+    """Return one array or several as a list."""
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
+
+
+def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    if type(arrays) is np.ndarray and type(params) is np.ndarray:
+        usual = arrays.dtype == params.dtype and arrays.flags.c_contiguous
+        if usual and arrays.shape == params.shape:
+            return [arrays if arrays.ndim == 1 else arrays.reshape(-1)]
+    several = isinstance(arrays, list | tuple)
+    found = _listed(arrays)
+    like = None if params is None else _listed(params)
+    if like is not None and len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, array in enumerate(found):
+        where = f"{name}[{index}]" if several else name
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
+        if array.dtype not in DTYPES:
+            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
+        if like is None and not array.flags.writeable:
+            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+        if like is not None and array.dtype != like[index].dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
+        if like is not None and array.shape != like[index].shape:
+            raise ValueError(
+                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
+            )
+    return [array.reshape(-1) for array in found]
+
+
+def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
+    """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
+    return [tuple(map(like.dtype.type, numbers))] if numbers else []
+
+
+def _flat(params: Arrays) -> list[Array]:
+    """Return the parameters as flat views, which were looked at before."""
+    return [array.reshape(-1) for array in _listed(params)]
+
+
+def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return flat arrays in the shape of the parameters, one array if they are one."""
+    shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
+    return shaped if isinstance(params, list | tuple) else shaped[0]
+
+
+def _copied(value: Any) -> Any:
+    """Return copies of the arrays in a value that holds arrays in lists and under names."""
+    if isinstance(value, dict):
+        return {name: _copied(x) for name, x in value.items()}
+    if isinstance(value, list | tuple):
+        return [_copied(x) for x in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _restored(name: str, saved: Any, current: Any, like: Any = None) -> Any:
+    """Return a copy of what was saved; refuse arrays that do not fit those that are there.
+
+    What draws have left is in a dictionary, of arrays `like` the parameters where that is said.
+    """
+    if isinstance(current, dict) and like is not None:
+        return {key: _restored(key, value, like) for key, value in saved.items()}
+    if not isinstance(current, list | np.ndarray):
+        return _copied(saved)
+    olds, news = _listed(saved), _listed(current)
+    if len(olds) != len(news):
+        raise ValueError(f"saved {name}: {len(olds)} arrays, but there are {len(news)}")
+    for index, (old, new) in enumerate(zip(olds, news, strict=True)):
+        if old.shape != new.shape or old.dtype != new.dtype:
+            raise ValueError(
+                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
+                f"but the parameters need {new.dtype} of shape {new.shape}"
+            )
+    return _copied(saved)
+
+
+def _lacking(saved: Mapping[str, Any], keys: Sequence[str]) -> None:
+    """Refuse a saved state in which something is missing."""
+    missing = [key for key in keys if key not in saved]
+    if missing:
+        raise ValueError(f"the saved state lacks {', '.join(missing)}")
+
+
+def _deviation(precision: Array) -> Array:
+    """Return 1/√precision; refuse where there is none."""
+    if not np.all(precision > 0):
+        count = np.count_nonzero(~(precision > 0))
+        raise ValueError(f"the posterior precision is not positive at {count} of its elements")
+    return 1 / np.sqrt(precision)
+
+
+def _normals(rng: np.random.Generator, like: Array) -> Array:
+    """Draw independent standard normal numbers."""
+    return rng.standard_normal(like.shape, dtype=like.dtype)

@@ -16,6 +16,6 @@ number, `where` for cases, loops of fixed length.  What it calls it is emitted w
 from __future__ import annotations
 
 from blrgen.emit.special.helper import Helper
-from blrgen.emit.special.helpers import BUILDERS, helper, needed
+from blrgen.emit.special.helpers import BUILDERS, helper
 
-__all__ = ["BUILDERS", "Helper", "helper", "needed"]
+__all__ = ["BUILDERS", "Helper", "helper"]

@@ -63,7 +63,8 @@ See Shen et al. (2024).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -144,8 +145,8 @@ class IVONSquaredGradient:
         _views("params", params)
         self.params = params
         self.t = 0  # steps taken
-        self.u = [np.zeros_like(m) for m in self.m]
-        self.h = [np.full_like(m, self.h0) for m in self.m]
+        self.u = [_apart(m, 1) for m in self.m]
+        self.h = [_apart(m, 2, self.h0) for m in self.m]
         self._pending: dict[str, list[Array]] = {}  # what the last draw left
         self._sums: dict[str, list[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
@@ -153,7 +154,7 @@ class IVONSquaredGradient:
     @property
     def m(self) -> list[Array]:
         """The parameters as flat views."""
-        return _flat(self.params)
+        return [array.reshape(-1) for array in _listed(self.params)]
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -299,19 +300,21 @@ class IVONSquaredGradient:
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
-        hyperparameters = {name: _copied(getattr(self, name)) for name in HYPERPARAMETERS}
-        kept = {name.lstrip("_"): _copied(getattr(self, name)) for name in KEPT}
+        hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
+        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
         return {"t": self.t, "hyperparameters": hyperparameters, **kept}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned; parameters are written in place."""
-        _lacking(saved, ("t", "hyperparameters", *(name.lstrip("_") for name in KEPT)))
-        found = {}
-        for name in KEPT:
-            current, value = getattr(self, name), saved[name.lstrip("_")]
-            found[name] = _restored(name.lstrip("_"), value, current, self.m)
-        for name in HYPERPARAMETERS:
-            found[name] = _copied(saved["hyperparameters"][name])
+        missing = [x for x in ("t", "hyperparameters", *KEPT) if x.lstrip("_") not in saved]
+        if missing:
+            raise ValueError(f"the saved state lacks {', '.join(missing)}")
+        found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
+        for x in KEPT:
+            name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)
+            if isinstance(value, dict):
+                current = dict.fromkeys(value, self.m)
+            found[x] = _restored(name, value, current)
         for array, value in zip(self.m, found.pop("m"), strict=True):
             array[:] = value
         vars(self).update(found, t=int(saved["t"]))
@@ -467,43 +470,41 @@ def _listed(arrays: Any) -> list[Any]:
 
 def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
-    if type(arrays) is np.ndarray and type(params) is np.ndarray:
-        usual = arrays.dtype == params.dtype and arrays.flags.c_contiguous
-        if usual and arrays.shape == params.shape:
-            return [arrays if arrays.ndim == 1 else arrays.reshape(-1)]
-    several = isinstance(arrays, list | tuple)
-    found = _listed(arrays)
-    like = None if params is None else _listed(params)
-    if like is not None and len(found) != len(like):
+    found, like = _listed(arrays), _listed(arrays if params is None else params)
+    if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, array in enumerate(found):
-        where = f"{name}[{index}]" if several else name
+    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
         if not isinstance(array, np.ndarray):
             raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
-        if array.dtype not in DTYPES:
+        if params is None and array.dtype not in DTYPES:
             wanted = " or ".join(np.dtype(d).name for d in DTYPES)
             raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if array.dtype != other.dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
         if not array.flags.c_contiguous:
             raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
-        if like is None and not array.flags.writeable:
+        if params is None and not array.flags.writeable:
             raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
-        if like is not None and array.dtype != like[index].dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
-        if like is not None and array.shape != like[index].shape:
+        if array.shape != other.shape:
             raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
+                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
             )
     return [array.reshape(-1) for array in found]
+
+
+def _apart(like: Array, place: int, value: float = 0.0) -> Array:
+    """Return a new array as large as another, which begins elsewhere in its page of memory.
+
+    Where two begin alike, a store to one holds up the loads of the other.
+    """
+    before = (1024 * place + 48) // like.itemsize
+    return np.full(like.size + before, value, like.dtype)[before:]
 
 
 def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
     """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
     return [tuple(map(like.dtype.type, numbers))] if numbers else []
-
-
-def _flat(params: Arrays) -> list[Array]:
-    """Return the parameters as flat views, which were looked at before."""
-    return [array.reshape(-1) for array in _listed(params)]
 
 
 def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
@@ -520,58 +521,34 @@ def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
     return lent
 
 
-def _copied(value: Any) -> Any:
-    """Return copies of the arrays in a value that holds arrays in lists and under names."""
-    if isinstance(value, dict):
-        return {name: _copied(x) for name, x in value.items()}
-    if isinstance(value, list | tuple):
-        return [_copied(x) for x in value]
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def _restored(name: str, saved: Any, current: Any, like: Any = None) -> Any:
-    """Return a copy of what was saved; refuse arrays that do not fit those that are there.
-
-    What draws have left is in a dictionary, of arrays `like` the parameters where that is said.
-    """
-    if isinstance(current, dict) and like is not None:
-        return {key: _restored(key, value, like) for key, value in saved.items()}
-    if not isinstance(current, list | np.ndarray):
-        return _copied(saved)
-    olds, news = _listed(saved), _listed(current)
-    if len(olds) != len(news):
-        raise ValueError(f"saved {name}: {len(olds)} arrays, but there are {len(news)}")
-    for index, (old, new) in enumerate(zip(olds, news, strict=True)):
-        if old.shape != new.shape or old.dtype != new.dtype:
-            raise ValueError(
-                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
-                f"but the parameters need {new.dtype} of shape {new.shape}"
-            )
-    return _copied(saved)
-
-
-def _lacking(saved: Mapping[str, Any], keys: Sequence[str]) -> None:
-    """Refuse a saved state in which something is missing."""
-    missing = [key for key in keys if key not in saved]
-    if missing:
-        raise ValueError(f"the saved state lacks {', '.join(missing)}")
+def _restored(name: str, saved: Any, current: Any) -> Any:
+    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
+    if isinstance(current, dict):
+        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
+    if isinstance(current, list):
+        if len(saved) != len(current):
+            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+        pairs = enumerate(zip(saved, current, strict=True))
+        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
+    if isinstance(current, np.ndarray):
+        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
+        if wanted != found:
+            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    return deepcopy(saved)
 
 
 THREADED = 65536  # elements from which a thread of its own is worth its start
-
-
 PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
 
 
-def _run(
-    serial: Callable[..., None],
-    threaded: Callable[..., None],
-    rows: Sequence[Sequence[Array]],
-    *numbers: float,
-) -> None:
+def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
     """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    typed: list[tuple[Any, ...]] = []
+    dtype = None
     for arrays in zip(*rows, strict=True):
-        typed, stretch = _typed(arrays[0], *numbers), _stretch(arrays[0].size)
+        if arrays[0].dtype is not dtype:
+            typed, dtype = _typed(arrays[0], *numbers), arrays[0].dtype
+        stretch = _stretch(arrays[0].size)
         if stretch:
             threaded(stretch, *typed, *arrays)
         else:
@@ -592,11 +569,7 @@ def _generator(rng: Any, other: str) -> np.random.Generator:
 
 
 def _run_anew(
-    serial: Callable[..., None],
-    threaded: Callable[..., None],
-    rng: np.random.Generator,
-    rows: Sequence[Sequence[Array]],
-    *numbers: float,
+    serial: Any, threaded: Any, rng: Any, rows: Sequence[Sequence[Array]], *numbers: float
 ) -> None:
     """Run a kernel that makes noise, of which the generator gives the key.
 
@@ -629,21 +602,16 @@ def _one_minus_power(x: float, t: int) -> float:
 
 
 CALLED = {"fastmath": FASTMATH, "error_model": "numpy"}
-
-
 INLINED = CALLED | {"forceinline": True}
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def _where(condition: Any, yes: Array, no: Array) -> Array:
-    """Return one of two numbers."""
-    return yes if condition else no
-
-
-@njit(cache=True, error_model="numpy", forceinline=True)
-def _real_of(x: Any) -> Callable[[Any], Array]:
-    """Return the type of a float."""
-    return type(x)
+def _flushed(x: Any) -> Any:
+    """Return x, or 0 for a number below the smallest normal one: with those sums are slow."""
+    real = type(x)
+    single = real(16777217) == real(16777216)  # float32: 24 bits
+    smallest = real(1.1754943508222875e-38 if single else 2.2250738585072014e-308)
+    return real(0) if abs(x) < smallest else x
 
 
 @intrinsic
@@ -668,18 +636,7 @@ def _float_of(context: Any, k: Any) -> Any:
     return result(k), cast
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
-def _flushed(x: Array) -> Any:
-    """Return x, or 0 for a number below the smallest normal one: with those sums are slow."""
-    real = _real_of(x)
-    single = real(16777217) == real(16777216)  # float32: 24 bits
-    smallest = real(1.1754943508222875e-38 if single else 2.2250738585072014e-308)
-    return _where(np.abs(x) < smallest, real(0), x)
-
-
 BLOCK = 256  # numbers that are made at once, of words that stay in the fastest cache
-
-
 WORDS = 1024  # of 32 bits, as many as are made at once
 
 
@@ -736,35 +693,21 @@ def _random_words(words: Array, count: int, key: Any, stream: int, first: int) -
 
 
 MINUS_TWO_LOG_SINGLE = (-0.6086506, -0.79905635, -1.3333409, -4.0)
-
-
 MINUS_TWO_LOG_DOUBLE = (
     -0.30774005996544945, -0.3049470582889565, -0.3637305413650387, -0.4444426650260715,
     -0.5714285896305809, -0.799999999908737, -1.3333333333335073, -4.0,
 )  # fmt: skip
-
-
 SINE_SINGLE = (-3.595429e-05, 0.0024900069, -0.080745436, 0.7853982)
-
-
 SINE_DOUBLE = (
     6.877360573166326e-12, -1.7571500746983935e-09, 3.133616225433416e-07, -3.657620415891387e-05,
     0.002490394570188844, -0.08074551218828054, 0.7853981633974483,
 )  # fmt: skip
-
-
 COSINE_SINGLE = (-0.0003188775, 0.01584991, -0.30842426, 1.0)
-
-
 COSINE_DOUBLE = (
     1.1365469207731353e-10, -2.4609507094028117e-08, 3.590859179850238e-06, -0.00032599188648354014,
     0.015854344243741547, -0.30842513753403783, 1.0,
 )  # fmt: skip
-
-
 LOG_FOUR_SINGLE = 1.3862944
-
-
 LOG_FOUR_DOUBLE = 1.3862943611198906
 
 

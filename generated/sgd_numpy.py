@@ -24,6 +24,7 @@ See Robbins & Monro (1951).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -73,7 +74,7 @@ class SGD:
     @property
     def m(self) -> list[Array]:
         """The parameters as flat views."""
-        return _flat(self.params)
+        return [array.reshape(-1) for array in _listed(self.params)]
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -101,24 +102,22 @@ class SGD:
         """Draw from the posterior; the same seed gives the same draw."""
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
-        values = [m + s * _normals(rng, m) for m, s in pairs]
-        return _shaped(values, self.params)
+        draws = [x + s * rng.standard_normal(x.shape, x.dtype) for x, s in pairs]
+        return _shaped(draws, self.params)
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
-        hyperparameters = {name: _copied(getattr(self, name)) for name in HYPERPARAMETERS}
-        kept = {name.lstrip("_"): _copied(getattr(self, name)) for name in KEPT}
+        hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
+        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
         return {"t": self.t, "hyperparameters": hyperparameters, **kept}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned; parameters are written in place."""
-        _lacking(saved, ("t", "hyperparameters", *(name.lstrip("_") for name in KEPT)))
-        found = {}
-        for name in KEPT:
-            current, value = getattr(self, name), saved[name.lstrip("_")]
-            found[name] = _restored(name.lstrip("_"), value, current)
-        for name in HYPERPARAMETERS:
-            found[name] = _copied(saved["hyperparameters"][name])
+        missing = [x for x in ("t", "hyperparameters", *KEPT) if x.lstrip("_") not in saved]
+        if missing:
+            raise ValueError(f"the saved state lacks {', '.join(missing)}")
+        found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
+        found |= {x: _restored(x, saved[x], getattr(self, x)) for x in KEPT}
         for array, value in zip(self.m, found.pop("m"), strict=True):
             array[:] = value
         vars(self).update(found, t=int(saved["t"]))
@@ -134,31 +133,25 @@ def _listed(arrays: Any) -> list[Any]:
 
 def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
-    if type(arrays) is np.ndarray and type(params) is np.ndarray:
-        usual = arrays.dtype == params.dtype and arrays.flags.c_contiguous
-        if usual and arrays.shape == params.shape:
-            return [arrays if arrays.ndim == 1 else arrays.reshape(-1)]
-    several = isinstance(arrays, list | tuple)
-    found = _listed(arrays)
-    like = None if params is None else _listed(params)
-    if like is not None and len(found) != len(like):
+    found, like = _listed(arrays), _listed(arrays if params is None else params)
+    if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, array in enumerate(found):
-        where = f"{name}[{index}]" if several else name
+    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
         if not isinstance(array, np.ndarray):
             raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
-        if array.dtype not in DTYPES:
+        if params is None and array.dtype not in DTYPES:
             wanted = " or ".join(np.dtype(d).name for d in DTYPES)
             raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if array.dtype != other.dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
         if not array.flags.c_contiguous:
             raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
-        if like is None and not array.flags.writeable:
+        if params is None and not array.flags.writeable:
             raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
-        if like is not None and array.dtype != like[index].dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
-        if like is not None and array.shape != like[index].shape:
+        if array.shape != other.shape:
             raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
+                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
             )
     return [array.reshape(-1) for array in found]
 
@@ -168,52 +161,26 @@ def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
     return [tuple(map(like.dtype.type, numbers))] if numbers else []
 
 
-def _flat(params: Arrays) -> list[Array]:
-    """Return the parameters as flat views, which were looked at before."""
-    return [array.reshape(-1) for array in _listed(params)]
-
-
 def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
     """Return flat arrays in the shape of the parameters, one array if they are one."""
     shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
     return shaped if isinstance(params, list | tuple) else shaped[0]
 
 
-def _copied(value: Any) -> Any:
-    """Return copies of the arrays in a value that holds arrays in lists and under names."""
-    if isinstance(value, dict):
-        return {name: _copied(x) for name, x in value.items()}
-    if isinstance(value, list | tuple):
-        return [_copied(x) for x in value]
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def _restored(name: str, saved: Any, current: Any, like: Any = None) -> Any:
-    """Return a copy of what was saved; refuse arrays that do not fit those that are there.
-
-    What draws have left is in a dictionary, of arrays `like` the parameters where that is said.
-    """
-    if isinstance(current, dict) and like is not None:
-        return {key: _restored(key, value, like) for key, value in saved.items()}
-    if not isinstance(current, list | np.ndarray):
-        return _copied(saved)
-    olds, news = _listed(saved), _listed(current)
-    if len(olds) != len(news):
-        raise ValueError(f"saved {name}: {len(olds)} arrays, but there are {len(news)}")
-    for index, (old, new) in enumerate(zip(olds, news, strict=True)):
-        if old.shape != new.shape or old.dtype != new.dtype:
-            raise ValueError(
-                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
-                f"but the parameters need {new.dtype} of shape {new.shape}"
-            )
-    return _copied(saved)
-
-
-def _lacking(saved: Mapping[str, Any], keys: Sequence[str]) -> None:
-    """Refuse a saved state in which something is missing."""
-    missing = [key for key in keys if key not in saved]
-    if missing:
-        raise ValueError(f"the saved state lacks {', '.join(missing)}")
+def _restored(name: str, saved: Any, current: Any) -> Any:
+    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
+    if isinstance(current, dict):
+        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
+    if isinstance(current, list):
+        if len(saved) != len(current):
+            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+        pairs = enumerate(zip(saved, current, strict=True))
+        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
+    if isinstance(current, np.ndarray):
+        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
+        if wanted != found:
+            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    return deepcopy(saved)
 
 
 def _deviation(precision: Array) -> Array:
@@ -222,8 +189,3 @@ def _deviation(precision: Array) -> Array:
         count = np.count_nonzero(~(precision > 0))
         raise ValueError(f"the posterior precision is not positive at {count} of its elements")
     return 1 / np.sqrt(precision)
-
-
-def _normals(rng: np.random.Generator, like: Array) -> Array:
-    """Draw independent standard normal numbers."""
-    return rng.standard_normal(like.shape, dtype=like.dtype)

@@ -10,6 +10,7 @@ from blrgen.emit.common import (
     defaults,
     head,
     hyper_assignments,
+    init_number,
     init_value,
     input_words,
     keyword_arguments,
@@ -156,7 +157,7 @@ class ElementwiseWriter(Writer):
             main=self.main,
             kind="list[Array]",
             summary="The parameters as flat views.",
-            value=f"{use('_flat')}(self.params)",
+            value=f"[array.reshape(-1) for array in {use('_listed')}(self.params)]",
         )
 
     def check_vectors(self) -> str:
@@ -170,8 +171,14 @@ class ElementwiseWriter(Writer):
     def first_arrays(self, v: Variable, asked: bool) -> str:
         """The first value of a state beside each array of parameters; `asked`: an argument."""
         if asked:
-            return f'{use("_copied")}({use("_views")}("{v.name}", {v.name}, params))'
-        return f"[{init_value(self.program, v, self.main)} for {self.main} in self.{self.main}]"
+            return f'[x.copy() for x in {use("_views")}("{v.name}", {v.name}, params)]'
+        number = init_number(self.program, v)
+        value = init_value(self.program, v, self.main)
+        if self.jitted and number is not None:
+            place = [x.name for x in self.array_states].index(v.name)
+            rest = f", {number}" if number else ""
+            value = f"{use('_apart')}({self.main}, {place}{rest})"
+        return f"[{value} for {self.main} in self.{self.main}]"
 
     def called(
         self, k: Kernel, given: dict[str, str], indent: int = 12, own: Collection[str] = ()
@@ -272,11 +279,11 @@ class ElementwiseWriter(Writer):
 
     def parameters_shaped(self) -> str:
         """A copy in the caller's own shape."""
-        return f"{use('_shaped')}({use('_copied')}(self.{self.main}), self.params)"
+        return f"{use('_shaped')}([x.copy() for x in self.{self.main}], self.params)"
 
     def state_dict(self) -> str:
         arrays = f'zip(self.{self.main}, found.pop("{self.main}"), strict=True)'
         return self.resume(
             [f"for array, value in {arrays}:", "    array[:] = value"],
-            f"self.{self.main}" if self.plan.carried else "",
+            f"dict.fromkeys(value, self.{self.main})" if self.plan.carried else "",
         )

@@ -94,14 +94,23 @@ def _rows(writer: Writer, makes: list[tuple[str, str]]) -> list[str]:
     return rows + [f"            {name}s.append({text})" for name, text in makes]
 
 
-def _gaussian(writer: Writer, q: dict[str, n.Node], printer: ArrayPrinter) -> str:
+def _gaussian(writer: ElementwiseWriter, q: dict[str, n.Node], printer: ArrayPrinter) -> str:
     mean, precision = _value(writer, q["mean"], printer), printer(q["precision"])
     if all(writer.program.scope[x] == SCALAR for x in n.names(q["precision"])):
         precision = _value(writer, q["precision"], printer)
-    rows = _rows(writer, [("mean", mean), ("deviation", f"{use('_deviation')}({precision})")])
-    rows.append(
-        f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)"
-    )
+    if q["mean"] == n.Sym(writer.main) and isinstance(q["precision"], n.Sym):
+        rows = [
+            f"        deviations = [{use('_deviation')}(x) for x in self.{q['precision'].name}]",
+            f"        means = [x.copy() for x in self.{writer.main}]",
+            f"        return {use('_shaped')}(means, self.params), "
+            "_shaped(deviations, self.params)",
+        ]
+    else:
+        deviation = f"{use('_deviation')}({precision})"
+        rows = _rows(writer, [("mean", mean), ("deviation", deviation)])
+        rows.append(
+            f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)"
+        )
     return fill(
         "class/posterior.py.jinja",
         summary="Return mean and standard deviation of every parameter.",
@@ -127,8 +136,8 @@ def _gaussian_sample(writer: ElementwiseWriter) -> str:
     else:
         rows += [
             f"        {pairs}",
-            f"        values = [m + s * {use('_normals')}(rng, m) for m, s in pairs]",
-            f"        return {use('_shaped')}(values, self.params)",
+            "        draws = [x + s * rng.standard_normal(x.shape, x.dtype) for x, s in pairs]",
+            f"        return {use('_shaped')}(draws, self.params)",
         ]
     return fill(
         "class/sample.py.jinja",

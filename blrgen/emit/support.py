@@ -66,6 +66,7 @@ class Definition:
     name: str
     text: str
     uses: frozenset[str]
+    constant: bool = False
     of: str = ""  # the function whose compiled form it is, and which it is never without
 
 
@@ -76,6 +77,7 @@ OWN = {
     "Any": Import("typing", "Any"),
     "TypeAlias": Import("typing", "TypeAlias"),
     "NDArray": Import("numpy.typing", "NDArray"),
+    "deepcopy": Import("copy", "deepcopy"),
     "Callable": Import("collections.abc", "Callable"),
     "Mapping": Import("collections.abc", "Mapping"),
     "Sequence": Import("collections.abc", "Sequence"),
@@ -135,7 +137,7 @@ def support_of(target: str, uses: Iterable[str], generator: str = "threefry") ->
             waiting += sorted(numbered.uses)
     found = known.closure(names)
     names |= {x for d in found for x in d.uses}
-    texts = tuple(dict.fromkeys(d.text for d in found))
+    texts = tuple(_together(found))
     return Support(tuple(made.values()), texts, frozenset(names), known.imports)
 
 
@@ -153,6 +155,19 @@ def alone(target: str, names: Iterable[str], generator: str = "threefry") -> str
     return "\n\n\n".join(parts) + "\n"
 
 
+def _together(found: Iterable[Definition]) -> list[str]:
+    """The texts, constants that follow one another without lines between them."""
+    texts: list[str] = []
+    before = False
+    for d in {x.text: x for x in found}.values():
+        if d.constant and before:
+            texts[-1] += f"\n{d.text}"
+        else:
+            texts.append(d.text)
+        before = d.constant
+    return texts
+
+
 @cache
 def table(target: str, generator: str = "threefry") -> Table:
     """The table of a target, with the random words of one generator."""
@@ -167,7 +182,7 @@ def table(target: str, generator: str = "threefry") -> Table:
         imports |= more
     own = definitions.keys()
     kept = {
-        name: Definition(name, d.text, frozenset(d.uses & (own | imports.keys())), d.of)
+        name: Definition(name, d.text, frozenset(d.uses & (own | imports.keys())), d.constant, d.of)
         for name, d in definitions.items()
     }
     return Table(kept, imports)
@@ -193,7 +208,7 @@ def _read(module: str, target: str) -> tuple[list[Definition], dict[str, Import]
             (one,) = node.targets if isinstance(node, ast.Assign) else (node.target,)
             names = [one] if isinstance(one, ast.Name) else getattr(one, "elts", [])
             text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
-            found += [Definition(str(name.id), text, _names(node)) for name in names]
+            found += [Definition(str(name.id), text, _names(node), constant=True) for name in names]
     return found, imports
 
 
@@ -214,7 +229,7 @@ def _function(node: ast.FunctionDef, lines: list[str], target: str) -> Definitio
         if isinstance(d, ast.Call) and isinstance(d.func, ast.Name) and d.func.id == "overload":
             of = ast.unparse(d.args[0])
         above += lines[d.lineno - 1 : d.end_lineno]
-    return Definition(node.name, "\n".join([*above, *body]), uses - {node.name}, of)
+    return Definition(node.name, "\n".join([*above, *body]), uses - {node.name}, of=of)
 
 
 def _names(node: ast.AST) -> frozenset[str]:

@@ -220,10 +220,21 @@ class Writer:
 
         `like` are the arrays whose shape all that is kept has, where all have one.
         """
-        for name in ("_copied", "_lacking", "_restored", "Any", "Mapping"):
+        for name in ("deepcopy", "_restored", "Any", "Mapping"):
             use(name)
-        rows = indented("\n".join(write), 8)
-        return fill("class/state_dict.py.jinja", like=f", {like}" if like else "", write=rows)
+        restore = ["found |= {x: _restored(x, saved[x], getattr(self, x)) for x in KEPT}"]
+        if any(x.startswith("_") for x in self.kept()):
+            restore = [
+                "for x in KEPT:",
+                '    name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)',
+                *(["    if isinstance(value, dict):", f"        current = {like}"] if like else []),
+                "    found[x] = _restored(name, value, current)",
+            ]
+        return fill(
+            "class/state_dict.py.jinja",
+            restore=indented("\n".join(restore), 8),
+            write=indented("\n".join(write), 8),
+        )
 
     def kept(self) -> list[str]:
         """The attributes that are saved beside hyperparameters and t, the parameters first."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from blrgen.runtime.arrays import Array
-from blrgen.runtime.marks import contracted, elementwise
+from blrgen.runtime.marks import contracted
 from blrgen.runtime.plain import _float_of, _integer_of, _real_of, _where, _whole_of
 
 SINH_FIRST_SINH_SINGLE = 0.00019890981
@@ -256,12 +256,3 @@ def _power_of_two(k: Array) -> Any:
     real = _real_of(_float_of(k))
     one, two = _integer_of(real(1)), _integer_of(real(2))
     return _float_of(whole(one + whole(k * whole(two - one))))
-
-
-@elementwise
-def _flushed(x: Array) -> Any:
-    """Return x, or 0 for a number below the smallest normal one: with those sums are slow."""
-    real = _real_of(x)
-    single = real(16777217) == real(16777216)  # float32: 24 bits
-    smallest = real(1.1754943508222875e-38 if single else 2.2250738585072014e-308)
-    return _where(np.abs(x) < smallest, real(0), x)

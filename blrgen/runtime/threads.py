@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,14 @@ THREADED = 65536  # elements from which a thread of its own is worth its start
 PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
 
 
-def _run(
-    serial: Callable[..., None],
-    threaded: Callable[..., None],
-    rows: Sequence[Sequence[Array]],
-    *numbers: float,
-) -> None:
+def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
     """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    typed: list[tuple[Any, ...]] = []
+    dtype = None
     for arrays in zip(*rows, strict=True):
-        typed, stretch = _typed(arrays[0], *numbers), _stretch(arrays[0].size)
+        if arrays[0].dtype is not dtype:
+            typed, dtype = _typed(arrays[0], *numbers), arrays[0].dtype
+        stretch = _stretch(arrays[0].size)
         if stretch:
             threaded(stretch, *typed, *arrays)
         else:
@@ -43,11 +42,7 @@ def _generator(rng: Any, other: str) -> np.random.Generator:
 
 
 def _run_anew(
-    serial: Callable[..., None],
-    threaded: Callable[..., None],
-    rng: np.random.Generator,
-    rows: Sequence[Sequence[Array]],
-    *numbers: float,
+    serial: Any, threaded: Any, rng: Any, rows: Sequence[Sequence[Array]], *numbers: float
 ) -> None:
     """Run a kernel that makes noise, of which the generator gives the key.
 

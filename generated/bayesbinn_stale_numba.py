@@ -36,228 +36,39 @@ See the published BayesBiNN code.
 from __future__ import annotations
 
 import math
-import operator
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from copy import deepcopy
+from typing import Any, TypeAlias
 
 import numpy as np
+from numba import get_num_threads, njit, prange, types
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from numba import carray, prange, types
 
 __all__ = ["BayesBiNNStaleMean"]
 
-DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
-FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
-EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth its import
-
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-BLOCK = 256  # elements that stay in the fastest cache while all kernels pass over them
-PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
-THREADED = 65536  # elements from which a thread of its own is worth its start
-FEW = 4  # arrays up to which they are stepped one by one
-PAGE, LINE = 4096, 64  # bytes: of memory that is mapped at once, of what a cache fetches at once
-
-
-class _Later:
-    """A function for Numba, which is imported when something has to be compiled.
-
-    Machine code is kept beside this file and a new process runs it as it is.  Numba, which
-    takes longer to start than everything else, takes over in a process that calls on.
-    """
-
-    def __init__(self, function: Callable[..., Any], made: Callable[..., Any]) -> None:
-        self.function = function
-        self.made = made
-        self.calls = 0
-        self.found: dict[str, Callable[..., Any] | None] = {}
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the function, compiled for arguments of these types."""
-        name, types = self.function.__name__, " ".join(map(_type, arguments))
-        self.calls += 1
-        if types not in self.found:
-            self.found[types] = _kept(name, types)
-        code = self.found[types]
-        if code is not None and self.calls <= EARLY_CALLS:
-            code(*(word for x in arguments for word in _words(x)))
-            return None
-        compiled = _with_numba(name)
-        result = compiled(*arguments)
-        if code is None and result is None:
-            with suppress(Exception):  # without it the next process starts more slowly
-                _keep(name, types, compiled)
-        return result
-
-
-def njit(**options: Any) -> Callable[..., Any]:
-    """Mark a function as one for numba.njit."""
-
-    def marked(function: Callable[..., Any]) -> Any:
-        # What Numba keeps has the module's name in it, and it finds it by this one.
-        function.__qualname__ = f"{function.__module__}.{function.__name__}"
-        return _Later(function, lambda numba: numba.njit(**options)(function))
-
-    return marked
-
-
-def intrinsic(function: Callable[..., Any]) -> Any:
-    """Mark a function as one for numba.extending.intrinsic."""
-    return _Later(function, lambda numba: numba.extending.intrinsic(function))
-
-
-def overload(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    """Mark a function as one for numba.extending.overload."""
-    return lambda f: _Later(f, lambda numba: numba.extending.overload(function, **options)(f))
-
-
-def get_num_threads() -> int:
-    """Ask Numba, which is in this place from then on."""
-    return int(_with_numba("get_num_threads")())
-
-
-def _with_numba(name: str) -> Any:
-    """Put compiled functions in the place of all that wait for Numba; return one of them."""
-    import numba.extending
-
-    for other in ("carray", "get_num_threads", "prange", "types"):
-        globals()[other] = getattr(numba, other)
-    for other, value in list(globals().items()):
-        if isinstance(value, _Later):
-            globals()[other] = value.made(numba)
-    return globals()[name]
-
-
-def _type(x: Any) -> str:
-    """Return the type of an argument as far as compiled code depends on it."""
-    if isinstance(x, np.ndarray) and x.flags.c_contiguous and x.flags.aligned:
-        return f"{x.dtype.str}:{x.ndim}"
-    return type(x).__name__
-
-
-def _words(x: Any) -> tuple[Any, ...]:
-    """Return an argument in the words that compiled code takes."""
-    if isinstance(x, np.ndarray):
-        return None, None, x.size, x.itemsize, x.ctypes.data, *x.shape, *x.strides
-    return (x,)
-
-
-def _place(name: str, types: str) -> tuple[Any, bytes]:
-    """Return where machine code is kept, and the mark of that which fits here and now."""
-    import hashlib
-    import os
-    import zlib
-    from importlib.util import find_spec
-    from pathlib import Path
-
-    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
-
-    here, numba = Path(__file__), find_spec("numba")
-    version = os.stat(str(numba and numba.origin)).st_mtime_ns
-    settings = sorted(x for x in os.environ.items() if x[0].startswith("NUMBA_"))
-    known = (types, version, settings, get_host_cpu_name(), sorted(get_host_cpu_features().items()))
-    mark = hashlib.sha256(here.read_bytes() + repr(known).encode()).digest()
-    file = f"{here.stem}.{name}.{zlib.crc32(types.encode()):08x}.o"
-    return here.parent / "__pycache__" / file, mark
-
-
-def _kept(name: str, types: str) -> Callable[..., Any] | None:
-    """Return the machine code that an earlier process kept, if there is some that fits."""
-    import ctypes
-
-    with suppress(Exception):  # whatever is wrong with what is kept, Numba is there
-        from llvmlite import binding
-
-        words: list[Any] = [ctypes.c_void_p] * 2  # for a result and for an exception
-        for kind in types.split():
-            if ":" in kind:
-                words += [ctypes.c_void_p] * 2 + [ctypes.c_ssize_t] * 2 + [ctypes.c_void_p]
-                words += [ctypes.c_ssize_t] * (2 * int(kind.partition(":")[2]))
-            else:
-                words.append({"float": ctypes.c_double, "int": ctypes.c_int64}[kind])
-        file, mark = _place(name, types)
-        code = file.read_bytes()
-        if not code.startswith(mark):
-            return None
-        binding.initialize_native_target()
-        binding.initialize_native_asmprinter()
-        linker = binding.create_lljit_compiler()
-        library = binding.JITLibraryBuilder().add_object_img(code[len(mark) :])
-        kept = library.add_current_process().export_symbol(name).link(linker, name)
-        function = ctypes.PYFUNCTYPE(ctypes.c_int32, *words)(kept[name])
-        nowhere = ctypes.create_string_buffer(16)
-
-        def call(*given: Any, used: Any = (linker, kept)) -> None:
-            if function(nowhere, nowhere, *given) not in (0, -2):  # done, done with nothing
-                raise RuntimeError(f"{name} failed")
-
-        return call
-    return None
-
-
-def _keep(name: str, types: str, compiled: Any) -> None:
-    """Keep the machine code of a function for the types for which it was compiled last."""
-    import ctypes
-    import os
-    import tempfile
-
-    from llvmlite import binding
-
-    last = compiled.overloads[compiled.signatures[-1]]
-    module = last.library._get_module_for_linking().clone()
-    for function in module.functions:  # the others are ways to call it from Python
-        if not function.is_declaration:
-            function.linkage = binding.Linkage.internal
-    own = module.get_function(last.fndesc.llvm_func_name)
-    own.linkage, own.name = binding.Linkage.external, name
-    machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(),
-        features=binding.get_host_cpu_features().flatten(),
-        opt=3,
-        jit=True,
-    )
-    passes = binding.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    options = binding.create_pipeline_tuning_options()
-    passes.run(module, binding.create_pass_builder(machine, options))
-    needed = [f.name for f in module.functions if f.is_declaration]
-    if not all(x.startswith("llvm.") or hasattr(ctypes.CDLL(None), x) for x in needed):
-        return  # it runs with the help of Numba
-    file, mark = _place(name, types)
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, suffix=".o")
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(mark + machine.emit_object(module))
-    os.replace(temporary, file)
+Numbers: TypeAlias = tuple[float, ...]
+DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
+HYPERPARAMETERS = ("rho", "tau", "lam0")
+KEPT = ("lam", "lam_prev", "_pending")
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
-def _draw(theta: Array, lam: Array, eps: Array, tau: float) -> None:
+def _draw(theta: Array, lam: Array, eps: Array, numbers: Numbers) -> None:
     """Write where to evaluate the loss into theta."""
-    real = theta.dtype.type
-    tau = real(tau)
+    (tau,) = numbers
     for i in range(theta.size):
         theta[i] = _tanh((eps[i] + lam[i]) / tau)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
-def _step(
-    theta: Array,
-    lam: Array,
-    lam_prev: Array,
-    g: Array,
-    one_minus_rho: float,
-    lam0_times_rho: float,
-    rho_over_tau: float,
-) -> None:
+def _step(theta: Array, lam: Array, lam_prev: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
+    one_minus_rho, lam0_times_rho, rho_over_tau = numbers
     real = theta.dtype.type
-    one_minus_rho = real(one_minus_rho)
-    lam0_times_rho = real(lam0_times_rho)
-    rho_over_tau = real(rho_over_tau)
     one = real(1)
     for i in range(theta.size):
         cosh_lam_prev = _cosh(lam_prev[i])
@@ -274,319 +85,394 @@ def _step(
         lam_prev[i] = lam_prev_next
 
 
+class BayesBiNNStaleMean:
+    """BayesBiNN stale mean.
+
+    `params` is the array, or the list of arrays, with the natural parameter; it is updated in
+    place. Hyperparameters are plain attributes and may be changed between steps. The module's
+    docstring has the equations.
+
+        opt = BayesBiNNStaleMean(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
+    """
+
+    def __init__(
+        self,
+        params: Arrays,
+        *,
+        rho: float = 0.1,
+        tau: float = 1.0,
+        lam0: float = 0.0,
+    ) -> None:
+        """Keep the arrays to update; everything else starts as the rule says."""
+        self.rho = rho
+        self.tau = tau
+        self.lam0 = lam0
+        self._check_hyperparameters()
+        _views("params", params)
+        self.params = params
+        self.t = 0  # steps taken
+        self.lam_prev = [lam.copy() for lam in self.lam]
+        self._pending: dict[str, list[Array]] = {}  # what the last draw left
+
+    @property
+    def lam(self) -> list[Array]:
+        """The parameters as flat views."""
+        return [array.reshape(-1) for array in _listed(self.params)]
+
+    def _check_hyperparameters(self) -> None:
+        """Refuse values outside their range; NaN is outside every range."""
+        if not 0 < self.rho <= 1:
+            raise ValueError(f"rho = {self.rho!r} is outside (0, 1]")
+        if not 0 < self.tau < math.inf:
+            raise ValueError(f"tau = {self.tau!r} is outside (0, inf)")
+        if not -math.inf < self.lam0 < math.inf:
+            raise ValueError(f"lam0 = {self.lam0!r} is outside (-inf, inf)")
+
+    def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
+        """Return where to evaluate the loss; `step` looks there again."""
+        self._check_hyperparameters()
+        theta = [np.empty_like(lam) for lam in self.lam]
+        if eps is None:
+            _run_anew(
+                _draw_anew, _draw_anew_threads, _generator(rng, "eps="), (theta, self.lam), self.tau
+            )
+        else:
+            eps = _views("eps", eps, self.params)
+            for arrays in zip(theta, self.lam, eps, strict=True):
+                _draw(*arrays, *_typed(arrays[0], self.tau))
+        self._pending = {"theta": theta}
+        return _lent(theta, self.params)
+
+    def step(self, g: Arrays, *, rng: np.random.Generator | None = None) -> Arrays | None:
+        """Update the parameters in place from g, where `draw` said; with rng, draw again."""
+        self._check_hyperparameters()
+        if not self._pending:
+            raise RuntimeError("step needs a draw: call draw first")
+        g = _views("g", g, self.params)
+        one_minus_rho = 1 - self.rho
+        lam0_times_rho = self.lam0 * self.rho
+        rho_over_tau = self.rho / self.tau
+        numbers = one_minus_rho, lam0_times_rho, rho_over_tau
+        if rng is None:
+            rows = self._pending["theta"], self.lam, self.lam_prev, g
+            _run(_step, _step_threads, rows, *numbers)
+            self._pending = {}
+        else:
+            rows = self._pending["theta"], self.lam, self.lam_prev, g
+            _run_anew(
+                _step_draw_anew,
+                _step_draw_anew_threads,
+                _generator(rng, "eps="),
+                rows,
+                *numbers,
+                self.tau,
+            )
+        self.t += 1
+        if rng is None:
+            return None
+        return _lent(self._pending["theta"], self.params) if self._pending else self.draw(rng)
+
+    def posterior(self) -> tuple[Arrays, Arrays]:
+        """Return mean and standard deviation of every binary variable."""
+        means = []
+        for lam in self.lam:
+            means.append(np.tanh(lam))
+        deviations = [np.sqrt((mean + 1) * (1 - mean)) for mean in means]
+        return _shaped(means, self.params), _shaped(deviations, self.params)
+
+    def sample(self, rng: np.random.Generator) -> Arrays:
+        """Draw -1 or 1 for each; the same seed, the same draw."""
+        means, _ = self.posterior()
+        values, key = [], int(rng.integers(2**63))
+        for stream, mean in enumerate(_listed(means)):
+            share = np.ravel((mean + 1) / 2)
+            value, stretch = np.empty_like(share), _stretch(share.size)
+            _signs_threads(value, share, -1.0, 1.0, key, stream, stretch)
+            values.append(value.reshape(mean.shape))
+        return _shaped(values, self.params)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that is needed to resume exactly, as copies."""
+        hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
+        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
+        return {"t": self.t, "hyperparameters": hyperparameters, **kept}
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `state_dict` returned; parameters are written in place."""
+        missing = [x for x in ("t", "hyperparameters", *KEPT) if x.lstrip("_") not in saved]
+        if missing:
+            raise ValueError(f"the saved state lacks {', '.join(missing)}")
+        found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
+        for x in KEPT:
+            name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)
+            if isinstance(value, dict):
+                current = dict.fromkeys(value, self.lam)
+            found[x] = _restored(name, value, current)
+        for array, value in zip(self.lam, found.pop("lam"), strict=True):
+            array[:] = value
+        vars(self).update(found, t=int(saved["t"]))
+
+
+# --- The same rule in other passes over memory, and what is made for it alone
+
+
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
 def _step_draw(
-    theta: Array,
-    lam: Array,
-    lam_prev: Array,
-    eps: Array,
-    g: Array,
-    one_minus_rho: float,
-    lam0_times_rho: float,
-    rho_over_tau: float,
-    tau: float,
+    theta: Array, lam: Array, lam_prev: Array, eps: Array, g: Array, numbers: Numbers
 ) -> None:
     """Update every element in place, and theta for the next draw."""
-    _step(theta, lam, lam_prev, g, one_minus_rho, lam0_times_rho, rho_over_tau)
-    _draw(theta, lam, eps, tau)
-
-
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _step_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
-) -> None:
-    """Run `_step` on a stretch of the elements of all arrays."""
-    for which in range(_which(ends, first), ends.size - 1):
-        low, high = max(first, ends[which]), min(last, ends[which + 1])
-        if low >= last:
-            break
-        start, size = low - ends[which], high - low
-        theta = _view(table[0, which], start, size, like)
-        lam = _view(table[1, which], start, size, like)
-        lam_prev = _view(table[2, which], start, size, like)
-        g = _view(table[3, which], start, size, like)
-        _step(theta, lam, lam_prev, g, *numbers)
+    one_minus_rho, lam0_times_rho, rho_over_tau, tau = numbers
+    _step(theta, lam, lam_prev, g, (one_minus_rho, lam0_times_rho, rho_over_tau))
+    _draw(theta, lam, eps, (tau,))
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
-    """Run `_step_stretch` on all stretches, with threads."""
-    stretch = _stretch(ends[-1], threads)
-    for part in prange(-(-ends[-1] // stretch)):
-        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(table, ends, like, first, last, *numbers)
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(
-    theta: Array, lam: Array, lam_prev: Array, g: Array, threads: int, *numbers: float
-) -> None:
-    """Run `_step` on stretches of one array, with threads."""
-    stretch = _stretch(theta.size, threads)
+def _step_threads(stretch: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_step` on stretches of the arrays, with threads."""
+    theta, lam, lam_prev, g = arrays
     for part in prange(-(-theta.size // stretch)):
-        first, last = part * stretch, min(theta.size, (part + 1) * stretch)
-        _step(theta[first:last], lam[first:last], lam_prev[first:last], g[first:last], *numbers)
+        here = slice(part * stretch, (part + 1) * stretch)
+        _step(theta[here], lam[here], lam_prev[here], g[here], numbers)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_new_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, key: int, *numbers: float
-) -> None:
-    """Run `_draw` on a stretch of the elements of all arrays with new noise."""
+def _draw_anew(key: int, first: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_draw` with new noise, of the elements from `first` on."""
+    theta, lam = arrays
     words = np.empty(WORDS, np.uint32)
-    eps = words[WORDS // 2 :].view(like.dtype)[:BLOCK]
-    for begin in range(first, last, BLOCK):
-        end = min(last, begin + BLOCK)
-        _logistic_block(eps, words, np.uint64(key), 0, begin)
-        for which in range(_which(ends, begin), ends.size - 1):
-            low, high = max(begin, ends[which]), min(end, ends[which + 1])
-            if low >= end:
-                break
-            start, size = low - ends[which], high - low
-            theta = _view(table[0, which], start, size, like)
-            lam = _view(table[1, which], start, size, like)
-            _draw(theta, lam, eps[low - begin : high - begin], *numbers)
+    eps = words[WORDS // 2 :].view(theta.dtype)[:BLOCK]
+    for begin in range(-(first % BLOCK), theta.size, BLOCK):
+        _logistic_block(eps, words, np.uint64(key), 0, first + begin, 0.0, 0.5)
+        low, high = max(begin, 0), min(begin + BLOCK, theta.size)
+        _draw(theta[low:high], lam[low:high], eps[low - begin : high - begin], numbers)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_anew(
-    table: Array, ends: Array, like: Array, threads: int, key: int, *numbers: float
+def _draw_anew_threads(
+    stretch: int, key: int, first: int, numbers: Numbers, *arrays: Array
 ) -> None:
-    """Run `_draw_new_stretch` on all stretches, with threads."""
-    stretch = _stretch(ends[-1], threads)
-    for part in prange(-(-ends[-1] // stretch)):
-        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _draw_new_stretch(table, ends, like, first, last, key, *numbers)
-
-
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
-) -> None:
-    """Run `_draw` on a stretch of the elements of all arrays."""
-    for which in range(_which(ends, first), ends.size - 1):
-        low, high = max(first, ends[which]), min(last, ends[which + 1])
-        if low >= last:
-            break
-        start, size = low - ends[which], high - low
-        theta = _view(table[0, which], start, size, like)
-        lam = _view(table[1, which], start, size, like)
-        eps = _view(table[2, which], start, size, like)
-        _draw(theta, lam, eps, *numbers)
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
-    """Run `_draw_stretch` on all stretches, with threads."""
-    stretch = _stretch(ends[-1], threads)
-    for part in prange(-(-ends[-1] // stretch)):
-        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _draw_stretch(table, ends, like, first, last, *numbers)
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _draw_threads(theta: Array, lam: Array, eps: Array, threads: int, *numbers: float) -> None:
-    """Run `_draw` on stretches of one array, with threads."""
-    stretch = _stretch(theta.size, threads)
+    """Run `_draw_anew` on stretches of the arrays, with threads."""
+    theta, lam = arrays
     for part in prange(-(-theta.size // stretch)):
-        first, last = part * stretch, min(theta.size, (part + 1) * stretch)
-        _draw(theta[first:last], lam[first:last], eps[first:last], *numbers)
+        here = slice(part * stretch, (part + 1) * stretch)
+        _draw_anew(key, first + part * stretch, numbers, theta[here], lam[here])
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _step_draw_new_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, key: int, *numbers: float
-) -> None:
-    """Run `_step_draw` on a stretch of the elements of all arrays with new noise."""
+def _step_draw_anew(key: int, first: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_step_draw` with new noise, of the elements from `first` on."""
+    theta, lam, lam_prev, g = arrays
     words = np.empty(WORDS, np.uint32)
-    eps = words[WORDS // 2 :].view(like.dtype)[:BLOCK]
-    for begin in range(first, last, BLOCK):
-        end = min(last, begin + BLOCK)
-        _logistic_block(eps, words, np.uint64(key), 0, begin)
-        for which in range(_which(ends, begin), ends.size - 1):
-            low, high = max(begin, ends[which]), min(end, ends[which + 1])
-            if low >= end:
-                break
-            start, size = low - ends[which], high - low
-            theta = _view(table[0, which], start, size, like)
-            lam = _view(table[1, which], start, size, like)
-            lam_prev = _view(table[2, which], start, size, like)
-            g = _view(table[3, which], start, size, like)
-            _step_draw(theta, lam, lam_prev, eps[low - begin : high - begin], g, *numbers)
+    eps = words[WORDS // 2 :].view(theta.dtype)[:BLOCK]
+    for begin in range(-(first % BLOCK), theta.size, BLOCK):
+        _logistic_block(eps, words, np.uint64(key), 0, first + begin, 0.0, 0.5)
+        low, high = max(begin, 0), min(begin + BLOCK, theta.size)
+        _step_draw(
+            theta[low:high],
+            lam[low:high],
+            lam_prev[low:high],
+            eps[low - begin : high - begin],
+            g[low:high],
+            numbers,
+        )
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_draw_anew(
-    table: Array, ends: Array, like: Array, threads: int, key: int, *numbers: float
+def _step_draw_anew_threads(
+    stretch: int, key: int, first: int, numbers: Numbers, *arrays: Array
 ) -> None:
-    """Run `_step_draw_new_stretch` on all stretches, with threads."""
-    stretch = _stretch(ends[-1], threads)
-    for part in prange(-(-ends[-1] // stretch)):
-        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_draw_new_stretch(table, ends, like, first, last, key, *numbers)
+    """Run `_step_draw_anew` on stretches of the arrays, with threads."""
+    theta, lam, lam_prev, g = arrays
+    for part in prange(-(-theta.size // stretch)):
+        here = slice(part * stretch, (part + 1) * stretch)
+        _step_draw_anew(
+            key, first + part * stretch, numbers, theta[here], lam[here], lam_prev[here], g[here]
+        )
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _pointer(context: Any, address: Any) -> Any:
-    """A whole number as the address of memory."""
-
-    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-    return types.voidptr(address), generated
+# --- Support functions, the same in every file that uses them
 
 
-@njit(cache=True, error_model="numpy")
-def _view(address: int, start: int, size: int, like: Array) -> Array:
-    """Return elements of the array at an address."""
-    return carray(_pointer(address + start * like.itemsize), (size,), like.dtype)
-
-
-@njit(cache=True, error_model="numpy")
-def _note(table: Array, row: int, column: int, array: Array) -> None:
-    """Write where an array begins, quicker than NumPy says it."""
-    table[row, column] = array.ctypes.data
-
-
-@njit(cache=True, error_model="numpy")
-def _stretch(size: int, threads: int) -> int:
-    """Return how many elements a thread takes: whole portions, all where there are few."""
-    threads = min(threads, 1 + size // THREADED)
-    return (size // threads // PORTION + 1) * PORTION
-
-
-@njit(cache=True, error_model="numpy")
-def _which(ends: Array, element: int) -> int:
-    """Return the array in which an element is: the last one that begins at or before it."""
-    low, high = 0, ends.size
-    while high - low > 1:
-        middle = (low + high) // 2
-        if ends[middle] <= element:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
-    """Return whether these are the very same arrays."""
-    if arrays is others:
-        return True
-    return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
-
-
-def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]]) -> Array:
-    """Return where arrays begin; what is still there from the last time is not looked up."""
-    if key not in known:
-        table = np.empty((len(rows), len(rows[0])), dtype=np.int64)
-        known[key] = [()] * len(rows), table
-    held, table = known[key]
-    for place, arrays in enumerate(rows):
-        if not _same(arrays, held[place]):
-            for column, array in enumerate(arrays):
-                _note(table, place, column, array)
-            # an input that may be large is not kept alive
-            alive = len(arrays) > FEW or isinstance(arrays, list)
-            held[place] = tuple(arrays) if alive else ()
-    return table
-
-
-def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array, int]]:
-    """Return which arrays go together: those of one dtype; where each ends, their type and size."""
-    together = len({array.dtype for array in arrays}) == 1
-    found = []
-    for part in [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]:
-        ends = np.cumsum([0, *(array.size for array in arrays[part])])
-        found.append((part, ends, arrays[part][0][:0], int(ends[-1])))
-    return found
-
-
-def _many(arrays: Sequence[Array]) -> bool:
-    """Return whether one call for all arrays is faster: they are many, or large."""
-    return len(arrays) > FEW or sum(array.size for array in arrays) >= THREADED
-
-
-def _laid(like: Sequence[Array], place: int, values: Any = 0.0) -> list[Array]:
-    """Return new arrays, as large as others, in one stretch of memory, with these values.
-
-    Each begins on a cache line: a load across two of them costs twice. Stretches for the same
-    step differ by `place`, so that they do not begin alike in their pages: a store to one array
-    would hold up the loads of another.
-    """
-    ends = np.cumsum([0, *(-(-array.nbytes // LINE) * LINE for array in like)])
-    memory = np.zeros(ends[-1] + 2 * PAGE, np.uint8)
-    begin = -memory.ctypes.data % PAGE + 17 * LINE * place % PAGE
-    made = [
-        memory[begin + start : begin + start + array.nbytes].view(array.dtype)
-        for start, array in zip(ends[:-1], like, strict=True)
-    ]
-    if isinstance(values, list):
-        for array, value in zip(made, values, strict=True):
-            array[:] = value
-    elif values != 0:
-        for array in made:
-            array[:] = values
-    return made
-
-
-def _holders(arrays: Sequence[Array]) -> int:
-    """Return how many arrays look into the memory of these, which is one stretch."""
-    return sys.getrefcount(arrays[0].base) if arrays else 0
-
-
-def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
-    """Return one array or several as flat views; refuse what cannot be used as it is."""
-    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
-        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
-        if usual and arrays.shape == like[0].shape:
-            return [arrays if arrays.ndim == 1 else arrays.reshape(-1)]
-    several = isinstance(arrays, list | tuple)
-    found: list[Any] = list(arrays) if several else [arrays]
-    if like is not None and len(found) != len(like):
-        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, array in enumerate(found):
-        where = f"{name}[{index}]" if several else name
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
-        if array.dtype not in DTYPES:
-            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
-        if not array.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
-        if like is None and not array.flags.writeable:
-            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
-        if like is not None and array.dtype != like[index].dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
-        if like is not None and array.shape != like[index].shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
-            )
-    return [array.reshape(-1) for array in found]
-
-
-def _listed(arrays: Arrays) -> list[Array]:
+def _listed(arrays: Any) -> list[Any]:
     """Return one array or several as a list."""
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> list[Array]:
-    """Return copies of saved arrays; refuse those that do not fit the current ones."""
-    if len(saved) != len(current):
-        raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
-    for index, (old, new) in enumerate(zip(saved, current, strict=True)):
-        if old.shape != new.shape or old.dtype != new.dtype:
+def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    found, like = _listed(arrays), _listed(arrays if params is None else params)
+    if len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
+        if params is None and array.dtype not in DTYPES:
+            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if array.dtype != other.dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
+        if params is None and not array.flags.writeable:
+            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+        if array.shape != other.shape:
             raise ValueError(
-                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
-                f"but the parameters need {new.dtype} of shape {new.shape}"
+                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
             )
-    return [array.copy() for array in saved]
+    return [array.reshape(-1) for array in found]
+
+
+def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
+    """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
+    return [tuple(map(like.dtype.type, numbers))] if numbers else []
+
+
+def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return flat arrays in the shape of the parameters, one array if they are one."""
+    shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
+    return shaped if isinstance(params, list | tuple) else shaped[0]
+
+
+def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return them to be read only, as the step reads them again."""
+    lent = _shaped(flat, params)
+    for array in _listed(lent):
+        array.setflags(write=False)
+    return lent
+
+
+def _restored(name: str, saved: Any, current: Any) -> Any:
+    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
+    if isinstance(current, dict):
+        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
+    if isinstance(current, list):
+        if len(saved) != len(current):
+            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+        pairs = enumerate(zip(saved, current, strict=True))
+        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
+    if isinstance(current, np.ndarray):
+        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
+        if wanted != found:
+            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    return deepcopy(saved)
+
+
+THREADED = 65536  # elements from which a thread of its own is worth its start
+PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
+
+
+def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
+    """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    typed: list[tuple[Any, ...]] = []
+    dtype = None
+    for arrays in zip(*rows, strict=True):
+        if arrays[0].dtype is not dtype:
+            typed, dtype = _typed(arrays[0], *numbers), arrays[0].dtype
+        stretch = _stretch(arrays[0].size)
+        if stretch:
+            threaded(stretch, *typed, *arrays)
+        else:
+            serial(*arrays, *typed)
+
+
+def _stretch(size: int) -> int:
+    """Return how many elements a thread takes, whole portions; 0 where they are few for threads."""
+    threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
+    return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
+
+
+def _generator(rng: Any, other: str) -> np.random.Generator:
+    """Return the generator; refuse what is none, and name what may be given instead."""
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"pass rng=np.random.default_rng(seed), or {other} with the noise itself")
+    return rng
+
+
+def _run_anew(
+    serial: Any, threaded: Any, rng: Any, rows: Sequence[Sequence[Array]], *numbers: float
+) -> None:
+    """Run a kernel that makes noise, of which the generator gives the key.
+
+    Arrays of one dtype take their noise from one stream, however their elements are split.
+    """
+    together = len({array.dtype for array in rows[0]}) == 1
+    key, first = 0, 0
+    for place, arrays in enumerate(zip(*rows, strict=True)):
+        if place == 0 or not together:
+            key, first = int(rng.integers(2**63)), 0
+        typed, stretch = _typed(arrays[0], *numbers), _stretch(arrays[0].size)
+        if stretch:
+            threaded(stretch, key, first, *typed, *arrays)
+        else:
+            serial(key, first, *typed, *arrays)
+        first += arrays[0].size
+
+
+CALLED = {"fastmath": FASTMATH, "error_model": "numpy"}
+INLINED = CALLED | {"forceinline": True}
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _where(condition: Any, yes: Array, no: Array) -> Array:
+    """Return one of two numbers."""
+    return yes if condition else no
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _real_of(x: Any) -> Callable[[Any], Array]:
+    """Return the type of a float."""
+    return type(x)
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _whole_of(x: Any) -> Callable[[Any], Array]:
+    """Return the type of an integer as wide as a float."""
+    return type(_integer_of(x))
+
+
+@intrinsic
+def _integer_of(context: Any, x: Any) -> Any:
+    """Return the bits of a float as an integer of its width."""
+    result = types.int32 if x == types.float32 else types.int64
+
+    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
+
+    return result(x), cast
+
+
+@intrinsic
+def _float_of(context: Any, k: Any) -> Any:
+    """Return the float that has these bits."""
+    result = types.float32 if k == types.int32 else types.float64
+
+    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
+
+    return result(k), cast
+
+
+LOG_TWO_HIGH = 0.693145751953125
+LOG_TWO_LOW = 1.4286068203094173e-06
+INVERSE_LOG_TWO = 1.4426950408889634
+RISE_FIRST_SINGLE = 0.0013926176
+RISE_SINGLE = (0.008363173, 0.041666556, 0.16666578, 0.5)
+RISE_FIRST_DOUBLE = 2.5100375832561234e-08
+RISE_DOUBLE = (
+    2.7620075879983367e-07, 2.7557268480310024e-06, 2.4801521322368692e-05, 0.00019841269863040545,
+    0.0013888888917196719, 0.008333333333330065, 0.041666666666624164, 0.16666666666666669,
+    0.5000000000000001,
+)  # fmt: skip
 
 
 @njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
-def _tanh(x: Array) -> Array:
+def _tanh(x: Array) -> Any:
     """Return tanh x = (e²ˣ − 1)/(e²ˣ + 1), from |x| and with the sign bit of x."""
-    real = type(x)
-    whole = type(_integer_of(x))
+    real = _real_of(x)
+    whole = _whole_of(x)
     size = np.abs(x)
     end = real(10 if real(16777217) == real(16777216) else 20)  # float32: 24 bits
     inside = _where(size > end, end, size)
@@ -598,10 +484,10 @@ def _tanh(x: Array) -> Array:
 
 
 @njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
-def _cosh(x: Array) -> Array:
+def _cosh(x: Array) -> Any:
     """Return cosh x = ½(e + 1/e) with e = 2ᵏ(1 + s) and s = eʳ − 1."""
-    real = type(x)
-    whole = type(_integer_of(x))
+    real = _real_of(x)
+    whole = _whole_of(x)
     size = np.abs(x)
     end = real(89.5 if real(16777217) == real(16777216) else 710.5)
     k, r = _octaves(_where(size > end, end, size))
@@ -612,88 +498,49 @@ def _cosh(x: Array) -> Array:
     return half + half
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _integer_of(context: Any, x: Any) -> Any:
-    """Return the bits of a float as an integer of its width."""
-    result = types.int32 if x == types.float32 else types.int64
-
-    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
-
-    return result(x), cast
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _float_of(context: Any, k: Any) -> Any:
-    """Return the float that has these bits."""
-    result = types.float32 if k == types.int32 else types.float64
-
-    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
-
-    return result(k), cast
-
-
-@njit(cache=True, error_model="numpy", forceinline=True)
-def _where(condition: bool, yes: float, no: float) -> float:
-    """Return one of two numbers."""
-    return yes if condition else no
-
-
 @njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 def _octaves(x: Array) -> tuple[Array, Array]:
     """Return k and r with x = k log 2 + r and |r| at most half of log 2."""
-    real = type(x)
-    whole = type(_integer_of(x))
+    real = _real_of(x)
+    whole = _whole_of(x)
     single = real(16777217) == real(16777216)  # float32: 24 bits
     shift = real(12582912.0 if single else 6755399441055744.0)  # a sum with it is whole
-    shifted = x * real(1.4426950408889634) + shift
+    shifted = x * real(INVERSE_LOG_TWO) + shift
     n = shifted - shift
-    r = (x - n * real(0.693145751953125)) - n * real(1.4286068203094173e-06)
+    r = (x - n * real(LOG_TWO_HIGH)) - n * real(LOG_TWO_LOW)
     return whole(_integer_of(shifted) - _integer_of(shift)), r
 
 
 @njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
-def _power_of_two(k: Array) -> Array:
-    """Return 2ᵏ by its bits, for the exponents of normal numbers; 0 for the one below them."""
-    whole = type(k)
-    real = type(_float_of(k))
-    one, two = _integer_of(real(1)), _integer_of(real(2))
-    return _float_of(whole(one + whole(k * whole(two - one))))
-
-
-@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
-def _rise(r: Array) -> Array:
+def _rise(r: Array) -> Any:
     """Return eʳ − 1 = r + r² q(r) where |r| is at most half of log 2."""
-    real = type(r)
+    real = _real_of(r)
     if real(16777217) == real(16777216):  # float32: 24 bits
-        q = real(0.0013926176)
-        for c in (0.008363173, 0.041666556, 0.16666578, 0.5):
+        q = real(RISE_FIRST_SINGLE)
+        for c in RISE_SINGLE:
             q = q * r + real(c)
     else:
-        q = real(2.5100375832561234e-08)
-        for c in (
-            2.7620075879983367e-07,
-            2.7557268480310024e-06,
-            2.4801521322368692e-05,
-            0.00019841269863040545,
-            0.0013888888917196719,
-            0.008333333333330065,
-            0.041666666666624164,
-            0.16666666666666669,
-            0.5000000000000001,
-        ):
+        q = real(RISE_FIRST_DOUBLE)
+        for c in RISE_DOUBLE:
             q = q * r + real(c)
     return r + r * r * q
 
 
+@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
+def _power_of_two(k: Array) -> Any:
+    """Return 2ᵏ by its bits, for the exponents of normal numbers; 0 for the one below them."""
+    whole = _real_of(k)
+    real = _real_of(_float_of(k))
+    one, two = _integer_of(real(1)), _integer_of(real(2))
+    return _float_of(whole(one + whole(k * whole(two - one))))
+
+
+BLOCK = 256  # numbers that are made at once, of words that stay in the fastest cache
 WORDS = 1024  # of 32 bits, as many as are made at once
-CALLED = {"fastmath": FASTMATH, "error_model": "numpy"}
-INLINED = CALLED | {"forceinline": True}
 
 
 @njit(**INLINED)
-def _round(x: int, y: int, left: int) -> tuple[int, int]:
+def _round(x: Any, y: Any, left: Any) -> Any:
     """Return x + y and rotl(y, left) ⊕ (x + y)."""
     word = np.uint32
     right = word(32 - left)
@@ -703,7 +550,7 @@ def _round(x: int, y: int, left: int) -> tuple[int, int]:
 
 
 @njit(**INLINED)
-def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, other: int) -> tuple[int, int]:
+def _rounds(x: Any, y: Any, lefts: tuple[int, ...], k: Any, other: Any) -> Any:
     """Return a pair of words after four rounds, with a part of the key added to each."""
     a, b, c, d = lefts
     x, y = _round(x, y, a)
@@ -714,7 +561,7 @@ def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, other: int) -> tuple
 
 
 @njit(**INLINED)
-def _random_words(words: Array, count: int, key: int, stream: int, first: int) -> None:
+def _random_words(words: Array, count: int, key: Any, stream: int, first: int) -> None:
     """Fill `words` with pairs of random words: Threefry2x32-20 of `count` counters from `first`.
 
     The second words of all pairs follow the first ones. A counter is encrypted together with
@@ -744,8 +591,17 @@ def _random_words(words: Array, count: int, key: int, stream: int, first: int) -
         words[j], words[j + count] = x, y
 
 
+LOG_ODDS_SINGLE = (0.3043253, 0.39952818, 0.66667044, 2.0)
+LOG_ODDS_DOUBLE = (
+    0.15387002998272473, 0.15247352914447826, 0.18186527068251934, 0.22222133251303575,
+    0.2857142948152904, 0.3999999999543685, 0.6666666666667537, 2.0,
+)  # fmt: skip
+LOG_TWO_OF_BITS_SINGLE = 8.262958e-08
+LOG_TWO_OF_BITS_DOUBLE = 1.539095918623324e-16
+
+
 @njit(**INLINED)
-def _log_odds_single(w: int) -> float:
+def _log_odds_single(w: Any) -> Any:
     """Return log u − log(1 − u) for u = (2k + 1)/2^32 with k = w // 2, accurate at both ends.
 
     With a whole number j that brings a = u/2ʲ and b = 1 − u near to each other, it is
@@ -756,18 +612,17 @@ def _log_odds_single(w: int) -> float:
     bits = _integer_of(a)
     j = signed(bits - _integer_of(b) + signed(0x400000))
     j = signed(j & signed(-0x800000))  # whole, at the place of an exponent
-    a = _float_of(signed(bits - j))
-    s = (a - b) / (a + b)
+    near = _float_of(signed(bits - j))
+    s = (near - b) / (near + b)
     square = s * s
-    p = real(0.3043253)
-    p = p * square + real(0.39952818)
-    p = p * square + real(0.66667044)
-    p = p * square + real(2)
-    return s * p + real(j) * real(8.262958e-08)
+    p = real(LOG_ODDS_SINGLE[0])
+    for c in LOG_ODDS_SINGLE[1:]:
+        p = p * square + real(c)
+    return s * p + real(j) * real(LOG_TWO_OF_BITS_SINGLE)
 
 
 @njit(**INLINED)
-def _log_odds_double(w: int) -> float:
+def _log_odds_double(w: Any) -> Any:
     """Return log u − log(1 − u) for u = (2k + 1)/2^64 with k = w // 2, accurate at both ends.
 
     With a whole number j that brings a = u/2ʲ and b = 1 − u near to each other, it is
@@ -778,89 +633,76 @@ def _log_odds_double(w: int) -> float:
     bits = _integer_of(a)
     j = signed(bits - _integer_of(b) + signed(0x8000000000000))
     j = signed(j & signed(-0x10000000000000))  # whole, at the place of an exponent
-    a = _float_of(signed(bits - j))
-    s = (a - b) / (a + b)
+    near = _float_of(signed(bits - j))
+    s = (near - b) / (near + b)
     square = s * s
-    p = real(0.15387002998272473)
-    p = p * square + real(0.15247352914447826)
-    p = p * square + real(0.18186527068251934)
-    p = p * square + real(0.22222133251303575)
-    p = p * square + real(0.2857142948152904)
-    p = p * square + real(0.3999999999543685)
-    p = p * square + real(0.6666666666667537)
-    p = p * square + real(2.0)
-    return s * p + real(j) * real(1.539095918623324e-16)
+    p = real(LOG_ODDS_DOUBLE[0])
+    for c in LOG_ODDS_DOUBLE[1:]:
+        p = p * square + real(c)
+    return s * p + real(j) * real(LOG_TWO_OF_BITS_DOUBLE)
 
 
 @njit(**INLINED)
-def _other(w: int, upper: int) -> int:
+def _other(w: Any, upper: Any) -> Any:
     """Return the upper half of one word with the two lower bytes of another, exchanged."""
     word = np.uint32
     left, right = word(w << word(8)) & word(0xFF00), word(w >> word(8)) & word(0xFF)
     return word(word(upper & word(0xFFFF0000)) | word(left | right))
 
 
-def _logistic_single(out: Array, words: Array, key: int, stream: int, first: int) -> None:
-    """Logistic(0, 1/2): log u − log(1 − u); four numbers from three words.
+def _logistic_single(
+    out: Array, words: Array, key: Any, stream: int, first: int, location: Any, scale: Any
+) -> None:
+    """location + scale·x with x = log u − log(1 − u); four numbers from three words.
 
     Half a word is the upper half of another u, whose lower half is that of the first one with
     its bytes exchanged: to 24 bits the two are independent.
     """
-    real, quarter = np.float32, BLOCK // 4
+    quarter = BLOCK // 4
+    location, scale = np.float32(location), np.float32(scale)
     _random_words(words, 3 * quarter // 2, key, stream, first // BLOCK * 128)
     for j in range(quarter):
         v, w, halves = words[j], words[j + quarter], words[j + 2 * quarter]
         u = _log_odds_single(v)
-        out[j] = real(0.5) * u
+        out[j] = location + scale * u
         u = _log_odds_single(w)
-        out[j + quarter] = real(0.5) * u
+        out[j + quarter] = location + scale * u
         u = _log_odds_single(_other(v, halves))
-        out[j + 2 * quarter] = real(0.5) * u
+        out[j + 2 * quarter] = location + scale * u
         u = _log_odds_single(_other(w, np.uint32(halves << np.uint32(16))))
-        out[j + 3 * quarter] = real(0.5) * u
+        out[j + 3 * quarter] = location + scale * u
 
 
-def _logistic_double(out: Array, words: Array, key: int, stream: int, first: int) -> None:
-    """Logistic(0, 1/2): log u − log(1 − u)."""
-    real, whole = np.float64, words.view(np.uint64)
+def _logistic_double(
+    out: Array, words: Array, key: Any, stream: int, first: int, location: Any, scale: Any
+) -> None:
+    """location + scale·x with x = log u − log(1 − u)."""
+    whole = words.view(np.uint64)
+    location, scale = np.float64(location), np.float64(scale)
     _random_words(words, BLOCK, key, stream, first // BLOCK * 256)
     for j in range(BLOCK):
         u = _log_odds_double(whole[j])
-        out[j] = real(0.5) * u
+        out[j] = location + scale * u
 
 
-def _logistic_block(out: Array, words: Array, key: int, stream: int, first: int) -> None:
+def _logistic_block(
+    out: Array, words: Array, key: Any, stream: int, first: int, location: Any, scale: Any
+) -> None:
     """Fill one whole block; what is compiled in its place depends on the dtype."""
     raise NotImplementedError
 
 
 @overload(_logistic_block, jit_options=CALLED)
-def _logistic_chosen(out: Array, words: Array, key: int, stream: int, first: int) -> Any:
+def _logistic_chosen(
+    out: Array, words: Array, key: Any, stream: int, first: int, location: Any, scale: Any
+) -> Any:
     """Return the function for a dtype."""
     return _logistic_single if out.dtype == types.float32 else _logistic_double
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _logistic(out: Array, words: Array, key: int, stream: int, first: int) -> None:
-    """Fill `out` with a stretch of a stream of Logistic(0, 1/2) numbers.
-
-    A number depends on the key, the stream and its place in it only; `first`, the place of the
-    first, is a multiple of BLOCK. `words` is memory for WORDS words.
-    """
-    for start in range(0, out.size, BLOCK):
-        part = out[start : start + BLOCK]
-        if part.size == BLOCK:
-            _logistic_block(part, words, key, stream, first + start)
-        else:
-            whole = np.empty(BLOCK, out.dtype)
-            _logistic_block(whole, words, key, stream, first + start)
-            for i in range(part.size):
-                part[i] = whole[i]
-
-
 @njit(fastmath=FASTMATH, error_model="numpy")
 def _settle(
-    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
+    out: Array, p: Array, low: Any, high: Any, words: Array, key: Any, stream: int, first: int
 ) -> None:
     """Compare 64 more bits where the first sixteen say nothing, in one whole portion.
 
@@ -886,7 +728,7 @@ def _settle(
 
 @njit(**INLINED)
 def _signs_block(
-    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
+    out: Array, p: Array, low: Any, high: Any, words: Array, key: Any, stream: int, first: int
 ) -> bool:
     """Choose `high` in one whole portion wherever sixteen random bits are below 2¹⁶ p.
 
@@ -908,16 +750,14 @@ def _signs_block(
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _signs(
-    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
-) -> None:
+def _signs(out: Array, p: Array, low: Any, high: Any, key: Any, stream: int, first: int) -> None:
     """Fill `out` with `high` with the probability p of each element, else `low`.
 
     A choice depends on the key, the stream, its place in the stream and its probability, which
-    is met within 2⁻⁸⁰; `first`, the place of the first, is a multiple of PORTION. `words` is
-    memory for WORDS words.
+    is met within 2⁻⁸⁰; `first`, the place of the first, is a multiple of PORTION.
     """
     low, high = out.dtype.type(low), out.dtype.type(high)
+    words, key = np.empty(WORDS, np.uint32), np.uint64(key)
     whole = out.size // PORTION * PORTION
     for start in range(0, whole, PORTION):
         to, chance = out[start : start + PORTION], p[start : start + PORTION]
@@ -935,265 +775,12 @@ def _signs(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _signs_threads(
-    out: Array, p: Array, low: float, high: float, key: int, stream: int, threads: int
+    out: Array, p: Array, low: Any, high: Any, key: Any, stream: int, stretch: int
 ) -> None:
-    """Fill `out` from the beginning of a stream with threads; the numbers are the same."""
-    stretch = _stretch(out.size, threads)
-    for index in prange(-(-out.size // stretch)):
-        begin, end = index * stretch, min((index + 1) * stretch, out.size)
-        words = np.empty(WORDS, np.uint32)
-        _signs(out[begin:end], p[begin:end], low, high, words, np.uint64(key), stream, begin)
-
-
-class BayesBiNNStaleMean:
-    """BayesBiNN stale mean.
-
-    `params` is the array, or the list of arrays, with the natural parameter; it is updated in
-    place. Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
-
-        opt = BayesBiNNStaleMean(params)
-        theta = opt.draw(rng)
-        opt.step(g)  # g at theta
-    """
-
-    def __init__(
-        self,
-        params: Arrays,
-        *,
-        rho: float = 0.1,
-        tau: float = 1.0,
-        lam0: float = 0.0,
-    ) -> None:
-        """Keep the arrays to update; everything else starts as the rule says."""
-        self.rho = rho
-        self.tau = tau
-        self.lam0 = lam0
-        self._check_hyperparameters()
-        self.params = params
-        self._arrays = _listed(params)
-        self.t = 0  # steps taken
-        self.lam = _views("params", params)
-        self.lam_prev = _laid(self.lam, 1, [lam.copy() for lam in self.lam])
-        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
-        self._places: list[tuple[list[Array], int]] = []  # of draws, to be used again
-        self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
-        self._known: dict[Any, Any] = {}  # where arrays begin
-        self._groups = _groups(self.lam)
-        self._joined = _many(self.lam)
-        self._threads = 0  # at most, as many as there were in the first step; asking is slow
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
-        left = ("_arrays", "lam", "_places", "_inputs", "_known", "_groups", "_joined", "_threads")
-        return {name: value for name, value in vars(self).items() if name not in left}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take it over; lam looks into the parameters again."""
-        vars(self).update(state)
-        self._arrays = _listed(self.params)
-        self.lam = _views("params", self.params)
-        self._places = []  # of draws, to be used again
-        self._inputs = {}  # many arrays, as they were given last
-        self._known = {}  # where arrays begin
-        self._groups = _groups(self.lam)
-        self._joined = _many(self.lam)
-        self._threads = 0  # at most, as many as there were in the first step; asking is slow
-
-    def _check_hyperparameters(self) -> None:
-        """Refuse values outside their range; NaN is outside every range."""
-        if not 0 < self.rho <= 1:
-            raise ValueError(f"rho = {self.rho!r} is outside (0, 1]")
-        if not 0 < self.tau < math.inf:
-            raise ValueError(f"tau = {self.tau!r} is outside (0, inf)")
-        if not -math.inf < self.lam0 < math.inf:
-            raise ValueError(f"lam0 = {self.lam0!r} is outside (-inf, inf)")
-
-    def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
-        """Return where to evaluate the loss; `step` looks there again."""
-        self._check_hyperparameters()
-        theta = self._place()
-        if eps is None:
-            rows = theta, self.lam
-            self._run_anew(_draw_new_stretch, _draw_anew, rng, rows, self.tau)
-        else:
-            eps = _views("eps", eps, self._arrays)
-            numbers = (self.tau,)
-            if self._joined:
-                rows = theta, self.lam, eps
-                self._run(_draw_threads, _draw_stretch, _draw_arrays, rows, *numbers)
-            else:
-                for index, lam in enumerate(self.lam):
-                    _draw(theta[index], lam, eps[index], *numbers)
-        self._pending = {"theta": theta}
-        return self._lent(theta)
-
-    def step(self, g: Arrays, *, rng: np.random.Generator | None = None) -> Arrays | None:
-        """Update the parameters in place from g, where `draw` said; with rng, draw again."""
-        self._check_hyperparameters()
-        if not self._pending:
-            raise RuntimeError("step needs a draw: call draw first")
-        g = self._seen("g", g)
-        one_minus_rho = 1 - self.rho
-        lam0_times_rho = self.lam0 * self.rho
-        rho_over_tau = self.rho / self.tau
-        if rng is None:
-            numbers = one_minus_rho, lam0_times_rho, rho_over_tau
-            if self._joined:
-                rows = self._pending["theta"], self.lam, self.lam_prev, g
-                self._run(_step_threads, _step_stretch, _step_arrays, rows, *numbers)
-            else:
-                for index, lam in enumerate(self.lam):
-                    _step(
-                        self._pending["theta"][index], lam, self.lam_prev[index], g[index], *numbers
-                    )
-            self._pending = {}
-        else:
-            rows = self._pending["theta"], self.lam, self.lam_prev, g
-            self._run_anew(
-                _step_draw_new_stretch,
-                _step_draw_anew,
-                rng,
-                rows,
-                one_minus_rho,
-                lam0_times_rho,
-                rho_over_tau,
-                self.tau,
-            )
-        self.t += 1
-        if rng is None:
-            return None
-        return self._lent(self._pending["theta"]) if self._pending else self.draw(rng)
-
-    def posterior(self) -> tuple[Arrays, Arrays]:
-        """Return mean and standard deviation of every binary variable."""
-        means = []
-        for lam in self.lam:
-            means.append(np.tanh(lam))
-        deviations = [np.sqrt((mean + 1) * (1 - mean)) for mean in means]
-        return self._shaped(means), self._shaped(deviations)
-
-    def sample(self, rng: np.random.Generator) -> Arrays:
-        """Draw -1 or 1 for each; the same seed, the same draw."""
-        means, _ = self.posterior()
-        key, threads = int(rng.integers(2**63)), get_num_threads()
-        values = []
-        for stream, mean in enumerate(_listed(means)):
-            share = np.ravel((mean + 1) / 2)
-            value = np.empty_like(share)
-            _signs_threads(value, share, -1.0, 1.0, key, stream, threads)
-            values.append(value.reshape(mean.shape))
-        return self._shaped(values)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return everything that is needed to resume exactly, as copies."""
-        return {
-            "t": self.t,
-            "hyperparameters": {"rho": self.rho, "tau": self.tau, "lam0": self.lam0},
-            "lam": [x.copy() for x in self.lam],
-            "lam_prev": [x.copy() for x in self.lam_prev],
-            "pending": {k: [x.copy() for x in v] for k, v in self._pending.items()},
-        }
-
-    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Resume from what `state_dict` returned; parameters are written in place."""
-        missing = [
-            key
-            for key in ("t", "hyperparameters", "lam", "lam_prev", "pending")
-            if key not in saved
-        ]
-        if missing:
-            raise ValueError(f"the saved state lacks {', '.join(missing)}")
-        lam = _restored("lam", saved["lam"], self.lam)
-        lam_prev = _restored("lam_prev", saved["lam_prev"], self.lam_prev)
-        pending = {k: tuple(_restored(k, v, self.lam)) for k, v in saved["pending"].items()}
-        for array, value in zip(self.lam, lam, strict=True):
-            array[:] = value
-        for array, value in zip(self.lam_prev, lam_prev, strict=True):
-            array[:] = value
-        self._pending = pending
-        self.t = int(saved["t"])
-        self.rho = saved["hyperparameters"]["rho"]
-        self.tau = saved["hyperparameters"]["tau"]
-        self.lam0 = saved["hyperparameters"]["lam0"]
-
-    def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
-        """Return an input as flat views; the arrays of the last time are not looked at again."""
-        like = self._arrays
-        if len(like) == 1 and type(arrays) is np.ndarray and arrays.flags.c_contiguous:
-            (one,) = like
-            if arrays.dtype == one.dtype and arrays.shape == one.shape:
-                return (arrays if arrays.ndim == 1 else arrays.reshape(-1),)
-        if len(like) <= FEW:
-            return tuple(_views(name, arrays, like))
-        held, views = self._inputs.get(name, ((), ()))
-        if not _same(_listed(arrays), held):
-            views = tuple(_views(name, arrays, like))
-            self._inputs[name] = tuple(_listed(arrays)), views
-        return views
-
-    def _run(
-        self,
-        alone: Callable[..., None] | None,
-        one: Callable[..., None],
-        several: Callable[..., None],
-        rows: Sequence[Sequence[Array]],
-        *numbers: float,
-        rng: np.random.Generator | None = None,
-    ) -> None:
-        """Run a kernel on all arrays in one call, with threads where they are worth their start.
-
-        `alone` is for one large array, which needs no table of addresses. A kernel that makes
-        noise has keys from rng.
-        """
-        if not self._threads:
-            large = any(size >= THREADED for *_, size in self._groups)
-            self._threads = get_num_threads() if large else 1
-            self._joined = len(self._arrays) > FEW or self._threads > 1
-        if alone is not None and len(self._arrays) == 1 and self._threads > 1:
-            alone(*[arrays[0] for arrays in rows], self._threads, *numbers)
-            return
-        for index, (group, ends, like, size) in enumerate(self._groups):
-            own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
-            table = _addresses(self._known, (one, index), own)
-            keys = () if rng is None else (int(rng.integers(2**63)),)
-            if size < THREADED or self._threads == 1:
-                one(table, ends, like, 0, size, *keys, *numbers)
-            else:
-                several(table, ends, like, self._threads, *keys, *numbers)
-
-    def _place(self) -> list[Array]:
-        """Return arrays for a draw: those of an earlier one, unless somebody still holds them."""
-        for arrays, alone in self._places:
-            if _holders(arrays) <= alone:
-                return arrays
-        arrays = _laid(self.lam, 2)
-        self._places = [*self._places[-1:], (arrays, _holders(arrays))]
-        return arrays
-
-    def _lent(self, arrays: Sequence[Array]) -> Arrays:
-        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
-        lent = []
-        for array, like in zip(arrays, self._arrays, strict=True):
-            view = array.view() if like.ndim == 1 else array.reshape(like.shape)
-            view.setflags(write=False)
-            lent.append(view)
-        return lent if isinstance(self.params, list | tuple) else lent[0]
-
-    def _run_anew(
-        self,
-        one: Callable[..., None],
-        several: Callable[..., None],
-        rng: np.random.Generator | None,
-        rows: Sequence[Sequence[Array]],
-        *numbers: float,
-    ) -> None:
-        """Run a kernel with new noise, of which the generator gives the key."""
-        if not isinstance(rng, np.random.Generator):
-            raise TypeError("pass rng=np.random.default_rng(seed), or eps= with the noise itself")
-        self._run(None, one, several, rows, *numbers, rng=rng)
-
-    def _shaped(self, flat: list[Array]) -> Arrays:
-        """Return flat arrays in the shape of the parameters, one array if they are one."""
-        shaped = [x.reshape(a.shape) for x, a in zip(flat, self._arrays, strict=True)]
-        return shaped if isinstance(self.params, list | tuple) else shaped[0]
+    """Fill `out` from the beginning of a stream with threads, or without where `stretch` is 0."""
+    if stretch == 0:
+        _signs(out, p, low, high, key, stream, 0)
+        return
+    for part in prange(-(-out.size // stretch)):
+        begin, end = part * stretch, (part + 1) * stretch
+        _signs(out[begin:end], p[begin:end], low, high, key, stream, begin)

@@ -18,380 +18,219 @@ See Khan & Rue (2023).
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, TypeAlias
 
 import numpy as np
+from numba import get_num_threads, njit, prange
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from numba import carray, prange, types
 
 __all__ = ["ExactBernoulli"]
 
-DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
-FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
-EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth its import
-
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-BLOCK = 256  # elements that stay in the fastest cache while all kernels pass over them
-PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
-THREADED = 65536  # elements from which a thread of its own is worth its start
-FEW = 4  # arrays up to which they are stepped one by one
-
-
-class _Later:
-    """A function for Numba, which is imported when something has to be compiled.
-
-    Machine code is kept beside this file and a new process runs it as it is.  Numba, which
-    takes longer to start than everything else, takes over in a process that calls on.
-    """
-
-    def __init__(self, function: Callable[..., Any], made: Callable[..., Any]) -> None:
-        self.function = function
-        self.made = made
-        self.calls = 0
-        self.found: dict[str, Callable[..., Any] | None] = {}
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the function, compiled for arguments of these types."""
-        name, types = self.function.__name__, " ".join(map(_type, arguments))
-        self.calls += 1
-        if types not in self.found:
-            self.found[types] = _kept(name, types)
-        code = self.found[types]
-        if code is not None and self.calls <= EARLY_CALLS:
-            code(*(word for x in arguments for word in _words(x)))
-            return None
-        compiled = _with_numba(name)
-        result = compiled(*arguments)
-        if code is None and result is None:
-            with suppress(Exception):  # without it the next process starts more slowly
-                _keep(name, types, compiled)
-        return result
-
-
-def njit(**options: Any) -> Callable[..., Any]:
-    """Mark a function as one for numba.njit."""
-
-    def marked(function: Callable[..., Any]) -> Any:
-        # What Numba keeps has the module's name in it, and it finds it by this one.
-        function.__qualname__ = f"{function.__module__}.{function.__name__}"
-        return _Later(function, lambda numba: numba.njit(**options)(function))
-
-    return marked
-
-
-def intrinsic(function: Callable[..., Any]) -> Any:
-    """Mark a function as one for numba.extending.intrinsic."""
-    return _Later(function, lambda numba: numba.extending.intrinsic(function))
-
-
-def get_num_threads() -> int:
-    """Ask Numba, which is in this place from then on."""
-    return int(_with_numba("get_num_threads")())
-
-
-def _with_numba(name: str) -> Any:
-    """Put compiled functions in the place of all that wait for Numba; return one of them."""
-    import numba.extending
-
-    for other in ("carray", "get_num_threads", "prange", "types"):
-        globals()[other] = getattr(numba, other)
-    for other, value in list(globals().items()):
-        if isinstance(value, _Later):
-            globals()[other] = value.made(numba)
-    return globals()[name]
-
-
-def _type(x: Any) -> str:
-    """Return the type of an argument as far as compiled code depends on it."""
-    if isinstance(x, np.ndarray) and x.flags.c_contiguous and x.flags.aligned:
-        return f"{x.dtype.str}:{x.ndim}"
-    return type(x).__name__
-
-
-def _words(x: Any) -> tuple[Any, ...]:
-    """Return an argument in the words that compiled code takes."""
-    if isinstance(x, np.ndarray):
-        return None, None, x.size, x.itemsize, x.ctypes.data, *x.shape, *x.strides
-    return (x,)
-
-
-def _place(name: str, types: str) -> tuple[Any, bytes]:
-    """Return where machine code is kept, and the mark of that which fits here and now."""
-    import hashlib
-    import os
-    import zlib
-    from importlib.util import find_spec
-    from pathlib import Path
-
-    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
-
-    here, numba = Path(__file__), find_spec("numba")
-    version = os.stat(str(numba and numba.origin)).st_mtime_ns
-    settings = sorted(x for x in os.environ.items() if x[0].startswith("NUMBA_"))
-    known = (types, version, settings, get_host_cpu_name(), sorted(get_host_cpu_features().items()))
-    mark = hashlib.sha256(here.read_bytes() + repr(known).encode()).digest()
-    file = f"{here.stem}.{name}.{zlib.crc32(types.encode()):08x}.o"
-    return here.parent / "__pycache__" / file, mark
-
-
-def _kept(name: str, types: str) -> Callable[..., Any] | None:
-    """Return the machine code that an earlier process kept, if there is some that fits."""
-    import ctypes
-
-    with suppress(Exception):  # whatever is wrong with what is kept, Numba is there
-        from llvmlite import binding
-
-        words: list[Any] = [ctypes.c_void_p] * 2  # for a result and for an exception
-        for kind in types.split():
-            if ":" in kind:
-                words += [ctypes.c_void_p] * 2 + [ctypes.c_ssize_t] * 2 + [ctypes.c_void_p]
-                words += [ctypes.c_ssize_t] * (2 * int(kind.partition(":")[2]))
-            else:
-                words.append({"float": ctypes.c_double, "int": ctypes.c_int64}[kind])
-        file, mark = _place(name, types)
-        code = file.read_bytes()
-        if not code.startswith(mark):
-            return None
-        binding.initialize_native_target()
-        binding.initialize_native_asmprinter()
-        linker = binding.create_lljit_compiler()
-        library = binding.JITLibraryBuilder().add_object_img(code[len(mark) :])
-        kept = library.add_current_process().export_symbol(name).link(linker, name)
-        function = ctypes.PYFUNCTYPE(ctypes.c_int32, *words)(kept[name])
-        nowhere = ctypes.create_string_buffer(16)
-
-        def call(*given: Any, used: Any = (linker, kept)) -> None:
-            if function(nowhere, nowhere, *given) not in (0, -2):  # done, done with nothing
-                raise RuntimeError(f"{name} failed")
-
-        return call
-    return None
-
-
-def _keep(name: str, types: str, compiled: Any) -> None:
-    """Keep the machine code of a function for the types for which it was compiled last."""
-    import ctypes
-    import os
-    import tempfile
-
-    from llvmlite import binding
-
-    last = compiled.overloads[compiled.signatures[-1]]
-    module = last.library._get_module_for_linking().clone()
-    for function in module.functions:  # the others are ways to call it from Python
-        if not function.is_declaration:
-            function.linkage = binding.Linkage.internal
-    own = module.get_function(last.fndesc.llvm_func_name)
-    own.linkage, own.name = binding.Linkage.external, name
-    machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(),
-        features=binding.get_host_cpu_features().flatten(),
-        opt=3,
-        jit=True,
-    )
-    passes = binding.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    options = binding.create_pipeline_tuning_options()
-    passes.run(module, binding.create_pass_builder(machine, options))
-    needed = [f.name for f in module.functions if f.is_declaration]
-    if not all(x.startswith("llvm.") or hasattr(ctypes.CDLL(None), x) for x in needed):
-        return  # it runs with the help of Numba
-    file, mark = _place(name, types)
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, suffix=".o")
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(mark + machine.emit_object(module))
-    os.replace(temporary, file)
+Numbers: TypeAlias = tuple[float, ...]
+DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
+HYPERPARAMETERS = ("rho",)
+KEPT = ("lam",)
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _step(
-    lam: Array, lminus: Array, lplus: Array, one_minus_rho: float, half_times_rho: float
-) -> None:
+def _step(lam: Array, lminus: Array, lplus: Array, numbers: Numbers) -> None:
     """Update every element in place."""
-    real = lam.dtype.type
-    one_minus_rho = real(one_minus_rho)
-    half_times_rho = real(half_times_rho)
+    one_minus_rho, half_times_rho = numbers
     for i in range(lam.size):
         part = one_minus_rho * lam[i] + half_times_rho * lminus[i]
         lam_next = part - half_times_rho * lplus[i]
         lam[i] = lam_next
 
 
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _step_stretch(
-    table: Array, ends: Array, like: Array, first: int, last: int, *numbers: float
-) -> None:
-    """Run `_step` on a stretch of the elements of all arrays."""
-    for which in range(_which(ends, first), ends.size - 1):
-        low, high = max(first, ends[which]), min(last, ends[which + 1])
-        if low >= last:
-            break
-        start, size = low - ends[which], high - low
-        lam = _view(table[0, which], start, size, like)
-        lminus = _view(table[1, which], start, size, like)
-        lplus = _view(table[2, which], start, size, like)
-        _step(lam, lminus, lplus, *numbers)
+class ExactBernoulli:
+    """Exact Bernoulli.
+
+    `params` is the array, or the list of arrays, with the natural parameter; it is updated in
+    place. Hyperparameters are plain attributes and may be changed between steps. The module's
+    docstring has the equations.
+
+        opt = ExactBernoulli(params)
+        opt.step(lminus, lplus)
+    """
+
+    def __init__(
+        self,
+        params: Arrays,
+        *,
+        rho: float = 0.1,
+    ) -> None:
+        """Keep the arrays to update; everything else starts as the rule says."""
+        self.rho = rho
+        self._check_hyperparameters()
+        _views("params", params)
+        self.params = params
+        self.t = 0  # steps taken
+
+    @property
+    def lam(self) -> list[Array]:
+        """The parameters as flat views."""
+        return [array.reshape(-1) for array in _listed(self.params)]
+
+    def _check_hyperparameters(self) -> None:
+        """Refuse values outside their range; NaN is outside every range."""
+        if not 0 < self.rho <= 1:
+            raise ValueError(f"rho = {self.rho!r} is outside (0, 1]")
+
+    def step(self, lminus: Arrays, lplus: Arrays) -> None:
+        """Update the parameters in place from lminus and lplus, at lam."""
+        self._check_hyperparameters()
+        lminus = _views("lminus", lminus, self.params)
+        lplus = _views("lplus", lplus, self.params)
+        one_minus_rho = 1 - self.rho
+        half_times_rho = 0.5 * self.rho
+        _run(_step, _step_threads, (self.lam, lminus, lplus), one_minus_rho, half_times_rho)
+        self.t += 1
+
+    def posterior(self) -> tuple[Arrays, Arrays]:
+        """Return mean and standard deviation of every binary variable."""
+        means = []
+        for lam in self.lam:
+            means.append(np.tanh(lam))
+        deviations = [np.sqrt((mean + 1) * (1 - mean)) for mean in means]
+        return _shaped(means, self.params), _shaped(deviations, self.params)
+
+    def sample(self, rng: np.random.Generator) -> Arrays:
+        """Draw -1 or 1 for each; the same seed, the same draw."""
+        means, _ = self.posterior()
+        values, key = [], int(rng.integers(2**63))
+        for stream, mean in enumerate(_listed(means)):
+            share = np.ravel((mean + 1) / 2)
+            value, stretch = np.empty_like(share), _stretch(share.size)
+            _signs_threads(value, share, -1.0, 1.0, key, stream, stretch)
+            values.append(value.reshape(mean.shape))
+        return _shaped(values, self.params)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that is needed to resume exactly, as copies."""
+        hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
+        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
+        return {"t": self.t, "hyperparameters": hyperparameters, **kept}
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `state_dict` returned; parameters are written in place."""
+        missing = [x for x in ("t", "hyperparameters", *KEPT) if x.lstrip("_") not in saved]
+        if missing:
+            raise ValueError(f"the saved state lacks {', '.join(missing)}")
+        found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
+        found |= {x: _restored(x, saved[x], getattr(self, x)) for x in KEPT}
+        for array, value in zip(self.lam, found.pop("lam"), strict=True):
+            array[:] = value
+        vars(self).update(found, t=int(saved["t"]))
+
+
+# --- The same rule in other passes over memory, and what is made for it alone
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_arrays(table: Array, ends: Array, like: Array, threads: int, *numbers: float) -> None:
-    """Run `_step_stretch` on all stretches, with threads."""
-    stretch = _stretch(ends[-1], threads)
-    for part in prange(-(-ends[-1] // stretch)):
-        first, last = part * stretch, min(ends[-1], (part + 1) * stretch)
-        _step_stretch(table, ends, like, first, last, *numbers)
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _step_threads(lam: Array, lminus: Array, lplus: Array, threads: int, *numbers: float) -> None:
-    """Run `_step` on stretches of one array, with threads."""
-    stretch = _stretch(lam.size, threads)
+def _step_threads(stretch: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_step` on stretches of the arrays, with threads."""
+    lam, lminus, lplus = arrays
     for part in prange(-(-lam.size // stretch)):
-        first, last = part * stretch, min(lam.size, (part + 1) * stretch)
-        _step(lam[first:last], lminus[first:last], lplus[first:last], *numbers)
+        here = slice(part * stretch, (part + 1) * stretch)
+        _step(lam[here], lminus[here], lplus[here], numbers)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _pointer(context: Any, address: Any) -> Any:
-    """A whole number as the address of memory."""
-
-    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-    return types.voidptr(address), generated
+# --- Support functions, the same in every file that uses them
 
 
-@njit(cache=True, error_model="numpy")
-def _view(address: int, start: int, size: int, like: Array) -> Array:
-    """Return elements of the array at an address."""
-    return carray(_pointer(address + start * like.itemsize), (size,), like.dtype)
-
-
-@njit(cache=True, error_model="numpy")
-def _note(table: Array, row: int, column: int, array: Array) -> None:
-    """Write where an array begins, quicker than NumPy says it."""
-    table[row, column] = array.ctypes.data
-
-
-@njit(cache=True, error_model="numpy")
-def _stretch(size: int, threads: int) -> int:
-    """Return how many elements a thread takes: whole portions, all where there are few."""
-    threads = min(threads, 1 + size // THREADED)
-    return (size // threads // PORTION + 1) * PORTION
-
-
-@njit(cache=True, error_model="numpy")
-def _which(ends: Array, element: int) -> int:
-    """Return the array in which an element is: the last one that begins at or before it."""
-    low, high = 0, ends.size
-    while high - low > 1:
-        middle = (low + high) // 2
-        if ends[middle] <= element:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _same(arrays: Sequence[Array], others: Sequence[Array]) -> bool:
-    """Return whether these are the very same arrays."""
-    if arrays is others:
-        return True
-    return len(arrays) == len(others) and all(map(operator.is_, arrays, others))
-
-
-def _addresses(known: dict[Any, Any], key: Any, rows: Sequence[Sequence[Array]]) -> Array:
-    """Return where arrays begin; what is still there from the last time is not looked up."""
-    if key not in known:
-        table = np.empty((len(rows), len(rows[0])), dtype=np.int64)
-        known[key] = [()] * len(rows), table
-    held, table = known[key]
-    for place, arrays in enumerate(rows):
-        if not _same(arrays, held[place]):
-            for column, array in enumerate(arrays):
-                _note(table, place, column, array)
-            # an input that may be large is not kept alive
-            alive = len(arrays) > FEW or isinstance(arrays, list)
-            held[place] = tuple(arrays) if alive else ()
-    return table
-
-
-def _groups(arrays: Sequence[Array]) -> list[tuple[slice, Array, Array, int]]:
-    """Return which arrays go together: those of one dtype; where each ends, their type and size."""
-    together = len({array.dtype for array in arrays}) == 1
-    found = []
-    for part in [slice(None)] if together else [slice(k, k + 1) for k in range(len(arrays))]:
-        ends = np.cumsum([0, *(array.size for array in arrays[part])])
-        found.append((part, ends, arrays[part][0][:0], int(ends[-1])))
-    return found
-
-
-def _many(arrays: Sequence[Array]) -> bool:
-    """Return whether one call for all arrays is faster: they are many, or large."""
-    return len(arrays) > FEW or sum(array.size for array in arrays) >= THREADED
-
-
-def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
-    """Return one array or several as flat views; refuse what cannot be used as it is."""
-    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
-        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
-        if usual and arrays.shape == like[0].shape:
-            return [arrays if arrays.ndim == 1 else arrays.reshape(-1)]
-    several = isinstance(arrays, list | tuple)
-    found: list[Any] = list(arrays) if several else [arrays]
-    if like is not None and len(found) != len(like):
-        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, array in enumerate(found):
-        where = f"{name}[{index}]" if several else name
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
-        if array.dtype not in DTYPES:
-            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
-        if not array.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
-        if like is None and not array.flags.writeable:
-            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
-        if like is not None and array.dtype != like[index].dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
-        if like is not None and array.shape != like[index].shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
-            )
-    return [array.reshape(-1) for array in found]
-
-
-def _listed(arrays: Arrays) -> list[Array]:
+def _listed(arrays: Any) -> list[Any]:
     """Return one array or several as a list."""
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> list[Array]:
-    """Return copies of saved arrays; refuse those that do not fit the current ones."""
-    if len(saved) != len(current):
-        raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
-    for index, (old, new) in enumerate(zip(saved, current, strict=True)):
-        if old.shape != new.shape or old.dtype != new.dtype:
+def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    found, like = _listed(arrays), _listed(arrays if params is None else params)
+    if len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
+        if params is None and array.dtype not in DTYPES:
+            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if array.dtype != other.dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
+        if params is None and not array.flags.writeable:
+            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+        if array.shape != other.shape:
             raise ValueError(
-                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
-                f"but the parameters need {new.dtype} of shape {new.shape}"
+                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
             )
-    return [array.copy() for array in saved]
+    return [array.reshape(-1) for array in found]
 
 
-WORDS = 1024  # of 32 bits, as many as are made at once
+def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
+    """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
+    return [tuple(map(like.dtype.type, numbers))] if numbers else []
+
+
+def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return flat arrays in the shape of the parameters, one array if they are one."""
+    shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
+    return shaped if isinstance(params, list | tuple) else shaped[0]
+
+
+def _restored(name: str, saved: Any, current: Any) -> Any:
+    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
+    if isinstance(current, dict):
+        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
+    if isinstance(current, list):
+        if len(saved) != len(current):
+            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+        pairs = enumerate(zip(saved, current, strict=True))
+        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
+    if isinstance(current, np.ndarray):
+        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
+        if wanted != found:
+            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    return deepcopy(saved)
+
+
+THREADED = 65536  # elements from which a thread of its own is worth its start
+PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
+
+
+def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
+    """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    typed: list[tuple[Any, ...]] = []
+    dtype = None
+    for arrays in zip(*rows, strict=True):
+        if arrays[0].dtype is not dtype:
+            typed, dtype = _typed(arrays[0], *numbers), arrays[0].dtype
+        stretch = _stretch(arrays[0].size)
+        if stretch:
+            threaded(stretch, *typed, *arrays)
+        else:
+            serial(*arrays, *typed)
+
+
+def _stretch(size: int) -> int:
+    """Return how many elements a thread takes, whole portions; 0 where they are few for threads."""
+    threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
+    return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
+
+
 CALLED = {"fastmath": FASTMATH, "error_model": "numpy"}
 INLINED = CALLED | {"forceinline": True}
+WORDS = 1024  # of 32 bits, as many as are made at once
 
 
 @njit(**INLINED)
-def _round(x: int, y: int, left: int) -> tuple[int, int]:
+def _round(x: Any, y: Any, left: Any) -> Any:
     """Return x + y and rotl(y, left) ⊕ (x + y)."""
     word = np.uint32
     right = word(32 - left)
@@ -401,7 +240,7 @@ def _round(x: int, y: int, left: int) -> tuple[int, int]:
 
 
 @njit(**INLINED)
-def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, other: int) -> tuple[int, int]:
+def _rounds(x: Any, y: Any, lefts: tuple[int, ...], k: Any, other: Any) -> Any:
     """Return a pair of words after four rounds, with a part of the key added to each."""
     a, b, c, d = lefts
     x, y = _round(x, y, a)
@@ -412,7 +251,7 @@ def _rounds(x: int, y: int, lefts: tuple[int, ...], k: int, other: int) -> tuple
 
 
 @njit(**INLINED)
-def _random_words(words: Array, count: int, key: int, stream: int, first: int) -> None:
+def _random_words(words: Array, count: int, key: Any, stream: int, first: int) -> None:
     """Fill `words` with pairs of random words: Threefry2x32-20 of `count` counters from `first`.
 
     The second words of all pairs follow the first ones. A counter is encrypted together with
@@ -444,7 +283,7 @@ def _random_words(words: Array, count: int, key: int, stream: int, first: int) -
 
 @njit(fastmath=FASTMATH, error_model="numpy")
 def _settle(
-    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
+    out: Array, p: Array, low: Any, high: Any, words: Array, key: Any, stream: int, first: int
 ) -> None:
     """Compare 64 more bits where the first sixteen say nothing, in one whole portion.
 
@@ -470,7 +309,7 @@ def _settle(
 
 @njit(**INLINED)
 def _signs_block(
-    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
+    out: Array, p: Array, low: Any, high: Any, words: Array, key: Any, stream: int, first: int
 ) -> bool:
     """Choose `high` in one whole portion wherever sixteen random bits are below 2¹⁶ p.
 
@@ -492,16 +331,14 @@ def _signs_block(
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _signs(
-    out: Array, p: Array, low: float, high: float, words: Array, key: int, stream: int, first: int
-) -> None:
+def _signs(out: Array, p: Array, low: Any, high: Any, key: Any, stream: int, first: int) -> None:
     """Fill `out` with `high` with the probability p of each element, else `low`.
 
     A choice depends on the key, the stream, its place in the stream and its probability, which
-    is met within 2⁻⁸⁰; `first`, the place of the first, is a multiple of PORTION. `words` is
-    memory for WORDS words.
+    is met within 2⁻⁸⁰; `first`, the place of the first, is a multiple of PORTION.
     """
     low, high = out.dtype.type(low), out.dtype.type(high)
+    words, key = np.empty(WORDS, np.uint32), np.uint64(key)
     whole = out.size // PORTION * PORTION
     for start in range(0, whole, PORTION):
         to, chance = out[start : start + PORTION], p[start : start + PORTION]
@@ -519,165 +356,12 @@ def _signs(
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
 def _signs_threads(
-    out: Array, p: Array, low: float, high: float, key: int, stream: int, threads: int
+    out: Array, p: Array, low: Any, high: Any, key: Any, stream: int, stretch: int
 ) -> None:
-    """Fill `out` from the beginning of a stream with threads; the numbers are the same."""
-    stretch = _stretch(out.size, threads)
-    for index in prange(-(-out.size // stretch)):
-        begin, end = index * stretch, min((index + 1) * stretch, out.size)
-        words = np.empty(WORDS, np.uint32)
-        _signs(out[begin:end], p[begin:end], low, high, words, np.uint64(key), stream, begin)
-
-
-class ExactBernoulli:
-    """Exact Bernoulli.
-
-    `params` is the array, or the list of arrays, with the natural parameter; it is updated in
-    place. Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
-
-        opt = ExactBernoulli(params)
-        opt.step(lminus, lplus)
-    """
-
-    def __init__(
-        self,
-        params: Arrays,
-        *,
-        rho: float = 0.1,
-    ) -> None:
-        """Keep the arrays to update; everything else starts as the rule says."""
-        self.rho = rho
-        self._check_hyperparameters()
-        self.params = params
-        self._arrays = _listed(params)
-        self.t = 0  # steps taken
-        self.lam = _views("params", params)
-        self._inputs: dict[str, Any] = {}  # many arrays, as they were given last
-        self._known: dict[Any, Any] = {}  # where arrays begin
-        self._groups = _groups(self.lam)
-        self._joined = _many(self.lam)
-        self._threads = 0  # at most, as many as there were in the first step; asking is slow
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
-        left = ("_arrays", "lam", "_inputs", "_known", "_groups", "_joined", "_threads")
-        return {name: value for name, value in vars(self).items() if name not in left}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take it over; lam looks into the parameters again."""
-        vars(self).update(state)
-        self._arrays = _listed(self.params)
-        self.lam = _views("params", self.params)
-        self._inputs = {}  # many arrays, as they were given last
-        self._known = {}  # where arrays begin
-        self._groups = _groups(self.lam)
-        self._joined = _many(self.lam)
-        self._threads = 0  # at most, as many as there were in the first step; asking is slow
-
-    def _check_hyperparameters(self) -> None:
-        """Refuse values outside their range; NaN is outside every range."""
-        if not 0 < self.rho <= 1:
-            raise ValueError(f"rho = {self.rho!r} is outside (0, 1]")
-
-    def step(self, lminus: Arrays, lplus: Arrays) -> None:
-        """Update the parameters in place from lminus and lplus, at lam."""
-        self._check_hyperparameters()
-        lminus = self._seen("lminus", lminus)
-        lplus = self._seen("lplus", lplus)
-        one_minus_rho = 1 - self.rho
-        half_times_rho = 0.5 * self.rho
-        numbers = one_minus_rho, half_times_rho
-        if self._joined:
-            rows = self.lam, lminus, lplus
-            self._run(_step_threads, _step_stretch, _step_arrays, rows, *numbers)
-        else:
-            for index, lam in enumerate(self.lam):
-                _step(lam, lminus[index], lplus[index], *numbers)
-        self.t += 1
-
-    def posterior(self) -> tuple[Arrays, Arrays]:
-        """Return mean and standard deviation of every binary variable."""
-        means = []
-        for lam in self.lam:
-            means.append(np.tanh(lam))
-        deviations = [np.sqrt((mean + 1) * (1 - mean)) for mean in means]
-        return self._shaped(means), self._shaped(deviations)
-
-    def sample(self, rng: np.random.Generator) -> Arrays:
-        """Draw -1 or 1 for each; the same seed, the same draw."""
-        means, _ = self.posterior()
-        key, threads = int(rng.integers(2**63)), get_num_threads()
-        values = []
-        for stream, mean in enumerate(_listed(means)):
-            share = np.ravel((mean + 1) / 2)
-            value = np.empty_like(share)
-            _signs_threads(value, share, -1.0, 1.0, key, stream, threads)
-            values.append(value.reshape(mean.shape))
-        return self._shaped(values)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return everything that is needed to resume exactly, as copies."""
-        return {
-            "t": self.t,
-            "hyperparameters": {"rho": self.rho},
-            "lam": [x.copy() for x in self.lam],
-        }
-
-    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Resume from what `state_dict` returned; parameters are written in place."""
-        missing = [key for key in ("t", "hyperparameters", "lam") if key not in saved]
-        if missing:
-            raise ValueError(f"the saved state lacks {', '.join(missing)}")
-        lam = _restored("lam", saved["lam"], self.lam)
-        for array, value in zip(self.lam, lam, strict=True):
-            array[:] = value
-        self.t = int(saved["t"])
-        self.rho = saved["hyperparameters"]["rho"]
-
-    def _seen(self, name: str, arrays: Arrays) -> Sequence[Array]:
-        """Return an input as flat views; the arrays of the last time are not looked at again."""
-        like = self._arrays
-        if len(like) == 1 and type(arrays) is np.ndarray and arrays.flags.c_contiguous:
-            (one,) = like
-            if arrays.dtype == one.dtype and arrays.shape == one.shape:
-                return (arrays if arrays.ndim == 1 else arrays.reshape(-1),)
-        if len(like) <= FEW:
-            return tuple(_views(name, arrays, like))
-        held, views = self._inputs.get(name, ((), ()))
-        if not _same(_listed(arrays), held):
-            views = tuple(_views(name, arrays, like))
-            self._inputs[name] = tuple(_listed(arrays)), views
-        return views
-
-    def _run(
-        self,
-        alone: Callable[..., None],
-        one: Callable[..., None],
-        several: Callable[..., None],
-        rows: Sequence[Sequence[Array]],
-        *numbers: float,
-    ) -> None:
-        """Run a kernel on all arrays in one call, with threads where they are worth their start.
-
-        `alone` is for one large array, which needs no table of addresses.
-        """
-        if not self._threads:
-            large = any(size >= THREADED for *_, size in self._groups)
-            self._threads = get_num_threads() if large else 1
-            self._joined = len(self._arrays) > FEW or self._threads > 1
-        if len(self._arrays) == 1 and self._threads > 1:
-            alone(*[arrays[0] for arrays in rows], self._threads, *numbers)
-            return
-        for index, (group, ends, like, size) in enumerate(self._groups):
-            own = rows if len(self._groups) == 1 else [arrays[group] for arrays in rows]
-            table = _addresses(self._known, (one, index), own)
-            if size < THREADED or self._threads == 1:
-                one(table, ends, like, 0, size, *numbers)
-            else:
-                several(table, ends, like, self._threads, *numbers)
-
-    def _shaped(self, flat: list[Array]) -> Arrays:
-        """Return flat arrays in the shape of the parameters, one array if they are one."""
-        shaped = [x.reshape(a.shape) for x, a in zip(flat, self._arrays, strict=True)]
-        return shaped if isinstance(self.params, list | tuple) else shaped[0]
+    """Fill `out` from the beginning of a stream with threads, or without where `stretch` is 0."""
+    if stretch == 0:
+        _signs(out, p, low, high, key, stream, 0)
+        return
+    for part in prange(-(-out.size // stretch)):
+        begin, end = part * stretch, (part + 1) * stretch
+        _signs(out[begin:end], p[begin:end], low, high, key, stream, begin)

@@ -25,178 +25,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 __all__ = ["Laplace"]
 
-DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
-FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
-EARLY_CALLS = 4  # of a function that is kept compiled, before Numba is worth its import
-
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
-
-
-class _Later:
-    """A function for Numba, which is imported when something has to be compiled.
-
-    Machine code is kept beside this file and a new process runs it as it is.  Numba, which
-    takes longer to start than everything else, takes over in a process that calls on.
-    """
-
-    def __init__(self, function: Callable[..., Any], made: Callable[..., Any]) -> None:
-        self.function = function
-        self.made = made
-        self.calls = 0
-        self.found: dict[str, Callable[..., Any] | None] = {}
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the function, compiled for arguments of these types."""
-        name, types = self.function.__name__, " ".join(map(_type, arguments))
-        self.calls += 1
-        if types not in self.found:
-            self.found[types] = _kept(name, types)
-        code = self.found[types]
-        if code is not None and self.calls <= EARLY_CALLS:
-            code(*(word for x in arguments for word in _words(x)))
-            return None
-        compiled = _with_numba(name)
-        result = compiled(*arguments)
-        if code is None and result is None:
-            with suppress(Exception):  # without it the next process starts more slowly
-                _keep(name, types, compiled)
-        return result
-
-
-def njit(**options: Any) -> Callable[..., Any]:
-    """Mark a function as one for numba.njit."""
-
-    def marked(function: Callable[..., Any]) -> Any:
-        # What Numba keeps has the module's name in it, and it finds it by this one.
-        function.__qualname__ = f"{function.__module__}.{function.__name__}"
-        return _Later(function, lambda numba: numba.njit(**options)(function))
-
-    return marked
-
-
-def _with_numba(name: str) -> Any:
-    """Put compiled functions in the place of all that wait for Numba; return one of them."""
-    import numba
-
-    for other, value in list(globals().items()):
-        if isinstance(value, _Later):
-            globals()[other] = value.made(numba)
-    return globals()[name]
-
-
-def _type(x: Any) -> str:
-    """Return the type of an argument as far as compiled code depends on it."""
-    if isinstance(x, np.ndarray) and x.flags.c_contiguous and x.flags.aligned:
-        return f"{x.dtype.str}:{x.ndim}"
-    return type(x).__name__
-
-
-def _words(x: Any) -> tuple[Any, ...]:
-    """Return an argument in the words that compiled code takes."""
-    if isinstance(x, np.ndarray):
-        return None, None, x.size, x.itemsize, x.ctypes.data, *x.shape, *x.strides
-    return (x,)
-
-
-def _place(name: str, types: str) -> tuple[Any, bytes]:
-    """Return where machine code is kept, and the mark of that which fits here and now."""
-    import hashlib
-    import os
-    import zlib
-    from importlib.util import find_spec
-    from pathlib import Path
-
-    from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
-
-    here, numba = Path(__file__), find_spec("numba")
-    version = os.stat(str(numba and numba.origin)).st_mtime_ns
-    settings = sorted(x for x in os.environ.items() if x[0].startswith("NUMBA_"))
-    known = (types, version, settings, get_host_cpu_name(), sorted(get_host_cpu_features().items()))
-    mark = hashlib.sha256(here.read_bytes() + repr(known).encode()).digest()
-    file = f"{here.stem}.{name}.{zlib.crc32(types.encode()):08x}.o"
-    return here.parent / "__pycache__" / file, mark
-
-
-def _kept(name: str, types: str) -> Callable[..., Any] | None:
-    """Return the machine code that an earlier process kept, if there is some that fits."""
-    import ctypes
-
-    with suppress(Exception):  # whatever is wrong with what is kept, Numba is there
-        from llvmlite import binding
-
-        words: list[Any] = [ctypes.c_void_p] * 2  # for a result and for an exception
-        for kind in types.split():
-            if ":" in kind:
-                words += [ctypes.c_void_p] * 2 + [ctypes.c_ssize_t] * 2 + [ctypes.c_void_p]
-                words += [ctypes.c_ssize_t] * (2 * int(kind.partition(":")[2]))
-            else:
-                words.append({"float": ctypes.c_double, "int": ctypes.c_int64}[kind])
-        file, mark = _place(name, types)
-        code = file.read_bytes()
-        if not code.startswith(mark):
-            return None
-        binding.initialize_native_target()
-        binding.initialize_native_asmprinter()
-        linker = binding.create_lljit_compiler()
-        library = binding.JITLibraryBuilder().add_object_img(code[len(mark) :])
-        kept = library.add_current_process().export_symbol(name).link(linker, name)
-        function = ctypes.PYFUNCTYPE(ctypes.c_int32, *words)(kept[name])
-        nowhere = ctypes.create_string_buffer(16)
-
-        def call(*given: Any, used: Any = (linker, kept)) -> None:
-            if function(nowhere, nowhere, *given) not in (0, -2):  # done, done with nothing
-                raise RuntimeError(f"{name} failed")
-
-        return call
-    return None
-
-
-def _keep(name: str, types: str, compiled: Any) -> None:
-    """Keep the machine code of a function for the types for which it was compiled last."""
-    import ctypes
-    import os
-    import tempfile
-
-    from llvmlite import binding
-
-    last = compiled.overloads[compiled.signatures[-1]]
-    module = last.library._get_module_for_linking().clone()
-    for function in module.functions:  # the others are ways to call it from Python
-        if not function.is_declaration:
-            function.linkage = binding.Linkage.internal
-    own = module.get_function(last.fndesc.llvm_func_name)
-    own.linkage, own.name = binding.Linkage.external, name
-    machine = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(),
-        features=binding.get_host_cpu_features().flatten(),
-        opt=3,
-        jit=True,
-    )
-    passes = binding.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    options = binding.create_pipeline_tuning_options()
-    passes.run(module, binding.create_pass_builder(machine, options))
-    needed = [f.name for f in module.functions if f.is_declaration]
-    if not all(x.startswith("llvm.") or hasattr(ctypes.CDLL(None), x) for x in needed):
-        return  # it runs with the help of Numba
-    file, mark = _place(name, types)
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, suffix=".o")
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(mark + machine.emit_object(module))
-    os.replace(temporary, file)
+DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
+HYPERPARAMETERS: tuple[str, ...] = ()
+KEPT = ("m", "S")
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _S_next(H: Array) -> Array:
+def _S_next(H: Array) -> Any:
     """Return the next S, or one entry of it."""
     return H
 
@@ -220,10 +67,327 @@ def _step(m: Array, g: Array, H: Array, S_next: Array, work: Array) -> Array:
     return m_next
 
 
+class Laplace:
+    """Laplace.
+
+    `params` is the array, or the list of arrays, with the mean; it is updated in place.
+    Hyperparameters are plain attributes and may be changed between steps. The module's
+    docstring has the equations.
+
+        opt = Laplace(params)
+        opt.step(g, H)
+    """
+
+    def __init__(
+        self,
+        params: Arrays,
+    ) -> None:
+        """Keep the arrays to update; everything else starts as the rule says."""
+        self._check_hyperparameters()
+        _views("params", params)
+        self.params = params
+        self.t = 0  # steps taken
+        m = self.m
+        self.S = np.eye(len(m), dtype=m.dtype)
+        self._own = self.S, np.empty_like(self.S)  # one of them is S
+        self._work = np.empty_like(self.S)  # where it is factored
+
+    @property
+    def m(self) -> Array:
+        """The parameters as one vector."""
+        return _vector("params", self.params)
+
+    def _check_hyperparameters(self) -> None:
+        """Refuse values outside their range; NaN is outside every range."""
+        return
+
+    def step(self, g: Arrays, H: Array) -> None:
+        """Update the parameters in place from g and H."""
+        self._check_hyperparameters()
+        m = self.m
+        g = _vector("g", g, self.params)
+        H = _symmetric("H", H, m)
+        S_next = self._own[self.S is self._own[0]]
+        m_next = _step(m, g, H, S_next, self._work)
+        _finite("the next m", m_next)
+        _scattered(m_next, self.params)
+        self.S = S_next
+        self.t += 1
+
+    def run(
+        self,
+        gradient: Callable[[Arrays], Any],
+        hessian: Callable[[Arrays], Any],
+        tol: float = 1e-8,
+        max_steps: int = 100,
+    ) -> int:
+        """Step until no parameter moves by more than tol·(1 + |parameter|); return the steps.
+
+        The functions take the parameters, in their own shape, and return g and H.
+        """
+        largest = math.inf
+        for count in range(1, max_steps + 1):
+            before = self.m.copy()
+            at = _split(before.copy(), self.params)
+            self.step(gradient(at), hessian(at))
+            move = np.abs(self.m.copy() - before) / (1 + np.abs(before))
+            largest = float(move.max(initial=0))
+            if not math.isfinite(largest):
+                raise RuntimeError(f"step {count} led to numbers that are not finite")
+            if largest <= tol:
+                return count
+        raise RuntimeError(
+            f"no fixed point after {max_steps} steps: the last one still moved a parameter "
+            f"by {largest:.3g} of 1 + its size; start closer, or raise max_steps"
+        )
+
+    def posterior(self) -> tuple[Arrays, Arrays]:
+        """Return mean and standard deviation of every parameter."""
+        m = self.m
+        factor = _cholesky("the posterior precision", self.S)
+        identity = np.eye(len(m), dtype=m.dtype)
+        root = _solve_lower(factor, identity)
+        deviation = np.sqrt((root * root).sum(axis=0))
+        return _split(m.copy(), self.params), _split(deviation, self.params)
+
+    def sample(self, rng: np.random.Generator) -> Arrays:
+        """Draw from the posterior; the same seed gives the same draw."""
+        m = self.m
+        factor = _cholesky("the posterior precision", self.S)
+        noise = _normals(rng, m)
+        return _split(m + _solve_upper(factor, noise), self.params)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that is needed to resume exactly, as copies."""
+        hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
+        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
+        return {"t": self.t, "hyperparameters": hyperparameters, **kept}
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `state_dict` returned; parameters are written in place."""
+        missing = [x for x in ("t", "hyperparameters", *KEPT) if x.lstrip("_") not in saved]
+        if missing:
+            raise ValueError(f"the saved state lacks {', '.join(missing)}")
+        found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
+        found |= {x: _restored(x, saved[x], getattr(self, x)) for x in KEPT}
+        _scattered(found.pop("m"), self.params)
+        vars(self).update(found, t=int(saved["t"]))
+
+
+# --- Support functions, the same in every file that uses them
+
+
+def _listed(arrays: Any) -> list[Any]:
+    """Return one array or several as a list."""
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
+
+
+def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    found, like = _listed(arrays), _listed(arrays if params is None else params)
+    if len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
+        if params is None and array.dtype not in DTYPES:
+            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if array.dtype != other.dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
+        if params is None and not array.flags.writeable:
+            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+        if array.shape != other.shape:
+            raise ValueError(
+                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
+            )
+    return [array.reshape(-1) for array in found]
+
+
+def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return flat arrays in the shape of the parameters, one array if they are one."""
+    shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
+    return shaped if isinstance(params, list | tuple) else shaped[0]
+
+
+def _vector(name: str, arrays: Arrays, params: Arrays | None = None) -> Array:
+    """Return one array or several as one vector, in the order of the parameters."""
+    views = _views(name, arrays, params)
+    if len(views) == 1:
+        return views[0]
+    if any(view.dtype != views[0].dtype for view in views):
+        raise TypeError(f"{name} mixes dtypes; a full covariance needs one for all")
+    return np.concatenate(views)
+
+
+def _scattered(vector: Array, params: Arrays) -> None:
+    """Write a vector to the parameters, in place."""
+    start = 0
+    for array in _listed(params):
+        array.reshape(-1)[:] = vector[start : start + array.size]
+        start += array.size
+
+
+def _split(vector: Array, params: Arrays) -> Arrays:
+    """Return a vector in the shape of the parameters, one array if they are one."""
+    ends = np.cumsum([array.size for array in _listed(params)])
+    return _shaped(np.split(vector, ends[:-1]), params)
+
+
+def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> Array:
+    """Return the array; refuse one of the wrong kind, shape or dtype."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
+    if array.dtype != like.dtype:
+        raise TypeError(f"{name} is {array.dtype}, but the parameters are {like.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}; here it must be {shape}")
+    return array
+
+
+def _restored(name: str, saved: Any, current: Any) -> Any:
+    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
+    if isinstance(current, dict):
+        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
+    if isinstance(current, list):
+        if len(saved) != len(current):
+            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+        pairs = enumerate(zip(saved, current, strict=True))
+        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
+    if isinstance(current, np.ndarray):
+        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
+        if wanted != found:
+            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    return deepcopy(saved)
+
+
 def _finite(name: str, array: Array) -> None:
     """Refuse an array with a NaN or an infinity in it."""
     if not np.vdot(array, array) < np.inf and not np.isfinite(array).all():  # squares overflow
         raise ValueError(f"{name} is not finite; nothing has been changed")
+
+
+def _normals(rng: np.random.Generator, like: Array) -> Array:
+    """Draw independent standard normal numbers."""
+    return rng.standard_normal(like.shape, dtype=like.dtype)
+
+
+def _lapack(name: str, like: Array) -> Any:
+    """Return a routine of LAPACK or BLAS; None for what is small, and without SciPy."""
+    if len(like) < 32:
+        return None
+    try:
+        from scipy.linalg import blas, lapack
+    except ImportError:
+        return None
+    typed = ("s" if like.dtype == np.float32 else "d") + name
+    return getattr(lapack, typed, None) or getattr(blas, typed)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _equals_transpose(matrix: Array) -> bool:
+    """Whether every entry equals its mirror image, read in squares of four by four."""
+    d = len(matrix)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        a, b, c, e = matrix[i], matrix[i + 1], matrix[i + 2], matrix[i + 3]
+        for j in range(0, i + 4, 4):
+            p, q, r, s = matrix[j], matrix[j + 1], matrix[j + 2], matrix[j + 3]
+            differ = (a[j] != p[i]) | (a[j + 1] != q[i]) | (a[j + 2] != r[i]) | (a[j + 3] != s[i])
+            k = i + 1
+            differ |= (b[j] != p[k]) | (b[j + 1] != q[k]) | (b[j + 2] != r[k]) | (b[j + 3] != s[k])
+            k = i + 2
+            differ |= (c[j] != p[k]) | (c[j + 1] != q[k]) | (c[j + 2] != r[k]) | (c[j + 3] != s[k])
+            k = i + 3
+            differ |= (e[j] != p[k]) | (e[j + 1] != q[k]) | (e[j + 2] != r[k]) | (e[j + 3] != s[k])
+            if differ:
+                return False
+    for i in range(whole, d):
+        for j in range(i):
+            if matrix[i, j] != matrix[j, i]:
+                return False
+    return True
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _asymmetry(matrix: Array) -> tuple[float, float]:
+    """Return the largest entry and the largest difference of mirror images, in size."""
+    largest = gap = matrix.dtype.type(0)
+    for i in range(len(matrix)):
+        for j in range(len(matrix)):
+            size, difference = abs(matrix[i, j]), abs(matrix[i, j] - matrix[j, i])
+            if size > largest:
+                largest = size
+            if difference > gap:
+                gap = difference
+    return largest, gap
+
+
+def _symmetric(name: str, matrix: Array, like: Array) -> Array:
+    """Return the matrix by rows; refuse one of the wrong kind, shape or dtype, or not symmetric."""
+    _shaped_as(name, matrix, (len(like), len(like)), like)
+    matrix = np.ascontiguousarray(matrix)
+    if not _equals_transpose(matrix):
+        largest, gap = _asymmetry(matrix)
+        if gap > largest * np.sqrt(np.finfo(matrix.dtype).eps):
+            raise ValueError(f"{name} is not symmetric; pass ({name} + {name}.T) / 2")
+    return matrix
+
+
+def _cholesky(name: str, matrix: Array) -> Array:
+    """Return L with L Lᵀ = matrix; refuse a matrix that is not positive definite."""
+    potrf = _lapack("potrf", matrix)
+    try:
+        if potrf is None:
+            factor, failed = np.linalg.cholesky(matrix), 0
+        else:
+            factor, failed = potrf(matrix.T, lower=1)
+    except np.linalg.LinAlgError:
+        failed = 1
+    if failed or not np.isfinite(factor).all():
+        raise ValueError(f"{name} is not positive definite; nothing has been changed")
+    return factor
+
+
+def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
+    """Return L⁻¹ b for a lower triangular L, one diagonal block after the other without LAPACK."""
+    trtrs = _lapack("trtrs", factor)
+    if trtrs is not None and b.ndim == 1:
+        x: Array = _lapack("trsv", factor)(factor, b, lower=1)
+        return x
+    if trtrs is not None:
+        x = trtrs(factor, b, lower=1)[0]
+        return x
+    x = b.copy()
+    for start in range(0, len(x), block):
+        rows = slice(start, start + block)
+        known = factor[rows, :start] @ x[:start]
+        x[rows] = np.linalg.solve(factor[rows, rows], x[rows] - known)
+    return x
+
+
+def _solve_upper(factor: Array, b: Array) -> Array:
+    """Return L⁻ᵀ b: read backwards, Lᵀ is lower triangular."""
+    trtrs = _lapack("trtrs", factor)
+    if trtrs is not None and b.ndim == 1:
+        x: Array = _lapack("trsv", factor)(factor, b, lower=1, trans=1)
+        return x
+    if trtrs is not None:
+        x = trtrs(factor, b, lower=1, trans=1)[0]
+        return x
+    return _solve_lower(factor.T[::-1, ::-1], b[::-1])[::-1]
+
+
+def _solve(factor: Array, b: Array) -> Array:
+    """Return (L Lᵀ)⁻¹ b."""
+    potrs = _lapack("potrs", factor)
+    if potrs is not None and b.ndim > 1:  # for one vector it takes three times as long
+        x: Array = potrs(factor, b, lower=1)[0]
+        return x
+    return _solve_upper(factor, _solve_lower(factor, b))
 
 
 LARGE = 256  # from this size on LAPACK is faster than a loop
@@ -309,313 +473,6 @@ def _solved(name: str, matrix: Array, b: Array) -> Array:
     return x if potrf is None else _solve(factor, x)
 
 
-def _solve_lower(factor: Array, b: Array, block: int = 64) -> Array:
-    """Return L⁻¹ b for a lower triangular L, one diagonal block after the other without LAPACK."""
-    trtrs = _lapack("trtrs", factor)
-    if trtrs is not None and b.ndim == 1:
-        return _lapack("trsv", factor)(factor, b, lower=1)
-    if trtrs is not None:
-        return trtrs(factor, b, lower=1)[0]
-    x = b.copy()
-    for start in range(0, len(x), block):
-        rows = slice(start, start + block)
-        known = factor[rows, :start] @ x[:start]
-        x[rows] = np.linalg.solve(factor[rows, rows], x[rows] - known)
-    return x
-
-
-def _solve_upper(factor: Array, b: Array) -> Array:
-    """Return L⁻ᵀ b: read backwards, Lᵀ is lower triangular."""
-    trtrs = _lapack("trtrs", factor)
-    if trtrs is not None and b.ndim == 1:
-        return _lapack("trsv", factor)(factor, b, lower=1, trans=1)
-    if trtrs is not None:
-        return trtrs(factor, b, lower=1, trans=1)[0]
-    return _solve_lower(factor.T[::-1, ::-1], b[::-1])[::-1]
-
-
-def _solve(factor: Array, b: Array) -> Array:
-    """Return (L Lᵀ)⁻¹ b."""
-    potrs = _lapack("potrs", factor)
-    if potrs is not None and b.ndim > 1:  # for one vector it takes three times as long
-        return potrs(factor, b, lower=1)[0]
-    return _solve_upper(factor, _solve_lower(factor, b))
-
-
-def _cholesky(name: str, matrix: Array) -> Array:
-    """Return L with L Lᵀ = matrix; refuse a matrix that is not positive definite."""
-    potrf = _lapack("potrf", matrix)
-    try:
-        if potrf is None:
-            factor, failed = np.linalg.cholesky(matrix), 0
-        else:
-            factor, failed = potrf(matrix.T, lower=1)
-    except np.linalg.LinAlgError:
-        failed = 1
-    if failed or not np.isfinite(factor).all():
-        raise ValueError(f"{name} is not positive definite; nothing has been changed")
-    return factor
-
-
-def _lapack(name: str, like: Array) -> Any:
-    """Return a routine of LAPACK or BLAS; None for what is small, and without SciPy."""
-    if len(like) < 32:
-        return None
-    try:
-        from scipy.linalg import blas, lapack
-    except ImportError:
-        return None
-    typed = ("s" if like.dtype == np.float32 else "d") + name
-    return getattr(lapack, typed, None) or getattr(blas, typed)
-
-
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _equals_transpose(matrix: Array) -> bool:
-    """Whether every entry equals its mirror image, read in squares of four by four."""
-    d = len(matrix)
-    whole = d - d % 4
-    for i in range(0, whole, 4):
-        a, b, c, e = matrix[i], matrix[i + 1], matrix[i + 2], matrix[i + 3]
-        for j in range(0, i + 4, 4):
-            p, q, r, s = matrix[j], matrix[j + 1], matrix[j + 2], matrix[j + 3]
-            differ = (a[j] != p[i]) | (a[j + 1] != q[i]) | (a[j + 2] != r[i]) | (a[j + 3] != s[i])
-            k = i + 1
-            differ |= (b[j] != p[k]) | (b[j + 1] != q[k]) | (b[j + 2] != r[k]) | (b[j + 3] != s[k])
-            k = i + 2
-            differ |= (c[j] != p[k]) | (c[j + 1] != q[k]) | (c[j + 2] != r[k]) | (c[j + 3] != s[k])
-            k = i + 3
-            differ |= (e[j] != p[k]) | (e[j + 1] != q[k]) | (e[j + 2] != r[k]) | (e[j + 3] != s[k])
-            if differ:
-                return False
-    for i in range(whole, d):
-        for j in range(i):
-            if matrix[i, j] != matrix[j, i]:
-                return False
-    return True
-
-
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _asymmetry(matrix: Array) -> tuple[float, float]:
-    """Return the largest entry and the largest difference of mirror images, in size."""
-    largest = gap = matrix.dtype.type(0)
-    for i in range(len(matrix)):
-        for j in range(len(matrix)):
-            size, difference = abs(matrix[i, j]), abs(matrix[i, j] - matrix[j, i])
-            if size > largest:
-                largest = size
-            if difference > gap:
-                gap = difference
-    return largest, gap
-
-
-def _symmetric(name: str, matrix: Array, like: Array) -> Array:
-    """Return the matrix by rows; refuse one of the wrong kind, shape or dtype, or not symmetric."""
-    _shaped_as(name, matrix, (len(like), len(like)), like)
-    matrix = np.ascontiguousarray(matrix)
-    if not _equals_transpose(matrix):
-        largest, gap = _asymmetry(matrix)
-        if gap > largest * np.sqrt(np.finfo(matrix.dtype).eps):
-            raise ValueError(f"{name} is not symmetric; pass ({name} + {name}.T) / 2")
-    return matrix
-
-
-def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> Array:
-    """Return the array; refuse one of the wrong kind, shape or dtype."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
-    if array.dtype != like.dtype:
-        raise TypeError(f"{name} is {array.dtype}, but the parameters are {like.dtype}")
-    if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}; here it must be {shape}")
-    return array
-
-
-def _vector(name: str, arrays: Arrays, like: Sequence[Array]) -> Array:
-    """Return one array or several as one vector, in the order of the parameters."""
-    views = _views(name, arrays, like)
-    if len(views) == 1:
-        return views[0]
-    if any(view.dtype != views[0].dtype for view in views):
-        raise TypeError(f"{name} mixes dtypes; a full covariance needs one for all")
-    return np.concatenate(views)
-
-
-def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
-    """Return one array or several as flat views; refuse what cannot be used as it is."""
-    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
-        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
-        if usual and arrays.shape == like[0].shape:
-            return [arrays if arrays.ndim == 1 else arrays.reshape(-1)]
-    several = isinstance(arrays, list | tuple)
-    found: list[Any] = list(arrays) if several else [arrays]
-    if like is not None and len(found) != len(like):
-        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, array in enumerate(found):
-        where = f"{name}[{index}]" if several else name
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
-        if array.dtype not in DTYPES:
-            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
-        if not array.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
-        if like is None and not array.flags.writeable:
-            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
-        if like is not None and array.dtype != like[index].dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
-        if like is not None and array.shape != like[index].shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
-            )
-    return [array.reshape(-1) for array in found]
-
-
-def _listed(arrays: Arrays) -> list[Array]:
-    """Return one array or several as a list."""
-    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
-
-
-def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> list[Array]:
-    """Return copies of saved arrays; refuse those that do not fit the current ones."""
-    if len(saved) != len(current):
-        raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
-    for index, (old, new) in enumerate(zip(saved, current, strict=True)):
-        if old.shape != new.shape or old.dtype != new.dtype:
-            raise ValueError(
-                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
-                f"but the parameters need {new.dtype} of shape {new.shape}"
-            )
-    return [array.copy() for array in saved]
-
-
-def _standard_normal(rng: np.random.Generator, like: Array) -> Array:
-    """Draw independent standard normal numbers."""
-    return rng.standard_normal(like.shape, dtype=like.dtype)
-
-
-class Laplace:
-    """Laplace.
-
-    `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
-
-        opt = Laplace(params)
-        opt.step(g, H)
-    """
-
-    def __init__(
-        self,
-        params: Arrays,
-    ) -> None:
-        """Keep the arrays to update; everything else starts as the rule says."""
-        self._check_hyperparameters()
-        self.params = params
-        self._arrays = _listed(params)
-        self.t = 0  # steps taken
-        _views("params", params)
-        m = self._gathered()
-        self.S = np.eye(len(m), dtype=m.dtype)
-        self._own = self.S, np.empty_like(self.S)  # one of them is S
-        self._work = np.empty_like(self.S)  # where it is factored
-
-    def _check_hyperparameters(self) -> None:
-        """Refuse values outside their range; NaN is outside every range."""
-        return
-
-    def step(self, g: Arrays, H: Array) -> None:
-        """Update the parameters in place from g and H."""
-        self._check_hyperparameters()
-        m = self._gathered()
-        g = _vector("g", g, self._arrays)
-        H = _symmetric("H", H, m)
-        S_next = self._own[self.S is self._own[0]]
-        m_next = _step(m, g, H, S_next, self._work)
-        _finite("the next m", m_next)
-        self._scatter(m_next)
-        self.S = S_next
-        self.t += 1
-
-    def run(
-        self,
-        gradient: Callable[[Arrays], Any],
-        hessian: Callable[[Arrays], Any],
-        tol: float = 1e-8,
-        max_steps: int = 100,
-    ) -> int:
-        """Step until no parameter moves by more than tol·(1 + |parameter|); return the steps.
-
-        The functions take the parameters, in their own shape, and return g and H.
-        """
-        largest = math.inf
-        for count in range(1, max_steps + 1):
-            before = self._gathered().copy()
-            at = self._shaped(before.copy())
-            self.step(gradient(at), hessian(at))
-            move = np.abs(self._gathered().copy() - before) / (1 + np.abs(before))
-            largest = float(move.max(initial=0))
-            if not math.isfinite(largest):
-                raise RuntimeError(f"step {count} led to numbers that are not finite")
-            if largest <= tol:
-                return count
-        raise RuntimeError(
-            f"no fixed point after {max_steps} steps: the last one still moved a parameter "
-            f"by {largest:.3g} of 1 + its size; start closer, or raise max_steps"
-        )
-
-    def posterior(self) -> tuple[Arrays, Arrays]:
-        """Return mean and standard deviation of every parameter."""
-        m = self._gathered()
-        factor = _cholesky("the posterior precision", self.S)
-        identity = np.eye(len(m), dtype=m.dtype)
-        root = _solve_lower(factor, identity)
-        deviation = np.sqrt((root * root).sum(axis=0))
-        return self._shaped(m.copy()), self._shaped(deviation)
-
-    def sample(self, rng: np.random.Generator) -> Arrays:
-        """Draw from the posterior; the same seed gives the same draw."""
-        m = self._gathered()
-        factor = _cholesky("the posterior precision", self.S)
-        noise = _standard_normal(rng, m)
-        return self._shaped(m + _solve_upper(factor, noise))
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return everything that is needed to resume exactly, as copies."""
-        return {
-            "t": self.t,
-            "hyperparameters": {},
-            "m": self._gathered().copy(),
-            "S": self.S.copy(),
-        }
-
-    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Resume from what `state_dict` returned; parameters are written in place."""
-        missing = [key for key in ("t", "hyperparameters", "m", "S") if key not in saved]
-        if missing:
-            raise ValueError(f"the saved state lacks {', '.join(missing)}")
-        m = _restored("m", [saved["m"]], [self._gathered()])[0]
-        S = _restored("S", [saved["S"]], [self.S])[0]
-        self._scatter(m)
-        self.S = S
-        self.t = int(saved["t"])
-
-    def _gathered(self) -> Array:
-        """Return the parameters as one vector."""
-        return _vector("params", self.params, self._arrays)
-
-    def _scatter(self, vector: Array) -> None:
-        """Write a vector to the parameters, in place."""
-        if len(self._arrays) == 1:
-            self._arrays[0].reshape(-1)[:] = vector
-            return
-        start = 0
-        for array in self._arrays:
-            array.reshape(-1)[:] = vector[start : start + array.size]
-            start += array.size
-
-    def _shaped(self, vector: Array) -> Arrays:
-        """Return a vector in the shape of the parameters, one array if they are one."""
-        ends = np.cumsum([array.size for array in self._arrays])
-        parts = np.split(vector, ends[:-1])
-        shaped = [x.reshape(a.shape) for x, a in zip(parts, self._arrays, strict=True)]
-        return shaped if isinstance(self.params, list | tuple) else shaped[0]
+def _definite(name: str, matrix: Array) -> None:
+    """Refuse an indefinite matrix, told by its upper triangle, which is overwritten."""
+    _solved(name, matrix, matrix[0])

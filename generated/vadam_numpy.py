@@ -56,6 +56,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -63,50 +64,24 @@ from numpy.typing import NDArray
 
 __all__ = ["Vadam"]
 
-DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
-
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
+Numbers: TypeAlias = tuple[float, ...]
+DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+HYPERPARAMETERS = ("alpha", "beta1", "beta2", "delta", "N")
+KEPT = ("m", "u", "s", "_pending", "_sums", "_draws")
 
 
-def _draw(
-    theta: Array, m: Array, s: Array, eps: Array, delta: float, one_over_sqrt_N: float
-) -> None:
+def _draw(theta: Array, m: Array, s: Array, eps: Array, numbers: Numbers) -> None:
     """Write where to evaluate the loss into theta."""
-    real = theta.dtype.type
-    delta = real(delta)
-    one_over_sqrt_N = real(one_over_sqrt_N)
+    delta, one_over_sqrt_N = numbers
     theta[:] = m + one_over_sqrt_N * eps / np.sqrt(s + delta)
 
 
-def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
-    """Add what one draw has shown to the sums."""
-    h_hat_sum[:] += g * g
-    g_sum[:] += g
-
-
-def _step(
-    m: Array,
-    u: Array,
-    s: Array,
-    g: Array,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    scaled_delta: float,
-) -> None:
+def _step(m: Array, u: Array, s: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
-    real = m.dtype.type
-    beta1 = real(beta1)
-    beta2 = real(beta2)
-    delta = real(delta)
-    one_minus_beta1 = real(one_minus_beta1)
-    one_minus_beta2 = real(one_minus_beta2)
-    scaled_alpha = real(scaled_alpha)
-    scaled_delta = real(scaled_delta)
+    beta1, beta2, delta, one_minus_beta1, one_minus_beta2, scaled_alpha = numbers[:6]
+    (scaled_delta,) = numbers[6:]
     h_hat = g * g
     u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
     s_next = beta2 * s + one_minus_beta2 * h_hat
@@ -114,122 +89,6 @@ def _step(
     m[:] = m_next
     u[:] = u_next
     s[:] = s_next
-
-
-def _step_averaged(
-    m: Array,
-    u: Array,
-    s: Array,
-    g_sum: Array,
-    h_hat_sum: Array,
-    beta1: float,
-    beta2: float,
-    delta: float,
-    draws: float,
-    one_minus_beta1: float,
-    one_minus_beta2: float,
-    scaled_alpha: float,
-    scaled_delta: float,
-) -> None:
-    """Update every element in place, from averages over draws."""
-    real = m.dtype.type
-    beta1 = real(beta1)
-    beta2 = real(beta2)
-    delta = real(delta)
-    draws = real(draws)
-    one_minus_beta1 = real(one_minus_beta1)
-    one_minus_beta2 = real(one_minus_beta2)
-    scaled_alpha = real(scaled_alpha)
-    scaled_delta = real(scaled_delta)
-    g = g_sum / draws
-    h_hat = h_hat_sum / draws
-    u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
-    s_next = beta2 * s + one_minus_beta2 * h_hat
-    m_next = m - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
-    m[:] = m_next
-    u[:] = u_next
-    s[:] = s_next
-
-
-def _views(name: str, arrays: Arrays, like: Sequence[Array] | None = None) -> list[Array]:
-    """Return one array or several as flat views; refuse what cannot be used as it is."""
-    if like is not None and len(like) == 1 and type(arrays) is np.ndarray:
-        usual = arrays.dtype == like[0].dtype and arrays.flags.c_contiguous
-        if usual and arrays.shape == like[0].shape:
-            return [arrays if arrays.ndim == 1 else arrays.reshape(-1)]
-    several = isinstance(arrays, list | tuple)
-    found: list[Any] = list(arrays) if several else [arrays]
-    if like is not None and len(found) != len(like):
-        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, array in enumerate(found):
-        where = f"{name}[{index}]" if several else name
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
-        if array.dtype not in DTYPES:
-            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
-        if not array.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
-        if like is None and not array.flags.writeable:
-            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
-        if like is not None and array.dtype != like[index].dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {like[index].dtype}")
-        if like is not None and array.shape != like[index].shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {like[index].shape}"
-            )
-    return [array.reshape(-1) for array in found]
-
-
-def _listed(arrays: Arrays) -> list[Array]:
-    """Return one array or several as a list."""
-    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
-
-
-def _restored(name: str, saved: Sequence[Array], current: Sequence[Array]) -> list[Array]:
-    """Return copies of saved arrays; refuse those that do not fit the current ones."""
-    if len(saved) != len(current):
-        raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
-    for index, (old, new) in enumerate(zip(saved, current, strict=True)):
-        if old.shape != new.shape or old.dtype != new.dtype:
-            raise ValueError(
-                f"saved {name}[{index}] is {old.dtype} of shape {old.shape}, "
-                f"but the parameters need {new.dtype} of shape {new.shape}"
-            )
-    return [array.copy() for array in saved]
-
-
-def _standard_normal(rng: np.random.Generator, like: Array) -> Array:
-    """Draw independent standard normal numbers."""
-    return rng.standard_normal(like.shape, dtype=like.dtype)
-
-
-def _noise(
-    name: str,
-    given: Arrays | None,
-    rng: np.random.Generator | None,
-    like: Sequence[Array],
-    distribution: Callable[[np.random.Generator, Array], Array],
-) -> list[Array]:
-    """Return a copy of the noise that was given, or draw it."""
-    if given is not None:
-        return [array.copy() for array in _views(name, given, like)]
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"pass rng=np.random.default_rng(seed), or {name}= with the noise itself")
-    return [distribution(rng, array.reshape(-1)) for array in like]
-
-
-def _deviation(precision: Array) -> Array:
-    """Return 1/√precision; refuse where there is none."""
-    if not np.all(precision > 0):
-        count = np.count_nonzero(~(precision > 0))
-        raise ValueError(f"the posterior precision is not positive at {count} of its elements")
-    return 1 / np.sqrt(precision)
-
-
-def _one_minus_power(x: float, t: int) -> float:
-    """Return 1 − xᵗ for x from 0 to 1 and t ≥ 1: all its digits, also where x is close to 1."""
-    return type(x)(-math.expm1(t * math.log(x or 1e-30)))
 
 
 class Vadam:
@@ -261,26 +120,19 @@ class Vadam:
         self.delta = delta
         self.N = N
         self._check_hyperparameters()
+        _views("params", params)
         self.params = params
-        self._arrays = _listed(params)
         self.t = 0  # steps taken
-        self.m = _views("params", params)
         self.u = [np.zeros_like(m) for m in self.m]
         self.s = [np.zeros_like(m) for m in self.m]
-        self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left
-        self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws
+        self._pending: dict[str, list[Array]] = {}  # what the last draw left
+        self._sums: dict[str, list[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy or a pickle is made of: nothing that says where arrays lie."""
-        left = ("_arrays", "m")
-        return {name: value for name, value in vars(self).items() if name not in left}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take it over; m looks into the parameters again."""
-        vars(self).update(state)
-        self._arrays = _listed(self.params)
-        self.m = _views("params", self.params)
+    @property
+    def m(self) -> list[Array]:
+        """The parameters as flat views."""
+        return [array.reshape(-1) for array in _listed(self.params)]
 
     def _check_hyperparameters(self) -> None:
         """Refuse values outside their range; NaN is outside every range."""
@@ -300,22 +152,22 @@ class Vadam:
         self._check_hyperparameters()
         one_over_sqrt_N = 1 / math.sqrt(self.N)
         theta = [np.empty_like(m) for m in self.m]
-        eps = _noise("eps", eps, rng, self._arrays, _standard_normal)
-        for index, m in enumerate(self.m):
-            _draw(theta[index], m, self.s[index], eps[index], self.delta, one_over_sqrt_N)
+        eps = _noise("eps", eps, rng, self.params, _normals)
+        for arrays in zip(theta, self.m, self.s, eps, strict=True):
+            _draw(*arrays, *_typed(arrays[0], self.delta, one_over_sqrt_N))
         self._pending = {"theta": theta}
-        return self._lent(theta)
+        return _lent(theta, self.params)
 
     def observe(self, g: Arrays) -> None:
         """Take g at the last draw, one of several."""
         if not self._pending:
             raise RuntimeError("observe needs a draw: call draw first")
-        g = _views("g", g, self._arrays)
+        g = _views("g", g, self.params)
         if not self._sums:
             self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
             self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
-        for index in range(len(self.m)):
-            _observe(g[index], self._sums["g_sum"][index], self._sums["h_hat_sum"][index])
+        for arrays in zip(g, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True):
+            _observe(*arrays)
         self._pending = {}
         self._draws += 1
 
@@ -339,7 +191,7 @@ class Vadam:
         """Estimate and update in one pass, from one draw."""
         if not self._pending:
             raise RuntimeError("step needs a draw: call draw first")
-        g = _views("g", g, self._arrays)
+        g = _views("g", g, self.params)
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
@@ -347,20 +199,12 @@ class Vadam:
         beta1_correction = _one_minus_power(self.beta1, t)
         scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         scaled_delta = self.delta * math.sqrt(beta2_correction)
-        for index, m in enumerate(self.m):
-            _step(
-                m,
-                self.u[index],
-                self.s[index],
-                g[index],
-                self.beta1,
-                self.beta2,
-                self.delta,
-                one_minus_beta1,
-                one_minus_beta2,
-                scaled_alpha,
-                scaled_delta,
-            )
+        numbers = (
+            self.beta1, self.beta2, self.delta, one_minus_beta1, one_minus_beta2, scaled_alpha,
+            scaled_delta,
+        )  # fmt: skip
+        for arrays in zip(self.m, self.u, self.s, g, strict=True):
+            _step(*arrays, *_typed(arrays[0], *numbers))
         self._pending = {}
 
     def _step_averaged(self) -> None:
@@ -376,22 +220,14 @@ class Vadam:
         beta1_correction = _one_minus_power(self.beta1, t)
         scaled_alpha = math.sqrt(beta2_correction) * self.alpha / beta1_correction
         scaled_delta = self.delta * math.sqrt(beta2_correction)
-        for index, m in enumerate(self.m):
-            _step_averaged(
-                m,
-                self.u[index],
-                self.s[index],
-                self._sums["g_sum"][index],
-                self._sums["h_hat_sum"][index],
-                self.beta1,
-                self.beta2,
-                self.delta,
-                float(self._draws),
-                one_minus_beta1,
-                one_minus_beta2,
-                scaled_alpha,
-                scaled_delta,
-            )
+        numbers = (
+            self.beta1, self.beta2, self.delta, float(self._draws), one_minus_beta1,
+            one_minus_beta2, scaled_alpha, scaled_delta,
+        )  # fmt: skip
+        for arrays in zip(
+            self.m, self.u, self.s, self._sums["g_sum"], self._sums["h_hat_sum"], strict=True
+        ):
+            _step_averaged(*arrays, *_typed(arrays[0], *numbers))
         self._sums = {}
         self._draws = 0
 
@@ -403,73 +239,159 @@ class Vadam:
             real = m.dtype.type
             means.append(m.copy())
             deviations.append(_deviation(real(self.N) * (self.s[index] + real(self.delta))))
-        return self._shaped(means), self._shaped(deviations)
+        return _shaped(means, self.params), _shaped(deviations, self.params)
 
     def sample(self, rng: np.random.Generator) -> Arrays:
         """Draw from the posterior; the same seed gives the same draw."""
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
-        return self._shaped([m + s * _standard_normal(rng, m) for m, s in pairs])
+        draws = [x + s * rng.standard_normal(x.shape, x.dtype) for x, s in pairs]
+        return _shaped(draws, self.params)
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
-        return {
-            "t": self.t,
-            "hyperparameters": {
-                "alpha": self.alpha,
-                "beta1": self.beta1,
-                "beta2": self.beta2,
-                "delta": self.delta,
-                "N": self.N,
-            },
-            "m": [x.copy() for x in self.m],
-            "u": [x.copy() for x in self.u],
-            "s": [x.copy() for x in self.s],
-            "pending": {k: [x.copy() for x in v] for k, v in self._pending.items()},
-            "sums": {k: [x.copy() for x in v] for k, v in self._sums.items()},
-            "draws": self._draws,
-        }
+        hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
+        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
+        return {"t": self.t, "hyperparameters": hyperparameters, **kept}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned; parameters are written in place."""
-        missing = [
-            key
-            for key in ("t", "hyperparameters", "m", "u", "s", "pending", "sums", "draws")
-            if key not in saved
-        ]
+        missing = [x for x in ("t", "hyperparameters", *KEPT) if x.lstrip("_") not in saved]
         if missing:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
-        m = _restored("m", saved["m"], self.m)
-        u = _restored("u", saved["u"], self.u)
-        s = _restored("s", saved["s"], self.s)
-        pending = {k: tuple(_restored(k, v, self.m)) for k, v in saved["pending"].items()}
-        sums = {k: tuple(_restored(k, v, self.m)) for k, v in saved["sums"].items()}
-        for array, value in zip(self.m, m, strict=True):
+        found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
+        for x in KEPT:
+            name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)
+            if isinstance(value, dict):
+                current = dict.fromkeys(value, self.m)
+            found[x] = _restored(name, value, current)
+        for array, value in zip(self.m, found.pop("m"), strict=True):
             array[:] = value
-        for array, value in zip(self.u, u, strict=True):
-            array[:] = value
-        for array, value in zip(self.s, s, strict=True):
-            array[:] = value
-        self._pending = pending
-        self._sums = sums
-        self._draws = int(saved["draws"])
-        self.t = int(saved["t"])
-        self.alpha = saved["hyperparameters"]["alpha"]
-        self.beta1 = saved["hyperparameters"]["beta1"]
-        self.beta2 = saved["hyperparameters"]["beta2"]
-        self.delta = saved["hyperparameters"]["delta"]
-        self.N = saved["hyperparameters"]["N"]
+        vars(self).update(found, t=int(saved["t"]))
 
-    def _lent(self, arrays: Sequence[Array]) -> Arrays:
-        """Return arrays in the shape of the parameters, to be read only: the step reads them."""
-        lent = []
-        for array, like in zip(arrays, self._arrays, strict=True):
-            view = array.view() if like.ndim == 1 else array.reshape(like.shape)
-            view.setflags(write=False)
-            lent.append(view)
-        return lent if isinstance(self.params, list | tuple) else lent[0]
 
-    def _shaped(self, flat: list[Array]) -> Arrays:
-        """Return flat arrays in the shape of the parameters, one array if they are one."""
-        shaped = [x.reshape(a.shape) for x, a in zip(flat, self._arrays, strict=True)]
-        return shaped if isinstance(self.params, list | tuple) else shaped[0]
+# --- The same rule in other passes over memory, and what is made for it alone
+
+
+def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
+    """Add what one draw has shown to the sums."""
+    h_hat_sum[:] += g * g
+    g_sum[:] += g
+
+
+def _step_averaged(
+    m: Array, u: Array, s: Array, g_sum: Array, h_hat_sum: Array, numbers: Numbers
+) -> None:
+    """Update every element in place, from averages over draws."""
+    beta1, beta2, delta, draws, one_minus_beta1, one_minus_beta2, scaled_alpha = numbers[:7]
+    (scaled_delta,) = numbers[7:]
+    g = g_sum / draws
+    h_hat = h_hat_sum / draws
+    u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
+    s_next = beta2 * s + one_minus_beta2 * h_hat
+    m_next = m - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
+    m[:] = m_next
+    u[:] = u_next
+    s[:] = s_next
+
+
+# --- Support functions, the same in every file that uses them
+
+
+def _listed(arrays: Any) -> list[Any]:
+    """Return one array or several as a list."""
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
+
+
+def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    found, like = _listed(arrays), _listed(arrays if params is None else params)
+    if len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
+        if params is None and array.dtype not in DTYPES:
+            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if array.dtype != other.dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
+        if params is None and not array.flags.writeable:
+            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+        if array.shape != other.shape:
+            raise ValueError(
+                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
+            )
+    return [array.reshape(-1) for array in found]
+
+
+def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
+    """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
+    return [tuple(map(like.dtype.type, numbers))] if numbers else []
+
+
+def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return flat arrays in the shape of the parameters, one array if they are one."""
+    shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
+    return shaped if isinstance(params, list | tuple) else shaped[0]
+
+
+def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return them to be read only, as the step reads them again."""
+    lent = _shaped(flat, params)
+    for array in _listed(lent):
+        array.setflags(write=False)
+    return lent
+
+
+def _restored(name: str, saved: Any, current: Any) -> Any:
+    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
+    if isinstance(current, dict):
+        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
+    if isinstance(current, list):
+        if len(saved) != len(current):
+            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+        pairs = enumerate(zip(saved, current, strict=True))
+        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
+    if isinstance(current, np.ndarray):
+        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
+        if wanted != found:
+            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    return deepcopy(saved)
+
+
+def _deviation(precision: Array) -> Array:
+    """Return 1/√precision; refuse where there is none."""
+    if not np.all(precision > 0):
+        count = np.count_nonzero(~(precision > 0))
+        raise ValueError(f"the posterior precision is not positive at {count} of its elements")
+    return 1 / np.sqrt(precision)
+
+
+def _one_minus_power(x: float, t: int) -> float:
+    """Return 1 − xᵗ for x from 0 to 1 and t ≥ 1: all its digits, also where x is close to 1."""
+    return type(x)(-math.expm1(t * math.log(x or 1e-30)))
+
+
+def _normals(rng: np.random.Generator, like: Array) -> Array:
+    """Draw independent standard normal numbers."""
+    return rng.standard_normal(like.shape, dtype=like.dtype)
+
+
+def _noise(
+    name: str,
+    given: Arrays | None,
+    rng: np.random.Generator | None,
+    params: Arrays,
+    distribution: Callable[..., Array],
+    *numbers: float,
+) -> list[Array]:
+    """Return a copy of the noise that was given, or draw it."""
+    if given is not None:
+        return [array.copy() for array in _views(name, given, params)]
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"pass rng=np.random.default_rng(seed), or {name}= with the noise itself")
+    return [distribution(rng, array.reshape(-1), *numbers) for array in _listed(params)]

@@ -2,12 +2,11 @@
 
 | module | what it does |
 |---|---|
-| `bench` | Time emitted code against public packages, hand-written kernels and memory, in one run |
 | `check` | Check a family file line by line: every identity against the density itself |
 | `derive` | Derive the learning rule of a candidate distribution, line by line |
 | `generate` | Write the derived rule as one source file that stands alone |
 | `identify` | Name the known algorithm that this derivation is |
-| `list` | List what blrgen knows: families, recipes, approximations, losses and targets |
+| `list` | List what blrgen knows: families, recipes, approximations, losses |
 | `main` | Find the command, run it, and turn what happens into an exit code |
 | `new_family` | Write a commented family file to start from |
 | `output` | Results to standard output, everything else to standard error |

@@ -2,7 +2,7 @@
 
 | module | what it does |
 |---|---|
-| `assemble` | A whole file: docstring, imports, constants, functions, class |
+| `assemble` | A whole file: docstring, imports, kernels, class, what is made for it |
 | `averages` | Expectations without a closed form as emitted functions: the weight, its window |
 | `binomial` | E[g(j)] of a binomial j as an emitted function |
 | `common` | Pieces that the classes of both kinds of program share |
@@ -15,9 +15,8 @@
 | `formed` | The text around a matrix that is made entry by entry (`blrgen.program.formed`) |
 | `generated` | The committed output under `generated/`: one file for each recipe and target |
 | `guard` | A step that leaves the domain of the parameters is undone and said |
-| `joined` | Kernels run over all arrays at once: many or large ones, with threads and noise |
+| `joined` | Kernels on stretches of arrays, with threads, and with new noise |
 | `kernels` | One elementwise phase → one kernel: a Numba loop, or the same lines on whole arrays |
-| `later` | A process that starts without Numba, from the machine code that an earlier one kept |
 | `law` | Posterior and samples of families that are no Gaussians: moments, draws, inverse |
 | `linear` | The class around linear algebra: one vector of parameters, factor-and-solve |
 | `linear_functions` | Module-level functions of a file around linear algebra: what is computed |
@@ -27,7 +26,6 @@
 | `loops` | Forms that a compiled loop computes with fewer calls |
 | `moments` | Mean and standard deviation of the components of a vector: a kernel like the step's |
 | `names` | Names of the emitted class, and names a program must not use because the class does |
-| `noise` | Random numbers made in compiled code: counter-based words, and the laws made from them |
 | `numba` | The Numba target: one fused loop a kernel, compiled for one thread and for several |
 | `numpy` | The NumPy target: the same lines on whole arrays, in place |
 | `pieces` | A kernel that is too long for one loop: several, block by block |
@@ -40,11 +38,13 @@
 | `ranges` | Domains as text → the condition that emitted code checks |
 | `sampler` | A file of its own that draws from a family: `sample(rng, size, …)` and what it calls |
 | `shorten` | Long lines, with parts of them as locals of their own |
+| `support` | Support functions of emitted files: the definitions of `blrgen.runtime` |
 | `tails` | Sums over integers where equal steps do not see the weight: heavy tails |
 | `targets` | the table of targets: a folder of templates/ and a module here |
 | `templates` | The texts under `templates/`, filled strictly: every key supplied, none unused |
 | `text` | Small helpers for laying out Python source |
 | `trial` | steps of vectors that are tried again, smaller, until they stay inside |
+| `uses` | What the text of a file needs, declared where the text is written |
 | `writer` | What the classes of both kinds of program have in common: the order of things |
 | `special` | Special functions as source text, emitted only where an emitted file uses them |
 

@@ -12,6 +12,7 @@ from blrgen.emit.shorten import shortened
 from blrgen.emit.special.helper import JITTED, QUIET
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment
+from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.density import Density, Expectation
 from blrgen.program.inspect import ATOM
@@ -58,10 +59,6 @@ def texts(
 
     for e in expectations:
         made[e.name] = _expectation(e, names(e.density), target)
-    if any(not d.integers for d in inverses):
-        made["between"] = fill(
-            "special/between.py.jinja", where=_where(target), **_given(target, "a")
-        )
     for k, inverse in enumerate(inverses, start=1):
         made[f"quantile {k}"] = _quantile(f"_quantile_{k}", inverse, names(inverse), target)
     for d in known:
@@ -116,7 +113,7 @@ def _quantile_body(d: Density, names: list[str], target: str) -> list[str]:
                 f"        t = low_{x} + step * real(k)",
                 *_level("middle", x, f"t + step / real(2), {p}"),
                 *_level("end", x, f"t + step, {p}"),
-                "        front = _mean_between(start, middle) / real(2)",
+                f"        front = {use('_mean_between')}(start, middle) / real(2)",
                 "        back = _mean_between(middle, end) / real(2)",
                 "        both = front + back",
                 "        area = (real(4) * both - _mean_between(start, end)) / real(3)",
@@ -130,7 +127,7 @@ def _quantile_body(d: Density, names: list[str], target: str) -> list[str]:
                     f"        here = {where}(early, start, middle)",
                     f"        there = {where}(early, middle, end)",
                     f"        share = {where}(early, share / front, (share - front) / back)",
-                    "        place = _place_between(here, there, share)",
+                    f"        place = {use('_place_between')}(here, there, share)",
                     f"        place = {where}(early, place, real(1) + place)",
                     "        t = t + step * place / real(2)",
                 ]
@@ -205,6 +202,7 @@ def _whole_quantile_body(d: Density, name: str, target: str) -> list[str]:
 
 def _given(target: str, first: str) -> dict[str, str]:
     jitted = target == "numba"
+    use("njit" if jitted else "np")
     return {
         "decorator": JITTED if jitted else QUIET,
         "real": f"type({first})" if jitted else f"{first}.dtype.type",
@@ -212,7 +210,7 @@ def _given(target: str, first: str) -> dict[str, str]:
 
 
 def _where(target: str) -> str:
-    return "_where" if target == "numba" else "np.where"
+    return use("_where") if target == "numba" else "np.where"
 
 
 def _printer(target: str) -> PythonPrinter:

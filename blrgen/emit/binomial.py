@@ -5,6 +5,7 @@ from __future__ import annotations
 from blrgen.emit.averages import RealElement
 from blrgen.emit.special.helper import JITTED, QUIET
 from blrgen.emit.templates import fill
+from blrgen.emit.uses import use
 from blrgen.program.density import BinomialMean
 from blrgen.program.inspect import SIGN
 
@@ -16,6 +17,7 @@ def texts(means: tuple[BinomialMean, ...], target: str) -> list[str]:
 
 def _text(m: BinomialMean, target: str) -> str:
     printer = RealElement({"j": "j"})
+    use("njit" if target == "numba" else "np")
     return fill(
         "special/binomial_mean.py.jinja",
         decorator=JITTED if target == "numba" else QUIET,

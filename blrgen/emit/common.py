@@ -11,9 +11,10 @@ from blrgen.emit.prose import clean, heading, wrapped
 from blrgen.emit.ranges import condition
 from blrgen.emit.templates import fill
 from blrgen.emit.text import indented, sentence_list
+from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program.laws import distribution
+from blrgen.program.laws import Law
 from blrgen.program.program import LINEAR, Program, Variable
 from blrgen.program.types import SCALAR
 
@@ -119,18 +120,6 @@ def hyper_assignments(program: Program) -> str:
     return "".join(f"        {row}\n" for row in rows)
 
 
-def hyper_dict(program: Program) -> str:
-    """{"alpha": self.alpha, …}, on one line if it fits."""
-    held = {v.name: f"self.{v.name}" for v in program.of("hyper")}
-    held |= {v.name: f"self.{v.name}.copy()" for v in program.of("hyper") if v.type != SCALAR}
-    entries = ", ".join(f'"{name}": {value}' for name, value in held.items())
-    line = f"{{{entries}}}"
-    if len(line) <= 70:
-        return line
-    rows = "".join(f'                "{name}": {value},\n' for name, value in held.items())
-    return f"{{\n{rows}            }}"
-
-
 def check_method(program: Program) -> str:
     """_check_hyperparameters."""
     rows = []
@@ -154,9 +143,9 @@ def check_method(program: Program) -> str:
 def _between(v: Variable, names: dict[str, str]) -> str:
     """A check against ends that are made of other hyperparameters."""
     printer = ScalarPrinter(names)
-    low = "-math.inf" if v.lower is None else printer(v.lower)
-    high = "math.inf" if v.upper is None else printer(v.upper)
-    return f'_between("{v.name}", self.{v.name}, {low}, {high})'
+    low = f"-{use('math')}.inf" if v.lower is None else printer(v.lower)
+    high = f"{use('math')}.inf" if v.upper is None else printer(v.upper)
+    return f'{use("_between")}("{v.name}", self.{v.name}, {low}, {high})'
 
 
 def init_number(program: Program, v: Variable) -> str | None:
@@ -201,38 +190,11 @@ def noise_arguments(noises: tuple[Variable, ...]) -> list[str]:
     return ["rng: np.random.Generator | None = None", "*", *given]
 
 
-def law_functions(
-    noises: tuple[Variable, ...], gaussian: bool, names_only: bool = False
-) -> list[str]:
-    """The functions that make the noise (and posterior samples), each once."""
-    found: dict[str, str] = {}
-    for v in noises:
-        law = distribution(v.distribution)
-        if law is None:
-            raise InternalError(f"cannot draw {v.name} from {v.distribution!r}")
-        if law.name == "normal":
-            found["_standard_normal"] = fill("functions/normal.py.jinja")
-        else:
-            name = f"_{law.name}" if len(noises) == 1 else f"_{law.name}_{v.name}"
-            found[name] = fill(
-                f"functions/{law.name}.py.jinja",
-                name=name,
-                meaning=clean(v.distribution),
-                transform=_shifted(law.location, law.scale, law.name),
-            )
-    if gaussian and not names_only:
-        found["_standard_normal"] = fill("functions/normal.py.jinja")
-    return list(found if names_only else found.values())
-
-
-def _shifted(location: Fraction, scale: Fraction, law: str) -> str:
-    """Location + scale · standard, as an expression."""
-    standard = n.Sym("u")
-    if law == "logistic":
-        logs = n.Call("log", (n.Sym("u"),)), n.Call("log1p", (n.neg(n.Sym("u")),))
-        standard = n.Sub(*logs)  # type: ignore[assignment]
-    made = n.add(n.Const(location), n.mul(n.Const(scale), standard))
-    return ArrayPrinter().at(made, 0)
+def law_numbers(law: Law) -> list[str]:
+    """The numbers that say which logistic or uniform law it is; none of the standard normal."""
+    if law.name == "normal":
+        return []
+    return [repr(float(law.location)), repr(float(law.scale))]
 
 
 def wants_gaussian(derivation: Derivation) -> bool:

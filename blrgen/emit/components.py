@@ -17,6 +17,7 @@ from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter
 from blrgen.emit.shorten import shortened
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call
+from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.program import Statement, fresh
 from blrgen.program.totals import levels
@@ -45,7 +46,7 @@ class NumberPrinter(ElementPrinter):
     functions = ArrayPrinter.functions
 
     def choice(self, node: n.Select) -> tuple[str, int]:
-        return self.call("_where", self(node.condition), self(node.yes), self(node.no))
+        return self.call(use("_where"), self(node.condition), self(node.yes), self(node.no))
 
 
 class Passes:
@@ -114,7 +115,7 @@ class Passes:
         return Running(
             (s.name, lost),
             f"{s.name}, {lost} = {self.zero}, {self.zero}",
-            "_added",
+            use("_added"),
             (f"{s.name} += {lost}",),
         )
 
@@ -129,7 +130,7 @@ class Passes:
         return Running(
             (top, share),
             f"{top}, {share} = {lowest}, {self.zero}",
-            "_exp_added",
+            use("_exp_added"),
             (*end, f"{s.name} = {top} + np.log({share})"),
         )
 

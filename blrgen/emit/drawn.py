@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -19,8 +18,8 @@ from blrgen.algebra.ranks import T, logdet, shape_of, trace
 from blrgen.algebra.words import normal
 from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.shorten import shortened
-from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call
+from blrgen.emit.uses import use
 from blrgen.errors import InternalError, UserError
 from blrgen.geometry.drawn import Step
 from blrgen.geometry.integrate.primitive import Draw, draws_of
@@ -43,28 +42,6 @@ _VECTORS = {"categorical": "_unit_vector", "multinomial": "_counts",
 _PARAMETER = {"categorical": "levels", "multinomial": "levels", "dirichlet": "powers",
               "sphere": "slope"}  # fmt: skip
 _MATRICES = {"gaussian": "_gaussian", "matrixgaussian": "_matrix_gaussian", "wishart": "_wishart"}
-_HELPERS = (
-    "_log_gamma", "_tilted", "_poisson", "_pick", "_unit_vector", "_counts", "_dirichlet",
-    "_sphere", "_gaussian", "_matrix_gaussian", "_bartlett", "_wishart", "_inverse_wishart",
-    "_within", "_shape",
-)  # fmt: skip
-
-
-@cache
-def _text(name: str) -> str:
-    return fill(f"draws/{name.lstrip('_')}.py.jinja")
-
-
-def drawing_helpers(code: str) -> list[str]:
-    """The texts of the functions for drawing that the code calls, and those they call."""
-    texts: dict[str, str] = {}
-    waiting = [code]
-    while waiting:
-        for name in re.findall(r"(?<![\w.])(_[a-z]\w*)\(", waiting.pop(0)):
-            if name in _HELPERS and name not in texts:
-                texts[name] = _text(name)
-                waiting.append(texts[name])
-    return list(texts.values())
 
 
 class Numbers(ArrayPrinter):
@@ -165,7 +142,7 @@ class Rows:
         if support.kind == "interval" and (support.lower, support.upper) != (-sp.oo, sp.oo):
             ends = ", ".join(self.scalar(e) for e in (support.lower, support.upper))
             is_open = f"{support.lower_open}, {support.upper_open}"
-            lines.append(f"{name} = _within({name}, {ends}, {is_open})")
+            lines.append(f"{name} = {use('_within')}({name}, {ends}, {is_open})")
         return lines
 
     # draws ------------------------------------------------------------------------------
@@ -189,6 +166,7 @@ class Rows:
             function = "_inverse_wishart" if inverse else _MATRICES[kind]
             arguments = [self.rng, *self._matrix(d, x), self.shape]
         name = self.name(f"{kind}_{len(self._known) + 1}")
+        use(function)
         if function.startswith("_") and kind in NUMBERS:
             arguments.insert(0, self.rng)
         self.put_call(name, function.replace("rng.", f"{self.rng}."), arguments)

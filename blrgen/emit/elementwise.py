@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -15,9 +14,7 @@ from blrgen.emit.common import (
     init_value,
     input_words,
     keyword_arguments,
-    wants_gaussian,
 )
-from blrgen.emit.components import vectors_function
 from blrgen.emit.guard import after_step, at_start, before_step, guarded, method
 from blrgen.emit.kernels import Kernel, kernel
 from blrgen.emit.plan import DRAWS
@@ -29,18 +26,15 @@ from blrgen.emit.probing import (
     drawing_again,
     fused_rows,
     fuses,
-    init_rows,
     joined_functions,
     joins,
-    noise_functions,
     observe_method,
     run_all,
-    run_methods,
 )
-from blrgen.emit.special.helper import JITTED
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call, indented
 from blrgen.emit.trial import tried
+from blrgen.emit.uses import use
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
 from blrgen.program.program import Variable
@@ -86,37 +80,18 @@ class ElementwiseWriter(Writer):
             )  # fmt: skip
         return made
 
-    def functions(self) -> list[str]:
+    def functions(self) -> tuple[list[str], list[str]]:
+        """The kernels of a draw and a step; the same in other passes over memory."""
         made = self.kernels()
-        order = ("draw", "observe", "single", "averaged", "again", "moments")
-        parts = [self.write(made[k]) for k in order if k in made]
-        parts += joined_functions(self)
-        parts += [fill("functions/views.py.jinja"), fill("functions/listed.py.jinja")]
-        parts.append(fill("functions/restored.py.jinja"))
-        parts += self.vector_functions()
-        parts += noise_functions(self)
-        if wants_gaussian(self.derivation):
-            parts.append(fill("functions/deviation.py.jinja"))
-        if "_between(" in check_method(self.program):
-            parts.append(fill("functions/between.py.jinja"))
-        return parts
+        first = [self.write(made[k]) for k in ("draw", "single") if k in made]
+        others = ("observe", "averaged", "again", "moments")
+        rest = [self.write(made[k]) for k in others if k in made]
+        return first, rest + joined_functions(self)
 
     @property
     def coupled(self) -> bool:
         """Whether each array is one vector whose components need sums over all of them."""
         return any(k.coupled for k in self.phase_kernels().values())
-
-    def vector_functions(self) -> list[str]:
-        """What kernels with sums over components need."""
-        parts = []
-        if self.coupled:
-            alone = bool(self.scalar_states) or self.one_number
-            parts.append(vectors_function(self.derivation, alone))
-        code = "".join(map(self.write, self.kernels().values()))
-        for name in ("added", "exp_added"):
-            if f" _{name}(" in code:
-                parts.append(fill(f"functions/{name}.py.jinja", decorator=JITTED))
-        return parts
 
     @property
     def one_number(self) -> bool:
@@ -124,7 +99,7 @@ class ElementwiseWriter(Writer):
         return any(v.type == SCALAR for v in self.plan.inputs)
 
     def definition(self) -> str:
-        methods = [self.init(), self.copied(), check_method(self.program)]
+        methods = [self.init(), self.held(), check_method(self.program)]
         methods += method(self)
         if self.plan.draw is not None:
             methods.append(draw_method(self))
@@ -133,9 +108,7 @@ class ElementwiseWriter(Writer):
         methods.append(self.step())
         if self.program.until:
             methods.append(self.run())
-        methods += [*posterior_methods(self), self.state_dict(), *run_methods(self)]
-        if self.uses_shaped() or any("self._shaped(" in m or "self._shaped," in m for m in methods):
-            methods.append(fill("class/shaped.py.jinja"))
+        methods += [*posterior_methods(self), self.state_dict()]
         return "\n\n".join([head(self.derivation, self.program), *methods])
 
     @property
@@ -147,15 +120,11 @@ class ElementwiseWriter(Writer):
         """The states whose domain a step must not leave."""
         return guarded(self.derivation, self.plan.states, self.coupled)
 
-    def uses_shaped(self) -> bool:
-        asked = any(k == "mean" for k, _ in self.program.posterior)
-        asked = asked or self.law is not None
-        return self.plan.draw is not None or asked or bool(self.program.until)
-
     def init(self) -> str:
         arguments, needed = defaults(self.program)
-        rows = [f'self.{self.main} = _views("params", params)']
-        rows += ["_check_vectors(self._arrays)"] if self.coupled else []
+        rows = [f'{use("_views")}("params", params)']
+        rows += [self.check_vectors()] if self.coupled else []
+        rows += ["self.params = params", "self.t = 0  # steps taken"]
         for v in self.plan.states:
             if v.name == self.main:
                 continue
@@ -167,47 +136,49 @@ class ElementwiseWriter(Writer):
                 continue
             rows.append(f"self.{v.name} = {self.first_arrays(v, v.name in needed)}")
         if self.plan.carried:
-            rows.append("self._pending: dict[str, Sequence[Array]] = {}  # what the last draw left")
+            rows.append("self._pending: dict[str, list[Array]] = {}  # what the last draw left")
         if self.plan.sums:
-            rows.append("self._sums: dict[str, Sequence[Array]] = {}  # over this step's draws")
+            rows.append("self._sums: dict[str, list[Array]] = {}  # over this step's draws")
             rows.append("self._draws = 0  # how many there are in them")
-        rows += init_rows(self)
         rows += at_start(self)
         return fill(
             "class/init.py.jinja",
             arguments=keyword_arguments(arguments),
+            params="Arrays",
             summary="Keep the arrays to update; everything else starts as the rule says.",
             hyperparameters=hyper_assignments(self.program),
             states=indented("\n".join(rows), 8),
         )
 
-    def copied(self) -> str:
-        """What makes a copy, or a pickle that is read back, step its own arrays."""
-        again = [re.sub(r"^(\S+): .*? = ", r"\1 = ", row) for row in init_rows(self)]
-        made = [row.partition(" = ")[0].removeprefix("self.") for row in again]
-        left = ", ".join(f'"{x}"' for x in ["_arrays", self.main, *made])
+    def held(self) -> str:
+        """The parameters as flat views, of the arrays that an object has now, if it is a copy."""
         return fill(
-            "class/copied.py.jinja",
-            left=f"({left})",
+            "class/held.py.jinja",
             main=self.main,
-            rows=indented("\n".join(again), 8),
-        ).rstrip()
+            kind="list[Array]",
+            summary="The parameters as flat views.",
+            value=f"[array.reshape(-1) for array in {use('_listed')}(self.params)]",
+        )
+
+    def check_vectors(self) -> str:
+        """The check that arrays are vectors, of the right size where the family fixes it."""
+        quantities = self.derivation.rule.of("state")
+        sizes = [q.symbol.size for q in quantities if hasattr(q.symbol, "size")]
+        fixed = int(sizes[0]) if sizes and sizes[0].is_Integer else None
+        alone = bool(self.scalar_states) or self.one_number
+        return f"{use('_check_vectors')}(params, {fixed}, {alone})"
 
     def first_arrays(self, v: Variable, asked: bool) -> str:
         """The first value of a state beside each array of parameters; `asked`: an argument."""
         if asked:
-            views = f'_views("{v.name}", {v.name}, self._arrays)'
-            return self.new_arrays(v.name, views) or f"[x.copy() for x in {views}]"
-        made = f"[{init_value(self.program, v, self.main)} for {self.main} in self.{self.main}]"
+            return f'[x.copy() for x in {use("_views")}("{v.name}", {v.name}, params)]'
         number = init_number(self.program, v)
-        return self.new_arrays(v.name, made if number is None else number) or made
-
-    def new_arrays(self, name: str, values: str = "") -> str:
-        """New arrays beside the parameters, where the target cares how they lie in memory."""
-        if not joins(self, self.kernels()["single"]):
-            return ""
-        names = [v.name for v in self.array_states] + [*self.plan.sums, self.plan.probe]
-        return f"_laid(self.{self.main}, {names.index(name)}{values and f', {values}'})"
+        value = init_value(self.program, v, self.main)
+        if self.jitted and number is not None:
+            place = [x.name for x in self.array_states].index(v.name)
+            rest = f", {number}" if number else ""
+            value = f"{use('_apart')}({self.main}, {place}{rest})"
+        return f"[{value} for {self.main} in self.{self.main}]"
 
     def called(
         self, k: Kernel, given: dict[str, str], indent: int = 12, own: Collection[str] = ()
@@ -216,8 +187,9 @@ class ElementwiseWriter(Writer):
         attributes = {v.name for v in self.program.of("hyper")} - set(own)
         attributes |= {v.name for v in self.scalar_states}
         arguments = [given.get(a, f"self.{a}[index]") for a in k.arrays]
-        for s in k.scalars:
-            arguments.append(self.number(s, attributes))
+        values = [self.number(s, attributes) for s in k.scalars]
+        if values:
+            arguments.append(f"*{use('_typed')}({', '.join([arguments[0], *values])})")
         results = f"{', '.join(k.returns)} = " if k.returns else ""
         return call(f"{' ' * indent}{results}{k.name}(", arguments)
 
@@ -228,27 +200,28 @@ class ElementwiseWriter(Writer):
         return f"self.{name}" if name in attributes else name
 
     def loop(self, k: Kernel, given: dict[str, str]) -> list[str]:
-        """For each array: call the kernel."""
+        """For each array: call the kernel; `given` says where lists of arrays are."""
         if joins(self, k):
             return run_all(self, k, given)
-        given = {self.main: self.main} | given
         rows = [f"        for index, {self.main} in enumerate(self.{self.main}):"]
         if self.main not in k.arrays:
             rows = [f"        for index in range(len(self.{self.main})):"]
-        return [*rows, self.called(k, given)]
+        return [*rows, self.called(k, self.indexed(given))]
+
+    def indexed(self, given: dict[str, str]) -> dict[str, str]:
+        """One array of each list."""
+        return {self.main: self.main} | {x: f"{text}[index]" for x, text in given.items()}
 
     def given_inputs(self) -> dict[str, str]:
-        return {v.name: f"{v.name}[index]" for v in self.plan.inputs}
+        return {v.name: v.name for v in self.plan.inputs}
 
     def pending(self) -> dict[str, str]:
-        return {x: f'self._pending["{x}"][index]' for x in self.plan.carried}
+        return {x: f'self._pending["{x}"]' for x in self.plan.carried}
 
     def input_views(self) -> list[str]:
         """The inputs that are arrays, checked; a scalar is used as it is."""
         arrays = [v.name for v in self.plan.inputs if v.type != SCALAR]
-        if joins(self, self.kernels()["single"]):
-            return [f'        {x} = self._seen("{x}", {x})' for x in arrays]
-        return [f'        {x} = _views("{x}", {x}, self._arrays)' for x in arrays]
+        return [f'        {x} = {use("_views")}("{x}", {x}, self.params)' for x in arrays]
 
     def step(self) -> str:
         if self.plan.observe is not None:
@@ -258,7 +231,10 @@ class ElementwiseWriter(Writer):
         rows += self.input_views()
         single = self.plan.single
         if self.program.halved:
-            rows += [*before_step(self), *tried(self, self.kernels()["single"], given)]
+            rows += [
+                *before_step(self),
+                *tried(self, self.kernels()["single"], self.indexed(given)),
+            ]
             rows += after_step(self)
         elif fuses(self):
             rows += self.single_lines()
@@ -293,7 +269,7 @@ class ElementwiseWriter(Writer):
         """From the sums over draws."""
         p = self.plan
         assert p.averaged is not None
-        sums = {x: f'self._sums["{x}"][index]' for x in p.sums}
+        sums = {x: f'self._sums["{x}"]' for x in p.sums}
         rows = [*self.scalar_lines(p.averaged), *self.loop(self.kernels()["averaged"], sums)]
         return [*rows, *self.scalar_writes(p.averaged)]
 
@@ -303,31 +279,11 @@ class ElementwiseWriter(Writer):
 
     def parameters_shaped(self) -> str:
         """A copy in the caller's own shape."""
-        return f"self._shaped([{self.main}.copy() for {self.main} in self.{self.main}])"
+        return f"{use('_shaped')}([x.copy() for x in self.{self.main}], self.params)"
 
     def state_dict(self) -> str:
-        arrays = [v.name for v in self.array_states]
-        entries = [f'"{x}": [x.copy() for x in self.{x}],' for x in arrays]
-        entries += [f'"{v.name}": self.{v.name},' for v in self.scalar_states]
-        restore = [f'{x} = _restored("{x}", saved["{x}"], self.{x})' for x in arrays]
-        groups = [("pending", self.plan.carried), ("sums", self.plan.sums)]
-        for group, members in groups:
-            if not members:
-                continue
-            entries.append(
-                f'"{group}": {{k: [x.copy() for x in v] for k, v in self._{group}.items()}},'
-            )
-            restored = f"tuple(_restored(k, v, self.{self.main}))"
-            restore.append(f'{group} = {{k: {restored} for k, v in saved["{group}"].items()}}')
-        if self.plan.sums:
-            entries.append('"draws": self._draws,')
-        for x in arrays:
-            restore.append(f"for array, value in zip(self.{x}, {x}, strict=True):")
-            restore.append("    array[:] = value")
-        restore += [f'self.{v.name} = saved["{v.name}"]' for v in self.scalar_states]
-        restore += [f"self._{group} = {group}" for group, members in groups if members]
-        if self.plan.sums:
-            restore.append('self._draws = int(saved["draws"])')
-        keys = ["t", "hyperparameters", *arrays, *(v.name for v in self.scalar_states)]
-        keys += [group for group, members in groups if members]
-        return self.resume(keys + (["draws"] if self.plan.sums else []), entries, restore)
+        arrays = f'zip(self.{self.main}, found.pop("{self.main}"), strict=True)'
+        return self.resume(
+            [f"for array, value in {arrays}:", "    array[:] = value"],
+            f"dict.fromkeys(value, self.{self.main})" if self.plan.carried else "",
+        )

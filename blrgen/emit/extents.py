@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from blrgen.emit.printers import ArrayPrinter
+from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
@@ -79,7 +80,7 @@ class LinearPrinter(ArrayPrinter):
         return self.names.get(array, array)
 
     def print_Factor(self, node: n.Factor) -> tuple[str, int]:
-        return self.call("_cholesky", f'"{told(node.arg)}"', self(node.arg))
+        return self.call(use("_cholesky"), f'"{told(node.arg)}"', self(node.arg))
 
 
 def told(what: n.Node) -> str:

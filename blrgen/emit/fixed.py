@@ -14,6 +14,7 @@ from blrgen.emit.plan import phase_of
 from blrgen.emit.printers import ElementPrinter, literal
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call
+from blrgen.emit.uses import use
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.naming import constant_name
@@ -46,6 +47,7 @@ def step(writer: LinearWriter, program: Program) -> str:
     words = ", ".join(f'"{x}"' for x in what) + ("," if len(what) == 1 else "")
     returns = "Array" if len(results) == 1 else f"tuple[{', '.join(['Array'] * len(results))}]"
     inside = [*given, *(f"{x}: Array" for x in outputs)]
+    use("njit")
     return fill(
         "compiled/entries.py.jinja",
         decorator=fill("numba/decorator.py.jinja"),
@@ -66,7 +68,7 @@ def held_as_they_were(writer: LinearWriter, arrays: Sequence[str]) -> list[str]:
     for v in (held[a] for a in arrays if a in held):
         shape = ", ".join(v.type.shape) + ("," if len(v.type.shape) == 1 else "")
         given = [f'"{v.name}"', f"self.{v.name}", f"({shape})", writer.main]
-        rows.append(call("        _shaped_as(", given))
+        rows.append(call(f"        {use('_shaped_as')}(", given))
     return rows
 
 

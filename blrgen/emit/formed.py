@@ -16,6 +16,7 @@ from blrgen.emit.printers import ElementPrinter, literal
 from blrgen.emit.shorten import shortened
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call
+from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.formed import UNIT, Formed
 from blrgen.program.program import Program, Statement, fresh
@@ -36,19 +37,19 @@ class SolvedPrinter(LinearPrinter):
     def print_MatMul(self, node: n.MatMul) -> tuple[str, int]:
         if n.transposed(node.left) != node.right or isinstance(node.left, n.Sym):
             return super().print_MatMul(node)
-        return self.call("_gram", self(node.right))
+        return self.call(use("_gram"), self(node.right))
 
     def print_Factor(self, node: n.Factor) -> tuple[str, int]:
         if not self.again or node.arg != n.Sym(self.made.state):
             return super().print_Factor(node)
         words = f'"{told(node.arg)}"'
-        return self.call("_known_factor", words, self(node.arg), WORK, DIAGONAL)
+        return self.call(use("_known_factor"), words, self(node.arg), WORK, DIAGONAL)
 
     def print_Solve(self, node: n.Solve) -> tuple[str, int]:
         if node.arg != n.Sym(self.made.factor):
             return super().print_Solve(node)
         words = f'"{told(n.Sym(self.made.name))}"'
-        return self.call("_solved", words, WORK, self(node.right))
+        return self.call(use("_solved"), words, WORK, self(node.right))
 
 
 def names(made: Formed, suffix: str) -> tuple[str, str]:
@@ -70,11 +71,12 @@ def entry_functions(made: Formed, suffix: str, again: bool) -> str:
     inner = call(f"            row[j] = {entry}(", [*single, *scalars, *(["zero"] if unit else [])])
     at = call(f"        row[i] = {entry}(", [*(f"{x}[i, i]" for x in made.leaves), *scalars, "one"])
     arrays = [f"{x}: Array" for x in made.leaves]
+    use("njit")
     return fill(
         "compiled/entry.py.jinja",
         decorator=fill("numba/decorator.py.jinja"),
         signature=call(
-            f"def {entry}(", [*arrays, *(f"{x}: float" for x in (*scalars, *unit))], ") -> Array:"
+            f"def {entry}(", [*arrays, *(f"{x}: float" for x in (*scalars, *unit))], ") -> Any:"
         ),
         what=told(n.Sym(made.name)),
         unit=f"; `{UNIT}` is I, or an entry of it" if unit else "",
@@ -130,7 +132,7 @@ def room(made: Formed, main: str) -> list[str]:
     rows = [f"        {made.name} = self._own[self.{made.state} is self._own[0]]"]
     if made.state in made.leaves:  # a loop reads it, which looks at no bounds
         given = [f'"{made.state}"', f"self.{made.state}", f"self._{WORK}.shape", main]
-        rows.append(call("        _shaped_as(", given))
+        rows.append(call(f"        {use('_shaped_as')}(", given))
     return rows
 
 
@@ -157,7 +159,9 @@ def function(writer: LinearWriter, name: str, summary: str, program: Program) ->
     many = len(made.products)
     before = list(phase.body[many:at])
     after = [s for s in phase.body[at + 1 :] if s.name != made.factor]
-    look = [f'    _definite("{told(n.Sym(made.name))}", {WORK})']
+    look = [
+        f'    {use("_look" if printer.again else "_definite")}("{told(n.Sym(made.name))}", {WORK})'
+    ]
     if printer.again:  # the old factor is where the new one will be
         before, after = before + after, []
         given = [f'"{told(n.Sym(made.name))}"', made.name, WORK, DIAGONAL]
@@ -190,7 +194,7 @@ def _product_lines(part: Sequence[Statement]) -> list[str]:
     factors = [s.expr for s in part if isinstance(s.expr, n.MatMul)]
     read = [", ".join(n.names(x.left)) for x in factors[:1]]
     read += [", ".join(n.names(x.right)) for x in factors]
-    return [call(f"    {', '.join(s.name for s in part)} = _products(", read)]
+    return [call(f"    {', '.join(s.name for s in part)} = {use('_products')}(", read)]
 
 
 def _lines(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.templates import fill
 from blrgen.emit.text import sentence_list
+from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
@@ -143,6 +144,6 @@ def _number_rows(states: tuple[Variable, ...], printer: ArrayPrinter) -> list[st
     for v in states:
         tests = [] if v.lower is None else [f"self.{v.name} > {printer.at(v.lower, 1)}"]
         tests += [] if v.upper is None else [f"self.{v.name} < {printer.at(v.upper, 1)}"]
-        inside = " and ".join([*tests, f"math.isfinite(self.{v.name})"])
+        inside = " and ".join([*tests, f"{use('math')}.isfinite(self.{v.name})"])
         rows.append(f"        outside += not ({inside})\n")
     return rows

@@ -11,7 +11,8 @@ from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, li
 from blrgen.emit.shorten import shortened
 from blrgen.emit.special.helper import QUIET
 from blrgen.emit.templates import fill
-from blrgen.emit.text import assignment, call
+from blrgen.emit.text import WIDTH, assignment, bracketed, call
+from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.naming import constant_name
 from blrgen.program.program import Program, fresh
@@ -31,6 +32,7 @@ class Kernel:
     is_output: bool = False  # the targets are outputs, never read
     parts: tuple[Kernel, ...] = ()  # kernels that are run one after the other instead
     by_block: bool = False  # called for a block of elements at a time, with new noise
+    packed: bool = True  # its numbers come in one tuple, in the type of the arrays
 
     @property
     def lines(self) -> list[tuple[str, n.Node]]:
@@ -88,13 +90,20 @@ def calls_kernel(k: Kernel, decorator: str) -> str:
         decorator=decorator,
         signature=signature(k),
         summary=k.summary,
-        calls="\n".join(call(f"    {p.name}(", [*p.arrays, *p.scalars]) for p in k.parts),
+        numbers=unpacked(k),
+        calls="\n".join(
+            call(f"    {p.name}(", [*p.arrays, *([bracketed(p.scalars)] if p.scalars else [])])
+            for p in k.parts
+        ),
     )
 
 
 def signature(k: Kernel) -> str:
     """Def line; arrays and scalars annotated."""
-    arguments = [f"{a}: Array" for a in k.arrays] + [f"{s}: float" for s in k.scalars]
+    numbers = [f"{s}: float" for s in k.scalars]
+    if k.packed and numbers:
+        numbers = [f"numbers: {use('Numbers')}"]
+    arguments = [*(f"{a}: Array" for a in k.arrays), *numbers]
     one = "float" if len(k.returns) == 1 else f"tuple[{', '.join(['float'] * len(k.returns))}]"
     return call(f"def {k.name}(", arguments, f") -> {one if k.returns else None}:")
 
@@ -129,11 +138,31 @@ def _checked(k: Kernel) -> list[str]:
 
 
 def _typed(k: Kernel, constants: list[tuple[Fraction, str]]) -> str:
-    """Numbers come as Python's, which cost least to pass, and are given the arrays' type."""
-    rows = [f"{name} = real({name})" for name in k.scalars]
+    """Every number in the arrays' type."""
+    rows = [] if k.packed else [f"{name} = real({name})" for name in k.scalars]
     rows += [f"{name} = real({literal(value)[0]})" for value, name in constants]
     rows = [f"real = {k.arrays[0]}.dtype.type", *rows] if rows else []
-    return "".join(f"    {row}\n" for row in rows)
+    return unpacked(k) + "".join(f"    {row}\n" for row in rows)
+
+
+def unpacked(k: Kernel) -> str:
+    """The lines that give a kernel's numbers their names, as many in each as fit."""
+    if not k.packed or not k.scalars:
+        return ""
+    groups: list[list[str]] = [[]]
+    for name in k.scalars:
+        if len(f"    {', '.join([*groups[-1], name])} = numbers[99:99]") > WIDTH:
+            groups.append([])
+        groups[-1].append(name)
+    rows, first = [], 0
+    for group in groups:
+        last = first + len(group)
+        low, high = str(first or ""), str(last) if last < len(k.scalars) else ""
+        part = f"[{low}:{high}]" if len(groups) > 1 else ""
+        names = ", ".join(group) if len(group) > 1 else f"({group[0]},)"
+        rows.append(f"    {names} = numbers{part}\n")
+        first = last
+    return "".join(rows)
 
 
 def _passes_kernel(k: Kernel, template: str, decorator: str) -> str:
@@ -200,7 +229,7 @@ def _store(k: Kernel, target: str, value: str, index: str, indent: int) -> str:
     if k.accumulate:
         return f"{' ' * indent}{target}{index} += {value}"
     if index == "[i]" and target in k.program.fading:
-        value = f"_flushed({value})"  # whole arrays would be walked once more for it
+        value = f"{use('_flushed')}({value})"  # whole arrays would be walked once more for it
     return assignment(f"{target}{index}", value, indent)
 
 

@@ -9,6 +9,7 @@ from blrgen.core import Derivation
 from blrgen.emit.common import wants_two_points
 from blrgen.emit.drawn import Numbers, Rows
 from blrgen.emit.text import assignment
+from blrgen.emit.uses import collecting, use
 from blrgen.errors import UserError
 from blrgen.geometry.drawn import Step, steps_of
 from blrgen.geometry.law import law_of
@@ -66,9 +67,10 @@ def _with_draws(law: Lowered, derivation: Derivation, names: dict[str, str]) -> 
     for numerically in (False, True):
         try:
             steps = steps_of(derivation.geometry, working=True, numerically=numerically)
-            rows = Rows("shape", names=names, first=law.first)
-            for step in steps:
-                rows.step(step)
+            with collecting():  # these lines are written again, for the class
+                rows = Rows("shape", names=names, first=law.first)
+                for step in steps:
+                    rows.step(step)
         except UserError:
             continue
         return replace(
@@ -90,7 +92,7 @@ class MethodPrinter(Numbers):
         if not self.jitted:
             return text, level
         name, _, rest = text.partition("(")
-        return f"_over({name}, {rest}", level
+        return f"{use('_over')}({name}, {rest}", level
 
 
 def methods(law: Lowered, names: dict[str, str], main: str, jitted: bool) -> list[tuple[str, str]]:
@@ -104,11 +106,13 @@ def methods(law: Lowered, names: dict[str, str], main: str, jitted: bool) -> lis
         ]
         rows = _each(["mean", "deviation"], main, body)
         rows += _kept(["mean", "deviation"], main)
-        rows.append("        return self._shaped(means), self._shaped(deviations)")
+        rows.append(
+            f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)"
+        )
         made.append(("posterior", "\n".join(rows)))
     if law.steps:
         rows = _draw_rows(law, names, main, jitted)
-        rows.append("        return self._shaped(values)")
+        rows.append(f"        return {use('_shaped')}(values, self.params)")
         made.append(("draws", "\n".join(rows)))
     return made
 

@@ -18,7 +18,7 @@ from blrgen.emit.common import (
     hyper_assignments,
     input_words,
     keyword_arguments,
-    law_functions,
+    law_numbers,
     noise_arguments,
 )
 from blrgen.emit.extents import Extent, extent_text, extents
@@ -27,12 +27,15 @@ from blrgen.emit.linear_guard import before_step, before_writing, sizes_in_ends
 from blrgen.emit.linear_parts import constructor_arguments, first_rows, inputs_checked
 from blrgen.emit.linear_posterior import posterior_methods
 from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
+from blrgen.emit.probing import DRAWN
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call, indented
 from blrgen.emit.trial import HALVINGS
+from blrgen.emit.uses import use
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
 from blrgen.program.formed import Formed, formed
+from blrgen.program.laws import distribution
 from blrgen.program.program import Program
 from blrgen.program.types import SCALAR, Type
 
@@ -72,7 +75,7 @@ class LinearWriter(Writer):
 
     # -- module-level functions ---------------------------------------------------
 
-    def functions(self) -> list[str]:
+    def functions(self) -> tuple[list[str], list[str]]:
         return functions(self)
 
     def arguments(self, program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -104,7 +107,7 @@ class LinearWriter(Writer):
     # -- the class ---------------------------------------------------------------
 
     def definition(self) -> str:
-        methods = [self.init(), check_method(self.program)]
+        methods = [self.init(), self.gathering(), check_method(self.program)]
         if self.plan.draw is not None:
             methods.append(self.draw())
         if self.plan.observe is not None:
@@ -112,27 +115,41 @@ class LinearWriter(Writer):
         methods.append(self.step())
         if self.program.until:
             methods.append(self.run())
-        methods += [*posterior_methods(self), self.state_dict(), self.gathering()]
+        methods += [*posterior_methods(self), self.state_dict()]
         return "\n\n".join([head(self.derivation, self.program), *methods])
 
     def gathering(self) -> str:
-        """From the caller's arrays to one array, and back."""
-        return fill(f"class/{'gathered' if self.is_vector else 'matrix'}.py.jinja")
+        """The caller's arrays as one array."""
+        held = "_vector" if self.is_vector else "_parameter"
+        return fill(
+            "class/held.py.jinja",
+            main=self.main,
+            kind="Array",
+            summary=f"The parameters as one {'vector' if self.is_vector else 'matrix'}.",
+            value=f'{use(held)}("params", self.params)',
+        )
+
+    def scatter(self, value: str) -> str:
+        """The statement that writes next parameters in place."""
+        if self.is_vector:
+            return f"{use('_scattered')}({value}, self.params)"
+        return f"self.params[:] = {value}"
 
     def init(self) -> str:
-        rows = ['_views("params", params)'] if self.is_vector else []
-        rows += [f"{self.main} = self._gathered()", *first_rows(self), *matrix.first_rows(self)]
+        rows = [f'{use("_views")}("params", params)'] if self.is_vector else []
+        rows += ["self.params = params", "self.t = 0  # steps taken"]
+        rows += [f"{self.main} = self.{self.main}", *first_rows(self), *matrix.first_rows(self)]
         if self.plan.carried:
             rows.append("self._pending: dict[str, Array] = {}  # the noise of the last draw")
         if self.plan.sums:
             rows.append("self._sums: dict[str, Array] = {}  # over the draws of this step")
             rows.append("self._draws = 0  # how many there are in them")
+        what = "arrays" if self.is_vector else "matrix"
         return fill(
-            "class/init.py.jinja" if self.is_vector else "class/init_matrix.py.jinja",
+            "class/init.py.jinja",
             arguments=keyword_arguments(constructor_arguments(self)),
-            summary="Keep the arrays to update; everything else starts as the rule says."
-            if self.is_vector
-            else "Keep the matrix to update; everything else starts as the rule says.",
+            params="Arrays" if self.is_vector else "Array",
+            summary=f"Keep the {what} to update; everything else starts as the rule says.",
             hyperparameters=hyper_assignments(self.program),
             states=indented("\n".join(rows), 8),
         )
@@ -209,7 +226,7 @@ class LinearWriter(Writer):
         return made
 
     def gathered(self) -> str:
-        return f"        {self.main} = self._gathered()"
+        return f"        {self.main} = self.{self.main}"
 
     def commit(self, program: Program) -> list[str]:
         """Write all next values."""
@@ -217,7 +234,7 @@ class LinearWriter(Writer):
         numbers = {v.name for v in self.scalar_states} - {x.name for x in phase_of(program).scalars}
         for state, local in phase_of(program).writes:
             value = f"float({local})" if state in numbers else local
-            write = f"self._scatter({local})" if state == self.main else f"self.{state} = {value}"
+            write = self.scatter(local) if state == self.main else f"self.{state} = {value}"
             rows.append(f"        {write}")
         return rows
 
@@ -257,12 +274,15 @@ class LinearWriter(Writer):
         assert p.draw is not None
         rows = [self.gathered()]
         for v in p.noises:
-            (law,) = law_functions((v,), False, names_only=True)
+            law = distribution(v.distribution)
+            assert law is not None
+            given = f'{use("_vector")}("{v.name}", {v.name}, self.params)'
+            drawn = call(f"{use(DRAWN[law.name])}(", ["rng", self.main, *law_numbers(law)])
             rows += [
                 f"        if {v.name} is not None:",
-                f'            {v.name} = _vector("{v.name}", {v.name}, self._arrays).copy()',
+                f"            {v.name} = {given}.copy()",
                 "        elif isinstance(rng, np.random.Generator):",
-                f"            {v.name} = {law}(rng, {self.main})",
+                f"            {v.name} = {drawn}",
                 "        else:",
                 '            raise TypeError("pass rng=np.random.default_rng(seed), or '
                 f'{v.name}=")',
@@ -272,7 +292,7 @@ class LinearWriter(Writer):
         if p.carried:
             kept = ", ".join(f'"{x}": {x}' for x in p.carried)
             rows.append(f"        self._pending = {{{kept}}}")
-        rows.append(f"        return self._shaped({p.probe}.copy())")
+        rows.append(f"        return {use('_split')}({p.probe}.copy(), self.params)")
         return fill(
             "class/draw.py.jinja",
             signature=call("    def draw(", ["self", *noise_arguments(p.noises)], ") -> Arrays:"),
@@ -297,40 +317,16 @@ class LinearWriter(Writer):
         )
 
     def vector_of_parameters(self) -> str:
-        return "self._gathered().copy()"
+        return f"self.{self.main}.copy()"
 
     def parameters_shaped(self) -> str:
-        return "self._shaped(before.copy())"
+        return self.shaped("before.copy()")
 
     def shaped(self, vector: str) -> str:
         """A vector as the caller holds his: the parameters' shape, if they are one."""
-        return f"self._shaped({vector})" if self.is_vector else vector
+        return f"{use('_split')}({vector}, self.params)" if self.is_vector else vector
 
     # -- resuming ----------------------------------------------------------------
 
     def state_dict(self) -> str:
-        others = [v for v in self.plan.states if v.name != self.main and v.type != SCALAR]
-        entries = [f'"{self.main}": self._gathered().copy(),']
-        entries += [f'"{v.name}": self.{v.name}.copy(),' for v in others]
-        entries += [f'"{v.name}": self.{v.name},' for v in self.scalar_states]
-        restore = [
-            f'{self.main} = _restored("{self.main}", [saved["{self.main}"]], [self._gathered()])[0]'
-        ]
-        for v in others:
-            one = f'_restored("{v.name}", [saved["{v.name}"]], [self.{v.name}])[0]'
-            restore.append(f"{v.name} = {one}")
-        groups = [("pending", self.plan.carried), ("sums", self.plan.sums)]
-        for group, members in groups:
-            if members:
-                entries.append(f'"{group}": {{k: x.copy() for k, x in self._{group}.items()}},')
-                restore.append(f'{group} = {{k: x.copy() for k, x in saved["{group}"].items()}}')
-        restore.append(f"self._scatter({self.main})")
-        restore += [f"self.{v.name} = {v.name}" for v in others]
-        restore += [f'self.{v.name} = saved["{v.name}"]' for v in self.scalar_states]
-        restore += [f"self._{group} = {group}" for group, members in groups if members]
-        if self.plan.sums:
-            entries.append('"draws": self._draws,')
-            restore.append('self._draws = int(saved["draws"])')
-        keys = ["t", "hyperparameters", *(v.name for v in self.plan.states)]
-        keys += [group for group, members in groups if members]
-        return self.resume(keys + (["draws"] if self.plan.sums else []), entries, restore)
+        return self.resume([self.scatter(f'found.pop("{self.main}")')])

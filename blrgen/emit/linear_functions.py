@@ -1,4 +1,4 @@
-"""Module-level functions of a file around linear algebra: what is computed, and its helpers."""
+"""Module-level functions of a file around linear algebra: what is computed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from blrgen.emit import fixed
 from blrgen.emit import formed as matrix
-from blrgen.emit.common import law_functions, wants_gaussian
 from blrgen.emit.extents import LinearPrinter
 from blrgen.emit.plan import phase_of
 from blrgen.emit.shorten import shortened
-from blrgen.emit.templates import fill, keys
+from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call
 from blrgen.program import nodes as n
 from blrgen.program.program import Program
@@ -18,43 +17,9 @@ from blrgen.program.program import Program
 if TYPE_CHECKING:
     from blrgen.emit.linear import LinearWriter
 
-# Emitted when something that is emitted mentions them; later ones first.
-_HELPERS = (
-    (("_between(",), "between"),
-    (("_finite(",), "finite"),
-    (("_symmetrize(",), "symmetrize"),
-    (("_products(",), "products"),
-    (("_gram(",), "gram"),
-    (("_known_factor(",), "known"),
-    (("_definite(",), "definite"),
-    (("_solved(",), "solved"),
-    (("_solve(", "_solve_lower(", "_solve_upper("), "solve"),
-    (("_cholesky(",), "cholesky"),
-    (("_lapack(",), "lapack"),
-    (("_symmetric(",), "symmetric"),
-    (("_shaped_as(",), "shaped_as"),
-    (("_number(",), "number"),
-    (("_parameter(",), "parameter"),
-    (("_vector(",), "vector"),
-    (("_vector(",), "views"),
-    (("_listed(",), "listed"),
-    (("_restored(",), "restored"),
-)
-_COMPILED = (
-    "products",
-    "gram",
-    "known",
-    "definite",
-    "solved",
-    "solve",
-    "cholesky",
-    "lapack",
-    "symmetric",
-)  # have a form of their own
 
-
-def functions(writer: LinearWriter) -> list[str]:
-    """What is computed in a draw and in a step, then the helpers that any text mentions."""
+def functions(writer: LinearWriter) -> tuple[list[str], list[str]]:
+    """What is computed in a draw and in a step."""
     p = writer.plan
     parts = []
     if p.draw is not None:
@@ -68,22 +33,7 @@ def functions(writer: LinearWriter) -> list[str]:
         parts.append(_function(writer, "_step", told, p.single))
     if p.averaged is not None:
         parts.append(_function(writer, "_step_averaged", told, p.averaged))
-    code = "\n".join(parts) + writer.definition()
-    for uses, template in _HELPERS:
-        if any(name in text for name in uses for text in (code, *parts)):
-            parts.append(_helper(writer, template))
-    if p.noises or wants_gaussian(writer.derivation):
-        parts += law_functions(p.noises, wants_gaussian(writer.derivation))
-    return parts
-
-
-def _helper(writer: LinearWriter, template: str) -> str:
-    """A helper's text; those of linear algebra call LAPACK where loops are compiled."""
-    if not writer.jitted or template not in _COMPILED:
-        return fill(f"functions/{template}.py.jinja")
-    name = f"compiled/{template}.py.jinja"
-    found = {x: fill(f"numba/{x}.py.jinja") for x in ("decorator", "threads")}
-    return fill(name, **{x: text for x, text in found.items() if x in keys(name)})
+    return parts, []
 
 
 def _function(writer: LinearWriter, name: str, summary: str, program: Program) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from blrgen.emit.extents import LinearPrinter
 from blrgen.emit.plan import phase_of
 from blrgen.emit.text import call
+from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import SCALAR
@@ -47,14 +48,14 @@ def before_writing(writer: LinearWriter, program: Program) -> list[str]:
         if v.type == SCALAR:
             rows += _ends(v, told, writes[v.name], printer, 8)
         else:
-            rows.append(f"        _finite({told}, {writes[v.name]})")
+            rows.append(f"        {use('_finite')}({told}, {writes[v.name]})")
     return rows
 
 
 def _ends(v: Variable, told: str, value: str, printer: LinearPrinter, indent: int) -> list[str]:
-    low = "-math.inf" if v.lower is None else printer(v.lower)
-    high = "math.inf" if v.upper is None else printer(v.upper)
-    return [call(f"{' ' * indent}_between(", [told, value, low, high])]
+    low = f"-{use('math')}.inf" if v.lower is None else printer(v.lower)
+    high = f"{use('math')}.inf" if v.upper is None else printer(v.upper)
+    return [call(f"{' ' * indent}{use('_between')}(", [told, value, low, high])]
 
 
 def _printer(writer: LinearWriter, names: dict[str, str]) -> LinearPrinter:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from blrgen.emit.common import defaults, derived_assignment, is_derived
 from blrgen.emit.extents import Extent, LinearPrinter, extent_text, rows_like
 from blrgen.emit.printers import ScalarPrinter
+from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.program import Program, Variable
@@ -54,9 +55,9 @@ def first_rows(writer: LinearWriter) -> list[str]:
             x if x.isdigit() else f"{main.name}.shape[{k}]" for k, x in enumerate(main.type.shape)
         )
         shape += "," if len(main.type.shape) == 1 else ""
-        rows.append(f'_shaped_as("params", {main.name}, ({shape}), {main.name})')
+        rows.append(f'{use("_shaped_as")}("params", {main.name}, ({shape}), {main.name})')
     if main.type.rank == "symmetric":
-        rows.append(f'_symmetric("params", {main.name}, {main.name})')
+        rows.append(f'{use("_symmetric")}("params", {main.name}, {main.name})')
     rows += _definite("params", main, main.name)
     needed = needed_states(writer.program, writer.extents)
     states = [v for v in writer.plan.states if v.name != main.name]
@@ -81,9 +82,9 @@ def first_rows(writer: LinearWriter) -> list[str]:
 def _definite(told: str, v: Variable, value: str) -> list[str]:
     """A check that what must be positive definite is, where that is said by itself."""
     if isinstance(v.definite, n.Sym):
-        return [f'_cholesky("{told}", {value})']
+        return [f'{use("_cholesky")}("{told}", {value})']
     if isinstance(v.definite, n.Neg):
-        return [f'_cholesky("minus {told}", -{value})']
+        return [f'{use("_cholesky")}("minus {told}", -{value})']
     return []
 
 
@@ -100,12 +101,12 @@ def checked(writer: LinearWriter, v: Variable) -> str:
     """An array given by the caller, of the right kind, shape and dtype."""
     main, name = writer.main, v.name
     if v.type.rank == "vector" and v.type == writer.kind:
-        return f'_vector("{name}", {name}, self._arrays)'
+        return f'{use("_vector")}("{name}", {name}, self.params)'
     if v.type.rank == "symmetric" and v.type.shape[0] in writer.extents:
         if writer.extents[v.type.shape[0]].array != name:
             like = rows_like(v.type, writer.extents, writer.held)
-            return f'_symmetric("{name}", {name}, {like})'
-        return f'_symmetric("{name}", {name}, {name})'
+            return f'{use("_symmetric")}("{name}", {name}, {like})'
+        return f'{use("_symmetric")}("{name}", {name}, {name})'
     shape = [
         extent_text(x, writer.extents, writer.held)
         if writer.extents.get(x, Extent(main)).array != name
@@ -113,7 +114,7 @@ def checked(writer: LinearWriter, v: Variable) -> str:
         for axis, x in enumerate(v.type.shape)
     ]
     text = ", ".join(shape) + ("," if len(shape) == 1 else "")
-    return f'_shaped_as("{name}", {name}, ({text}), {main})'
+    return f'{use("_shaped_as")}("{name}", {name}, ({text}), {main})'
 
 
 def _first(writer: LinearWriter, v: Variable) -> str:
@@ -161,15 +162,15 @@ def inputs_checked(writer: LinearWriter) -> list[str]:
     counted = next((v.name for v in writer.plan.inputs if v.kind == "data"), "")
     for v in writer.plan.inputs:
         if v.type == SCALAR:
-            value = f'_number("{v.name}", {v.name})'
+            value = f'{use("_number")}("{v.name}", {v.name})'
         elif v.kind == "data":
             sizes = {"n": f"len({counted})", "d": f"len({writer.main})"}
             shape = ", ".join(sizes.get(x, x) for x in v.type.shape)
             shape += "," if len(v.type.shape) == 1 else ""
             if v.type == writer.kind:
-                value = f'_vector("{v.name}", {v.name}, self._arrays)'
+                value = f'{use("_vector")}("{v.name}", {v.name}, self.params)'
             else:
-                value = f'_shaped_as("{v.name}", {v.name}, ({shape}), {writer.main})'
+                value = f'{use("_shaped_as")}("{v.name}", {v.name}, ({shape}), {writer.main})'
         else:
             value = checked(writer, v)
         rows.append(f"        {v.name} = {value}")

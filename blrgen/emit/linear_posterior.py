@@ -8,6 +8,7 @@ from blrgen.emit.common import wants_gaussian
 from blrgen.emit.extents import LinearPrinter
 from blrgen.emit.sampler import sample_method
 from blrgen.emit.templates import fill
+from blrgen.emit.uses import use
 
 if TYPE_CHECKING:
     from blrgen.emit.linear import LinearWriter
@@ -21,13 +22,14 @@ def posterior_methods(writer: LinearWriter) -> list[str]:
     rows, mean = _factored(writer)
     finish = [
         f"        identity = np.eye(len({main}), dtype={main}.dtype)",
-        "        root = _solve_lower(factor, identity)",
+        f"        root = {use('_solve_lower')}(factor, identity)",
         "        deviation = np.sqrt((root * root).sum(axis=0))",
         f"        return {writer.shaped(f'{mean}.copy()')}, {writer.shaped('deviation')}",
     ]
+    moved = f"{mean} + {use('_solve_upper')}(factor, noise)"
     draw = [
-        f"        noise = _standard_normal(rng, {main if writer.is_vector else mean})",
-        f"        return {writer.shaped(f'{mean} + _solve_upper(factor, noise)')}",
+        f"        noise = {use('_normals')}(rng, {main if writer.is_vector else mean})",
+        f"        return {writer.shaped(moved)}",
     ]
     return [
         fill(
@@ -53,7 +55,7 @@ def _factored(writer: LinearWriter) -> tuple[list[str], str]:
     rows = [writer.gathered()]
     if "real(" in mean + precision:
         rows.append(f"        real = {writer.main}.dtype.type")
-    rows.append(f'        factor = _cholesky("the posterior precision", {precision})')
+    rows.append(f'        factor = {use("_cholesky")}("the posterior precision", {precision})')
     return rows, mean
 
 
@@ -63,5 +65,5 @@ def _draws(writer: LinearWriter) -> list[str]:
         return []
     values = {p.name: f"self.{p.name}" for p in writer.drawing.parameters}
     if writer.main in values:
-        values[writer.main] = "self._gathered()"
+        values[writer.main] = f"self.{writer.main}"
     return [sample_method(writer.drawing, values, None)]

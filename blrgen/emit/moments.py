@@ -17,6 +17,7 @@ from blrgen.emit.kernels import Kernel, kernel
 from blrgen.emit.plan import phase_of
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call
+from blrgen.emit.uses import use
 from blrgen.errors import UserError
 from blrgen.geometry.component_law import ComponentLaw, component_law
 from blrgen.program.lower import lower
@@ -134,7 +135,9 @@ def posterior_method(writer: ElementwiseWriter, moments: Moments) -> str:
         call("            deviations.append(", [f"{spread}.astype({main}.dtype)"]),
     ]
     if not (writer.coupled or k.coupled):  # arrays of any shape, element by element
-        rows.append("        return self._shaped(means), self._shaped(deviations)")
+        rows.append(
+            f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)"
+        )
     else:
         rows += _RETURNED
     variable = writer.derivation.family.variable.name

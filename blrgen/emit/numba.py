@@ -10,6 +10,7 @@ from blrgen.emit.assemble import assemble
 from blrgen.emit.kernels import Kernel, calls_kernel, loop_kernel
 from blrgen.emit.pieces import in_pieces, is_in_pieces
 from blrgen.emit.templates import fill
+from blrgen.emit.uses import use
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -39,6 +40,7 @@ def write(k: Kernel) -> str:
     their type, and compared where arrays may overlap, once and not for every block.
     """
     decorator = fill("numba/decorator.py.jinja")
+    use("njit")
     if k.by_block and not is_in_pieces(k):
         decorator = fill("numba/inlined.py.jinja")
     if k.parts:

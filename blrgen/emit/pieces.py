@@ -11,11 +11,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from blrgen.emit.kernels import Kernel, kernel, signature
+from blrgen.emit.kernels import Kernel, kernel, signature, unpacked
 from blrgen.emit.plan import phase_of
 from blrgen.emit.printers import literal
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call
+from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.program import Program, Variable, fresh
 from blrgen.program.split import is_long, split
@@ -43,6 +44,7 @@ def in_pieces(k: Kernel, write: Callable[[Kernel], str], decorator: str) -> str:
     here += [f"        {places[a]} = {a}[: last - first]" for a in made.kept]
     for number, group in enumerate(groups, 1):
         piece, arguments = _shared(f"{k.name}_{number}", group, order)
+        piece = replace(piece, packed=False)
         if group is groups[-1]:
             piece = replace(piece, accumulate=k.accumulate, is_output=k.is_output)
         functions.append(write(piece))
@@ -52,11 +54,13 @@ def in_pieces(k: Kernel, write: Callable[[Kernel], str], decorator: str) -> str:
             calls[id(form)] = call(f"        {piece.name}(", row)
     length = k.arrays[0]
     kept = [f"    {a} = np.empty(min(BLOCK, {length}.size), {length}.dtype)" for a in made.kept]
+    use("BLOCK")
     whole = fill(
         "numba/blocks.py.jinja",
         decorator=decorator,
         signature=signature(k),
         summary=k.summary,
+        numbers=unpacked(k),
         kept="\n".join(kept),
         length=length,
         calls="\n".join([*here, *(calls[id(form)] for form in forms)]),

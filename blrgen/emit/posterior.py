@@ -9,9 +9,10 @@ from blrgen.emit.common import wants_gaussian, wants_two_points
 from blrgen.emit.law import methods
 from blrgen.emit.moments import posterior_method
 from blrgen.emit.printers import ArrayPrinter
-from blrgen.emit.probing import compiled_laws, joined
+from blrgen.emit.probing import joined
 from blrgen.emit.sampler import sample_method
 from blrgen.emit.templates import fill
+from blrgen.emit.uses import use
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
 from blrgen.program.types import SCALAR
@@ -93,12 +94,23 @@ def _rows(writer: Writer, makes: list[tuple[str, str]]) -> list[str]:
     return rows + [f"            {name}s.append({text})" for name, text in makes]
 
 
-def _gaussian(writer: Writer, q: dict[str, n.Node], printer: ArrayPrinter) -> str:
+def _gaussian(writer: ElementwiseWriter, q: dict[str, n.Node], printer: ArrayPrinter) -> str:
     mean, precision = _value(writer, q["mean"], printer), printer(q["precision"])
     if all(writer.program.scope[x] == SCALAR for x in n.names(q["precision"])):
         precision = _value(writer, q["precision"], printer)
-    rows = _rows(writer, [("mean", mean), ("deviation", f"_deviation({precision})")])
-    rows.append("        return self._shaped(means), self._shaped(deviations)")
+    if q["mean"] == n.Sym(writer.main) and isinstance(q["precision"], n.Sym):
+        rows = [
+            f"        deviations = [{use('_deviation')}(x) for x in self.{q['precision'].name}]",
+            f"        means = [x.copy() for x in self.{writer.main}]",
+            f"        return {use('_shaped')}(means, self.params), "
+            "_shaped(deviations, self.params)",
+        ]
+    else:
+        deviation = f"{use('_deviation')}({precision})"
+        rows = _rows(writer, [("mean", mean), ("deviation", deviation)])
+        rows.append(
+            f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)"
+        )
     return fill(
         "class/posterior.py.jinja",
         summary="Return mean and standard deviation of every parameter.",
@@ -107,23 +119,25 @@ def _gaussian(writer: Writer, q: dict[str, n.Node], printer: ArrayPrinter) -> st
 
 
 def _gaussian_sample(writer: ElementwiseWriter) -> str:
-    noise = "_standard_normal(rng, m)"
-    if writer.jitted:
-        noise = "rng.standard_normal(m.shape, dtype=m.dtype)"
-    rows = [
-        "        means, deviations = self.posterior()",
-        "        pairs = zip(_listed(means), _listed(deviations), strict=True)",
-        f"        return self._shaped([m + s * {noise} for m, s in pairs])",
-    ]
-    if "_standard_normal" in compiled_laws(writer):
-        rows[2:] = [
-            "        key, threads = int(rng.integers(2**63)), get_num_threads()",
-            "        values = []",
+    pairs = f"pairs = zip({use('_listed')}(means), _listed(deviations), strict=True)"
+    rows = ["        means, deviations = self.posterior()"]
+    if any(x.function == "_standard_normal" for j in joined(writer) for x in j.noise):
+        for name in ("_standard_normal_threads", "_stretch"):
+            use(name)
+        rows += [
+            f"        {pairs}",
+            "        values, key = [], int(rng.integers(2**63))",
             "        for stream, (mean, deviation) in enumerate(pairs):",
             "            noise = np.empty(mean.size, mean.dtype)",
-            "            _standard_normal_threads(noise, key, stream, threads)",
+            "            _standard_normal_threads(noise, key, stream, _stretch(noise.size))",
             "            values.append(mean + deviation * noise.reshape(mean.shape))",
-            "        return self._shaped(values)",
+            f"        return {use('_shaped')}(values, self.params)",
+        ]
+    else:
+        rows += [
+            f"        {pairs}",
+            "        draws = [x + s * rng.standard_normal(x.shape, x.dtype) for x, s in pairs]",
+            f"        return {use('_shaped')}(draws, self.params)",
         ]
     return fill(
         "class/sample.py.jinja",
@@ -147,7 +161,7 @@ def _two_points(
     rows = _rows(writer, [("mean", _value(writer, mean, printer))])
     rows += [
         f"        deviations = [{spread} for mean in means]",
-        "        return self._shaped(means), self._shaped(deviations)",
+        f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)",
     ]
     posterior = fill(
         "class/posterior.py.jinja",
@@ -157,21 +171,22 @@ def _two_points(
     rows = [
         "        means, _ = self.posterior()",
         "        values = []",
-        "        for mean in _listed(means):",
+        f"        for mean in {use('_listed')}(means):",
         "            u = rng.random(mean.shape, dtype=mean.dtype)",
         f"            low, high = mean.dtype.type({text(low)}), mean.dtype.type({text(high)})",
         f"            values.append(np.where(u < {share}, high, low))",
-        "        return self._shaped(values)",
+        f"        return {use('_shaped')}(values, self.params)",
     ]
     if joined(writer):
         ends = f"{float(low.value)!r}, {float(high.value)!r}"
+        for name in ("_signs_threads", "_stretch"):
+            use(name)
         rows[1:-1] = [
-            "        key, threads = int(rng.integers(2**63)), get_num_threads()",
-            "        values = []",
+            "        values, key = [], int(rng.integers(2**63))",
             "        for stream, mean in enumerate(_listed(means)):",
             f"            share = np.ravel({share})",
-            "            value = np.empty_like(share)",
-            f"            _signs_threads(value, share, {ends}, key, stream, threads)",
+            "            value, stretch = np.empty_like(share), _stretch(share.size)",
+            f"            _signs_threads(value, share, {ends}, key, stream, stretch)",
             "            values.append(value.reshape(mean.shape))",
         ]
     sample = fill(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from blrgen.emit.special import helper
+from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, Printer
@@ -66,7 +67,7 @@ class PythonPrinter(Printer):
         return f"{base}**{exponent}" if simple else f"{base} ** {exponent}", POWER
 
     def print_Named(self, node: n.Named) -> tuple[str, int]:
-        return f"math.{node.name}", ATOM
+        return f"{use('math')}.{node.name}", ATOM
 
     def print_Sym(self, node: n.Sym) -> tuple[str, int]:
         return self.names.get(node.name, node.name), ATOM
@@ -77,6 +78,7 @@ class PythonPrinter(Printer):
         if node.name not in self.functions:
             return self._special(node)
         name, args = self.functions[node.name], [self(a) for a in node.args]
+        use(name.partition(".")[0])
         result = args[-1]
         for a in reversed(args[:-1]):
             result = f"{name}({a}, {result})"
@@ -84,7 +86,7 @@ class PythonPrinter(Printer):
 
     def print_Select(self, node: n.Select) -> tuple[str, int]:
         if node.same:
-            return self.call("_either", self(node.condition), self(node.yes), self(node.no))
+            return self.call(use("_either"), self(node.condition), self(node.yes), self(node.no))
         return self.choice(node)
 
     def choice(self, node: n.Select) -> tuple[str, int]:
@@ -95,7 +97,7 @@ class PythonPrinter(Printer):
         """A function that the file holds itself."""
         if helper(f"_{node.name}") is None and not node.name.startswith(_OWN):
             raise InternalError(f"{type(self).__name__} does not know {node.name}")
-        return f"_{node.name}({', '.join(self.number(a) for a in node.args)})", ATOM
+        return f"{use(f'_{node.name}')}({', '.join(self.number(a) for a in node.args)})", ATOM
 
     def number(self, node: n.Node) -> str:
         """An argument of a function that the file holds itself."""
@@ -109,7 +111,7 @@ class ScalarPrinter(PythonPrinter):
 
     def print_Call(self, node: n.Call) -> tuple[str, int]:
         if node.name == "sign":
-            return f"math.copysign(1, {self(node.args[0])})", ATOM
+            return f"{use('math')}.copysign(1, {self(node.args[0])})", ATOM
         return super().print_Call(node)
 
     def print_Sub(self, node: n.Sub) -> tuple[str, int]:
@@ -117,7 +119,7 @@ class ScalarPrinter(PythonPrinter):
         if not is_correction(node) or node.right.children[1] != n.Sym("t"):
             return super().print_Sub(node)
         base, power = (self(a) for a in node.right.children)
-        return f"_one_minus_power({base}, {power})", ATOM
+        return f"{use('_one_minus_power')}({base}, {power})", ATOM
 
     def number(self, node: n.Node) -> str:
         return f"np.float64({self(node)})"
@@ -135,7 +137,7 @@ class ArrayPrinter(PythonPrinter):
     def _special(self, node: n.Call) -> tuple[str, int]:
         if not node.name.startswith(LOOPED):
             return super()._special(node)
-        return self.call("_over", f"_{node.name}", *map(self.number, node.args))
+        return self.call(use("_over"), use(f"_{node.name}"), *map(self.number, node.args))
 
     def choice(self, node: n.Select) -> tuple[str, int]:
         return self.call("np.where", self(node.condition), self(node.yes), self(node.no))
@@ -144,18 +146,18 @@ class ArrayPrinter(PythonPrinter):
         return f"np.eye({self.names.get(node.size, node.size)})", ATOM
 
     def print_Factor(self, node: n.Factor) -> tuple[str, int]:
-        return self.call("_cholesky", f'"{self(node.arg)}"', self(node.arg))
+        return self.call(use("_cholesky"), f'"{self(node.arg)}"', self(node.arg))
 
     def print_Solve(self, node: n.Solve) -> tuple[str, int]:
         factored = isinstance(node.arg, n.Sym) and node.arg.name in self.factors
-        name = "_solve" if factored else "np.linalg.solve"
+        name = use("_solve") if factored else "np.linalg.solve"
         return self.call(name, self(node.arg), self(node.right))
 
     def print_HalfSolve(self, node: n.HalfSolve) -> tuple[str, int]:
-        return self.call("_solve_upper", self(node.arg), self(node.right))
+        return self.call(use("_solve_upper"), self(node.arg), self(node.right))
 
     def print_LowerSolve(self, node: n.LowerSolve) -> tuple[str, int]:
-        return self.call("_solve_lower", self(node.arg), self(node.right))
+        return self.call(use("_solve_lower"), self(node.arg), self(node.right))
 
     def print_HalfProduct(self, node: n.HalfProduct) -> tuple[str, int]:
         return f"{self.at(node.arg, PRODUCT)} @ {self.at(node.right, SIGN)}", PRODUCT
@@ -184,7 +186,7 @@ class ArrayPrinter(PythonPrinter):
         return f"{self.at(node.left, PRODUCT)} @ {self.at(node.right, SIGN)}", PRODUCT
 
     def print_Symmetrize(self, node: n.Symmetrize) -> tuple[str, int]:
-        return self.call("_symmetrize", self(node.arg))
+        return self.call(use("_symmetrize"), self(node.arg))
 
 
 class ElementPrinter(ArrayPrinter):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from blrgen.emit.uses import use
+
 _BOUND = r"[+-]?(?:oo|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\d+/\d+)"
 _INTERVAL = re.compile(rf"\s*([(\[])\s*({_BOUND})\s*,\s*({_BOUND})\s*([)\]])\s*")
 
@@ -21,7 +23,8 @@ def condition(value: str, domain: str) -> str | None:
 
 def _bound(text: str) -> str:
     if text.endswith("oo"):
-        return "-math.inf" if text.startswith("-") else "math.inf"
+        name = f"{use('math')}.inf"
+        return f"-{name}" if text.startswith("-") else name
     return text.lstrip("+")
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from blrgen.algebra.components import Component
 from blrgen.algebra.ranks import shape_of
 from blrgen.core import Derivation, Parameter
 from blrgen.emit import averages
-from blrgen.emit.drawn import Rows, drawing_helpers
+from blrgen.emit.drawn import Rows
 from blrgen.emit.law import MethodPrinter
 from blrgen.emit.printers import ArrayPrinter
-from blrgen.emit.special import needed
+from blrgen.emit.support import support_of
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call
+from blrgen.emit.uses import collecting, use
 from blrgen.errors import UserError
 from blrgen.geometry.drawn import Step, declared_order, steps_of
 from blrgen.program.density import Density, Expectation
@@ -40,6 +41,8 @@ class Drawing:
     numbers: bool  # whether parameters that are arrays make arrays of draws
     densities: tuple[Density, ...]
     expectations: tuple[Expectation, ...]
+    uses: frozenset[str]  # support functions
+    several: bool  # whether it returns draws of several variables
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,18 @@ def drawing(
     first: int = 0,
 ) -> Drawing:
     """In working parameters, or in natural ones; the known constants after them."""
+    with collecting() as uses:
+        made = _drawing(geometry, working, name, printer, first)
+    return replace(made, uses=frozenset(uses))
+
+
+def _drawing(
+    geometry: Geometry,
+    working: bool,
+    name: str,
+    printer: Callable[[dict[str, str]], ArrayPrinter] | None,
+    first: int,
+) -> Drawing:
     family = geometry.family
     working = working and bool(family.working)
     steps = steps_of(geometry, working)
@@ -87,7 +102,7 @@ def drawing(
     )
     return Drawing(
         function, parameters, sizes, _all_numbers(steps), tuple(rows.densities),
-        tuple(rows.expectations),
+        tuple(rows.expectations), frozenset(), len(variables) > 1,
     )  # fmt: skip
 
 
@@ -105,11 +120,16 @@ def unused(name: str, taken: set[str]) -> str:
 def sampler_of(geometry: Geometry, working: bool = True) -> Sampler:
     """A file of its own."""
     made = drawing(geometry, working)
-    parts = averages.texts(made.expectations, "numpy", made.densities)
-    parts += drawing_helpers("\n".join([*parts, made.function]))
-    parts += needed("\n".join([*parts, made.function]), "numpy")
-    functions = "\n\n\n".join([*parts, made.function])
-    source = fill("draws/module.py.jinja", title=geometry.family.title, functions=functions)
+    with collecting() as uses:
+        parts = averages.texts(made.expectations, "numpy", made.densities)
+    support = support_of("numpy", uses | made.uses)
+    functions = "\n\n\n".join([made.function, *parts, *support.texts])
+    source = fill(
+        "draws/module.py.jinja",
+        title=geometry.family.title,
+        imports=support.imports({"Any", "TypeAlias", "np"}),
+        functions=functions,
+    )
     return Sampler(source + "\n", made.parameters, made.sizes)
 
 
@@ -138,15 +158,17 @@ def sample_method(made: Drawing, values: dict[str, str], each: str | None) -> st
     """`sample` of a class: the parameters as its attributes, one array after the other."""
     shaped = made.numbers and each is not None
     given = ["rng", "()" if shaped else "size", *(values[p.name] for p in made.parameters)]
+    use("_drawn")
     if each is None:
         rows = [call("        return _drawn(", given)]
     else:
         rows = ["        values: list[Any] = []", each]
         rows.append(call("            values.append(_drawn(", given, "))"))
-        if shaped and "-> tuple[" in made.function:
-            rows.append("        return tuple(map(self._shaped, zip(*values, strict=True)))")
+        if shaped and made.several:
+            each = f"{use('_shaped')}(x, self.params) for x in zip(*values, strict=True)"
+            rows.append(f"        return tuple({each})")
         elif shaped:
-            rows.append("        return self._shaped(values)")
+            rows.append(f"        return {use('_shaped')}(values, self.params)")
         else:
             one = "values if isinstance(self.params, list | tuple) else values[0]"
             rows.append(f"        return {one}")
@@ -185,7 +207,7 @@ def _read(
         rows.reserve([s])
     plain = _all_numbers(steps)
     given = [size, *numbers] if plain else [size]
-    own = f"_shape({', '.join(given)})"
+    own = f"{use('_shape')}({', '.join(given)})"
     return [*lines, f"    {rows.shape} = {own}"], tuple(sorted(wanted))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 
 if TYPE_CHECKING:
@@ -38,8 +40,17 @@ def keys(name: str) -> frozenset[str]:
     return frozenset(meta.find_undeclared_variables(environment().parse(source)))
 
 
+# What the words of a template need of a file beside what fills it.
+USES: Mapping[str, tuple[str, ...]] = {
+    "class/draws": ("np",),
+    "class/lent": (),
+}
+
+
 def fill(name: str, /, **values: str) -> str:
     """The template's text with its keys replaced, without its final newline."""
+    for x in USES.get(name.removesuffix(".py.jinja"), ()):
+        use(x)
     if keys(name) != values.keys():
         lacking, unused = sorted(keys(name) - values.keys()), sorted(values.keys() - keys(name))
         raise InternalError(f"template {name}: missing keys {lacking}, unused keys {unused}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 WIDTH = 100
 
@@ -40,6 +40,33 @@ def assignment(name: str, expression: str, indent: int) -> str:
         rows = _operands(expression, (" * ", " / "))
     inner = f"\n{margin}    ".join(rows)
     return f"{margin}{name} = (\n{margin}    {inner}\n{margin})"
+
+
+def assignment_of(name: str, values: Sequence[str], indent: int, braced: bool = False) -> str:
+    """The assignment of a tuple, in brackets where it needs them, or always."""
+    margin = " " * indent
+    plain = len(values) > 1 and not braced
+    line = f"{margin}{name} = {', '.join(values) if plain else bracketed(values)}"
+    if len(line) <= WIDTH:
+        return line
+    rows = filled([f"{x}," for x in values], indent + 4)
+    return "\n".join([f"{margin}{name} = (", *rows, f"{margin})  # fmt: skip"])
+
+
+def filled(words: Iterable[str], indent: int) -> list[str]:
+    """Lines of as many words as fit."""
+    margin = " " * indent
+    rows = [margin]
+    for word in words:
+        if rows[-1] != margin and len(rows[-1]) + len(word) + 1 > WIDTH:
+            rows.append(margin)
+        rows[-1] += word if rows[-1] == margin else f" {word}"
+    return rows
+
+
+def bracketed(values: Sequence[str]) -> str:
+    """A tuple on one line."""
+    return f"({', '.join(values)}{',' if len(values) == 1 else ''})"
 
 
 def _operands(expression: str, operators: tuple[str, ...]) -> list[str]:

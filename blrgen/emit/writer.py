@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from blrgen.core import Derivation
-from blrgen.emit.common import hyper_dict, input_words
+from blrgen.emit.common import input_words
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import Lowered
 from blrgen.emit.moments import Moments
@@ -14,7 +14,8 @@ from blrgen.emit.plan import Plan, phase_of
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.sampler import Drawing
 from blrgen.emit.templates import fill
-from blrgen.emit.text import WIDTH, assignment, call, indented
+from blrgen.emit.text import assignment, call, indented
+from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.program import Program, Variable
@@ -36,8 +37,8 @@ class Writer:
     moments: Moments | None = None  # of the components of a vector
     jitted: bool = False  # whether the target compiles
 
-    def functions(self) -> list[str]:
-        """The module-level functions."""
+    def functions(self) -> tuple[list[str], list[str]]:
+        """The functions that say what a draw and a step are; the others that are made for it."""
         raise NotImplementedError
 
     def definition(self) -> str:
@@ -180,7 +181,7 @@ class Writer:
         own = [*arguments, "*", "rng: np.random.Generator | None = None"]
         drawn = "self.draw(rng)"
         if self.in_one_pass:
-            probe = f'self._lent(self._pending["{self.plan.probe}"])'
+            probe = f'{use("_lent")}(self._pending["{self.plan.probe}"], self.params)'
             drawn = f"{probe} if self._pending else {drawn}"
         return fill(
             "class/step_draw.py.jinja",
@@ -202,6 +203,8 @@ class Writer:
         """Step to the fixed point; inputs are functions of the parameters."""
         if self.plan.noises:
             raise InternalError("a rule that draws has no fixed point")
+        for name in ("math", "Callable"):
+            use(name)
         names = [FUNCTION_OF.get(v.name, v.name) for v in self.plan.inputs]
         return fill(
             "class/run.py.jinja",
@@ -212,23 +215,30 @@ class Writer:
             shaped=self.parameters_shaped(),
         )
 
-    def resume(self, keys: list[str], entries: list[str], restore: list[str]) -> str:
-        """state_dict and load_state_dict from their lines."""
-        restore = [*restore, 'self.t = int(saved["t"])']
-        for v in self.program.of("hyper"):
-            copy = ".copy()" if v.type.rank in ("vector", "symmetric", "matrix") else ""
-            restore.append(f'self.{v.name} = saved["hyperparameters"]["{v.name}"]{copy}')
-        quoted = ", ".join(f'"{k}"' for k in keys)
-        missing = f"        missing = [key for key in ({quoted}) if key not in saved]"
-        if len(missing) > WIDTH:
-            missing = (
-                f"        missing = [\n            key\n            for key in ({quoted})\n"
-                "            if key not in saved\n        ]"
-            )
+    def resume(self, write: Sequence[str], like: str = "") -> str:
+        """state_dict and load_state_dict; `write` puts what was saved into the parameters.
+
+        `like` are the arrays whose shape all that is kept has, where all have one.
+        """
+        for name in ("deepcopy", "_restored", "Any", "Mapping"):
+            use(name)
+        restore = ["found |= {x: _restored(x, saved[x], getattr(self, x)) for x in KEPT}"]
+        if any(x.startswith("_") for x in self.kept()):
+            restore = [
+                "for x in KEPT:",
+                '    name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)',
+                *(["    if isinstance(value, dict):", f"        current = {like}"] if like else []),
+                "    found[x] = _restored(name, value, current)",
+            ]
         return fill(
             "class/state_dict.py.jinja",
-            hyperparameters=hyper_dict(self.program),
-            missing=missing,
-            entries=indented("\n".join(entries), 12),
             restore=indented("\n".join(restore), 8),
+            write=indented("\n".join(write), 8),
         )
+
+    def kept(self) -> list[str]:
+        """The attributes that are saved beside hyperparameters and t, the parameters first."""
+        states = [self.main, *(v.name for v in self.array_states if v.name != self.main)]
+        states += [v.name for v in self.scalar_states]
+        states += ["_pending"] if self.plan.carried else []
+        return states + (["_sums", "_draws"] if self.plan.sums else [])

@@ -40,7 +40,7 @@
 | `packed` | Vectors and matrices as columns of numbers: packed coordinates, and F over them |
 | `place` | A point that a user names: values by name, checked against the declared domains |
 | `points` | Points inside the declared domains, and the sign of an expression over them |
-| `points_at_sizes` | Points inside the domains, at concrete sizes of vectors and matrices |
+| `points_at_sizes` | Points inside the domains of a family |
 | `product` | The geometry of a product: sums and blocks of what its factors have |
 | `readable` | Forms that a person would write: the same value, the shortest of a few spellings |
 | `recognise` | Which shipped family a density is, by matching exponents |

@@ -11,7 +11,7 @@
 | `emitted` | Translation validation: emitted source, run on symbols |
 | `emitted_helpers` | The functions an emitted file brings along |
 | `emitted_run` | One step of an emitted class on symbols |
-| `joined` | Emitted functions that run kernels on all arrays in one call, run on symbols |
+| `joined` | Emitted functions that run kernels on stretches of arrays, run on symbols |
 | `lapack` | Routines of LAPACK and BLAS on numbers modulo a prime, as their documentation says |
 | `later_step` | A step after others of the same object |
 | `locate` | Which line of a refuted step function is wrong |
@@ -25,6 +25,7 @@
 | `sized` | Emitted files whose sizes are numbers, run on numbers modulo a prime at that very size |
 | `solvers` | The emitted solvers and loops over matrix entries, run on numbers modulo a prime |
 | `special` | Emitted special functions: what they mean in a proof, and whether they compute that |
+| `unchanged` | Whether support functions of a file are the very text of the runtime |
 | `verify_file` | Proving or refuting a step function that somebody wrote, from its source |
 | `symbolic` | Running Python source on symbols: exact literals, stand-in modules |
 """

@@ -86,15 +86,15 @@ def _drawn(
         return lower.copy()
 
     program.names["_cholesky"] = factor
-    program.names["_vector"] = lambda name, x, like=None: x
+    program.names["_vector"] = lambda name, x, params=None: x
+    program.names["_split"] = lambda x, params: x
     opt = cls.__new__(cls)
-    for q in rule.of("state", "hyper"):
+    for q in rule.of("state", "hyper")[1:]:  # the first is the parameters
         setattr(opt, q.name, values[q.name])
-    opt.params, opt._arrays, opt._pending = mean, [mean], {}
+    opt.params, opt._pending = mean, {}
     for name, method in (
         ("_check_hyperparameters", lambda self: None),
-        ("_gathered", lambda self: mean),
-        ("_shaped", lambda self, x: x),
+        (rule.of("state")[0].name, property(lambda self: mean)),
     ):
         setattr(cls, name, method)
     return program.call(opt.draw, eps=noise)

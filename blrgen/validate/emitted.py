@@ -37,6 +37,7 @@ from blrgen.validate.sized import SizedMode, sizes_of
 from blrgen.validate.solvers import solver_proofs
 from blrgen.validate.special import special_checks
 from blrgen.validate.symbolic.number import CannotRun
+from blrgen.validate.unchanged import untold_proofs
 
 Part = tuple[Sequence[str], Callable[[], list[tuple[str, Proof]]]]  # names of claims, their proofs
 
@@ -133,6 +134,8 @@ def _in_mode(source_text: str, rule: Rule, mode: Any, locate: bool, briefly: boo
     proofs = list(_with_memory(run, _proofs(parts, briefly), briefly))
     wrong, checked = ([], []) if briefly else special_checks(source_text)
     proofs += wrong
+    if not briefly:
+        proofs += untold_proofs(source_text, run.helpers)
     notes = [
         "the emitted helpers " + ", ".join(sorted(run.helpers)) + " keep their documented meaning"
     ] if run.helpers else []  # fmt: skip

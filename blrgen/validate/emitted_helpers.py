@@ -40,7 +40,9 @@ def give_special(program: Program, rule: Rule, first_form: bool) -> set[str]:
             program.names[name] = lambda f, *args: f(*args)
         elif name == "_exp_added":
             program.names[name] = _exp_added
-            used.add(name)
+        else:
+            continue
+        used.add(name)
     return used | _give_averages(program, rule)
 
 
@@ -74,14 +76,15 @@ def give_checks(program: Program, cls: Any) -> set[str]:
     return used
 
 
-def give_linear(program: Program, cls: Any, factor: Factor) -> set[str]:
+def give_linear(program: Program, factor: Factor) -> set[str]:
     """The helpers around linear algebra, for matrices of any size."""
     functions: dict[str, Callable[..., Any]] = {
-        "_views": lambda name, arrays, like=None: [arrays],
-        "_vector": lambda name, arrays, like=None: arrays,
+        "_views": lambda name, arrays, params=None: [arrays],
+        "_vector": lambda name, arrays, params=None: arrays,
+        "_split": lambda vector, params: vector,
+        "_scattered": _scattered,
         "_symmetric": lambda name, matrix, like=None: matrix,
         "_shaped_as": lambda name, x, *_: x,
-        "_entries": lambda name, x, *_: x,
         "_parameter": lambda name, x: x,
         "_number": lambda name, x: x,
         "_finite": lambda *_: None,
@@ -93,18 +96,11 @@ def give_linear(program: Program, cls: Any, factor: Factor) -> set[str]:
     }
     given = {name: f for name, f in functions.items() if name in program.names}
     program.names |= given
-    methods: dict[str, Callable[..., Any]] = {
-        "_gathered": lambda self: self.params,
-        "_scatter": _scatter,
-    }
-    for name, f in methods.items():
-        if hasattr(cls, name):
-            setattr(cls, name, f)
     return set(given)
 
 
-def _scatter(self: Any, vector: Any) -> None:
-    self.params[...] = vector
+def _scattered(vector: Any, params: Any) -> None:
+    params[...] = vector
 
 
 def _around_entries(program: Program) -> dict[str, Callable[..., Any]]:

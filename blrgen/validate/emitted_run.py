@@ -102,7 +102,7 @@ class EmittedRun:
         self.helpers |= give_special(program, self.rule, self.mode.first_form)
         self.helpers |= give_checks(program, cls)
         if isinstance(self.mode, MatrixMode | SizedMode):
-            self.helpers |= give_linear(program, cls, self.mode.factor)
+            self.helpers |= give_linear(program, self.mode.factor)
         params = self.value(self.parameters)
         params = self.split(params) if many else params
         hyper = {q.name: self.value(q.name) for q in self.rule.of("hyper")}

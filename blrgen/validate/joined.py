@@ -1,22 +1,18 @@
-"""Emitted functions that run kernels on all arrays in one call, run on symbols.
+"""Emitted functions that run kernels on stretches of arrays, run on symbols.
 
-An address is the array itself, the piece of an array at an address is a view of it, and the
-noise functions give the rule's own symbols: that is their documented meaning.  How stretches,
-blocks and pieces are walked is run as it is written, with blocks of one element, so that
+The noise functions give the rule's own symbols: that is their documented meaning.  How arrays,
+stretches and blocks are walked is run as it is written, with blocks of one element, so that
 every part of it is passed through.
 """
 
 from __future__ import annotations
 
-import bisect
-import itertools
 from typing import TYPE_CHECKING, Any
 
 from blrgen.decide.equal import equal
 from blrgen.decide.proof import Proof
 from blrgen.validate import reference
 from blrgen.validate.modes import ArrayMode
-from blrgen.validate.symbolic import linalg
 from blrgen.validate.symbolic.arrays import array
 from blrgen.validate.symbolic.number import CannotRun, Sym
 from blrgen.validate.symbolic.stand_ins import Generator
@@ -26,8 +22,8 @@ if TYPE_CHECKING:
     from blrgen.validate.symbolic.run import Program
 
 # so that every part of a walk is passed through
-WALKED = {"FEW": 0, "THREADED": 1, "BLOCK": 1, "PORTION": 1}
-NOISE = ("_standard_normal", "_logistic", "_uniform")
+WALKED = {"THREADED": 1, "BLOCK": 1, "PORTION": 1}
+NOISE = ("_standard_normal_block", "_logistic_block", "_uniform_block")
 
 
 class Keys(Generator):
@@ -38,64 +34,17 @@ class Keys(Generator):
 
 
 def give_joined(program: Program, noise: list[list[Any]]) -> set[str]:
-    """Give addresses and noise their meaning; `noise` has the elements of each draw."""
-    if "_addresses" not in program.names:
-        return set()
-    given: dict[str, Any] = {
-        "_addresses": _Table,
-        "_view": lambda x, start, size, like: x.reshape(-1)[start : start + size],
-        "_groups": _groups,
-        "_laid": _laid,
-        "_holders": lambda arrays: 0,
-        "_which": lambda ends, first: bisect.bisect_right(ends, first) - 1,
-        "get_num_threads": lambda: 3,
-    }
-    if "_random_words" in program.names:  # noise is made in compiled code
-        given |= {name: _filler(noise) for name in program.names if _makes_noise(name)}
-    for name, f in given.items():
-        program.names[name] = f
-    return set(given) - {"get_num_threads"}
-
-
-def _makes_noise(name: str) -> bool:
-    return name in NOISE or any(name.startswith(f"{x}_") for x in NOISE)
-
-
-class _Table:
-    """The arrays in rows, where the emitted file has their addresses."""
-
-    def __init__(self, _: Any, key: Any, rows: Any) -> None:
-        self.rows = [list(arrays) for arrays in rows]
-
-    def __getitem__(self, place: tuple[int, int]) -> Any:
-        row, column = place
-        return self.rows[row][column]
-
-
-def _laid(like: Any, place: int, values: Any = 0.0) -> list[Any]:
-    """New arrays as large as others: their own values, or the same number everywhere."""
-    made = [linalg.like(x, 0) for x in like]
-    given = values if isinstance(values, list) else [values] * len(made)
-    for x, value in zip(made, given, strict=True):
-        x[...] = value
+    """Give noise its meaning, and threads; `noise` has the elements of each draw."""
+    if "get_num_threads" in program.names:
+        program.names["get_num_threads"] = lambda: 3
+    made = {name for name in NOISE if name in program.names}
+    for name in made:
+        program.names[name] = _filler(noise)
     return made
 
 
-def _groups(arrays: Any) -> list[Any]:
-    ends = _Ends([0, *itertools.accumulate(int(x.size) for x in arrays)])
-    return [(slice(None), ends, arrays[0][:0], ends[-1])]
-
-
-class _Ends(list[int]):
-    """Where each array ends, as whole numbers of Python."""
-
-    @property
-    def size(self) -> int:
-        return len(self)
-
-
 def _filler(noise: list[list[Any]]) -> Any:
-    def filled(out: Any, _: Any, key: Any, stream: int, first: int) -> None:
+    def filled(out: Any, _: Any, key: Any, stream: int, first: int, *law: Any) -> None:
         if stream >= len(noise):
             raise CannotRun("more noise is drawn than the rule has")
         for i in range(min(out.size, len(noise[stream]) - first)):
@@ -105,18 +54,13 @@ def _filler(noise: list[list[Any]]) -> Any:
 
 
 def joined_proofs(run: EmittedRun) -> list[tuple[str, Proof]]:
-    """The same step on arrays that are split in two, in one call, with blocks of one element.
-
-    One array with threads may have a function of its own.
-    """
-    if not isinstance(run.mode, ArrayMode) or "_addresses" not in run.program.names:
+    """The same step on two arrays, and with threads, on stretches of one element."""
+    if not isinstance(run.mode, ArrayMode) or "get_num_threads" not in run.program.names:
         return []
-    out = _alike(run, "joined", "all arrays in one call", run.built(many=True))
-    if "_step_threads" in run.program.names:
-        program, opt, params = run.built()
-        program.names |= WALKED
-        opt._joined, opt._threads = True, 3
-        out += _alike(run, "with threads", "one array with threads", (program, opt, params))
+    out = _alike(run, "joined", "of several arrays", run.built(many=True))
+    program, opt, params = run.built()
+    program.names |= WALKED
+    out += _alike(run, "with threads", "of one array with threads", (program, opt, params))
     return out + _again(run)
 
 

@@ -2,7 +2,7 @@
 
 | module | what it does |
 |---|---|
-| `arithmetic` | The numbers to evaluate in: doubles in batches, or as many digits as wanted |
+| `arithmetic` | The numbers that expressions are evaluated in: doubles in batches |
 | `bessel` | log I_ν(x) and log K_ν(x) for x > 0 that neither overflow nor vanish |
 | `digits` | Values of expressions at a point, to so many digits, with an estimate of the error |
 | `evaluate` | Values of scalar expressions at a point, in arithmetic of any number of digits |

@@ -16,7 +16,8 @@ import sympy as sp
 from blrgen.check.context import Context
 from blrgen.check.finding import Wrong
 from blrgen.check.stages import sampling
-from blrgen.emit import drawn
+from blrgen.emit import sampler as emitted
+from blrgen.emit import support
 from blrgen.geometry.integrate.primitive import draw, draws_of
 from blrgen.read.declaration import load
 from blrgen.read.family import family_of, source_of
@@ -191,16 +192,15 @@ BROKEN = {
 @pytest.mark.parametrize("mistake", BROKEN)
 def test_mistakes_in_the_emitted_functions(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     what, old, new = BROKEN[mistake]
-    right, changed = drawn._text, []
+    changed = []
 
-    def text(name: str) -> str:
-        found = right(name)
-        if old in found:
-            changed.append(name)
-        return found.replace(old, new)
+    def support_of(*given: Any) -> Any:
+        found = support.support_of(*given)
+        changed.extend(t for t in found.texts if old in t)
+        return replace(found, texts=tuple(t.replace(old, new) for t in found.texts))
 
     context = of_text(what) if "\n" in what else shipped(what)
-    monkeypatch.setattr(drawn, "_text", text)
+    monkeypatch.setattr(emitted, "support_of", support_of)
     with pytest.raises(Wrong):
         sampling.run(context)
     assert changed

@@ -11,7 +11,8 @@ import sympy as sp
 
 import blrgen
 from blrgen.emit import averages
-from blrgen.emit.special import needed
+from blrgen.emit.support import alone
+from blrgen.emit.uses import collecting
 from blrgen.geometry.numbers.nodes import Covariance, mean_node
 from blrgen.program.averages import expectation
 from blrgen.program.expectations import with_covariances
@@ -73,11 +74,10 @@ def family(kind: str, tmp_path: Path) -> Any:
 
 def emitted(f: Any, integrands: tuple[Any, ...], target: str = "numpy") -> Any:
     e = expectation("expectation_1", f, integrands, "E")
-    texts = averages.texts((e,), target)
-    texts += needed("\n".join(texts), target)
+    with collecting() as uses:
+        texts = averages.texts((e,), target)
     made: dict[str, Any] = {}
-    head = "import numpy as np\nfrom numba import njit\nArray = float\n"
-    exec(head + "\n\n".join(texts).replace("cache=True, ", ""), made)
+    exec("\n\n".join([alone(target, uses), *texts]).replace("cache=True, ", ""), made)
     return made["_expectation_1"]
 
 

@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from blrgen.emit.special import elementary, helper, needed
+from blrgen.emit.special import elementary, helper
 from blrgen.emit.special.checked import exact, points
+from blrgen.emit.support import alone
 
 NAMES = tuple(elementary.FUNCTIONS)
-HEAD = """
-import numpy as np
-from typing import Any
-from numba import njit, types
-from numba.extending import intrinsic
-Array = float
-"""
 LOOP = """
 @njit(fastmath={"contract", "nsz", "arcp", "afn"}, error_model="numpy")
 def loop(out, x):
@@ -30,10 +24,9 @@ def loop(out, x):
 @pytest.fixture(scope="module")
 def loops() -> dict[Any, Any]:
     """One compiled loop over all functions, a dtype."""
-    text = "\n\n".join(needed("\n".join(f"{n}(" for n in NAMES), "numba"))
     body = "".join(f"        out[{k}][i] = {n}(x[i])\n" for k, n in enumerate(NAMES))
     made: dict[str, Any] = {}
-    exec(HEAD + text.replace("cache=True, ", "") + LOOP + body, made)
+    exec(alone("numba", NAMES).replace("cache=True, ", "") + LOOP + body, made)
     return made["loop"]
 
 
@@ -103,9 +96,9 @@ def test_loops_do_many_at_once_in_one_dtype(loops: Any, dtype: Any, other: str) 
 def test_helpers_become_part_of_the_loop() -> None:
     """A long one too, with loops of its own: nothing is called, many are done at once."""
     name = "_trigamma_rest_fall"
-    text = "\n\n".join(needed(f"{name}(", "numba")).replace("cache=True, ", "")
+    text = alone("numba", [name]).replace("cache=True, ", "")
     made: dict[str, Any] = {}
-    exec(HEAD + text + LOOP + f"        out[i] = {name}(x[i], x[i])\n", made)
+    exec(text + LOOP + f"        out[i] = {name}(x[i], x[i])\n", made)
     x = np.linspace(0.5, 3, 40, dtype=np.float32)
     made["loop"](np.empty_like(x), x)
     (body,) = made["loop"].inspect_llvm().values()
@@ -116,7 +109,7 @@ def test_helpers_become_part_of_the_loop() -> None:
 def test_a_changed_cast_is_noticed() -> None:
     from blrgen.emit.special.checked import checks
 
-    whole = "\n\n\n".join(needed("_tanh(", "numba"))
+    whole = alone("numba", ["_tanh"])
     assert all(c.passed for c in checks(whole))
     for old, new in (("types.float64", "types.int64"), ("bitcast", "sitofp")):
         assert old in whole

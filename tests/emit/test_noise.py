@@ -7,8 +7,8 @@ purpose can be shown to be caught.  Bounds are five standard errors; seeds are f
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
@@ -17,56 +17,55 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi2
 
-from blrgen.emit import GENERATORS, noise
+import blrgen
+from blrgen.emit import GENERATORS, emit
 from blrgen.emit.compile import load
-from blrgen.emit.special import needed
+from blrgen.emit.support import alone
 from blrgen.errors import UserError
-from blrgen.program.laws import Law
 
 Fill = Callable[[Any, int, int, int], None]
-HEAD = """from __future__ import annotations
+# a function that fills any stretch with numbers of a law, block by block
+FILL = """
 
-from typing import Any, TypeAlias
-
-import numpy as np
-from numba import get_num_threads, njit, prange, types
-from numba.extending import intrinsic, overload
-from numpy.typing import NDArray
-
-BLOCK = 256
-PORTION = 2048
-FASTMATH = {"contract", "nsz", "arcp", "afn"}
-Array: TypeAlias = NDArray[Any]
+@njit(fastmath=FASTMATH, error_model="numpy")
+def {name}(out: Array, key: int, stream: int, first: int) -> None:
+    words, whole = np.empty(WORDS, np.uint32), np.empty(BLOCK, out.dtype)
+    for start in range(0, out.size, BLOCK):
+        part = out[start : start + BLOCK]
+        {law}_block(whole, words, np.uint64(key), stream, first + start{numbers})
+        for i in range(part.size):
+            part[i] = whole[i]
 """
-STRETCH = """@njit(cache=True)
-def _stretch(size: int, threads: int) -> int:
-    return (size // threads // PORTION + 1) * PORTION"""
 LAWS = {
-    "_plain_logistic": Law("logistic"),
-    "_standard_normal": Law("normal"),
-    "_logistic": Law("logistic", Fraction(1), Fraction(1, 2)),
-    "_uniform": Law("uniform", Fraction(-1), Fraction(3)),
+    "_plain_logistic": ("_logistic", ", 0.0, 1.0"),
+    "_standard_normal": ("_standard_normal", ""),
+    "_half_logistic": ("_logistic", ", 1.0, 0.5"),
+    "_three_wide": ("_uniform", ", -1.0, 3.0"),
+    "_unit": ("_uniform", ", 0.0, 1.0"),
 }
+USED = ["_standard_normal", "_standard_normal_threads", "_logistic_block", "_uniform_block",
+        "_signs", "njit"]  # fmt: skip
 KEY = 0x0123456789ABCDEF
 BLOCK = 256
 BOUND = 5.0  # standard errors
 TYPES = ("float32", "float64")
 
 
-def module(texts: list[str]) -> ModuleType:
-    whole = "\n\n\n".join(texts)
-    return load("\n\n\n".join([HEAD, *needed(whole, "numba"), whole]) + "\n")
+def source(generator: str) -> str:
+    """All functions of noise, as a file has them."""
+    more = [FILL.format(name=x, law=law, numbers=numbers) for x, (law, numbers) in LAWS.items()
+            if x != "_standard_normal"]  # fmt: skip
+    return alone("numba", USED, generator) + "\n".join(more)
 
 
 @pytest.fixture(scope="module", params=GENERATORS)
 def made(request: Any) -> ModuleType:
-    texts = noise.noise_texts(LAWS, request.param, signs=True)
-    return module([*texts, noise.threads_text("_standard_normal"), STRETCH])
+    return load(source(request.param))
 
 
 @pytest.fixture(scope="module")
 def threefry() -> ModuleType:
-    return module(noise.noise_texts(LAWS, "threefry", signs=True))
+    return load(source("threefry"))
 
 
 def filled(
@@ -74,13 +73,8 @@ def filled(
 ) -> Any:
     """A stretch of a stream."""
     out = np.empty(size, dtype)
-    fill(out, scratch(), np.uint64(key), stream, first)
+    fill(out, np.uint64(key), stream, first)
     return out
-
-
-def scratch() -> Any:
-    """Memory for the words of a block."""
-    return np.empty(1024, np.uint32)
 
 
 def words_of(made: ModuleType, count: int, stream: int = 0, first: int = 0, key: int = KEY) -> Any:
@@ -250,16 +244,16 @@ def test_a_number_does_not_depend_on_the_partition(made: ModuleType, name: str, 
         part = filled(fill, high - low, dtype, 1, low)
         assert np.array_equal(part, whole[low:high]), (low, high)
     unaligned = np.empty(size + 1, dtype)[1:]
-    fill(unaligned, scratch(), np.uint64(KEY), 1, 0)
+    fill(unaligned, np.uint64(KEY), 1, 0)
     assert np.array_equal(unaligned, whole)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_a_number_does_not_depend_on_the_threads(made: ModuleType, dtype: str) -> None:
     one = filled(made._standard_normal, 70001, dtype, 2)
-    for threads in (1, 2, 3, 7):
+    for stretch in (0, 2048, 4096, 40960, 100352):
         several = np.empty(70001, dtype)
-        made._standard_normal_threads(several, np.uint64(KEY), 2, threads)
+        made._standard_normal_threads(several, np.uint64(KEY), 2, stretch)
         assert np.array_equal(one, several)
 
 
@@ -346,13 +340,12 @@ def test_the_battery_finds_nothing(made: ModuleType, dtype: str) -> None:
     assert battery(made._standard_normal, dtype) == []
 
 
-def broken(texts: list[str], old: str, new: str) -> ModuleType:
-    whole = "\n\n\n".join(texts)
+def broken(generator: str, old: str, new: str) -> ModuleType:
+    whole = source(generator)
     assert old in whole
-    return module([whole.replace(old, new)])
+    return load(whole.replace(old, new))
 
 
-NORMAL = {"_standard_normal": Law("normal")}
 FAULTS = {
     "angle of the radius's word": (
         "threefry", "c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))",
@@ -373,16 +366,18 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_battery_finds_what_is_broken(fault: str) -> None:
     generator, old, new, sign = FAULTS[fault]
-    made = broken(noise.noise_texts(NORMAL, generator, "float32"), old, new)
+    made = broken(generator, old, new)
     found = battery(made._standard_normal, "float32", 2**17)
     assert any(sign in x for x in found), found
 
 
 def test_the_battery_finds_missing_rounds() -> None:
-    whole = "\n\n\n".join(noise.noise_texts(NORMAL, "threefry", "float32"))
-    full, few = ("\n\n\n".join(noise.words("threefry", x)) for x in (20, 4))
-    assert full in whole
-    made = module([whole.replace(full, few)])
+    """Four rounds instead of twenty."""
+    whole = source("threefry")
+    head, *loops = re.split(r"(?=    for j in range\(count\):\n        x, y = _rounds)", whole)
+    last, rest = loops[-1].split("\n\n\n", 1)
+    assert len(loops) == 5 and last.count("\n") == 2
+    made = load(f"{head}{loops[0]}\n\n{rest}")
     assert battery(made._standard_normal, "float32", 2**17)
 
 
@@ -416,7 +411,7 @@ def test_every_bit_of_a_word_depends_on_every_bit_around_it(made: ModuleType) ->
 
 @pytest.mark.parametrize("generator", GENERATORS)
 def test_tails(generator: str) -> None:
-    made = module(noise.noise_texts(NORMAL, generator, "float32"))
+    made = load(source(generator))
     chances = np.array([1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7])
     ends, repeats = -ndtri(chances / 2), 40
     above, below = np.zeros(6), np.zeros(6)
@@ -432,8 +427,8 @@ def test_tails(generator: str) -> None:
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_other_laws(made: ModuleType, dtype: str) -> None:
-    logistic = drawn(made._logistic, 2**19, dtype)
-    uniform = drawn(made._uniform, 2**19, dtype)
+    logistic = drawn(made._half_logistic, 2**19, dtype)
+    uniform = drawn(made._three_wide, 2**19, dtype)
     u = 1 / (1 + np.exp(-2 * (logistic - 1)))
     for found in (u, (uniform + 1) / 3):
         assert ks(found) < 2.3 and even(found, 256)
@@ -443,27 +438,24 @@ def test_other_laws(made: ModuleType, dtype: str) -> None:
 
 def agreeing(made: ModuleType, bits: int) -> float:
     """How far from chance, in deviations, first bits of two that share a word agree."""
-    u = 1 / (1 + np.exp(-drawn(made._logistic, 2**21)))
+    u = 1 / (1 + np.exp(-drawn(made._plain_logistic, 2**21)))
     one, other = (np.floor(x * 2.0**bits) for x in u.reshape(-1, 2, BLOCK // 2).swapaxes(0, 1))
     same, n = np.count_nonzero(one == other), one.size
     return float(abs(same - n / 2**bits) / np.sqrt(n / 2**bits))
 
 
 def test_logistic_numbers_that_share_a_word_do_not_know_of_each_other() -> None:
-    texts = noise.noise_texts({"_logistic": Law("logistic")}, "threefry", "float32")
-    made = module(texts)
+    made = load(source("threefry"))
     assert max(agreeing(made, bits) for bits in (1, 4, 8, 12)) < BOUND
-    wrong = broken(texts, "_log_odds_single(_other(v, halves))", "_log_odds_single(~v)")
-    other = broken(texts, "_log_odds_single(_other(v, halves))", "_log_odds_single(v)")
+    wrong = broken("threefry", "_log_odds_single(_other(v, halves))", "_log_odds_single(~v)")
+    other = broken("threefry", "_log_odds_single(_other(v, halves))", "_log_odds_single(v)")
     assert agreeing(other, 8) > 100 and agreeing(wrong, 1) > 100
 
 
 def test_uniform_numbers_never_meet_their_ends() -> None:
-    law = {"_uniform": Law("uniform", Fraction(0), Fraction(1))}
-    texts = noise.noise_texts(law, "hash")
-    made = broken(texts, "word(whole[j] | word(1))", "word(~word(0) * word(j & 1) | word(1))")
+    made = broken("hash", "word(whole[j] | word(1))", "word(~word(0) * word(j & 1) | word(1))")
     for dtype in TYPES:
-        found = drawn(made._uniform, 1024, dtype)
+        found = drawn(made._unit, 1024, dtype)
         assert 0 < found[0] < 1e-9 and 1 - 1e-7 < found[1] < 1
 
 
@@ -472,7 +464,7 @@ def test_uniform_numbers_never_meet_their_ends() -> None:
 
 def chosen(made: ModuleType, p: Any, stream: int = 0) -> Any:
     out = np.empty_like(p)
-    made._signs(out, p, -1.0, 2.0, scratch(), np.uint64(KEY), stream, 0)
+    made._signs(out, p, -1.0, 2.0, np.uint64(KEY), stream, 0)
     assert set(np.unique(out)) <= {-1.0, 2.0}
     return out == 2
 
@@ -535,10 +527,10 @@ def test_choices_do_not_depend_on_the_partition(made: ModuleType) -> None:
     p = np.random.default_rng(2).random(5000)
     whole = chosen(made, p)
     part = np.empty(5000 - 2048)
-    made._signs(part, p[2048:], -1.0, 2.0, scratch(), np.uint64(KEY), 0, 2048)
+    made._signs(part, p[2048:], -1.0, 2.0, np.uint64(KEY), 0, 2048)
     assert np.array_equal(part == 2, whole[2048:])
 
 
 def test_an_unknown_generator_is_refused() -> None:
     with pytest.raises(UserError, match="hsh"):
-        noise.noise_texts(NORMAL, "hsh")
+        emit(blrgen.derive("ivon"), noise="hsh")

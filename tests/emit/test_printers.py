@@ -24,9 +24,10 @@ from blrgen.emit.extents import Extent, LinearPrinter
 from blrgen.emit.printers import ArrayPrinter, ElementPrinter, ScalarPrinter, literal
 from blrgen.emit.prose import UnicodePrinter, clean, unicode_name
 from blrgen.emit.ranges import condition
-from blrgen.emit.special import needed
+from blrgen.emit.support import alone
 from blrgen.emit.targets import TARGETS
 from blrgen.emit.templates import environment, fill, keys
+from blrgen.emit.uses import collecting
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
 from blrgen.program.expand import expanded
@@ -77,18 +78,19 @@ def test_entrywise_nodes_mean_the_same_on_every_printer(node: n.Node) -> None:
         wanted = direct(node, {"x": u, "y": v})
         env = {"math": math, "np": np, "x": u, "y": v}
         assert run(ScalarPrinter()(node), env) == pytest.approx(wanted, rel=1e-15)
-        element = ElementPrinter()(node)
-        numbers = env | own(element) | {"x": np.float64(u), "y": np.float64(v)}
+        with collecting() as uses:
+            element = ElementPrinter()(node)
+        numbers = env | own(uses) | {"x": np.float64(u), "y": np.float64(v)}
         assert run(element, numbers) == pytest.approx(wanted, rel=1e-15)
         arrays = env | {"x": np.array([u, u]), "y": np.array([v, v])}
         found = np.broadcast_to(run(ArrayPrinter()(node), arrays), 2)
         assert found == pytest.approx([wanted, wanted], rel=1e-15)
 
 
-def own(code: str) -> dict[str, Any]:
-    """The functions of the file that the code calls."""
-    made: dict[str, Any] = {"np": np, "Array": float}
-    exec("\n\n".join(needed(code, "numpy")), made)
+def own(uses: set[str]) -> dict[str, Any]:
+    """The support functions that the code calls."""
+    made: dict[str, Any] = {}
+    exec(alone("numpy", uses), made)
     return made
 
 
@@ -240,7 +242,6 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
         "formed",
         "guard",
         "kernels",
-        "later",
         "joined",
         "linear",
         "linear_functions",
@@ -307,7 +308,7 @@ def test_same_bytes_whatever_the_hash_seed() -> None:
         ).stdout
         for seed in ("0", "4711")
     ]  # fmt: skip
-    assert made[0] == made[1] and made[0].count("class ") == 16 + made[0].count("class _Later:")
+    assert made[0] == made[1] and made[0].count("class ") == 16
     assert not re.search(r"/work|/home|\b20\d\d-\d\d|object at 0x", made[0])
 
 

@@ -34,10 +34,12 @@ from blrgen.algebra.named import (
     trigamma_rest_fall,
 )
 from blrgen.algebra.partial import partial
-from blrgen.emit.special import BUILDERS, elementary, helper, needed
+from blrgen.emit.special import BUILDERS, elementary, helper
 from blrgen.emit.special import coefficients as co
 from blrgen.emit.special.besselk import law
 from blrgen.emit.special.checked import check, checks, exact, placed
+from blrgen.emit.special.numbers import computed, held, modules, rewritten
+from blrgen.emit.support import alone, support_of
 from blrgen.paths import data_dir
 from blrgen.program.special import special_forms
 
@@ -53,10 +55,8 @@ COMPILED = {"_digamma": (), "_trigamma_rest": (), "_loggamma": (), "_multitrigam
 
 def functions(names: list[str], target: str) -> dict[str, Any]:
     """The emitted helpers, ready to be called."""
-    texts = needed("\n".join(f"{n}(" for n in names), target)
-    head = "import math\nimport numpy as np\nfrom numba import njit\nArray = float\n"
     made: dict[str, Any] = {}
-    exec(head + "\n\n".join(texts).replace("cache=True, ", ""), made)
+    exec(alone(target, names).replace("cache=True, ", ""), made)
     return made
 
 
@@ -156,10 +156,31 @@ def test_digits_survive_at_the_root_of_digamma() -> None:
 
 
 def test_a_helper_is_emitted_with_what_it_calls_and_nothing_else() -> None:
-    texts = needed("x = _inverse_digamma(y)", "numpy")
-    names = [re.search(r"def (\w+)", t)[1] for t in texts]  # type: ignore[index]
-    assert names == ["_inverse_digamma", "_digamma", "_trigamma"]
-    assert needed("x = math.exp(y) + _views(y)", "numpy") == []
+    texts = support_of("numpy", ["_inverse_digamma", "math"]).texts
+    names = [found[1] for t in texts if (found := re.search(r"def (\w+)", t))]
+    assert names == ["_where", "_real_of", "_digamma", "_trigamma", "_inverse_digamma"]
+    constants = {"DIGAMMA_HIGH", "DIGAMMA_MIDDLE", "DIGAMMA_LOW", "DIGAMMA_SERIES", "EULER",
+                 "TRIGAMMA_SERIES", "INVERSE_DIGAMMA_SERIES"}  # fmt: skip
+    assert {t.partition(" =")[0] for t in texts if "def " not in t} == constants
+    assert support_of("numpy", ["math", "np"]).texts == ()
+
+
+def test_numbers_are_what_computes_them() -> None:
+    """To rewrite them: python -m blrgen.emit.special.numbers."""
+    values, found = dict(computed()), dict[str, Any]()
+    for path in modules():
+        source = path.read_text(encoding="utf-8")
+        assert rewritten(source, values) == source, path.name
+        found |= held(source)
+    assert {name: found[name] for name in values} == values
+
+
+def test_a_changed_number_is_noticed() -> None:
+    values = dict(computed())
+    path = next(p for p in modules() if p.name == "gammas.py")
+    source = path.read_text(encoding="utf-8")
+    wrong = source.replace("EULER = 0.577", "EULER = 0.578")
+    assert wrong != source and rewritten(wrong, values) == source
 
 
 def test_the_page_has_every_function() -> None:
@@ -172,10 +193,8 @@ def test_the_page_has_every_function() -> None:
 
 def test_every_template_belongs_to_a_helper() -> None:
     folder = data_dir("templates") / "special"
-    helpers = [known(name) for name in [*NAMES, *BUILDERS]]
-    used = {h.template for h in helpers if not h.apart}
-    used |= {f"{h.template}_{t}" for h in helpers if h.apart for t in ("numba", "numpy")}
-    used |= {"log_weight", "window", "expectation", "quantile", "bulk", "between", "place"}
+    used = {known(name).template for name in NAMES if known(name).template}
+    used |= {"log_weight", "window", "expectation", "quantile", "bulk", "place"}
     used |= {"binomial_mean"}
     assert {f"{name}.py.jinja" for name in used} == {p.name for p in folder.iterdir()}
 
@@ -186,28 +205,35 @@ ELEMENTARY = ("_log1mexp", "_logexpm1", "_logcosh", "_logsinh", "_logaddexp")
 LOOPED = tuple(elementary.FUNCTIONS)
 
 
+def scaled(value: Any, factor: float) -> Any:
+    """A constant with the last of its numbers changed."""
+    if isinstance(value, tuple):
+        return (*value[:-1], scaled(value[-1], factor))
+    return value * factor
+
+
 def changed(name: str) -> tuple[str, str]:
     """The text of a helper with what it calls, and with one number or function in it changed."""
-    texts = needed(f"{name}(", "numpy")
-    whole = "\n\n".join(texts)
+    whole, own = alone("numpy", [name]), known(name).source("numpy")
     if name in ELEMENTARY:  # no coefficients, only places to switch: the form near 0 is lost
         return whole, whole.replace("np.log1p(", "np.log(")
     if name == "_one_minus_power":  # no coefficients at all
         return whole, whole.replace("(t * ", "(1.001 * t * ")
     if "multi" in name or name == "_bessel_bend":  # no long numbers: a constant
-        constant = re.findall(r"real\(([123]|0\.5)\)", texts[0])[-1]
+        constant = re.findall(r"real\(([123]|0\.5)\)", own)[-1]
         old, new = f"real({constant})", f"real({float(constant) * 1.02!r})"
-        return whole, whole.replace(texts[0], new.join(texts[0].rsplit(old, 1)))
-    if name in LOOPED:  # the constant term, of both dtypes, and what the fits stand on
-        number = re.findall(r"\d\.\d{8,}(?=,?\n? *\):)", whole)[-1]
-        return whole, whole.replace(number, repr(float(number) * 1.001))
+        return whole, whole.replace(own, new.join(own.rsplit(old, 1)))
+    numbers = {x: v for x, v in held(whole).items() if isinstance(v, tuple)}
+    if name in LOOPED:  # the constant term, of both dtypes, of all that the fits stand on
+        return whole, rewritten(whole, {x: scaled(v, 1.001) for x, v in numbers.items()})
     # where errors are made smaller on the way the change has to be larger
-    digits, change = (1, 2e-2) if name in ("_bessel_quotient", "_bessel_slope") else (8, 1e-3)
-    for own in (texts[0], whole):  # its own numbers, or those of what it calls
-        found = re.findall(rf"(?<!\()-?\d+\.\d{{{digits},}}(?:e-?\d+)?", own)
-        if found:
-            break
-    wrong = repr(float(found[-1]) * (1 + change)).join(own.rsplit(found[-1], 1))
+    factor = 1.02 if name in ("_bessel_quotient", "_bessel_slope") else 1.001
+    used = [x for x in re.findall(r"[A-Z_]{4,}", own) if x in numbers]
+    if used or numbers:  # its own numbers, or those of what it calls
+        last = used[-1] if used else list(numbers)[-1]
+        return whole, rewritten(whole, {last: scaled(numbers[last], factor)})
+    found = re.findall(r"(?<!\()-?\d+\.\d{8,}(?:e-?\d+)?", own)
+    wrong = repr(float(found[-1]) * factor).join(own.rsplit(found[-1], 1))
     return whole, whole.replace(own, wrong)
 
 

@@ -8,7 +8,8 @@ import pytest
 import sympy as sp
 
 from blrgen.emit.printers import ArrayPrinter
-from blrgen.emit.special import needed
+from blrgen.emit.support import alone
+from blrgen.emit.uses import collecting
 from blrgen.program.expand import expanded
 from blrgen.program.lowering import Lowering
 from blrgen.program.stable import stable_form
@@ -39,9 +40,10 @@ BOTH = [*FAR, *(-v for v in FAR)]
     ],
 )
 def test_far_out_and_near_zero(expr: sp.Expr, points: list[float]) -> None:
-    text = ArrayPrinter()(expanded(stable_form(Lowering({"x": elementwise()}).lower(expr))))
-    known: dict[str, object] = {"np": np, "Array": float}
-    exec("\n\n".join(needed(text, "numpy")), known)
+    with collecting() as uses:
+        text = ArrayPrinter()(expanded(stable_form(Lowering({"x": elementwise()}).lower(expr))))
+    known: dict[str, object] = {}
+    exec(alone("numpy", uses), known)
     for at in points:
         with np.errstate(all="ignore"):
             value = eval(text, known, {"x": np.float64(at)})

@@ -24,7 +24,7 @@ def test_the_emitted_draw_has_the_law_of_the_candidate(road: list[str]) -> None:
     ("right", "wrong"),
     [
         ("_solve_upper(precision_factor, eps)", "_solve_lower(precision_factor, eps)"),
-        ("_solve_upper(precision_factor, eps)", "_solve(precision_factor, eps)"),
+        ("_solve_upper(precision_factor, eps)", "_solve_upper(precision_factor, 2 * eps)"),
         ("precision = S + delta", "precision = S - delta"),
         ("one_over_sqrt_N = 1 / math.sqrt(self.N)", "one_over_sqrt_N = 1 / self.N"),
         ("theta = m + one", "theta = 2 * m + one"),

@@ -30,11 +30,14 @@ def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, D
     ("adam", "one_minus_beta2 = 1 - self.beta2", "one_minus_beta2 = 1 - self.beta1"),
     ("adam", "u[i] = _flushed(u_next)", "u[i] = _flushed(u[i])"),
     ("adam", "self.t += 1", "self.t += 2"),
-    ("adam", "self.beta1,\n            self.beta2,", "self.beta2,\n            self.beta2,"),
-    ("adam", "u[first:last],", "s[first:last],"),
-    ("adam", "first, last = part * stretch, min(m.size", "first, last = 0, min(m.size"),
-    ("adam", "self.s[index], g[index]", "self.u[index], g[index]"),
-    ("vogn", "_draw(theta[index], m,", "_draw(theta[index], -m,"),
+    ("adam", "self.beta1, self.beta2, one", "self.beta2, self.beta2, one"),
+    ("adam", "u[here], s[here]", "s[here], s[here]"),
+    ("adam", "here = slice(part * stretch,", "here = slice(0,"),
+    ("adam", "(self.m, self.u, self.s, g)", "(self.m, self.u, self.u, g)"),
+    ("adam", "serial(*arrays, *typed)", "serial(*arrays[:1], *arrays[2:], arrays[1], *typed)"),
+    ("adam", "threaded(stretch, *typed, *arrays)", "pass"),
+    ("adam", "tuple(map(like.dtype.type, numbers))", "tuple(map(like.dtype.type, numbers[::-1]))"),
+    ("vogn", "zip(theta, self.m,", "zip(theta, self.s,"),
     ("iblr", "- rho * _solve(S_factor, g)", '- rho * _solve(_cholesky("S", S_next), g)'),
     ("iblr", "_solve_lower(S_factor, (H - S).T)", "_solve_lower(S_factor, (H + S).T)"),
     ("iblr", "_solve_upper(factor, _solve_lower(factor, b))",
@@ -47,6 +50,26 @@ def test_a_change_is_refuted(
     assert right in source, source
     verdict = verify_emitted(source.replace(right, wrong, 1), derived[name].rule)
     assert verdict.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "altered"),
+    [
+        ("iblr", "return np.concatenate(views)", "return views[0]", "_vector"),
+        ("iblr", "array.reshape(-1)[:] = vector[start", "array[:] = vector[start", "_scattered"),
+        ("adam", "return yes if condition else no", "return no", "_where"),
+    ],
+)
+def test_a_function_is_taken_at_its_meaning_only_if_it_has_the_text(
+    name: str, right: str, wrong: str, altered: str
+) -> None:
+    """The syntax tree is that of the runtime, whose functions are tested there."""
+    d = blrgen.derive(name)
+    source = emit(d, target="numba")
+    assert right in source
+    assert verify_emitted(source.replace("# ---", "#"), d.rule).proved
+    verdict = verify_emitted(source.replace(right, wrong, 1), d.rule)
+    assert verdict.exit_code == 3 and altered in verdict.not_compared
 
 
 def test_the_rule_of_another_is_refuted(derived: dict[str, Derivation]) -> None:

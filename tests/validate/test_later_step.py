@@ -123,7 +123,7 @@ def test_matrix_rules(
     words: dict[str, object], init: str, step: str, kept: str, iblr: Derivation
 ) -> None:
     source = emit(iblr, **words)  # type: ignore[arg-type]
-    known = "        m = self._gathered()\n"
+    known = "        m = self.m\n"
     first = source.index(known) + len(known)
     source = f"{source[:first]}        {init}\n{source[first:]}"
     checked = source.index("        H = _", source.index("    def step("))

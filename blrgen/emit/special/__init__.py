@@ -17,6 +17,7 @@
 | `helper` | What an emitted special function is: its text, its meaning, where it is checked |
 | `helpers` | The table of helpers: name in emitted code → how its text is made |
 | `multivariate` | The multivariate Γ function and its derivatives |
+| `numbers` | Numbers that runtime functions hold as constants: what computes each |
 
 A helper is one template in `templates/special/`, in the part of Python that means the
 same for a NumPy array and for a scalar that Numba compiles: `real(...)` around every
@@ -26,6 +27,6 @@ number, `where` for cases, loops of fixed length.  What it calls it is emitted w
 from __future__ import annotations
 
 from blrgen.emit.special.helper import Helper
-from blrgen.emit.special.helpers import BUILDERS, helper, needed
+from blrgen.emit.special.helpers import BUILDERS, helper
 
-__all__ = ["BUILDERS", "Helper", "helper", "needed"]
+__all__ = ["BUILDERS", "Helper", "helper"]

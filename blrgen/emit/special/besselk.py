@@ -19,9 +19,7 @@ they are small beside the spread.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from math import factorial
 from typing import Any
@@ -36,92 +34,26 @@ NEAR = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Observed:
-    """A function of t = t₀ + u: what it is more than at the peak t₀ is `text` times `scale`."""
-
-    text: str
-    scale: str = ""
-
-
-# v = u for ν ≥ 0 and −u for ν < 0, where t₀ < 0; lift = exp(t₀)
-_UP = Observed("np.expm1(v)", "lift")
-_DOWN = Observed("np.expm1(-v)", "(real(1) / lift)")
-_PLACE = Observed("v")
-_COSH = Observed("rest * even + n * np.expm1(u)", "(real(1) / x)")
-_LINES = {
-    "v": "v = {where}(real(order) < real(0), -u, u)",
-    "even": "even = np.sinh(real(0.5) * u) * (real(2) * np.sinh(real(0.5) * u))",
-    "rest": "rest = x / (root + n) * x",
-    "lift": "lift = {where}(real(order) < real(0), x / (n + root), (n + root) / x)",
-}
-
-
-def _uses(name: str, *parts: Observed) -> bool:
-    return any(re.search(rf"\b{name}\b", f"{p.text} {p.scale}") for p in parts)
-
-
-def _zeros(*sums: str) -> list[str]:
-    """Sums and what was lost of them."""
-    return [f"{s}, {s}_lost = real(0), real(0)" for s in sums]
-
-
-def _plus(total: str, term: str) -> str:
-    return f"{total}, {total}_lost = _compensated({total}, {total}_lost, {term})"
-
-
 def compensated() -> Helper:
     """Sums in which rounding does not add up."""
-    return Helper("_compensated", "compensated", lambda *_: None, ranges=())
+    return Helper("_compensated", lambda *_: None, ranges=())
 
 
 def nodes() -> Helper:
     """Where the integral is evaluated."""
     values = {"depth": str(DEPTH), "step": repr(STEP)}
-    return Helper("_besselk_nodes", "besselk_nodes", lambda *_: None, values, ranges=())
+    return Helper("_besselk_nodes", lambda *_: None, values, ranges=())
 
 
 def weight() -> Helper:
     """The density relative to its peak."""
     series = [(1 / factorial(2 * k + 2), 1 / factorial(2 * k + 3)) for k in reversed(range(TERMS))]
-    text = "\n".join(f"        ({a!r}, {b!r})," for a, b in series)
-    values = {"series": text}
-    return Helper("_besselk_weight", "besselk_weight", lambda *_: None, values, ranges=())
+    values = {"series": "\n".join(f"({a!r}, {b!r})," for a, b in series)}
+    return Helper("_besselk_weight", lambda *_: None, values, ranges=())
 
 
-def _moment(
-    name: str, said: str, lines: tuple[list[str], list[str]], result: str, **more: Any
-) -> Helper:
-    before, inside = lines
-    values = {
-        "name": f"_{name}", "said": said, "result": result,
-        "before": "\n".join(f"    {line}" for line in before),
-        "inside": "\n".join(f"        {line}" for line in inside),
-    }  # fmt: skip
-    return Helper(
-        f"_{name}", "besselk_moment", values=values, ranges=RANGES, near=NEAR, signed=(0,), **more
-    )
-
-
-def _covariance(
-    name: str, said: str, f: Observed, g: Observed, sign: str = "", **more: Any
-) -> Helper:
-    """± Cov[f, g], both taken from the peak on."""
-    sums = ["mass", "first", "product"] if f == g else ["mass", "first", "second", "product"]
-    before = _zeros(*sums)
-    before[:0] = [_LINES[x] for x in ("lift", "rest") if _uses(x, f, g)]
-    inside = [_LINES[x] for x in ("v", "even") if _uses(x, f, g)]
-    inside += [f"f = {f.text}"] + ([] if f == g else [f"g = {g.text}"])
-    inside += [_plus("mass", "w"), _plus("first", "w * f")]
-    if f == g:
-        inside.append(_plus("product", "w * f * f"))
-        centred = "product / mass - first / mass * (first / mass)"
-    else:
-        inside += [_plus("second", "w * g"), _plus("product", "w * f * g")]
-        centred = "product / mass - first / mass * (second / mass)"
-    scales = [x.scale for x in (f, g) if x.scale]
-    result = " * ".join([f"{sign}({centred})", *scales])
-    return _moment(name, said, (before, inside), result, **more)
+def _moment(name: str, **more: Any) -> Helper:
+    return Helper(f"_{name}", ranges=RANGES, near=NEAR, signed=(0,), **more)
 
 
 def _ratio(order: Expr, x: Expr) -> Expr:
@@ -200,9 +132,7 @@ def log_besselk() -> Helper:
         return sp.log(sp.besselk(order, x))
 
     return _moment(
-        "log_besselk", "log K_ν(x) for real ν and x > 0",
-        (_zeros("mass"), [_plus("mass", "w")]),
-        "n * np.arcsinh(n / x) - root + np.log(real(0.5) * step * mass)",
+        "log_besselk",
         meaning=meaning, says="log(besselk(n, x))", reference=_from_law("log"),
         scale=lambda order, x, value: max(abs(value), x, abs(order), 1),
     )  # fmt: skip
@@ -211,12 +141,7 @@ def log_besselk() -> Helper:
 def besselk_ratio() -> Helper:
     """E[eᵗ]."""
     return _moment(
-        "besselk_ratio", "K_{ν+1}(x)/K_ν(x) for real ν and x > 0, the mean of eᵗ",
-        (
-            [_LINES["lift"], *_zeros("mass", "first")],
-            [_LINES["v"], _plus("mass", "w"), _plus("first", "w * np.exp(v)")],
-        ),
-        "first / mass * lift",
+        "besselk_ratio",
         meaning=_ratio, says="besselk(n + 1, x)/besselk(n, x)", reference=_from_law("up"),
     )  # fmt: skip
 
@@ -224,9 +149,7 @@ def besselk_ratio() -> Helper:
 def besselk_order() -> Helper:
     """E[t]."""
     return _moment(
-        "besselk_order", "∂log K_ν(x)/∂ν for real ν and x > 0, the mean of t",
-        (_zeros("mass", "first"), [_LINES["v"], _plus("mass", "w"), _plus("first", "w * v")]),
-        "np.arcsinh(real(order) / x) + first / mass",
+        "besselk_order",
         meaning=_order, says="the derivative of log(besselk(n, x)) in n", reference=_from_law("t"),
         scale=lambda order, x, value: max(abs(value), law(float(order), float(x))["t t"] ** 0.5),
     )  # fmt: skip
@@ -234,28 +157,24 @@ def besselk_order() -> Helper:
 
 def besselk_order_variance() -> Helper:
     """Var[t]."""
-    return _covariance(
-        "besselk_order_variance", "∂²log K_ν(x)/∂ν² for real ν and x > 0, the variance of t",
-        _PLACE, _PLACE, meaning=_order_variance,
+    return _moment(
+        "besselk_order_variance", meaning=_order_variance,
         says="the second derivative of log(besselk(n, x)) in n", reference=_from_law("t t"),
     )  # fmt: skip
 
 
 def besselk_order_slope() -> Helper:
     """Cov[t, eᵗ]."""
-    return _covariance(
-        "besselk_order_slope",
-        "∂R/∂ν, R = K_{ν+1}(x)/K_ν(x), for real ν and x > 0: the covariance of t and eᵗ",
-        _PLACE, _UP, meaning=_order_slope,
+    return _moment(
+        "besselk_order_slope", meaning=_order_slope,
         says="the derivative of besselk(n + 1, x)/besselk(n, x) in n", reference=_from_law("t up"),
     )  # fmt: skip
 
 
 def besselk_tilt() -> Helper:
     """Cov[t, cosh t]."""
-    return _covariance(
-        "besselk_tilt", "−∂²log K_ν(x)/∂ν∂x for real ν and x > 0: the covariance of t and cosh t",
-        _PLACE, _COSH, meaning=lambda order, x: _order_slope(order, x) - 1 / x,
+    return _moment(
+        "besselk_tilt", meaning=lambda order, x: _order_slope(order, x) - 1 / x,
         says="minus the mixed derivative of log(besselk(n, x))", reference=_from_law("t cosh"),
         scale=lambda order, x, value: _spreads("t", "cosh", order, x),
     )  # fmt: skip
@@ -263,10 +182,8 @@ def besselk_tilt() -> Helper:
 
 def besselk_spread() -> Helper:
     """Var[eᵗ]."""
-    return _covariance(
+    return _moment(
         "besselk_spread",
-        "1 + 2(ν + 1)R/x − R², R = K_{ν+1}(x)/K_ν(x), for real ν and x > 0: the variance of eᵗ",
-        _UP, _UP,
         meaning=lambda order, x: 1 + 2 * (order + 1) * _ratio(order, x) / x - _ratio(order, x) ** 2,
         says="1 + 2 (n + 1) R/x - R**2, R = besselk(n + 1, x)/besselk(n, x)",
         reference=_from_law("up up"),
@@ -275,10 +192,8 @@ def besselk_spread() -> Helper:
 
 def besselk_turan() -> Helper:
     """−Cov[eᵗ, e⁻ᵗ]."""
-    return _covariance(
+    return _moment(
         "besselk_turan",
-        "R² − 2νR/x − 1, R = K_{ν+1}(x)/K_ν(x), for real ν and x > 0: −Cov[eᵗ, e⁻ᵗ]",
-        _UP, _DOWN, "-",
         meaning=lambda order, x: _ratio(order, x) ** 2 - 2 * order * _ratio(order, x) / x - 1,
         says="R**2 - 2 n R/x - 1, R = besselk(n + 1, x)/besselk(n, x)",
         reference=_from_law("up down", -1),
@@ -287,10 +202,8 @@ def besselk_turan() -> Helper:
 
 def besselk_slope() -> Helper:
     """Cov[eᵗ, cosh t]."""
-    return _covariance(
+    return _moment(
         "besselk_slope",
-        "−∂R/∂x, R = K_{ν+1}(x)/K_ν(x), for real ν and x > 0: the covariance of eᵗ and cosh t",
-        _UP, _COSH,
         meaning=lambda order, x: (
             1 + (2 * order + 1) * _ratio(order, x) / x - _ratio(order, x) ** 2
         ),
@@ -302,9 +215,8 @@ def besselk_slope() -> Helper:
 
 def besselk_curvature() -> Helper:
     """Var[cosh t]."""
-    return _covariance(
-        "besselk_curvature", "∂²log K_ν(x)/∂x² for real ν and x > 0: the variance of cosh t",
-        _COSH, _COSH,
+    return _moment(
+        "besselk_curvature",
         meaning=lambda order, x: (
             1
             + (2 * order + 1) * _ratio(order, x) / x

@@ -33,7 +33,6 @@ def bessel_quotient() -> Helper:
 
     return Helper(
         "_bessel_quotient",
-        "bessel_quotient",
         meaning,
         _bessel_tables(),
         ranges=((-2, 2), (-6, 6)),
@@ -73,7 +72,6 @@ def bessel_slope() -> Helper:
     ratio, _ = debye.table(debye.ratio_polynomials(TERMS), length)
     return Helper(
         "_bessel_slope",
-        "bessel_slope",
         meaning,
         {
             "shift": str(RAISED),
@@ -110,7 +108,6 @@ def bessel_bend() -> Helper:
 
     return Helper(
         "_bessel_bend",
-        "bessel_bend",
         meaning,
         {"shift": str(STEPS), "last": str(STEPS - 1), "reach": str(REACH)},
         ranges=((-2, 2), (-6, 6)),
@@ -155,7 +152,7 @@ def log_besseli() -> Helper:
         "terms": "80", "reach": "30", "two_pi": repr(co.decimal("2 pi")),
     }  # fmt: skip
     return Helper(
-        "_log_besseli", "log_besseli", meaning, values, ranges=((-2, 2), (-6, 5)),
+        "_log_besseli", meaning, values, ranges=((-2, 2), (-6, 5)),
         near=(
             (0.0, 1e-4), (0.0, -2.1), (0.0, 1.9), (2.5, 3.7), (30.0, 12.0), (0.5, 700.0),
             (0.0, 30.1), (0.0, 29.9), (0.3, 45.0),

@@ -22,12 +22,15 @@ from mpmath import mp
 
 from blrgen.emit.special.helper import Helper
 from blrgen.emit.special.helpers import helper
+from blrgen.emit.special.numbers import held
+from blrgen.emit.support import MODULES, table
 
 POINTS = 24
 _NUMPY = (
     "log", "log1p", "exp", "expm1", "sqrt", "abs", "minimum", "maximum", "where", "nan", "inf",
     "floor", "errstate", "sinh", "arcsinh", "max", "ceil", "float32", "float64",
 )  # fmt: skip
+_PARTS = ("_where", "_real_of", "_whole_of", "_largest_of", "_integer_of", "_float_of")
 _BUILTINS = {x.__name__: x for x in (range, type, float, int, abs, bool, max)}
 
 
@@ -156,7 +159,8 @@ def _functions(source: str) -> dict[str, Callable[..., Any]]:
     """The helpers defined in a source, as functions on numbers."""
     body = ast.parse(source).body
     own = [x for x in body if isinstance(x, ast.FunctionDef) and helper(x.name) is not None]
-    if not own or any(_private(x) for x in own):
+    parts = [x for x in body if isinstance(x, ast.FunctionDef) and x.name in _PARTS]
+    if not own or any(_private(x) for x in (*own, *parts)):
         return {}
     names: dict[str, Any] = {
         "__builtins__": _BUILTINS,
@@ -164,12 +168,14 @@ def _functions(source: str) -> dict[str, Callable[..., Any]]:
         "math": SimpleNamespace(expm1=math.expm1, log=math.log),
         "njit": lambda *_, **__: lambda f: f,
         "intrinsic": lambda f: f,
+        **held(source),
     }
-    for x in own:
+    for x in (*own, *parts):
         x.returns = None
         for a in x.args.args:
             a.annotation = None
-    exec(compile(ast.Module(list(own), []), "<special functions>", "exec"), names)
+    made = ast.Module([*parts, *own], [])
+    exec(compile(made, "<special functions>", "exec"), names)
     names |= {x: f for x, f in _CASTS.items() if _as_emitted(source, x)}
     return {x.name: names[x.name] for x in own}
 
@@ -189,9 +195,8 @@ _CASTS = {
 
 
 def _as_emitted(source: str, name: str) -> bool:
-    """Whether a function is in the source letter by letter as it is emitted."""
-    known = helper(name)
-    forms = [] if known is None else [known.source("numba"), known.source("numpy")]
+    """Whether a function is in the source letter by letter as the runtime has it."""
+    forms = [table(t).definitions[name].text for t in MODULES if name in table(t).definitions]
     return any(f"\n{form}\n" in f"\n{source}\n" for form in forms)
 
 

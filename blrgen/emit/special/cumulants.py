@@ -45,10 +45,9 @@ def uniform_cumulant(order: int) -> Helper:
         ]
     elif order % 2:
         lead = "real(1) + far" if order == 1 else "far"
-        lines.append(f"far = {{where}}(x < real(0), -far, {lead})")
+        lines.append(f"far = _where(x < real(0), -far, {lead})")
     return Helper(
         f"_uniform_cumulant_{order}",
-        "uniform_cumulant",
         meaning,
         {
             "name": f"_uniform_cumulant_{order}",
@@ -66,6 +65,8 @@ def uniform_cumulant(order: int) -> Helper:
         reference=reference,
         scale=beside_zeros if order > 3 else None,
         allowed=4.0 if order < 4 else 16.0,
+        template="uniform_cumulant",
+        uses=("_real_of", "_where"),
     )
 
 

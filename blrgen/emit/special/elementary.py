@@ -118,19 +118,14 @@ def _of_sympy(name: str) -> Callable[..., Expr]:
 def _function(name: str, values: dict[str, str], **more: Any) -> Helper:
     """A function of one argument, to two roundings."""
     return Helper(
-        f"_{name}", more.pop("template", name), _of_sympy(name), values, says=f"{name}(x)",
+        f"_{name}", _of_sympy(name), values, says=f"{name}(x)",
         reference=getattr(mpmath, name), allowed=2.0, contract=True, **more,
     )  # fmt: skip
 
 
 def _part(name: str, values: dict[str, str] | None = None) -> Helper:
     """What the functions share; it is checked where they are."""
-    return Helper(f"_{name}", name, lambda *_: None, values or {}, ranges=(), contract=True)
-
-
-def _cast(name: str) -> Helper:
-    """Between a float and its bits, which each target says in its own way."""
-    return Helper(f"_{name}", name, lambda *_: None, ranges=(), apart=True)
+    return Helper(f"_{name}", lambda *_: None, values or {}, ranges=(), contract=True)
 
 
 def _exp_like(name: str, values: dict[str, str], largest: float, **more: Any) -> Helper:
@@ -193,7 +188,7 @@ def sigmoid() -> Helper:
         return 1 / (1 + sp.exp(-x))
 
     return Helper(
-        "_sigmoid", "sigmoid", meaning, says="1/(1 + exp(-x))",
+        "_sigmoid", meaning, says="1/(1 + exp(-x))",
         ranges=((-12, 2.84),), signed=(0,), near=((-87.0,), (-708.0,), (17.0,), (-0.35,)),
         reference=lambda x: 1 / (1 + mpmath.exp(-x)), allowed=2.0, contract=True,
     )  # fmt: skip
@@ -239,6 +234,4 @@ BUILDERS: dict[str, Callable[[], Helper]] = {
     "_binades": binades,
     "_log_sum": log_sum,
     "_power_of_two": lambda: _part("power_of_two"),
-    "_integer_of": lambda: _cast("integer_of"),
-    "_float_of": lambda: _cast("float_of"),
 }

@@ -38,7 +38,7 @@ def erfcx() -> Helper:
         return sp.exp(x**2) * (1 - sp.erf(x))
 
     return Helper(
-        "_erfcx", "erfcx", meaning, _numbers(), ranges=((-12, 12),),
+        "_erfcx", meaning, _numbers(), ranges=((-12, 12),),
         near=((-0.3,), (-2.0,), (-5.0,), (6.28,), (6.3,), (9.0,), (0.0,), (0.5,)),
         says="exp(x**2) erfc(x)",
         reference=lambda x: mpmath.exp(x * x) * mpmath.erfc(x) if x < 1e4 else _far(x),
@@ -63,7 +63,7 @@ def erfc() -> Helper:
         return 1 - sp.erf(x)
 
     return Helper(
-        "_erfc", "erfc", meaning, ranges=((-12, 1.4),), signed=(0,),
+        "_erfc", meaning, ranges=((-12, 1.4),), signed=(0,),
         near=((8.3,), (9.1,), (20.03,), (26.0,), (-3.0,)), says="erfc(x)", reference=mpmath.erfc,
     )  # fmt: skip
 
@@ -79,7 +79,7 @@ def erf() -> Helper:
     with mp.workdps(DIGITS):
         factor = float(2 / mpmath.sqrt(mpmath.pi))
     return Helper(
-        "_erf", "erf", meaning, {"terms": str(TERMS), "two_over_root_pi": repr(factor)},
+        "_erf", meaning, {"terms": str(TERMS), "two_over_root_pi": repr(factor)},
         ranges=((-200, 2),), signed=(0,), near=((0.99,), (1.01,), (-3.0,), (6.0,)),
         says="erf(x)", reference=mpmath.erf,
     )  # fmt: skip
@@ -94,7 +94,7 @@ def log_erfc() -> Helper:
         return sp.log(1 - sp.erf(x))
 
     return Helper(
-        "_log_erfc", "log_erfc", meaning, ranges=((-12, 5),), signed=(0,),
+        "_log_erfc", meaning, ranges=((-12, 5),), signed=(0,),
         near=((0.99,), (1.01,), (-5.0,), (30.0,), (1e3,)), says="log(erfc(x))",
         reference=lambda x: mpmath.log(mpmath.erfc(x)) if abs(x) < 1e4 and x > -9
         else mpmath.log(2) if x < 0 else mpmath.log(_far(x)) - x * x,

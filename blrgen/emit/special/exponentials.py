@@ -18,7 +18,7 @@ def _helper(
 ) -> Helper:
     values = {"turn": repr(_TURN), "log_two": repr(-_TURN)}
     return Helper(
-        f"_{name}", name, meaning, values, says=says, reference=reference,
+        f"_{name}", meaning, values, says=says, reference=reference,
         ranges=more.pop("ranges", ((-12, 2.8),)), near=more.pop("near", _NEAR), **more,
     )  # fmt: skip
 
@@ -107,7 +107,7 @@ def logaddexp() -> Helper:
 def one_minus_power() -> Helper:
     """What an average that started at zero is divided by: in double, before the loop."""
     return Helper(
-        "_one_minus_power", "one_minus_power", lambda x, t: 1 - x**t,
+        "_one_minus_power", lambda x, t: 1 - x**t,
         ranges=((-12, 0), (0, 6)), whole=(1,),
         place=lambda x, t: (min(x, 1 / max(x, 1e-30)), max(1, round(t))),
         near=((0.999, 2), (1 - 1e-9, 3), (0.9, 1), (0.5, 1e5), (1 - 1e-7, 1e6)),

@@ -59,7 +59,7 @@ def _psi(order: int) -> Callable[[Any], Any]:
 def digamma_rise() -> Helper:
     """ψ between two points."""
     return Helper(
-        "_digamma_rise", "digamma_rise", _rise,
+        "_digamma_rise", _rise,
         {"shift": str(SHIFT), "series": rows(reversed(co.digamma_terms(SHIFT)))},
         ranges=((-60, 60), (-60, 60)), near=NEAR, says="digamma(x + y) - digamma(x)",
         reference=_between(_psi(0), -1),
@@ -70,7 +70,7 @@ def trigamma_fall() -> Helper:
     """ψ′ between two points."""
     shift = SHIFT + 1
     return Helper(
-        "_trigamma_fall", "trigamma_fall", _fall,
+        "_trigamma_fall", _fall,
         {"shift": str(shift), "series": rows(reversed(co.polygamma_terms(1, shift)))},
         ranges=((-60, 60), (-60, 60)), near=NEAR, says="polygamma(1, x) - polygamma(1, x + y)",
         reference=_between(_psi(1), 1),
@@ -81,7 +81,7 @@ def trigamma_rest_fall() -> Helper:
     """ψ′ without its leading term between two points."""
     shift = SHIFT + 1
     return Helper(
-        "_trigamma_rest_fall", "trigamma_rest_fall", _rest_fall,
+        "_trigamma_rest_fall", _rest_fall,
         {"shift": str(shift), "series": rows(reversed(co.polygamma_terms(1, shift)))},
         ranges=((-60, 60), (-60, 60)), near=NEAR,
         says="polygamma(1, x) - polygamma(1, x + y) - y/(x (x + y))",

@@ -68,7 +68,6 @@ def polygamma_helper(order: int) -> Helper:
     primes = {1: "ψ′", 2: "ψ″", 3: "ψ‴"}
     return Helper(
         "_trigamma" if order == 1 else f"_polygamma_{order}",
-        "polygamma",
         _polygamma(order),
         {
             "name": "_trigamma" if order == 1 else f"_polygamma_{order}",
@@ -85,6 +84,8 @@ def polygamma_helper(order: int) -> Helper:
         ranges=((-290 / (order + 1), 290 / (order + 1)),),
         near=((1.0,), (2.0,), (8.0,)),
         says=f"polygamma({order}, x)",
+        template="polygamma",
+        uses=("_real_of", "_where"),
     )
 
 
@@ -94,7 +95,6 @@ def digamma() -> Helper:
     root = high + middle
     return Helper(
         "_digamma",
-        "digamma",
         _digamma,
         {
             "shift": str(SHIFT),
@@ -113,7 +113,6 @@ def trigamma_rest() -> Helper:
     """ψ′ without its leading term."""
     return Helper(
         "_trigamma_rest",
-        "trigamma_rest",
         _trigamma_rest,
         {
             "shift": str(SHIFT),
@@ -129,7 +128,6 @@ def log_minus_digamma() -> Helper:
     """Log x − ψ(x)."""
     return Helper(
         "_log_minus_digamma",
-        "log_minus_digamma",
         _log_minus_digamma,
         {
             "shift": str(SHIFT - 1),
@@ -147,7 +145,6 @@ def loggamma() -> Helper:
     offsets = (-1e-9, -1e-3, 1e-12, 0.2)
     return Helper(
         "_loggamma",
-        "loggamma",
         _loggamma,
         {
             "large": str(SHIFT),
@@ -166,7 +163,6 @@ def loggamma_ratio() -> Helper:
     """The logarithm of a ratio of Gamma functions."""
     return Helper(
         "_loggamma_ratio",
-        "loggamma_ratio",
         _loggamma_ratio,
         {"large": str(SHIFT), "stirling": rows(reversed(co.stirling_terms(SHIFT)))},
         ranges=((-3, 15), (-10, 10)),
@@ -179,7 +175,6 @@ def log_beta() -> Helper:
     """The logarithm of the Beta function."""
     return Helper(
         "_log_beta",
-        "log_beta",
         _log_beta,
         {
             "large": str(SHIFT),
@@ -220,7 +215,7 @@ def inverse_digamma() -> Helper:
         return sp.Function("inverse_digamma")(y)
 
     return Helper(
-        "_inverse_digamma", "inverse_digamma", meaning,
+        "_inverse_digamma", meaning,
         {
             "euler": repr(co.decimal("euler")),
             "series": rows(reversed(co.midpoint_terms(7)), 12),

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from blrgen.emit.templates import fill, keys
+from blrgen.emit.support import MARKS, table
+from blrgen.emit.templates import fill
 from blrgen.emit.text import WIDTH
 
 Expr = Any
-QUIET = '@np.errstate(all="ignore")'
-# a call that stays one keeps a loop from doing many elements at once
-JITTED = '@njit(cache=True, error_model="numpy", forceinline=True)'
-# in loops only, which are cached with it in them
-CONTRACTED = '@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)'
+QUIET = MARKS["numpy"]["elementwise"]
+JITTED = MARKS["numba"]["elementwise"]
 
 
 @dataclass(frozen=True)
 class Helper:
     """An emitted function.
 
+    Of the `values` that its text has, the runtime holds the computed ones as constants
+    (`numbers`); a `template` is filled with all of them.
     `ranges` are the decades in which it is checked, one (low, high) an argument (with either
     sign for those in `signed`), `near` points that are checked too,
     `scale` what an error is compared with where the value may pass through zero and
@@ -33,9 +32,9 @@ class Helper:
     """
 
     name: str
-    template: str
     meaning: Callable[..., Expr]
     values: Mapping[str, str] = field(default_factory=dict)
+    template: str = ""  # of one that is made for an order; the others are in the runtime
     ranges: tuple[tuple[float, float], ...] = ((-12, 12),)
     near: tuple[tuple[float, ...], ...] = ()
     signed: tuple[int, ...] = ()
@@ -47,28 +46,15 @@ class Helper:
     whole: tuple[int, ...] = ()
     numbers: bool = False  # computed once a step, never on arrays
     contract: bool = False
-    apart: bool = False
+    uses: tuple[str, ...] = ()  # what one that is made for an order needs of the runtime
 
     def source(self, target: str) -> str:
-        """The text for a target."""
-        jitted = target == "numba"
-        compiled = CONTRACTED if self.contract else JITTED
-        given = {
-            "decorator": compiled if jitted else QUIET,
-            "real": "type(x)" if jitted else "x.dtype.type",
-            "whole": "type(_integer_of(x))" if jitted else "_integer_of(x).dtype.type",
-            "float": "type(_float_of(k))" if jitted else "_float_of(k).dtype.type",
-            "where": "_where" if jitted else "np.where",
-            "largest": "width" if jitted else "np.max(width, initial=0)",
-            **self.values,
-        }
-        name = f"special/{self.template}{f'_{target}' if self.apart else ''}.py.jinja"
-        text = fill(name, **{k: given[k] for k in keys(name)})
-        arguments = re.findall(r"(\w+): Array", text.split("->")[0])
-        if arguments:  # the array whose type all numbers take
-            given["real"] = given["real"].replace("x", arguments[0])
-        given = {k: v.replace("{where}", given["where"]) for k, v in given.items()}
-        return fill(name, **{k: given[k] for k in keys(name)})
+        """The text for a target: of the runtime, or made for an order."""
+        known = table(target).definitions
+        if self.name in known:
+            return known[self.name].text
+        given = {**self.values, "decorator": MARKS[target]["elementwise"]}
+        return fill(f"special/{self.template}.py.jinja", **given)
 
 
 def rows(numbers: Any, indent: int = 8) -> str:

@@ -20,17 +20,6 @@ from blrgen.emit.special import (
 )
 from blrgen.emit.special.helper import Helper
 
-
-def where() -> Helper:
-    """A choice between two numbers, for Numba."""
-    return Helper("_where", "where", lambda c, a, b: None, ranges=())
-
-
-def either() -> Helper:
-    """A choice between two forms of a number."""
-    return Helper("_either", "either", lambda c, a, b: None, ranges=())
-
-
 BUILDERS: dict[str, Callable[[], Helper]] = {
     "_digamma": gammas.digamma,
     "_trigamma": lambda: gammas.polygamma_helper(1),
@@ -56,8 +45,6 @@ BUILDERS: dict[str, Callable[[], Helper]] = {
     "_erfc": errors.erfc,
     "_erfcx": errors.erfcx,
     "_log_erfc": errors.log_erfc,
-    "_where": where,
-    "_either": either,
 }
 
 # Helpers with a number in their name.
@@ -78,16 +65,3 @@ def helper(name: str) -> Helper | None:
         if order is not None:
             return build(int(order[1]))
     return None
-
-
-def needed(code: str, target: str) -> list[str]:
-    """The texts of all helpers that the code calls, and that those call, each once."""
-    texts: dict[str, str] = {}
-    waiting = [code]
-    while waiting:
-        for name in re.findall(r"(?<![\w.])(_[a-z]\w*)\(", waiting.pop(0)):
-            found = helper(name) if name not in texts else None
-            if found is not None:
-                texts[name] = found.source(target)
-                waiting.append(texts[name])
-    return list(texts.values())

@@ -40,10 +40,11 @@ def _helper(
         "constant": repr(more.pop("constant", 0.0)),
     }  # fmt: skip
     return Helper(
-        name, "multivariate", meaning, values,
+        name, meaning, values,
         ranges=more.pop("ranges", RANGES), place=_at,
         near=((0.5, 1.0), (1.0, 2.0), (10.0, 5.0), (1e6, 3.0), (30.0, 33.0)),
-        whole=(1,), says=says, **more,
+        whole=(1,), says=says, template="multivariate",
+        uses=("_real_of", "_where", *more.pop("calls", ())), **more,
     )  # fmt: skip
 
 
@@ -86,7 +87,7 @@ def multipolygamma(order: int) -> Helper:
         reference=lambda x, d: mpmath.fsum(
             mpmath.polygamma(order, x - mpmath.mpf(j) / 2) for j in range(int(d))
         ),
-        scale=_parts(mpmath.digamma) if order == 0 else None,
+        scale=_parts(mpmath.digamma) if order == 0 else None, calls=(called,),
     )  # fmt: skip
 
 

@@ -320,7 +320,7 @@ MODULES: dict[str, Any] = {
     "contextlib": Absorb("contextlib"),
     "warnings": Absorb("warnings"),
     "logging": Absorb("logging"),
-    "copy": Module("copy", {"copy": lambda x: x.copy()}),
+    "copy": Module("copy", {"copy": lambda x: x.copy(), "deepcopy": lambda x: x.copy()}),
 }
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from blrgen.emit.later import plainly
 from blrgen.validate.symbolic import instrument
 from blrgen.validate.symbolic.linear import NC
 from blrgen.validate.symbolic.modules import SAFE_BUILTINS
@@ -53,7 +52,7 @@ class Program:
             instrument.LITERAL: _literal, instrument.EXACT: exact,
             instrument.TRACE: self._trace, instrument.TICK: self._tick,
         }  # fmt: skip
-        code = instrument.instrumented(plainly(source))
+        code = instrument.instrumented(source)
         self._guarded(lambda: exec(code, self.names))
 
     def function(self, name: str) -> Callable[..., Any] | None:

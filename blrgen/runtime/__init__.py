@@ -1,0 +1,34 @@
+"""Support functions of emitted files: ordinary Python, copied into the files that use them.
+
+| module | what it does |
+|---|---|
+| `arrays` | Arrays of a caller as flat views and back, and what a class keeps of them |
+| `besselk` | Functions of K by the trapezoidal rule |
+| `bessels` | Ratios of Bessel functions |
+| `choices` | One of two values for every element, with the probability of that element |
+| `compiled` | What compiled code says in words of its own: how it is compiled, choices |
+| `elementary` | exp, log and their kin without branches |
+| `errors` | The error function and its kin |
+| `exponentials` | Logarithms of sums and differences of exponentials |
+| `falls` | Differences of the functions of Gamma at two points, without cancellation |
+| `gammas` | log Γ, ψ and what is built from them |
+| `hashed` | Random words by a hash of counters |
+| `lapack` | Matrices in compiled loops where they are small and by LAPACK where they are large |
+| `linear` | Matrices in NumPy: what is symmetric, factors, triangular systems |
+| `logistic` | Logistic numbers made of random words |
+| `marks` | Decorators of functions that both targets have |
+| `multivariate` | Functions of the multivariate Gamma function |
+| `noise` | Normal numbers made of random words: each is a function of its place in a stream |
+| `numbers` | Numbers and arrays that are looked at, and numbers made once a step |
+| `plain` | What NumPy says in words of its own: choices, the bits of floats |
+| `quantiles` | Pieces of a density whose logarithm is linear between two points |
+| `randoms` | Noise from NumPy's generators |
+| `sampling` | Draws from families with NumPy's generators |
+| `threads` | Compiled kernels on whole arrays, or on stretches of them with threads |
+| `threefry` | Random words by Threefry2x32-20, a cipher of counters (Salmon et al., 2011) |
+| `uniform` | Uniform numbers made of random words, strictly between the ends |
+
+`blrgen.emit.support` reads the syntax trees of these modules: a definition is copied with what
+it uses, and with the imports that its names stand for.  Nothing here imports from blrgen but
+from these modules.
+"""

@@ -1,0 +1,151 @@
+"""Arrays of a caller as flat views and back, and what a class keeps of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+Arrays: TypeAlias = Array | Sequence[Array]
+DTYPES: tuple[Any, ...] = (np.float32, np.float64)
+
+
+def _listed(arrays: Any) -> list[Any]:
+    """Return one array or several as a list."""
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
+
+
+def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    found, like = _listed(arrays), _listed(arrays if params is None else params)
+    if len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
+        if params is None and array.dtype not in DTYPES:
+            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if array.dtype != other.dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
+        if params is None and not array.flags.writeable:
+            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+        if array.shape != other.shape:
+            raise ValueError(
+                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
+            )
+    return [array.reshape(-1) for array in found]
+
+
+def _apart(like: Array, place: int, value: float = 0.0) -> Array:
+    """Return a new array as large as another, which begins elsewhere in its page of memory.
+
+    Where two begin alike, a store to one holds up the loads of the other.
+    """
+    before = (1024 * place + 48) // like.itemsize
+    return np.full(like.size + before, value, like.dtype)[before:]
+
+
+def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
+    """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
+    return [tuple(map(like.dtype.type, numbers))] if numbers else []
+
+
+def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return flat arrays in the shape of the parameters, one array if they are one."""
+    shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
+    return shaped if isinstance(params, list | tuple) else shaped[0]
+
+
+def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return them to be read only, as the step reads them again."""
+    lent = _shaped(flat, params)
+    for array in _listed(lent):
+        array.setflags(write=False)
+    return lent
+
+
+def _vector(name: str, arrays: Arrays, params: Arrays | None = None) -> Array:
+    """Return one array or several as one vector, in the order of the parameters."""
+    views = _views(name, arrays, params)
+    if len(views) == 1:
+        return views[0]
+    if any(view.dtype != views[0].dtype for view in views):
+        raise TypeError(f"{name} mixes dtypes; a full covariance needs one for all")
+    return np.concatenate(views)
+
+
+def _scattered(vector: Array, params: Arrays) -> None:
+    """Write a vector to the parameters, in place."""
+    start = 0
+    for array in _listed(params):
+        array.reshape(-1)[:] = vector[start : start + array.size]
+        start += array.size
+
+
+def _split(vector: Array, params: Arrays) -> Arrays:
+    """Return a vector in the shape of the parameters, one array if they are one."""
+    ends = np.cumsum([array.size for array in _listed(params)])
+    return _shaped(np.split(vector, ends[:-1]), params)
+
+
+def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> Array:
+    """Return the array; refuse one of the wrong kind, shape or dtype."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
+    if array.dtype != like.dtype:
+        raise TypeError(f"{name} is {array.dtype}, but the parameters are {like.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}; here it must be {shape}")
+    return array
+
+
+def _parameter(name: str, array: Array) -> Array:
+    """Return the matrix that is updated in place; refuse what cannot be."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
+    if array.dtype not in DTYPES:
+        wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+        raise TypeError(f"{name} is {array.dtype}, not {wanted}; convert it with astype")
+    if array.ndim != 2:
+        raise ValueError(f"{name} has shape {array.shape}; here it must be a matrix")
+    if not array.flags.writeable:
+        raise ValueError(f"{name} is read-only and cannot be updated in place; pass a copy")
+    return array
+
+
+def _restored(name: str, saved: Any, current: Any) -> Any:
+    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
+    if isinstance(current, dict):
+        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
+    if isinstance(current, list):
+        if len(saved) != len(current):
+            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+        pairs = enumerate(zip(saved, current, strict=True))
+        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
+    if isinstance(current, np.ndarray):
+        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
+        if wanted != found:
+            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    return deepcopy(saved)
+
+
+def _check_vectors(params: Arrays, size: int | None, alone: bool) -> None:
+    """Refuse an array that is no vector of `size` components; `alone`: more than one array."""
+    arrays = _listed(params)
+    if alone and len(arrays) != 1:
+        raise ValueError(f"{len(arrays)} arrays: the rule has numbers beside one vector")
+    for array in arrays:
+        if array.ndim != 1 or array.size < 1 or array.size != (size or array.size):
+            what = f"{size} components" if size else "its components"
+            advice = "" if alone else "; pass a list of vectors to update several"
+            raise ValueError(
+                f"an array of shape {array.shape} is no vector: it has one axis, for {what}{advice}"
+            )

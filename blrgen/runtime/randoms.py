@@ -1,0 +1,47 @@
+"""Noise from NumPy's generators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from blrgen.runtime.arrays import Array, Arrays, _listed, _views
+
+
+def _normals(rng: np.random.Generator, like: Array) -> Array:
+    """Draw independent standard normal numbers."""
+    return rng.standard_normal(like.shape, dtype=like.dtype)
+
+
+def _uniforms(
+    rng: np.random.Generator, like: Array, location: float = 0.0, scale: float = 1.0
+) -> Array:
+    """Draw independently and evenly between location and location + scale, its ends excluded."""
+    edge = np.finfo(like.dtype).epsneg
+    u = np.clip(rng.random(like.shape, dtype=like.dtype), edge, 1 - edge)
+    return location + scale * u
+
+
+def _logistics(
+    rng: np.random.Generator, like: Array, location: float = 0.0, scale: float = 1.0
+) -> Array:
+    """Draw independently from location + scale·log(u/(1 − u)), u uniform."""
+    u = _uniforms(rng, like)
+    return location + scale * (np.log(u) - np.log1p(-u))
+
+
+def _noise(
+    name: str,
+    given: Arrays | None,
+    rng: np.random.Generator | None,
+    params: Arrays,
+    distribution: Callable[..., Array],
+    *numbers: float,
+) -> list[Array]:
+    """Return a copy of the noise that was given, or draw it."""
+    if given is not None:
+        return [array.copy() for array in _views(name, given, params)]
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"pass rng=np.random.default_rng(seed), or {name}= with the noise itself")
+    return [distribution(rng, array.reshape(-1), *numbers) for array in _listed(params)]

@@ -1,0 +1,61 @@
+"""Compiled kernels on whole arrays, or on stretches of them with threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+
+from blrgen.runtime.arrays import Array, _typed
+
+THREADED = 65536  # elements from which a thread of its own is worth its start
+PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
+
+
+def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
+    """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    typed: list[tuple[Any, ...]] = []
+    dtype = None
+    for arrays in zip(*rows, strict=True):
+        if arrays[0].dtype is not dtype:
+            typed, dtype = _typed(arrays[0], *numbers), arrays[0].dtype
+        stretch = _stretch(arrays[0].size)
+        if stretch:
+            threaded(stretch, *typed, *arrays)
+        else:
+            serial(*arrays, *typed)
+
+
+def _stretch(size: int) -> int:
+    """Return how many elements a thread takes, whole portions; 0 where they are few for threads."""
+    threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
+    return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
+
+
+def _generator(rng: Any, other: str) -> np.random.Generator:
+    """Return the generator; refuse what is none, and name what may be given instead."""
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"pass rng=np.random.default_rng(seed), or {other} with the noise itself")
+    return rng
+
+
+def _run_anew(
+    serial: Any, threaded: Any, rng: Any, rows: Sequence[Sequence[Array]], *numbers: float
+) -> None:
+    """Run a kernel that makes noise, of which the generator gives the key.
+
+    Arrays of one dtype take their noise from one stream, however their elements are split.
+    """
+    together = len({array.dtype for array in rows[0]}) == 1
+    key, first = 0, 0
+    for place, arrays in enumerate(zip(*rows, strict=True)):
+        if place == 0 or not together:
+            key, first = int(rng.integers(2**63)), 0
+        typed, stretch = _typed(arrays[0], *numbers), _stretch(arrays[0].size)
+        if stretch:
+            threaded(stretch, key, first, *typed, *arrays)
+        else:
+            serial(key, first, *typed, *arrays)
+        first += arrays[0].size

@@ -12,7 +12,9 @@
 | `elementwise`, `posterior` | the class around elementwise kernels |
 | `linear`, `formed` | the class around linear algebra; a matrix that is made entry by entry |
 | `fixed` | the step of a rule whose sizes are small numbers, every entry written out |
-| `noise`, `polynomials` | random numbers made in compiled code |
+| `joined`, `probing` | kernels on stretches of arrays and with new noise; rules that draw |
+| `polynomials`, `special` | the numbers that the runtime's functions hold; special functions |
+| `support`, `uses` | the functions of `blrgen.runtime` that a file needs; what its text declares |
 | `assemble` | the whole file |
 | `templates` | the texts of `templates/`, strictly filled |
 | `compile` | a source as a ready class |
@@ -21,7 +23,7 @@
 What an emitted file is made of, for whoever runs it on symbols: every check of what a
 caller hands in is in `_check_hyperparameters` (method), `_views`, `_vector`, `_symmetric`
 and `_shaped_as` (functions, which return what they were given, `_views` as flat views in
-a list and `_vector` as one vector); scalars go through `ARRAY.dtype.type(...)`; the rest
+a list and `_vector` as one vector); numbers go through `_typed`; the rest
 is arithmetic, `np.<function>`, `math.<function>` on scalars, and in linear algebra `@`,
 `_cholesky(name, S)` = L with L Lᵀ = S, `_solve(L, b)` = (L Lᵀ)⁻¹ b, `_solve_lower(L, b)` =
 L⁻¹ b, `_solve_upper(L, b)` = L⁻ᵀ b and `_symmetrize(A)` = (A + Aᵀ)/2; where loops are compiled

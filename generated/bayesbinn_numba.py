@@ -122,9 +122,8 @@ class BayesBiNN:
         self._check_hyperparameters()
         theta = [np.empty_like(lam) for lam in self.lam]
         if eps is None:
-            _run_anew(
-                _draw_anew, _draw_anew_threads, _generator(rng, "eps="), (theta, self.lam), self.tau
-            )
+            rng = _generator(rng, "eps=")
+            _run_anew(_draw_anew, _draw_anew_threads, rng, (theta, self.lam), self.tau)
         else:
             eps = _views("eps", eps, self.params)
             for arrays in zip(theta, self.lam, eps, strict=True):
@@ -146,14 +145,9 @@ class BayesBiNN:
             _run(_step, _step_threads, (self._pending["theta"], self.lam, g), *numbers)
             self._pending = {}
         else:
-            _run_anew(
-                _step_draw_anew,
-                _step_draw_anew_threads,
-                _generator(rng, "eps="),
-                (self._pending["theta"], self.lam, g),
-                *numbers,
-                self.tau,
-            )
+            rng = _generator(rng, "eps=")
+            rows = [self._pending["theta"], self.lam, g]
+            _run_anew(_step_draw_anew, _step_draw_anew_threads, rng, rows, *numbers, self.tau)
         self.t += 1
         if rng is None:
             return None

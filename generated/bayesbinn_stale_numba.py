@@ -135,9 +135,8 @@ class BayesBiNNStaleMean:
         self._check_hyperparameters()
         theta = [np.empty_like(lam) for lam in self.lam]
         if eps is None:
-            _run_anew(
-                _draw_anew, _draw_anew_threads, _generator(rng, "eps="), (theta, self.lam), self.tau
-            )
+            rng = _generator(rng, "eps=")
+            _run_anew(_draw_anew, _draw_anew_threads, rng, (theta, self.lam), self.tau)
         else:
             eps = _views("eps", eps, self.params)
             for arrays in zip(theta, self.lam, eps, strict=True):
@@ -156,19 +155,13 @@ class BayesBiNNStaleMean:
         rho_over_tau = self.rho / self.tau
         numbers = one_minus_rho, lam0_times_rho, rho_over_tau
         if rng is None:
-            rows = self._pending["theta"], self.lam, self.lam_prev, g
+            rows = [self._pending["theta"], self.lam, self.lam_prev, g]
             _run(_step, _step_threads, rows, *numbers)
             self._pending = {}
         else:
-            rows = self._pending["theta"], self.lam, self.lam_prev, g
-            _run_anew(
-                _step_draw_anew,
-                _step_draw_anew_threads,
-                _generator(rng, "eps="),
-                rows,
-                *numbers,
-                self.tau,
-            )
+            rng = _generator(rng, "eps=")
+            rows = [self._pending["theta"], self.lam, self.lam_prev, g]
+            _run_anew(_step_draw_anew, _step_draw_anew_threads, rng, rows, *numbers, self.tau)
         self.t += 1
         if rng is None:
             return None

@@ -179,14 +179,9 @@ class IVONSquaredGradient:
         one_over_sqrt_N = 1 / math.sqrt(self.N)
         theta = [np.empty_like(m) for m in self.m]
         if eps is None:
-            _run_anew(
-                _draw_anew,
-                _draw_anew_threads,
-                _generator(rng, "eps="),
-                (theta, self.m, self.h),
-                self.delta,
-                one_over_sqrt_N,
-            )
+            rng = _generator(rng, "eps=")
+            rows = [theta, self.m, self.h]
+            _run_anew(_draw_anew, _draw_anew_threads, rng, rows, self.delta, one_over_sqrt_N)
         else:
             eps = _views("eps", eps, self.params)
             for arrays in zip(theta, self.m, self.h, eps, strict=True):
@@ -244,14 +239,10 @@ class IVONSquaredGradient:
             self._pending = {}
         else:
             one_over_sqrt_N = 1 / math.sqrt(self.N)
-            rows = self._pending["theta"], self.m, self.u, self.h, g
+            rng = _generator(rng, "eps=")
+            rows = [self._pending["theta"], self.m, self.u, self.h, g]
             _run_anew(
-                _step_draw_anew,
-                _step_draw_anew_threads,
-                _generator(rng, "eps="),
-                rows,
-                *numbers,
-                one_over_sqrt_N,
+                _step_draw_anew, _step_draw_anew_threads, rng, rows, *numbers, one_over_sqrt_N
             )
 
     def _step_averaged(self) -> None:
@@ -272,7 +263,7 @@ class IVONSquaredGradient:
             self.beta1, self.beta2, self.delta, float(self._draws), one_minus_beta1,
             one_minus_beta2, one_minus_beta2_squared_over_two, scaled_c, scaled_delta, scaled_alpha,
         )  # fmt: skip
-        rows = self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]
+        rows = [self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]]
         _run(_step_averaged, _step_averaged_threads, rows, *numbers)
         self._sums = {}
         self._draws = 0

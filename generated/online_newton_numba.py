@@ -459,8 +459,3 @@ def _solved(name: str, matrix: Array, b: Array) -> Array:
     if not definite:
         raise ValueError(f"{name} is not positive definite; nothing has been changed")
     return x if potrf is None else _solve(factor, x)
-
-
-def _definite(name: str, matrix: Array) -> None:
-    """Refuse an indefinite matrix, told by its upper triangle, which is overwritten."""
-    _solved(name, matrix, matrix[0])

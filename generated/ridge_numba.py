@@ -404,11 +404,6 @@ def _solved(name: str, matrix: Array, b: Array) -> Array:
     return x if potrf is None else _solve(factor, x)
 
 
-def _definite(name: str, matrix: Array) -> None:
-    """Refuse an indefinite matrix, told by its upper triangle, which is overwritten."""
-    _solved(name, matrix, matrix[0])
-
-
 NARROW = 128  # columns up to which a loop is faster than BLAS
 PANEL = 2048  # bytes of a column, when rows are turned to columns
 

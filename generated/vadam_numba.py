@@ -160,14 +160,9 @@ class Vadam:
         one_over_sqrt_N = 1 / math.sqrt(self.N)
         theta = [np.empty_like(m) for m in self.m]
         if eps is None:
-            _run_anew(
-                _draw_anew,
-                _draw_anew_threads,
-                _generator(rng, "eps="),
-                (theta, self.m, self.s),
-                self.delta,
-                one_over_sqrt_N,
-            )
+            rng = _generator(rng, "eps=")
+            rows = [theta, self.m, self.s]
+            _run_anew(_draw_anew, _draw_anew_threads, rng, rows, self.delta, one_over_sqrt_N)
         else:
             eps = _views("eps", eps, self.params)
             for arrays in zip(theta, self.m, self.s, eps, strict=True):
@@ -224,14 +219,10 @@ class Vadam:
             self._pending = {}
         else:
             one_over_sqrt_N = 1 / math.sqrt(self.N)
-            rows = self._pending["theta"], self.m, self.u, self.s, g
+            rng = _generator(rng, "eps=")
+            rows = [self._pending["theta"], self.m, self.u, self.s, g]
             _run_anew(
-                _step_draw_anew,
-                _step_draw_anew_threads,
-                _generator(rng, "eps="),
-                rows,
-                *numbers,
-                one_over_sqrt_N,
+                _step_draw_anew, _step_draw_anew_threads, rng, rows, *numbers, one_over_sqrt_N
             )
 
     def _step_averaged(self) -> None:
@@ -251,7 +242,7 @@ class Vadam:
             self.beta1, self.beta2, self.delta, float(self._draws), one_minus_beta1,
             one_minus_beta2, scaled_alpha, scaled_delta,
         )  # fmt: skip
-        rows = self.m, self.u, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]
+        rows = [self.m, self.u, self.s, self._sums["g_sum"], self._sums["h_hat_sum"]]
         _run(_step_averaged, _step_averaged_threads, rows, *numbers)
         self._sums = {}
         self._draws = 0

@@ -119,9 +119,8 @@ class VOGN:
         self._check_hyperparameters()
         theta = [np.empty_like(m) for m in self.m]
         if eps is None:
-            _run_anew(
-                _draw_anew, _draw_anew_threads, _generator(rng, "eps="), (theta, self.m, self.s)
-            )
+            rng = _generator(rng, "eps=")
+            _run_anew(_draw_anew, _draw_anew_threads, rng, (theta, self.m, self.s))
         else:
             eps = _views("eps", eps, self.params)
             for arrays in zip(theta, self.m, self.s, eps, strict=True):
@@ -174,13 +173,9 @@ class VOGN:
             _run(_step, _step_threads, (self.m, self.s, g, h), *numbers)
             self._pending = {}
         else:
-            _run_anew(
-                _step_draw_anew,
-                _step_draw_anew_threads,
-                _generator(rng, "eps="),
-                (self._pending["theta"], self.m, self.s, g, h),
-                *numbers,
-            )
+            rng = _generator(rng, "eps=")
+            rows = [self._pending["theta"], self.m, self.s, g, h]
+            _run_anew(_step_draw_anew, _step_draw_anew_threads, rng, rows, *numbers)
 
     def _step_averaged(self) -> None:
         """Update from several draws, observed one by one."""
@@ -190,7 +185,7 @@ class VOGN:
             raise RuntimeError("step needs a draw: call draw first")
         one_minus_rho = 1 - self.rho
         numbers = self.rho, self.delta, float(self._draws), one_minus_rho
-        rows = self.m, self.s, self._sums["g_sum"], self._sums["h_sum"]
+        rows = [self.m, self.s, self._sums["g_sum"], self._sums["h_sum"]]
         _run(_step_averaged, _step_averaged_threads, rows, *numbers)
         self._sums = {}
         self._draws = 0

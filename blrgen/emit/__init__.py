@@ -46,12 +46,12 @@
 | `trial` | steps of vectors that are tried again, smaller, until they stay inside |
 | `uses` | What the text of a file needs, declared where the text is written |
 | `writer` | What the classes of both kinds of program have in common: the order of things |
-| `special` | Special functions as source text, emitted only where an emitted file uses them |
+| `special` | Special functions of emitted files: what they mean, and the numbers that they hold |
 
 What an emitted file is made of, for whoever runs it on symbols: every check of what a
 caller hands in is in `_check_hyperparameters` (method), `_views`, `_vector`, `_symmetric`
 and `_shaped_as` (functions, which return what they were given, `_views` as flat views in
-a list and `_vector` as one vector); scalars go through `ARRAY.dtype.type(...)`; the rest
+a list and `_vector` as one vector); numbers go through `_typed`; the rest
 is arithmetic, `np.<function>`, `math.<function>` on scalars, and in linear algebra `@`,
 `_cholesky(name, S)` = L with L Lᵀ = S, `_solve(L, b)` = (L Lᵀ)⁻¹ b, `_solve_lower(L, b)` =
 L⁻¹ b, `_solve_upper(L, b)` = L⁻ᵀ b and `_symmetrize(A)` = (A + Aᵀ)/2; where loops are compiled

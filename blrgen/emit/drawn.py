@@ -225,15 +225,9 @@ class Rows:
         name = f"law {len(self.densities) + 1}"
         made, arguments = density_in_t(name, exponent, x, low, high, bool(whole))
         self.densities.append(made)
-        quantile = n.Call(
-            f"quantile_{len(self.densities)}",
-            (n.Sym("rng.random"), *(self._node(a) for a in arguments)),
-        )
         u = f"{self.rng}.random({across})"
-        text = self.printer({**self.names, "rng.random": u})(quantile)
-        function = text.partition("(")[0]
+        function, over = self.printer(self.names).applied(f"quantile_{len(self.densities)}")
         given = [f"np.asarray({self.scalar(a)}, dtype=np.float64)" for a in arguments]
-        over = ["_" + quantile.name] if function == "_over" else []
         return function, [*over, u, *given]
 
     # expressions ------------------------------------------------------------------------

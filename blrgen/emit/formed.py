@@ -159,18 +159,18 @@ def function(writer: LinearWriter, name: str, summary: str, program: Program) ->
     many = len(made.products)
     before = list(phase.body[many:at])
     after = [s for s in phase.body[at + 1 :] if s.name != made.factor]
-    look = [
-        f'    {use("_look" if printer.again else "_definite")}("{told(n.Sym(made.name))}", {WORK})'
-    ]
+    looked = [f'"{told(n.Sym(made.name))}"']
     if printer.again:  # the old factor is where the new one will be
         before, after = before + after, []
-        given = [f'"{told(n.Sym(made.name))}"', made.name, WORK, DIAGONAL]
-        look = [call("    _look(", given)]
+        looked += [made.name, WORK, DIAGONAL]
+    else:
+        looked.append(WORK)
+    look = "" if made.solved else use("_look" if printer.again else "_definite")
     rows = [
         *_product_lines(phase.body[:many]),
         *_lines(before, printer, arrays, taken),
         middle,
-        *([] if made.solved else look),
+        *([call(f"    {look}(", looked)] if look else []),
         *_lines(after, printer, arrays, taken),
         f"    return {', '.join(results)}",
     ]

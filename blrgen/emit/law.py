@@ -9,7 +9,7 @@ from blrgen.core import Derivation
 from blrgen.emit.common import wants_two_points
 from blrgen.emit.drawn import Numbers, Rows
 from blrgen.emit.text import assignment
-from blrgen.emit.uses import collecting, use
+from blrgen.emit.uses import collecting, use, watching
 from blrgen.errors import UserError
 from blrgen.geometry.drawn import Step, steps_of
 from blrgen.geometry.law import law_of
@@ -91,8 +91,12 @@ class MethodPrinter(Numbers):
         text, level = super()._special(node)
         if not self.jitted:
             return text, level
-        name, _, rest = text.partition("(")
-        return f"{use('_over')}({name}, {rest}", level
+        name, first = self.applied(node.name)
+        return self.call(name, *first, *map(self.number, node.args))
+
+    def applied(self, name: str) -> tuple[str, list[str]]:
+        own, first = super().applied(name)
+        return (use("_over"), [own, *first]) if self.jitted else (own, first)
 
 
 def methods(law: Lowered, names: dict[str, str], main: str, jitted: bool) -> list[tuple[str, str]]:
@@ -100,11 +104,12 @@ def methods(law: Lowered, names: dict[str, str], main: str, jitted: bool) -> lis
     made = []
     printer = MethodPrinter(names, jitted)
     if law.mean is not None and law.variance is not None:
-        body = [
-            assignment("mean", printer(law.mean), 12),
-            assignment("deviation", f"np.sqrt({printer(law.variance)})", 12),
-        ]
-        rows = _each(["mean", "deviation"], main, body)
+        with watching() as needs:
+            body = [
+                assignment("mean", printer(law.mean), 12),
+                assignment("deviation", f"np.sqrt({printer(law.variance)})", 12),
+            ]
+        rows = each_array(["mean", "deviation"], main, body, needs)
         rows += _kept(["mean", "deviation"], main)
         rows.append(
             f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)"
@@ -117,15 +122,14 @@ def methods(law: Lowered, names: dict[str, str], main: str, jitted: bool) -> lis
     return made
 
 
-def _each(kept: list[str], main: str, body: list[str]) -> list[str]:
-    """The loop over arrays, with the names that its body uses."""
-    text = "\n".join(body)
+def each_array(kept: list[str], main: str, body: list[str], needs: set[str]) -> list[str]:
+    """The loop over arrays, with the names that its body needs."""
     rows = [f"        {x}s = []" for x in kept]
-    if "[index]" in text:
+    if "index" in needs:
         rows.append(f"        for index, {main} in enumerate(self.{main}):")
     else:
         rows.append(f"        for {main} in self.{main}:")
-    if "real(" in text:
+    if "real" in needs:
         rows.append(f"            real = {main}.dtype.type")
     return [*rows, *body]
 
@@ -145,6 +149,7 @@ def _draw_rows(law: Lowered, names: dict[str, str], main: str, jitted: bool) -> 
         law.first,
     )
     rows.reserve([main, "values", "index", "real", "rng", "self"])
-    for step in law.steps:
-        value = rows.step(step)
-    return [*_each(["value"], main, rows.lines), f"            values.append({value})"]
+    with watching() as needs:
+        for step in law.steps:
+            value = rows.step(step)
+    return [*each_array(["value"], main, rows.lines, needs), f"            values.append({value})"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blrgen.emit.common import defaults, derived_assignment, is_derived
-from blrgen.emit.extents import Extent, LinearPrinter, extent_text, rows_like
+from blrgen.emit.extents import Extent, extent_text, rows_like
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.uses import use
 from blrgen.errors import InternalError
@@ -147,10 +147,8 @@ def _multiple(writer: LinearWriter, v: Variable, start: n.Node, hypers: dict[str
         return f"self.{scale.name}.copy()"  # it starts where that state does
     scale = n.ZERO if start == n.ZERO or scale == n.ZERO else scale
     names = {s.name: f"self.{s.name}" for s in writer.plan.states if s.name != main}
-    printer = LinearPrinter(writer.extents, main, (), names)
-    eye = printer(n.Identity(v.type.shape[0])).replace(
-        f"{writer.held_of(v.type.shape[0])}.dtype", f"{main}.dtype"
-    )
+    size = extent_text(v.type.shape[0], writer.extents, lambda array: names.get(array, array))
+    eye = f"np.eye({size}, dtype={main}.dtype)"
     if scale == n.ONE:
         return eye
     return f"{main}.dtype.type({ScalarPrinter(hypers)(scale)}) * {eye}"

@@ -9,6 +9,7 @@ from blrgen.emit.extents import LinearPrinter
 from blrgen.emit.sampler import sample_method
 from blrgen.emit.templates import fill
 from blrgen.emit.uses import use
+from blrgen.program import nodes as n
 
 if TYPE_CHECKING:
     from blrgen.emit.linear import LinearWriter
@@ -49,11 +50,12 @@ def _factored(writer: LinearWriter) -> tuple[list[str], str]:
     """The lines up to the factor of the precision, and what the mean is."""
     q = dict(writer.program.posterior)
     names = {v.name: f"self.{v.name}" for v in writer.plan.states if v.name != writer.main}
-    names |= {v.name: f"real(self.{v.name})" for v in writer.program.of("hyper")}
+    hypers = {v.name for v in writer.program.of("hyper")}
+    names |= {x: f"real(self.{x})" for x in hypers}
     printer = LinearPrinter(writer.extents, writer.main, (), names)
     mean, precision = printer(q["mean"]), printer(q["precision"])
     rows = [writer.gathered()]
-    if "real(" in mean + precision:
+    if hypers & {*n.names(q["mean"]), *n.names(q["precision"])}:
         rows.append(f"        real = {writer.main}.dtype.type")
     rows.append(f'        factor = {use("_cholesky")}("the posterior precision", {precision})')
     return rows, mean

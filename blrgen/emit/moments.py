@@ -122,7 +122,8 @@ def posterior_method(writer: ElementwiseWriter, moments: Moments) -> str:
     rows += ["        means, deviations = [], []"]
     row = writer.called(k, given, 12)
     each = f"        for index, {main} in enumerate(self.{main}):"
-    rows.append(each if "[index]" in row else f"        for {main} in self.{main}:")
+    others = {v.name for v in writer.array_states if v.name != main}
+    rows.append(each if others & {*k.arrays} else f"        for {main} in self.{main}:")
     shape = f"{main}.shape"
     rows.append(f"            {mean}, {variance} = np.empty({shape}), np.empty({shape})")
     rows.append(row)

@@ -6,13 +6,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from blrgen.emit.common import wants_gaussian, wants_two_points
-from blrgen.emit.law import methods
+from blrgen.emit.law import each_array, methods
 from blrgen.emit.moments import posterior_method
 from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.probing import joined
 from blrgen.emit.sampler import sample_method
 from blrgen.emit.templates import fill
-from blrgen.emit.uses import use
+from blrgen.emit.uses import spelled, use, watching
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
 from blrgen.program.types import SCALAR
@@ -26,10 +26,7 @@ def posterior_methods(writer: ElementwiseWriter) -> list[str]:
     q = dict(writer.program.posterior)
     if "mean" not in q:
         return _of_law(writer)
-    names = {v.name: f"self.{v.name}[index]" for v in writer.array_states}
-    names |= {v.name: f"real(self.{v.name})" for v in writer.program.of("hyper")}
-    names |= {v.name: f"real(self.{v.name})" for v in writer.scalar_states}
-    names[writer.main] = writer.main
+    names = _names(writer)
     printer = ArrayPrinter(names)
     if "precision" in q and wants_gaussian(writer.derivation):
         return [_gaussian(writer, q, printer), _gaussian_sample(writer)]
@@ -39,15 +36,20 @@ def posterior_methods(writer: ElementwiseWriter) -> list[str]:
     return _of_law(writer)
 
 
+def _names(writer: ElementwiseWriter) -> dict[str, str]:
+    """How the states and hyperparameters are written in a loop over arrays."""
+    numbers = (*writer.program.of("hyper"), *writer.scalar_states)
+    states = {v.name: spelled(f"self.{v.name}[index]", "index") for v in writer.array_states}
+    typed = {v.name: spelled(f"real(self.{v.name})", "real") for v in numbers}
+    return {**states, **typed, writer.main: writer.main}
+
+
 def _of_law(writer: ElementwiseWriter) -> list[str]:
     """Moments and draws of a candidate that is no Gaussian."""
     if writer.law is None:
         own = [posterior_method(writer, writer.moments)] if writer.moments is not None else []
         return [*own, *_own_draws(writer)]
-    states = [v for v in writer.array_states if v.name != writer.main]
-    names = {v.name: f"self.{v.name}[index]" for v in states}
-    names |= {v.name: f"real(self.{v.name})" for v in writer.program.of("hyper")}
-    names |= {v.name: f"real(self.{v.name})" for v in writer.scalar_states}
+    names = {x: text for x, text in _names(writer).items() if x != writer.main}
     said = {
         "posterior": "Return mean and standard deviation of every variable.",
         "draws": "Draw every variable from the candidate; the same seed, the same draw.",
@@ -69,7 +71,7 @@ def _own_draws(writer: Writer) -> list[str]:
     if writer.main in values:
         values[writer.main] = writer.main
     each = f"        for {writer.main} in self.{writer.main}:"
-    if any("[index]" in v for v in values.values()):
+    if arrays & values.keys() - {writer.main}:
         each = f"        for index, {writer.main} in enumerate(self.{writer.main}):"
     return [sample_method(made, values, each)]
 
@@ -84,20 +86,18 @@ def _value(writer: Writer, expr: n.Node, printer: ArrayPrinter) -> str:
     return printer(expr)
 
 
-def _rows(writer: Writer, makes: list[tuple[str, str]]) -> list[str]:
-    rows = [f"        {name}s = []" for name, _ in makes]
-    rows.append(f"        for index, {writer.main} in enumerate(self.{writer.main}):")
-    if any("real(" in text for _, text in makes):
-        rows.append(f"            real = {writer.main}.dtype.type")
-    if not any("[index]" in text for _, text in makes):
-        rows[len(makes)] = f"        for {writer.main} in self.{writer.main}:"
-    return rows + [f"            {name}s.append({text})" for name, text in makes]
+def _rows(writer: Writer, makes: list[tuple[str, str]], needs: set[str]) -> list[str]:
+    """For each array: a value of every name, kept in a list."""
+    body = [f"            {name}s.append({text})" for name, text in makes]
+    return each_array([name for name, _ in makes], writer.main, body, needs)
 
 
 def _gaussian(writer: ElementwiseWriter, q: dict[str, n.Node], printer: ArrayPrinter) -> str:
-    mean, precision = _value(writer, q["mean"], printer), printer(q["precision"])
-    if all(writer.program.scope[x] == SCALAR for x in n.names(q["precision"])):
-        precision = _value(writer, q["precision"], printer)
+    scope = writer.program.scope
+    with watching() as needs:
+        mean, precision = _value(writer, q["mean"], printer), printer(q["precision"])
+        if all(scope[x] == SCALAR for x in n.names(q["precision"])):
+            precision = _value(writer, q["precision"], printer)
     if q["mean"] == n.Sym(writer.main) and isinstance(q["precision"], n.Sym):
         rows = [
             f"        deviations = [{use('_deviation')}(x) for x in self.{q['precision'].name}]",
@@ -107,7 +107,7 @@ def _gaussian(writer: ElementwiseWriter, q: dict[str, n.Node], printer: ArrayPri
         ]
     else:
         deviation = f"{use('_deviation')}({precision})"
-        rows = _rows(writer, [("mean", mean), ("deviation", deviation)])
+        rows = _rows(writer, [("mean", mean), ("deviation", deviation)], needs)
         rows.append(
             f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)"
         )
@@ -158,7 +158,9 @@ def _two_points(
     text = ArrayPrinter()
     spread = text(n.sqrt(n.mul(above, n.Sub(high, n.Sym("mean")))))
     share = text(n.div(above, n.Const(high.value - low.value)))
-    rows = _rows(writer, [("mean", _value(writer, mean, printer))])
+    with watching() as needs:
+        value = _value(writer, mean, printer)
+    rows = _rows(writer, [("mean", value)], needs)
     rows += [
         f"        deviations = [{spread} for mean in means]",
         f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from blrgen.emit.special import helper
-from blrgen.emit.uses import use
+from blrgen.emit.uses import use, written
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, Printer
@@ -70,7 +70,7 @@ class PythonPrinter(Printer):
         return f"{use('math')}.{node.name}", ATOM
 
     def print_Sym(self, node: n.Sym) -> tuple[str, int]:
-        return self.names.get(node.name, node.name), ATOM
+        return written(self.names.get(node.name, node.name)), ATOM
 
     def print_Call(self, node: n.Call) -> tuple[str, int]:
         if node.name == "pow":
@@ -138,6 +138,10 @@ class ArrayPrinter(PythonPrinter):
         if not node.name.startswith(LOOPED):
             return super()._special(node)
         return self.call(use("_over"), use(f"_{node.name}"), *map(self.number, node.args))
+
+    def applied(self, name: str) -> tuple[str, list[str]]:
+        """What applies a function of the file to arrays, and its first arguments."""
+        return use(f"_{name}"), []
 
     def choice(self, node: n.Select) -> tuple[str, int]:
         return self.call("np.where", self(node.condition), self(node.yes), self(node.no))

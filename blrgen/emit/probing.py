@@ -128,9 +128,8 @@ def run_all(
     numbers, handed = numbers_of(writer, k.scalars, indent)
     if writer.jitted and threads:
         both = Joined(k)
-        lists, listed = _rows(rows, indent)
-        run = call(f"{margin}{use('_run')}(", [both.serial, both.threaded, listed, *handed])
-        return [*numbers, *lists, run]
+        arguments = [both.serial, both.threaded, "rows", *handed]
+        return [*numbers, *_given(use("_run"), arguments, rows, indent)]
     last = [f"*{use('_typed')}({', '.join(['arrays[0]', *handed])})"] if handed else []
     return [
         *numbers,
@@ -139,12 +138,16 @@ def run_all(
     ]
 
 
-def _rows(rows: Sequence[str], indent: int) -> tuple[list[str], str]:
-    """Lists of arrays as one argument, with a line of their own where they are many."""
-    listed = bracketed(rows)
-    if len(listed) < WIDTH // 2:
-        return [], listed
-    return [assignment_of("rows", rows, indent)], "rows"
+def _given(function: str, arguments: Sequence[str], rows: Sequence[str], indent: int) -> list[str]:
+    """A call with lists of arrays among its arguments, which have a line where it is long."""
+    margin = " " * indent
+
+    def text(listed: str) -> str:
+        return call(f"{margin}{function}(", [listed if x == "rows" else x for x in arguments])
+
+    if len(margin + function + ", ".join(arguments)) + len(bracketed(rows)) <= WIDTH + 2:
+        return [text(bracketed(rows))]
+    return [assignment_of("rows", rows, indent, listed=True), text("rows")]
 
 
 def numbers_of(
@@ -166,14 +169,14 @@ def _run_anew(
     more: tuple[str, ...] | None = None,
 ) -> list[str]:
     """The call of a function that makes noise; with `more` its first numbers have a name."""
-    lists, listed = _rows([given.get(a, f"self.{a}") for a in j.rows], indent)
+    rows = [given.get(a, f"self.{a}") for a in j.rows]
     numbers, handed = numbers_of(writer, j.kernel.scalars, indent)
     if more is not None:
         numbers, handed = [], ["*numbers", *numbers_of(writer, more, indent)[1]]
     other = " and ".join(f"{v.name}=" for v in writer.plan.noises)
-    rng = f'{use("_generator")}(rng, "{other}")'
-    arguments = [j.serial, j.threaded, rng, listed, *handed]
-    return [*numbers, *lists, call(f"{' ' * indent}{use('_run_anew')}(", arguments)]
+    rng = f'{" " * indent}rng = {use("_generator")}(rng, "{other}")'
+    arguments = [j.serial, j.threaded, "rng", "rows", *handed]
+    return [rng, *numbers, *_given(use("_run_anew"), arguments, rows, indent)]
 
 
 def fused_rows(writer: ElementwiseWriter, given: dict[str, str]) -> list[str]:

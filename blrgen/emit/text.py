@@ -42,15 +42,18 @@ def assignment(name: str, expression: str, indent: int) -> str:
     return f"{margin}{name} = (\n{margin}    {inner}\n{margin})"
 
 
-def assignment_of(name: str, values: Sequence[str], indent: int, braced: bool = False) -> str:
-    """The assignment of a tuple, in brackets where it needs them, or always."""
-    margin = " " * indent
-    plain = len(values) > 1 and not braced
-    line = f"{margin}{name} = {', '.join(values) if plain else bracketed(values)}"
+def assignment_of(
+    name: str, values: Sequence[str], indent: int, braced: bool = False, listed: bool = False
+) -> str:
+    """The assignment of a tuple, in brackets where it needs them or always, or of a list."""
+    margin, first, last = " " * indent, "[" if listed else "(", "]" if listed else ")"
+    inner = f"[{', '.join(values)}]" if listed else bracketed(values)
+    plain = len(values) > 1 and not (braced or listed)
+    line = f"{margin}{name} = {inner[1:-1] if plain else inner}"
     if len(line) <= WIDTH:
         return line
     rows = filled([f"{x}," for x in values], indent + 4)
-    return "\n".join([f"{margin}{name} = (", *rows, f"{margin})  # fmt: skip"])
+    return "\n".join([f"{margin}{name} = {first}", *rows, f"{margin}{last}  # fmt: skip"])
 
 
 def filled(words: Iterable[str], indent: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Special functions as source text, emitted only where an emitted file uses them.
+"""Special functions of emitted files: what they mean, and the numbers that they hold.
 
 | module | what it does |
 |---|---|
@@ -19,9 +19,9 @@
 | `multivariate` | The multivariate Γ function and its derivatives |
 | `numbers` | Numbers that runtime functions hold as constants: what computes each |
 
-A helper is one template in `templates/special/`, in the part of Python that means the
-same for a NumPy array and for a scalar that Numba compiles: `real(...)` around every
-number, `where` for cases, loops of fixed length.  What it calls it is emitted with.
+The texts are functions of `blrgen.runtime`, in the part of Python that means the same for a
+NumPy array and for a scalar that Numba compiles: `real(...)` around every number, `_where` for
+cases, loops of fixed length.  Those with an order in their names are made from a template.
 """
 
 from __future__ import annotations

@@ -144,8 +144,13 @@ class Outcome:
         matching: Matching, function: str,
     ) -> None:  # fmt: skip
         changed = {n: not same(before[n], contents(x)) for n, x in given.items()}
-        self.values = outcome(returned(result), given, changed, matching, function)
         states = matching.states
+        self.nothing = result is None
+        self.idle = self.nothing and not any(changed[n] for n in states)
+        if self.nothing:
+            self.values = {n: given[n] for n in states}
+        else:
+            self.values = outcome(returned(result), given, changed, matching, function)
         self.inputs_changed = [n for n in given if changed[n] and n not in states]
         self.in_place = {n: given[n] for n in states if changed[n] and self.values[n] is not given[n]}
         self.shared = self._shared(mc, given) if mc.written else ""

@@ -14,6 +14,7 @@ from blrgen.validate.reading.values import (
     Array,
     Cond,
     Index,
+    Lengths,
     List,
     Mark,
     Num,
@@ -132,6 +133,8 @@ def _divided(mc: Machine, op: str, a: Whole, b: Whole) -> Mark | None:
 
 def _sequences(mc: Machine, op: str, a: Any, b: Any) -> Any:
     """(a, b) + (c,) and [x] * 3."""
+    if isinstance(a, Lengths) or isinstance(b, Lengths):
+        raise mc.refuse("arithmetic with the lengths")
     if op == "add" and isinstance(a, tuple) and isinstance(b, tuple):
         return a + b
     if op == "add" and isinstance(a, List) and isinstance(b, List):
@@ -191,7 +194,7 @@ def common_axes(mc: Machine, arrays: Sequence[Array]) -> tuple[int, ...] | None:
     known = [x for x in arrays if x.rank]
     if not all(x.generic for x in known):
         raise mc.sizes("arrays of known and of any length together")
-    longest = max((x.axes or () for x in known), key=len)
+    longest = max((x.axes or () for x in known), key=len, default=())
     for x in known:
         axes = x.axes or ()
         if axes != longest[len(longest) - len(axes) :]:
@@ -220,6 +223,8 @@ def compare(mc: Machine, op: str, a: Any, b: Any) -> Any:
         known = {"lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y}[op]
         return Cond(mc.graph.truth(known))
     if isinstance(a, tuple) and isinstance(b, tuple) and op in ("eq", "ne"):
+        if len(a) != len(b) and (isinstance(a, Lengths) or isinstance(b, Lengths)):
+            raise mc.refuse("the number of axes")
         same = len(a) == len(b) and all(mc.truth(compare(mc, "eq", x, y)) for x, y in zip(a, b, strict=True))
         return Cond(mc.graph.truth(same == (op == "eq")))
     if isinstance(a, Text) and isinstance(b, Text) and op in ("eq", "ne"):

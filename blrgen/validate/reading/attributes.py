@@ -13,6 +13,7 @@ from blrgen.validate.reading.values import (
     Array,
     Dict,
     Known,
+    Lengths,
     List,
     Mark,
     Method,
@@ -83,7 +84,7 @@ def _attribute(name: str, text: str) -> Any:
 
 @_attribute("shape", "the lengths of the axes")
 def _shape(mc: Machine, x: Array) -> Any:
-    return tuple(size_of(mc, x, k) for k in range(x.rank))
+    return Lengths(size_of(mc, x, k) for k in range(x.rank))
 
 
 @_attribute("size", "the number of elements")

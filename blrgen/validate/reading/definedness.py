@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import sympy as sp
@@ -159,7 +160,8 @@ class Implied:
         for _ in range(3):
             reader = Signs(self.domains, size, Budget(UNITS))
             try:
-                return self._by_factors(reader, kind, reader.convert(e))
+                x = reader.convert(e)
+                return self._by_factors(reader, kind, x) or self._multiple(reader, kind, x)
             except IndexError:
                 size *= 2
             except (TooLarge, Unsupported, NotImplementedError, ZeroDivisionError):
@@ -192,6 +194,24 @@ class Implied:
                     return False
                 sign *= s**e if abs(s) == 1 else 2
         return abs(sign) >= 1 if kind == "nonzero" else sign == 1
+
+    def _multiple(self, reader: Signs, kind: str, x: Frac) -> bool:
+        """x times something positive is a condition of the rule times something positive."""
+        known = [(k, reader.convert(r)) for k, r in self.known if stronger(k, kind)]
+        positive = [reader.one]
+        for y in (x, *(y for _, y in known)):
+            for f, _ in reader.factors(reader.canonical(y)[1])[1]:
+                positive += [Frac(f)] if reader.strict_sign(f) > 0 else []
+        for k, (_, base) in reader.roots.items():
+            positive += [reader.gen(k)] if reader.strict_sign(base) > 0 else []
+        for k, y in known:
+            for p, q in product(positive[:8], repeat=2):
+                left, right = reader.multiply(x, p), reader.multiply(y, q)
+                if reader.equal(left, right):
+                    return True
+                if k != "positive" and kind == "nonzero" and reader.equal(reader.negative(left), right):
+                    return True
+        return False
 
     def _factors(self, reader: Signs) -> tuple[set[Any], set[Any]]:
         """Irreducible factors that the rule's conditions make positive, or not zero."""

@@ -246,9 +246,28 @@ class Elementwise:
         if not proof.proved:
             return proof
         lacking = self.lacking([n, *effects], path)
-        if lacking:
-            return Proof(NOT_COMPARED, claim, lacking)
-        return proof
+        if not lacking:
+            return proof
+        why, needed = lacking
+        return self._undefined_at(n, key, path, needed) or Proof(NOT_COMPARED, claim, why)
+
+    def _undefined_at(self, n: Node, key: str, path: Path, needed: Node) -> Proof | None:
+        """A point at which a condition fails, the rule has a value, and the code has none."""
+        used = names_in([n, needed, *[c for c, _ in path]]) | self._rule_symbols()
+        points = Points([self.known(x) for x in sorted(used)], self.domains, self.numbers)
+        for point in points.singled(names_in([needed]), Random(5)):
+            with mp.workdps(DIGITS):
+                real = {k: _mpf(x) for k, x in point.items()}
+                if in_digits([n], real)[n.index] is not UNDEFINED:
+                    continue
+            found = self._differ(n, key, point, path, ())
+            if isinstance(found, Proof):
+                return found
+        return None
+
+    def _rule_symbols(self) -> set[str]:
+        return {s.name for i in range(max(1, self.count)) for x in self.next_names()
+                for s in self.expected(x, i).free_symbols}  # fmt: skip
 
     def _equal(self, claim: str, n: Node, wanted: Expr, path: Path) -> Proof:
         e = self.expression(n)
@@ -272,12 +291,7 @@ class Elementwise:
 
     def _with_equations(self, claim: str, e: Expr, wanted: Expr, path: Path) -> Proof | None:
         """Equality where the path says that a symbol is a number."""
-        known = {}
-        for c, v in path:
-            if (c.op, v) in (("eq", True), ("ne", False)):
-                for a, b in (c.args, c.args[::-1]):
-                    if a.op == "symbol" and b.number is not None:
-                        known[self.known(a.data)] = sp.Rational(b.number.numerator, b.number.denominator)
+        known = self._equations(path)
         if not known:
             return None
         left, right = e.xreplace(known).doit(), wanted.xreplace(known).doit()
@@ -286,30 +300,49 @@ class Elementwise:
         proof = equal(left, right, self.domains, claim=claim)
         return proof if proof.proved else None
 
-    def lacking(self, roots: Sequence[Node], path: Path) -> str:
+    def _equations(self, path: Path) -> dict[Expr, Expr]:
+        """The symbols that are numbers on a path."""
+        known = {}
+        for c, v in (x for c, v in path for x in split(c, v)):
+            if (c.op, v) in (("eq", True), ("ne", False)):
+                for a, b in (c.args, c.args[::-1]):
+                    if a.op == "symbol" and b.number is not None:
+                        known[self.known(a.data)] = sp.Rational(b.number.numerator, b.number.denominator)
+        return known
+
+    def lacking(self, roots: Sequence[Node], path: Path) -> tuple[str, Node] | None:
         """A condition under which code has a value, and that the rule is not seen to have."""
         guards = tuple(x for c, v in path for x in split(c, v))
+        known = self._equations(path)
+        implied = self._implied_with(known)
         for kind, x, where, line in conditions(self.graph, roots, guards, self.whole):
             if kind == "base":
-                if self._has_power(x, where):
+                if self._has_power(x, where, implied, known):
                     continue
-                return f"line {line}: the rule is not seen to be undefined where this power is"
+                return f"line {line}: the rule is not seen to be undefined where this power is", x
             if guarded(kind, x, where):
                 continue
             e = self.expression(x)
-            if not self.implied(kind, e):
+            if not implied(kind, e.xreplace(known)):
                 word = {"nonzero": "is not zero", "positive": "is positive", "nonneg": "is not negative"}[kind]
-                return f"line {line}: the rule is not seen to be undefined unless {_short(e)} {word}"
-        return ""
+                why = f"line {line}: the rule is not seen to be undefined unless {_short(e)} {word}"
+                return why, x
+        return None
 
-    def _has_power(self, n: Node, where: Any) -> bool:
+    def _implied_with(self, known: dict[Expr, Expr]) -> Implied:
+        """What follows where some symbols are numbers."""
+        if not known:
+            return self.implied
+        return Implied(self.domains, {(k, r.xreplace(known)) for k, r in self.implied.known})
+
+    def _has_power(self, n: Node, where: Any, implied: Implied, known: dict[Expr, Expr]) -> bool:
         """Whether xʸ has a value: x > 0, or a whole y that is not negative, or x ≠ 0."""
-        x, y = (self.expression(a) for a in n.args)
-        if guarded("positive", n.args[0], where) or self.implied("positive", x):
+        x, y = (self.expression(a).xreplace(known) for a in n.args)
+        if guarded("positive", n.args[0], where) or implied("positive", x):
             return True
         if not is_whole(n.args[1], self.whole):
             return False
-        return self.implied("nonneg", y) or guarded("nonzero", n.args[0], where) or self.implied("nonzero", x)
+        return implied("nonneg", y) or guarded("nonzero", n.args[0], where) or implied("nonzero", x)
 
     def impossible(self, path: Path, why: str, line: int) -> Proof | None:
         """Whether a path on which Python raises can be taken where the rule is defined."""

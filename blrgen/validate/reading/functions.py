@@ -103,6 +103,8 @@ def stored(mc: Machine, x: Any, out: Any) -> Any:
         return x
     if isinstance(out, tuple) and len(out) == 1:
         out = out[0]
+    if isinstance(out, Num | Whole):
+        raise mc.raises("out= that is a number")
     if not isinstance(out, Array):
         raise mc.refuse("out= that is no array")
     if isinstance(x, Array) and x.data.shape != out.data.shape:
@@ -237,8 +239,7 @@ def single(mc: Machine, x: Any) -> Node:
         if x.rank and (x.generic or x.data.size > 1):
             mc.ambiguous = True
             raise mc.raises("a function of math on an array")
-        if x.rank:
-            raise mc.refuse("a function of math on an array of one element")
+        return mc.as_number(x.data.reshape(-1)[0])
     if isinstance(x, Cond):
         raise mc.refuse("arithmetic with truth values")
     return mc.node(x)

@@ -13,6 +13,7 @@ from blrgen.validate.reading.values import (
     Array,
     Dict,
     Index,
+    Lengths,
     List,
     Record,
     Size,
@@ -31,6 +32,8 @@ def item(mc: Machine, x: Any, key: Any) -> Any:
         x = x.values
     if isinstance(x, tuple | List):
         items = x.items if isinstance(x, List) else x
+        if isinstance(key, Slice) and isinstance(x, Lengths):
+            raise mc.refuse("a part of the lengths")
         if isinstance(key, Slice):
             found = items[_slice(mc, key, marked=False)]
             return List(list(found), mc.depth) if isinstance(x, List) else tuple(found)
@@ -38,7 +41,7 @@ def item(mc: Machine, x: Any, key: Any) -> Any:
         if isinstance(key, Whole) and key.mark == CARRIED:
             raise mc.refuse("an index that a loop has counted")
         if not -len(items) <= k < len(items):
-            raise mc.raises("an index out of range")
+            raise mc.raises("an index out of range", unchecked=True)
         found = items[k]
         return mc.carried(found) if isinstance(x, List) else found
     if isinstance(x, Dict):
@@ -77,7 +80,7 @@ def store(mc: Machine, x: Any, key: Any, value: Any) -> None:
             return
         k = _whole(mc, key)
         if not -len(x.items) <= k < len(x.items):
-            raise mc.raises("an index out of range")
+            raise mc.raises("an index out of range", unchecked=True)
         x.items[k] = value
         return
     if isinstance(x, Whole) or type(x).__name__ == "Num":
@@ -157,7 +160,7 @@ def _at(mc: Machine, x: Array, keys: list[Any]) -> tuple[Array, bool]:
             if isinstance(k, Whole):
                 mc.position(k)
             if not -n <= position < n:
-                raise mc.raises("an index out of range")
+                raise mc.raises("an index out of range", unchecked=True)
             index.append(position)
     return Array(x.data[(*index, ...)], x.kind), single
 

@@ -13,8 +13,9 @@ from blrgen.validate.reading.values import (
     Dict,
     Index,
     Iter,
-    Listed,
+    Lengths,
     List,
+    Listed,
     Mark,
     Poison,
     Record,
@@ -187,6 +188,8 @@ def _stride(node: ast.While, counter: str) -> int:
 # turn by turn -------------------------------------------------------------------------------
 def turns(mc: Machine, x: Any) -> Iterator[Any]:
     """The items of an iterable of known length."""
+    if isinstance(x, Lengths):
+        raise mc.refuse("a loop over axes")
     if isinstance(x, Span):
         yield from _span(mc, x)
     elif isinstance(x, Array):

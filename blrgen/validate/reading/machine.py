@@ -99,9 +99,9 @@ class Machine:
     def sizes(self, what: str) -> NeedsSizes:
         return NeedsSizes(what, self.line)
 
-    def raises(self, what: str) -> Exception:
-        """Python raises here; compiled code may not, so there it is refused."""
-        if self.compiled:
+    def raises(self, what: str, *, unchecked: bool = False) -> Exception:
+        """Python raises here; compiled code does not where it is `unchecked`, so it is refused."""
+        if self.compiled and unchecked:
             return self.refuse(f"{what} in compiled code")
         return PythonRaises(what, self.line)
 

@@ -372,12 +372,9 @@ def _stack(mc: Machine, arrays: Any) -> Any:
     return _joined(mc, np.stack, arrays)
 
 
-@meaning("numpy.concatenate", "numpy.hstack", text="arrays one after the other", example="{name}([x, y])[: len(x)]")
+@meaning("numpy.concatenate", text="arrays one after the other, over the first axis", example="{name}([x, y])[: len(x)]")
 def _concatenate(mc: Machine, arrays: Any, /) -> Any:
-    parts = _parts(mc, arrays)
-    if any(p.rank != 1 for p in parts):
-        raise mc.refuse("joining matrices")
-    return _joined(mc, np.concatenate, tuple(parts))
+    return _joined(mc, np.concatenate, arrays)
 
 
 @meaning("numpy.broadcast_to", text="repeated to a shape, to read only", example="x * np.broadcast_to(0.5, x.shape)")

@@ -81,6 +81,19 @@ class Points:
                         if contains(self.ranges[s], x):
                             yield {**base, a.data: x}
 
+    def singled(self, names: set[str], random: Random) -> Iterator[dict[str, Fraction]]:
+        """Points with some of these symbols at 0, at an end, at a number of the file."""
+        chosen = [s for s in self.symbols if s.name in names and s not in self.bound and not self.bound]
+        for s in chosen:
+            for x in self.pools[s]:
+                yield {**self.draw(random, 0.0), s.name: x}
+        for _ in range(MANY):
+            point = self.draw(random, 0.1)
+            for s in chosen:
+                if self.pools[s] and random.random() < 0.7:
+                    point[s.name] = random.choice(self.pools[s])
+            yield point
+
     def many(self, roots: Sequence[Node], random: Random, count: int = MANY) -> Iterator[dict[str, Fraction]]:
         """Directed points, then random ones, tame and wild in turn."""
         yield from self.directed(roots, random)

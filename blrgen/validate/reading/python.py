@@ -15,6 +15,7 @@ from blrgen.validate.reading.values import (
     Cond,
     Dict,
     Iter,
+    Lengths,
     List,
     Listed,
     Mark,
@@ -38,6 +39,8 @@ def _len(mc: Machine, x: Any, /) -> Any:
         return Size(x.array.axes[0] if x.array.axes else 0)
     if isinstance(x, List):
         return Whole(len(x.items), Mark("carried") if x.born < mc.depth or mc.grown(x) else None)
+    if isinstance(x, Lengths):
+        raise mc.refuse("the number of axes")
     if isinstance(x, tuple):
         return Whole(len(x))
     if isinstance(x, Record) and x.is_tuple:

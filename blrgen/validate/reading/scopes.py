@@ -50,7 +50,7 @@ def lookup(mc: Machine, scope: Scope, name: str) -> Any:
                 raise mc.refuse(f"{name}, a value of the module that can change")
             return found
         if name in s.local:
-            raise mc.raises(f"{name} is read before it has a value")
+            raise mc.raises(f"{name} is read before it has a value", unchecked=True)
         s = s.outer
     from blrgen.validate.reading.table import has
 

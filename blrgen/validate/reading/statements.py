@@ -12,7 +12,7 @@ from blrgen.validate.reading.expressions import value
 from blrgen.validate.reading.indexing import item, store
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.scopes import bind, lookup
-from blrgen.validate.reading.values import Array, Known, Num, Scope, Size, Text, Whole
+from blrgen.validate.reading.values import Array, Known, Lengths, Num, Scope, Size, Text, Whole
 
 Flow = tuple[str, Any] | None  # ("return", value), ("break", None), ("continue", None)
 
@@ -58,8 +58,8 @@ def _shown(v: Any) -> Any:
 
 
 def _unpack(mc: Machine, scope: Scope, targets: list[ast.expr], v: Any) -> None:
-    items = loops.finite(mc, v)
     stars = [k for k, t in enumerate(targets) if isinstance(t, ast.Starred)]
+    items = list(v) if isinstance(v, Lengths) and not stars else loops.finite(mc, v)
     if not stars:
         if len(items) != len(targets):
             raise mc.raises(f"{len(items)} values for {len(targets)} names")

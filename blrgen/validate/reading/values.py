@@ -64,6 +64,10 @@ class Size:
     axis: int
 
 
+class Lengths(tuple):  # type: ignore[type-arg]
+    """The lengths of an array's axes; how many they are is the rank, and no number here."""
+
+
 @dataclass(frozen=True)
 class Index:
     """The counter of a loop over an axis of any size."""

@@ -204,18 +204,27 @@ class Reading:
         ambiguous = False
         try:
             found = self._paths(made, generic=True, bounds=Bounds())
+            if rank:
+                self._busy(found)
             ambiguous = any(p.machine.ambiguous for p in found)
             self._judge(shown, found, rank, lambda n, x: [(_only(x), 0, _same)])
         except NeedsSizes:
             return self._at_sizes(Shown(rank))
         except UserError as error:
-            if rank == 0 and error.how.startswith("return the next"):
-                shown.taken = False
-                return shown
             raise UserError(error.what, where=self.path, why=error.why, how=error.how) from error
         if rank and ambiguous:
             self._single(shown, rank)
         return shown
+
+    def _busy(self, found: list[Any]) -> None:
+        """Refuse a function that neither returns nor changes anything."""
+        results = [p.result for p in found if p.raised is None]
+        if results and all(r.idle for r in results):
+            states = ", ".join(self.matching.states)
+            raise UserError(
+                f"{self.function} returns nothing and changes none of its arguments", where=self.path,
+                how=f"return the next {states} or update the arrays in place",
+            )  # fmt: skip
 
     def _paths(self, made: Any, *, generic: bool, bounds: Bounds) -> list[Any]:
         def start(given: list[bool]) -> Machine:
@@ -238,7 +247,7 @@ class Reading:
 
     def _judge(self, shown: Shown, found: list[Any], rank: int, entries: Any) -> None:
         """Every path against the rule; a rank on which Python always raises is not taken."""
-        if all(p.raised is not None for p in found):
+        if all(p.raised is not None or (rank == 0 and p.result.nothing) for p in found):
             shown.taken = False
             return
         for path in found:

@@ -49,7 +49,19 @@ def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:
     if op in ("add", "mul") and (isinstance(a, tuple | List | Text) or isinstance(b, tuple | List | Text)):
         return _sequences(mc, op, a, b)
     check_kinds(mc, op, a, b)
+    _count_meets(mc, a, b)
     return apply(mc, lambda x, y: number_op(mc, op, x, y, a, b), a, b, effect=op in ("div", "pow"))
+
+
+def _count_meets(mc: Machine, a: Any, b: Any) -> None:
+    """A number that may be a length in disguise meets a constant."""
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Num) and x.counted and isinstance(y, Num | Whole):
+            constant = mc.node(y).number
+            if constant is not None:
+                if abs(constant) > 10**6:
+                    raise mc.refuse("a length that meets a large number")
+                mc.bounds.meets(Mark(), int(abs(constant)) + 1)
 
 
 def check_kinds(mc: Machine, op: str, a: Any, b: Any) -> None:
@@ -113,6 +125,7 @@ def _combined(mc: Machine, op: str, a: Whole, b: Whole) -> Mark | None:
     marked, constant = (a, b.value) if a.mark is not None else (b, a.value)
     assert marked.mark is not None
     m = marked.mark
+    mc.bounds.meets(m, constant)
     return Mark("length", m.scale, m.offset + m.scale * abs(constant))
 
 

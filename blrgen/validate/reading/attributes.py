@@ -24,6 +24,8 @@ from blrgen.validate.reading.values import (
     Whole,
 )
 
+OF_FLOAT = ("real", "imag", "conjugate", "is_integer", "hex", "as_integer_ratio", "fromhex",
+            "numerator", "denominator", "bit_length", "bit_count", "to_bytes", "from_bytes")  # fmt: skip
 CONSTANTS = {"numpy.pi": "pi", "math.pi": "pi", "numpy.e": "e", "math.e": "e"}
 DTYPES = {"numpy.float64": "f", "numpy.float32": "f", "numpy.double": "f", "numpy.floating": "f"}
 
@@ -46,10 +48,7 @@ def attribute(mc: Machine, x: Any, name: str) -> Any:
         full = f"{type(x).__name__.lower()}.{name}"
         if has(full):
             return Method(full, x)
-    if isinstance(x, Num | Whole) and name in (*ATTRIBUTES, "copy", "ravel", "reshape", "astype"):
-        mc.ambiguous = mc.ambiguous or bool(mc.depth or mc.loops)
-        if mc.depth or mc.loops:
-            raise mc.refuse(f"the attribute {name} of a number")
+    if isinstance(x, Num | Whole) and not (mc.depth or mc.loops) and name not in OF_FLOAT:
         raise mc.raises(f"the attribute {name} of a number")
     raise mc.refuse(f"the attribute {name} of {mc.called(x)}")
 

@@ -175,7 +175,7 @@ class Implied:
             return kind == "nonneg"
         if kind == "nonneg" and reader.at_least_zero(num) and reader.sign(den) > 0:
             return True
-        positive, nonzero = self._factors(reader)
+        positive, nonzero, weak = self._factors(reader)
         sign = 1
         for poly, below in ((num, False), (den, True)):
             c, parts = reader.factors(poly)
@@ -188,6 +188,8 @@ class Implied:
                     s = 1 if e % 2 == 0 else 2
                 if not s and below:
                     s = 2 if e % 2 else 1  # a denominator is not zero where it is defined
+                if not s and kind == "nonneg" and (f in weak or -f in weak):
+                    s = 1 if f in weak else -1
                 if not s and kind == "nonneg":
                     s = reader.sign(f) or (1 if e % 2 == 0 else 0)
                 if not s:
@@ -213,9 +215,10 @@ class Implied:
                     return True
         return False
 
-    def _factors(self, reader: Signs) -> tuple[set[Any], set[Any]]:
-        """Irreducible factors that the rule's conditions make positive, or not zero."""
+    def _factors(self, reader: Signs) -> tuple[set[Any], set[Any], set[Any]]:
+        """Irreducible factors that the rule makes positive, not zero, not negative."""
         positive: set[Any] = set()
+        weak: set[Any] = set()
         nonzero: set[Any] = set()
         for kind, r in self.known:
             try:
@@ -226,15 +229,16 @@ class Implied:
             if kind in ("positive", "nonzero"):
                 nonzero |= {f for f, _ in parts}
             open_ = [(f, e) for f, e in parts if reader.strict_sign(f) == 0]
-            if kind == "positive" and len(open_) == 1 and open_[0][1] == 1:
+            if kind != "nonzero" and len(open_) == 1 and open_[0][1] == 1:
                 sign = 1 if c > 0 else -1
                 for f, e in parts:
                     if f is not open_[0][0]:
                         sign *= reader.strict_sign(f) ** e
                 lower = reader.sign(den)
-                if lower:
-                    positive.add(open_[0][0] * (sign * lower))
-        return positive, nonzero
+                if lower and sign:
+                    (positive if kind == "positive" else weak).add(open_[0][0] * (sign * lower))
+        positive |= {f for f in weak if f in nonzero or -f in nonzero}
+        return positive, nonzero, weak
 
 
 def stronger(have: str, want: str) -> bool:

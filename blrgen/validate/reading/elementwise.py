@@ -144,6 +144,8 @@ class Elementwise:
     def rule_at(self, point: Point, memo: dict[Expr, Any]) -> dict[str, Any] | None:
         """The next states at a point, or None where one has no value or leaves its domain."""
         values = {self.symbols[n]: mpmath.mpf(x.numerator) / x.denominator for n, x in point.items()}
+        if not all(self._kept(kind, e, values, memo) for kind, e in self.implied.known):
+            return None
         out = {}
         for n in reference.next_states(self.rule):
             for i in range(max(1, self.count)):
@@ -158,6 +160,16 @@ class Elementwise:
                     return None
                 out[f"{n}_{i}" if self.count else n] = x
         return out
+
+    def _kept(self, kind: str, e: Expr, values: dict[Expr, Any], memo: dict[Expr, Any]) -> bool:
+        """Whether a condition of the rule holds at a point."""
+        try:
+            x = evaluate(e, values, memo)
+        except Undefined:
+            return False
+        if isinstance(x, mpmath.mpc):
+            return False
+        return bool(x != 0 if kind == "nonzero" else x > 0 if kind == "positive" else x >= 0)
 
     def holds(self, path: Path, values: dict[int, Any]) -> bool:
         return all(values[c.index] is not UNDEFINED and bool(values[c.index]) == v for c, v in path)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from blrgen.validate.reading.graph import Graph, Node
-from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused
+from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
 from blrgen.validate.reading.values import (
     CARRIED,
     Array,
@@ -90,6 +90,7 @@ class Machine:
     compiled: int = 0  # calls of compiled functions that are being read
     calls: int = 0  # calls inside calls
     symbols: dict[str, Any] = field(default_factory=dict)  # of scalars, for words
+    racing: bool = False  # parallel loops are read turn by turn, for what they would raise
     growing: list[Any] = field(default_factory=list)  # lists that a loop has made longer
 
     # ends --------------------------------------------------------------------------------
@@ -102,7 +103,7 @@ class Machine:
     def raises(self, what: str, *, unchecked: bool = False) -> Exception:
         """Python raises here; compiled code does not where it is `unchecked`, so it is refused."""
         if self.compiled and unchecked:
-            return self.refuse(f"{what} in compiled code")
+            return Unchecked(f"{what} in compiled code", self.line)
         return PythonRaises(what, self.line)
 
     def spend(self, n: int = 1) -> None:
@@ -203,9 +204,8 @@ class Machine:
         if c.op == "and":
             return self.branch(c.args[0], counted) and self.branch(c.args[1], counted)
         if c.op == "truth":
-            known: bool | None = c.data
-        else:
-            known = plain_truth(c)
+            return bool(c.data)
+        known = plain_truth(c)
         if known is not None:
             if counted:
                 raise self.refuse("a condition on what a loop or a sum has counted")
@@ -272,7 +272,7 @@ class Machine:
 
     def entry(self, x: Array, n: Node) -> Any:
         """An entry that is read from an array: a number there may have been counted."""
-        return self.scalar(n, x.kind, counted=n.number is not None or n.op == "truth")
+        return self.scalar(n, x.kind, counted=n.number is not None or n.is_truth)
 
 
 def plain_truth(c: Node) -> bool | None:

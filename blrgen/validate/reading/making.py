@@ -26,6 +26,7 @@ from blrgen.validate.reading.values import (
 )
 
 FLOATS = ("float", "float64", "double", "d", "f8")
+NARROW = "it computes in float32, whose rounding is not compared"
 MANY = 20_000  # entries of one array
 
 
@@ -35,7 +36,7 @@ def floating(mc: Machine, dtype: Any) -> None:
         return
     name = dtype.name if isinstance(dtype, Known) else dtype.text if isinstance(dtype, Text) else ""
     if name in ("numpy.float32", "float32", "f4", "f"):
-        mc.notes.add("it computes in float32, whose rounding is not compared")
+        mc.notes.add(NARROW)
         return
     if not (name in DTYPES or name in FLOATS or dtype == Known("float")):
         raise mc.refuse("keyword dtype= that is no type of real numbers")
@@ -251,8 +252,16 @@ def _fill(mc: Machine, x: Any, value: Any, /) -> Any:
     return None
 
 
-@meaning("numpy.float64", "numpy.float32", text="a number as it is; float32 rounds, which is remarked", example="x * {name}(0.5) * 2")
+@meaning("numpy.float64", text="a number as it is", example="x * np.float64(0.5) * 2")
+def _double(mc: Machine, x: Any, /) -> Any:
+    if isinstance(x, Whole | Num):
+        return Num(mc.node(x), mc.counted(x))
+    raise mc.refuse("a type called on what is no number")
+
+
+@meaning("numpy.float32", text="a number as it is; that it rounds is remarked", example="x * np.float32(0.5) * 2")
 def _float(mc: Machine, x: Any, /) -> Any:
+    mc.notes.add(NARROW)
     if isinstance(x, Whole | Num):
         return Num(mc.node(x), mc.counted(x))
     raise mc.refuse("a type called on what is no number")

@@ -142,7 +142,7 @@ def _float(mc: Machine, x: Any, /) -> Any:
     if isinstance(x, Whole):
         return Num(mc.graph.number(x.value), bool(x.mark))
     if isinstance(x, Array):
-        if x.rank and (x.generic or x.data.size > 1):
+        if x.rank:
             mc.ambiguous = True
             raise mc.raises("float of an array")
     raise mc.refuse(f"float of {mc.called(x)}")

@@ -31,7 +31,7 @@ def over(
             box = np.empty((1,) * x.rank, dtype=object)
             box[...] = out
             return Array(box, kind)
-        return mc.scalar(out, kind, counted=out.number is not None or out.op == "truth")
+        return mc.scalar(out, kind, counted=out.number is not None or out.is_truth)
     if not isinstance(axis, Whole) or axis.mark:
         raise mc.refuse("keyword axis= that is no known number")
     if not -x.rank <= axis.value < x.rank:
@@ -43,7 +43,7 @@ def over(
     if keep:
         data = np.expand_dims(data, axis.value)
     if data.ndim == 0:
-        return mc.scalar(data[()], kind, counted=data[()].number is not None)
+        return mc.scalar(data[()], kind, counted=data[()].number is not None or data[()].is_truth)
     return Array(data, kind)
 
 

@@ -29,3 +29,7 @@ class PythonRaises(Exception):
     def __init__(self, what: str, line: int = 0) -> None:
         super().__init__(what)
         self.what, self.line = what, line
+
+
+class Unchecked(Refused):
+    """Compiled code reads beyond an array's end: Python would raise, it does not."""

@@ -24,7 +24,7 @@ from blrgen.validate.reading.elementwise import Elementwise
 from blrgen.validate.reading.graph import Graph, Node, reachable
 from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
 from blrgen.validate.reading.module import MAX_BYTES, check_text, module, parsed
-from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused
+from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
 from blrgen.validate.reading.values import Array, Function, Num, Whole
 
 Entry = tuple[Node, int, Callable[[Node], Node]]  # a value, its place, names for conditions
@@ -102,6 +102,7 @@ class Reading:
         self.element: Any = None
         self.wrong: Any = None  # (machine, outcome) of a path that is refuted
         self.f: Function | None = None
+        self.construct: Refused | None = None
 
     # calls ---------------------------------------------------------------------------------
     def machine(self, *, generic: bool, given: Sequence[bool] = (), bounds: Bounds | None = None,
@@ -169,6 +170,8 @@ class Reading:
         notes = [*self._notes(), *sorted(self.notes)]
         if not self.matrix and all(p.proved for _, p in proofs):
             notes.insert(0, _covered(taken))
+        if self.construct and all(p.level != "refuted" for _, p in proofs):
+            notes += self.refused(self.construct).notes
         left_out = self.matching.left_out(self.rule)
         return Verdict(tuple(proofs), self.path, notes=tuple(notes), left_out=left_out)
 
@@ -195,7 +198,18 @@ class Reading:
     # elementwise rules ------------------------------------------------------------------------
     def _ranks(self) -> list[Shown]:
         self.element = Elementwise(self.rule, self.graph, self.numbers)
-        return [self._rank(r) for r in RANKS]
+        return [self._tried(r) for r in RANKS]
+
+    def _tried(self, rank: int) -> Shown:
+        """One rank; a construct without meaning leaves it, and only it, not compared."""
+        try:
+            return self._rank(rank)
+        except Refused as error:
+            shown = Shown(rank)
+            for n, p in self.refused(error).proofs:
+                shown.add(n, p)
+            self.construct = self.construct or error
+            return shown
 
     def _rank(self, rank: int) -> Shown:
         """One rank: for every length, else at sizes."""
@@ -209,12 +223,28 @@ class Reading:
             ambiguous = any(p.machine.ambiguous for p in found)
             self._judge(shown, found, rank, lambda n, x: [(_only(x), 0, _same)])
         except NeedsSizes:
+            if rank > 1 and self._beyond(rank):
+                shown.taken = False
+                return shown
             return self._at_sizes(Shown(rank))
         except UserError as error:
             raise UserError(error.what, where=self.path, why=error.why, how=error.how) from error
         if rank and ambiguous:
             self._single(shown, rank)
         return shown
+
+    def _beyond(self, rank: int) -> bool:
+        """Whether compiled code reads beyond the end of arrays of this rank: it is not for them."""
+        machine = self.machine(generic=False, decide=self.element.decide)
+        machine.racing = True
+        try:
+            self.call(machine, arguments.Elements(self.rule, self.graph, (2,) * rank, generic=False))
+        except Unchecked as error:
+            self.notes.add(f"line {error.line}: {error.what} for arrays of rank {rank}, which are not compared")
+            return True
+        except (Refused, NeedsSizes, PythonRaises, UserError):
+            return False
+        return False
 
     def _busy(self, found: list[Any]) -> None:
         """Refuse a function that neither returns nor changes anything."""
@@ -383,12 +413,20 @@ class Reading:
             def entries(n: str, x: Array, count: int = count) -> list[Entry]:
                 if x.data.shape != (count,):
                     raise Refused(f"a new {n} that has not the shape of {n}")
+                _no_hidden_counts(list(x.data))
                 return [(x.data[i], i, _same) for i in range(count)]
 
             self._judge(shown, found, 1, entries)
         if bounds.largest(1) > 4:
             raise Refused("a length that meets a constant", self.f.node.lineno if self.f else 0)
         return shown
+
+
+def _no_hidden_counts(nodes: list[Node]) -> None:
+    """Refuse an order between numbers, which may be lengths in disguise."""
+    for x in reachable(nodes):
+        if x.op in ("max", "min", "abs", "sign", "lt", "le", "eq", "ne") and all(a.number is not None for a in x.args):
+            raise Refused("an order of numbers that may be lengths", x.line)
 
 
 def _same(n: Node) -> Node:

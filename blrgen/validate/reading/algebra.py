@@ -12,7 +12,7 @@ from blrgen.validate.reading.graph import Node, reachable
 from blrgen.validate.reading.signals import Refused
 
 Expr = Any
-LARGEST_TREE = 20_000  # of an expression whose shared parts are written out
+LARGEST_TREE = 6_000  # of an expression whose shared parts are written out
 
 
 def tree_size(n: Node) -> int:
@@ -72,11 +72,6 @@ MADE: dict[str, Callable[..., Expr]] = {
     "lt": lambda a, b: sp.Lt(a, b), "le": lambda a, b: sp.Le(a, b), "eq": _eq,
     "ne": lambda a, b: sp.Ne(a, b), "not": sp.Not, "and": sp.And,
 }  # fmt: skip
-
-
-def unwritten(n: Node) -> bool:
-    """Whether a value shows memory that nobody has written to."""
-    return any(x.op == "empty" for x in reachable([n]))
 
 
 def names_in(roots: Iterable[Node]) -> set[str]:

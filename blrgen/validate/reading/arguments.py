@@ -58,7 +58,7 @@ class Elements:
         if name in known:
             return self._computed(name)
         if not self.elements.is_array(q) or not self.shape:
-            return Num(self.graph.symbol(name))
+            return Num(self.graph.symbol(name), integral=q.kind == "counter")
         return self._filled(lambda tag: self.graph.symbol(name + tag))
 
     def _filled(self, make: Callable[[str], Node]) -> Array:

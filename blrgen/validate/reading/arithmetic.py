@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,8 @@ def check_kinds(mc: Machine, op: str, a: Any, b: Any) -> None:
     truths = [isinstance(x, Cond) or (isinstance(x, Array) and x.kind == "b") for x in (a, b)]
     if all(truths) or (any(truths) and op not in ("add", "sub", "mul")):
         raise mc.refuse("arithmetic with truth values")
+    if op == "pow" and mc.compiled and isinstance(a, Whole):
+        raise mc.refuse("a power of a whole number in compiled code")
     whole_arrays = [isinstance(x, Array) and x.kind == "i" for x in (a, b)]
     if op == "pow" and any(whole_arrays):
         raise mc.refuse("a power of whole numbers in an array")
@@ -78,6 +81,10 @@ def number_op(mc: Machine, op: str, x: Node, y: Node, a: Any = None, b: Any = No
     """One entry of a op b."""
     g = mc.graph
     x, y = mc.as_number(x), mc.as_number(y)
+    if op == "pow" and y.number is not None and abs(y.number) > 100:
+        raise mc.refuse("a power beyond 100")
+    if op == "pow" and mc.compiled and mc.integral(*[v for v in (a, b) if v is not None]):
+        raise mc.refuse("a power of whole numbers in compiled code")
     if op == "pow" and x.number is not None and y.number is not None:
         if x.number < 0 and y.number.denominator != 1:
             raise mc.refuse("a root of a negative number")
@@ -104,17 +111,17 @@ def whole(mc: Machine, op: str, a: Whole, b: Whole) -> Any:
                        bool(a.mark or b.mark))  # fmt: skip
         if abs(x) > 1 and y * x.bit_length() > 110:
             raise mc.refuse("a whole number beyond 10^30")
-        return Whole(x**y, CARRIED if a.mark or b.mark else None)
+        return Whole(x**y, CARRIED if a.mark or b.mark or mc.depth else None)
     value = {"add": x + y, "sub": x - y, "mul": x * y}[op]
-    if abs(value) > MAX_WHOLE:
-        raise mc.refuse("a whole number beyond 10^30")
+    if abs(value) > (2**62 if mc.compiled else MAX_WHOLE):
+        raise mc.refuse("a whole number that is too large")
     return Whole(value, _combined(mc, op, a, b))
 
 
 def _combined(mc: Machine, op: str, a: Whole, b: Whole) -> Mark | None:
     """The mark of a sum, a difference or a product."""
     if a.mark is None and b.mark is None:
-        return None
+        return CARRIED if mc.depth else None
     if CARRIED in (a.mark, b.mark):
         return CARRIED
     if a.mark is not None and b.mark is not None:
@@ -132,7 +139,7 @@ def _combined(mc: Machine, op: str, a: Whole, b: Whole) -> Mark | None:
 def _divided(mc: Machine, op: str, a: Whole, b: Whole) -> Mark | None:
     """The mark of a quotient or a remainder by a constant."""
     if a.mark is None and b.mark is None:
-        return None
+        return CARRIED if mc.depth else None
     if b.mark is not None or a.mark is None or a.mark.kind == "carried":
         return CARRIED
     mc.bounds.repeats(b.value)
@@ -179,7 +186,9 @@ def apply(
         out = f(*[x.node if isinstance(x, Cond) else mc.node(x) for x in values])
         if effect:
             mc.effects.append(out)
-        return mc.scalar(out, kind, mc.counted(*values))
+        counted = mc.counted(*values) or bool(mc.depth and out.number is not None)
+        made = mc.scalar(out, kind, counted)
+        return replace(made, integral=True) if isinstance(made, Num) and mc.integral(*values) else made
     axes = common_axes(mc, arrays)
     for x in arrays:
         mc.touch(x)
@@ -303,7 +312,7 @@ def kind_of(mc: Machine, x: Any) -> str:
     if isinstance(x, Cond):
         return "b"
     if isinstance(x, Num):
-        return "f"
+        return "i" if x.integral else "f"
     if isinstance(x, Size | Index):
         raise mc.sizes("a length as a number")
     raise mc.refuse(f"{mc.called(x)} stored into an array")

@@ -123,6 +123,9 @@ def _called(mc: Machine, f: Function, args: list[Any], keywords: dict[str, Any])
     body = [] if is_lambda else f.node.body
     scope = Scope(names, frozenset(names) | bound_in(body), f.scope)
     mc.calls += 1
+    if any(f.node is n for n in mc.active):
+        raise mc.refuse("a function that calls itself")
+    mc.active.append(f.node)
     if mc.calls > DEPTH:
         raise mc.refuse(f"more than {DEPTH} calls inside calls")
     mc.compiled += f.compiled
@@ -133,6 +136,7 @@ def _called(mc: Machine, f: Function, args: list[Any], keywords: dict[str, Any])
         return flow[1] if flow is not None else None
     finally:
         mc.calls -= 1
+        mc.active.pop()
         mc.compiled -= f.compiled
 
 

@@ -19,7 +19,7 @@ from blrgen.decide.equal import apart, equal, seed_of
 from blrgen.decide.fractions import Unsupported
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.validate import reference
-from blrgen.validate.reading.algebra import expression, names_in, unwritten
+from blrgen.validate.reading.algebra import expression, names_in
 from blrgen.validate.reading.definedness import (
     Implied,
     conditions,
@@ -249,8 +249,6 @@ class Elementwise:
 
     def _compare(self, key: str, state: str, n: Node, path: Path, effects: Sequence[Node], i: int) -> Proof:
         claim = f"{state}_next"
-        if unwritten(n):
-            return Proof("refuted", claim, "the result shows memory that nothing was written to")
         refuted = self.refute(claim, n, key, path, effects)
         if refuted:
             return refuted

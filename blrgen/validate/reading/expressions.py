@@ -20,6 +20,7 @@ from blrgen.validate.reading.values import (
     Dict,
     Function,
     List,
+    Mark,
     Num,
     Scope,
     Size,
@@ -146,6 +147,7 @@ def _tuple(mc: Machine, scope: Scope, node: ast.Tuple) -> Any:
 
 
 def _list(mc: Machine, scope: Scope, node: ast.List) -> Any:
+    mc.bounds.meets(Mark(), len(node.elts))
     return List(_starred(mc, scope, node.elts), mc.depth)
 
 

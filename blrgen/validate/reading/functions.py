@@ -128,6 +128,8 @@ def _register_unary(name: str, words: str, build: Build) -> None:
     def f(mc: Machine, x: Any, out: Any = None) -> Any:
         if isinstance(x, Cond) or (isinstance(x, Array) and x.kind == "b"):
             raise mc.refuse("arithmetic with truth values")
+        if name == "reciprocal" and (mc.integral(x) or (isinstance(x, Array) and x.kind == "i")):
+            raise mc.refuse("np.reciprocal of whole numbers")
         made = entrywise(mc, build, x)
         return stored(mc, _floating(x, made, name), out)
 
@@ -208,6 +210,9 @@ def _where(mc: Machine, condition: Any, x: Any, y: Any, /) -> Any:
 
 @meaning("numpy.clip", text="min(max(x, low), high)", example="np.clip(x, -1, 1)")
 def _clip(mc: Machine, a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
+    for v in (a, a_min, a_max):
+        if v is not None:
+            check_kinds(mc, "div", v, v)
     low = a if a_min is None else entrywise(mc, BINARY["maximum"][1], a, a_min)
     both = low if a_max is None else entrywise(mc, BINARY["minimum"][1], low, a_max)
     return stored(mc, both, out)

@@ -64,6 +64,8 @@ def store(mc: Machine, x: Any, key: Any, value: Any) -> None:
         view, single = part(mc, x, key)
         keys = key if isinstance(key, tuple) else (key,)
         at_index = frozenset(k.axis for k in keys if isinstance(k, Index))
+        if mc.depth and not mc.matrix and any(map(_fixed_place, keys)):
+            raise mc.refuse("a fixed place of an array stored to in a loop")
         target = Array(x.data, x.kind, x.axes)
         if single and isinstance(value, Array) and value.rank:
             raise mc.raises("an array stored as one entry")
@@ -72,7 +74,8 @@ def store(mc: Machine, x: Any, key: Any, value: Any) -> None:
     if isinstance(x, List | Dict):
         if mc.loops:
             raise mc.sizes("a list changed in a loop")
-        value = mc.carried(value)
+        if mc.depth:
+            raise mc.refuse("a list changed in a loop")
         if isinstance(x, Dict):
             if not isinstance(key, Text):
                 raise mc.refuse("a dictionary's key that is no word")
@@ -86,6 +89,13 @@ def store(mc: Machine, x: Any, key: Any, value: Any) -> None:
     if isinstance(x, Whole) or type(x).__name__ == "Num":
         raise mc.raises("a subscript of a number")
     raise mc.refuse(f"a subscript of {mc.called(x)} stored to")
+
+
+def _fixed_place(key: Any) -> bool:
+    """Whether a key is the same in every turn."""
+    if isinstance(key, Slice):
+        return any(isinstance(k, Whole) and k.value and not k.mark for k in (key.start, key.stop))
+    return isinstance(key, Whole) and key.mark is None
 
 
 def part(mc: Machine, x: Array, key: Any) -> tuple[Array, bool]:

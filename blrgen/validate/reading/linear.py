@@ -17,8 +17,8 @@ def _matrix(mc: Machine, x: Any, *ranks: int) -> Array:
     x = arrayed(mc, x)
     if x.generic:
         raise mc.sizes("a product of matrices")
-    if x.kind == "b":
-        raise mc.refuse("arithmetic with truth values")
+    if x.kind != "f":
+        raise mc.refuse("products of truth values or of whole numbers")
     if ranks and x.rank not in ranks:
         raise mc.raises("an array of this rank in linear algebra")
     return x

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from blrgen.validate.reading.machine import LONGEST, Loop, Machine
@@ -17,6 +17,7 @@ from blrgen.validate.reading.values import (
     List,
     Listed,
     Mark,
+    Num,
     Poison,
     Record,
     Scope,
@@ -27,6 +28,7 @@ from blrgen.validate.reading.values import (
 )
 
 Flow = tuple[str, Any] | None
+MOST_CARRIED = 8  # fewer than the sizes that are read
 
 
 def for_loop(mc: Machine, scope: Scope, node: ast.For) -> Flow:
@@ -43,9 +45,13 @@ def for_loop(mc: Machine, scope: Scope, node: ast.For) -> Flow:
         return None
     if _is_parallel(iterable) and mc.oracle is None and not mc.racing:
         raise mc.refuse("a parallel loop whose turns are not shown to be independent")
-    mc.depth += 1
+    counted = as_long(iterable)
+    names = bound_in([node.target, *node.body]) & (scope.names.keys() | scope.local)
+    mc.depth += counted
     try:
         for x in turns(mc, iterable):
+            if counted:
+                forget(mc, scope, names)
             assign(mc, scope, node.target, x, constant=True)
             flow = block(mc, scope, node.body)
             if flow is not None and flow[0] == "return":
@@ -54,7 +60,40 @@ def for_loop(mc: Machine, scope: Scope, node: ast.For) -> Flow:
                 return None
         return block(mc, scope, node.orelse)
     finally:
-        mc.depth -= 1
+        mc.depth -= counted
+
+
+def as_long(x: Any) -> bool:
+    """Whether an iterable may be as long as an array."""
+    if isinstance(x, Span):
+        return any(isinstance(v, Whole) and v.mark for v in (x.start, x.stop, x.step))
+    if isinstance(x, Iter):
+        return x.kind == "items" or any(map(as_long, x.parts))
+    return not isinstance(x, tuple | Dict | Record)
+
+
+def forget(mc: Machine, scope: Scope, names: Iterable[str], kept: str = "") -> None:
+    """At the start of a turn: what another turn has bound is not read.
+
+    Of a matrix rule, numbers and arrays that are computed are carried, a few of them.
+    """
+    carried = 0
+    for name in names:
+        x = scope.names.get(name)
+        if name == kept or x is None and name not in scope.names:
+            continue
+        number = isinstance(x, Num) and x.node.number is None
+        if mc.matrix and (number or isinstance(x, Array)):
+            carried += 1
+            continue
+        if mc.matrix and isinstance(x, Num | Whole) and mc.counted(x):
+            continue
+        if mc.matrix and isinstance(x, Num | Whole):
+            scope.names[name] = mc.carried(x)
+            continue
+        scope.names[name] = Poison()
+    if carried > MOST_CARRIED:
+        raise mc.refuse("many values carried from turn to turn")
 
 
 def _is_parallel(x: Any) -> bool:
@@ -137,6 +176,7 @@ def while_loop(mc: Machine, scope: Scope, node: ast.While) -> Flow:
         if start.mark is None:
             scope.names[counter] = Whole(start.value, Mark("length", 1, abs(start.value)))
         mc.bounds.repeats(_stride(node, counter))
+    names = bound_in(node.body) & (scope.names.keys() | scope.local)
     mc.depth += 1
     count = 0
     try:
@@ -145,6 +185,7 @@ def while_loop(mc: Machine, scope: Scope, node: ast.While) -> Flow:
             if count > LONGEST:
                 raise mc.refuse(f"a loop of more than {LONGEST:,} turns")
             before = scope.names.get(counter) if counter else None
+            forget(mc, scope, names, counter)
             flow = block(mc, scope, node.body)
             if counter and isinstance(before, Whole) and isinstance(scope.names[counter], Whole):
                 scope.names[counter] = Whole(scope.names[counter].value, before.mark)
@@ -270,8 +311,10 @@ def comprehension(mc: Machine, scope: Scope, node: ast.ListComp | ast.GeneratorE
     """A list of what the element is in every turn; over an axis of any length, an array of them."""
     from blrgen.validate.reading.expressions import value
 
-    if any(g.is_async for g in node.generators):
-        raise mc.refuse("the expression async")
+    if any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)) or any(
+        g.is_async for g in node.generators
+    ):
+        raise mc.refuse("a name bound in a comprehension")
     local = bound_in([g.target for g in node.generators])
     inner = Scope({}, local, scope)
     first = value(mc, scope, node.generators[0].iter)
@@ -279,14 +322,15 @@ def comprehension(mc: Machine, scope: Scope, node: ast.ListComp | ast.GeneratorE
     if axis is not None:
         return _mapped(mc, inner, node, first, axis)
     out: list[Any] = []
-    mc.depth += 1
+    counted = as_long(first)
+    mc.depth += counted
     try:
         for _ in _nested(mc, inner, node.generators, 0, first):
             out.append(mc.carried(value(mc, inner, node.elt)))
             if len(out) > LONGEST:
                 raise mc.refuse(f"a list of more than {LONGEST:,} items")
     finally:
-        mc.depth -= 1
+        mc.depth -= counted
     if isinstance(node, ast.GeneratorExp):
         return Iter("items", tuple(out))
     return List(out, mc.depth)

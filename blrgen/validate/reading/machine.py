@@ -80,7 +80,7 @@ class Machine:
     effects: list[Node] = field(default_factory=list)  # what must be defined though unused
     written: set[int] = field(default_factory=set)  # memory written to
     loops: list[Loop] = field(default_factory=list)
-    depth: int = 0  # of loops of any kind
+    depth: int = 0  # of loops whose turns are as many as a length says
     notes: set[str] = field(default_factory=set)
     records: list[tuple[int, str, Any]] = field(default_factory=list)
     line: int = 0
@@ -89,6 +89,7 @@ class Machine:
     kept: list[np.ndarray] = field(default_factory=list)
     compiled: int = 0  # calls of compiled functions that are being read
     calls: int = 0  # calls inside calls
+    active: list[Any] = field(default_factory=list)  # the functions that are being read
     symbols: dict[str, Any] = field(default_factory=dict)  # of scalars, for words
     racing: bool = False  # parallel loops are read turn by turn, for what they would raise
     growing: list[Any] = field(default_factory=list)  # lists that a loop has made longer
@@ -159,9 +160,13 @@ class Machine:
             return Whole(x.value, CARRIED)
         if isinstance(x, Num) and x.node.number is not None:
             return Num(x.node, True)
-        if isinstance(x, tuple):
+        if type(x) is tuple:
             return tuple(self.carried(v) for v in x)
         return x
+
+    def integral(self, *values: Any) -> bool:
+        """Whether all are whole numbers by their type."""
+        return all(isinstance(x, Whole) or (isinstance(x, Num) and x.integral) for x in values)
 
     def grown(self, x: Any) -> bool:
         """Whether a loop has made a list longer."""
@@ -272,6 +277,9 @@ class Machine:
 
     def entry(self, x: Array, n: Node) -> Any:
         """An entry that is read from an array: a number there may have been counted."""
+        if x.kind == "i":
+            known = n.number is not None and n.number.denominator == 1
+            return Whole(int(n.number), CARRIED) if known else Num(n, True, True)  # type: ignore[arg-type]
         return self.scalar(n, x.kind, counted=n.number is not None or n.is_truth)
 
 

@@ -82,7 +82,7 @@ def like(mc: Machine, x: Any, make: Any, dtype: Any, kind: str | None = None) ->
     """As filled, with the shape and the kind of another array."""
     floating(mc, dtype)
     if not isinstance(x, Array):
-        if isinstance(x, Num):
+        if isinstance(x, Num) and not x.integral:
             return Array(_boxed(make()), "f", () if mc.generic else None)
         raise mc.refuse(f"an array like {mc.called(x)}")
     data = np.empty(x.data.shape, dtype=object)

@@ -23,7 +23,7 @@ from blrgen.decide.matrices import Model, at_size, difference, matrix_degree, nu
 from blrgen.decide.modular import NoModel, Unlucky
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.validate import reference
-from blrgen.validate.reading.algebra import names_in, unwritten
+from blrgen.validate.reading.algebra import names_in
 from blrgen.validate.reading.branches import paths
 from blrgen.validate.reading.definedness import conditions, guarded, split
 from blrgen.validate.reading.elementwise import Elementwise
@@ -60,7 +60,7 @@ class Entries:
             raise Refused(f"the argument {name}, which the rule computes")
         q = self.rule[name]
         if q.rank not in ROWS:
-            return Num(self.graph.symbol(name))
+            return Num(self.graph.symbol(name), integral=q.kind == "counter")
         data = np.empty(self.shape(name), dtype=object)
         for index in np.ndindex(*data.shape):
             at = tuple(sorted(index)) if isinstance(q.symbol, SymMat) else index
@@ -180,9 +180,6 @@ class Matrices:
 
     def _proofs(self, values: Any, effects: list[Node], path: Any, made: Entries) -> dict[str, Proof]:
         flat = {n: [k for x in xs for k in x.reshape(-1)] for n, xs in values.items()}
-        for n, nodes in flat.items():
-            if any(unwritten(k) for k in nodes):
-                return {n: Proof("refuted", f"{n}_next", "the result shows memory that nothing was written to")}
         if made.d <= 3:
             refuted = self._refute(values, effects, path, made.d)
             if refuted:

@@ -94,7 +94,7 @@ def _statement(mc: Machine, scope: Scope, node: ast.stmt) -> None:
         _bind(mc, scope, node.name, calls.defined(mc, scope, node))
     elif isinstance(node, ast.ClassDef):
         _bind(mc, scope, node.name, _record_class(mc, scope, node))
-    elif isinstance(node, ast.If) and _skipped(node) and not node.orelse:
+    elif isinstance(node, ast.If) and _skipped(scope, node) and not node.orelse:
         return
     elif not isinstance(node, ast.Pass):
         name = {"ImportFrom": "import"}.get(type(node).__name__, type(node).__name__.lower())
@@ -109,10 +109,14 @@ def _bind(mc: Machine, scope: Scope, name: str, x: object) -> None:
     scope.names[name] = x
 
 
-def _skipped(node: ast.If) -> bool:
+def _skipped(scope: Scope, node: ast.If) -> bool:
     """`if TYPE_CHECKING` and `if __name__ == "__main__"`: not run where the file is imported."""
     text = ast.unparse(node.test)
-    return text in ("TYPE_CHECKING", "typing.TYPE_CHECKING", "__name__ == '__main__'")
+    if text == "TYPE_CHECKING":
+        return scope.names.get(text) == Known("typing.TYPE_CHECKING")
+    if text == "typing.TYPE_CHECKING":
+        return scope.names.get("typing") == WITHOUT_MEANING
+    return text == "__name__ == '__main__'"
 
 
 def _import(mc: Machine, scope: Scope, alias: ast.alias) -> None:

@@ -130,7 +130,7 @@ def _tuple(mc: Machine, iterable: Any = (), /) -> Any:
 def _abs(mc: Machine, x: Any, /) -> Any:
     if isinstance(x, Whole):
         return Whole(abs(x.value), x.mark)
-    if isinstance(x, Num | Array):
+    if isinstance(x, Num) or (isinstance(x, Array) and x.kind != "b"):
         return apply(mc, lambda n: _op(mc, "abs", n), x)
     raise mc.refuse(f"abs of {mc.called(x)}")
 
@@ -223,6 +223,8 @@ def _partial(mc: Machine, function: Any, /, *args: Any) -> Any:
 def _reduce(mc: Machine, function: Any, iterable: Any, initial: Any = None, /) -> Any:
     if loops.generic_axis(mc, iterable) is not None:
         raise mc.sizes("a fold over elements")
+    if not mc.matrix and not isinstance(iterable, tuple):
+        raise mc.refuse("a fold over what may be as long as an array")
     items = loops.finite(mc, iterable)
     if initial is not None:
         items = [initial, *items]

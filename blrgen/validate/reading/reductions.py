@@ -64,8 +64,8 @@ def multiplied(mc: Machine, nodes: list[Node]) -> Node:
 
 
 def _no_truths(mc: Machine, x: Any) -> Any:
-    if isinstance(x, Array) and x.kind == "b":
-        raise mc.refuse("a sum of truth values")
+    if arrayed(mc, x).kind != "f":
+        raise mc.refuse("a sum of truth values or of whole numbers")
     return x
 
 

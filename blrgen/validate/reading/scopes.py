@@ -45,7 +45,8 @@ def lookup(mc: Machine, scope: Scope, name: str) -> Any:
         if name in s.names:
             found = s.names[name]
             if isinstance(found, Poison):
-                raise mc.sizes(f"{name} from another turn of the loop")
+                what = f"{name} from another turn of the loop"
+                raise mc.sizes(what) if mc.generic else mc.refuse(what)
             if isinstance(found, Unusable):
                 raise mc.refuse(f"{name}, a value of the module that can change")
             return found

@@ -40,6 +40,7 @@ class Num:
 
     node: Node
     counted: bool = False
+    integral: bool = False  # of Python's or NumPy's whole numbers, whatever its value
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,8 @@ def verify_source(
         verdict = reading.verdict()
     except Refused as error:
         return reading.refused(error)
+    except RecursionError:
+        return reading.refused(Refused("an expression nested too deep", 1))
     if verdict.level == "refuted" and locate:
         from blrgen.validate.reading.lines import located
 
@@ -331,14 +333,15 @@ class Reading:
         """Lengths up to beyond every constant that one met."""
         bounds, classes = Bounds(), {}
         done = 0
-        taken = False
+        lengths: list[int] = []
         limit = LEAST
         try:
             while done < limit:
                 done += 1
                 for shape in _shapes(shown.rank, done):
                     part = self._one_size(shown, shape, bounds, classes)
-                    taken |= part.taken
+                    if part.taken and done not in lengths:
+                        lengths.append(done)
                 limit = bounds.largest(LEAST)
                 if limit > LARGEST:
                     raise Refused(f"a length that meets a constant beyond {LARGEST}", self.f.node.lineno if self.f else 0)
@@ -346,8 +349,9 @@ class Reading:
                     break
         except NeedsSizes as error:
             raise Refused(error.what, error.line) from None
-        shown.taken = taken
-        shown.sizes = f"lengths 1…{done}"
+        shown.taken = taken = bool(lengths)
+        every = lengths == list(range(1, done + 1))
+        shown.sizes = f"lengths 1…{done}" if every else f"lengths {', '.join(map(str, lengths))}"
         late = [k for k in classes.values() if k > max(1, done - 2)]
         if taken and late and not any(p.level == "refuted" for ps in shown.proofs.values() for p in ps):
             for n in self.matching.states:

@@ -220,7 +220,8 @@ def _clip(mc: Machine, a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
 
 def _register_finite(name: str, known: bool) -> None:
     text = "of an argument as it came in, which is a finite number"
-    @meaning(f"numpy.{name}", f"math.{name}", text=text, example="x if np.all(np.isfinite(x)) else x")
+    examples = (f"x if np.all(np.{name}(x)) else y", f"x if math.{name}(rho) else y")
+    @meaning(f"numpy.{name}", f"math.{name}", text=text, example=examples)
     def f(mc: Machine, x: Any) -> Any:
         def one(n: Node) -> Node:
             if n.op not in ("symbol", "number"):

@@ -72,12 +72,12 @@ def matmul(mc: Machine, a: Any, b: Any) -> Any:
     return Array(out[:, 0] if y.rank == 1 else out)
 
 
-@meaning("numpy.matmul", "numpy.dot", "array.dot", text="the product of vectors and matrices", example="np.matmul(X, x)")
+@meaning("numpy.matmul", "numpy.dot", "array.dot", text="the product of vectors and matrices", example=("np.matmul(X, x)", "np.dot(x, X)", "X.dot(X)"))
 def _dot(mc: Machine, a: Any, b: Any, /) -> Any:
     return matmul(mc, a, b)
 
 
-@meaning("numpy.inner", "numpy.vdot", text="aᵀ b of two vectors", example="x + 0 * {name}(x, y)")
+@meaning("numpy.inner", "numpy.vdot", text="aᵀ b of two vectors", example="x + {name}(x, y)")
 def _inner(mc: Machine, a: Any, b: Any, /) -> Any:
     return matmul(mc, _matrix(mc, a, 1), _matrix(mc, b, 1))
 
@@ -92,7 +92,7 @@ def _outer(mc: Machine, a: Any, b: Any, /) -> Any:
     return Array(out)
 
 
-@meaning("numpy.trace", "array.trace", text="Σ of the diagonal", example="x + 0 * np.trace(X)")
+@meaning("numpy.trace", "array.trace", text="Σ of the diagonal", example=("x + np.trace(X)", "x + X.trace()"))
 def _trace(mc: Machine, a: Any, /) -> Any:
     from blrgen.validate.reading.reductions import added
 
@@ -201,7 +201,7 @@ def _same(a: Node, b: Node) -> bool:
     return all(_same(x, y) for x, y in zip(a.args, b.args, strict=True))
 
 
-@meaning("numpy.linalg.inv", "scipy.linalg.inv", text="A⁻¹; A must be nonsingular", example="np.linalg.inv(X) @ x")
+@meaning("numpy.linalg.inv", "scipy.linalg.inv", text="A⁻¹; A must be nonsingular", example="{name}(X) @ x")
 def _inv(mc: Machine, a: Any) -> Any:
     x = _square(mc, a)
     n = x.data.shape[0]
@@ -311,7 +311,7 @@ def _full(data: np.ndarray, *, lower: bool) -> np.ndarray:
     return out
 
 
-@meaning("numpy.linalg.det", text="the determinant", example="x + 0 * np.linalg.det(X)")
+@meaning("numpy.linalg.det", text="the determinant", example="x + np.linalg.det(X)")
 def _det(mc: Machine, a: Any, /) -> Any:
     x = _square(mc, a)
     block = mc.graph.block("det", list(x.data.reshape(-1)), x.data.shape[0], (1,))
@@ -339,7 +339,7 @@ def _multi_dot(mc: Machine, arrays: Any, /) -> Any:
     return reduce(lambda a, b: matmul(mc, a, b), parts)
 
 
-@meaning("numpy.linalg.norm", text="√Σx² of a vector", example="x + 0 * np.linalg.norm(x)")
+@meaning("numpy.linalg.norm", text="√Σx² of a vector", example="x + np.linalg.norm(x)")
 def _norm(mc: Machine, x: Any, /) -> Any:
     v = _matrix(mc, x, 1)
     return Num(mc.graph.make("sqrt", (dot(mc, v.data, v.data),)))

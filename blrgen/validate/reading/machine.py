@@ -89,6 +89,7 @@ class Machine:
     kept: list[np.ndarray] = field(default_factory=list)
     compiled: int = 0  # calls of compiled functions that are being read
     calls: int = 0  # calls inside calls
+    used: set[str] = field(default_factory=set)  # names of the table
     active: list[Any] = field(default_factory=list)  # the functions that are being read
     symbols: dict[str, Any] = field(default_factory=dict)  # of scalars, for words
     racing: bool = False  # parallel loops are read turn by turn, for what they would raise

@@ -226,7 +226,7 @@ def _converted(mc: Machine, x: Array, dtype: Any, *, new: bool) -> Array:
     return Array(x.data.copy(), x.kind, x.axes) if new or not x.data.flags.c_contiguous else x
 
 
-@meaning("numpy.copy", "array.copy", text="a copy", example="np.copy(x)")
+@meaning("numpy.copy", "array.copy", text="a copy", example=("np.copy(x)", "x.copy()"))
 def _copy(mc: Machine, x: Any, /) -> Any:
     return _converted(mc, arrayed(mc, x), None, new=True)
 
@@ -236,7 +236,7 @@ def _astype(mc: Machine, x: Any, dtype: Any, /) -> Any:
     return _converted(mc, x, dtype, new=True)
 
 
-@meaning("numpy.copyto", text="store into an array", example="np.copyto(np.empty_like(x), x) or x")
+@meaning("numpy.copyto", text="store into an array", example="[a := x.copy(), np.copyto(a, y)][0]")
 def _copyto(mc: Machine, dst: Any, src: Any) -> Any:
     if not isinstance(dst, Array):
         raise mc.raises("np.copyto into what is no array")
@@ -246,7 +246,7 @@ def _copyto(mc: Machine, dst: Any, src: Any) -> Any:
     return None
 
 
-@meaning("array.fill", text="store a number everywhere", example="x.copy().fill(0.5) or x")
+@meaning("array.fill", text="store a number everywhere", example="[a := x.copy(), a.fill(0.5)][0]")
 def _fill(mc: Machine, x: Any, value: Any, /) -> Any:
     write(mc, x, x.data, value)
     return None
@@ -268,7 +268,7 @@ def _float(mc: Machine, x: Any, /) -> Any:
 
 
 # shapes -----------------------------------------------------------------------------------------
-@meaning("numpy.ravel", "array.ravel", text="the elements in a row; the same memory", example="np.ravel(x)")
+@meaning("numpy.ravel", "array.ravel", text="the elements in a row; the same memory", example=("np.ravel(X)", "X.ravel()"))
 def _ravel(mc: Machine, a: Any, /) -> Any:
     x = arrayed(mc, a)
     mc.touch(x)
@@ -326,7 +326,7 @@ def _concrete(mc: Machine, x: Any) -> Array:
     return x
 
 
-@meaning("numpy.transpose", "array.transpose", text="the transpose", example="np.transpose(np.transpose(x))")
+@meaning("numpy.transpose", "array.transpose", text="the transpose", example=("np.transpose(X)", "X.transpose()"))
 def _transpose(mc: Machine, a: Any, /) -> Any:
     x = arrayed(mc, a)
     if x.generic and x.rank > 1:
@@ -334,13 +334,13 @@ def _transpose(mc: Machine, a: Any, /) -> Any:
     return Array(x.data.T, x.kind, x.axes)
 
 
-@meaning("numpy.flip", text="backwards over every axis", example="np.flip(np.flip(x))")
+@meaning("numpy.flip", text="backwards over every axis", example="np.flip(X)")
 def _flip(mc: Machine, m: Any, /) -> Any:
     x = _concrete(mc, m)
     return Array(np.flip(x.data), x.kind)
 
 
-@meaning("numpy.diag", text="a vector on the diagonal, or the diagonal of a matrix", example="np.diag(np.diag(x))")
+@meaning("numpy.diag", text="a vector on the diagonal, or the diagonal of a matrix", example="np.diag(np.diag(X)) + np.diag(x)")
 def _diag(mc: Machine, v: Any, /) -> Any:
     x = _concrete(mc, v)
     if x.rank == 2:

@@ -58,7 +58,7 @@ def size_of(mc: Machine, x: Array, axis: int) -> Any:
     return Whole(x.data.shape[axis], Mark())
 
 
-@meaning("range", text="whole numbers; over a length, every element once", example="[x[i] for i in range(len(x))][0] if False else x")
+@meaning("range", text="whole numbers; over a length, every element once", example="[x[i] for i in range(len(x))][1]")
 def _range(mc: Machine, start: Any, stop: Any = None, step: Any = None, /) -> Any:
     return span(mc, start, stop, step)
 
@@ -79,7 +79,7 @@ def span(mc: Machine, start: Any, stop: Any, step: Any, *, parallel: bool = Fals
     return Span(start, stop, step, parallel)
 
 
-@meaning("numba.prange", text="as range; the turns must be independent", example="numba.prange(len(x))")
+@meaning("numba.prange", text="as range; the turns must be independent", example="[x[i] for i in numba.prange(len(x))][2]")
 def _prange(mc: Machine, start: Any, stop: Any = None, step: Any = None, /) -> Any:
     return span(mc, start, stop, step, parallel=True)
 
@@ -240,7 +240,7 @@ def _reduce(mc: Machine, function: Any, iterable: Any, initial: Any = None, /) -
     return out
 
 
-@meaning("list.append", text="one more item", example="list((x, y))[0]")
+@meaning("list.append", text="one more item", example="[a := [x], a.append(y)][0][1]")
 def _append(mc: Machine, items: Any, x: Any, /) -> Any:
     if mc.loops:
         raise mc.sizes("a list changed in a loop")

@@ -69,17 +69,17 @@ def _no_truths(mc: Machine, x: Any) -> Any:
     return x
 
 
-@meaning("numpy.sum", "array.sum", text="Σ over an axis or all", example="x + 0 * np.sum(x)")
+@meaning("numpy.sum", "array.sum", text="Σ over an axis or all", example=("x + np.sum(x, axis=0)", "x + x.sum()"))
 def _sum(mc: Machine, a: Any, axis: Any = None, *, keepdims: Any = None) -> Any:
     return over(mc, _no_truths(mc, a), axis, keepdims, lambda n: added(mc, n))
 
 
-@meaning("numpy.prod", "array.prod", text="Π over an axis or all", example="x + 0 * np.prod(x)")
+@meaning("numpy.prod", "array.prod", text="Π over an axis or all", example=("x + np.prod(x)", "x + x.prod()"))
 def _prod(mc: Machine, a: Any, axis: Any = None, *, keepdims: Any = None) -> Any:
     return over(mc, _no_truths(mc, a), axis, keepdims, lambda n: multiplied(mc, n))
 
 
-@meaning("numpy.mean", "array.mean", text="Σ / n over an axis or all", example="x + 0 * np.mean(x)")
+@meaning("numpy.mean", "array.mean", text="Σ / n over an axis or all", example=("x + np.mean(x)", "x + x.mean()"))
 def _mean(mc: Machine, a: Any, axis: Any = None, *, keepdims: Any = None) -> Any:
     def mean(nodes: list[Node]) -> Node:
         return mc.graph.arithmetic("div", added(mc, nodes), mc.graph.number(len(nodes)))
@@ -87,7 +87,7 @@ def _mean(mc: Machine, a: Any, axis: Any = None, *, keepdims: Any = None) -> Any
     return over(mc, _no_truths(mc, a), axis, keepdims, mean)
 
 
-@meaning("numpy.cumsum", text="sums of the first 1, 2, … of a vector", example="x + 0 * np.cumsum(x)")
+@meaning("numpy.cumsum", text="sums of the first 1, 2, … of a vector", example="x + np.cumsum(x)")
 def _cumsum(mc: Machine, a: Any, /) -> Any:
     x = arrayed(mc, _no_truths(mc, a))
     if x.generic:
@@ -114,12 +114,12 @@ def _quantifier(mc: Machine, x: Any, axis: Any, build: Callable[[Node, Node], No
     return over(mc, x, axis, None, lambda n: reduce(build, n, mc.graph.truth(none)), "b")
 
 
-@meaning("numpy.any", "array.any", text="whether one of the conditions holds", example="x if not np.any(x != x) else y")
+@meaning("numpy.any", "array.any", text="whether one of the conditions holds", example=("x if np.any(x > 0.5) else y", "x if (x > 0.5).any() else y"))
 def _any(mc: Machine, a: Any, axis: Any = None) -> Any:
     return _quantifier(mc, a, axis, mc.graph.either, False)
 
 
-@meaning("numpy.all", "array.all", text="whether all of the conditions hold", example="x if np.all(x == x) else y")
+@meaning("numpy.all", "array.all", text="whether all of the conditions hold", example=("x if np.all(x > 0) else y", "x if (x > 0).all() else y"))
 def _all(mc: Machine, a: Any, axis: Any = None) -> Any:
     return _quantifier(mc, a, axis, mc.graph.both, True)
 

@@ -45,13 +45,13 @@ ENTRIES: dict[str, Entry] = {}
 ATTRIBUTES: dict[str, Entry] = {}
 
 
-def meaning(*names: str, text: str, example: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Put a function into the table under its names; {name} in the example is each of them."""
+def meaning(*names: str, text: str, example: str | tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Put a function into the table under its names: an example each, or one with {name} in it."""
+    examples = (example,) * len(names) if isinstance(example, str) else example
 
     def register(f: Callable[..., Any]) -> Callable[..., Any]:
-        for name in names:
-            shown = example.replace("{name}", spoken(name))
-            ENTRIES[name] = Entry(name, text, shown, f)
+        for name, shown in zip(names, examples, strict=True):
+            ENTRIES[name] = Entry(name, text, shown.replace("{name}", spoken(name)), f)
         return f
 
     return register
@@ -79,13 +79,14 @@ def load() -> None:
 def spoken(name: str) -> str:
     """numpy.linalg.solve as np.linalg.solve, array.copy as x.copy."""
     head, _, rest = name.partition(".")
-    return f"{ {'numpy': 'np', 'array': 'x', 'list': 'items'}.get(head, head)}.{rest}" if rest else name
+    return f"{ {'numpy': 'np', 'array': 'x', 'list': 'items', 'dict': 'words'}.get(head, head)}.{rest}" if rest else name
 
 
 def apply(mc: Machine, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
     """A name of the table on arguments; one that is not among its parameters is refused."""
     load()
     entry = ENTRIES.get(name)
+    mc.used.add(name)
     if entry is None:
         raise mc.refuse(f"{spoken(name)}")
     known = {p.name for p in entry.parameters if p.kind is not p.POSITIONAL_ONLY}

@@ -90,8 +90,6 @@ def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
     file, options.what = options.what, options.against
     rule = derived(options).rule
     from blrgen.validate.derivation import Report
-    from blrgen.validate.misfit import tried
-    from blrgen.validate.symbolic.number import CannotRun
     from blrgen.validate.verify_file import verify_file
 
     source = "" if mapping or options.function != "step" else _class_source(file)
@@ -100,14 +98,7 @@ def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
 
         title = f"the class {class_name(source)} in {file}"
         return Report(((title, _emitted(file, source, rule)),))
-    function = options.function
-    try:
-        verdict = tried(lambda: verify_file(file, rule, function=function, mapping=mapping))
-    except CannotRun as trouble:
-        raise UserError(
-            f"{function} cannot be run as a step function", where=file, why=str(trouble),
-            how="return one next value a state, in the order of the arguments",
-        ) from trouble  # fmt: skip
+    verdict = verify_file(file, rule, function=options.function, mapping=mapping)
     return Report((("", verdict),))
 
 

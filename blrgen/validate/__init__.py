@@ -17,11 +17,11 @@
 | `locate` | Which line of a refuted step function is wrong |
 | `match` | Which argument of a step function is which quantity of a rule, and what it gave back |
 | `misfit` | What was not compared and why, in words for whoever wrote the class |
-| `modes` | The kinds of values a step function is run on |
+| `modes` | The kinds of values a step is run on |
 | `mutate` | Systematic small mistakes in source, to see that every one is found |
 | `outline` | What the class of a file says of itself: its methods and what they take |
+| `reading` | Reading a step function: its syntax tree is given a meaning, and never run |
 | `reference` | A rule as functions of its old state: what a step function is held against |
-| `sampled` | Running the real function on numbers beside the rule: evidence, never a proof |
 | `sized` | Emitted files whose sizes are numbers, run on numbers modulo a prime at that very size |
 | `solvers` | The emitted solvers and loops over matrix entries, run on numbers modulo a prime |
 | `special` | Emitted special functions: what they mean in a proof, and whether they compute that |

@@ -14,7 +14,6 @@ from blrgen.validate.symbolic.run import Program
 
 if TYPE_CHECKING:
     from blrgen.validate.emitted_run import EmittedRun
-    from blrgen.validate.verify_file import Run
 
 EARLIER = 2  # two, for what depends on the last change of something
 WHY = (
@@ -40,18 +39,3 @@ def later_step(run: EmittedRun) -> str:
         return f"it could not be run on symbols ({error})"
     return "" if alike else WHY.format("step", "class")
 
-
-def later_call(run: Run) -> str:
-    """The same of a function, which has no object to keep something in."""
-    try:
-        program = Program(run.source, run.mode.domains)
-        own = program.domains
-        for k in range(EARLIER, 0, -1):
-            with run.mode.before(k) as domains:
-                program.domains = {**own, **domains}
-                run.called(program)
-        values, _ = run.called(program)
-        alike = run.mode.agree(values, program)
-    except CannotRun as error:
-        return f"it could not be run on symbols ({error})"
-    return "" if alike else WHY.format("call", "function")

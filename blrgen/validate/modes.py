@@ -1,7 +1,6 @@
-"""The kinds of values a step function is run on.
+"""The kinds of values a step is run on.
 
-Elementwise rules: arrays of two elements with symbols of their own, else single
-numbers.  Matrix rules: matrices of any size, else numbers modulo a prime at d = 1…6.
+Elementwise rules: arrays of two elements with symbols of their own.  Matrix rules: matrices of any size, else numbers modulo a prime at d = 1…6.
 """
 
 from __future__ import annotations
@@ -36,22 +35,9 @@ COUNTS = (2, 3)  # components of the vectors that sums run over
 MOVING = ("state", "input", "draw", "data")  # what has another value in another step
 
 
-def modes_for(rule: Rule) -> Iterator[Any]:
-    """The modes worth trying for a rule, the strongest first."""
-    if reference.is_matrix(rule):
-        yield MatrixMode(rule)
-        yield FieldMode(rule)
-    elif reference.is_coupled(rule):
-        yield ArrayMode(rule, COUNTS[-1])
-    else:
-        yield ArrayMode(rule)
-        yield ScalarMode(rule)
-
-
 class Mode:
     """How to make arguments and how to compare results."""
 
-    scalar = False
     first_form = True  # of a number that is written in two forms
     notes: tuple[str, ...] = ()
     swap: Mapping[Expr, Expr] = MappingProxyType({})  # the rule's symbols → those of another step
@@ -167,17 +153,6 @@ class ArrayMode(Mode):
             if not proof.proved:
                 return proof
         return proof
-
-
-class ScalarMode(ArrayMode):
-    """Every elementwise quantity is one number: for functions written with math."""
-
-    scalar = True
-    count = 1
-
-    def value(self, name: str) -> Any:
-        x = super().value(name)
-        return x[0] if isinstance(x, np.ndarray) else x
 
 
 class MatrixMode(Mode):

@@ -28,7 +28,7 @@ def step(m, g, rho):
     direction = -g
     return m - rho*direction
 """
-NUMBERS_ONLY = """
+OUTSIDE = """
 def step(m, g, rho):
     return float(str(m)) - rho*g
 """
@@ -67,10 +67,11 @@ def test_wrong_code_is_refuted_with_the_point_and_the_line(verify):
     assert "line 3" in said.out or "line 4" in said.out
 
 
-def test_code_that_only_takes_numbers_is_no_proof(verify):
-    said = verify(NUMBERS_ONLY)
-    assert said.code == 3, (said.out, said.err)
-    assert "not a proof" in said.out
+def test_what_has_no_meaning_is_not_compared_and_named(verify):
+    said = verify(OUTSIDE)
+    assert (said.code, said.err) == (3, ""), (said.out, said.err)
+    assert "mine.py:3: the name str has no meaning here" in " ".join(said.out.split())
+    assert "docs/verify.md" in said.out
 
 
 def test_a_family_with_approximations_can_be_held_against(verify):

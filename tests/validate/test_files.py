@@ -11,7 +11,6 @@ from prove_rules import ADAM, IBLR, IVON, OGN, VON_FULL
 from blrgen.core import Rule
 from blrgen.decide.proof import Verdict
 from blrgen.errors import UserError
-from blrgen.validate.symbolic.number import CannotRun
 from blrgen.validate.verify_file import verify_file, verify_source
 
 pytestmark = pytest.mark.core
@@ -143,7 +142,8 @@ RIGHT = {
 def test_right_ones_are_proved(name: str) -> None:
     rule, text = RIGHT[name]
     verdict = check(text, rule)
-    assert verdict.level == "identity", verdict
+    exact = name in ("Cholesky", "posv", "a column")
+    assert verdict.level == ("random-exact" if exact else "identity"), verdict
 
 
 def test_a_loop_over_matrix_entries_is_exact_at_random() -> None:
@@ -227,16 +227,13 @@ BRANCH = """
     """
 
 
-def test_steering_falls_back_to_numbers() -> None:
-    verdict = check(BRANCH.format(condition="m[0] > 0", sign="-"), OGN)
-    assert verdict.exit_code == 3 and not verdict.proved
-    assert "line 3" in verdict.notes[0] and "no proof" in verdict.notes[0]
+def test_branches_are_followed_both_ways() -> None:
+    assert check(BRANCH.format(condition="m[0] > 0", sign="-"), OGN).proved
     assert check(BRANCH.format(condition="m[0] > 0", sign="+"), OGN).exit_code == 1
 
 
-def test_conditions_that_the_domains_decide_do_not_steer() -> None:
-    verdict = check(BRANCH.format(condition="rho < 1", sign="+"), OGN)
-    assert verdict.proved and any("taken as True" in n for n in verdict.notes)
+def test_conditions_that_the_domains_decide_are_no_branches() -> None:
+    assert check(BRANCH.format(condition="rho < 1", sign="+"), OGN).proved
 
 
 @pytest.mark.parametrize(("condition", "code"), [
@@ -257,11 +254,10 @@ def test_jumps_at_one_point_are_seen() -> None:
     assert not verify_source(source, ADAM)["u"].proved
 
 
-def test_endless_loops_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("blrgen.validate.symbolic.run.SECONDS", 0.2)
+def test_endless_loops_are_stopped() -> None:
     text = "def step(m, s, g, h, rho, delta):\n    while True:\n        pass\n"
-    with pytest.raises(CannotRun, match="line 2: it ran for more than"):
-        verify_source(text, OGN, fallback=False)
+    verdict = verify_source(text, OGN)
+    assert verdict.exit_code == 3 and "2: a loop of more than" in verdict["m"].detail
 
 
 @pytest.mark.parametrize("text", [
@@ -274,9 +270,9 @@ def test_endless_loops_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     "def step(m, s, g, h, rho, delta):\n    m.tofile('x')\n",
     "from . import other\ndef step(m, s, g, h, rho, delta):\n    return m, s\n",
 ])  # fmt: skip
-def test_symbols_never_reach_files(text: str) -> None:
-    with pytest.raises(CannotRun):
-        verify_source(text, OGN, fallback=False)
+def test_what_is_not_in_the_table_is_not_compared(text: str) -> None:
+    verdict = verify_source(text, OGN)
+    assert verdict.level == "not compared" and "has no meaning here" in verdict["m"].detail
 
 
 def test_arguments_by_another_name() -> None:
@@ -305,9 +301,9 @@ def test_an_argument_left_out_is_said() -> None:
     assert verdict.exit_code == 1 and any("takes no delta" in n for n in verdict.notes)
 
 
-def test_a_state_left_out_is_said() -> None:
+def test_a_state_left_out_is_no_proof_where_the_rule_reads_it() -> None:
     verdict = check("def step(s, h, rho, delta):\n    return s + rho * (h + delta - s)\n", OGN)
-    assert verdict.proved and any("not compared" in n and "m" in n for n in verdict.notes)
+    assert verdict["s"].proved and verdict.not_compared == ("m",) and verdict.exit_code == 3
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -317,7 +313,6 @@ def test_a_state_left_out_is_said() -> None:
     ("def step(m, s, g, h, rho, delta):\n    return m, s, g\n", "3 values for 2 states"),
     ("def step(m, s, g, h, rho, delta):\n    return {'x': m}\n", "none of the states"),
     ("def step(rho, delta):\n    return rho\n", "none of the rule's states"),
-    ("import nothing_of_that_name\ndef step(m, s, g, h, rho, delta):\n    return m, s\n", "fails"),
 ])  # fmt: skip
 def test_mistakes_are_explained(text: str, message: str) -> None:
     with pytest.raises(UserError, match=message):

@@ -1,0 +1,2 @@
+"""Reading a step function: its syntax tree is given a meaning, and never run.
+"""

@@ -1,0 +1,333 @@
+"""Operators on values: whole numbers with their marks, numbers, truth values, arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from blrgen.validate.reading.graph import Node
+from blrgen.validate.reading.machine import LARGEST, Machine
+from blrgen.validate.reading.values import (
+    CARRIED,
+    Array,
+    Cond,
+    Index,
+    Lengths,
+    List,
+    Mark,
+    Num,
+    Size,
+    Tensor,
+    Text,
+    Whole,
+)
+
+NAMES = {"Add": "add", "Sub": "sub", "Mult": "mul", "Div": "div", "Pow": "pow",
+         "FloorDiv": "floordiv", "Mod": "mod", "MatMult": "matmul"}  # fmt: skip
+SIGNS = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne"}
+MAX_WHOLE = 10**30
+
+
+def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:
+    """a op b."""
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        from blrgen.validate.reading.tensors import tensor_binary
+
+        return tensor_binary(mc, op, a, b)
+    if op == "matmul":
+        from blrgen.validate.reading.linear import matmul
+
+        return matmul(mc, a, b)
+    if isinstance(a, Whole) and isinstance(b, Whole):
+        return whole(mc, op, a, b)
+    if op in ("floordiv", "mod"):
+        if isinstance(a, Size) or isinstance(b, Size):
+            raise mc.sizes("a part of a length")
+        raise mc.refuse("// and % of what is no known whole number")
+    if op in ("add", "mul") and (isinstance(a, tuple | List | Text) or isinstance(b, tuple | List | Text)):
+        return _sequences(mc, op, a, b)
+    check_kinds(mc, op, a, b)
+    _count_meets(mc, a, b)
+    return apply(mc, lambda x, y: number_op(mc, op, x, y, a, b), a, b, effect=op in ("div", "pow"))
+
+
+def _count_meets(mc: Machine, a: Any, b: Any) -> None:
+    """A number that may be a length in disguise meets a constant."""
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Num) and x.counted and isinstance(y, Num | Whole):
+            constant = mc.node(y).number
+            if constant is not None:
+                if abs(constant) > 10**6:
+                    raise mc.refuse("a length that meets a large number")
+                mc.bounds.meets(Mark(), int(abs(constant)) + 1)
+
+
+def check_kinds(mc: Machine, op: str, a: Any, b: Any) -> None:
+    """Arithmetic between truth values means something else in NumPy than in algebra."""
+    truths = [isinstance(x, Cond) or (isinstance(x, Array) and x.kind == "b") for x in (a, b)]
+    if all(truths) or (any(truths) and op not in ("add", "sub", "mul")):
+        raise mc.refuse("arithmetic with truth values")
+    if op == "pow" and mc.compiled and isinstance(a, Whole):
+        raise mc.refuse("a power of a whole number in compiled code")
+    whole_arrays = [isinstance(x, Array) and x.kind == "i" for x in (a, b)]
+    if op == "pow" and any(whole_arrays):
+        raise mc.refuse("a power of whole numbers in an array")
+
+
+def number_op(mc: Machine, op: str, x: Node, y: Node, a: Any = None, b: Any = None) -> Node:
+    """One entry of a op b."""
+    g = mc.graph
+    x, y = mc.as_number(x), mc.as_number(y)
+    if op == "pow" and y.number is not None and abs(y.number) > 100:
+        raise mc.refuse("a power beyond 100")
+    if op == "pow" and mc.compiled and mc.integral(*[v for v in (a, b) if v is not None]):
+        raise mc.refuse("a power of whole numbers in compiled code")
+    if op == "pow" and x.number is not None and y.number is not None:
+        if x.number < 0 and y.number.denominator != 1:
+            raise mc.refuse("a root of a negative number")
+    if op == "div" and y.number == 0:
+        raise mc.refuse("division by zero")
+    return g.arithmetic(op, x, y)
+
+
+def whole(mc: Machine, op: str, a: Whole, b: Whole) -> Any:
+    """Whole numbers: marks say what the result has to do with a length."""
+    x, y = a.value, b.value
+    if op == "div":
+        if y == 0:
+            raise mc.raises("division by zero")
+        return Num(mc.graph.arithmetic("div", mc.graph.number(x), mc.graph.number(y)),
+                   bool(a.mark or b.mark))  # fmt: skip
+    if op in ("floordiv", "mod"):
+        if y == 0:
+            raise mc.raises("division by zero")
+        return Whole(x // y if op == "floordiv" else x % y, _divided(mc, op, a, b))
+    if op == "pow":
+        if y < 0:
+            return Num(mc.graph.arithmetic("pow", mc.graph.number(x), mc.graph.number(y)),
+                       bool(a.mark or b.mark))  # fmt: skip
+        if abs(x) > 1 and y * x.bit_length() > 110:
+            raise mc.refuse("a whole number beyond 10^30")
+        return Whole(x**y, CARRIED if a.mark or b.mark or mc.depth else None)
+    value = {"add": x + y, "sub": x - y, "mul": x * y}[op]
+    if abs(value) > (2**62 if mc.compiled else MAX_WHOLE):
+        raise mc.refuse("a whole number that is too large")
+    return Whole(value, _combined(mc, op, a, b))
+
+
+def _combined(mc: Machine, op: str, a: Whole, b: Whole) -> Mark | None:
+    """The mark of a sum, a difference or a product."""
+    if a.mark is None and b.mark is None:
+        return CARRIED if mc.depth else None
+    if CARRIED in (a.mark, b.mark):
+        return CARRIED
+    if a.mark is not None and b.mark is not None:
+        if op == "mul":
+            return CARRIED
+        scale = a.mark.scale * b.mark.scale
+        return Mark("length", scale, a.mark.offset * b.mark.scale + b.mark.offset * a.mark.scale)
+    marked, constant = (a, b.value) if a.mark is not None else (b, a.value)
+    assert marked.mark is not None
+    m = marked.mark
+    mc.bounds.meets(m, constant)
+    return Mark("length", m.scale, m.offset + m.scale * abs(constant))
+
+
+def _divided(mc: Machine, op: str, a: Whole, b: Whole) -> Mark | None:
+    """The mark of a quotient or a remainder by a constant."""
+    if a.mark is None and b.mark is None:
+        return CARRIED if mc.depth else None
+    if b.mark is not None or a.mark is None or a.mark.kind == "carried":
+        return CARRIED
+    mc.bounds.repeats(b.value)
+    if op == "mod":
+        return Mark("length", a.mark.scale, a.mark.offset + abs(b.value))
+    k = abs(b.value)
+    if a.mark.scale * k > LARGEST:
+        raise mc.refuse("a length divided by a large number")
+    return Mark("length", a.mark.scale * k, a.mark.offset + a.mark.scale * k)
+
+
+def _sequences(mc: Machine, op: str, a: Any, b: Any) -> Any:
+    """(a, b) + (c,) and [x] * 3."""
+    if isinstance(a, Lengths) or isinstance(b, Lengths):
+        raise mc.refuse("arithmetic with the lengths")
+    if op == "add" and isinstance(a, tuple) and isinstance(b, tuple):
+        return a + b
+    if op == "add" and isinstance(a, List) and isinstance(b, List):
+        return List(a.items + b.items, mc.depth)
+    if op == "mul":
+        many, n = (a, b) if isinstance(a, tuple | List) else (b, a)
+        if isinstance(n, Size):
+            raise mc.sizes("a list as long as an array")
+        if isinstance(n, Whole) and isinstance(many, tuple | List):
+            items = list(many.items if isinstance(many, List) else many)
+            if len(items) * max(0, mc.position(n)) > 5000:
+                raise mc.refuse("a list of more than 5000 items")
+            items = items * n.value
+            return List(items, mc.depth) if isinstance(many, List) else tuple(items)
+    raise mc.refuse(f"{op} of {mc.called(a)} and {mc.called(b)}")
+
+
+# entries ------------------------------------------------------------------------------------
+def apply(
+    mc: Machine, f: Callable[..., Node], *values: Any, kind: str = "f", effect: bool = False
+) -> Any:
+    """f at every element, with NumPy's broadcasting; of numbers, a number."""
+    arrays = [x for x in values if isinstance(x, Array)]
+    whole_kind = kind == "f" and not effect and all(
+        isinstance(x, Whole) or (isinstance(x, Array) and x.kind in "ib") or isinstance(x, Cond)
+        for x in values
+    )  # fmt: skip
+    if not arrays:
+        out = f(*[x.node if isinstance(x, Cond) else mc.node(x) for x in values])
+        if effect:
+            mc.effects.append(out)
+        counted = mc.counted(*values) or bool(mc.depth and out.number is not None)
+        made = mc.scalar(out, kind, counted)
+        return replace(made, integral=True) if isinstance(made, Num) and mc.integral(*values) else made
+    axes = common_axes(mc, arrays)
+    for x in arrays:
+        mc.touch(x)
+    data = [x.data if isinstance(x, Array) else _single(mc, x) for x in values]
+    try:
+        shape = np.broadcast_shapes(*[np.shape(d) for d in data])
+    except ValueError:
+        raise mc.raises("shapes that do not fit") from None
+    mc.spend(int(np.prod(shape)) // 8)
+    out = np.empty(shape, dtype=object)
+    out[...] = np.frompyfunc(f, len(data), 1)(*data) if out.size else out
+    return Array(out, "i" if whole_kind else kind, axes)
+
+
+def _single(mc: Machine, x: Any) -> np.ndarray:
+    box = np.empty((), dtype=object)
+    box[()] = x.node if isinstance(x, Cond) else mc.node(x)
+    return box
+
+
+def common_axes(mc: Machine, arrays: Sequence[Array]) -> tuple[int, ...] | None:
+    """The axes of what arrays of any size are broadcast to."""
+    if not any(x.generic for x in arrays):
+        return None
+    known = [x for x in arrays if x.rank]
+    if not all(x.generic for x in known):
+        raise mc.sizes("arrays of known and of any length together")
+    longest = max((x.axes or () for x in known), key=len, default=())
+    for x in known:
+        axes = x.axes or ()
+        if axes != longest[len(longest) - len(axes) :]:
+            raise mc.sizes("arrays over other axes together")
+    return longest
+
+
+def negate(mc: Machine, x: Any) -> Any:
+    """−x."""
+    if isinstance(x, Whole):
+        return Whole(-x.value, x.mark)
+    if isinstance(x, Tensor):
+        return Tensor(-x.expr, x.rank)
+    if isinstance(x, Cond) or (isinstance(x, Array) and x.kind == "b"):
+        raise mc.refuse("arithmetic with truth values")
+    return apply(mc, lambda n: mc.graph.negative(mc.as_number(n)), x)
+
+
+def compare(mc: Machine, op: str, a: Any, b: Any) -> Any:
+    """a < b and its like; entry by entry on arrays."""
+    if op in ("gt", "ge"):
+        return compare(mc, {"gt": "lt", "ge": "le"}[op], b, a)
+    if isinstance(a, Whole) and isinstance(b, Whole):
+        mc.compared(a, b)
+        x, y = a.value, b.value
+        known = {"lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y}[op]
+        return Cond(mc.graph.truth(known))
+    if isinstance(a, tuple) and isinstance(b, tuple) and op in ("eq", "ne"):
+        if len(a) != len(b) and (isinstance(a, Lengths) or isinstance(b, Lengths)):
+            raise mc.refuse("the number of axes")
+        same = len(a) == len(b) and all(mc.truth(compare(mc, "eq", x, y)) for x, y in zip(a, b, strict=True))
+        return Cond(mc.graph.truth(same == (op == "eq")))
+    if isinstance(a, Text) and isinstance(b, Text) and op in ("eq", "ne"):
+        return Cond(mc.graph.truth((a.text == b.text) == (op == "eq")))
+    if isinstance(a, Size | Index) or isinstance(b, Size | Index):
+        if isinstance(a, Size) and a == b and op in ("eq", "ne", "le", "lt"):
+            return Cond(mc.graph.truth(op in ("eq", "le")))
+        raise mc.sizes("a condition on a length")
+    for x in (a, b):
+        if not isinstance(x, Whole | Num | Array):
+            raise mc.refuse(f"a comparison with {mc.called(x)}")
+        if isinstance(x, Array) and x.kind == "b":
+            raise mc.refuse("a comparison of truth values")
+    return apply(mc, lambda x, y: mc.graph.compare(op, x, y), a, b, kind="b")
+
+
+# memory -------------------------------------------------------------------------------------
+def write(
+    mc: Machine,
+    target: Array,
+    view: np.ndarray,
+    value: Any,
+    *,
+    at_index: frozenset[int] = frozenset(),
+) -> None:
+    """Store into (a part of) an array, in place."""
+    value_kind = kind_of(mc, value)
+    if target.kind == "i" and value_kind != "i":
+        raise mc.refuse("a number stored into an array of whole numbers")
+    if target.kind == "b" and value_kind != "b":
+        raise mc.refuse("a number stored into an array of truth values")
+    memory = mc.remember(target)
+    mc.written.add(memory)
+    for loop in mc.loops:
+        row = memory in loop.rows and loop.axis not in (target.axes or ())
+        if not (loop.axis in at_index or row):
+            raise mc.sizes("an array changed as a whole in a loop")
+        loop.stored.add(memory)
+    if isinstance(value, Array):
+        if not at_index:
+            mc.touch(value)
+        if value.generic != target.generic and value.rank and target.rank:
+            raise mc.sizes("arrays of known and of any length together")
+        data = value.data
+    else:
+        data = _single(mc, value)
+    if target.kind != "b":
+        data = np.frompyfunc(mc.as_number, 1, 1)(data)
+    if mc.depth and not mc.generic and target.kind == "i":
+        raise mc.refuse("whole numbers kept in an array in a loop")
+    try:
+        view[...] = data
+    except ValueError:
+        raise mc.raises("shapes that do not fit") from None
+
+
+def kind_of(mc: Machine, x: Any) -> str:
+    """f, i or b: what storing the value needs."""
+    if isinstance(x, Array):
+        return x.kind
+    if isinstance(x, Whole):
+        return "i"
+    if isinstance(x, Cond):
+        return "b"
+    if isinstance(x, Num):
+        return "i" if x.integral else "f"
+    if isinstance(x, Size | Index):
+        raise mc.sizes("a length as a number")
+    raise mc.refuse(f"{mc.called(x)} stored into an array")
+
+
+def augmented(mc: Machine, op: str, a: Any, b: Any) -> Any:
+    """a op= b: in place on an array, a new value otherwise."""
+    if not isinstance(a, Array):
+        if isinstance(a, List):
+            raise mc.refuse("a list changed in place by an operator")
+        if isinstance(a, Tensor):
+            raise mc.sizes("a matrix changed in place")
+        return binary(mc, op, a, b)
+    out = binary(mc, op, a, b)
+    if isinstance(out, Array) and out.data.shape != a.data.shape:
+        raise mc.raises("shapes that do not fit")
+    write(mc, a, a.data, out)
+    return a

@@ -1,0 +1,404 @@
+"""Rules of one element: what was read against the rule, as expressions in the same symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from random import Random
+from typing import Any
+
+import mpmath
+import numpy as np
+import sympy as sp
+from mpmath import mp
+
+from blrgen.core import Rule
+from blrgen.decide.domain import range_of
+from blrgen.decide.equal import apart, equal, seed_of
+from blrgen.decide.fractions import Unsupported
+from blrgen.decide.proof import NOT_COMPARED, Proof
+from blrgen.validate import reference
+from blrgen.validate.reading.algebra import expression, names_in
+from blrgen.validate.reading.definedness import (
+    Implied,
+    conditions,
+    guarded,
+    is_whole,
+    of_rule,
+    split,
+)
+from blrgen.validate.reading.graph import Graph, Node
+from blrgen.validate.reading.interpret import UNDEFINED, in_digits, in_doubles
+from blrgen.validate.reading.points import TRIES, Points, contains
+from blrgen.validate.reading.signals import Refused
+from blrgen.value.evaluate import Undefined, evaluate
+
+Expr = Any
+Point = dict[str, Fraction]
+Path = Sequence[tuple[Node, bool]]
+DIGITS, MORE = 50, 170
+TOLERANCE = mpmath.mpf(10) ** -30
+
+
+class Elementwise:
+    """The rule at one element, or for vectors of a length, in symbols that are only known to be real."""
+
+    def __init__(self, rule: Rule, graph: Graph, numbers: Sequence[Fraction], count: int = 0) -> None:
+        self.rule, self.graph, self.numbers, self.count = rule, graph, numbers, count
+        self.elements = reference.Elements(rule, count or 1)
+        self.whole = frozenset(q.name for q in rule.of("counter"))
+        self.memo: dict[int, Expr] = {}
+        self.done: dict[Any, Proof] = {}
+        self.symbols: dict[str, Expr] = {}
+        self.domains: dict[Expr, str] = {}
+        for q in rule.quantities:
+            for name in self._names(q):
+                self._symbol(name, q)
+
+    def _names(self, q: Any) -> list[str]:
+        if not self.count or not self.elements.is_array(q):
+            return [q.name]
+        return [f"{q.name}_{i}" for i in range(self.count)]
+
+    def _symbol(self, name: str, q: Any) -> None:
+        given = {"integer": True, "positive": True} if q.kind == "counter" else {"real": True}
+        self.symbols[name] = sp.Symbol(name, **given)
+        if q.domain:
+            self.domains[self.symbols[name]] = q.domain
+
+    def known(self, name: str) -> Expr:
+        """A symbol by name; one of another element has the domain of its own."""
+        if name not in self.symbols:
+            base = name.split("_")
+            for k in range(len(base) - 1, 0, -1):
+                stem = "_".join(base[:k])
+                if stem in self.rule:
+                    self._symbol(name, self.rule[stem])
+                    return self.symbols[name]
+            raise Refused(f"the symbol {name}")
+        return self.symbols[name]
+
+    # the rule -----------------------------------------------------------------------------
+    @cached_property
+    def next(self) -> dict[str, Expr]:
+        """State → its next value, at the element that stands for all."""
+        return {n: self.plain(e) for n, e in reference.next_states(self.rule).items()}
+
+    def plain(self, e: Expr, i: int = 0) -> Expr:
+        """An expression of the rule in symbols that are only known to be real."""
+        if self.count:
+            e = self.elements.at(e, i)
+        return e.xreplace({s: self.symbols[s.name] for s in e.free_symbols if s.name in self.symbols})
+
+    def expected(self, state: str, i: int = 0) -> Expr:
+        if not self.count:
+            return self.next[state]
+        return self.plain(reference.next_states(self.rule)[state], i)
+
+    @cached_property
+    def implied(self) -> Implied:
+        states = list(self.next) if not self.count else []
+        all_next = [self.expected(n, i) for n in reference.next_states(self.rule)
+                    for i in range(max(1, self.count))]  # fmt: skip
+        found = of_rule(all_next)
+        for n in states:
+            r = range_of(self.symbols[n], self.domains)
+            if r.lower == 0:
+                found.add(("nonneg" if r.closed[0] else "positive", self.next[n]))
+        return Implied(self.domains, found)
+
+    def expression(self, n: Node) -> Expr:
+        for name in names_in([n]):
+            self.known(name)
+        return expression(n, self.symbols, self.memo)
+
+    # conditions ---------------------------------------------------------------------------
+    def decide(self, c: Node) -> bool | None:
+        """A condition by the domains alone."""
+        if c.op == "truth":
+            return bool(c.data)
+        if c.op == "not":
+            inner = self.decide(c.args[0])
+            return None if inner is None else not inner
+        if c.op == "and":
+            parts = [self.decide(a) for a in c.args]
+            return False if False in parts else True if parts == [True, True] else None
+        try:
+            e = self.expression(c)
+            if e in (sp.true, sp.false):
+                return bool(e)
+            a, b = (self.expression(x) for x in c.args)
+        except Refused:
+            return None
+        implied = Implied(self.domains, set())
+        if c.op in ("eq", "ne"):
+            return (c.op == "ne") if implied("nonzero", a - b) else None
+        if implied("positive" if c.op == "lt" else "nonneg", b - a):
+            return True
+        if implied("nonneg" if c.op == "lt" else "positive", a - b):
+            return False
+        return None
+
+    # points -----------------------------------------------------------------------------------
+    def rule_at(self, point: Point, memo: dict[Expr, Any]) -> dict[str, Any] | None:
+        """The next states at a point, or None where one has no value or leaves its domain."""
+        values = {self.symbols[n]: mpmath.mpf(x.numerator) / x.denominator for n, x in point.items()}
+        if not all(self._kept(kind, e, values, memo) for kind, e in self.implied.known):
+            return None
+        out = {}
+        for n in reference.next_states(self.rule):
+            for i in range(max(1, self.count)):
+                try:
+                    x = evaluate(self.expected(n, i), values, memo)
+                except Undefined:
+                    return None
+                if isinstance(x, mpmath.mpc):
+                    return None
+                r = range_of(self.known(n if not self.count else f"{n}_{i}"), self.domains)
+                if not _inside(r, x):
+                    return None
+                out[f"{n}_{i}" if self.count else n] = x
+        return out
+
+    def _kept(self, kind: str, e: Expr, values: dict[Expr, Any], memo: dict[Expr, Any]) -> bool:
+        """Whether a condition of the rule holds at a point."""
+        try:
+            x = evaluate(e, values, memo)
+        except Undefined:
+            return False
+        if isinstance(x, mpmath.mpc):
+            return False
+        return bool(x != 0 if kind == "nonzero" else x > 0 if kind == "positive" else x >= 0)
+
+    def holds(self, path: Path, values: dict[int, Any]) -> bool:
+        return all(values[c.index] is not UNDEFINED and bool(values[c.index]) == v for c, v in path)
+
+    def refute(self, claim: str, n: Node, key: str, path: Path, effects: Sequence[Node]) -> Proof | None:
+        """A point on the path at which the value and the rule differ."""
+        roots = [n, *effects, *[c for c, _ in path]]
+        used = names_in(roots) | {s.name for i in range(max(1, self.count)) for x in self.next_names()
+                                  for s in self.expected(x, i).free_symbols}  # fmt: skip
+        points = Points([self.known(x) for x in sorted(used)], self.domains, self.numbers)
+        random = Random(seed_of(sp.Symbol(claim), self.next.get(key, sp.S.Zero)))
+        tried = on_path = 0
+        for point in points.many(roots, random, TRIES if path else 60):
+            tried += 1
+            found = self._differ(n, key, point, path, effects)
+            if found is None:
+                continue
+            on_path += 1
+            if isinstance(found, Proof):
+                return found
+            if on_path >= 60:
+                break
+        return None
+
+    def next_names(self) -> list[str]:
+        return list(reference.next_states(self.rule))
+
+    def _differ(
+        self, n: Node | None, key: str, point: Point, path: Path, effects: Sequence[Node]
+    ) -> Proof | bool | None:
+        """A refutation at this point; None where the point is off the path or outside the rule."""
+        gaps: list[Any] = []
+        for digits in (DIGITS, MORE, 3 * MORE):
+            with mp.workdps(digits):
+                real = {k: mpmath.mpf(x.numerator) / x.denominator for k, x in point.items()}
+                roots = [*([n] if n is not None else []), *effects, *[c for c, _ in path]]
+                values = in_digits(roots, real)
+                if not self.holds(path, values):
+                    return None
+                rule = self.rule_at(point, {})
+                if rule is None:
+                    return None
+                if n is None:
+                    return Proof("refuted", key, "it raises where the rule has values", _shown(point))
+                x = values[n.index]
+                if x is UNDEFINED:
+                    return self._undefined(n, key, point, rule[key])
+                gap, size = abs(x - rule[key]), max(abs(x), abs(rule[key]))
+                if gap <= TOLERANCE * size:
+                    return True
+                gaps.append(gap)
+                if len(gaps) > 1 and abs(gaps[-1] - gaps[-2]) <= mpmath.mpf(10) ** -3 * gaps[-1]:
+                    left, right = apart(x, rule[key])
+                    return Proof("refuted", f"{key}_next", "the two sides differ at a point",
+                                 _shown(point), left, right)  # fmt: skip
+        return True
+
+    def _undefined(self, n: Node, key: str, point: Point, right: Any) -> Proof | bool:
+        """In doubles, too, there is no number: only then it is a counterexample."""
+        x = in_doubles([n], {k: float(v) for k, v in point.items()})[n.index]
+        if np.isfinite(x):
+            return True
+        return Proof("refuted", f"{key}_next", "it has no value where the rule has one",
+                     _shown(point), str(x), mpmath.nstr(right, 17))  # fmt: skip
+
+    # proofs -----------------------------------------------------------------------------------
+    def compare(self, state: str, n: Node, path: Path, effects: Sequence[Node], i: int = 0) -> Proof:
+        """One value on one path against the rule: refuted, proved, or not compared."""
+        key = f"{state}_{i}" if self.count else state
+        memo = (key, n.index, tuple((c.index, v) for c, v in path), tuple(e.index for e in effects))
+        if memo not in self.done:
+            try:
+                self.done[memo] = self._compare(key, state, n, path, effects, i)
+            except Refused as error:
+                self.done[memo] = Proof(NOT_COMPARED, f"{state}_next", f"line {error.line}: {error.what}")
+        return self.done[memo]
+
+    def _compare(self, key: str, state: str, n: Node, path: Path, effects: Sequence[Node], i: int) -> Proof:
+        claim = f"{state}_next"
+        refuted = self.refute(claim, n, key, path, effects)
+        if refuted:
+            return refuted
+        proof = self._equal(claim, n, self.expected(state, i), path)
+        if not proof.proved:
+            return proof
+        lacking = self.lacking([n, *effects], path)
+        if not lacking:
+            return proof
+        why, needed = lacking
+        return self._undefined_at(n, key, path, needed) or Proof(NOT_COMPARED, claim, why)
+
+    def _undefined_at(self, n: Node, key: str, path: Path, needed: Node) -> Proof | None:
+        """A point at which a condition fails, the rule has a value, and the code has none."""
+        used = names_in([n, needed, *[c for c, _ in path]]) | self._rule_symbols()
+        points = Points([self.known(x) for x in sorted(used)], self.domains, self.numbers)
+        for point in points.singled(names_in([needed]), Random(5)):
+            with mp.workdps(DIGITS):
+                real = {k: _mpf(x) for k, x in point.items()}
+                if in_digits([n], real)[n.index] is not UNDEFINED:
+                    continue
+            found = self._differ(n, key, point, path, ())
+            if isinstance(found, Proof):
+                return found
+        return None
+
+    def _rule_symbols(self) -> set[str]:
+        return {s.name for i in range(max(1, self.count)) for x in self.next_names()
+                for s in self.expected(x, i).free_symbols}  # fmt: skip
+
+    def _equal(self, claim: str, n: Node, wanted: Expr, path: Path) -> Proof:
+        e = self.expression(n)
+        if e.has(sp.zoo, sp.nan, sp.oo):
+            return Proof(NOT_COMPARED, claim, f"line {n.line}: it has no finite value")
+        proof = equal(e, wanted, self.domains, claim=claim)
+        if proof.proved:
+            return proof
+        if path:
+            where = sp.And(*[self.expression(c) if v else sp.Not(self.expression(c)) for c, v in path])
+            on_path = equal(sp.Piecewise((e, where), (wanted, True)), wanted, self.domains, claim=claim)
+            if on_path.proved:
+                return on_path
+            substituted = self._with_equations(claim, e, wanted, path)
+            if substituted:
+                return substituted
+        if proof.level == "refuted":
+            why = f"line {n.line}: it differs from the rule, but not at a point where the rule keeps its states in their domains"
+            return Proof(NOT_COMPARED, claim, why)
+        return proof
+
+    def _with_equations(self, claim: str, e: Expr, wanted: Expr, path: Path) -> Proof | None:
+        """Equality where the path says that a symbol is a number."""
+        known = self._equations(path)
+        if not known:
+            return None
+        left, right = e.xreplace(known).doit(), wanted.xreplace(known).doit()
+        if left.has(sp.zoo, sp.nan) or right.has(sp.zoo, sp.nan):
+            return None
+        proof = equal(left, right, self.domains, claim=claim)
+        return proof if proof.proved else None
+
+    def _equations(self, path: Path) -> dict[Expr, Expr]:
+        """The symbols that are numbers on a path."""
+        known = {}
+        for c, v in (x for c, v in path for x in split(c, v)):
+            if (c.op, v) in (("eq", True), ("ne", False)):
+                for a, b in (c.args, c.args[::-1]):
+                    if a.op == "symbol" and b.number is not None:
+                        known[self.known(a.data)] = sp.Rational(b.number.numerator, b.number.denominator)
+        return known
+
+    def lacking(self, roots: Sequence[Node], path: Path) -> tuple[str, Node] | None:
+        """A condition under which code has a value, and that the rule is not seen to have."""
+        guards = tuple(x for c, v in path for x in split(c, v))
+        known = self._equations(path)
+        implied = self._implied_with(known)
+        for kind, x, where, line in conditions(self.graph, roots, guards, self.whole):
+            if kind == "base":
+                if self._has_power(x, where, implied, known):
+                    continue
+                return f"line {line}: the rule is not seen to be undefined where this power is", x
+            if guarded(kind, x, where):
+                continue
+            e = self.expression(x)
+            if not implied(kind, e.xreplace(known)):
+                word = {"nonzero": "is not zero", "positive": "is positive", "nonneg": "is not negative"}[kind]
+                why = f"line {line}: the rule is not seen to be undefined unless {_short(e)} {word}"
+                return why, x
+        return None
+
+    def _implied_with(self, known: dict[Expr, Expr]) -> Implied:
+        """What follows where some symbols are numbers."""
+        if not known:
+            return self.implied
+        return Implied(self.domains, {(k, r.xreplace(known)) for k, r in self.implied.known})
+
+    def _has_power(self, n: Node, where: Any, implied: Implied, known: dict[Expr, Expr]) -> bool:
+        """Whether xʸ has a value: x > 0, or a whole y that is not negative, or x ≠ 0."""
+        x, y = (self.expression(a).xreplace(known) for a in n.args)
+        if guarded("positive", n.args[0], where) or implied("positive", x):
+            return True
+        if not is_whole(n.args[1], self.whole):
+            return False
+        return implied("nonneg", y) or guarded("nonzero", n.args[0], where) or implied("nonzero", x)
+
+    def impossible(self, path: Path, why: str, line: int) -> Proof | None:
+        """Whether a path on which Python raises can be taken where the rule is defined."""
+        found = self.refute_raise(path, f"line {line}: {why}")
+        if found:
+            return found
+        where = sp.And(*[self.expression(c) if v else sp.Not(self.expression(c)) for c, v in path])
+        try:
+            never = where == sp.false or equal(
+                sp.Piecewise((sp.S.One, where), (sp.S.Zero, True)), sp.S.Zero, self.domains
+            ).proved
+        except (Unsupported, TypeError):
+            never = False
+        if never:
+            return None
+        return Proof(NOT_COMPARED, "", f"line {line}: {why}, perhaps where the rule has values")
+
+    def refute_raise(self, path: Path, why: str) -> Proof | None:
+        roots = [c for c, _ in path]
+        used = names_in(roots) | {s.name for x in self.next_names() for i in range(max(1, self.count))
+                                  for s in self.expected(x, i).free_symbols}  # fmt: skip
+        points = Points([self.known(x) for x in sorted(used)], self.domains, self.numbers)
+        for point in points.many(roots, Random(len(path)), TRIES):
+            found = self._differ(None, why, point, path, ())
+            if isinstance(found, Proof):
+                return found
+        return None
+
+
+def _inside(r: Any, x: Any) -> bool:
+    low = r.lower is None or x > _mpf(r.lower) or (r.closed[0] and x == _mpf(r.lower))
+    high = r.upper is None or x < _mpf(r.upper) or (r.closed[1] and x == _mpf(r.upper))
+    return bool(low and high)
+
+
+def _mpf(x: Fraction) -> Any:
+    return mpmath.mpf(x.numerator) / x.denominator
+
+
+def _shown(point: Point) -> tuple[tuple[str, str], ...]:
+    return tuple((n, str(x)) for n, x in sorted(point.items()))
+
+
+def _short(e: Expr) -> str:
+    text = str(e)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+__all__ = ["Elementwise", "contains"]

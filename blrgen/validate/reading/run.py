@@ -1,0 +1,227 @@
+"""The real run: a test of the reading.  It may take a proof back, and gives none.
+
+The function runs in a process of its own on numbers of every rank, tame and hard, and is held
+against the graph that was read, evaluated operation by operation in doubles.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from blrgen.decide.domain import range_of
+from blrgen.decide.matrices import _definite
+from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict
+from blrgen.errors import UserError
+from blrgen.validate import reference
+from blrgen.validate.match import outcome
+from blrgen.validate.reading import arguments, child
+from blrgen.validate.reading.graph import Node
+from blrgen.validate.reading.interpret import in_doubles
+from blrgen.validate.reading.points import POOL, contains
+from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
+from blrgen.validate.reading.values import Array, Num, Whole
+
+TIMEOUT = 40
+SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (3, 3), (2, 3))
+SIZES = (1, 2, 3)
+CLOSE, CLOSE_32 = 1e-7, 1e-3
+
+
+@dataclass
+class Case:
+    """One call: the numbers, by symbol, and what was read of it (None: Python raises)."""
+
+    shape: tuple[int, ...]
+    point: dict[str, float]
+    given: dict[str, Any]
+    expected: dict[str, np.ndarray] | None
+
+
+def tested(verdict: Verdict, reading: Any) -> Verdict:
+    """The verdict, or that the run gives something else than what was read."""
+    try:
+        cases = list(_cases(reading))
+        answers = _run(reading, cases)
+        why = next((w for c, a in zip(cases, answers, strict=True) if (w := _differs(reading, c, a))), "")
+    except (Refused, NeedsSizes) as error:
+        why = f"line {error.line}: {error.what}"
+    except UserError as error:
+        why = error.what
+    if not why:
+        return verdict
+    proofs = tuple((n, Proof(NOT_COMPARED, p.claim, f"the run gives something else: {why}")) for n, p in verdict.proofs)
+    return replace(verdict, proofs=proofs)
+
+
+def _cases(reading: Any) -> Iterator[Case]:
+    """Every rank and size with tame numbers, then with hard ones."""
+    random = Random(23)
+    shapes = [(d,) for d in SIZES] if reading.matrix else SHAPES
+    if not reading.matrix and reference.is_coupled(reading.rule):
+        shapes = [(2,), (3,)]
+    for hard in (0.0, 0.5):
+        for shape in shapes:
+            for _ in range(2):
+                try:
+                    yield _case(reading, shape, hard, random)
+                except Unchecked:  # the code is not for this rank
+                    continue
+
+
+def _case(reading: Any, shape: tuple[int, ...], hard: float, random: Random) -> Case:
+    from blrgen.validate.reading.matrices import Entries
+
+    point: dict[str, float] = {}
+    made: Any
+    if reading.matrix:
+        made = Entries(reading.rule, reading.graph, shape[0])
+        _matrix_numbers(reading, made, point, random)
+    else:
+        made = arguments.Elements(reading.rule, reading.graph, shape, generic=False)
+        _numbers(reading, shape, point, hard, random)
+    given = {theirs: _given(made.value(ours), point) for theirs, ours in reading.matching.arguments}
+
+    def oracle(c: Node) -> bool:
+        return bool(in_doubles([c], point)[c.index])
+
+    machine = reading.machine(generic=False, oracle=oracle)
+    try:
+        result = reading.call(machine, made)
+        if result.nothing and not shape:
+            return Case(shape, point, given, None)
+        expected = {n: _doubles(x, point) for n, x in result.values.items()}
+    except PythonRaises:
+        expected = None
+    return Case(shape, point, given, expected)
+
+
+def _doubles(x: Any, point: dict[str, float]) -> np.ndarray:
+    if isinstance(x, Whole):
+        return np.array(float(x.value))
+    nodes = x.data if isinstance(x, Array) else np.array([x.node, None], dtype=object)[:1].reshape(())
+    memo = in_doubles(list(nodes.reshape(-1)), point)
+    return np.array([float(memo[n.index]) for n in nodes.reshape(-1)]).reshape(nodes.shape)
+
+
+def _given(x: Any, point: dict[str, float]) -> Any:
+    """An argument as JSON."""
+    if isinstance(x, Num):
+        if x.node.op == "symbol" and x.node.data == "t":
+            return int(point["t"])
+        return repr(float(_doubles(x, point)))
+    return {"shape": list(x.data.shape), "entries": [repr(float(v)) for v in _doubles(x, point).reshape(-1)]}
+
+
+def _numbers(reading: Any, shape: tuple[int, ...], point: dict[str, float], hard: float, random: Random) -> None:
+    elements = reference.Elements(reading.rule)
+    domains = reference.domains(reading.rule)
+    for q in reading.rule.quantities:
+        r = range_of(q.symbol, domains)
+        pool = [x for x in POOL if contains(r, x)]
+        spread = elements.is_array(q) and shape
+        tags = ["".join(f"_{i}" for i in k) for k in np.ndindex(*shape)] if spread else [""]
+        for tag in tags:
+            x = r.sample(random)
+            if q.kind == "counter":
+                x = Fraction(random.randint(1, 9))
+            elif spread and pool and random.random() < hard:
+                x = random.choice(pool)
+            point[q.name + tag] = float(x)
+
+
+def _matrix_numbers(reading: Any, made: Any, point: dict[str, float], random: Random) -> None:
+    from blrgen.validate.reading.matrices import ROWS
+
+    domains = reference.domains(reading.rule)
+    for q in reading.rule.quantities:
+        if q.kind == "intermediate":
+            continue
+        if q.rank not in ROWS:
+            point[q.name] = float(random.randint(1, 9) if q.kind == "counter" else range_of(q.symbol, domains).sample(random))
+            continue
+        known = domains if q.rank != "symmetric" else {q.symbol: "SPD"}
+        for i, row in enumerate(_definite(q.symbol, made.d, known, random)):
+            for j, x in enumerate(row):
+                point[f"{q.name}{[i] if q.rank == 'vector' else [i, j]}"] = float(x)
+
+
+def _run(reading: Any, cases: list[Case]) -> list[Any]:
+    """All calls in one process with limits on time and memory."""
+    job = {
+        "source": reading.source, "path": reading.path, "function": reading.function,
+        "positional": [x.arg for x in reading.f.node.args.posonlyargs],
+        "calls": [c.given for c in cases],
+    }  # fmt: skip
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", str(Path(child.__file__))], input=json.dumps(job), text=True,
+            capture_output=True, timeout=TIMEOUT, check=False, env=environment,
+        )  # fmt: skip
+        found = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        raise UserError(f"it ran for more than {TIMEOUT} s") from None
+    except ValueError:
+        raise UserError("it ended the interpreter") from None
+    if isinstance(found, dict):
+        raise UserError(found["error"])
+    return found  # type: ignore[no-any-return]
+
+
+def _differs(reading: Any, case: Case, answer: Any) -> str:
+    """Why the run is not what was read; "" where it is."""
+    where = f"on numbers of shape {case.shape}" if case.shape else "on single numbers"
+    if "error" in answer:
+        return "" if case.expected is None else f"{answer['error']} {where}"
+    returned = _back(answer["returned"])
+    if case.expected is None:
+        single = all(k == 1 for k in case.shape)  # NumPy has taken such an array for a number
+        return "" if (returned is None or case.shape) and single else f"it runs {where}, where it was read to raise"
+    names = reading.matching.names
+    after = {names[k]: _back(v) for k, v in answer["after"].items()}
+    before = {names[k]: _back(v) if isinstance(v, dict) else float(v) for k, v in case.given.items()}
+    changed = {n: not np.array_equal(np.asarray(after[n]), np.asarray(before[n])) for n in after}
+    if returned is None:
+        values = after
+    else:
+        values = outcome(returned, after, changed, reading.matching, reading.function)
+    close = CLOSE_32 if any("float32" in n for n in reading.notes) else CLOSE
+    for n, wanted in case.expected.items():
+        got = np.asarray(values[n], dtype=float)
+        if got.shape != wanted.shape:
+            return f"{n} of shape {got.shape} {where}"
+        if not _close(got, wanted, close):
+            return f"{n} = {got.tolist()} and not {wanted.tolist()} {where}"
+    return ""
+
+
+def _close(a: np.ndarray, b: np.ndarray, close: float) -> bool:
+    """Equal but for rounding; what is no number is none on both sides."""
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not np.array_equal(np.isfinite(a), np.isfinite(b)):
+        return False
+    size = np.maximum(np.abs(a), np.abs(b))[finite]
+    gap = np.abs(a[finite] - b[finite])
+    return bool(np.all(gap <= close * np.maximum(size, size.max(initial=0.0) * 1e-6)))
+
+
+def _back(x: Any) -> Any:
+    """A value from JSON."""
+    if x is None:
+        return None
+    if "dict" in x:
+        return {k: _back(v) for k, v in x["dict"].items()}
+    if "tuple" in x:
+        return tuple(_back(v) for v in x["tuple"])
+    return np.array([float(v) for v in x["entries"]]).reshape(x["shape"])

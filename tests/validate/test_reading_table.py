@@ -1,0 +1,127 @@
+"""The table of what is read: printed, used by examples, and checked against NumPy itself."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+import operator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.linalg.lapack
+
+from blrgen.validate.reading import expressions, statements, table
+from blrgen.validate.reading.constructs import EXPRESSIONS, STATEMENTS, Construct
+from blrgen.validate.reading.document import printed
+from blrgen.validate.reading.expressions import value
+from blrgen.validate.reading.graph import Graph
+from blrgen.validate.reading.interpret import in_doubles
+from blrgen.validate.reading.machine import Machine
+from blrgen.validate.reading.module import module
+from blrgen.validate.reading.signals import Refused
+from blrgen.validate.reading.statements import block
+from blrgen.validate.reading.values import Array, Cond, Num, Scope, Whole
+
+DOCS = Path(__file__).parents[2] / "docs" / "verify.md"
+SIZE = 3
+IMPORTS = "import numpy as np\nimport math, functools, operator, numba, scipy.linalg, scipy.linalg.lapack\n"
+NAMES = {"np": np, "math": math, "functools": functools, "operator": operator, "numba": numba,
+         "scipy": scipy}  # fmt: skip
+table.load()
+
+
+def numbers() -> dict[str, Any]:
+    """x in (0, 1), a matrix, a positive definite one, a number."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((SIZE, SIZE))
+    S = X @ X.T + np.eye(SIZE)
+    x, y = rng.uniform(0.1, 0.9, (2, SIZE))
+    return {"x": x, "y": y, "X": X, "S": S, "rho": 0.3}
+
+
+def machine() -> tuple[Machine, Scope]:
+    mc = Machine(Graph(), generic=False, decide=lambda c: None, matrix=True)
+    scope = module(mc, ast.parse(IMPORTS))
+    for name, v in numbers().items():
+        if isinstance(v, float):
+            scope.names[name] = Num(mc.graph.symbol(name))
+            continue
+        data = np.empty(v.shape, dtype=object)
+        for k in np.ndindex(*v.shape):
+            data[k] = mc.graph.symbol(f"{name}{list(k)}")
+        scope.names[name] = Array(data)
+    return mc, scope
+
+
+def point() -> dict[str, float]:
+    out = {}
+    for name, v in numbers().items():
+        for k in np.ndindex(*np.shape(v)):
+            out[f"{name}{list(k)}" if k else name] = float(np.asarray(v)[k])
+    return out
+
+
+def in_numbers(mc: Machine, x: Any) -> Any:
+    """What was read, at the point."""
+    if isinstance(x, Whole):
+        return x.value
+    if isinstance(x, Num | Cond):
+        return in_doubles([x.node], point())[x.node.index]
+    memo = in_doubles(list(x.data.reshape(-1)), point())
+    return np.array([memo[n.index] for n in x.data.reshape(-1)], dtype=float).reshape(x.data.shape)
+
+
+ENTRIES = sorted(table.ENTRIES.values(), key=lambda e: e.name)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[e.name for e in ENTRIES])
+def test_the_meaning_of_a_name_is_numpys(entry: table.Entry) -> None:
+    mc, scope = machine()
+    mc.oracle = lambda c: bool(in_doubles([c], point())[c.index])
+    read = value(mc, scope, ast.parse(entry.example, mode="eval").body)
+    assert entry.name in mc.used
+    expected = eval(entry.example, {**NAMES, **numbers()})
+    np.testing.assert_allclose(in_numbers(mc, read), np.asarray(expected, dtype=float), rtol=1e-12)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=[e.name for e in ENTRIES])
+def test_one_more_keyword_is_refused(entry: table.Entry) -> None:
+    mc, scope = machine()
+    with pytest.raises(Refused, match="keyword one_more="):
+        table.apply(mc, entry.name, [scope.names["x"]], {"one_more": Whole(1)})
+
+
+@pytest.mark.parametrize("name", sorted(table.ATTRIBUTES))
+def test_attributes(name: str) -> None:
+    mc, scope = machine()
+    read = value(mc, scope, ast.parse(f"X.{name}", mode="eval").body)
+    known = numbers()["X"]
+    found = [in_numbers(mc, v) for v in read] if isinstance(read, tuple) else in_numbers(mc, read)
+    np.testing.assert_array_equal(found, np.asarray(getattr(known, name)))
+
+
+CONSTRUCTS = (*STATEMENTS, *EXPRESSIONS)
+
+
+@pytest.mark.parametrize("c", CONSTRUCTS, ids=[c.node.__name__ for c in CONSTRUCTS])
+def test_every_construct_is_used_by_its_example(c: Construct) -> None:
+    mc, scope = machine()
+    tree = ast.parse(c.example)
+    assert any(isinstance(n, c.node) for n in ast.walk(tree))
+    mc.decide = lambda c: bool(in_doubles([c], point())[c.index])
+    flow = block(mc, scope, tree.body)
+    assert (flow is not None) == (c.node is ast.Return)
+
+
+def test_the_tables_have_every_construct_that_is_read() -> None:
+    assert {c.node for c in STATEMENTS} == set(statements.MEANING)
+    assert {c.node for c in EXPRESSIONS} == set(expressions.MEANING)
+
+
+def test_the_page_is_printed_from_the_tables() -> None:
+    assert DOCS.read_text(encoding="utf-8") == printed()

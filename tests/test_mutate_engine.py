@@ -18,6 +18,7 @@ from tests.mutate_engine import (
     core,
     drawn,
     main,
+    mirror_of,
     mutations,
     rooms,
     told,
@@ -116,6 +117,12 @@ def test_the_mistakes_at_a_node(before: str, after: list[str]) -> None:
 @pytest.fixture
 def checkout(tree: Path, tmp_path: Path) -> Checkout:
     return Checkout(tree, tmp_path, 60.0, [])
+
+
+def test_a_room_has_the_tests_that_mirror_it(tree: Path) -> None:
+    assert mirror_of(tree, "room") == ["tests/room"]
+    assert mirror_of(tree, GROUND) == ["tests/test_alone.py", "tests/test_wrong.py"]
+    assert mirror_of(tree, "untested") == []
 
 
 def of(room: str, file: str, source: str) -> Mutation:

@@ -289,6 +289,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("-n", type=int, default=40, help="how many")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--skip", type=int, default=0, help="the first so many, run before")
     parser.add_argument("--rooms", default="", help="only these, comma-separated")
     parser.add_argument("--list", action="store_true", help="only draw")
     parser.add_argument("--limit", type=float, default=1800.0, help="seconds for a run of tests")
@@ -296,6 +297,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--pytest", default="", help="more words for pytest: --pytest='-n 2'")
     options = parser.parse_args(words)
     chosen = drawn(ROOT, options.n, options.seed, [x for x in options.rooms.split(",") if x])
+    chosen = chosen[options.skip :]
     if options.list:
         print("\n".join(f"{m.file}:{m.line} {m.kind}\n{m.diff}" for m in chosen))
         return 0

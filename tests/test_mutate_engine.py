@@ -163,3 +163,6 @@ def test_the_engine_has_something_to_draw_in_every_room(capsys: pytest.CaptureFi
     assert main(["-n", "3", "--seed", "5", "--list", "--rooms", "read,rule"]) == 0
     said = capsys.readouterr().out
     assert said.count("blrgen/read/") + said.count("blrgen/rule/") == 3
+    assert main(["-n", "3", "--seed", "5", "--list", "--rooms", "read,rule", "--skip", "2"]) == 0
+    last = capsys.readouterr().out
+    assert last.startswith("blrgen/") and said.endswith(last) and said != last

@@ -26,6 +26,8 @@ if (_WORKER := os.environ.get("PYTEST_XDIST_WORKER")) is None:
     os.environ["BLRGEN_CACHE"] = _CACHE.name
 else:  # Numba names what it keeps by counting, so that two who write at once may exchange it
     os.environ["NUMBA_CACHE_DIR"] = str(Path(os.environ["BLRGEN_CACHE"]) / f"numba-{_WORKER}")
+    # every core has a process: threads of a BLAS would wait for work on a core that others need
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))  # for what tests share

@@ -18,6 +18,7 @@ from tests.mutate_engine import (
     core,
     drawn,
     main,
+    mirror_of,
     mutations,
     rooms,
     told,
@@ -118,6 +119,12 @@ def checkout(tree: Path, tmp_path: Path) -> Checkout:
     return Checkout(tree, tmp_path, 60.0, [])
 
 
+def test_a_room_has_the_tests_that_mirror_it(tree: Path) -> None:
+    assert mirror_of(tree, "room") == ["tests/room"]
+    assert mirror_of(tree, GROUND) == ["tests/test_alone.py", "tests/test_wrong.py"]
+    assert mirror_of(tree, "untested") == []
+
+
 def of(room: str, file: str, source: str) -> Mutation:
     return Mutation(room, file, 1, "kind", "- a\n+ b", source)
 
@@ -156,3 +163,6 @@ def test_the_engine_has_something_to_draw_in_every_room(capsys: pytest.CaptureFi
     assert main(["-n", "3", "--seed", "5", "--list", "--rooms", "read,rule"]) == 0
     said = capsys.readouterr().out
     assert said.count("blrgen/read/") + said.count("blrgen/rule/") == 3
+    assert main(["-n", "3", "--seed", "5", "--list", "--rooms", "read,rule", "--skip", "2"]) == 0
+    last = capsys.readouterr().out
+    assert last.startswith("blrgen/") and said.endswith(last) and said != last

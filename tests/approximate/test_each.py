@@ -12,6 +12,7 @@ from blrgen.algebra.ranks import T
 from blrgen.algebra.words import normal
 from blrgen.api import derive
 from blrgen.approximate.tools.base import parse_request, registry
+from blrgen.approximate.tools.rewrite import substitute
 from blrgen.core import Derivation
 from blrgen.decide.equal import equal
 from blrgen.errors import NotApplicable, UserError
@@ -299,3 +300,13 @@ def test_clipping_waits_until_an_average_carries_the_last_step() -> None:
 def test_only_a_natural_parameter_is_shrunk_by_the_entropy() -> None:
     with pytest.raises(NotApplicable, match="entropy does not shrink"):
         derive("gaussian-diag", ["prior=total", "no-shrinkage"])
+
+
+def test_symbols_are_replaced_all_at_once() -> None:
+    """m ↔ s, which one after the other would make the same symbol of."""
+    d = diag("delta")
+    m, s = d.rule["m"].symbol, d.rule["s"].symbol
+    swapped = substitute(d, {m: s, s: m})
+    for a in d.rule.assignments:
+        assert swapped.rule.expr(a.name) == a.expr.xreplace({m: s, s: m})
+    assert dict(swapped.rule.posterior)["mean"] == s

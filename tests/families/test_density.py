@@ -17,9 +17,9 @@ from mass import Mass, mass_of
 
 from blrgen.algebra.nodes import has_nodes
 from blrgen.core import Family, Parameter
-from blrgen.geometry import geometry_of
 from blrgen.read.family import list_families, read_family
 from blrgen.value.digits import evaluate_at
+from tests.shipped import shipped
 
 SCALAR = [
     name for name in list_families()
@@ -30,7 +30,7 @@ NEAR = sp.Rational(1, 50)
 
 @cache
 def geometry(name: str) -> Any:
-    return geometry_of(read_family(name))
+    return shipped(name)
 
 
 def between(p: Parameter, point: dict[Any, Any], share: sp.Rational, edge: int = 0) -> Any:

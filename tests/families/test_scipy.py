@@ -22,8 +22,6 @@ from blrgen.geometry.points import interior_points
 from blrgen.read.family import list_families, read_family
 from blrgen.value.instance import Instance
 
-pytestmark = pytest.mark.core
-
 st = scipy.stats
 Law = Any
 

@@ -17,6 +17,7 @@ from blrgen.geometry.tabulated import Measure
 from blrgen.read.family import list_families, read_family
 from blrgen.show import render_geometry
 from blrgen.value.evaluate import evaluate
+from tests.shipped import shipped
 
 SCALAR = [
     n for n in list_families()
@@ -43,7 +44,7 @@ def places(g: Geometry) -> tuple[dict[Any, Any], dict[Any, Any]]:
 @pytest.mark.parametrize("name", SCALAR)
 def test_the_metric_is_transported_both_ways(name: str) -> None:
     """F_ψ = JᵀFJ, F = J⁻ᵀF_ψJ⁻¹, F_μ = F⁻¹, each positive definite."""
-    g = geometry_of(read_family(name))
+    g = shipped(name)
     if has_nodes(g.log_partition):
         pytest.skip("no closed form")
     charts = g.metric_in_charts
@@ -65,7 +66,7 @@ def test_the_metric_is_transported_both_ways(name: str) -> None:
 @pytest.mark.parametrize("name", SCALAR)
 def test_the_working_metric_from_the_density(name: str) -> None:
     """F_ψ = −E_q[∇∇ log q] with log q in working parameters, by quadrature."""
-    g = geometry_of(read_family(name))
+    g = shipped(name)
     f = g.family
     if not f.working or has_nodes(g.log_partition):
         pytest.skip("no working parameters")
@@ -85,7 +86,7 @@ def test_the_working_metric_from_the_density(name: str) -> None:
 @pytest.mark.parametrize("name", SCALAR)
 def test_the_natural_gradient_is_the_same_in_every_chart(name: str) -> None:
     """∇_μ f = F⁻¹∇_λ f = J F_ψ⁻¹∇_ψ f: proved for every f, and tried on one."""
-    g = geometry_of(read_family(name))
+    g = shipped(name)
     charts = g.metric_in_charts
     proof = charts.natural_gradient
     if proof is None or has_nodes(g.log_partition):
@@ -102,7 +103,7 @@ def test_the_natural_gradient_is_the_same_in_every_chart(name: str) -> None:
 
 def test_the_known_metrics() -> None:
     """diag(1/v, 1/(2v²)) for N(m, v)."""
-    g = geometry_of(read_family("gaussian"))
+    g = shipped("gaussian")
     v = g.working[1]
     assert g.metric_in_charts.working == ((1 / v, 0), (0, 1 / (2 * v**2)))
 

@@ -21,6 +21,7 @@ from blrgen.geometry.points import interior_points
 from blrgen.geometry.tabulated import Measure
 from blrgen.read.family import list_families, read_family
 from blrgen.value.evaluate import evaluate
+from tests.shipped import shipped
 
 QUARTIC = """
 name = "quartic"
@@ -54,8 +55,8 @@ def expectation(f: Family, point: dict[Any, Any], what: Any) -> Any:
 @pytest.mark.parametrize("name", SINGLE)
 def test_kl_against_quadrature(name: str) -> None:
     """KL = E_q[log q − log q′] > 0 = H(q, q′) − 𝓗(q), at two interior members."""
-    f = read_family(name)
-    g = geometry_of(f)
+    g = shipped(name)
+    f = g.family
     if has_nodes(g.log_partition):
         pytest.skip("no closed form: its numbers are those of the same quadrature")
     p, q = pair(f)
@@ -75,7 +76,7 @@ def test_kl_against_quadrature(name: str) -> None:
 
 @pytest.mark.parametrize("name", list_families())
 def test_every_identity_is_proved(name: str) -> None:
-    g = geometry_of(read_family(name))
+    g = shipped(name)
     proofs = g.divergence.proofs
     assert len(proofs) >= 4
     assert {p.claim: p.level for p in proofs if not p.proved} == {}
@@ -84,8 +85,8 @@ def test_every_identity_is_proved(name: str) -> None:
 @pytest.mark.parametrize("name", SINGLE)
 def test_renyi(name: str) -> None:
     """Positive, increasing in α, → KL as α → 1, and at ½ twice the Bhattacharyya distance."""
-    f = read_family(name)
-    d = geometry_of(f).divergence
+    d = shipped(name).divergence
+    f = d.geometry.family
     if has_nodes(d.geometry.log_partition):
         pytest.skip("no closed form: every number is a quadrature")
     p, q = ({x.name: v for x, v in at.items()} for at in pair(f))
@@ -114,7 +115,7 @@ def geometry_at(g: Geometry, w: Any, point: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("step", [1e-3, 1e-8, 1e-14])
 def test_members_close_together_lose_no_digits(step: float) -> None:
     """KL(m, m + δ) = δ²/2 for the same variance: all digits, where doubles would have none."""
-    d = geometry_of(read_family("gaussian")).divergence
+    d = shipped("gaussian").divergence
     one = {"lam1": 0.5, "lam2": -0.5}
     other = {"lam1": 0.5 + step, "lam2": -0.5}
     found, _ = d.at(d.kl, one, other)
@@ -123,7 +124,7 @@ def test_members_close_together_lose_no_digits(step: float) -> None:
 
 
 def test_the_known_forms() -> None:
-    d = geometry_of(read_family("gaussian")).divergence
+    d = shipped("gaussian").divergence
     m, v, n, w = sp.symbols("m v m_0 v_0", positive=True)
     known = ((m - n) ** 2 + v) / (2 * w) - sp.Rational(1, 2) + sp.log(w / v) / 2
     shown = sp.sympify(str(d.kl_in_working), locals={"m": m, "v": v, "m_0": n, "v_0": w})
@@ -134,7 +135,7 @@ def test_the_known_forms() -> None:
 
 def test_the_condition_of_renyi_is_the_natural_domain() -> None:
     """N(m, v): αλ₂ + (1−α)λ′₂ < 0; beyond it the integral diverges."""
-    d = geometry_of(read_family("gaussian")).divergence
+    d = shipped("gaussian").divergence
     ((mixed, domain),) = d.renyi_condition.members
     assert domain.upper == 0
     inside = {"lam2": -1, "lam2_0": -3, "alpha": 1.2}
@@ -146,7 +147,7 @@ def test_the_condition_of_renyi_is_the_natural_domain() -> None:
 @pytest.mark.parametrize("dim", [1, 3])
 def test_matrix_gaussian_against_samples_of_the_formula(dim: int) -> None:
     """KL of two full Gaussians, against scipy's densities at the Gauss–Hermite mean."""
-    d = geometry_of(read_family("gaussian-full")).divergence
+    d = shipped("gaussian-full").divergence
     rng = np.random.default_rng(dim)
     s, t = spd(rng, dim), spd(rng, dim)
     m, n = rng.standard_normal((dim, 1)), rng.standard_normal((dim, 1))

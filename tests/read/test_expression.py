@@ -188,6 +188,17 @@ def test_errors_point_at_the_column(text: str, column: int, word: str) -> None:
     assert lines[caret - 1] == "    " + text
 
 
+@pytest.mark.parametrize(("under", "hint"), [("S", "multiply by inv(…)"), ("y", "")])
+def test_division_by_what_is_no_number(under: str, hint: str) -> None:
+    """Of a matrix there is an inverse to multiply by, which reads; of a vector there is none."""
+    with pytest.raises(UserError, match="division by a") as caught:
+        parse(f"delta/{under}", MATRICES, elementwise=False)
+    assert caught.value.how == hint
+    if hint:
+        parse(f"delta*{hint.removeprefix('multiply by ').replace('…', under)}", MATRICES,
+              elementwise=False)  # fmt: skip
+
+
 def test_long_texts_are_shown_around_the_mistake() -> None:
     text = "x + " * 200 + "thet" + " + x" * 200
     with pytest.raises(UserError) as caught:

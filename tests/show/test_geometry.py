@@ -9,10 +9,10 @@ import pytest
 import sympy as sp
 
 from blrgen.errors import UserError
-from blrgen.geometry import geometry_of
-from blrgen.read.family import list_families, read_family
+from blrgen.read.family import list_families
 from blrgen.show import render_geometry
 from blrgen.text.table import width
+from tests.shipped import shipped
 
 FAMILIES = sorted(list_families())
 KEYS = [
@@ -25,7 +25,7 @@ KEYS = [
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_in_every_format(family, faults):
-    geometry = geometry_of(read_family(family))
+    geometry = shipped(family)
     text = render_geometry(geometry, "text", columns=80)
     assert [line for line in text.splitlines() if width(line) > 80] == []
     assert faults(render_geometry(geometry, "latex")) == []
@@ -38,7 +38,7 @@ def test_every_family_in_every_format(family, faults):
 
 def test_what_is_shown_agrees_with_the_density():
     """The JSON of N(m, v), read by SymPy alone, against quadrature of exp⟨λ, T⟩."""
-    shown = json.loads(render_geometry(geometry_of(read_family("gaussian")), "json"))
+    shown = json.loads(render_geometry(shipped("gaussian"), "json"))
     names = {p["name"]: sp.Symbol(p["name"]) for p in shown["natural"]}
     at = {"lam1": mpmath.mpf("0.3"), "lam2": mpmath.mpf(-2)}
     point = {names[n]: v for n, v in at.items()}
@@ -61,7 +61,7 @@ def test_what_is_shown_agrees_with_the_density():
 
 
 def test_numbers_at_a_point_are_those_of_the_expressions():
-    geometry = geometry_of(read_family("gaussian"))
+    geometry = shipped("gaussian")
     shown = json.loads(render_geometry(geometry, "json", at={"lam1": 0.25, "lam2": -2.0}))
     names = {p["name"]: sp.Symbol(p["name"]) for p in shown["natural"]}
     point = {names["lam1"]: sp.Rational(1, 4), names["lam2"]: -2}
@@ -85,12 +85,12 @@ def test_numbers_at_a_point_are_those_of_the_expressions():
 )
 def test_points_that_cannot_be_used(family, at, said):
     with pytest.raises(UserError, match=said):
-        render_geometry(geometry_of(read_family(family)), "json", at=at)
+        render_geometry(shipped(family), "json", at=at)
 
 
 def test_the_fisher_form_of_a_matrix_family(meaning):
     """At d = 2 it is the second derivative of A along the direction."""
-    shown = json.loads(render_geometry(geometry_of(read_family("gaussian-full")), "json"))
+    shown = json.loads(render_geometry(shipped("gaussian-full"), "json"))
     point = {"lam1": sp.Matrix([1, -2]), "lam2": sp.Matrix([[-2, 1], [1, -3]])}
     move = {"X1": sp.Matrix([3, 1]), "X2": sp.Matrix([[1, 2], [2, -1]])}
     form = sp.sympify(shown["fisher"], locals={**point, **move, "d": 2})

@@ -13,6 +13,7 @@ from blrgen.geometry import geometry_of
 from blrgen.read.family import list_families, read_family
 from blrgen.show import render_geometry
 from blrgen.show.geometry import geometry_page
+from tests.shipped import shipped
 
 GAMMA = """
 name = "spot"
@@ -49,7 +50,7 @@ def spot(text: str, folder: Path):
 
 @pytest.mark.parametrize("name", list_families())
 def test_every_line_says_how_it_is_known(name):
-    page = geometry_page(geometry_of(read_family(name)))
+    page = geometry_page(shipped(name))
     assert {line.approximation for line in page.lines} <= LEVELS
     titles = [line.title for line in page.lines]
     assert titles[:2] == ["Density", "Log-partition"]

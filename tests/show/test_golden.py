@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from blrgen.geometry import geometry_of
-from blrgen.read.family import read_family
 from blrgen.read.recipe import read_recipes
 from blrgen.show import render, render_geometry
+from tests.shipped import shipped
 
 pytestmark = pytest.mark.core
 
@@ -42,7 +41,7 @@ def _derivation(derived: Callable[[str], object], what: str, format_: str) -> st
 
 
 def _geometry(name: str, format_: str) -> str:
-    return render_geometry(geometry_of(read_family(name)), format_, columns=88)
+    return render_geometry(shipped(name), format_, columns=88)
 
 
 def drift(folder: Path, made: dict[str, str]) -> list[str]:

@@ -13,6 +13,8 @@ from blrgen.value.arithmetic import DOUBLES, EXTENDED, REALS, Arithmetic
 from blrgen.value.evaluate import Undefined
 from blrgen.value.instance import Instance
 
+pytestmark = pytest.mark.core
+
 D = sp.Symbol("d", integer=True, positive=True)
 a, b = positive("a"), scalar("b")
 x, S, M = vec("x"), symmat("S"), mat("M")

@@ -86,7 +86,9 @@ def logistic_rows(N: int, d: int, b: int) -> Given:
 
 def effects(N: int, d: int, V: int) -> Given:
     rng = np.random.default_rng(1)
-    return {**logistic(N, d), "lab": rng.integers(0, V, N), "u": rng.normal(size=V)}
+    given = logistic(N, d)
+    w = given.pop("w")
+    return {**given, "lab": rng.integers(0, V, N), "w": w, "u": rng.normal(size=V)}
 
 
 def newton(d: int) -> Given:

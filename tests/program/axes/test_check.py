@@ -89,7 +89,7 @@ def test_the_same_fits_where_it_may() -> None:
             V[j,n] = solve(S[i,j], x[n,j]) * 0 + 1
             s[n] = sum(w, y[n,w]) + mu[z[n],0]
             for t:
-                f[t] = init(0), f[t-1] + g[t-1]
+                f[t] = first(0), f[t-1] + g[t-1]
                 g[t] = first(b[t]), g[t-1] * f[t]
                 total = sum(t, g[t])
             for u:

@@ -105,7 +105,7 @@ def test_logistic_is_minus_the_log_likelihood_and_its_differences():
 
 def test_effects_are_weights_of_one_hot_columns():
     given = problems.effects(N=12, d=2, V=3)
-    X, y, w, lab, u = given.values()
+    X, y, lab, w, u = given.values()
     wide = np.hstack([X, np.eye(3)[lab]])
     same = references.logistic(wide, y, np.concatenate([w, u]))
     found = references.effects(X, y, lab, w, u)

@@ -52,11 +52,13 @@ def _forward_backward(pi, A, B, L, ga, xi, K):
         for j in range(K):
             u, v = al[t - 1, j], 0.0
             for k in range(K):
-                z = A[j, k] * w[k]
-                v += z
-                xi[j, k] += u * z
+                v += A[j, k] * w[k]
+                xi[j, k] += u * w[k]
             b[j] = v
             ga[t - 1, j] = u * v
+    for j in range(K):
+        for k in range(K):
+            xi[j, k] *= A[j, k]
 
 
 def _poisson_chain(x, pi, A, rate, L, p0, xi, n, sx, K):
@@ -104,13 +106,15 @@ def _poisson_chain(x, pi, A, rate, L, p0, xi, n, sx, K):
         for j in range(K):
             u, v = al[t - 1, j], 0.0
             for k in range(K):
-                z = A[j, k] * w[k]
-                v += z
-                xi[j, k] += u * z
+                v += A[j, k] * w[k]
+                xi[j, k] += u * w[k]
             b[j] = v
             p0[j] = u * v
             n[j] += p0[j]
             sx[j] += p0[j] * y
+    for j in range(K):
+        for k in range(K):
+            xi[j, k] *= A[j, k]
 
 
 _forward_backward_of = njit(**FAST)(_forward_backward)

@@ -30,7 +30,13 @@ def densities(xb, mu, P, lc, dx, y, q):
             t[b] = s[b] - centre
     for i in range(d):
         y[:] = 0.0
-        for j in range(i + 1):
+        whole = (i + 1) // 4 * 4
+        for j in range(0, whole, 4):
+            w0, w1, w2, w3 = P[i, j], P[i, j + 1], P[i, j + 2], P[i, j + 3]
+            t0, t1, t2, t3 = dx[j], dx[j + 1], dx[j + 2], dx[j + 3]
+            for b in range(block):
+                y[b] += w0 * t0[b] + w1 * t1[b] + w2 * t2[b] + w3 * t3[b]
+        for j in range(whole, i + 1):
             w, t = P[i, j], dx[j]
             for b in range(block):
                 y[b] += w * t[b]
@@ -52,7 +58,20 @@ def moments(r, xb, rx, s1, s2):
             rx[b] = z
             s += z
         s1[i] += s
-        for j in range(i + 1):
+        whole = (i + 1) // 4 * 4
+        for j in range(0, whole, 4):
+            x0, x1, x2, x3 = xb[j], xb[j + 1], xb[j + 2], xb[j + 3]
+            t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+            for b in range(block):
+                t0 += rx[b] * x0[b]
+                t1 += rx[b] * x1[b]
+                t2 += rx[b] * x2[b]
+                t3 += rx[b] * x3[b]
+            s2[i, j] += t0
+            s2[i, j + 1] += t1
+            s2[i, j + 2] += t2
+            s2[i, j + 3] += t3
+        for j in range(whole, i + 1):
             t, s = xb[j], 0.0
             for b in range(block):
                 s += rx[b] * t[b]

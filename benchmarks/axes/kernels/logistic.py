@@ -1,6 +1,6 @@
 """Logistic loss over rows: value, gradient, squares, Hessian; by labels; on a minibatch.
 
-Rows stay as they lie in memory.  A few dozen of them are taken together, so that exp and log
+Rows stay as they lie in memory.  Some hundreds of them are taken together, so that exp and log
 run over a vector of rows while both products with the rows find them in the nearest cache.
 """
 
@@ -11,7 +11,7 @@ from numba import njit, prange
 
 from benchmarks.axes.kernels.common import BLOCK, FAST, THREADS, exp, log1p, mirrored, transposed
 
-TOGETHER = 64  # rows
+TOGETHER = BLOCK
 
 
 @njit(**FAST)

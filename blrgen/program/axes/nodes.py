@@ -148,8 +148,11 @@ class Let:
     """name[letters] = expr for all values of the letters.
 
     In a recurrence, `first` is its value at the first index and `init` the value that is
-    read one step before that.  `at` says where the entry goes if not at its letters: equal
-    places are added up.
+    read one step before that.
+
+    Passes add: `at` says where the entry goes if not at its letters, and equal places are
+    added up; of each pair (i, j) in `bounds` only i ≤ j is computed, and with `mirror` the
+    other triangle of the last two axes is the same.
     """
 
     name: str
@@ -159,6 +162,8 @@ class Let:
     first: Node | None = None
     init: Node | None = None
     at: tuple[Node, ...] = ()
+    bounds: tuple[tuple[str, str], ...] = ()
+    mirror: bool = False
 
     @property
     def expressions(self) -> tuple[Node, ...]:

@@ -1,0 +1,35 @@
+"""The passes in their order, up to the schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blrgen.program.axes import nodes as a
+from blrgen.program.axes.anf import anf
+from blrgen.program.axes.blocks import blocked
+from blrgen.program.axes.check import check
+from blrgen.program.axes.dead import dead
+from blrgen.program.axes.kept import kept
+from blrgen.program.axes.labels import labels
+from blrgen.program.axes.order import order
+from blrgen.program.axes.schedule import Schedule, schedule
+from blrgen.program.axes.split import split
+from blrgen.program.axes.stable import stable
+from blrgen.program.axes.structure import structure
+
+
+def prepared(program: a.Program) -> a.Program:
+    """What does not depend on the order of loops."""
+    check(program)
+    return dead(kept(stable(anf(labels(program)))))
+
+
+def scheduled(
+    program: a.Program, by: Sequence[str] | None = None, blocks: bool | None = None
+) -> Schedule:
+    """The loops of a program; `by` is an order of letters, `blocks` says yes or no to all."""
+    ready = prepared(program)
+    letters = tuple(by) if by is not None else order(ready)
+    ready = structure(split(ready, letters))
+    plain = schedule(ready, letters)
+    return blocked(plain, letters) if blocks is None or blocks else plain

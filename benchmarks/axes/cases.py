@@ -72,7 +72,9 @@ def mixture_cases() -> list[Case]:
         Case("mixture", {"N": 20_000, "d": 2, "K": 3}, m.mixture),
         Case("mixture", {"N": 5_000, "d": 20, "K": 5}, m.mixture),
         Case("mixture", {"N": 100_000, "d": 8, "K": 8}, m.mixture_threads, threads=2),
-        Case("mixture_parameters", {"d": 8, "K": 8}, mixture_parameters.mixture_parameters, ALGEBRA),
+        Case(
+            "mixture_parameters", {"d": 8, "K": 8}, mixture_parameters.mixture_parameters, ALGEBRA
+        ),
         Case("line_mixture", {"N": 20_000, "K": 3}, o.line_mixture, quick=True),
         Case("line_mixture", {"N": 20_000, "K": 8}, o.line_mixture),
         Case("line_mixture", {"N": 5_000, "K": 50}, o.line_mixture),

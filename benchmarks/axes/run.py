@@ -106,7 +106,9 @@ def table(lines: list[Line]) -> str:
     rows = [f"{'':{width}}  threads     kernel    program  ratio   goal"]
     for x in lines:
         row = f"{x.case.title:{width}}  {x.case.threads:7d} "
-        row += f"{1e6 * x.kernel:8.1f}µs {1e6 * x.program:8.1f}µs  {x.ratio:5.2f}  {x.case.goal:5.2f}"
+        row += (
+            f"{1e6 * x.kernel:8.1f}µs {1e6 * x.program:8.1f}µs  {x.ratio:5.2f}  {x.case.goal:5.2f}"
+        )
         rows.append(f"{row}  {x.verdict}")
     return "\n".join(rows)
 

@@ -85,10 +85,16 @@ class _Checker:
         self.coming = {**self.coming, **{x.name: x for x in a.lets(s.body)}}
         for x in s.body:
             self.statement(x)
-        if s.stop and self.look_up(s.stop) != (self.letters[s.letter].size,):
-            raise self.wrong("what ends a recurrence is one truth value an index",
-                             name=s.stop, declared=self.known[s.stop])  # fmt: skip
+        if s.stop:
+            self.stop(s)
         self.inside, self.coming = outer
+
+    def stop(self, s: a.Seq) -> None:
+        """One truth value for each index of the recurrence, and of those around it."""
+        own = {x.name: x.letters for x in a.lets(s.body)}.get(s.stop, ())
+        if s.letter not in own or not set(own) <= set(self.inside):
+            raise self.wrong("what ends a recurrence is one truth value an index",
+                             name=s.stop, declared=own, recurrences=self.inside)  # fmt: skip
 
     def let(self, s: a.Let) -> None:
         self.where = shown(s)

@@ -147,9 +147,14 @@ class _Run:
             self.ends.setdefault(s.letter, (outer, {}))[1][key] = place
             with self.at(s.letter, place):
                 self.body(s.body)
-                if s.stop and self.values[s.stop][self.bound[s.letter]]:
+                if s.stop and self.stopped(s):
                     break
         self.around = outer
+
+    def stopped(self, s: a.Seq) -> bool:
+        """Whether the value that ends the recurrence is true at this index."""
+        (made,) = (x for x in a.lets(s.body) if x.name == s.stop)
+        return bool(self.expr(a.Ref(s.stop, made.target))[1])
 
     def start(self, s: a.Let, op: str) -> Bound:
         return (), np.array({"sum": 0.0, "sumlog": 0.0}.get(op, -np.inf), self.real)

@@ -85,7 +85,8 @@ def shown(s: a.Statement, indent: str = "") -> str:
     """A statement, with the body of a recurrence below it."""
     if isinstance(s, a.Seq):
         lines = [f"{indent}for {s.letter}:", *(shown(x, indent + "    ") for x in s.body)]
-        lines += [f"{indent}    until({s.stop}[{s.letter}])"] if s.stop else []
+        ends = (text(a.Ref(x.name, x.target)) for x in a.lets(s.body) if x.name == s.stop)
+        lines += [f"{indent}    until({x})" for x in ends]
         return "\n".join(lines)
     left = text(a.Ref(s.name, s.target)) + (f": {s.structure}" if s.structure != "dense" else "")
     parts = [f"first({text(s.first)})"] if s.first is not None else []

@@ -134,6 +134,19 @@ def test_an_iteration_ends_where_it_says() -> None:
     assert run("c[N]", one, "r", sizes={"T": 30}, c=c)["r"] == (1.5 + 2 / 1.5) / 2
 
 
+def test_an_iteration_inside_of_a_recurrence_ends_for_each_index_by_itself() -> None:
+    body = """
+    for n:
+        for t:
+            x[n,t] = init(c[n]), x[n,t-1] / 2
+            small[n,t] = x[n,t] < 1
+            until(small[n,t])
+        r[n] = x[n,last(t)]
+    """
+    out = run("c[N]", body, "r", sizes={"T": 30}, c=np.array([6.0, 1.5, 10.0]))
+    assert np.array_equal(out["r"], [0.75, 0.75, 0.625])
+
+
 def test_ragged_axes() -> None:
     ptr, y, z = np.array([0, 3, 3, 5]), R.normal(size=5), np.array([0, 1, 1, 0, 1])
     out = run(

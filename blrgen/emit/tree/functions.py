@@ -9,6 +9,7 @@ on threads.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.constants import typed
@@ -17,7 +18,7 @@ from blrgen.emit.tree.memory import BLOCK, Context, Memory
 from blrgen.emit.tree.views import rows_taken
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.axes.parallel import parallel, sums
+from blrgen.program.axes.parallel import shared, sums
 from blrgen.program.axes.schedule import Item, Loop, Schedule
 from blrgen.program.axes.scratch import paths, storage
 
@@ -45,7 +46,7 @@ class _Functions:
     def __init__(self, plan: Schedule, name: str) -> None:
         self.plan, self.name, self.program = plan, name, plan.program
         storages = storage(plan)
-        self.parallel = [x for x in plan.body if isinstance(x, Loop) and parallel(x, plan)]
+        self.parallel = shared(plan)
         added = [x for loop in self.parallel for x in sums(loop, plan)]
         outside = frozenset(x for x in added if not storages[x].kept)
         self.memory = Memory(plan, storages, outside)
@@ -193,8 +194,8 @@ class _Functions:
         least = PLAIN_ROWS if plain else 4 * BLOCK
         chunks, chunk, rows = (self.memory.own(x) for x in ("chunks", "chunk", "chunk_rows"))
         first = t.Times(t.Integer(t.name(chunk)), t.name(rows))
-        low = t.Least(size, first)
-        high = t.Least(size, t.plus(first, t.name(rows)))
+        low = t.Least((size, first))
+        high = t.Least((size, t.plus(first, t.name(rows))))
         own = {x: self.memory.own(f"{x}_parts") for x in p.adds}
         op = self.operations(loop)
         before: list[t.Statement] = []
@@ -211,19 +212,19 @@ class _Functions:
         for x in p.adds:
             join = "_joined_max" if op[x] == "max" else "_joined_sum"
             side.append(t.Invoke(join, (t.name(x), t.name(own[x]))))
-        count = t.Least(t.Whole(CHUNKS), t.Quotient(size, t.Whole(least)))
-        for x in p.adds:
-            if self.kept_of(x):
-                few = t.Quotient(t.Whole(SUMMED), t.Length(x))
-                count = t.Least(count, t.Greatest(t.Whole(4), few))
-        total = t.Quotient(t.plus(size, t.plus(t.name(chunks), t.Whole(-1))), t.name(chunks))
+        count: tuple[n.Node, ...] = (t.Whole(CHUNKS), t.Quotient(size, t.Whole(least)))
+        arrays = [x for x in p.adds if self.kept_of(x)]
+        if arrays:
+            total = reduce(t.plus, map(t.Length, arrays))
+            count = (*count, t.Greatest((t.Whole(4), t.Quotient(t.Whole(SUMMED), total))))
+        each = t.Quotient(t.plus(size, t.plus(t.name(chunks), t.Whole(-1))), t.name(chunks))
         whole = t.Times(
-            t.Quotient(t.plus(total, t.Whole(BLOCK - 1)), t.Whole(BLOCK)), t.Whole(BLOCK)
+            t.Quotient(t.plus(each, t.Whole(BLOCK - 1)), t.Whole(BLOCK)), t.Whole(BLOCK)
         )
         several = (t.Assign(t.name(rows), whole), *side)
         return [
             *before,
-            t.Assign(t.name(chunks), count),
+            t.Assign(t.name(chunks), t.Least(count)),
             t.If(n.Compare("<", t.name(chunks), t.Whole(2)), (one,), several),
         ]
 
@@ -297,7 +298,7 @@ def _block_ends(s: t.For, low: n.Node, high: n.Node) -> t.For:
     """The blocks of a part of the rows."""
     first, *rest = s.body
     assert isinstance(first, t.Assign)
-    rows = t.Least(t.Whole(BLOCK), t.Difference(high, t.name(s.letter)))
+    rows = t.Least((t.Whole(BLOCK), t.Difference(high, t.name(s.letter))))
     return replace(s, start=low, stop=high, body=(t.Assign(first.target, rows), *rest))
 
 

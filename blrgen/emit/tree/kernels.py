@@ -209,21 +209,19 @@ class Body:
         before, after = self.around(items, depth, ctx)
         if loop.seq is not None:
             return [*before, *self.recurrence(loop, items, depth, ctx), *after]
-        if loop.letter in self.memory.plan.blocks and self.is_blocked(loop):
+        if loop.blocked:
             return [*before, self.blocks(loop, depth, ctx), *after]
         start, stop, inside, head = self.range(loop, ctx)
         rows = loop.letter in self.memory.base or self.in_ragged(ctx)
         head, inside = self.entered(loop, inside, head)
         many = all(isinstance(x, Item) for x in loop.body)
         body = (*head, *self.nodes(loop.body, depth + 1, inside, many))
+        if not body:  # copies of what is in its place already
+            return []
         return [*before, t.For(loop.letter, start, stop, body, rows=rows), *after]
 
     def in_ragged(self, ctx: Context) -> bool:
         return any(self.memory.letters[x].under for x in ctx.inner if x in self.memory.letters)
-
-    def is_blocked(self, loop: Loop) -> bool:
-        inner = self.plan.blocks[loop.letter]
-        return any(inner in i.nest for i in loop.items)
 
     def range(self, loop: Loop, ctx: Context) -> tuple[n.Node, n.Node, Context, list[t.Statement]]:
         """Where the letter starts and stops."""
@@ -293,7 +291,7 @@ class Body:
         one = t.Whole(1)
         low, high = (t.Whole(0), size)
         if begun:
-            few = t.Least(one, size)
+            few = t.Least((one, size))
             ends = (t.Difference(size, few), size) if at.down else (low, few)
             out.append(t.For(loop.letter, *ends, (*head, *once)))
             low, high = (low, t.plus(size, t.Whole(-1))) if at.down else (one, high)
@@ -367,7 +365,7 @@ class Body:
         start, rows = t.name(f"{letter}0"), t.name(f"{letter}_rows")
         stop = self.memory.size(letter)
         head: list[t.Statement] = [
-            t.Assign(rows, t.Least(t.Whole(BLOCK), t.Difference(stop, start)))
+            t.Assign(rows, t.Least((t.Whole(BLOCK), t.Difference(stop, start))))
         ]
         inside = ctx.at(letter, t.Sum(start, t.name(inner))).at(inner, t.name(inner))
         views: dict[str, tuple[str, str]] = {}

@@ -50,18 +50,16 @@ class Shape(Node):
 
 @dataclass(frozen=True)
 class Least(Node):
-    """The smaller of two whole numbers."""
+    """The smallest of whole numbers."""
 
-    left: Node
-    right: Node
+    args: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Greatest(Node):
-    """The larger of two whole numbers."""
+    """The largest of whole numbers."""
 
-    left: Node
-    right: Node
+    args: tuple[Node, ...]
 
 
 @dataclass(frozen=True)

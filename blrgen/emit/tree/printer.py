@@ -48,10 +48,10 @@ class Expressions(PythonPrinter):
         return f"{node.array}.size", ATOM
 
     def print_Least(self, node: t.Least) -> tuple[str, int]:
-        return self.call("min", self(node.left), self(node.right))
+        return self.call("min", *map(self, node.args))
 
     def print_Greatest(self, node: t.Greatest) -> tuple[str, int]:
-        return self.call("max", self(node.left), self(node.right))
+        return self.call("max", *map(self, node.args))
 
     def print_Integer(self, node: t.Integer) -> tuple[str, int]:
         return self.call("np.int64", self(node.arg))

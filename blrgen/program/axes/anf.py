@@ -29,7 +29,7 @@ class _Lifting:
     """The names in use."""
 
     def __init__(self, program: a.Program) -> None:
-        self.taken = taken(program)
+        self.program, self.taken = program, taken(program)
         self.order = [x.name for x in program.letters]
 
     def body(self, body: tuple[a.Statement, ...]) -> tuple[a.Statement, ...]:
@@ -72,7 +72,7 @@ class _Lifting:
         self.taken.add(name)
         own = a.own_letters(e) if isinstance(e, a.Lin) else ()
         batch = [x for x in self.order if x in a.free(e) and x not in own]
-        letters = (*batch, *own)
+        letters = (*self.program.arranged(batch), *own)
         place.made.append(place.equation(name, letters, e))
         return a.Ref(name, tuple(map(a.Ix, letters)))
 

@@ -1,6 +1,6 @@
 """Blocks of rows: the loop over rows is split, and the rows of a block go innermost.
 
-Where an equation in the loop has two or more letters beside the rows', or has one and no given
+Where a reduction in the loop has two or more letters beside the rows', or has one and no given
 array is read at [row, letter], a block of rows is done by every loop inside before the next
 one: the innermost loops are then over rows and vectorise.  What is given row by row is copied
 first, so that a column of the block lies together.
@@ -14,7 +14,7 @@ from dataclasses import replace
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.anf import taken
-from blrgen.program.axes.parallel import parallel
+from blrgen.program.axes.parallel import parallel, shared
 from blrgen.program.axes.schedule import Loop, Schedule, schedule
 from blrgen.program.axes.scratch import paths
 from blrgen.program.program import fresh
@@ -25,8 +25,8 @@ def blocked(plan: Schedule, order: Sequence[str], every: bool = False) -> Schedu
     names: dict[str, str] = {}
     inner: dict[str, str] = {}
     used = taken(plan.program)
-    for x in plan.body:
-        if not isinstance(x, Loop) or not may(x, plan) or not (every or pays(x, plan)):
+    for x in shared(plan):
+        if not may(x, plan) or not (every or pays(x, plan)):
             continue
         if x.letter not in inner:
             inner[x.letter] = fresh(f"{x.letter}_in", used)
@@ -35,7 +35,7 @@ def blocked(plan: Schedule, order: Sequence[str], every: bool = False) -> Schedu
     if not names:
         return plan
     program, more = _copied(plan.program, names)
-    return schedule(program, order, inner, frozenset(names) | more)
+    return schedule(program, order, inner, {**names, **more})
 
 
 def may(loop: Loop, plan: Schedule) -> bool:
@@ -45,13 +45,19 @@ def may(loop: Loop, plan: Schedule) -> bool:
     ragged = any(w.under == loop.letter for w in plan.program.letters)
     items = [i.let for i, _, _ in paths([loop])]
     scattered = any(s.at for s in items)
-    return not ragged and not scattered and not any(isinstance(s.expr, a.Lin) for s in items)
+    bounded = any(loop.letter in pair for s in items for pair in s.bounds)
+    return (
+        not ragged
+        and not scattered
+        and not bounded
+        and not any(isinstance(s.expr, a.Lin) for s in items)
+    )
 
 
 def pays(loop: Loop, plan: Schedule) -> bool:
-    """The rule of the module, by what the equations' nests hold beside the rows."""
+    """The rule of the module, by what the reductions' nests hold beside the rows."""
     items = [i for i, _, _ in paths([loop])]
-    most = max(len(i.nest) - 1 for i in items)
+    most = max((len(i.nest) - 1 for i in items if isinstance(i.let.expr, a.Red)), default=0)
     given = {q.name for q in plan.program.given}
     rows = any(
         r.name in given and len(r.index) > 1 and a.Ix(loop.letter) in r.index
@@ -60,48 +66,45 @@ def pays(loop: Loop, plan: Schedule) -> bool:
     return most >= 2 or (most == 1 and not rows)
 
 
-def _copied(program: a.Program, names: dict[str, str]) -> tuple[a.Program, frozenset[str]]:
+def _copied(program: a.Program, names: dict[str, str]) -> tuple[a.Program, dict[str, str]]:
     """Given rows that are read in blocks, under names of their own."""
     used = taken(program)
     given = {q.name for q in program.given}
     copies: dict[a.Ref, str] = {}
+    rows: dict[str, str] = {}
     before: list[a.Let] = []
 
     def on(e: n.Node, letter: str) -> n.Node:
-        if isinstance(e, a.Ref) and e.name in given and _is_row(e, letter):
-            own = a.Ref(e.name, tuple(a.Ix(f"{x}") for x in _letters(program, e)))
-            if own not in copies:
-                name = fresh(f"{e.name}_block", used)
-                used.add(name)
-                copies[own] = name
-                before.append(
-                    a.Let(name, tuple(i.letter for i in own.index if isinstance(i, a.Ix)), own)
-                )
-            return a.Ref(copies[own], e.index)
-        return e.rebuilt(lambda c: on(c, letter))
+        if not isinstance(e, a.Ref) or e.name not in given or not _is_row(e, letter):
+            return e.rebuilt(lambda c: on(c, letter))
+        letters = _letters(program, e, letter)
+        own = a.Ref(e.name, tuple(map(a.Ix, letters)))
+        if own not in copies:
+            copies[own] = fresh(f"{e.name}_block", used)
+            used.add(copies[own])
+            rows[copies[own]] = letter
+            before.append(a.Let(copies[own], letters, own))
+        return a.Ref(copies[own], e.index)
 
     def let(s: a.Let) -> tuple[a.Statement, ...]:
-        if s.name not in names:
-            return (s,)
-        return (replace(s, expr=on(s.expr, names[s.name])),)
+        return (replace(s, expr=on(s.expr, names[s.name])) if s.name in names else s,)
 
     body = a.mapped(program.body, let)
-    return replace(program, body=(*before, *body)), frozenset(x.name for x in before)
+    return replace(program, body=(*before, *body)), rows
 
 
 def _is_row(e: a.Ref, letter: str) -> bool:
     """Whether all indices are letters, the rows' and others."""
-    return len(e.index) > 1 and a.Ix(letter) in e.index and all(
-        isinstance(i, a.Ix) for i in e.index
-    )  # fmt: skip
+    letters = all(isinstance(i, a.Ix) for i in e.index)
+    return letters and len(e.index) > 1 and a.Ix(letter) in e.index
 
 
-def _letters(program: a.Program, e: a.Ref) -> tuple[str, ...]:
-    """One name an axis, so that all who read the rows read the same copy."""
+def _letters(program: a.Program, e: a.Ref, rows: str) -> tuple[str, ...]:
+    """One letter for each axis, so that all who read the rows read the same copy."""
     out: list[str] = []
     for i in e.index:
         assert isinstance(i, a.Ix)
         size = program.letter(i.letter).size
-        same = [x.name for x in program.letters if x.size == size and not x.under]
-        out.append(next(x for x in same if x not in out) if i.letter not in ("",) else i.letter)
+        same = [x.name for x in program.letters if x.size == size and x.name not in out]
+        out.append(rows if i.letter == rows else next(x for x in same if x != rows))
     return tuple(out)

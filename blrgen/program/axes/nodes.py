@@ -7,7 +7,7 @@ Loops, accumulators and scratch are found from the equations and never stated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -203,6 +203,14 @@ class Program:
 
     def letter(self, name: str) -> Letter:
         return next(x for x in self.letters if x.name == name)
+
+    def arranged(self, letters: Iterable[str]) -> tuple[str, ...]:
+        """The letters with each ragged one right after the one it is under."""
+        out: list[str] = []
+        for x in letters:
+            under = self.letter(x).under
+            out.insert(out.index(under) + 1 if under in out else len(out), x)
+        return tuple(out)
 
     @property
     def lets(self) -> tuple[Let, ...]:

@@ -1,4 +1,7 @@
-"""Which loops may be done in parts at the same time: outermost ones that read nothing earlier."""
+"""Which loops may be done in parts at the same time: outermost ones that read nothing earlier.
+
+Of a program's letters only one is worth it: the outermost of those over which that is so.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ from blrgen.program.axes.scratch import paths
 
 
 def parallel(loop: Loop, plan: Schedule) -> bool:
-    """Whether no value of the loop depends on one of another index, but for sums."""
+    """Whether no value depends on one of another index, but for sums; copies are not worth it."""
     if isinstance(plan.program.letter(loop.letter).size, int) or loop.bound:
+        return False
+    if all(i.store for i, _, _ in paths([loop])):
         return False
     if loop.seq is None:
         return True
@@ -18,6 +23,13 @@ def parallel(loop: Loop, plan: Schedule) -> bool:
     expressions = [e for i, _, _ in paths([loop]) for e in i.let.expressions]
     lags = [x for e in expressions for r in a.refs(e) for x in r.index if isinstance(x, a.Lag)]
     return all(x.letter != loop.letter for x in lags)
+
+
+def shared(plan: Schedule) -> list[Loop]:
+    """The loops of the program that are done in parts."""
+    found = [x for x in plan.body if isinstance(x, Loop) and parallel(x, plan)]
+    outermost = min((plan.order.index(x.letter) for x in found), default=-1)
+    return [x for x in found if plan.order.index(x.letter) == outermost]
 
 
 def sums(loop: Loop, plan: Schedule) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ class Loop:
     letter: str
     bound: Bound
     seq: a.Seq | None
+    blocked: bool
     items: list[Item] = field(default_factory=list)
     body: list[Loop | Item] = field(default_factory=list)
     first: list[Loop | Item] | None = None
@@ -60,6 +61,7 @@ class Schedule:
 
     program: a.Program
     body: tuple[Loop | Item, ...]
+    order: tuple[str, ...]
     blocks: dict[str, str] = field(default_factory=dict)
 
     def base(self, letter: str) -> str:
@@ -71,16 +73,16 @@ def schedule(
     program: a.Program,
     order: Sequence[str],
     blocks: dict[str, str] | None = None,
-    blocked: frozenset[str] = frozenset(),
+    blocked: dict[str, str] | None = None,
 ) -> Schedule:
-    """The loops of a program; the equations named in `blocked` run in blocks of rows."""
-    plan = Schedule(program, (), blocks or {})
-    work = _Scheduling(plan, list(order), blocked)
+    """The loops of a program; equations run in blocks of the letter that `blocked` says."""
+    plan = Schedule(program, (), tuple(order), blocks or {})
+    work = _Scheduling(plan, list(order), blocked or {})
     return replace(plan, body=tuple(work.placed(work.items(), 0)))
 
 
 class _Scheduling:
-    def __init__(self, plan: Schedule, order: list[str], blocked: frozenset[str]) -> None:
+    def __init__(self, plan: Schedule, order: list[str], blocked: dict[str, str]) -> None:
         self.plan, self.order, self.blocked = plan, order, blocked
         self.all: list[Item] = []
 
@@ -108,11 +110,11 @@ class _Scheduling:
         around = tuple(x for x in maker.around if x.letter in s.letters)
         let = a.Let(target, s.letters, a.Ref(s.name, tuple(map(a.Ix, s.letters))))
         let = replace(let, bounds=s.bounds if s.mirror else (), mirror=s.mirror)
-        nest = self.nest(let, around, s.name in self.blocked)
+        nest = self.nest(let, around, self.blocked.get(s.name, ""))
         return Item(let, nest, around, store=True)
 
     def nest(
-        self, s: a.Let, around: tuple[a.Seq, ...], blocked: bool | None = None
+        self, s: a.Let, around: tuple[a.Seq, ...], blocked: str | None = None
     ) -> tuple[str, ...]:
         """The letters of the recurrences, then all others in the common order."""
         outer = tuple(x.letter for x in around)
@@ -123,8 +125,8 @@ class _Scheduling:
             for e in (s.expr, s.first):
                 inner |= set(e.letters if isinstance(e, a.Red) else ())
         rest = sorted(inner - set(outer), key=self.order.index)
-        if s.name in self.blocked if blocked is None else blocked:
-            rest += [self.plan.blocks[x] for x in rest if x in self.plan.blocks]
+        rows = self.blocked.get(s.name, "") if blocked is None else blocked
+        rest += [self.plan.blocks[rows]] if rows in rest else []
         return (*outer, *rest)
 
     def dependencies(self, i: Item, items: list[Item], made: dict[str, Item]) -> set[Item]:
@@ -206,6 +208,8 @@ class _Scheduling:
         for p, x in enumerate(body):
             if not isinstance(x, Loop) or x.letter != letter or x.bound != bound:
                 continue
+            if x.blocked != self.is_blocked(item, letter):
+                continue
             if seq is not x.seq and (seq is not None or (x.seq is not None and x.seq.stop)):
                 continue
             places = {d: body.index(where[d]) for d in deps}
@@ -226,9 +230,14 @@ class _Scheduling:
         whole = [i for i in items if seq is not None and i.seq(depth) is seq] or [item]
         deps = {d for i in whole for d in i.deps if d in where}
         after = max((body.index(where[d]) + 1 for d in deps), default=0)
-        loop = Loop(item.nest[depth], item.bound(depth), seq)
+        letter = item.nest[depth]
+        loop = Loop(letter, item.bound(depth), seq, self.is_blocked(item, letter))
         body.insert(after, loop)
         return loop
+
+    def is_blocked(self, item: Item, letter: str) -> bool:
+        """Whether the item does the letter's loop in blocks."""
+        return self.plan.blocks.get(letter, "") in item.nest
 
     def fits(self, d: Item, item: Item, letter: str) -> bool:
         """Whether the item may stand in the loop over the letter in which d stands."""

@@ -26,7 +26,7 @@ def split(program: a.Program, order: Sequence[str]) -> a.Program:
 
 class _Splitting:
     def __init__(self, program: a.Program, order: Sequence[str]) -> None:
-        self.taken = taken(program)
+        self.program, self.taken = program, taken(program)
         self.order = list(order)
 
     def let(self, s: a.Let) -> tuple[a.Statement, ...]:
@@ -37,7 +37,8 @@ class _Splitting:
         if isinstance(s.expr, a.Red):
             arg = self.expr(s, s.expr.arg, before)
             return (*before, replace(s, expr=replace(s.expr, arg=arg)))
-        return (*before, replace(s, expr=self.calls(s, s.expr, before)))
+        expr = self.calls(s, s.expr, before)
+        return (*before, replace(s, expr=expr))
 
     def expr(self, s: a.Let, e: n.Node, before: list[a.Let]) -> n.Node:
         e = self.calls(s, e, before)
@@ -70,8 +71,9 @@ class _Splitting:
             return e
         name = fresh(f"{s.name}_part", self.taken)
         self.taken.add(name)
-        before.append(a.Let(name, tuple(letters), e))
-        return a.Ref(name, tuple(map(a.Ix, letters)))
+        made = self.program.arranged(letters)
+        before.append(a.Let(name, made, e))
+        return a.Ref(name, tuple(map(a.Ix, made)))
 
     def sorted(self, letters: Sequence[str]) -> list[str]:
         return sorted(letters, key=self.order.index)

@@ -228,7 +228,8 @@ class Body:
         x, letter = t.name(loop.letter), loop.letter
         inside = ctx.at(letter, x)
         if letter in self.memory.base:
-            return t.Whole(0), t.name(f"{self.memory.base[letter]}_rows"), inside, []
+            rows = t.name(f"{self.memory.base[letter]}_rows")
+            return t.Whole(0), rows, self.in_block(ctx, self.memory.base[letter], letter), []
         start: n.Node = t.Whole(0)
         under = self.memory.under(letter)
         stop = t.name(f"{letter}_rows") if under else self.memory.size(letter)
@@ -361,24 +362,29 @@ class Body:
     def blocks(self, loop: Loop, depth: int, ctx: Context) -> t.For:
         """Blocks of rows: rows of arrays first, then the loops inside."""
         letter = loop.letter
-        inner = self.plan.blocks[letter]
         start, rows = t.name(f"{letter}0"), t.name(f"{letter}_rows")
         stop = self.memory.size(letter)
         head: list[t.Statement] = [
             t.Assign(rows, t.Least((t.Whole(BLOCK), t.Difference(stop, start))))
         ]
-        inside = ctx.at(letter, t.Sum(start, t.name(inner))).at(inner, t.name(inner))
+        inside = self.in_block(ctx, letter, self.plan.blocks[letter])
         views: dict[str, tuple[str, str]] = {}
         for array in self.first_axis(loop):
             view = self.memory.own(f"{array}_rows")
             part = t.Span(start, t.plus(start, rows))
             head.append(t.View(view, t.Entry(array, (part,))))
             views[array] = (view, letter)
-        inside = replace(
-            inside, rows={**ctx.rows, **views}, inner={**ctx.inner, letter: t.name(inner)}
-        )
+        inside = replace(inside, rows={**ctx.rows, **views})
         body = (*head, *self.nodes(loop.body, depth + 1, inside, False))
         return t.For(start.name, t.Whole(0), stop, body, step=t.Whole(BLOCK))
+
+    def in_block(self, ctx: Context, letter: str, by: str) -> Context:
+        """The row of the block at which `by` stands, under every name that it has."""
+        place = t.name(by)
+        ctx = ctx.at(letter, t.Sum(t.name(f"{letter}0"), place))
+        for x in (x for x, of in self.memory.base.items() if of == letter):
+            ctx = ctx.at(x, place)
+        return replace(ctx, inner={**ctx.inner, letter: place})
 
     def first_axis(self, loop: Loop) -> list[str]:
         """The arrays in whose first place the loop's letter stands."""

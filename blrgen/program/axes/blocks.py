@@ -4,6 +4,10 @@ Where a reduction in the loop has two or more letters beside the rows', or has o
 array is read at [row, letter], a block of rows is done by every loop inside before the next
 one: the innermost loops are then over rows and vectorise.  What is given row by row is copied
 first, so that a column of the block lies together.
+
+Where rows are given and there is one more letter, rows stay as they lie and are done one by one;
+but if functions are called of numbers of a row, a block of rows is still taken together, and
+these numbers are computed for all of its rows at once, in loops that vectorise.
 """
 
 from __future__ import annotations
@@ -19,23 +23,39 @@ from blrgen.program.axes.schedule import Loop, Schedule, schedule
 from blrgen.program.axes.scratch import paths
 from blrgen.program.program import fresh
 
+QUICK = {"sqrt", "abs", "sign", "floor", "max", "min"}  # one instruction for many numbers
+
 
 def blocked(plan: Schedule, order: Sequence[str], every: bool = False) -> Schedule:
     """The schedule with blocks where they pay; with `every`, wherever they may be."""
     names: dict[str, str] = {}
-    inner: dict[str, str] = {}
-    used = taken(plan.program)
+    rows: dict[str, str] = {}
+    single: set[str] = set()
     for x in shared(plan):
-        if not may(x, plan) or not (every or pays(x, plan)):
+        if not may(x, plan):
             continue
-        if x.letter not in inner:
-            inner[x.letter] = fresh(f"{x.letter}_in", used)
-            used.add(inner[x.letter])
-        names.update({i.let.name: x.letter for i, _, _ in paths([x]) if not i.store})
-    if not names:
+        items = {i.let.name: i for i, _, _ in paths([x]) if not i.store}
+        if not _is_scattered(x) and (every or pays(x, plan)):
+            names |= dict.fromkeys(items, x.letter)
+        elif _calls(x):
+            rows |= dict.fromkeys(items, x.letter)
+            single |= {name for name, i in items.items() if i.let.at or len(i.nest) > 1}
+    if not names and not rows:
         return plan
-    program, more = _copied(plan.program, names)
-    return schedule(program, order, inner, {**names, **more})
+    used = taken(plan.program)
+    program, more = _copied(plan.program, names) if names else (plan.program, {})
+    inner = _named("{}_in", {*names.values(), *rows.values()}, used)
+    along = _named("{}_row", set(rows.values()), used)
+    return schedule(program, order, inner, {**rows, **names, **more}, along, frozenset(single))
+
+
+def _named(pattern: str, letters: set[str], used: set[str]) -> dict[str, str]:
+    """New letters beside others."""
+    out: dict[str, str] = {}
+    for x in sorted(letters):
+        out[x] = fresh(pattern.format(x), used)
+        used.add(out[x])
+    return out
 
 
 def may(loop: Loop, plan: Schedule) -> bool:
@@ -44,14 +64,22 @@ def may(loop: Loop, plan: Schedule) -> bool:
         return False
     ragged = any(w.under == loop.letter for w in plan.program.letters)
     items = [i.let for i, _, _ in paths([loop])]
-    scattered = any(s.at for s in items)
     bounded = any(loop.letter in pair for s in items for pair in s.bounds)
-    return (
-        not ragged
-        and not scattered
-        and not bounded
-        and not any(isinstance(s.expr, a.Lin) for s in items)
-    )
+    return not ragged and not bounded and not any(isinstance(s.expr, a.Lin) for s in items)
+
+
+def _is_scattered(loop: Loop) -> bool:
+    return any(i.let.at for i, _, _ in paths([loop]))
+
+
+def _calls(loop: Loop) -> bool:
+    """Whether there are inner loops, and functions called of numbers of a row besides."""
+    items = [i for i, _, _ in paths([loop]) if not i.store]
+    alone = [i.let for i in items if len(i.nest) == 1]
+    called = {
+        x.name for s in alone for e in s.expressions for x in n.walk(e) if isinstance(x, n.Call)
+    }
+    return len(alone) < len(items) and not called <= QUICK
 
 
 def pays(loop: Loop, plan: Schedule) -> bool:
@@ -60,7 +88,7 @@ def pays(loop: Loop, plan: Schedule) -> bool:
     most = max((len(i.nest) - 1 for i in items if isinstance(i.let.expr, a.Red)), default=0)
     given = {q.name for q in plan.program.given}
     rows = any(
-        r.name in given and len(r.index) > 1 and a.Ix(loop.letter) in r.index
+        r.name in given and len(r.index) > 1 and loop.letter in a.free(r)
         for i in items for e in i.let.expressions for r in a.refs(e)
     )  # fmt: skip
     return most >= 2 or (most == 1 and not rows)

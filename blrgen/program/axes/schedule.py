@@ -63,10 +63,16 @@ class Schedule:
     body: tuple[Loop | Item, ...]
     order: tuple[str, ...]
     blocks: dict[str, str] = field(default_factory=dict)
+    along: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def inner(self) -> dict[str, str]:
+        """The letters inside of blocks, with the letter of whose block they are a part."""
+        return {y: x for of in (self.blocks, self.along) for x, y in of.items()}
 
     def base(self, letter: str) -> str:
         """The letter whose part of a block this one is."""
-        return next((x for x, y in self.blocks.items() if y == letter), letter)
+        return self.inner.get(letter, letter)
 
 
 def schedule(
@@ -74,16 +80,23 @@ def schedule(
     order: Sequence[str],
     blocks: dict[str, str] | None = None,
     blocked: dict[str, str] | None = None,
+    along: dict[str, str] | None = None,
+    rows: frozenset[str] = frozenset(),
 ) -> Schedule:
-    """The loops of a program; equations run in blocks of the letter that `blocked` says."""
-    plan = Schedule(program, (), tuple(order), blocks or {})
-    work = _Scheduling(plan, list(order), blocked or {})
+    """The loops of a program; equations run in blocks of the letter that `blocked` says.
+
+    Those named in `rows` do the rows of a block one by one, by a letter of their own.
+    """
+    plan = Schedule(program, (), tuple(order), blocks or {}, along or {})
+    work = _Scheduling(plan, list(order), blocked or {}, rows)
     return replace(plan, body=tuple(work.placed(work.items(), 0)))
 
 
 class _Scheduling:
-    def __init__(self, plan: Schedule, order: list[str], blocked: dict[str, str]) -> None:
-        self.plan, self.order, self.blocked = plan, order, blocked
+    def __init__(
+        self, plan: Schedule, order: list[str], blocked: dict[str, str], rows: frozenset[str]
+    ) -> None:
+        self.plan, self.order, self.blocked, self.rows = plan, order, blocked, rows
         self.all: list[Item] = []
 
     # -- what is to be placed --------------------------------------------------------
@@ -126,7 +139,10 @@ class _Scheduling:
                 inner |= set(e.letters if isinstance(e, a.Red) else ())
         rest = sorted(inner - set(outer), key=self.order.index)
         rows = self.blocked.get(s.name, "") if blocked is None else blocked
-        rest += [self.plan.blocks[rows]] if rows in rest else []
+        if rows in rest and s.name in self.rows:
+            rest.insert(rest.index(rows) + 1, self.plan.along[rows])
+        elif rows in rest:
+            rest.append(self.plan.blocks[rows])
         return (*outer, *rest)
 
     def dependencies(self, i: Item, items: list[Item], made: dict[str, Item]) -> set[Item]:
@@ -237,7 +253,7 @@ class _Scheduling:
 
     def is_blocked(self, item: Item, letter: str) -> bool:
         """Whether the item does the letter's loop in blocks."""
-        return self.plan.blocks.get(letter, "") in item.nest
+        return any(self.plan.inner.get(x, "") == letter for x in item.nest)
 
     def fits(self, d: Item, item: Item, letter: str) -> bool:
         """Whether the item may stand in the loop over the letter in which d stands."""

@@ -51,7 +51,7 @@ def reducing(item: Item, base: dict[str, str]) -> int:
 class _Keeping:
     def __init__(self, plan: Schedule) -> None:
         self.plan = plan
-        self.base = {y: x for x, y in plan.blocks.items()}
+        self.base = plan.inner
         self.places = list(paths(plan.body))
         self.makers: dict[str, list[tuple[Item, Path, int]]] = {}
         for item, path, p in self.places:

@@ -187,9 +187,19 @@ class Body:
         whole = ctx
         for x in (*item.let.letters, *self.memory.base):
             if x not in item.nest[:depth] or item.let.at:
-                whole = whole.at(x, t.Span())
+                whole = self.everywhere(whole, x)
         target = self.memory.write(replace(item.let, at=()), whole)
         return t.Assign(target, START[item.let.expr.op])  # type: ignore[union-attr]
+
+    def everywhere(self, ctx: Context, letter: str) -> Context:
+        """All places of a letter; of a block's, all rows of the block."""
+        ctx = ctx.at(letter, t.Span())
+        base = self.memory.base.get(letter)
+        if base is None or base not in ctx.inner:
+            return ctx
+        start = t.name(f"{base}0")
+        ctx = ctx.at(base, t.Span(start, t.plus(start, t.name(f"{base}_rows"))))
+        return replace(ctx, inner={**ctx.inner, base: t.Span()})
 
     # -- loops -------------------------------------------------------------------------
     def nodes(

@@ -62,7 +62,7 @@ class Memory:
         """Whether the value's memory is the array that is handed out."""
         s = self.storages[name]
         whole = s.kept == self.made[name].letters and not s.lagged
-        return name in self.program.outs and whole and (bool(s.kept) or name in self.outside)
+        return name in self.program.outs and whole and bool(s.kept)
 
     # -- shapes --------------------------------------------------------------------
     def size(self, letter: str) -> n.Node:
@@ -76,7 +76,7 @@ class Memory:
 
     def shape(self, kept: Sequence[str]) -> tuple[n.Node, ...]:
         """Of an array with these letters; what is ragged lies row after row."""
-        out: list[n.Node] = []
+        out: list[n.Node] = [] if kept else [t.Whole(1)]
         for p, x in enumerate(kept):
             under = self.letters[x].under if x in self.letters else ""
             if p + 1 < len(kept) and self.under(kept[p + 1]) == x:
@@ -103,7 +103,7 @@ class Memory:
         if earlier and store.two:
             name = f"{name}_before"
         at = dict(zip(self.made[r.name].letters, r.index, strict=True))
-        return self.stored(name, store.kept, at, ctx)
+        return self.stored(name, store.kept, at, ctx, r.name)
 
     def write(self, s: a.Let, ctx: Context) -> n.Node:
         """Where an equation's value goes."""
@@ -123,8 +123,8 @@ class Memory:
         ctx: Context,
         of: str = "",
     ) -> n.Node:
-        if not kept and (of or array) not in self.outside:
-            return t.name(array)
+        if not kept:
+            return t.Entry(array, (t.Whole(0),)) if of in self.outside else t.name(array)
         places, index = [], []
         for p, x in enumerate(kept):
             if p + 1 < len(kept) and self.under(kept[p + 1]) == x:

@@ -30,6 +30,12 @@ class Expressions(PythonPrinter):
         yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
         return f"{yes} if {condition} else {no}", 0
 
+    def print_Const(self, node: n.Const) -> tuple[str, int]:
+        """A whole number beyond machine integers is written as a float."""
+        if abs(node.value) > 2**53:
+            return repr(float(node.value)), ATOM
+        return super().print_Const(node)
+
     def print_Whole(self, node: t.Whole) -> tuple[str, int]:
         return str(node.value), ATOM
 

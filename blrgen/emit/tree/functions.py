@@ -15,6 +15,7 @@ from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.constants import typed
 from blrgen.emit.tree.jammed import jammed
 from blrgen.emit.tree.kernels import START, Body
+from blrgen.emit.tree.loads import loaded
 from blrgen.emit.tree.memory import BLOCK, Context, Memory
 from blrgen.emit.tree.views import rows_taken
 from blrgen.program import nodes as n
@@ -159,7 +160,13 @@ class _Functions:
         reals = [q.name for q in self.program.given if not q.sizes and q.name in _names(body)]
         f = t.Function(p.name, tuple(arrays), (low, high, *wholes), tuple(reals), (*sizes, *body),
                        self.summary(p), reals_of=self.reals_of(arrays))  # fmt: skip
-        return typed(replace(f, body=rows_taken(jammed(f.body, self.memory.own), self.memory.own)))
+        return typed(replace(f, body=self.quick(f.body)))
+
+    def quick(self, body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
+        """The body in the form that is fastest: each step is a module."""
+        for step in (jammed, loaded, rows_taken):
+            body = step(body, self.memory.own)
+        return body
 
     def summary(self, p: _Part) -> str:
         adds = f", adding to {', '.join(p.adds)}" if p.adds else ""
@@ -185,7 +192,7 @@ class _Functions:
         reals = [q.name for q in self.program.given if not q.sizes and not q.key and q.name in used]
         f = t.Function(self.name, tuple(arrays), tuple(wholes), tuple(reals), (*sizes, *out),
                        "Do all of it.", bool(kernels), self.reals_of(arrays))  # fmt: skip
-        return typed(replace(f, body=rows_taken(jammed(f.body, self.memory.own), self.memory.own)))
+        return typed(replace(f, body=self.quick(f.body)))
 
     def called(self, p: _Part, k: t.Function) -> list[t.Statement]:
         """The rows in chunks: each adds to sums of its own, which are added up in their order."""

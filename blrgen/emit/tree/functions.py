@@ -13,6 +13,7 @@ from functools import reduce
 
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.constants import typed
+from blrgen.emit.tree.jammed import jammed
 from blrgen.emit.tree.kernels import START, Body
 from blrgen.emit.tree.memory import BLOCK, Context, Memory
 from blrgen.emit.tree.views import rows_taken
@@ -24,6 +25,7 @@ from blrgen.program.axes.scratch import paths, storage
 
 CHUNKS = 16  # at most
 PLAIN_ROWS = 32768  # of a loop without inner loops, that are worth a thread
+RAGGED_ROWS = 64  # of a loop with rows of different lengths, likewise
 SUMMED = 1 << 19  # numbers in all chunks' sums together, at which there may be four at least
 
 
@@ -155,10 +157,19 @@ class _Functions:
             head += [t.View(x, t.Entry(x, (part,))) for x in rows]
         body = (*head, *p.body)
         sizes, wholes = self.sizes(body, arrays)
-        reals = [q.name for q in self.program.given if not q.sizes and q.name in _names(body)]
+        used = _names(body)
+        reals = [q.name for q in self.program.given if not q.sizes and q.name in used]
+        reals += [x for x in self.numbers(loop) if x in used]
         f = t.Function(p.name, tuple(arrays), (low, high, *wholes), tuple(reals), (*sizes, *body),
                        self.summary(p), reals_of=self.reals_of(arrays))  # fmt: skip
-        return typed(replace(f, body=rows_taken(f.body, self.memory.own)))
+        return typed(replace(f, body=rows_taken(jammed(f.body), self.memory.own)))
+
+    def numbers(self, loop: Loop) -> list[str]:
+        """Numbers that are made outside of the loop."""
+        inside = {i.let.name for i, _, _ in paths([loop])}
+        made = self.memory.storages.items()
+        apart = [x for x, s in made if not s.kept and x not in inside]
+        return [self.memory.values[x] for x in apart if x not in self.memory.outside]
 
     def summary(self, p: _Part) -> str:
         adds = f", adding to {', '.join(p.adds)}" if p.adds else ""
@@ -184,14 +195,13 @@ class _Functions:
         reals = [q.name for q in self.program.given if not q.sizes and not q.key and q.name in used]
         f = t.Function(self.name, tuple(arrays), tuple(wholes), tuple(reals), (*sizes, *out),
                        "Do all of it.", bool(kernels), self.reals_of(arrays))  # fmt: skip
-        return typed(replace(f, body=rows_taken(f.body, self.memory.own)))
+        return typed(replace(f, body=rows_taken(jammed(f.body), self.memory.own)))
 
     def called(self, p: _Part, k: t.Function) -> list[t.Statement]:
         """The rows in chunks: each adds to sums of its own, which are added up in their order."""
         loop = self.parallel[self.parts.index(p)]
         size = self.memory.size(p.letter)
-        plain = not any(isinstance(x, Loop) for x in loop.body)
-        least = PLAIN_ROWS if plain else 4 * BLOCK
+        least = self.least(loop)
         chunks, chunk, rows = (self.memory.own(x) for x in ("chunks", "chunk", "chunk_rows"))
         first = t.Times(t.Integer(t.name(chunk)), t.name(rows))
         low = t.Least((size, first))
@@ -227,6 +237,12 @@ class _Functions:
             t.Assign(t.name(chunks), t.Least(count)),
             t.If(n.Compare("<", t.name(chunks), t.Whole(2)), (one,), several),
         ]
+
+    def least(self, loop: Loop) -> int:
+        """How many rows are worth a thread."""
+        if any(x.under == loop.letter for x in self.program.letters):
+            return RAGGED_ROWS
+        return 4 * BLOCK if any(isinstance(x, Loop) for x in loop.body) else PLAIN_ROWS
 
     def operations(self, loop: Loop) -> dict[str, str]:
         out = {}

@@ -341,10 +341,19 @@ class Body:
         for x in self.running(loop):
             store, name = self.memory.storages[x], self.memory.values[x]
             if store.two:
-                index = tuple(t.Span() for _ in store.kept)
-                target = t.Entry(f"{name}_before", index) if index else t.name(f"{name}_before")
-                out.append(t.Assign(target, t.Entry(name, index) if index else t.name(name)))
+                index = tuple(map(t.name, self.memory.program.flat(store.kept)))
+                earlier = f"{name}_before"
+                target = t.Entry(earlier, index) if index else t.name(earlier)
+                copy: t.Statement = t.Assign(target, t.Entry(name, index) if index else t.name(name))
+                for y in reversed(self.memory.program.flat(store.kept)):
+                    copy = t.For(y, t.Whole(0), self.size(y), (copy,))
+                out.append(copy)
         return out
+
+    def size(self, letter: str) -> n.Node:
+        """How many places a letter has here: of what is ragged, those of the row."""
+        ragged = bool(self.memory.under(letter))
+        return t.name(f"{letter}_rows") if ragged else self.memory.size(letter)
 
     def initial(self, loop: Loop, items: list[Item], ctx: Context) -> list[t.Statement]:
         """What is read before the first index."""

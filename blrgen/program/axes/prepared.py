@@ -12,6 +12,7 @@ from blrgen.program.axes.dead import dead
 from blrgen.program.axes.kept import kept
 from blrgen.program.axes.labels import labels
 from blrgen.program.axes.order import order
+from blrgen.program.axes.quotients import quotients
 from blrgen.program.axes.schedule import Schedule, schedule
 from blrgen.program.axes.split import split
 from blrgen.program.axes.stable import stable
@@ -21,7 +22,7 @@ from blrgen.program.axes.structure import structure
 def prepared(program: a.Program) -> a.Program:
     """What does not depend on the order of loops."""
     check(program)
-    return dead(kept(stable(anf(labels(program)))))
+    return dead(kept(quotients(stable(anf(labels(program))))))
 
 
 def scheduled(

@@ -21,6 +21,7 @@ from blrgen.program.axes.anf import anf, taken
 from blrgen.program.axes.check import check
 from blrgen.program.axes.dead import dead
 from blrgen.program.axes.labels import labels
+from blrgen.program.axes.once import is_once
 from blrgen.program.axes.ragged import opened
 from blrgen.program.axes.stable import stable
 from blrgen.program.expand import expanded
@@ -62,7 +63,16 @@ class _Arrays:
 
     def function(self) -> t.Function:
         p = self.program
-        body = [*self.statements(p.body)]
+        scalars = {q.name for q in p.given if not q.sizes}
+        once: list[t.Statement] = []
+        rest: list[a.Statement] = []
+        for x in p.body:
+            if isinstance(x, a.Let) and is_once(x, scalars):
+                once += self.let(x)
+                scalars.add(x.name)
+            else:
+                rest.append(x)
+        body = [*self.statements(rest)]
         for given, made in p.writes:
             body.append(t.Assign(t.Entry(given, (t.Rest(),)), t.name(made)))
         arrays = tuple(q.name for q in p.given if q.sizes)
@@ -72,7 +82,7 @@ class _Arrays:
         real = next((q.name for q in p.given if q.sizes and q.labels == "" and not q.key
                      and q.name not in whole), "")  # fmt: skip
         made = t.Function(self.name, arrays, wholes, reals, (*head, *body), "Do all of it.",
-                          reals_of=real, returns=p.outs)  # fmt: skip
+                          reals_of=real, returns=p.outs, once=tuple(once))  # fmt: skip
         return typed(made)
 
     def named_sizes(

@@ -19,6 +19,7 @@ from blrgen.emit.tree.memory import BLOCK, Context, Memory
 from blrgen.emit.tree.views import rows_taken
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.once import is_once
 from blrgen.program.axes.parallel import shared, sums
 from blrgen.program.axes.schedule import Item, Loop, Schedule
 from blrgen.program.axes.scratch import paths, storage
@@ -54,11 +55,16 @@ class _Functions:
         self.memory = Memory(plan, storages, outside)
         self.build = Body(plan, self.memory)
         self.parts: list[_Part] = []
+        self.once: list[t.Statement] = []
 
     def whole(self) -> tuple[t.Function, ...]:
         driver: list[t.Statement] = []
+        scalars = {q.name for q in self.program.given if not q.sizes}
         for x in self.plan.body:
-            if isinstance(x, Item):
+            if isinstance(x, Item) and not x.store and is_once(x.let, scalars):
+                self.once += self.build.item(x, Context(), False)
+                scalars.add(x.let.name)
+            elif isinstance(x, Item):
                 driver += self.build.item(x, Context(), False)
             elif x in self.parallel:
                 self.outlined(x)
@@ -191,10 +197,11 @@ class _Functions:
             else:
                 out.append(s)
         sizes, wholes = self.sizes(tuple(out), arrays)
-        used = _names(out)
+        used = _names(out) | _names(self.once)
         reals = [q.name for q in self.program.given if not q.sizes and not q.key and q.name in used]
         f = t.Function(self.name, tuple(arrays), tuple(wholes), tuple(reals), (*sizes, *out),
-                       "Do all of it.", bool(kernels), self.reals_of(arrays))  # fmt: skip
+                       "Do all of it.", bool(kernels), self.reals_of(arrays),
+                       once=tuple(self.once))  # fmt: skip
         return typed(replace(f, body=rows_taken(jammed(f.body), self.memory.own)))
 
     def called(self, p: _Part, k: t.Function) -> list[t.Statement]:

@@ -217,6 +217,7 @@ class Function:
     parallel: bool = False
     reals_of: str = ""  # the array whose type all numbers have
     returns: tuple[str, ...] = ()
+    once: tuple[Statement, ...] = ()  # numbers in double precision, before all else
 
 
 def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:

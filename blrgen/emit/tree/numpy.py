@@ -33,7 +33,8 @@ def function(f: t.Function) -> str:
     arguments = [f"{x}: Array" for x in f.arrays] + [f"{x}: int" for x in f.wholes]
     arguments += [f"{x}: float" for x in f.reals]
     lines = call(f"def {f.name}(", arguments, ") -> Any:").split("\n")
-    lines += [f'    """{f.summary}"""', f"    real = {f.reals_of}.dtype.type"]
+    lines += [f'    """{f.summary}"""', *Lines(Arrays()).body(f.once, 4)]
+    lines += [f"    real = {f.reals_of}.dtype.type"]
     lines += Lines(Arrays()).body(f.body, 4)
     if f.returns:
         lines.append(f"    return {', '.join(f.returns)}")

@@ -36,7 +36,9 @@ def typed(f: t.Function) -> t.Function:
     body = t.rewritten(f.body, change)
     own = (s for s in t.statements(body) if not isinstance(s, t.Invoke))
     used = {x for s in own for e in t.expressions(s) for x in e.names}
-    once = [s.target.name for s in f.once if isinstance(s, t.Assign) and isinstance(s.target, n.Sym)]
+    once = [
+        s.target.name for s in f.once if isinstance(s, t.Assign) and isinstance(s.target, n.Sym)
+    ]
     head = [t.Assign(n.Sym(x), t.Real(n.Sym(x))) for x in (*f.reals, *once) if x in used]
     head += [t.Assign(n.Sym(x), t.Real(e)) for e, x in names.items()]
     return replace(f, body=(*head, *body))

@@ -116,7 +116,8 @@ class Body:
         e = item.let.expr
         over = set(e.letters) if isinstance(e, a.Red) else set()
         p = len(item.nest)
-        while p > 0 and self.plan.base(item.nest[p - 1]) in over:
+        base = self.memory.base
+        while p > 0 and base.get(item.nest[p - 1], item.nest[p - 1]) in over:
             p -= 1
         return p
 
@@ -238,7 +239,11 @@ class Body:
         x, letter = t.name(loop.letter), loop.letter
         inside = ctx.at(letter, x)
         if letter in self.memory.base:
-            return t.Whole(0), t.name(f"{self.memory.base[letter]}_rows"), inside, []
+            base = self.memory.base[letter]
+            row = t.Sum(t.name(f"{base}0"), x)
+            inside = inside.at(self.plan.blocks[base].inner, x).at(base, row)
+            inside = replace(inside, inner={**ctx.inner, base: x})
+            return t.Whole(0), t.name(f"{base}_rows"), inside, []
         start: n.Node = t.Whole(0)
         under = self.memory.under(letter)
         stop = t.name(f"{letter}_rows") if under else self.memory.size(letter)
@@ -344,7 +349,9 @@ class Body:
                 index = tuple(map(t.name, self.memory.program.flat(store.kept)))
                 earlier = f"{name}_before"
                 target = t.Entry(earlier, index) if index else t.name(earlier)
-                copy: t.Statement = t.Assign(target, t.Entry(name, index) if index else t.name(name))
+                copy: t.Statement = t.Assign(
+                    target, t.Entry(name, index) if index else t.name(name)
+                )
                 for y in reversed(self.memory.program.flat(store.kept)):
                     copy = t.For(y, t.Whole(0), self.size(y), (copy,))
                 out.append(copy)
@@ -380,13 +387,12 @@ class Body:
     def blocks(self, loop: Loop, depth: int, ctx: Context) -> t.For:
         """Blocks of rows: rows of arrays first, then the loops inside."""
         letter = loop.letter
-        inner = self.plan.blocks[letter]
         start, rows = t.name(f"{letter}0"), t.name(f"{letter}_rows")
         stop = self.memory.size(letter)
         head: list[t.Statement] = [
             t.Assign(rows, t.Least((t.Whole(BLOCK), t.Difference(stop, start))))
         ]
-        inside = ctx.at(letter, t.Sum(start, t.name(inner))).at(inner, t.name(inner))
+        inside = ctx.at(letter, start)
         views: dict[str, tuple[str, str]] = {}
         for array in self.first_axis(loop):
             view = self.memory.own(f"{array}_rows")
@@ -394,7 +400,7 @@ class Body:
             head.append(t.View(view, t.Entry(array, (part,))))
             views[array] = (view, letter)
         inside = replace(
-            inside, rows={**ctx.rows, **views}, inner={**ctx.inner, letter: t.name(inner)}
+            inside, rows={**ctx.rows, **views}, inner={**ctx.inner, letter: start}
         )
         body = (*head, *self.nodes(loop.body, depth + 1, inside, False))
         return t.For(start.name, t.Whole(0), stop, body, step=t.Whole(BLOCK))

@@ -26,11 +26,11 @@ def prepared(program: a.Program) -> a.Program:
 
 
 def scheduled(
-    program: a.Program, by: Sequence[str] | None = None, blocks: bool | None = None
+    program: a.Program, by: Sequence[str] | None = None, blocks: str | None = None
 ) -> Schedule:
-    """The loops of a program; `by` is an order of letters, `blocks` says yes or no to all."""
+    """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
     ready = prepared(program)
     letters = tuple(by) if by is not None else order(ready)
     ready = structure(split(ready, letters))
     plain = schedule(ready, letters)
-    return blocked(plain, letters) if blocks is None or blocks else plain
+    return plain if blocks == "" else blocked(plain, letters, blocks or "")

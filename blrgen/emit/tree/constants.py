@@ -1,4 +1,8 @@
-"""Every number in the arrays' type: a literal of another type would carry its type along."""
+"""Every number in the arrays' type: a literal of another type would carry its type along.
+
+What is made of given numbers alone is computed in double precision before that: 1 − βᵗ has few
+digits otherwise.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from blrgen.program.program import fresh
 def typed(f: t.Function) -> t.Function:
     """The function with its numbers, and those it is given, made real before all else."""
     taken = {*f.arrays, *f.wholes, *f.reals}
+    taken |= {x for s in f.once for e in t.expressions(s) for x in e.names}
     taken |= {x for s in t.statements(f.body) for e in t.expressions(s) for x in e.names}
     names: dict[n.Node, str] = {}
 
@@ -29,7 +34,12 @@ def typed(f: t.Function) -> t.Function:
         return e.rebuilt(change)
 
     body = t.rewritten(f.body, change)
-    head = [t.Assign(n.Sym(x), t.Real(n.Sym(x))) for x in f.reals]
+    own = (s for s in t.statements(body) if not isinstance(s, t.Invoke))
+    used = {x for s in own for e in t.expressions(s) for x in e.names}
+    once = [
+        s.target.name for s in f.once if isinstance(s, t.Assign) and isinstance(s.target, n.Sym)
+    ]
+    head = [t.Assign(n.Sym(x), t.Real(n.Sym(x))) for x in (*f.reals, *once) if x in used]
     head += [t.Assign(n.Sym(x), t.Real(e)) for e, x in names.items()]
     return replace(f, body=(*head, *body))
 

@@ -20,12 +20,14 @@ from blrgen.emit.tree.memory import BLOCK, Context, Memory
 from blrgen.emit.tree.views import rows_taken
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.once import is_once
 from blrgen.program.axes.parallel import shared, sums
 from blrgen.program.axes.schedule import Item, Loop, Schedule
 from blrgen.program.axes.scratch import paths, storage
 
 CHUNKS = 16  # at most
 PLAIN_ROWS = 32768  # of a loop without inner loops, that are worth a thread
+RAGGED_ROWS = 64  # of a loop with rows of different lengths, likewise
 SUMMED = 1 << 19  # numbers in all chunks' sums together, at which there may be four at least
 
 
@@ -54,11 +56,16 @@ class _Functions:
         self.memory = Memory(plan, storages, outside)
         self.build = Body(plan, self.memory)
         self.parts: list[_Part] = []
+        self.once: list[t.Statement] = []
 
     def whole(self) -> tuple[t.Function, ...]:
         driver: list[t.Statement] = []
+        scalars = {q.name for q in self.program.given if not q.sizes}
         for x in self.plan.body:
-            if isinstance(x, Item):
+            if isinstance(x, Item) and not x.store and is_once(x.let, scalars):
+                self.once += self.build.item(x, Context(), False)
+                scalars.add(x.let.name)
+            elif isinstance(x, Item):
                 driver += self.build.item(x, Context(), False)
             elif x in self.parallel:
                 self.outlined(x)
@@ -157,10 +164,19 @@ class _Functions:
             head += [t.View(x, t.Entry(x, (part,))) for x in rows]
         body = (*head, *p.body)
         sizes, wholes = self.sizes(body, arrays)
-        reals = [q.name for q in self.program.given if not q.sizes and q.name in _names(body)]
+        used = _names(body)
+        reals = [q.name for q in self.program.given if not q.sizes and q.name in used]
+        reals += [x for x in self.numbers(loop) if x in used]
         f = t.Function(p.name, tuple(arrays), (low, high, *wholes), tuple(reals), (*sizes, *body),
                        self.summary(p), reals_of=self.reals_of(arrays))  # fmt: skip
         return typed(replace(f, body=self.quick(f.body)))
+
+    def numbers(self, loop: Loop) -> list[str]:
+        """Numbers that are made outside of the loop."""
+        inside = {i.let.name for i, _, _ in paths([loop])}
+        made = self.memory.storages.items()
+        apart = [x for x, s in made if not s.kept and x not in inside]
+        return [self.memory.values[x] for x in apart if x not in self.memory.outside]
 
     def quick(self, body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
         """The body in the form that is fastest: each step is a module."""
@@ -188,18 +204,18 @@ class _Functions:
             else:
                 out.append(s)
         sizes, wholes = self.sizes(tuple(out), arrays)
-        used = _names(out)
+        used = _names(out) | _names(self.once)
         reals = [q.name for q in self.program.given if not q.sizes and not q.key and q.name in used]
         f = t.Function(self.name, tuple(arrays), tuple(wholes), tuple(reals), (*sizes, *out),
-                       "Do all of it.", bool(kernels), self.reals_of(arrays))  # fmt: skip
+                       "Do all of it.", bool(kernels), self.reals_of(arrays),
+                       once=tuple(self.once))  # fmt: skip
         return typed(replace(f, body=self.quick(f.body)))
 
     def called(self, p: _Part, k: t.Function) -> list[t.Statement]:
         """The rows in chunks: each adds to sums of its own, which are added up in their order."""
         loop = self.parallel[self.parts.index(p)]
         size = self.memory.size(p.letter)
-        plain = not any(isinstance(x, Loop) for x in loop.body)
-        least = PLAIN_ROWS if plain else 4 * BLOCK
+        least = self.least(loop)
         chunks, chunk, rows = (self.memory.own(x) for x in ("chunks", "chunk", "chunk_rows"))
         first = t.Times(t.Integer(t.name(chunk)), t.name(rows))
         low = t.Least((size, first))
@@ -235,6 +251,12 @@ class _Functions:
             t.Assign(t.name(chunks), t.Least(count)),
             t.If(n.Compare("<", t.name(chunks), t.Whole(2)), (one,), several),
         ]
+
+    def least(self, loop: Loop) -> int:
+        """How many rows are worth a thread."""
+        if any(x.under == loop.letter for x in self.program.letters):
+            return RAGGED_ROWS
+        return 4 * BLOCK if any(isinstance(x, Loop) for x in loop.body) else PLAIN_ROWS
 
     def operations(self, loop: Loop) -> dict[str, str]:
         out = {}

@@ -116,7 +116,8 @@ class Body:
         e = item.let.expr
         over = set(e.letters) if isinstance(e, a.Red) else set()
         p = len(item.nest)
-        while p > 0 and self.plan.base(item.nest[p - 1]) in over:
+        base = self.memory.base
+        while p > 0 and base.get(item.nest[p - 1], item.nest[p - 1]) in over:
             p -= 1
         return p
 
@@ -238,8 +239,11 @@ class Body:
         x, letter = t.name(loop.letter), loop.letter
         inside = ctx.at(letter, x)
         if letter in self.memory.base:
-            rows = t.name(f"{self.memory.base[letter]}_rows")
-            return t.Whole(0), rows, self.in_block(ctx, self.memory.base[letter], letter), []
+            base = self.memory.base[letter]
+            row = t.Sum(t.name(f"{base}0"), x)
+            inside = inside.at(self.plan.blocks[base].inner, x).at(base, row)
+            inside = replace(inside, inner={**ctx.inner, base: x})
+            return t.Whole(0), t.name(f"{base}_rows"), inside, []
         start: n.Node = t.Whole(0)
         under = self.memory.under(letter)
         stop = t.name(f"{letter}_rows") if under else self.memory.size(letter)
@@ -342,10 +346,21 @@ class Body:
         for x in self.running(loop):
             store, name = self.memory.storages[x], self.memory.values[x]
             if store.two:
-                index = tuple(t.Span() for _ in store.kept)
-                target = t.Entry(f"{name}_before", index) if index else t.name(f"{name}_before")
-                out.append(t.Assign(target, t.Entry(name, index) if index else t.name(name)))
+                index = tuple(map(t.name, self.memory.program.flat(store.kept)))
+                earlier = f"{name}_before"
+                target = t.Entry(earlier, index) if index else t.name(earlier)
+                copy: t.Statement = t.Assign(
+                    target, t.Entry(name, index) if index else t.name(name)
+                )
+                for y in reversed(self.memory.program.flat(store.kept)):
+                    copy = t.For(y, t.Whole(0), self.size(y), (copy,))
+                out.append(copy)
         return out
+
+    def size(self, letter: str) -> n.Node:
+        """How many places a letter has here: of what is ragged, those of the row."""
+        ragged = bool(self.memory.under(letter))
+        return t.name(f"{letter}_rows") if ragged else self.memory.size(letter)
 
     def initial(self, loop: Loop, items: list[Item], ctx: Context) -> list[t.Statement]:
         """What is read before the first index."""
@@ -377,24 +392,18 @@ class Body:
         head: list[t.Statement] = [
             t.Assign(rows, t.Least((t.Whole(BLOCK), t.Difference(stop, start))))
         ]
-        inside = self.in_block(ctx, letter, self.plan.blocks[letter])
+        inside = ctx.at(letter, start)
         views: dict[str, tuple[str, str]] = {}
         for array in self.first_axis(loop):
             view = self.memory.own(f"{array}_rows")
             part = t.Span(start, t.plus(start, rows))
             head.append(t.View(view, t.Entry(array, (part,))))
             views[array] = (view, letter)
-        inside = replace(inside, rows={**ctx.rows, **views})
+        inside = replace(
+            inside, rows={**ctx.rows, **views}, inner={**ctx.inner, letter: start}
+        )
         body = (*head, *self.nodes(loop.body, depth + 1, inside, False))
         return t.For(start.name, t.Whole(0), stop, body, step=t.Whole(BLOCK))
-
-    def in_block(self, ctx: Context, letter: str, by: str) -> Context:
-        """The row of the block at which `by` stands, under every name that it has."""
-        place = t.name(by)
-        ctx = ctx.at(letter, t.Sum(t.name(f"{letter}0"), place))
-        for x in (x for x, of in self.memory.base.items() if of == letter):
-            ctx = ctx.at(x, place)
-        return replace(ctx, inner={**ctx.inner, letter: place})
 
     def first_axis(self, loop: Loop) -> list[str]:
         """The arrays in whose first place the loop's letter stands."""

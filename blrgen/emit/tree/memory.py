@@ -38,9 +38,9 @@ class Memory:
         self.plan, self.program, self.storages = plan, plan.program, storages
         p = plan.program
         self.letters = {x.name: x for x in p.letters}
-        self.base = plan.inner
+        self.base = plan.base
         self.ragged = {x.size: x for x in p.letters if x.under}
-        self.taken = taken(p) | set(plan.inner)
+        self.taken = taken(p) | set(plan.base)
         self.made = {s.name: s for s in p.lets}
         self.given = {q.name: q for q in p.given}
         self.truths = {s.name for s in p.lets if isinstance(s.expr, n.Compare)}

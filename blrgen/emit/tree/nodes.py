@@ -77,6 +77,50 @@ class Integer(Node):
 
 
 @dataclass(frozen=True)
+class Apply(Node):
+    """A function of the library on whole arrays; `words` stand before its arguments."""
+
+    function: str
+    args: tuple[Node, ...]
+    words: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Spread(Node):
+    """An array whose axes lie where a larger one has them; None where it has none."""
+
+    arg: Node
+    axes: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Turned(Node):
+    """An array with its axes in another order."""
+
+    arg: Node
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Part(Node):
+    """An entry, or several, of an expression."""
+
+    arg: Node
+    index: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Rest(Node):
+    """All axes that are not said."""
+
+
+@dataclass(frozen=True)
+class Added(Node):
+    """An axis of length 1."""
+
+
+@dataclass(frozen=True)
 class Real(Node):
     """A number in the arrays' type."""
 
@@ -172,6 +216,8 @@ class Function:
     summary: str = ""
     parallel: bool = False
     reals_of: str = ""  # the array whose type all numbers have
+    returns: tuple[str, ...] = ()
+    once: tuple[Statement, ...] = ()  # numbers in double precision, before all else
 
 
 def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:

@@ -60,6 +60,7 @@ def function(f: t.Function) -> str:
     lines = [f'@njit(fastmath=SUMS, error_model="numpy"{aside})',
              *call(f"def {f.name}(", arguments, ") -> None:").split("\n")]  # fmt: skip
     lines += [f'    """{f.summary}"""']
+    lines += Lines(Expressions()).body(f.once, 4)
     if f.reals_of and _is_typed(f):
         lines.append(f"    real = {f.reals_of}.dtype.type")
     return "\n".join([*lines, *Lines(Expressions()).body(f.body, 4)])

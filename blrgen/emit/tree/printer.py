@@ -12,23 +12,8 @@ from blrgen.program.inspect import ATOM, PRODUCT, SUM
 KINDS = {"real": "real", "truth": "np.bool_", "whole": "np.int64"}
 
 
-class Expressions(PythonPrinter):
-    """Expressions over names and entries."""
-
-    functions = _NUMPY
-
-    def print_Call(self, node: n.Call) -> tuple[str, int]:
-        """Functions that the file holds begin with an underscore already."""
-        if node.name.startswith("_"):
-            return self.call(node.name, *map(self, node.args))
-        if node.name in ("max", "min"):  # keeps its first argument where nothing is larger
-            first, *rest = sorted(node.args, key=lambda x: isinstance(x, n.Const))
-            return self.call(node.name, self(first), *map(self, rest))
-        return super().print_Call(node)
-
-    def choice(self, node: n.Select) -> tuple[str, int]:
-        yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
-        return f"{yes} if {condition} else {no}", 0
+class Places(PythonPrinter):
+    """Whole numbers and entries of arrays."""
 
     def print_Const(self, node: n.Const) -> tuple[str, int]:
         """A whole number beyond machine integers is written as a float."""
@@ -78,6 +63,25 @@ class Expressions(PythonPrinter):
 
     def print_Quotient(self, node: t.Quotient) -> tuple[str, int]:
         return f"{self.at(node.left, PRODUCT)} // {self.at(node.right, ATOM)}", PRODUCT
+
+
+class Expressions(Places):
+    """Expressions over names and entries."""
+
+    functions = _NUMPY
+
+    def print_Call(self, node: n.Call) -> tuple[str, int]:
+        """Functions that the file holds begin with an underscore already."""
+        if node.name.startswith("_"):
+            return self.call(node.name, *map(self, node.args))
+        if node.name in ("max", "min"):  # keeps its first argument where nothing is larger
+            first, *rest = sorted(node.args, key=lambda x: isinstance(x, n.Const))
+            return self.call(node.name, self(first), *map(self, rest))
+        return super().print_Call(node)
+
+    def choice(self, node: n.Select) -> tuple[str, int]:
+        yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
+        return f"{yes} if {condition} else {no}", 0
 
 
 class Lines:

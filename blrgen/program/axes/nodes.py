@@ -7,7 +7,7 @@ Loops, accumulators and scratch are found from the equations and never stated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -211,6 +211,11 @@ class Program:
             under = self.letter(x).under
             out.insert(out.index(under) + 1 if under in out else len(out), x)
         return tuple(out)
+
+    def flat(self, letters: Sequence[str]) -> tuple[str, ...]:
+        """The axes in memory: rows of different lengths lie one after the other."""
+        unders = [self.letter(x).under for x in letters[1:]]
+        return tuple(x for x, after in zip(letters, [*unders, ""], strict=True) if x != after)
 
     @property
     def lets(self) -> tuple[Let, ...]:

@@ -1,6 +1,7 @@
 """Which loops may be done in parts at the same time: outermost ones that read nothing earlier.
 
 Of a program's letters only one is worth it: the outermost of those over which that is so.
+Axes of matrices are not: rows are an axis that no quantity has twice.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from blrgen.program.axes.scratch import paths
 
 def parallel(loop: Loop, plan: Schedule) -> bool:
     """Whether no value depends on one of another index, but for sums; copies are not worth it."""
-    if isinstance(plan.program.letter(loop.letter).size, int) or loop.bound:
+    size = plan.program.letter(loop.letter).size
+    twice = any(x.count(size) > 1 for x in plan.program.sizes.values())
+    if isinstance(size, int) or twice or loop.bound:
         return False
     if all(i.store for i, _, _ in paths([loop])):
         return False

@@ -12,7 +12,7 @@ from blrgen.program.axes.dead import dead
 from blrgen.program.axes.kept import kept
 from blrgen.program.axes.labels import labels
 from blrgen.program.axes.order import order
-from blrgen.program.axes.over import reciprocals
+from blrgen.program.axes.quotients import quotients
 from blrgen.program.axes.schedule import Schedule, schedule
 from blrgen.program.axes.split import split
 from blrgen.program.axes.stable import stable
@@ -22,15 +22,15 @@ from blrgen.program.axes.structure import structure
 def prepared(program: a.Program) -> a.Program:
     """What does not depend on the order of loops."""
     check(program)
-    return dead(kept(reciprocals(stable(anf(labels(program))))))
+    return dead(kept(quotients(stable(anf(labels(program))))))
 
 
 def scheduled(
-    program: a.Program, by: Sequence[str] | None = None, blocks: bool | None = None
+    program: a.Program, by: Sequence[str] | None = None, blocks: str | None = None
 ) -> Schedule:
-    """The loops of a program; `by` is an order of letters, `blocks` says yes or no to all."""
+    """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
     ready = prepared(program)
     letters = tuple(by) if by is not None else order(ready)
     ready = structure(split(ready, letters))
     plain = schedule(ready, letters)
-    return blocked(plain, letters) if blocks is None or blocks else plain
+    return plain if blocks == "" else blocked(plain, letters, blocks or "")

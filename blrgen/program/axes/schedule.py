@@ -56,47 +56,47 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Block:
+    """Letters for the rows of a block: innermost, and outside of other letters."""
+
+    inner: str
+    outer: str
+
+
+@dataclass(frozen=True)
 class Schedule:
-    """Loops in their order, and the letter inside of each letter that runs in blocks."""
+    """Loops in their order, and the letters inside of each letter that runs in blocks."""
 
     program: a.Program
     body: tuple[Loop | Item, ...]
     order: tuple[str, ...]
-    blocks: dict[str, str] = field(default_factory=dict)
-    along: dict[str, str] = field(default_factory=dict)
+    blocks: dict[str, Block] = field(default_factory=dict)
 
     @property
-    def inner(self) -> dict[str, str]:
-        """The letters inside of blocks, with the letter of whose block they are a part."""
-        return {y: x for of in (self.blocks, self.along) for x, y in of.items()}
-
-    def base(self, letter: str) -> str:
-        """The letter whose part of a block this one is."""
-        return self.inner.get(letter, letter)
+    def base(self) -> dict[str, str]:
+        """For each letter of rows in a block the letter of all rows."""
+        pairs = [(y, x) for x, b in self.blocks.items() for y in (b.inner, b.outer)]
+        return dict(pairs)
 
 
 def schedule(
     program: a.Program,
     order: Sequence[str],
-    blocks: dict[str, str] | None = None,
-    blocked: dict[str, str] | None = None,
-    along: dict[str, str] | None = None,
-    rows: frozenset[str] = frozenset(),
+    blocks: dict[str, Block] | None = None,
+    columns: dict[str, str] | None = None,
+    rows: dict[str, str] | None = None,
 ) -> Schedule:
-    """The loops of a program; equations run in blocks of the letter that `blocked` says.
-
-    Those named in `rows` do the rows of a block one by one, by a letter of their own.
-    """
-    plan = Schedule(program, (), tuple(order), blocks or {}, along or {})
-    work = _Scheduling(plan, list(order), blocked or {}, rows)
+    """The loops of a program; for equations in blocks their letter is in `columns` or `rows`."""
+    plan = Schedule(program, (), tuple(order), blocks or {})
+    work = _Scheduling(plan, list(order), columns or {}, rows or {})
     return replace(plan, body=tuple(work.placed(work.items(), 0)))
 
 
 class _Scheduling:
     def __init__(
-        self, plan: Schedule, order: list[str], blocked: dict[str, str], rows: frozenset[str]
+        self, plan: Schedule, order: list[str], columns: dict[str, str], rows: dict[str, str]
     ) -> None:
-        self.plan, self.order, self.blocked, self.rows = plan, order, blocked, rows
+        self.plan, self.order, self.columns, self.rows = plan, order, columns, rows
         self.all: list[Item] = []
 
     # -- what is to be placed --------------------------------------------------------
@@ -123,13 +123,11 @@ class _Scheduling:
         around = tuple(x for x in maker.around if x.letter in s.letters)
         let = a.Let(target, s.letters, a.Ref(s.name, tuple(map(a.Ix, s.letters))))
         let = replace(let, bounds=s.bounds if s.mirror else (), mirror=s.mirror)
-        nest = self.nest(let, around, self.blocked.get(s.name, ""))
+        nest = self.nest(let, around, s.name)
         return Item(let, nest, around, store=True)
 
-    def nest(
-        self, s: a.Let, around: tuple[a.Seq, ...], blocked: str | None = None
-    ) -> tuple[str, ...]:
-        """The letters of the recurrences, then all others in the common order."""
+    def nest(self, s: a.Let, around: tuple[a.Seq, ...], of: str = "") -> tuple[str, ...]:
+        """The letters of the recurrences, then all others in the common order; `of` is copied."""
         outer = tuple(x.letter for x in around)
         if isinstance(s.expr, a.Lin):
             inner = {x for x in s.letters if x not in a.own_letters(s.expr)}
@@ -138,12 +136,18 @@ class _Scheduling:
             for e in (s.expr, s.first):
                 inner |= set(e.letters if isinstance(e, a.Red) else ())
         rest = sorted(inner - set(outer), key=self.order.index)
-        rows = self.blocked.get(s.name, "") if blocked is None else blocked
-        if rows in rest and s.name in self.rows:
-            rest.insert(rest.index(rows) + 1, self.plan.along[rows])
-        elif rows in rest:
-            rest.append(self.plan.blocks[rows])
-        return (*outer, *rest)
+        return (*outer, *self.in_block(s, rest, of or s.name))
+
+    def in_block(self, s: a.Let, letters: list[str], name: str) -> list[str]:
+        """The letters with that of a block's rows: at the end, or before all but the rows'."""
+        column, row = self.columns.get(name, ""), self.rows.get(name, "")
+        if column in letters:
+            return [*letters, self.plan.blocks[column].inner]
+        if row not in letters:
+            return letters
+        block = self.plan.blocks[row]
+        others = [x for x in letters if x != row]
+        return [row, block.outer, *others] if others or s.at else [row, block.inner]
 
     def dependencies(self, i: Item, items: list[Item], made: dict[str, Item]) -> set[Item]:
         """What must be there before: what is read, and who reads what is overwritten."""
@@ -253,11 +257,12 @@ class _Scheduling:
 
     def is_blocked(self, item: Item, letter: str) -> bool:
         """Whether the item does the letter's loop in blocks."""
-        return any(self.plan.inner.get(x, "") == letter for x in item.nest)
+        block = self.plan.blocks.get(letter)
+        return block is not None and bool({block.inner, block.outer} & set(item.nest))
 
     def fits(self, d: Item, item: Item, letter: str) -> bool:
         """Whether the item may stand in the loop over the letter in which d stands."""
-        base = self.plan.base(letter)
+        base = self.plan.base.get(letter, letter)
         if item.store and item.let.name in {x for e in _parts(d) for x in e.names}:
             own, readers, name = item.let, d, item.let.name  # d reads what is overwritten
         else:

@@ -51,7 +51,7 @@ def reducing(item: Item, base: dict[str, str]) -> int:
 class _Keeping:
     def __init__(self, plan: Schedule) -> None:
         self.plan = plan
-        self.base = plan.inner
+        self.base = plan.base
         self.places = list(paths(plan.body))
         self.makers: dict[str, list[tuple[Item, Path, int]]] = {}
         for item, path, p in self.places:
@@ -76,10 +76,9 @@ class _Keeping:
                             two = two or self.overlaps(maker, path, p, reader, other, q, r)
                     elif not self.apart(path, other):
                         kept |= self.unshared(maker, path, other, r)
-        inner = [x for x in self.base if x in kept]
+        rows = dict.fromkeys(self.base[x] for x in self.base if x in kept)
         order = [x for x in letters if x in kept and x != lagged]
-        if not any(self.base[x] in order for x in inner):
-            order += inner
+        order += [self.plan.blocks[x].inner for x in rows if x not in order]
         return Storage(tuple(order), lagged, two)
 
     def reads(self, reader: Item, name: str) -> list[a.Ref]:

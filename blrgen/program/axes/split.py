@@ -56,11 +56,15 @@ class _Splitting:
         """The expression with its calls on fewer letters taken out."""
         whole = self.sorted(a.free(e))
 
-        def on(x: n.Node) -> n.Node:
+        def outer(x: n.Node) -> bool:
             free = self.sorted(a.free(x))
-            costs = isinstance(x, n.Call | n.Div) and x is not e
-            if costs and whole and free and free == whole[: len(free)] and len(free) < len(whole):
+            return free == whole[: len(free)] and len(free) < len(whole)
+
+        def on(x: n.Node) -> n.Node:
+            if isinstance(x, n.Call | n.Div) and x is not e and outer(x):
                 return self.named(s, x, before)
+            if isinstance(x, n.Div) and not isinstance(x.bottom, n.Const) and outer(x.bottom):
+                return n.mul(on(x.top), self.named(s, n.div(n.ONE, x.bottom), before))
             return x if isinstance(x, a.Ref) else x.rebuilt(on)
 
         return on(e)

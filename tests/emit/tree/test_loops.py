@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.blocks import COLUMNS, ROWS
 from blrgen.program.axes.interpret import interpret
 from blrgen.program.axes.prepared import scheduled
 from tests.emit.tree.running import SMALL, near, orders, plain
@@ -19,7 +20,7 @@ def variants(p: a.Program, values: dict[str, Any], most: int) -> None:
     """All orders, by rows and by blocks."""
     wanted = interpret(p, values)
     for by in (None, *orders(p, most)):
-        for blocks in (False, True):
+        for blocks in ("", COLUMNS, ROWS, None):
             near(plain(scheduled(p, by, blocks), values), wanted)
 
 

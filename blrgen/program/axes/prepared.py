@@ -14,6 +14,7 @@ from blrgen.program.axes.labels import labels
 from blrgen.program.axes.order import order
 from blrgen.program.axes.quotients import quotients
 from blrgen.program.axes.schedule import Schedule, schedule
+from blrgen.program.axes.share import share
 from blrgen.program.axes.split import split
 from blrgen.program.axes.stable import stable
 from blrgen.program.axes.structure import structure
@@ -22,7 +23,7 @@ from blrgen.program.axes.structure import structure
 def prepared(program: a.Program) -> a.Program:
     """What does not depend on the order of loops."""
     check(program)
-    return dead(kept(quotients(stable(anf(labels(program))))))
+    return dead(kept(quotients(share(stable(anf(labels(program)))))))
 
 
 def scheduled(

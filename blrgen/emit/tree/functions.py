@@ -17,6 +17,7 @@ from blrgen.emit.tree.jammed import jammed
 from blrgen.emit.tree.kernels import START, Body
 from blrgen.emit.tree.loads import loaded
 from blrgen.emit.tree.memory import BLOCK, Context, Memory
+from blrgen.emit.tree.room import room
 from blrgen.emit.tree.views import rows_taken
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
@@ -162,7 +163,7 @@ class _Functions:
             part = t.Span(t.name(low), t.name(high))
             rows = [x for x in self.build.first_axis(loop) if x in arrays]
             head += [t.View(x, t.Entry(x, (part,))) for x in rows]
-        body = (*head, *p.body)
+        body = room((*head, *p.body))
         sizes, wholes = self.sizes(body, arrays)
         used = _names(body)
         reals = [q.name for q in self.program.given if not q.sizes and q.name in used]
@@ -203,6 +204,7 @@ class _Functions:
                 out += self.called(*next(called))
             else:
                 out.append(s)
+        out = list(room(tuple(out)))
         sizes, wholes = self.sizes(tuple(out), arrays)
         used = _names(out) | _names(self.once)
         reals = [q.name for q in self.program.given if not q.sizes and not q.key and q.name in used]

@@ -103,6 +103,8 @@ class Body:
             work = self.memory.own(f"{item.let.name}_work")
             made = t.Make(work, (size, size))
             return [made, t.Assign(target, n.Call("_logdet", (*args, t.name(work))))]
+        if e.op == "ldlsolve":
+            return [t.Invoke(f"_{e.op}{kind}", (*args, target))]
         if e.op in ("solve", "lsolve", "ltsolve"):
             size = self.memory.size(a.free(e.args[0].index[-1])[0])
             work = self.memory.own(f"{item.let.name}_work")

@@ -73,18 +73,72 @@ def _ltsolve_vector(factor: Array, b: Array, x: Array) -> None:
         x[i] = total / factor[i, i]
 
 
+def _ldl(a: Array, factor: Array) -> None:
+    """Write L of L D Lᵀ = a below the diagonal, 1/D on it; NaN from a pivot that is not positive.
+
+    What is above it stays.
+    """
+    real = a.dtype.type
+    for i in range(a.shape[0]):
+        for j in range(i):
+            total = a[i, j]
+            for k in range(j):
+                total -= factor[i, k] * factor[j, k]
+            factor[i, j] = total
+        pivot = a[i, i]
+        for j in range(i):
+            total = factor[i, j]
+            factor[i, j] = total * factor[j, j]
+            pivot -= total * factor[i, j]
+        factor[i, i] = real(1) / pivot if pivot > 0 else real(np.nan)
+
+
+def _ldlsolve(factor: Array, b: Array, x: Array) -> None:
+    """Write x = (L D Lᵀ)⁻¹ b for the columns of b."""
+    d, columns = b.shape
+    for i in range(d):
+        for j in range(columns):
+            x[i, j] = b[i, j]
+        for k in range(i):
+            weight = factor[i, k]
+            for j in range(columns):
+                x[i, j] -= weight * x[k, j]
+    for i in range(d - 1, -1, -1):
+        weight = factor[i, i]
+        for j in range(columns):
+            x[i, j] *= weight
+        for k in range(i + 1, d):
+            weight = factor[k, i]
+            for j in range(columns):
+                x[i, j] -= weight * x[k, j]
+
+
+def _ldlsolve_vector(factor: Array, b: Array, x: Array) -> None:
+    """Write x = (L D Lᵀ)⁻¹ b."""
+    d = b.shape[0]
+    for i in range(d):
+        total = b[i]
+        for k in range(i):
+            total -= factor[i, k] * x[k]
+        x[i] = total
+    for i in range(d):
+        x[i] *= factor[i, i]
+    for i in range(d - 1, -1, -1):
+        total = x[i]
+        for k in range(i):
+            x[k] -= total * factor[i, k]
+
+
 def _solve(a: Array, b: Array, x: Array, work: Array) -> None:
     """Write x = a⁻¹ b for the columns of b, by the factor of a, which is left in work."""
-    _chol(a, work)
-    _lsolve(work, b, x)
-    _ltsolve(work, x, x)
+    _ldl(a, work)
+    _ldlsolve(work, b, x)
 
 
 def _solve_vector(a: Array, b: Array, x: Array, work: Array) -> None:
     """Write x = a⁻¹ b, by the factor of a, which is left in work."""
-    _chol(a, work)
-    _lsolve_vector(work, b, x)
-    _ltsolve_vector(work, x, x)
+    _ldl(a, work)
+    _ldlsolve_vector(work, b, x)
 
 
 def _linv(factor: Array, x: Array) -> None:
@@ -103,11 +157,11 @@ def _linv(factor: Array, x: Array) -> None:
 
 def _logdet(a: Array, work: Array) -> Any:
     """Return log |a|, by the factor of a, which is left in work."""
-    _chol(a, work)
+    _ldl(a, work)
     total = np.log(work[0, 0])
     for i in range(1, a.shape[0]):
         total += np.log(work[i, i])
-    return total + total
+    return -total
 
 
 def _joined_sum(total: Array, parts: Array) -> None:

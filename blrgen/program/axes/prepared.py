@@ -9,6 +9,7 @@ from blrgen.program.axes.anf import anf
 from blrgen.program.axes.blocks import blocked
 from blrgen.program.axes.check import check
 from blrgen.program.axes.dead import dead
+from blrgen.program.axes.factored import factored
 from blrgen.program.axes.kept import kept
 from blrgen.program.axes.labels import labels
 from blrgen.program.axes.order import order
@@ -30,7 +31,7 @@ def scheduled(
     program: a.Program, by: Sequence[str] | None = None, blocks: str | None = None
 ) -> Schedule:
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
-    ready = prepared(program)
+    ready = dead(factored(prepared(program)))
     letters = tuple(by) if by is not None else order(ready)
     ready = structure(split(ready, letters))
     plain = schedule(ready, letters)

@@ -227,7 +227,7 @@ class Body:
         if loop.blocked:
             return [*before, self.blocks(loop, depth, ctx), *after]
         start, stop, inside, head = self.range(loop, ctx)
-        rows = loop.letter in self.memory.base or self.in_ragged(ctx)
+        rows = loop.letter in self.memory.base or self.in_ragged(ctx) or self.in_row(ctx)
         head, inside = self.entered(loop, inside, head)
         many = all(isinstance(x, Item) for x in loop.body)
         body = (*head, *self.nodes(loop.body, depth + 1, inside, many))
@@ -237,6 +237,11 @@ class Body:
 
     def in_ragged(self, ctx: Context) -> bool:
         return any(self.memory.letters[x].under for x in ctx.inner if x in self.memory.letters)
+
+    def in_row(self, ctx: Context) -> bool:
+        """Whether the loop stands inside of one over the rows of a block."""
+        blocks = self.plan.blocks.items()
+        return any(ctx.inner.get(x) == t.name(b.outer) for x, b in blocks)
 
     def range(self, loop: Loop, ctx: Context) -> tuple[n.Node, n.Node, Context, list[t.Statement]]:
         """Where the letter starts and stops."""
@@ -403,9 +408,7 @@ class Body:
             part = t.Span(start, t.plus(start, rows))
             head.append(t.View(view, t.Entry(array, (part,))))
             views[array] = (view, letter)
-        inside = replace(
-            inside, rows={**ctx.rows, **views}, inner={**ctx.inner, letter: start}
-        )
+        inside = replace(inside, rows={**ctx.rows, **views}, inner={**ctx.inner, letter: start})
         body = (*head, *self.nodes(loop.body, depth + 1, inside, False))
         return t.For(start.name, t.Whole(0), stop, body, step=t.Whole(BLOCK))
 

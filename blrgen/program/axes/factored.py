@@ -93,9 +93,11 @@ class _Gathering:
         if not logs:
             return (s,)
         rest = n.add(*(x for x in terms if x not in logs))
-        parts = [] if rest == n.ZERO else [(n.ONE, a.Red("sum", e.letters, rest))]
-        for sign, found in logs.values():
-            parts.append((sign, a.Red("sumlog", (*e.letters, *found.letters), found.arg)))
+        parts: list[tuple[n.Node, a.Red]] = []
+        if rest != n.ZERO:
+            parts.append((n.ONE, a.Red("sum", e.letters, rest)))
+        for sign, inner in logs.values():
+            parts.append((sign, a.Red("sumlog", (*e.letters, *inner.letters), inner.arg)))
         made = [a.Let(self.own(s.name), s.letters, x) for _, x in parts]
         at = tuple(map(a.Ix, s.letters))
         values = (n.mul(k, a.Ref(x.name, at)) for x, (k, _) in zip(made, parts, strict=True))

@@ -119,7 +119,8 @@ class _Functions:
         parts = [*self.parts, _Part(self.name, driver)]
         used = [_names(p.body) for p in parts]
         given = [q.name for q in self.program.given if q.sizes]
-        outs = [x for x in self.program.outs]
+        outs = [*self.program.outs, *(x.name for x in self.program.assembled
+                                      if x.name not in given)]  # fmt: skip
         scratch = self.scratch()
         own: list[list[str]] = []
         for p, names in zip(parts, used, strict=True):
@@ -296,7 +297,10 @@ class _Functions:
 
     def seen(self, array: str, size: str) -> list[t.Shape]:
         """Where an array shows the size."""
-        if array in self.memory.given:
+        put = {x.name: x.sizes for x in self.program.assembled}
+        if array in put:
+            whole = list(put[array])
+        elif array in self.memory.given:
             whole = list(self.memory.given[array].sizes)
         elif array in self.memory.made and self.memory.values[array] == array:
             whole = [self.memory.letters[x].size for x in self.memory.made[array].letters]

@@ -80,8 +80,7 @@ class Body:
     def copy(self, item: Item, ctx: Context) -> list[t.Statement]:
         """Into the array that is handed out, if the value is not there already."""
         s = item.let
-        assert isinstance(s.expr, a.Ref)
-        target, value = self.memory.out(s, ctx), self.memory.read(s.expr, ctx, False)
+        target, value = self.memory.out(s, ctx), self.expr(s.expr, item, ctx, False)
         if target == value:
             return []
         return [t.Assign(target, value), *self.mirrored(s, target, ctx, True)]

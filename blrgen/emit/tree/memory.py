@@ -112,6 +112,8 @@ class Memory:
 
     def out(self, s: a.Let, ctx: Context) -> n.Node:
         """The entry of the array that a copy goes to."""
+        if s.at:
+            return self.entry(s.name, [self.place(i, ctx) for i in s.at], s.at, ctx)
         at = dict(zip(s.letters, s.target, strict=True))
         return self.stored(s.name, s.letters, at, ctx) if at else t.Entry(s.name, ())
 

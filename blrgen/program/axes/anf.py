@@ -22,6 +22,7 @@ def anf(program: a.Program) -> a.Program:
 def taken(program: a.Program) -> set[str]:
     """Every name in use."""
     names = {q.name for q in program.given} | {s.name for s in program.lets}
+    names |= {x.name for x in program.assembled} | set(program.outs)
     return names | {x.name for x in program.letters} | {str(x.size) for x in program.letters}
 
 

@@ -39,6 +39,7 @@ def interpret(
     with np.errstate(all="ignore"):
         run.body(program.body)
     made = {name: run.values[name] for name in program.outs}
+    made |= {x.name: run.put(x) for x in program.assembled}
     return made | {name: run.values[y].copy() for name, y in program.writes}
 
 
@@ -213,6 +214,14 @@ class _Run:
         target[self.grid(s.target, free, sizes)] = whole
         self.claimed(s, whole)
 
+    def put(self, x: a.Assembled) -> Array:
+        """An array from its entries."""
+        out = np.zeros([self.length(y) for y in x.sizes], self.real)
+        for index, e in x.entries:
+            free = tuple(y for i in index for y in a.free(i))
+            out[self.grid(index, free, x.sizes)] = self.spread(self.expr(e), free)
+        return out
+
     def claimed(self, s: a.Let, whole: Array) -> None:
         """What is stated of the last two axes must be so."""
         if s.structure == "dense":
@@ -251,7 +260,7 @@ class _Run:
         return self.number(float(e.value))
 
     def of_Named(self, e: n.Named) -> Bound:
-        return self.number({"pi": np.pi, "e": np.e}[e.name])
+        return self.number({"pi": np.pi, "e": np.e, "inf": np.inf}[e.name])
 
     def of_Extent(self, e: a.Extent) -> Bound:
         return self.number(self.length(e.axis))

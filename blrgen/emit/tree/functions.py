@@ -144,7 +144,7 @@ class _Functions:
                 out[value] = s.kept
                 if s.two:
                     out[f"{value}_before"] = s.kept
-        return out
+        return out | self.memory.works
 
     def made(self, name: str, kept: tuple[str, ...]) -> t.Make:
         of = name.removesuffix("_before")

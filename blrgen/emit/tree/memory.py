@@ -45,6 +45,7 @@ class Memory:
         self.given = {q.name: q for q in p.given}
         self.truths = {s.name for s in p.lets if isinstance(s.expr, n.Compare)}
         self.outside = outside  # numbers that lie in memory: results of parallel loops
+        self.works: dict[str, tuple[str, ...]] = {}  # memory of linear algebra, with its letters
         self.values = {name: self._value(name) for name in storages}
 
     def _value(self, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -40,9 +40,9 @@ def loaded(source: str) -> ModuleType:
     return module
 
 
-def made(program: Program) -> tuple[Function, str]:
-    """The function of a program and the text of its file."""
-    parts = functions(scheduled(program), NAME)
+def made(program: Program, written: Set[int] = frozenset()) -> tuple[Function, str]:
+    """The function of a program and the text of its file; axes of these sizes are written out."""
+    parts = functions(scheduled(program, written=written), NAME)
     return parts[-1], text(parts)
 
 
@@ -51,7 +51,9 @@ def emitted(
 ) -> tuple[Callable[[], object], dict[str, np.ndarray]]:
     """A call of the emitted program, and the arrays it writes by the names of the reference."""
     program = fixed(PROGRAMS[case.program], case.known)
-    function, source = made(program)
+    function, source = made(
+        program, frozenset(case.known.values()) if case.written else frozenset()
+    )
     run = getattr(loaded(source), NAME)
     own = {k: np.array(v) if np.ndim(v) else v for k, v in given.items()}
     outs = {x: np.empty(shape) for x, shape in shapes(program, given).items()}

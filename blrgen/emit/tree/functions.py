@@ -17,7 +17,6 @@ from blrgen.emit.tree.jammed import jammed
 from blrgen.emit.tree.kernels import START, Body
 from blrgen.emit.tree.loads import loaded
 from blrgen.emit.tree.memory import BLOCK, Context, Memory
-from blrgen.emit.tree.room import room
 from blrgen.emit.tree.views import rows_taken
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
@@ -121,7 +120,8 @@ class _Functions:
         parts = [*self.parts, _Part(self.name, driver)]
         used = [_names(p.body) for p in parts]
         given = [q.name for q in self.program.given if q.sizes]
-        outs = [x for x in self.program.outs]
+        outs = [*self.program.outs, *(x.name for x in self.program.assembled
+                                      if x.name not in given)]  # fmt: skip
         scratch = self.scratch()
         own: list[list[str]] = []
         for p, names in zip(parts, used, strict=True):
@@ -145,7 +145,7 @@ class _Functions:
                 out[value] = s.kept
                 if s.two:
                     out[f"{value}_before"] = s.kept
-        return out
+        return out | self.memory.works
 
     def made(self, name: str, kept: tuple[str, ...]) -> t.Make:
         of = name.removesuffix("_before")
@@ -163,7 +163,7 @@ class _Functions:
             part = t.Span(t.name(low), t.name(high))
             rows = [x for x in self.build.first_axis(loop) if x in arrays]
             head += [t.View(x, t.Entry(x, (part,))) for x in rows]
-        body = room((*head, *p.body))
+        body = (*head, *p.body)
         sizes, wholes = self.sizes(body, arrays)
         used = _names(body)
         reals = [q.name for q in self.program.given if not q.sizes and q.name in used]
@@ -204,7 +204,6 @@ class _Functions:
                 out += self.called(*next(called))
             else:
                 out.append(s)
-        out = list(room(tuple(out)))
         sizes, wholes = self.sizes(tuple(out), arrays)
         used = _names(out) | _names(self.once)
         reals = [q.name for q in self.program.given if not q.sizes and not q.key and q.name in used]
@@ -305,7 +304,10 @@ class _Functions:
 
     def seen(self, array: str, size: str) -> list[t.Shape]:
         """Where an array shows the size."""
-        if array in self.memory.given:
+        put = {x.name: x.sizes for x in self.program.assembled}
+        if array in put:
+            whole = list(put[array])
+        elif array in self.memory.given:
             whole = list(self.memory.given[array].sizes)
         elif array in self.memory.made and self.memory.values[array] == array:
             whole = [self.memory.letters[x].size for x in self.memory.made[array].letters]

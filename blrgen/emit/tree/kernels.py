@@ -29,6 +29,7 @@ class Body:
         self.makers = {i.let.name: i for i, _, _ in paths(plan.body) if not i.store}
         self.sums: dict[str, str] = {}
         self.outlined: Loop | None = None
+        self.factors: dict[tuple[a.Ref, n.Node], n.Sym] = {}
 
     # -- expressions -----------------------------------------------------------------
     def expr(self, e: n.Node, item: Item, ctx: Context, many: bool) -> n.Node:
@@ -82,8 +83,7 @@ class Body:
     def copy(self, item: Item, ctx: Context) -> list[t.Statement]:
         """Into the array that is handed out, if the value is not there already."""
         s = item.let
-        assert isinstance(s.expr, a.Ref)
-        target, value = self.memory.out(s, ctx), self.memory.read(s.expr, ctx, False)
+        target, value = self.memory.out(s, ctx), self.expr(s.expr, item, ctx, False)
         if target == value:
             return []
         return [t.Assign(target, value), *self.mirrored(s, target, ctx, True)]
@@ -97,22 +97,30 @@ class Body:
             whole = whole.at(x, t.Span())
         args = [_part(self.expr(r, item, whole, False)) for r in e.args]
         target = _part(self.memory.write(item.let, whole))
-        kind = "" if len(own) != 1 else "_vector"
+        matrix = tuple(x for i in e.args[0].index[-2:] for x in a.free(i))
+        sizes = [self.memory.size(matrix[0]), *map(self.memory.size, own[1:])]
+        if e.op in ("solve", "logdet"):
+            before, factor = self.factor(e.args[0], args[0], matrix)
+            args = [factor, *args[1:]]
+        else:
+            before, sizes = [], sizes if len(args) > 1 else sizes[:1]
         if e.op == "logdet":
-            size = self.memory.size(a.free(e.args[0].index[-1])[0])
-            work = self.memory.own(f"{item.let.name}_work")
-            made = t.Make(work, (size, size))
-            return [made, t.Assign(target, n.Call("_logdet", (*args, t.name(work))))]
-        if e.op == "ldlsolve":
-            return [t.Invoke(f"_{e.op}{kind}", (*args, target))]
-        if e.op in ("solve", "lsolve", "ltsolve"):
-            size = self.memory.size(a.free(e.args[0].index[-1])[0])
-            work = self.memory.own(f"{item.let.name}_work")
-            made = t.Make(work, (size, size))
-            extra = (t.name(work),) if e.op == "solve" else ()
-            call = t.Invoke(f"_{e.op}{kind}", (*args, target, *extra))
-            return [made, call] if extra else [call]
-        return [t.Invoke(f"_{e.op}", (*args, target))]
+            return [*before, t.Assign(target, n.Call("_logdet", (factor, *sizes[:1])))]
+        kind = "_vector" if len(own) == 1 else ""
+        return [*before, t.Invoke(f"_{e.op}{kind}", (*args, target, *sizes))]
+
+    def factor(
+        self, r: a.Ref, matrix: n.Node, letters: tuple[str, ...]
+    ) -> tuple[list[t.Statement], n.Sym]:
+        """The factor of a matrix, made once in each body."""
+        if (r, matrix) not in self.factors:
+            work = self.memory.own(f"{r.name}_factor")
+            self.memory.works[work] = letters
+            self.factors[r, matrix] = t.name(work)
+            size = self.memory.size(letters[0])
+            made = t.Invoke("_factor", (matrix, t.name(work), size))
+            return [made], t.name(work)
+        return [], self.factors[r, matrix]
 
     # -- reductions --------------------------------------------------------------------
     def suffix(self, item: Item) -> int:
@@ -211,11 +219,13 @@ class Body:
         self, body: list[Loop | Item], depth: int, ctx: Context, many: bool
     ) -> list[t.Statement]:
         out: list[t.Statement] = []
+        outer, self.factors = self.factors, {}
         for x in body:
             if isinstance(x, Item):
                 out += self.item(x, ctx, many)
             else:
                 out += self.loop(x, depth, ctx)
+        self.factors = outer
         return out
 
     def loop(self, loop: Loop, depth: int, ctx: Context) -> list[t.Statement]:

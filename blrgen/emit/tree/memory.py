@@ -45,6 +45,7 @@ class Memory:
         self.given = {q.name: q for q in p.given}
         self.truths = {s.name for s in p.lets if isinstance(s.expr, n.Compare)}
         self.outside = outside  # numbers that lie in memory: results of parallel loops
+        self.works: dict[str, tuple[str, ...]] = {}  # memory of linear algebra, with its letters
         self.values = {name: self._value(name) for name in storages}
 
     def _value(self, name: str) -> str:
@@ -112,6 +113,8 @@ class Memory:
 
     def out(self, s: a.Let, ctx: Context) -> n.Node:
         """The entry of the array that a copy goes to."""
+        if s.at:
+            return self.entry(s.name, [self.place(i, ctx) for i in s.at], s.at, ctx)
         at = dict(zip(s.letters, s.target, strict=True))
         return self.stored(s.name, s.letters, at, ctx) if at else t.Entry(s.name, ())
 

@@ -22,6 +22,7 @@ def anf(program: a.Program) -> a.Program:
 def taken(program: a.Program) -> set[str]:
     """Every name in use."""
     names = {q.name for q in program.given} | {s.name for s in program.lets}
+    names |= {x.name for x in program.assembled} | set(program.outs)
     return names | {x.name for x in program.letters} | {str(x.size) for x in program.letters}
 
 
@@ -71,7 +72,8 @@ class _Lifting:
         name = fresh(f"{place.of.name}_{e.op}", self.taken)
         self.taken.add(name)
         own = a.own_letters(e) if isinstance(e, a.Lin) else ()
-        batch = [x for x in self.order if x in a.free(e) and x not in own]
+        order = dict.fromkeys((*place.of.letters, *self.order))
+        batch = [x for x in order if x in a.free(e) and x not in own]
         letters = (*self.program.arranged(batch), *own)
         place.made.append(place.equation(name, letters, e))
         return a.Ref(name, tuple(map(a.Ix, letters)))

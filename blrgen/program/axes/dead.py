@@ -10,6 +10,7 @@ from blrgen.program.axes import nodes as a
 def dead(program: a.Program) -> a.Program:
     """The program without equations from which no out is made."""
     wanted = set(program.outs) | {y for _, y in program.writes}
+    wanted |= {x for put in program.assembled for _, e in put.entries for x in e.names}
     body = program.body
     while True:
         needed = wanted | read(body)

@@ -39,6 +39,7 @@ def interpret(
     with np.errstate(all="ignore"):
         run.body(program.body)
     made = {name: run.values[name] for name in program.outs}
+    made |= {x.name: run.put(x) for x in program.assembled}
     return made | {name: run.values[y].copy() for name, y in program.writes}
 
 
@@ -161,6 +162,8 @@ class _Run:
 
     def let(self, s: a.Let) -> None:
         """One equation for all its letters, place by place where another one is ragged."""
+        if s.at and s.name not in self.values:
+            self.store(s, self.start(s, "sum"))
         loops = self.loops(s)
         for places in product(*(self.places(x) for x in loops)):
             self.bound.update(zip(loops, places, strict=True))
@@ -169,10 +172,14 @@ class _Run:
                 del self.bound[x]
 
     def loops(self, s: a.Let) -> list[str]:
-        found = [self.letters[x].under for x in s.letters if self.letters[x].under]
+        over = s.expr.letters if s.at and isinstance(s.expr, a.Red) else ()
+        found = [self.letters[x].under for x in (*s.letters, *over) if self.letters[x].under]
         return [x for x in dict.fromkeys(found) if x not in self.bound]
 
     def whole(self, s: a.Let) -> None:
+        if s.at and isinstance(s.expr, a.Red):
+            self.scattered(s, s.expr)
+            return
         over = s.expr.letters if isinstance(s.expr, a.Red) else ()
         letter = self.around[-1] if self.around else ""
         if isinstance(s.expr, a.Red) and letter in over:
@@ -185,6 +192,15 @@ class _Run:
             self.store(s, self.expr(s.first))
         else:
             self.store(s, self.expr(s.expr))
+
+    def scattered(self, s: a.Let, e: a.Red) -> None:
+        """Each term is added at its own place."""
+        letters = dict.fromkeys(x for i in (*s.at, e.arg) for x in a.free(i))
+        free = tuple(x for x in letters if x not in self.bound)
+        whole = [len(self.places(x)) for x in free]
+        terms = np.broadcast_to(self.spread(self.expr(e.arg), free), whole)
+        places = self.grid(s.at, free, [self.letters[x].size for x in s.letters])
+        np.add.at(self.values[s.name], places, terms)
 
     def is_first(self, s: a.Let) -> bool:
         """Whether the innermost recurrence that the equation is on is at its first index."""
@@ -208,10 +224,16 @@ class _Run:
         whole = np.broadcast_to(
             self.spread(value, free), [len(self.places(x)) for x in free]
         )  # fmt: skip
-        if s.at:
-            raise InternalError("equations are not interpreted after they have been rewritten")
-        target[self.grid(s.target, free, sizes)] = whole
+        target[self.grid(tuple(map(a.Ix, s.letters)), free, sizes)] = whole
         self.claimed(s, whole)
+
+    def put(self, x: a.Assembled) -> Array:
+        """An array from its entries."""
+        out = np.zeros([self.length(y) for y in x.sizes], self.real)
+        for index, e in x.entries:
+            free = tuple(y for i in index for y in a.free(i))
+            out[self.grid(index, free, x.sizes)] = self.spread(self.expr(e), free)
+        return out
 
     def claimed(self, s: a.Let, whole: Array) -> None:
         """What is stated of the last two axes must be so."""
@@ -251,7 +273,7 @@ class _Run:
         return self.number(float(e.value))
 
     def of_Named(self, e: n.Named) -> Bound:
-        return self.number({"pi": np.pi, "e": np.e}[e.name])
+        return self.number({"pi": np.pi, "e": np.e, "inf": np.inf}[e.name])
 
     def of_Extent(self, e: a.Extent) -> Bound:
         return self.number(self.length(e.axis))

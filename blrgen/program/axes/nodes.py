@@ -189,6 +189,15 @@ Statement = Let | Seq
 
 
 @dataclass(frozen=True)
+class Assembled:
+    """An array that is put together from single values: at each index an expression."""
+
+    name: str
+    sizes: tuple[Size, ...]
+    entries: tuple[tuple[tuple[Node, ...], Node], ...]
+
+
+@dataclass(frozen=True)
 class Program:
     """One entry point: what is given, its equations, and what of them is handed out.
 
@@ -200,6 +209,7 @@ class Program:
     body: tuple[Statement, ...]
     outs: tuple[str, ...] = ()
     writes: tuple[tuple[str, str], ...] = ()
+    assembled: tuple[Assembled, ...] = ()
 
     def letter(self, name: str) -> Letter:
         return next(x for x in self.letters if x.name == name)
@@ -227,7 +237,8 @@ class Program:
         """The axes of every quantity."""
         of = {x.name: x.size for x in self.letters}
         made = {s.name: tuple(of[x] for x in s.letters) for s in self.lets}
-        return {q.name: q.sizes for q in self.given} | made
+        put = {x.name: x.sizes for x in self.assembled}
+        return put | {q.name: q.sizes for q in self.given} | made
 
     @property
     def structures(self) -> dict[str, str]:

@@ -109,6 +109,8 @@ class _Scheduling:
             found.append(self.copy(out, made[out]))
         for given, name in program.writes:
             found.append(self.copy(given, made[name]))
+        for put in program.assembled:
+            found += [self.put(put.name, index, e, made) for index, e in put.entries]
         for i in found:
             i.deps = self.dependencies(i, found, made)
         self.all = found
@@ -125,6 +127,14 @@ class _Scheduling:
         let = replace(let, bounds=s.bounds if s.mirror else (), mirror=s.mirror)
         nest = self.nest(let, around, s.name)
         return Item(let, nest, around, store=True)
+
+    def put(self, array: str, index: tuple[n.Node, ...], e: n.Node, made: dict[str, Item]) -> Item:
+        """One entry of an array that is put together."""
+        letters = tuple(x for i in index for x in a.free(i))
+        around = tuple(x for y in e.names if y in made for x in made[y].around)
+        around = tuple(x for x in dict.fromkeys(around) if x.letter in letters)
+        let = a.Let(array, letters, e, at=index)
+        return Item(let, self.nest(let, around, array), around, store=True)
 
     def nest(self, s: a.Let, around: tuple[a.Seq, ...], of: str = "") -> tuple[str, ...]:
         """The letters of the recurrences, then all others in the common order; `of` is copied."""

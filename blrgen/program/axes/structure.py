@@ -17,6 +17,7 @@ from blrgen.program.axes import nodes as a
 def structure(program: a.Program) -> a.Program:
     """The program after `anf` with bounds on its equations."""
     kept = set(program.outs) | {y for _, y in program.writes}
+    kept |= {x for put in program.assembled for _, e in put.entries for x in e.names}
     bounded = {s.name: _own(s, program.structures) for s in program.lets}
     for s in reversed(program.lets):
         if s.name not in kept and not bounded[s.name].bounds:

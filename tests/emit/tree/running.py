@@ -118,6 +118,9 @@ def arguments(plan: Schedule, f: Any, values: dict[str, Any], sizes: dict[str, i
     for x in p.outs:
         shape = [of[y] if isinstance(of[y], int) else sizes[of[y]] for y in made[x].letters]
         out[x] = np.full(shape, 9.0, real)
+    for put in p.assembled:
+        shape = [x if isinstance(x, int) else sizes[x] for x in put.sizes]
+        out.setdefault(put.name, np.full(shape, 9.0, real))
     return {x: out.get(x, sizes.get(x)) for x in (*f.arrays, *f.wholes, *f.reals)}
 
 
@@ -134,7 +137,8 @@ def plain(plan: Schedule, values: dict[str, Any], **sizes: int) -> dict[str, Any
     with np.errstate(all="ignore"):
         space["run"](*given.values())
     p = plan.program
-    return {x: given[x] for x in (*p.outs, *(y for y, _ in p.writes))}
+    put = (x.name for x in p.assembled)
+    return {x: given[x] for x in (*p.outs, *(y for y, _ in p.writes), *put)}
 
 
 def orders(p: a.Program, most: int = 60) -> list[tuple[str, ...]]:

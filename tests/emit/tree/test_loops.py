@@ -29,6 +29,18 @@ def test_every_order_of_small_programs(name: str) -> None:
     variants(*SMALL[name], most=1000)
 
 
+WRITTEN = [c for c in CASES if set(c.known) - {"R"} and c.name != "documents"]
+
+
+@pytest.mark.parametrize("case", WRITTEN, ids=str)
+def test_known_sizes_written_out(case: Case) -> None:
+    made, values = fixed(PROGRAMS[case.name], case.known), problem(case)[0]
+    wanted = interpret(made, values)
+    plan = scheduled(made, written=frozenset(case.known.values()))
+    near(interpret(plan.program, values), wanted)
+    near(plain(plan, values), wanted)
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_order_of_whole_algorithms(case: Case) -> None:
     variants(fixed(PROGRAMS[case.name], case.known), problem(case)[0], most=6)

@@ -16,19 +16,19 @@ Array: TypeAlias = NDArray[Any]
 
 def _factor(a: Array, f: Array, d: int) -> None:
     """Write A = L D Lᵀ: L below the diagonal, where it is 1, and 1/D on it; NaN if D is not > 0."""
-    for j in range(d):
-        for i in range(j, d):
+    real = a.dtype.type
+    for i in range(d):
+        for j in range(i):
             total = a[i, j]
             for k in range(j):
-                total -= f[i, k] * f[k, j]
+                total -= f[i, k] * f[j, k]
             f[i, j] = total
-        pivot = f[j, j]
-        if not pivot > 0:
-            pivot = (pivot - pivot) / (pivot - pivot)
-        f[j, j] = (pivot / pivot) / pivot
-        for i in range(j + 1, d):
-            f[j, i] = f[i, j]
-            f[i, j] = f[i, j] * f[j, j]
+        pivot = a[i, i]
+        for j in range(i):
+            total = f[i, j]
+            f[i, j] = total * f[j, j]
+            pivot -= total * f[i, j]
+        f[i, i] = real(1) / pivot if pivot > 0 else real(np.nan)
 
 
 def _solve(f: Array, b: Array, x: Array, d: int, m: int) -> None:
@@ -37,36 +37,44 @@ def _solve(f: Array, b: Array, x: Array, d: int, m: int) -> None:
         for j in range(m):
             x[i, j] = b[i, j]
         for k in range(i):
+            weight = f[i, k]
             for j in range(m):
-                x[i, j] -= f[i, k] * x[k, j]
+                x[i, j] -= weight * x[k, j]
     for i in range(d - 1, -1, -1):
+        weight = f[i, i]
         for j in range(m):
-            x[i, j] *= f[i, i]
+            x[i, j] *= weight
         for k in range(i + 1, d):
+            weight = f[k, i]
             for j in range(m):
-                x[i, j] -= f[k, i] * x[k, j]
+                x[i, j] -= weight * x[k, j]
 
 
 def _solve_vector(f: Array, b: Array, x: Array, d: int) -> None:
-    """Write x = A⁻¹ b, by the factor of A."""
+    """Write x = A⁻¹ b, by the factor of A, along its rows both times."""
     for i in range(d):
         total = b[i]
         for k in range(i):
             total -= f[i, k] * x[k]
         x[i] = total
+    for i in range(d):
+        x[i] *= f[i, i]
     for i in range(d - 1, -1, -1):
-        total = x[i] * f[i, i]
-        for k in range(i + 1, d):
-            total -= f[k, i] * x[k]
-        x[i] = total
+        total = x[i]
+        for k in range(i):
+            x[k] -= total * f[i, k]
 
 
 def _logdet(f: Array, d: int) -> Any:
-    """Return log |A|, by the factor of A."""
-    total = -np.log(f[0, 0])
-    for i in range(1, d):
-        total -= np.log(f[i, i])
-    return total
+    """Return log |A|, by the factor of A: a log of the product of many pivots."""
+    real = f.dtype.type
+    total, product = real(0), real(1)
+    for i in range(d):
+        product *= f[i, i]
+        if not real(1e-25) < product < real(1e25):
+            total -= np.log(product)
+            product = real(1)
+    return total - np.log(product)
 
 
 def _chol(a: Array, factor: Array, d: int) -> None:

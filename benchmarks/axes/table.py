@@ -113,8 +113,10 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a few cases, fewer rounds")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here too")
     parser.add_argument("--only", default="", metavar="WORD", help="cases whose title has it")
+    parser.add_argument("--threads", type=int, metavar="N", help="cases for so many threads")
     options = parser.parse_args()
     chosen = [c for c in cases() if options.only in c.title and (c.quick or not options.quick)]
+    chosen = [c for c in chosen if options.threads in (None, c.threads)]
     rounds = interleaved.FEWEST if options.quick else interleaved.MOST
     lines = []
     for case in chosen:

@@ -217,7 +217,8 @@ class _Functions:
         own = {x: self.memory.own(f"{x}_parts") for x in p.adds}
         op = self.operations(loop)
         before: list[t.Statement] = []
-        one = t.Invoke(k.name, self.arguments(k, t.Whole(0), size, {}), False)
+        start = t.Integer(t.Whole(0))
+        one = t.Invoke(k.name, self.arguments(k, start, size, {}), False)
         for x in p.adds:
             before.append(t.Assign(t.Entry(x, self.everything(x)), START[op[x]]))
         side: list[t.Statement] = []
@@ -233,7 +234,8 @@ class _Functions:
         count: tuple[n.Node, ...] = (t.Whole(CHUNKS), t.Quotient(size, t.Whole(least)))
         arrays = [x for x in p.adds if self.kept_of(x)]
         if arrays:
-            total = reduce(t.plus, map(t.Length, arrays))
+            lengths: list[n.Node] = [t.Length(x) for x in arrays]
+            total = reduce(t.plus, lengths)
             count = (*count, t.Greatest((t.Whole(4), t.Quotient(t.Whole(SUMMED), total))))
         each = t.Quotient(t.plus(size, t.plus(t.name(chunks), t.Whole(-1))), t.name(chunks))
         whole = t.Times(

@@ -34,10 +34,11 @@ def _own(s: a.Let, structures: dict[str, str]) -> a.Let:
         factors = s.expr.arg.args if isinstance(s.expr.arg, n.Mul) else (s.expr.arg,)
         for f in factors:
             if isinstance(f, a.Ref) and structures.get(f.name) == "lower":
-                i, j = f.index[-2:]
-                if isinstance(i, a.Ix) and isinstance(j, a.Ix) and i != j:
-                    if {i.letter, j.letter} & set(s.expr.letters):
-                        return replace(s, bounds=((j.letter, i.letter),))
+                row, column = f.index[-2:]
+                if not isinstance(row, a.Ix) or not isinstance(column, a.Ix) or row == column:
+                    continue
+                if {row.letter, column.letter} & set(s.expr.letters):
+                    return replace(s, bounds=((column.letter, row.letter),))
     return s
 
 

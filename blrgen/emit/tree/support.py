@@ -16,6 +16,7 @@ Array: TypeAlias = NDArray[Any]
 
 def _factor(a: Array, f: Array, d: int) -> None:
     """Write A = L D Lᵀ: L below the diagonal, where it is 1, and 1/D on it; NaN if D is not > 0."""
+    one = f.dtype.type(1)
     for j in range(d):
         for i in range(j, d):
             total = a[i, j]
@@ -25,7 +26,7 @@ def _factor(a: Array, f: Array, d: int) -> None:
         pivot = f[j, j]
         if not pivot > 0:
             pivot = (pivot - pivot) / (pivot - pivot)
-        f[j, j] = (pivot / pivot) / pivot
+        f[j, j] = one / pivot
         for i in range(j + 1, d):
             f[j, i] = f[i, j]
             f[i, j] = f[i, j] * f[j, j]
@@ -33,18 +34,17 @@ def _factor(a: Array, f: Array, d: int) -> None:
 
 def _solve(f: Array, b: Array, x: Array, d: int, m: int) -> None:
     """Write x = A⁻¹ b for the m columns of b, by the factor of A."""
-    for i in range(d):
-        for j in range(m):
-            x[i, j] = b[i, j]
-        for k in range(i):
-            for j in range(m):
-                x[i, j] -= f[i, k] * x[k, j]
-    for i in range(d - 1, -1, -1):
-        for j in range(m):
-            x[i, j] *= f[i, i]
-        for k in range(i + 1, d):
-            for j in range(m):
-                x[i, j] -= f[k, i] * x[k, j]
+    for j in range(m):
+        for i in range(d):
+            total = b[i, j]
+            for k in range(i):
+                total -= f[i, k] * x[k, j]
+            x[i, j] = total
+        for i in range(d - 1, -1, -1):
+            total = x[i, j] * f[i, i]
+            for k in range(i + 1, d):
+                total -= f[k, i] * x[k, j]
+            x[i, j] = total
 
 
 def _solve_vector(f: Array, b: Array, x: Array, d: int) -> None:
@@ -88,26 +88,22 @@ def _chol(a: Array, factor: Array, d: int) -> None:
 
 def _lsolve(factor: Array, b: Array, x: Array, d: int, m: int) -> None:
     """Write x = L⁻¹ b for the m columns of b."""
-    for i in range(d):
-        for j in range(m):
-            x[i, j] = b[i, j]
-        for k in range(i):
-            for j in range(m):
-                x[i, j] -= factor[i, k] * x[k, j]
-        for j in range(m):
-            x[i, j] /= factor[i, i]
+    for j in range(m):
+        for i in range(d):
+            total = b[i, j]
+            for k in range(i):
+                total -= factor[i, k] * x[k, j]
+            x[i, j] = total / factor[i, i]
 
 
 def _ltsolve(factor: Array, b: Array, x: Array, d: int, m: int) -> None:
     """Write x = L⁻ᵀ b for the m columns of b."""
-    for i in range(d - 1, -1, -1):
-        for j in range(m):
-            x[i, j] = b[i, j]
-        for k in range(i + 1, d):
-            for j in range(m):
-                x[i, j] -= factor[k, i] * x[k, j]
-        for j in range(m):
-            x[i, j] /= factor[i, i]
+    for j in range(m):
+        for i in range(d - 1, -1, -1):
+            total = b[i, j]
+            for k in range(i + 1, d):
+                total -= factor[k, i] * x[k, j]
+            x[i, j] = total / factor[i, i]
 
 
 def _lsolve_vector(factor: Array, b: Array, x: Array, d: int) -> None:
@@ -130,10 +126,11 @@ def _ltsolve_vector(factor: Array, b: Array, x: Array, d: int) -> None:
 
 def _linv(factor: Array, x: Array, d: int) -> None:
     """Write x = L⁻¹; above the diagonal zeros."""
+    one = x.dtype.type(1)
     for j in range(d):
         for i in range(j):
             x[i, j] = factor[i, j] - factor[i, j]
-        x[j, j] = (factor[j, j] / factor[j, j]) / factor[j, j]
+        x[j, j] = one / factor[j, j]
         for i in range(j + 1, d):
             total = factor[i, j] * x[j, j]
             for k in range(j + 1, i):

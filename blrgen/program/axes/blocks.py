@@ -18,10 +18,10 @@ from blrgen.program.axes.anf import taken
 from blrgen.program.axes.parallel import parallel, shared
 from blrgen.program.axes.schedule import Block, Loop, Schedule, schedule
 from blrgen.program.axes.scratch import paths
+from blrgen.program.axes.share import CHEAP
 from blrgen.program.program import fresh
 
 COLUMNS, ROWS = "columns", "rows"
-CHEAP = ("sqrt", "abs", "max", "min", "sign", "floor")  # one instruction, in any loop
 
 
 def blocked(plan: Schedule, order: Sequence[str], every: str = "") -> Schedule:

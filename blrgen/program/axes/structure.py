@@ -45,7 +45,7 @@ def _own(s: a.Let, structures: dict[str, str]) -> a.Let:
 def _inherited(s: a.Let, bounded: dict[str, a.Let]) -> a.Let:
     """The bounds that all readers have, where they read entry by entry."""
     readers = [r for r in bounded.values() if r is not s and _reads(r, s.name)]
-    if not readers or isinstance(s.expr, a.Lin) or s.first is not None:
+    if not readers or isinstance(s.expr, a.Lin) or isinstance(s.first, a.Lin):
         return s
     own = a.Ref(s.name, tuple(map(a.Ix, s.letters)))
     common = set(readers[0].bounds).intersection(*(r.bounds for r in readers))

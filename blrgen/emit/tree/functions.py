@@ -25,7 +25,8 @@ from blrgen.program.axes.schedule import Item, Loop, Schedule
 from blrgen.program.axes.scratch import paths, storage
 
 CHUNKS = 16  # at most
-PLAIN_ROWS = 32768  # of a loop without inner loops, that are worth a thread
+PLAIN_ROWS, FEWEST_ROWS = 32768, 1024  # of a loop without inner loops that are worth a thread
+EACH = 8  # times fewer rows for each letter inside
 RAGGED_ROWS = 64  # of a loop with rows of different lengths, likewise
 SUMMED = 1 << 19  # numbers in all chunks' sums together, at which there may be four at least
 
@@ -252,7 +253,9 @@ class _Functions:
         """How many rows are worth a thread."""
         if any(x.under == loop.letter for x in self.program.letters):
             return RAGGED_ROWS
-        return 4 * BLOCK if any(isinstance(x, Loop) for x in loop.body) else PLAIN_ROWS
+        rows = set(self.memory.base) | {loop.letter}
+        inner = max(len(set(i.nest) - rows) for i, _, _ in paths([loop]))
+        return max(FEWEST_ROWS, PLAIN_ROWS // EACH**inner)
 
     def operations(self, loop: Loop) -> dict[str, str]:
         out = {}

@@ -81,9 +81,9 @@ class _Arrays:
         whole = {x.pointers for x in p.letters}
         real = next((q.name for q in p.given if q.sizes and q.labels == "" and not q.key
                      and q.name not in whole), "")  # fmt: skip
-        made = t.Function(self.name, arrays, wholes, reals, (*head, *body), "Do all of it.",
+        whole_function = t.Function(self.name, arrays, wholes, reals, (*head, *body), "Do all of it.",
                           reals_of=real, returns=p.outs, once=tuple(once))  # fmt: skip
-        return typed(made)
+        return typed(whole_function)
 
     def named_sizes(
         self, body: tuple[t.Statement, ...]
@@ -360,10 +360,10 @@ class _Arrays:
                 labels.append(t.Span())
                 letters.append(i.letter)
             elif isinstance(i, a.At):
-                own = self.ref(i.ref)
+                place = self.ref(i.ref)
                 first.append(t.Span())
-                labels.append(own.node)
-                letters += own.letters
+                labels.append(place.node)
+                letters += place.letters
             else:
                 first.append(self.place(i))
         node: n.Node = t.name(name)
@@ -427,8 +427,8 @@ class _Arrays:
         )
         first = self.aligned(parts[0], (*batch, *matrix))
         if e.op == "logdet":
-            found = t.Part(t.Apply("np.linalg.slogdet", (first,)), (t.Whole(1),))
-            return Valued(found, batch)
+            pair = t.Apply("np.linalg.slogdet", (first,))
+            return Valued(t.Part(pair, (t.Whole(1),)), batch)
         if len(parts) == 1:
             word = "np.linalg.cholesky" if e.op == "chol" else "np.linalg.inv"
             return Valued(t.Apply(word, (first,)), (*batch, *own))
@@ -437,9 +437,8 @@ class _Arrays:
         right = self.aligned(parts[1], (*batch, *own))
         if len(own) == 2:
             return Valued(t.Apply("np.linalg.solve", (first, right)), (*batch, *own))
-        column = t.Part(right, (t.Rest(), t.Added()))
-        found = t.Apply("np.linalg.solve", (first, column))
-        return Valued(t.Part(found, (t.Rest(), t.Whole(0))), (*batch, *own))
+        column = t.Apply("np.linalg.solve", (first, t.Part(right, (t.Rest(), t.Added()))))
+        return Valued(t.Part(column, (t.Rest(), t.Whole(0))), (*batch, *own))
 
 
 def _around(

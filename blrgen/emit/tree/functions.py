@@ -26,7 +26,8 @@ from blrgen.program.axes.schedule import Item, Loop, Schedule
 from blrgen.program.axes.scratch import paths, storage
 
 CHUNKS = 16  # at most
-PLAIN_ROWS = 32768  # of a loop without inner loops, that are worth a thread
+PLAIN_ROWS, FEWEST_ROWS = 32768, 1024  # of a loop without inner loops that are worth a thread
+EACH = 8  # times fewer rows for each letter inside
 RAGGED_ROWS = 64  # of a loop with rows of different lengths, likewise
 SUMMED = 1 << 19  # numbers in all chunks' sums together, at which there may be four at least
 
@@ -224,7 +225,8 @@ class _Functions:
         own = {x: self.memory.own(f"{x}_parts") for x in p.adds}
         op = self.operations(loop)
         before: list[t.Statement] = []
-        one = t.Invoke(k.name, self.arguments(k, t.Whole(0), size, {}), False)
+        start = t.Integer(t.Whole(0))
+        one = t.Invoke(k.name, self.arguments(k, start, size, {}), False)
         for x in p.adds:
             before.append(t.Assign(t.Entry(x, self.everything(x)), START[op[x]]))
         side: list[t.Statement] = []
@@ -240,7 +242,8 @@ class _Functions:
         count: tuple[n.Node, ...] = (t.Whole(CHUNKS), t.Quotient(size, t.Whole(least)))
         arrays = [x for x in p.adds if self.kept_of(x)]
         if arrays:
-            total = reduce(t.plus, map(t.Length, arrays))
+            lengths: list[n.Node] = [t.Length(x) for x in arrays]
+            total = reduce(t.plus, lengths)
             count = (*count, t.Greatest((t.Whole(4), t.Quotient(t.Whole(SUMMED), total))))
         each = t.Quotient(t.plus(size, t.plus(t.name(chunks), t.Whole(-1))), t.name(chunks))
         whole = t.Times(
@@ -257,7 +260,9 @@ class _Functions:
         """How many rows are worth a thread."""
         if any(x.under == loop.letter for x in self.program.letters):
             return RAGGED_ROWS
-        return 4 * BLOCK if any(isinstance(x, Loop) for x in loop.body) else PLAIN_ROWS
+        rows = set(self.memory.base) | {loop.letter}
+        inner = max(len(set(i.nest) - rows) for i, _, _ in paths([loop]))
+        return max(FEWEST_ROWS, PLAIN_ROWS // EACH**inner)
 
     def operations(self, loop: Loop) -> dict[str, str]:
         out = {}

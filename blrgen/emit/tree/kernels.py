@@ -176,7 +176,7 @@ class Body:
             first, suffix = reducing(item, self.memory.base), self.suffix(item)
             if item.let.at:
                 suffix = len(item.nest)
-            op = item.let.expr.op  # type: ignore[union-attr]
+            op = _op(item)
             whole = first == suffix == depth
             given = depth == 0 and self.outlined is not None
             if first == depth and not whole and not given:
@@ -202,7 +202,7 @@ class Body:
             if x not in item.nest[:depth] or item.let.at:
                 whole = self.everywhere(whole, x)
         target = self.memory.write(replace(item.let, at=()), whole)
-        return t.Assign(target, START[item.let.expr.op])  # type: ignore[union-attr]
+        return t.Assign(target, START[_op(item)])
 
     def everywhere(self, ctx: Context, letter: str) -> Context:
         """All places of a letter; of a block's, all rows of the block."""
@@ -326,8 +326,8 @@ class Body:
         low, high = (t.Whole(0), size)
         if begun:
             few = t.Least((one, size))
-            ends = (t.Difference(size, few), size) if at.down else (low, few)
-            out.append(t.For(loop.letter, *ends, (*head, *once)))
+            start, stop = (t.Difference(size, few), size) if at.down else (low, few)
+            out.append(t.For(loop.letter, start, stop, (*head, *once)))
             low, high = (low, t.plus(size, t.Whole(-1))) if at.down else (one, high)
         out.append(t.For(loop.letter, low, high, (*head, *many), down=at.down))
         last = t.Whole(0) if at.down else t.plus(size, t.Whole(-1))
@@ -436,6 +436,12 @@ class Body:
             if stored and i.let.target[:1] == (first,):
                 found[i.let.name if i.store else self.memory.values[i.let.name]] = None
         return list(found)
+
+
+def _op(item: Item) -> str:
+    """How the item reduces."""
+    assert isinstance(item.let.expr, a.Red)
+    return item.let.expr.op
 
 
 def _part(e: n.Node) -> n.Node:

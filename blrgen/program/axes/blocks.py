@@ -18,11 +18,10 @@ from blrgen.program.axes.anf import taken
 from blrgen.program.axes.parallel import parallel, shared
 from blrgen.program.axes.schedule import Block, Loop, Schedule, schedule
 from blrgen.program.axes.scratch import paths
+from blrgen.program.axes.share import CHEAP
 from blrgen.program.program import fresh
 
-
 COLUMNS, ROWS = "columns", "rows"
-CHEAP = ("sqrt", "abs", "max", "min", "sign", "floor")  # one instruction, in any loop
 
 
 def blocked(plan: Schedule, order: Sequence[str], every: str = "") -> Schedule:
@@ -44,7 +43,8 @@ def blocked(plan: Schedule, order: Sequence[str], every: str = "") -> Schedule:
     if not columns and not rows:
         return plan
     program, more = _copied(plan.program, columns)
-    return schedule(program, order, blocks, {**columns, **more}, rows)
+    program, gathered = _gathered(program, rows)
+    return schedule(program, order, blocks, {**columns, **more}, {**rows, **gathered})
 
 
 def best(loop: Loop, plan: Schedule) -> str:
@@ -113,6 +113,33 @@ def _copied(program: a.Program, names: dict[str, str]) -> tuple[a.Program, dict[
 
     body = a.mapped(program.body, let)
     return replace(program, body=(*before, *body)), rows
+
+
+def _gathered(program: a.Program, names: dict[str, str]) -> tuple[a.Program, dict[str, str]]:
+    """What rows read by labels, as equations of their own: a gather keeps a loop from vectorising."""
+    used = taken(program)
+    made: dict[str, str] = {}
+    copies: dict[a.Ref, str] = {}
+
+    def let(s: a.Let) -> tuple[a.Statement, ...]:
+        if s.name not in names or s.letters != (names[s.name],) or isinstance(s.expr, a.Red):
+            return (s,)
+        before: list[a.Let] = []
+
+        def on(e: n.Node) -> n.Node:
+            if not isinstance(e, a.Ref) or not any(isinstance(i, a.At) for i in e.index):
+                return e if isinstance(e, a.Ref) else e.rebuilt(on)
+            if e not in copies:
+                copies[e] = fresh(f"{e.name}_{s.letters[0]}", used)
+                used.add(copies[e])
+                made[copies[e]] = s.letters[0]
+                before.append(a.Let(copies[e], s.letters, e))
+            return a.Ref(copies[e], tuple(map(a.Ix, s.letters)))
+
+        expr = on(s.expr)
+        return *before, replace(s, expr=expr)
+
+    return replace(program, body=a.mapped(program.body, let)), made
 
 
 def _is_row(e: a.Ref, letter: str) -> bool:

@@ -37,5 +37,8 @@ def shared(plan: Schedule) -> list[Loop]:
 
 def sums(loop: Loop, plan: Schedule) -> tuple[str, ...]:
     """The names of what the loop adds up over its letter."""
-    found = [i.let for i, _, _ in paths([loop]) if isinstance(i.let.expr, a.Red)]
-    return tuple(dict.fromkeys(s.name for s in found if loop.letter in s.expr.letters))  # type: ignore[union-attr]
+    found: dict[str, None] = {}
+    for i, _, _ in paths([loop]):
+        if isinstance(i.let.expr, a.Red) and loop.letter in i.let.expr.letters:
+            found[i.let.name] = None
+    return tuple(found)

@@ -157,7 +157,9 @@ class _Scheduling:
             return letters
         block = self.plan.blocks[row]
         others = [x for x in letters if x != row]
-        return [row, block.outer, *others] if others or s.at else [row, block.inner]
+        gathers = isinstance(s.expr, a.Ref) and any(isinstance(i, a.At) for i in s.expr.index)
+        single = others or s.at or gathers
+        return [row, block.outer, *others] if single else [row, block.inner]
 
     def dependencies(self, i: Item, items: list[Item], made: dict[str, Item]) -> set[Item]:
         """What must be there before: what is read, and who reads what is overwritten."""

@@ -17,7 +17,7 @@ from blrgen.program.axes.anf import taken
 from blrgen.program.expand import expanded
 from blrgen.program.program import fresh
 
-CHEAP = ("sqrt", "abs", "max", "min", "sign", "floor")
+CHEAP = ("sqrt", "abs", "max", "min", "sign", "floor")  # one instruction, in any loop
 
 
 def share(program: a.Program) -> a.Program:

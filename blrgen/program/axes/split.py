@@ -3,8 +3,8 @@
     H[i,j] = sum(n, h[n] * x[n,i] * x[n,j])   →   H_part[n,i] = h[n] * x[n,i];
                                                   H[i,j] = sum(n, H_part[n,i] * x[n,j])
 
-So do calls of functions with fewer letters than the equation they are in, where the letters
-that are missing lie inside: ψ(Σ γ) is computed outside of the loop over k.
+So do functions called of fewer letters than the equation has: ψ(Σ γ) is computed outside of the
+loop over k, log λ_k before the one over t.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import replace
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.anf import taken
+from blrgen.program.axes.share import CHEAP
 from blrgen.program.program import fresh
 
 
@@ -60,8 +61,12 @@ class _Splitting:
             free = self.sorted(a.free(x))
             return free == whole[: len(free)] and len(free) < len(whole)
 
+        def fewer(x: n.Node) -> bool:
+            called = isinstance(x, n.Call) and x.name not in CHEAP
+            return (called and set(a.free(x)) < set(whole)) or outer(x)
+
         def on(x: n.Node) -> n.Node:
-            if isinstance(x, n.Call | n.Div) and x is not e and outer(x):
+            if isinstance(x, n.Call | n.Div) and x is not e and fewer(x):
                 return self.named(s, x, before)
             if isinstance(x, n.Div) and not isinstance(x.bottom, n.Const) and outer(x.bottom):
                 return n.mul(on(x.top), self.named(s, n.div(n.ONE, x.bottom), before))

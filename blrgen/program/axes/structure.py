@@ -34,17 +34,18 @@ def _own(s: a.Let, structures: dict[str, str]) -> a.Let:
         factors = s.expr.arg.args if isinstance(s.expr.arg, n.Mul) else (s.expr.arg,)
         for f in factors:
             if isinstance(f, a.Ref) and structures.get(f.name) == "lower":
-                i, j = f.index[-2:]
-                if isinstance(i, a.Ix) and isinstance(j, a.Ix) and i != j:
-                    if {i.letter, j.letter} & set(s.expr.letters):
-                        return replace(s, bounds=((j.letter, i.letter),))
+                row, column = f.index[-2:]
+                if not isinstance(row, a.Ix) or not isinstance(column, a.Ix) or row == column:
+                    continue
+                if {row.letter, column.letter} & set(s.expr.letters):
+                    return replace(s, bounds=((column.letter, row.letter),))
     return s
 
 
 def _inherited(s: a.Let, bounded: dict[str, a.Let]) -> a.Let:
     """The bounds that all readers have, where they read entry by entry."""
     readers = [r for r in bounded.values() if r is not s and _reads(r, s.name)]
-    if not readers or isinstance(s.expr, a.Lin):
+    if not readers or isinstance(s.expr, a.Lin) or isinstance(s.first, a.Lin):
         return s
     own = a.Ref(s.name, tuple(map(a.Ix, s.letters)))
     common = set(readers[0].bounds).intersection(*(r.bounds for r in readers))

@@ -13,11 +13,11 @@ from blrgen.emit.compile import compile_class
 from blrgen.program.axes.check import check
 from blrgen.program.axes.elementwise import over_axis
 from blrgen.program.axes.interpret import interpret
+from blrgen.program.axes.prepared import scheduled
 from blrgen.program.lower import lower
 from blrgen.program.program import ELEMENTWISE, Program
 from blrgen.read.recipe import read_recipes
 from tests.emit.tree.running import near, plain
-from blrgen.program.axes.prepared import scheduled
 
 SIZE = 5
 

@@ -1,0 +1,73 @@
+"""A program over axes as a call: emitted for Numba, compiled, with arrays for its results."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from collections.abc import Callable, Set
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from benchmarks.axes.cases import Case
+from blrgen.emit.tree.functions import functions
+from blrgen.emit.tree.nodes import Function
+from blrgen.emit.tree.numba import text
+from blrgen.program.axes.nodes import Program, Size
+from blrgen.program.axes.prepared import scheduled
+from tests.program.axes.programs import PROGRAMS, fixed
+
+NAME = "run"
+
+
+@cache
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """Where the files of this process are."""
+    return tempfile.TemporaryDirectory(prefix="blrgen-axes-")
+
+
+def loaded(source: str) -> ModuleType:
+    """The module of a source text."""
+    path = Path(folder().name) / f"m{len(list(Path(folder().name).glob('*.py')))}.py"
+    path.write_text(source)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def made(program: Program, written: Set[int] = frozenset()) -> tuple[Function, str]:
+    """The function of a program and the text of its file; axes of these sizes are written out."""
+    parts = functions(scheduled(program, written=written), NAME)
+    return parts[-1], text(parts)
+
+
+def emitted(
+    case: Case, given: dict[str, Any]
+) -> tuple[Callable[[], object], dict[str, np.ndarray]]:
+    """A call of the emitted program, and the arrays it writes by the names of the reference."""
+    program = fixed(PROGRAMS[case.program], case.known)
+    function, source = made(
+        program, frozenset(case.known.values()) if case.written else frozenset()
+    )
+    run = getattr(loaded(source), NAME)
+    own = {k: np.array(v) if np.ndim(v) else v for k, v in given.items()}
+    outs = {x: np.empty(shape) for x, shape in shapes(program, given).items()}
+    values = {**own, **outs}
+    arguments = [values[x] for x in (*function.arrays, *function.wholes, *function.reals)]
+    written = {made: own[name] for name, made in program.writes}
+    return lambda: run(*arguments), {**outs, **written}
+
+
+def shapes(program: Program, given: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    """The shapes of what is handed out; the sizes are those that given arrays show."""
+    known: dict[Size, int] = {}
+    for q in program.given:
+        shape = np.shape(given[q.name])
+        if len(shape) == len(q.sizes):  # what is ragged has fewer axes in memory
+            known.update(zip(q.sizes, shape, strict=True))
+    return {x: tuple(known.get(y, y) for y in program.sizes[x]) for x in program.outs}

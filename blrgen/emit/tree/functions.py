@@ -1,0 +1,351 @@
+"""A whole program → its functions.
+
+Each parallel loop is a function of the rows it does, which adds to its sums; one more function
+runs them: it cuts rows into chunks, gives each sums of its own, and adds these up in the order
+of the chunks.  How many chunks there are depends on sizes alone, so that results do not depend
+on threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.constants import typed
+from blrgen.emit.tree.jammed import jammed
+from blrgen.emit.tree.kernels import START, Body
+from blrgen.emit.tree.loads import loaded
+from blrgen.emit.tree.memory import BLOCK, Context, Memory
+from blrgen.emit.tree.views import rows_taken
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.axes.once import is_once
+from blrgen.program.axes.parallel import shared, sums
+from blrgen.program.axes.schedule import Item, Loop, Schedule
+from blrgen.program.axes.scratch import paths, storage
+
+CHUNKS = 16  # at most
+PLAIN_ROWS, FEWEST_ROWS = 32768, 1024  # of a loop without inner loops that are worth a thread
+EACH = 8  # times fewer rows for each letter inside
+RAGGED_ROWS = 64  # of a loop with rows of different lengths, likewise
+SUMMED = 1 << 19  # numbers in all chunks' sums together, at which there may be four at least
+
+
+def functions(plan: Schedule, name: str) -> tuple[t.Function, ...]:
+    """The functions of a scheduled program; the last one is the program."""
+    return _Functions(plan, name).whole()
+
+
+@dataclass
+class _Part:
+    """A function under way: its name, its body, and the arrays that it adds to."""
+
+    name: str
+    body: list[t.Statement]
+    adds: tuple[str, ...] = ()
+    letter: str = ""
+
+
+class _Functions:
+    def __init__(self, plan: Schedule, name: str) -> None:
+        self.plan, self.name, self.program = plan, name, plan.program
+        storages = storage(plan)
+        self.parallel = shared(plan)
+        added = [x for loop in self.parallel for x in sums(loop, plan)]
+        outside = frozenset(x for x in added if not storages[x].kept)
+        self.memory = Memory(plan, storages, outside)
+        self.build = Body(plan, self.memory)
+        self.parts: list[_Part] = []
+        self.once: list[t.Statement] = []
+
+    def whole(self) -> tuple[t.Function, ...]:
+        driver: list[t.Statement] = []
+        scalars = {q.name for q in self.program.given if not q.sizes}
+        for x in self.plan.body:
+            if isinstance(x, Item) and not x.store and is_once(x.let, scalars):
+                self.once += self.build.item(x, Context(), False)
+                scalars.add(x.let.name)
+            elif isinstance(x, Item):
+                driver += self.build.item(x, Context(), False)
+            elif x in self.parallel:
+                self.outlined(x)
+                driver.append(t.Invoke(self.parts[-1].name, (), False))
+            else:
+                driver += self.build.loop(x, 0, Context())
+        return self.finished(driver)
+
+    # -- one parallel loop -------------------------------------------------------------
+    def outlined(self, loop: Loop) -> None:
+        self.build.outlined = loop
+        body = self.build.loop(loop, 0, Context())
+        self.build.outlined = None
+        number = f"_{len(self.parts) + 1}" if len(self.parallel) > 1 else ""
+        letter = loop.letter
+        body = [self.bounded(s, loop) for s in body]
+        adds = tuple(self.memory.values[x] for x in sums(loop, self.plan))
+        self.parts.append(_Part(f"{self.name}_rows{number}", body, adds, letter))
+
+    def bounded(self, s: t.Statement, loop: Loop) -> t.Statement:
+        """The outermost loop, over a part of its rows."""
+        if not isinstance(s, t.For) or s.letter not in (loop.letter, f"{loop.letter}0"):
+            return s
+        low, high = t.name(f"{loop.letter}_lo"), t.name(f"{loop.letter}_hi")
+        if not self.slices(loop):
+            return replace(s, start=low, stop=high) if s.step is None else _block_ends(s, low, high)
+        stop = t.Difference(high, low)
+        return replace(s, stop=stop) if s.step is None else _block_ends(s, t.Whole(0), stop)
+
+    def slices(self, loop: Loop) -> bool:
+        """Whether all that is read at the letter is read at its own place in the first axis."""
+        letter = loop.letter
+        if any(w.under == letter for w in self.program.letters):
+            return False
+        for i, _, _ in paths([loop]):
+            for e in (*i.let.expressions, *i.let.at):
+                for x in n.walk(e):
+                    if isinstance(x, a.Is | a.Draw) and letter in a.free(x):
+                        return False
+                    if isinstance(x, a.Ref):
+                        own = [p for p, y in enumerate(x.index) if letter in a.free(y)]
+                        if own not in ([], [0]) or (own and x.index[0] != a.Ix(letter)):
+                            return False
+            own = [p for p, y in enumerate(i.let.target) if letter in a.free(y)]
+            if own not in ([], [0]):
+                return False
+        return True
+
+    # -- functions ---------------------------------------------------------------------
+    def finished(self, driver: list[t.Statement]) -> tuple[t.Function, ...]:
+        """Scratch where it is used, arguments, sizes."""
+        parts = [*self.parts, _Part(self.name, driver)]
+        used = [_names(p.body) for p in parts]
+        given = [q.name for q in self.program.given if q.sizes]
+        outs = [*self.program.outs, *(x.name for x in self.program.assembled
+                                      if x.name not in given)]  # fmt: skip
+        scratch = self.scratch()
+        own: list[list[str]] = []
+        for p, names in zip(parts, used, strict=True):
+            others = [x for q, x in zip(parts, used, strict=True) if q is not p]
+            own.append([x for x in scratch if x in names and x not in p.adds
+                        and not any(x in y for y in others)])  # fmt: skip
+        local = {x for found in own[:-1] for x in found}
+        shared = [x for x in scratch if x not in local]
+        made: list[t.Function] = []
+        for p, names, mine in zip(self.parts, used, own, strict=False):
+            arrays = [x for x in (*given, *outs, *shared) if x in names or x in p.adds]
+            made.append(self.kernel(p, arrays, mine))
+        return (*made, self.driver(driver, [*given, *outs], shared, made))
+
+    def scratch(self) -> dict[str, tuple[str, ...]]:
+        """Arrays that are neither given nor handed out, with their letters."""
+        out: dict[str, tuple[str, ...]] = {}
+        for name, s in self.memory.storages.items():
+            value = self.memory.values[name]
+            if (s.kept or name in self.memory.outside) and not self.memory.is_out(name):
+                out[value] = s.kept
+                if s.two:
+                    out[f"{value}_before"] = s.kept
+        return out | self.memory.works
+
+    def made(self, name: str, kept: tuple[str, ...]) -> t.Make:
+        of = name.removesuffix("_before")
+        names = {self.memory.values[x]: x for x in self.memory.storages}
+        kind = "truth" if names.get(of) in self.memory.truths else "real"
+        return t.Make(name, self.memory.shape(kept), kind)
+
+    def kernel(self, p: _Part, arrays: list[str], scratch: list[str]) -> t.Function:
+        low, high = f"{p.letter}_lo", f"{p.letter}_hi"
+        kept = self.scratch()
+        head: list[t.Statement] = [self.made(x, kept[x]) for x in scratch]
+        loop = next(x for x in self.parallel if x.letter == p.letter and f"{self.name}_rows" in p.name
+                    and self.parts.index(p) == self.parallel.index(x))  # fmt: skip
+        if self.slices(loop):
+            part = t.Span(t.name(low), t.name(high))
+            rows = [x for x in self.build.first_axis(loop) if x in arrays]
+            head += [t.View(x, t.Entry(x, (part,))) for x in rows]
+        body = (*head, *p.body)
+        sizes, wholes = self.sizes(body, arrays)
+        used = _names(body)
+        reals = [q.name for q in self.program.given if not q.sizes and q.name in used]
+        reals += [x for x in self.numbers(loop) if x in used]
+        f = t.Function(p.name, tuple(arrays), (low, high, *wholes), tuple(reals), (*sizes, *body),
+                       self.summary(p), reals_of=self.reals_of(arrays))  # fmt: skip
+        return typed(replace(f, body=self.quick(f.body)))
+
+    def numbers(self, loop: Loop) -> list[str]:
+        """Numbers that are made outside of the loop."""
+        inside = {i.let.name for i, _, _ in paths([loop])}
+        made = self.memory.storages.items()
+        apart = [x for x, s in made if not s.kept and x not in inside]
+        return [self.memory.values[x] for x in apart if x not in self.memory.outside]
+
+    def quick(self, body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
+        """The body in the form that is fastest: each step is a module."""
+        for step in (jammed, loaded, rows_taken):
+            body = step(body, self.memory.own)
+        return body
+
+    def summary(self, p: _Part) -> str:
+        adds = f", adding to {', '.join(p.adds)}" if p.adds else ""
+        return f"Do the rows from {p.letter}_lo to before {p.letter}_hi{adds}."
+
+    def driver(
+        self,
+        body: list[t.Statement],
+        arrays: list[str],
+        shared: list[str],
+        kernels: list[t.Function],
+    ) -> t.Function:
+        kept = self.scratch()
+        out: list[t.Statement] = [self.made(x, kept[x]) for x in shared]
+        called = iter(zip(self.parts, kernels, strict=True))
+        for s in body:
+            if isinstance(s, t.Invoke) and s.function in {k.name for k in kernels}:
+                out += self.called(*next(called))
+            else:
+                out.append(s)
+        sizes, wholes = self.sizes(tuple(out), arrays)
+        used = _names(out) | _names(self.once)
+        reals = [q.name for q in self.program.given if not q.sizes and not q.key and q.name in used]
+        f = t.Function(self.name, tuple(arrays), tuple(wholes), tuple(reals), (*sizes, *out),
+                       "Do all of it.", bool(kernels), self.reals_of(arrays),
+                       once=tuple(self.once))  # fmt: skip
+        return typed(replace(f, body=self.quick(f.body)))
+
+    def called(self, p: _Part, k: t.Function) -> list[t.Statement]:
+        """The rows in chunks: each adds to sums of its own, which are added up in their order."""
+        loop = self.parallel[self.parts.index(p)]
+        size = self.memory.size(p.letter)
+        least = self.least(loop)
+        chunks, chunk, rows = (self.memory.own(x) for x in ("chunks", "chunk", "chunk_rows"))
+        first = t.Times(t.Integer(t.name(chunk)), t.name(rows))
+        low = t.Least((size, first))
+        high = t.Least((size, t.plus(first, t.name(rows))))
+        own = {x: self.memory.own(f"{x}_parts") for x in p.adds}
+        op = self.operations(loop)
+        before: list[t.Statement] = []
+        start = t.Integer(t.Whole(0))
+        one = t.Invoke(k.name, self.arguments(k, start, size, {}), False)
+        for x in p.adds:
+            before.append(t.Assign(t.Entry(x, self.everything(x)), START[op[x]]))
+        side: list[t.Statement] = []
+        for x in p.adds:
+            shape = (t.name(chunks), *self.memory.shape(self.kept_of(x)))
+            side.append(t.Make(own[x], shape, fill=START[op[x]]))
+        parts = {x: t.Entry(own[x], (t.name(chunk),)) for x in p.adds}
+        call = t.Invoke(k.name, self.arguments(k, low, high, parts), False)
+        side.append(t.For(chunk, t.Whole(0), t.name(chunks), (call,), side=True))
+        for x in p.adds:
+            join = "_joined_max" if op[x] == "max" else "_joined_sum"
+            side.append(t.Invoke(join, (t.name(x), t.name(own[x]))))
+        count: tuple[n.Node, ...] = (t.Whole(CHUNKS), t.Quotient(size, t.Whole(least)))
+        arrays = [x for x in p.adds if self.kept_of(x)]
+        if arrays:
+            lengths: list[n.Node] = [t.Length(x) for x in arrays]
+            total = reduce(t.plus, lengths)
+            count = (*count, t.Greatest((t.Whole(4), t.Quotient(t.Whole(SUMMED), total))))
+        each = t.Quotient(t.plus(size, t.plus(t.name(chunks), t.Whole(-1))), t.name(chunks))
+        whole = t.Times(
+            t.Quotient(t.plus(each, t.Whole(BLOCK - 1)), t.Whole(BLOCK)), t.Whole(BLOCK)
+        )
+        several = (t.Assign(t.name(rows), whole), *side)
+        return [
+            *before,
+            t.Assign(t.name(chunks), t.Least(count)),
+            t.If(n.Compare("<", t.name(chunks), t.Whole(2)), (one,), several),
+        ]
+
+    def least(self, loop: Loop) -> int:
+        """How many rows are worth a thread."""
+        if any(x.under == loop.letter for x in self.program.letters):
+            return RAGGED_ROWS
+        rows = set(self.memory.base) | {loop.letter}
+        inner = max(len(set(i.nest) - rows) for i, _, _ in paths([loop]))
+        return max(FEWEST_ROWS, PLAIN_ROWS // EACH**inner)
+
+    def operations(self, loop: Loop) -> dict[str, str]:
+        out = {}
+        for i, _, _ in paths([loop]):
+            if isinstance(i.let.expr, a.Red):
+                op = i.let.expr.op
+                out[self.memory.values[i.let.name]] = "sum" if op == "sumlog" else op
+        return out
+
+    def kept_of(self, array: str) -> tuple[str, ...]:
+        names = {self.memory.values[x]: x for x in self.memory.storages}
+        return self.memory.storages[names[array]].kept
+
+    def everything(self, array: str) -> tuple[n.Node, ...]:
+        return tuple(t.Span() for _ in self.memory.shape(self.kept_of(array)))
+
+    def arguments(
+        self, k: t.Function, low: n.Node, high: n.Node, parts: dict[str, t.Entry]
+    ) -> tuple[n.Node, ...]:
+        arrays = [parts.get(x, t.name(x)) for x in k.arrays]
+        return (*arrays, low, high, *map(t.name, k.wholes[2:]), *map(t.name, k.reals))
+
+    # -- sizes -------------------------------------------------------------------------
+    def sizes(
+        self, body: tuple[t.Statement, ...], arrays: list[str]
+    ) -> tuple[list[t.Statement], list[str]]:
+        """Each size that the body names: from an array's shape, or as an argument."""
+        used = _names(list(body))
+        known = {str(x.size) for x in self.program.letters}
+        known |= {str(x) for q in self.program.given for x in q.sizes}
+        head: list[t.Statement] = []
+        wholes: list[str] = []
+        for size in sorted(known & used):
+            found = next((s for x in arrays for s in self.seen(x, size)), None)
+            if found is None:
+                wholes.append(size)
+            else:
+                head.append(t.Assign(t.name(size), found))
+        for x in self.program.letters:
+            if x.under and f"{x.name}_most" in used:
+                call = n.Call("_longest", (t.name(x.pointers),))
+                head.append(t.Assign(t.name(f"{x.name}_most"), call))
+        return head, wholes
+
+    def seen(self, array: str, size: str) -> list[t.Shape]:
+        """Where an array shows the size."""
+        put = {x.name: x.sizes for x in self.program.assembled}
+        if array in put:
+            whole = list(put[array])
+        elif array in self.memory.given:
+            whole = list(self.memory.given[array].sizes)
+        elif array in self.memory.made and self.memory.values[array] == array:
+            whole = [self.memory.letters[x].size for x in self.memory.made[array].letters]
+        else:
+            return []
+        drop = [p - 1 for p, x in enumerate(whole) if x in self.memory.ragged]
+        stored = [x for p, x in enumerate(whole) if p not in drop]
+        return [t.Shape(array, p) for p, x in enumerate(stored) if x == size]
+
+    def reals_of(self, arrays: list[str]) -> str:
+        """An array whose numbers are real."""
+        whole = {x.pointers for x in self.program.letters}
+        for x in arrays:
+            q = self.memory.given.get(x)
+            if q is None or (q.labels == "" and not q.key and x not in whole):
+                if x not in self.memory.truths:
+                    return x
+        return ""
+
+
+def _block_ends(s: t.For, low: n.Node, high: n.Node) -> t.For:
+    """The blocks of a part of the rows."""
+    first, *rest = s.body
+    assert isinstance(first, t.Assign)
+    rows = t.Least((t.Whole(BLOCK), t.Difference(high, t.name(s.letter))))
+    return replace(s, start=low, stop=high, body=(t.Assign(first.target, rows), *rest))
+
+
+def _names(body: list[t.Statement] | tuple[t.Statement, ...]) -> set[str]:
+    """Every name that stands in the statements."""
+    found: set[str] = set()
+    for s in t.statements(tuple(body)):
+        found |= {x for e in t.expressions(s) for x in e.names}
+        for e in t.expressions(s):
+            found |= {x.array for x in n.walk(e) if isinstance(x, t.Shape | t.Length)}
+    return found

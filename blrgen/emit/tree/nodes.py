@@ -1,0 +1,333 @@
+"""The tree between a program and its text: functions, loops, statements.
+
+Expressions are the arithmetic of `blrgen.program.nodes` over names and entries of arrays.
+What a node needs (functions, modules) is in it; printers decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from blrgen.program.nodes import Node, Sym, walk
+
+
+@dataclass(frozen=True)
+class Whole(Node):
+    """A whole number."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class Span(Node):
+    """From a place to before another; all of an axis where both are left out."""
+
+    start: Node | None = None
+    stop: Node | None = None
+
+
+@dataclass(frozen=True)
+class Entry(Node):
+    """array[index]."""
+
+    array: str
+    index: tuple[Node, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((self.array, *(x for i in self.index for x in i.names))))
+
+
+@dataclass(frozen=True)
+class Shape(Node):
+    """How long an array is on one of its axes."""
+
+    array: str
+    axis: int
+
+
+@dataclass(frozen=True)
+class Least(Node):
+    """The smallest of whole numbers."""
+
+    args: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Greatest(Node):
+    """The largest of whole numbers."""
+
+    args: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Length(Node):
+    """How many entries an array has."""
+
+    array: str
+
+
+@dataclass(frozen=True)
+class Integer(Node):
+    """A number as a signed whole one."""
+
+    arg: Node
+
+
+@dataclass(frozen=True)
+class Apply(Node):
+    """A function of the library on whole arrays; `words` stand before its arguments."""
+
+    function: str
+    args: tuple[Node, ...]
+    words: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Spread(Node):
+    """An array whose axes lie where a larger one has them; None where it has none."""
+
+    arg: Node
+    axes: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Turned(Node):
+    """An array with its axes in another order."""
+
+    arg: Node
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Part(Node):
+    """An entry, or several, of an expression."""
+
+    arg: Node
+    index: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Rest(Node):
+    """All axes that are not said."""
+
+
+@dataclass(frozen=True)
+class Added(Node):
+    """An axis of length 1."""
+
+
+@dataclass(frozen=True)
+class Real(Node):
+    """A number in the arrays' type."""
+
+    arg: Node
+
+
+@dataclass(frozen=True)
+class Assign:
+    """target = value."""
+
+    target: Node
+    value: Node
+
+
+@dataclass(frozen=True)
+class Increase:
+    """target += value."""
+
+    target: Node
+    value: Node
+
+
+@dataclass(frozen=True)
+class Make:
+    """A new array: `kind` is real, truth or whole; `fill` what is in it, if anything."""
+
+    name: str
+    shape: tuple[Node, ...]
+    kind: str = "real"
+    fill: Node | None = None
+
+
+@dataclass(frozen=True)
+class View:
+    """name = part, which shares its memory."""
+
+    name: str
+    part: Entry
+
+
+@dataclass(frozen=True)
+class For:
+    """For each whole number from start to before stop, or down to it; `side` marks `prange`.
+
+    `rows`: rows of arrays are taken out of the loop before it.
+    """
+
+    letter: str
+    start: Node
+    stop: Node
+    body: tuple[Statement, ...]
+    step: Node | None = None
+    down: bool = False
+    side: bool = False
+    rows: bool = False
+
+
+@dataclass(frozen=True)
+class If:
+    """The body where the condition holds, otherwise `other`."""
+
+    condition: Node
+    body: tuple[Statement, ...]
+    other: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True)
+class Break:
+    """The innermost loop ends."""
+
+
+@dataclass(frozen=True)
+class Invoke:
+    """A function that works on arrays in place; `support` says that files hold it."""
+
+    function: str
+    args: tuple[Node, ...]
+    support: bool = True
+
+
+Statement = Assign | Increase | Make | View | For | If | Break | Invoke
+
+
+@dataclass(frozen=True)
+class Function:
+    """A compiled function: its arguments by kind, its body, and how it is compiled."""
+
+    name: str
+    arrays: tuple[str, ...]
+    wholes: tuple[str, ...]
+    reals: tuple[str, ...]
+    body: tuple[Statement, ...]
+    summary: str = ""
+    parallel: bool = False
+    reals_of: str = ""  # the array whose type all numbers have
+    returns: tuple[str, ...] = ()
+    once: tuple[Statement, ...] = ()  # numbers in double precision, before all else
+
+
+def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Every statement, those inside of others too."""
+    for s in body:
+        yield s
+        if isinstance(s, For):
+            yield from statements(s.body)
+        elif isinstance(s, If):
+            yield from statements(s.body)
+            yield from statements(s.other)
+
+
+def expressions(s: Statement) -> tuple[Node, ...]:
+    """The expressions of a statement itself."""
+    if isinstance(s, Assign | Increase):
+        return s.target, s.value
+    if isinstance(s, Make):
+        return (*s.shape, *([] if s.fill is None else [s.fill]))
+    if isinstance(s, View):
+        return (s.part,)
+    if isinstance(s, For):
+        return tuple(x for x in (s.start, s.stop, s.step) if x is not None)
+    if isinstance(s, If):
+        return (s.condition,)
+    return s.args if isinstance(s, Invoke) else ()
+
+
+def rewritten(body: tuple[Statement, ...], change: Callable[[Node], Node]) -> tuple[Statement, ...]:
+    """The body with every expression changed."""
+
+    def on(x: Node | None) -> Node | None:
+        return None if x is None else change(x)
+
+    out: list[Statement] = []
+    for s in body:
+        if isinstance(s, Assign | Increase):
+            out.append(replace(s, target=change(s.target), value=change(s.value)))
+        elif isinstance(s, Make):
+            out.append(replace(s, shape=tuple(map(change, s.shape)), fill=on(s.fill)))
+        elif isinstance(s, View):
+            part = change(s.part)
+            assert isinstance(part, Entry)
+            out.append(replace(s, part=part))
+        elif isinstance(s, For):
+            ends = {"start": change(s.start), "stop": change(s.stop), "step": on(s.step)}
+            out.append(replace(s, body=rewritten(s.body, change), **ends))  # type: ignore[arg-type]
+        elif isinstance(s, If):
+            parts = rewritten(s.body, change), rewritten(s.other, change)
+            out.append(If(change(s.condition), *parts))
+        elif isinstance(s, Invoke):
+            out.append(replace(s, args=tuple(map(change, s.args))))
+        else:
+            out.append(s)
+    return tuple(out)
+
+
+def support(functions: tuple[Function, ...]) -> tuple[str, ...]:
+    """The support functions that the tree calls, each once."""
+    from blrgen.program.nodes import Call
+
+    found: list[str] = []
+    for s in (s for f in functions for s in statements(f.body)):
+        found += [s.function] if isinstance(s, Invoke) and s.support else []
+        calls = [x for e in expressions(s) for x in walk(e) if isinstance(x, Call)]
+        found += [x.name for x in calls if x.name.startswith("_")]
+    return tuple(dict.fromkeys(found))
+
+
+def plus(left: Node, right: Node) -> Node:
+    """The sum of whole numbers, without zeros."""
+    if isinstance(left, Whole) and isinstance(right, Whole):
+        return Whole(left.value + right.value)
+    if right == Whole(0):
+        return left
+    return right if left == Whole(0) else Sum(left, right)
+
+
+@dataclass(frozen=True)
+class Sum(Node):
+    """left + right of whole numbers."""
+
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True)
+class Difference(Node):
+    """left − right of whole numbers."""
+
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True)
+class Times(Node):
+    """left · right of whole numbers."""
+
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True)
+class Quotient(Node):
+    """left / right of whole numbers, rounded down."""
+
+    left: Node
+    right: Node
+
+
+def name(x: str) -> Sym:
+    """A variable."""
+    return Sym(x)

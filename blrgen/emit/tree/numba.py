@@ -1,0 +1,81 @@
+"""The tree → a file for Numba: the functions, and below them those that they call."""
+
+from __future__ import annotations
+
+import inspect
+
+from blrgen.emit.special import helper, needed
+from blrgen.emit.text import call
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree import support
+from blrgen.emit.tree.printer import Expressions, Lines
+from blrgen.program import nodes as n
+
+HEAD = """from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numba import njit, prange, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN
+SUMS = FASTMATH | {"reassoc"}  # sums in the order that is fastest
+ASIDE = {"prange": True} | dict.fromkeys(
+    ("comprehension", "reduction", "inplace_binop", "setitem", "numpy", "stencil", "fusion"), False
+)
+"""
+INLINED = '@njit(fastmath=SUMS, error_model="numpy", inline="always")'
+SUPPORT = {x: f for x, f in vars(support).items() if x.startswith("_") and inspect.isfunction(f)}
+
+
+def text(functions: tuple[t.Function, ...]) -> str:
+    """A file that stands alone."""
+    names = t.support(functions)
+    own = _closed([x for x in names if x in SUPPORT])
+    others = [x for x in names if x not in SUPPORT]
+    special = needed("".join(f"{x}(" for x in others), "numba")
+    parts = [HEAD, *special, *(f"{INLINED}\n{inspect.getsource(SUPPORT[x])}" for x in own)]
+    return "\n\n".join(p.strip("\n") for p in [*parts, *map(function, functions)]) + "\n"
+
+
+def _closed(names: list[str]) -> list[str]:
+    """With what they call, in the order of the module."""
+    found = set(names)
+    while True:
+        more = {y for x in found for y in SUPPORT[x].__code__.co_names if y in SUPPORT}
+        if more <= found:
+            return [x for x in SUPPORT if x in found]
+        found |= more
+
+
+def function(f: t.Function) -> str:
+    """One function."""
+    arguments = [f"{x}: Array" for x in f.arrays] + [f"{x}: int" for x in f.wholes]
+    arguments += [f"{x}: float" for x in f.reals]
+    aside = ", parallel=ASIDE" if f.parallel else ""
+    lines = [f'@njit(fastmath=SUMS, error_model="numpy"{aside})',
+             *call(f"def {f.name}(", arguments, ") -> None:").split("\n")]  # fmt: skip
+    lines += [f'    """{f.summary}"""']
+    lines += Lines(Expressions()).body(f.once, 4)
+    if f.reals_of and _is_typed(f):
+        lines.append(f"    real = {f.reals_of}.dtype.type")
+    return "\n".join([*lines, *Lines(Expressions()).body(f.body, 4)])
+
+
+def _is_typed(f: t.Function) -> bool:
+    """Whether it makes arrays or numbers of the arrays' type."""
+    for s in t.statements(f.body):
+        if isinstance(s, t.Make):
+            return True
+        if any(isinstance(x, t.Real) for e in t.expressions(s) for x in n.walk(e)):
+            return True
+    return False
+
+
+def known(name: str) -> bool:
+    """Whether files can hold the function."""
+    return name in SUPPORT or helper(name) is not None

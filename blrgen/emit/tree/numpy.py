@@ -1,0 +1,76 @@
+"""Array statements → a file for NumPy alone."""
+
+from __future__ import annotations
+
+from blrgen.emit.printers import ArrayPrinter
+from blrgen.emit.special import needed
+from blrgen.emit.text import call
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.printer import Lines, Places
+from blrgen.program import nodes as n
+from blrgen.program.inspect import ATOM
+
+HEAD = """from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+"""
+
+
+def text(f: t.Function) -> str:
+    """A file that stands alone."""
+    special = needed("".join(f"{x}(" for x in t.support((f,))), "numpy")
+    return "\n\n\n".join(p.strip("\n") for p in [HEAD, *special, function(f)]) + "\n"
+
+
+def function(f: t.Function) -> str:
+    """The function."""
+    arguments = [f"{x}: Array" for x in f.arrays] + [f"{x}: int" for x in f.wholes]
+    arguments += [f"{x}: float" for x in f.reals]
+    lines = call(f"def {f.name}(", arguments, ") -> Any:").split("\n")
+    lines += [f'    """{f.summary}"""', *Lines(Arrays()).body(f.once, 4)]
+    lines += [f"    real = {f.reals_of}.dtype.type"]
+    lines += Lines(Arrays()).body(f.body, 4)
+    if f.returns:
+        lines.append(f"    return {', '.join(f.returns)}")
+    return "\n".join(lines)
+
+
+class Arrays(Places, ArrayPrinter):
+    """Expressions on whole arrays."""
+
+    def print_Call(self, node: n.Call) -> tuple[str, int]:
+        if node.name.startswith("_"):
+            return self.call(node.name, *map(self, node.args))
+        return super().print_Call(node)
+
+    def print_Apply(self, node: t.Apply) -> tuple[str, int]:
+        words = [f'"{x}"' for x in node.words]
+        options = [f"{k}={v}" for k, v in node.options]
+        args = [*words, *map(self, node.args), *options]
+        if not node.function and len(args) == 1:
+            return f"({args[0]},)", ATOM
+        return self.call(node.function, *args)
+
+    def print_Spread(self, node: t.Spread) -> tuple[str, int]:
+        index = ", ".join(":" if x else "None" for x in node.axes)
+        return f"{self.at(node.arg, ATOM)}[{index}]", ATOM
+
+    def print_Turned(self, node: t.Turned) -> tuple[str, int]:
+        if node.axes == (1, 0):
+            return f"{self.at(node.arg, ATOM)}.T", ATOM
+        return self.call("np.transpose", self(node.arg), str(node.axes))
+
+    def print_Part(self, node: t.Part) -> tuple[str, int]:
+        return f"{self.at(node.arg, ATOM)}[{', '.join(map(self, node.index))}]", ATOM
+
+    def print_Rest(self, node: t.Rest) -> tuple[str, int]:
+        return "...", ATOM
+
+    def print_Added(self, node: t.Added) -> tuple[str, int]:
+        return "None", ATOM

@@ -1,0 +1,41 @@
+'''Programs over named axes: equations with indices, from which loops are found.
+
+| module | what it does |
+|---|---|
+| `nodes` | letters, quantities, references, reductions, linear algebra; `Let`, `Seq`, `Program` |
+| `text` | the notation: programs as text, text as programs |
+| `check` | the type checker: seven rules, messages that show both sides' axes |
+| `interpret` | the meaning, in NumPy: each equation as a whole array |
+
+Arithmetic, calls, comparisons and constants are the nodes of `blrgen.program.nodes`, entry by
+entry.  A program is written in its notation or made of its nodes; both give the same value:
+
+    from blrgen.program.axes.text import program
+
+    step = program(
+        letters="n:N, i,j:d",                       # a letter, or several, over an axis
+        given="X[N,d], y[N], w[d]",                 # arrays with their axes; S[d,d] spd; z[N] in K
+        body="""
+            z[n] = sum(j, X[n,j] * w[j])
+            p[n] = logistic(z[n])
+            f = sum(n, softplus(z[n]) - y[n] * z[n])
+            g[i] = sum(n, (p[n] - y[n]) * X[n,i])
+            H[i,j]: sym = sum(n, p[n] * (1 - p[n]) * X[n,i] * X[n,j])
+        """,
+        outs="f, g, H",
+    )
+    check(step)
+    interpret(step, {"X": X, "y": y, "w": w})       # → {"f": …, "g": …, "H": …}
+
+    z = Let("z", ("n",), Red("sum", ("j",), mul(ref("X", "n", "j"), ref("w", "j"))))
+
+A recurrence is `for t:` with its equations below (`Seq`).  Its own values are read one step back
+(`a[t-1]`; `a[u+1]` where the letter is declared `down`), with `first(e), …` for the equation at
+the first index or `init(e), …` for the value before it; outside, `a[last(t)]` is the value at
+which it ended and `until(small[t])` ends it early.  A sum over t inside of it adds up as it
+goes.  An iteration is a recurrence over an axis of iterations.  What belongs to rows of
+different lengths is ragged: `w:W under n by ptr`, read as `y[n,w]`, stored row after row.
+`solve(S[k,i,j], b[n,k,i])` works on the last letters, b's beginning with one of the matrix's,
+and gives back b's letters.  `z[N] in K` are labels: `mu[z[n],i]` gathers, `[z[n] == k]` is 1
+where they agree, and `sum(n, [z[n] == k] * x[n])` adds up by label.
+'''

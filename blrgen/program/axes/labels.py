@@ -1,0 +1,74 @@
+"""One-hot rows that nobody stores.
+
+    sum(v, [z == v] * f(v))                    →  f(z)                   a gather
+    s[v] = sum(n, [z[n] == v] * f(n))          →  s[z[n]] += f(n)        added up by label
+
+Within one loop the order of additions stays that of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+
+
+def labels(program: a.Program) -> a.Program:
+    """The program with gathers and sums by label in the place of comparisons."""
+    return replace(program, body=a.mapped(program.body, lambda s: (_scattered(_gathered(s)),)))
+
+
+def _gathered(s: a.Let) -> a.Let:
+    def on(e: n.Node | None) -> n.Node | None:
+        return None if e is None else n.transform(e, _gather)
+
+    expr = n.transform(s.expr, _gather)
+    return replace(s, expr=expr, first=on(s.first), init=on(s.init))
+
+
+def _gather(e: n.Node) -> n.Node:
+    """Σ_v [z = v] f(v) = f(z), for each such v."""
+    if not isinstance(e, a.Red) or e.op != "sum":
+        return e
+    factors = _factors(e.arg)
+    for x in e.letters:
+        for f in factors:
+            place = _other(f, x)
+            if place is None or x in a.free(place):
+                continue
+            rest = n.mul(*(a.swapped(g, {x: place}) for g in factors if g is not f))
+            left = tuple(y for y in e.letters if y != x)
+            return _gather(a.Red("sum", left, rest)) if left else rest
+    return e
+
+
+def _scattered(s: a.Let) -> a.Let:
+    """Where each term goes to one place, it is added there."""
+    if not isinstance(s.expr, a.Red) or s.expr.op != "sum" or s.at:
+        return s
+    factors = _factors(s.expr.arg)
+    for x in s.letters:
+        for f in factors:
+            place = _other(f, x)
+            if not isinstance(place, a.At) or not set(a.free(place)) & set(s.expr.letters):
+                continue
+            rest = [g for g in factors if g is not f]
+            if any(x in a.free(g) for g in rest):
+                rest = [a.swapped(g, {x: place}) for g in rest]
+            at = tuple(place if y == x else a.Ix(y) for y in s.letters)
+            return replace(s, expr=replace(s.expr, arg=n.mul(*rest)), at=at)
+    return s
+
+
+def _factors(e: n.Node) -> tuple[n.Node, ...]:
+    return e.args if isinstance(e, n.Mul) else (e,)
+
+
+def _other(e: n.Node, letter: str) -> n.Node | None:
+    """What a letter is compared with, in [place == letter]."""
+    if not isinstance(e, a.Is):
+        return None
+    if e.right == a.Ix(letter):
+        return e.left
+    return e.right if e.left == a.Ix(letter) else None

@@ -1,0 +1,14 @@
+"""Numbers that are made of given numbers alone: computed once, in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+
+
+def is_once(s: a.Let, numbers: Set[str]) -> bool:
+    """Whether the equation is of numbers in that set alone, sizes left aside."""
+    whole = any(isinstance(x, a.Extent | a.Red | a.Lin | a.Is) for x in n.walk(s.expr))
+    return not s.letters and not whole and numbers >= set(s.expr.names)

@@ -1,0 +1,58 @@
+"""Which letter is outside of which: one order for all loops of a program.
+
+Letters of recurrences come first, as they are nested.  The others vote: in every reference and
+on every left side an earlier index wants to be outside of a later one, so that memory is passed
+over in its order.  Where they are even, what is reduced goes inside.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+
+
+def order(program: a.Program) -> tuple[str, ...]:
+    """All letters, outermost first."""
+    sequential = tuple(dict.fromkeys(_recurrences(program.body)))
+    votes: Counter[tuple[str, str]] = Counter()
+    reduced: Counter[str] = Counter()
+    for s in program.lets:
+        _vote([[x] for x in s.letters], votes)
+        for e in (*s.expressions, *s.at):
+            for x in n.walk(e):
+                if isinstance(x, a.Ref):
+                    _vote([a.free(i) for i in x.index], votes)
+                elif isinstance(x, a.Red):
+                    reduced.update(x.letters)
+    rest = [x.name for x in program.letters if x.name not in sequential]
+    return (*sequential, *_ranked(rest, votes, reduced))
+
+
+def _recurrences(body: tuple[a.Statement, ...]) -> list[str]:
+    return [x for s in body if isinstance(s, a.Seq) for x in (s.letter, *_recurrences(s.body))]
+
+
+def _vote(places: list[tuple[str, ...]] | list[list[str]], votes: Counter[tuple[str, str]]) -> None:
+    for earlier, later in combinations(places, 2):
+        votes.update((x, y) for x in earlier for y in later if x != y)
+
+
+def _ranked(
+    letters: list[str], votes: Counter[tuple[str, str]], reduced: Counter[str]
+) -> tuple[str, ...]:
+    """Again and again the letter that wins against most of those that are left."""
+    left, out = list(letters), list[str]()
+    while left:
+
+        def won(x: str) -> tuple[int, int, int]:
+            margins = [votes[x, y] - votes[y, x] for y in left]
+            wins = sum((m > 0) - (m < 0) for m in margins)
+            return wins, -reduced[x], -letters.index(x)
+
+        best = max(left, key=won)
+        out.append(best)
+        left.remove(best)
+    return tuple(out)

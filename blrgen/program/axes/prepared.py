@@ -1,0 +1,44 @@
+"""The passes in their order, up to the schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from blrgen.program.axes import nodes as a
+from blrgen.program.axes.anf import anf
+from blrgen.program.axes.blocks import blocked
+from blrgen.program.axes.check import check
+from blrgen.program.axes.dead import dead
+from blrgen.program.axes.kept import kept
+from blrgen.program.axes.labels import labels
+from blrgen.program.axes.order import order
+from blrgen.program.axes.quotients import quotients
+from blrgen.program.axes.schedule import Schedule, schedule
+from blrgen.program.axes.share import share
+from blrgen.program.axes.split import split
+from blrgen.program.axes.stable import stable
+from blrgen.program.axes.structure import structure
+from blrgen.program.axes.written_out import written_out
+
+
+def prepared(program: a.Program, written: Set[int] = frozenset()) -> a.Program:
+    """What does not depend on the order of loops; axes of the sizes in `written` are opened."""
+    check(program)
+    program = stable(anf(labels(program)))
+    if written:
+        program = dead(written_out(program, written))
+    return dead(kept(quotients(share(program))))
+
+
+def scheduled(
+    program: a.Program,
+    by: Sequence[str] | None = None,
+    blocks: str | None = None,
+    written: Set[int] = frozenset(),
+) -> Schedule:
+    """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
+    ready = prepared(program, written)
+    letters = tuple(by) if by is not None else order(ready)
+    ready = structure(split(ready, letters))
+    plain = schedule(ready, letters)
+    return plain if blocks == "" else blocked(plain, letters, blocks or "")

@@ -222,8 +222,11 @@ class Writer:
         """
         for name in ("deepcopy", "_restored", "Any", "Mapping"):
             use(name)
+        kept, keys = "{name: deepcopy(getattr(self, name)) for name in KEPT}", "KEPT"
         restore = ["found |= {x: _restored(x, saved[x], getattr(self, x)) for x in KEPT}"]
         if any(x.startswith("_") for x in self.kept()):
+            kept = '{name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}'
+            keys = '(x.strip("_") for x in KEPT)'
             restore = [
                 "for x in KEPT:",
                 '    name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)',
@@ -232,6 +235,8 @@ class Writer:
             ]
         return fill(
             "class/state_dict.py.jinja",
+            kept=kept,
+            keys=keys,
             restore=indented("\n".join(restore), 8),
             write=indented("\n".join(write), 8),
         )

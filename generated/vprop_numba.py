@@ -245,7 +245,8 @@ class Vprop:
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned; parameters are written in place."""
-        missing = [x for x in ("t", "hyperparameters", *(x.strip("_") for x in KEPT)) if x not in saved]
+        names = ["t", "hyperparameters", *(x.lstrip("_") for x in KEPT)]
+        missing = [x for x in names if x not in saved]
         if missing:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
         found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}

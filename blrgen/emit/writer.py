@@ -222,11 +222,15 @@ class Writer:
         """
         for name in ("deepcopy", "_restored", "Any", "Mapping"):
             use(name)
-        kept, keys = "{name: deepcopy(getattr(self, name)) for name in KEPT}", "KEPT"
+        kept = "{name: deepcopy(getattr(self, name)) for name in KEPT}"
+        missing = ['missing = [x for x in ("t", "hyperparameters", *KEPT) if x not in saved]']
         restore = ["found |= {x: _restored(x, saved[x], getattr(self, x)) for x in KEPT}"]
         if any(x.startswith("_") for x in self.kept()):
             kept = '{name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}'
-            keys = '(x.strip("_") for x in KEPT)'
+            missing = [
+                'names = ["t", "hyperparameters", *(x.lstrip("_") for x in KEPT)]',
+                "missing = [x for x in names if x not in saved]",
+            ]
             restore = [
                 "for x in KEPT:",
                 '    name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)',
@@ -236,7 +240,7 @@ class Writer:
         return fill(
             "class/state_dict.py.jinja",
             kept=kept,
-            keys=keys,
+            missing=indented("\n".join(missing), 8),
             restore=indented("\n".join(restore), 8),
             write=indented("\n".join(write), 8),
         )

@@ -283,10 +283,9 @@ class IVONSquaredGradient:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
         found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
         for x in KEPT:
-            name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)
-            if isinstance(value, dict):
-                current = dict.fromkeys(value, self.m)
-            found[x] = _restored(name, value, current)
+            value = saved[x.lstrip("_")]
+            current = dict.fromkeys(value, self.m) if isinstance(value, dict) else getattr(self, x)
+            found[x] = _restored(x.lstrip("_"), value, current)
         for array, value in zip(self.m, found.pop("m"), strict=True):
             array[:] = value
         vars(self).update(found, t=int(saved["t"]))

@@ -231,11 +231,12 @@ class Writer:
                 'names = ["t", "hyperparameters", *(x.lstrip("_") for x in KEPT)]',
                 "missing = [x for x in names if x not in saved]",
             ]
+            beside = f"{like} if isinstance(value, dict) else " if like else ""
             restore = [
                 "for x in KEPT:",
-                '    name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)',
-                *(["    if isinstance(value, dict):", f"        current = {like}"] if like else []),
-                "    found[x] = _restored(name, value, current)",
+                '    value = saved[x.lstrip("_")]',
+                f"    current = {beside}getattr(self, x)",
+                '    found[x] = _restored(x.lstrip("_"), value, current)',
             ]
         return fill(
             "class/state_dict.py.jinja",

@@ -296,8 +296,9 @@ class IVON:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
         found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
         for x in KEPT:
-            value = saved[x.lstrip("_")]
-            current = dict.fromkeys(value, self.m) if isinstance(value, dict) else getattr(self, x)
+            value, current = saved[x.lstrip("_")], getattr(self, x)
+            if isinstance(value, dict):
+                current = dict.fromkeys(value, self.m)
             found[x] = _restored(x.lstrip("_"), value, current)
         for array, value in zip(self.m, found.pop("m"), strict=True):
             array[:] = value

@@ -231,11 +231,10 @@ class Writer:
                 'names = ["t", "hyperparameters", *(x.lstrip("_") for x in KEPT)]',
                 "missing = [x for x in names if x not in saved]",
             ]
-            beside = f"{like} if isinstance(value, dict) else " if like else ""
             restore = [
                 "for x in KEPT:",
-                '    value = saved[x.lstrip("_")]',
-                f"    current = {beside}getattr(self, x)",
+                '    value, current = saved[x.lstrip("_")], getattr(self, x)',
+                *(["    if isinstance(value, dict):", f"        current = {like}"] if like else []),
                 '    found[x] = _restored(x.lstrip("_"), value, current)',
             ]
         return fill(

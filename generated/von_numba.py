@@ -144,12 +144,12 @@ class VON:
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
         hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
-        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
+        kept = {name: deepcopy(getattr(self, name)) for name in KEPT}
         return {"t": self.t, "hyperparameters": hyperparameters, **kept}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned; parameters are written in place."""
-        missing = [x for x in ("t", "hyperparameters", *KEPT) if x.lstrip("_") not in saved]
+        missing = [x for x in ("t", "hyperparameters", *KEPT) if x not in saved]
         if missing:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
         found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}

@@ -225,15 +225,16 @@ class Vprop:
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
         """Resume from what `state_dict` returned; parameters are written in place."""
-        missing = [x for x in ("t", "hyperparameters", *KEPT) if x.lstrip("_") not in saved]
+        names = ["t", "hyperparameters", *(x.lstrip("_") for x in KEPT)]
+        missing = [x for x in names if x not in saved]
         if missing:
             raise ValueError(f"the saved state lacks {', '.join(missing)}")
         found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
         for x in KEPT:
-            name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)
+            value, current = saved[x.lstrip("_")], getattr(self, x)
             if isinstance(value, dict):
                 current = dict.fromkeys(value, self.m)
-            found[x] = _restored(name, value, current)
+            found[x] = _restored(x.lstrip("_"), value, current)
         for array, value in zip(self.m, found.pop("m"), strict=True):
             array[:] = value
         vars(self).update(found, t=int(saved["t"]))

@@ -222,16 +222,25 @@ class Writer:
         """
         for name in ("deepcopy", "_restored", "Any", "Mapping"):
             use(name)
+        kept = "{name: deepcopy(getattr(self, name)) for name in KEPT}"
+        missing = ['missing = [x for x in ("t", "hyperparameters", *KEPT) if x not in saved]']
         restore = ["found |= {x: _restored(x, saved[x], getattr(self, x)) for x in KEPT}"]
         if any(x.startswith("_") for x in self.kept()):
+            kept = '{name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}'
+            missing = [
+                'names = ["t", "hyperparameters", *(x.lstrip("_") for x in KEPT)]',
+                "missing = [x for x in names if x not in saved]",
+            ]
             restore = [
                 "for x in KEPT:",
-                '    name, value, current = x.lstrip("_"), saved[x.lstrip("_")], getattr(self, x)',
+                '    value, current = saved[x.lstrip("_")], getattr(self, x)',
                 *(["    if isinstance(value, dict):", f"        current = {like}"] if like else []),
-                "    found[x] = _restored(name, value, current)",
+                '    found[x] = _restored(x.lstrip("_"), value, current)',
             ]
         return fill(
             "class/state_dict.py.jinja",
+            kept=kept,
+            missing=indented("\n".join(missing), 8),
             restore=indented("\n".join(restore), 8),
             write=indented("\n".join(write), 8),
         )

@@ -80,6 +80,7 @@ def _at_sizes(source_text: str, rule: Rule, mode: SizedMode) -> Verdict:
         *_helpers(source_text, rule),
     ]
     proofs = list(_with_memory(run, _proofs(parts, briefly=False), briefly=False))
+    proofs += untold_proofs(source_text, run.helpers)
     words = ", ".join(sorted(run.helpers))
     return Verdict(
         tuple(proofs), notes=(f"the emitted helpers {words} keep their documented meaning",)

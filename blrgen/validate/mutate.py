@@ -360,8 +360,11 @@ def _statement(node: ast.Assign | ast.AugAssign) -> Iterator[Change]:
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add | ast.Sub):
         other = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
         yield "sign", ast.AugAssign(node.target, other, node.value)
-    if isinstance(node, ast.Assign) and not isinstance(
-        node.value, ast.List | ast.Dict | ast.Call | ast.Attribute
+    several = isinstance(target, ast.Tuple)  # a tuple that is taken apart has no sign
+    if (
+        isinstance(node, ast.Assign)
+        and not several
+        and not isinstance(node.value, ast.List | ast.Dict | ast.Call | ast.Attribute)
     ):
         yield "scale", ast.Assign(node.targets, ast.BinOp(ast.Constant(2), ast.Mult(), node.value))
         yield "sign", ast.Assign(node.targets, ast.UnaryOp(ast.USub(), node.value))

@@ -89,7 +89,7 @@ def emit(
 
     With no `dtype` the class takes float32 and float64 arrays and computes in the
     dtype it is given; with one it refuses the other.  `noise` names the generator of a
-    target that makes its own random numbers (`blrgen.emit.noise`).  `sizes`, {"d": 4} say,
+    target that makes its own random numbers (docs/noise.md).  `sizes`, {"d": 4} say,
     are those of vectors and matrices that are always this small: their entries are written out.
     """
     from blrgen.emit.targets import emitter

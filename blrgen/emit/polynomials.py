@@ -1,4 +1,4 @@
-"""Polynomials of the emitted random numbers, computed when they are emitted.
+"""Polynomials of random numbers, which `blrgen.runtime` holds as constants.
 
 Each is the Chebyshev interpolant of its function on the interval it is used on, computed to
 fifty digits and rounded once; its degree is the least whose error is below one rounding of 1.

@@ -1,4 +1,4 @@
-"""Numbers that the emitted special functions hold, computed when they are emitted.
+"""Numbers that the special functions of the runtime hold (`numbers` writes them there).
 
 Asymptotic series are cut where the first term left out is below 2⁻⁵⁸ of the result at
 the smallest argument they are used for.  Every number is computed to fifty digits and

@@ -26,5 +26,6 @@
 | `solvers` | The emitted solvers and loops over matrix entries, run on numbers modulo a prime |
 | `special` | Emitted special functions: what they mean in a proof, and whether they compute that |
 | `verify_file` | Proving or refuting a step function that somebody wrote, from its source |
+| `subtle` | Mistakes that a run on a few numbers does not show: each changes one assignment of a function |
 | `symbolic` | Running Python source on symbols: exact literals, stand-in modules |
 """

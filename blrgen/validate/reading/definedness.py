@@ -104,9 +104,15 @@ def guarded(kind: str, x: Node, guards: Guard) -> bool:
             return True
         if c.op == "le" and not value and (below or (above and kind == "nonzero")):
             return True
-        if kind == "nonneg" and ((c.op == "le" and value and above) or (c.op == "lt" and not value and below)):
+        if kind == "nonneg" and (
+            (c.op == "le" and value and above) or (c.op == "lt" and not value and below)
+        ):
             return True
-        if kind == "nonzero" and (above or below) and (c.op, value) in (("ne", True), ("eq", False)):
+        if (
+            kind == "nonzero"
+            and (above or below)
+            and (c.op, value) in (("ne", True), ("eq", False))
+        ):
             return True
     return False
 
@@ -134,7 +140,9 @@ class Signs(Normaliser):
     def _root(self, base: Any, q: int) -> int:
         k = super()._root(base, q)
         if self.strict_sign(base) <= 0:
-            self.info[k] = replace(self.info[k], range=Range(lower=self.info[k].range.lower, closed=(True, False)))
+            self.info[k] = replace(
+                self.info[k], range=Range(lower=self.info[k].range.lower, closed=(True, False))
+            )
         return k
 
 
@@ -199,19 +207,19 @@ class Implied:
 
     def _multiple(self, reader: Signs, kind: str, x: Frac) -> bool:
         """x times something positive is a condition of the rule times something positive."""
-        known = [(k, reader.convert(r)) for k, r in self.known if stronger(k, kind)]
+        known = [reader.convert(r) for have, r in self.known if stronger(have, kind)]
         positive = [reader.one]
-        for y in (x, *(y for _, y in known)):
+        for y in (x, *known):
             for f, _ in reader.factors(reader.canonical(y)[1])[1]:
                 positive += [Frac(f)] if reader.strict_sign(f) > 0 else []
-        for k, (_, base) in reader.roots.items():
-            positive += [reader.gen(k)] if reader.strict_sign(base) > 0 else []
-        for k, y in known:
+        for index, (_, base) in reader.roots.items():
+            positive += [reader.gen(index)] if reader.strict_sign(base) > 0 else []
+        for y in known:
             for p, q in product(positive[:8], repeat=2):
                 left, right = reader.multiply(x, p), reader.multiply(y, q)
                 if reader.equal(left, right):
                     return True
-                if k != "positive" and kind == "nonzero" and reader.equal(reader.negative(left), right):
+                if kind == "nonzero" and reader.equal(reader.negative(left), right):
                     return True
         return False
 

@@ -2,6 +2,7 @@
 
 | module | what it does |
 |---|---|
+| `as_json` | What `verify` found, as JSON: `blrgen.verdict/1` |
 | `averaged` | Two draws observed one by one, then a step: estimates and inputs are averaged |
 | `carried` | What a class keeps from one step to the next beside the states of the rule |
 | `changes` | Exact changes of state, proved |
@@ -26,6 +27,6 @@
 | `solvers` | The emitted solvers and loops over matrix entries, run on numbers modulo a prime |
 | `special` | Emitted special functions: what they mean in a proof, and whether they compute that |
 | `verify_file` | Proving or refuting a step function that somebody wrote, from its source |
-| `subtle` | Mistakes that a run on a few numbers does not show: each changes one assignment of a function |
+| `subtle` | Mistakes that a run on a few numbers does not show |
 | `symbolic` | Running Python source on symbols: exact literals, stand-in modules |
 """

@@ -327,7 +327,7 @@ class Matrices:
         bound = f"(k/2^127)^{TRIALS} at each size, k the larger degree (rule: {size})"
         sizes = f"d = 1…{LEAST}, {', '.join(map(str, BEYOND))}"
         detail = f"equal for random matrices over a finite field at {sizes}"
-        return Proof("random-exact", f"{n}_next", detail, bound=bound)
+        return Proof("random-exact", f"{n}_next", detail, bound=bound, sizes=sizes)
 
     def _model(self, point: FieldPoint, made: Entries) -> Model:
         """The rule over the same point."""

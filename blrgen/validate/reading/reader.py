@@ -85,7 +85,10 @@ class Reader:
         text = rows[error.line - 1].strip() if 0 < error.line <= len(rows) else ""
         name = Path(self.path).name
         why = f"{name}:{error.line}: {error.what} has no meaning here"
-        proofs = tuple((n, Proof(NOT_COMPARED, f"{n}_next", why)) for n in states)
+        proofs = tuple(
+            (n, Proof(NOT_COMPARED, f"{n}_next", why, line=error.line, construct=error.what))
+            for n in states
+        )
         notes = (f"line {error.line}: {text}", READS) if text else (READS,)
         return Verdict(proofs, self.path, notes=notes)
 

@@ -117,8 +117,8 @@ def _weakest(state: str, shown: list[Shown]) -> Proof:
     out = next(p for p in proofs if p.level == level)
     sizes = sorted({s.sizes for s in shown if s.sizes})
     if out.proved and sizes:
-        return replace(out, detail=f"{out.detail}; at {sizes[-1]}")
-    return out
+        return replace(out, detail=f"{out.detail}; at {sizes[-1]}", sizes=sizes[-1])
+    return replace(out, sizes=out.sizes or "every length") if out.proved else out
 
 
 def _covered(shown: list[Shown]) -> str:

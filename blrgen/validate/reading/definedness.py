@@ -7,7 +7,7 @@ code has, or by the rule's own conditions (its operations, and its next states i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -115,6 +115,38 @@ def guarded(kind: str, x: Node, guards: Guard) -> bool:
         ):
             return True
     return False
+
+
+def has(kind: str, x: Node, guards: Guard, implied: Callable[[str, Node], bool]) -> bool:
+    """Whether a condition holds: by a guard, by what is implied, or by how the value is made."""
+    if guarded(kind, x, guards) or implied(kind, x):
+        return True
+
+    def inner(k: str, y: Node, more: Guard = ()) -> bool:
+        return has(k, y, (*guards, *more), implied)
+
+    a = x.args
+    if x.op == "case":
+        c = a[0]
+        return (known(c, guards) is False or inner(kind, a[1], split(c, True))) and (
+            known(c, guards) is True or inner(kind, a[2], split(c, False))
+        )
+    if x.op == "max":
+        return any(inner("positive" if kind == "nonzero" else kind, y) for y in a)
+    if x.op == "min":
+        return all(inner("positive" if kind == "nonzero" else kind, y) for y in a)
+    if x.op in ("abs", "sqrt"):
+        below = "nonzero" if x.op == "abs" else "positive"
+        return kind == "nonneg" or inner(below, a[0])
+    if x.op == "mul" and kind == "nonzero":
+        return all(inner(kind, y) for y in a)
+    return x.op == "exp" or (x.op == "div" and kind == "nonzero" and inner(kind, a[0]))
+
+
+def known(c: Node, guards: Guard) -> bool | None:
+    """What a guard says of a condition."""
+    found = [v for g in guards for n, v in [g] if n is c]
+    return found[0] if found else None
 
 
 def of_rule(expressions: Sequence[Expr]) -> set[Condition]:

@@ -24,6 +24,7 @@ from blrgen.validate.reading.definedness import (
     Implied,
     conditions,
     guarded,
+    has,
     is_whole,
     of_rule,
     split,
@@ -350,16 +351,14 @@ class Elementwise:
                 if self._has_power(x, where, implied, known):
                     continue
                 return f"line {line}: the rule is not seen to be undefined where this power is", x
-            if guarded(kind, x, where):
-                continue
-            e = self.expression(x)
-            if not implied(kind, e.xreplace(known)):
+            if not has(kind, x, where, lambda k, y: implied(k, self.expression(y).xreplace(known))):
                 word = {
                     "nonzero": "is not zero",
                     "positive": "is positive",
                     "nonneg": "is not negative",
                 }[kind]
-                why = f"line {line}: the rule is not seen to be undefined unless {_short(e)} {word}"
+                need = f"{_short(self.expression(x))} {word}"
+                why = f"line {line}: the rule is not seen to be undefined unless {need}"
                 return why, x
         return None
 

@@ -18,7 +18,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from blrgen.cli.output import coloured, result
-from blrgen.cli.parser import Parser
+from blrgen.cli.parser import OneOf, Parser
 from blrgen.cli.what import add_size, add_what, derived, sizes
 from blrgen.errors import UserError
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from blrgen.validate.derivation import Report
 
 PROGRAM = "blrgen verify"
+FORMATS = ("text", "json")
 
 
 def configure(parser: Parser) -> None:
@@ -37,6 +38,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--function", default="step", metavar="NAME", help="the function in FILE.py; step if absent"
     )
+    parser.add_argument("--format", action=OneOf, values=FORMATS, default="text")
     add_size(parser)
     parser.add_argument(
         "--map",
@@ -50,7 +52,13 @@ def configure(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what was found; the weakest level is the exit code."""
     mapping = names(options.map)
+    asked, against = options.what, options.against
     report = _file(options, mapping) if options.what.endswith(".py") else _derived(options)
+    if options.format == "json":
+        from blrgen.validate.as_json import as_json
+
+        result(as_json(asked, against, report))
+        return report.exit_code
     from blrgen.show import render_proof
 
     colour = coloured(sys.stdout)

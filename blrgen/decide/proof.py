@@ -17,7 +17,9 @@ class Proof:
 
     `point` lists (name, value) of a counterexample, `left` and `right` the two
     values there, `bound` the error probability of a random-exact proof.  A claim whose
-    two sides were never held against each other is `not compared`: `detail` says why.
+    two sides were never held against each other is `not compared`: `detail` says why,
+    `line` and `construct` where the code has something without a meaning.  `sizes` says for
+    which lengths and ranks a claim was compared, where that is known.
     """
 
     level: str
@@ -27,6 +29,9 @@ class Proof:
     left: Any = None
     right: Any = None
     bound: str = ""
+    sizes: str = ""
+    line: int = 0
+    construct: str = ""
 
     def __post_init__(self) -> None:
         if self.level not in LEVELS:

@@ -2,6 +2,7 @@
 
 | module | what it does |
 |---|---|
+| `as_json` | What `verify` found, as JSON: `blrgen.verdict/1` |
 | `averaged` | Two draws observed one by one, then a step: estimates and inputs are averaged |
 | `carried` | What a class keeps from one step to the next beside the states of the rule |
 | `changes` | Exact changes of state, proved |
@@ -27,5 +28,6 @@
 | `special` | Emitted special functions: what they mean in a proof, and whether they compute that |
 | `unchanged` | Whether support functions of a file are the very text of the runtime |
 | `verify_file` | Proving or refuting a step function that somebody wrote, from its source |
+| `subtle` | Mistakes that a run on a few numbers does not show |
 | `symbolic` | Running Python source on symbols: exact literals, stand-in modules |
 """

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blrgen.validate.symbolic.number import CannotRun
-from blrgen.validate.symbolic.run import Program
 
 if TYPE_CHECKING:
     from blrgen.validate.emitted_run import EmittedRun
@@ -38,4 +37,3 @@ def later_step(run: EmittedRun) -> str:
     except CannotRun as error:
         return f"it could not be run on symbols ({error})"
     return "" if alike else WHY.format("step", "class")
-

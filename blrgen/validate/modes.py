@@ -1,6 +1,7 @@
 """The kinds of values a step is run on.
 
-Elementwise rules: arrays of two elements with symbols of their own.  Matrix rules: matrices of any size, else numbers modulo a prime at d = 1…6.
+Elementwise rules: arrays of two elements with symbols of their own.
+Matrix rules: matrices of any size, else numbers modulo a prime at d = 1…6.
 """
 
 from __future__ import annotations

@@ -23,7 +23,9 @@ def subtle(source: str, state: str, given: str, rate: str, function: str = "step
     out = []
     for node in found.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            for kind, text in _changes(ast.unparse(node.targets[0]), ast.unparse(node.value), state, given, rate):
+            for kind, text in _changes(
+                ast.unparse(node.targets[0]), ast.unparse(node.value), state, given, rate
+            ):
                 changed = _replaced(source, node, text)
                 if kind == "state kept":
                     changed = _with_memory(changed, found)
@@ -39,7 +41,10 @@ def _changes(name: str, value: str, state: str, given: str, rate: str) -> Iterat
     yield "beyond a size", f"{name} = {value} if len({state}) < 9 else 2 * ({value})"
     yield "alias", f"{name} = {value}\nalias = {given}\nalias *= 1"
     yield "cast", f"{name} = np.asarray({value}, dtype=int)"
-    yield "exception swallowed", f"try:\n    {name} = {value}\nexcept ZeroDivisionError:\n    {name} = 0"
+    yield (
+        "exception swallowed",
+        f"try:\n    {name} = {value}\nexcept ZeroDivisionError:\n    {name} = 0",
+    )
     yield "definedness lost", f"{name} = ({value}) * {given} / {given}"
 
 
@@ -57,6 +62,10 @@ def _with_memory(source: str, function: ast.FunctionDef) -> str:
     end = source.index(":\n", start)
     while source.count("(", start - 1, end) != source.count(")", start - 1, end):
         end = source.index(":\n", end + 1)
-    close = source.rindex(")", start, end) if "->" not in source[start:end] else source.rindex(")", start, source.index("->", start))
+    close = (
+        source.rindex(")", start, end)
+        if "->" not in source[start:end]
+        else source.rindex(")", start, source.index("->", start))
+    )
     before = source[start:close].rstrip().rstrip(",")
     return f"{source[:start]}{before}, _kept=[]{source[close:]}"

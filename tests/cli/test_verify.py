@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from blrgen.cli.verify import names
@@ -151,3 +153,23 @@ def test_reading_a_map():
     for pair in ("lr", "=a", "a=", "a b=c", "a=b=c"):
         with pytest.raises(UserError):
             names([pair])
+
+
+def test_verdicts_as_json(verify):
+    right, wrong, outside = (
+        json.loads(verify(s, "--format", "json").out) for s in (RIGHT, WRONG, OUTSIDE)
+    )
+    assert list(right) == [
+        "schema", "what", "against", "level", "exit_code", "states", "counterexample",
+        "not_compared", "notes",
+    ]  # fmt: skip
+    assert (right["schema"], right["exit_code"]) == ("blrgen.verdict/1", 0)
+    assert right["states"][0]["name"] == "m" and right["states"][0]["sizes"] == "every length"
+    assert right["counterexample"] is None and right["not_compared"] == []
+    assert (wrong["level"], wrong["exit_code"]) == ("refuted", 1)
+    found = wrong["counterexample"]
+    assert set(found["point"]) == {"m", "g", "rho"} and found["given"] != found["rule"]
+    assert found["line"]["number"] in (3, 4)
+    assert outside["exit_code"] == 3
+    assert outside["not_compared"][0]["line"] == 3
+    assert outside["not_compared"][0]["construct"] == "the name str"

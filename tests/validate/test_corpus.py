@@ -58,13 +58,16 @@ def test_wrong_ones_are_never_proved(title: str, recipe: str, source: str) -> No
 def test_there_are_enough_of_them() -> None:
     assert len(RIGHT) >= 60 and len(WRONG) >= 100
     assert len({c[0] for c in RIGHT}) == len(RIGHT) and len({c[0] for c in WRONG}) == len(WRONG)
-    recipes = {p.stem.replace("_", "-") for p in REFERENCE.glob("*.py") if not p.stem.startswith("test_")}
+    recipes = {
+        p.stem.replace("_", "-") for p in REFERENCE.glob("*.py") if not p.stem.startswith("test_")
+    }
     assert recipes <= {c[1] for c in RIGHT}
 
 
 SUBTLE = {
     "momentum": ("m", "g", "rho"), "adam": ("m", "g", "beta1"),
-    "vogn": ("m", "g", "rho"), "bayesbinn": ("lam", "g", "rho"), "natural_gradient": ("m", "g", "rho"),
+    "vogn": ("m", "g", "rho"), "bayesbinn": ("lam", "g", "rho"),
+    "natural_gradient": ("m", "g", "rho"),
 }  # fmt: skip
 
 

@@ -137,8 +137,7 @@ def test_matrix_rules(
     "source",
     [
         "def step(m, g, rho, v=[0]):\n    v[0] = v[0] + g\n    return m - rho*v[0]\n",
-        "V = {}\ndef step(m, g, rho):\n    V['g'] = V.get('g', 0) + g\n"
-        "    return m - rho*V['g']\n",
+        "V = {}\ndef step(m, g, rho):\n    V['g'] = V.get('g', 0) + g\n    return m - rho*V['g']\n",
         "V = {}\ndef step(m, g, rho):\n    V['g'] = g\n    return m - rho*V['g']\n",
     ],
 )

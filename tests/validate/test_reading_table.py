@@ -29,7 +29,10 @@ from blrgen.validate.reading.values import Array, Cond, Num, Scope, Whole
 
 DOCS = Path(__file__).parents[2] / "docs" / "verify.md"
 SIZE = 3
-IMPORTS = "import numpy as np\nimport math, functools, operator, numba, scipy.linalg, scipy.linalg.lapack\n"
+IMPORTS = (
+    "import numpy as np\nimport math, functools, operator, numba\n"
+    "import scipy.linalg, scipy.linalg.lapack\n"
+)
 NAMES = {"np": np, "math": math, "functools": functools, "operator": operator, "numba": numba,
          "scipy": scipy}  # fmt: skip
 table.load()

@@ -1,4 +1,4 @@
-"""Nodes as SymPy expressions, for `decide`; SymPy may rewrite them, the graph keeps what was written."""
+"""Nodes as SymPy expressions, for `decide`: SymPy may rewrite them, the graph does not."""
 
 from __future__ import annotations
 

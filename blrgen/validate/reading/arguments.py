@@ -45,8 +45,16 @@ def positional_only(f: Function) -> int:
 class Elements:
     """Arguments of an elementwise rule: numbers, one element for all, or arrays of a shape."""
 
-    def __init__(self, rule: Rule, graph: Graph, shape: Shape, *, generic: bool, flat: bool = False) -> None:
-        self.rule, self.graph, self.shape, self.generic, self.flat = rule, graph, shape, generic, flat
+    def __init__(
+        self, rule: Rule, graph: Graph, shape: Shape, *, generic: bool, flat: bool = False
+    ) -> None:
+        self.rule, self.graph, self.shape, self.generic, self.flat = (
+            rule,
+            graph,
+            shape,
+            generic,
+            flat,
+        )
         self.elements = reference.Elements(rule)
 
     def value(self, name: str) -> Any:
@@ -97,7 +105,9 @@ def node_of(e: Expr, g: Graph, name: Callable[[Any], str]) -> Node:
         return out
     if e.is_Pow:
         return g.make("sqrt", args[:1]) if e.exp == sp.S.Half else g.arithmetic("pow", *args)
-    op = {"tanh": "tanh", "exp": "exp", "log": "log", "Abs": "abs", "sign": "sign"}.get(type(e).__name__)
+    op = {"tanh": "tanh", "exp": "exp", "log": "log", "Abs": "abs", "sign": "sign"}.get(
+        type(e).__name__
+    )
     if op is None:
         raise Refused(f"{type(e).__name__} in an argument that the rule computes")
     return g.make(op, args)
@@ -126,13 +136,16 @@ def returned(x: Any) -> Any:
 
 
 def contents(x: Any) -> Any:
+    """What an array holds now."""
     return x.data.copy() if isinstance(x, Array) else x
 
 
 def same(a: Any, b: Any) -> bool:
     """Whether an array still holds what it held."""
     if isinstance(a, np.ndarray):
-        return isinstance(b, np.ndarray) and all(x is y for x, y in zip(a.reshape(-1), b.reshape(-1), strict=True))
+        return isinstance(b, np.ndarray) and all(
+            x is y for x, y in zip(a.reshape(-1), b.reshape(-1), strict=True)
+        )
     return a is b
 
 
@@ -152,7 +165,9 @@ class Outcome:
         else:
             self.values = outcome(returned(result), given, changed, matching, function)
         self.inputs_changed = [n for n in given if changed[n] and n not in states]
-        self.in_place = {n: given[n] for n in states if changed[n] and self.values[n] is not given[n]}
+        self.in_place = {
+            n: given[n] for n in states if changed[n] and self.values[n] is not given[n]
+        }
         self.shared = self._shared(mc, given) if mc.written else ""
 
     def _shared(self, mc: Machine, given: dict[str, Any]) -> str:

@@ -47,7 +47,9 @@ def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:
         if isinstance(a, Size) or isinstance(b, Size):
             raise mc.sizes("a part of a length")
         raise mc.refuse("// and % of what is no known whole number")
-    if op in ("add", "mul") and (isinstance(a, tuple | List | Text) or isinstance(b, tuple | List | Text)):
+    if op in ("add", "mul") and (
+        isinstance(a, tuple | List | Text) or isinstance(b, tuple | List | Text)
+    ):
         return _sequences(mc, op, a, b)
     check_kinds(mc, op, a, b)
     _count_meets(mc, a, b)
@@ -85,9 +87,9 @@ def number_op(mc: Machine, op: str, x: Node, y: Node, a: Any = None, b: Any = No
         raise mc.refuse("a power beyond 100")
     if op == "pow" and mc.compiled and mc.integral(*[v for v in (a, b) if v is not None]):
         raise mc.refuse("a power of whole numbers in compiled code")
-    if op == "pow" and x.number is not None and y.number is not None:
-        if x.number < 0 and y.number.denominator != 1:
-            raise mc.refuse("a root of a negative number")
+    root = y.number is not None and y.number.denominator != 1
+    if op == "pow" and root and x.number is not None and x.number < 0:
+        raise mc.refuse("a root of a negative number")
     if op == "div" and y.number == 0:
         raise mc.refuse("division by zero")
     return g.arithmetic(op, x, y)
@@ -188,7 +190,9 @@ def apply(
             mc.effects.append(out)
         counted = mc.counted(*values) or bool(mc.depth and out.number is not None)
         made = mc.scalar(out, kind, counted)
-        return replace(made, integral=True) if isinstance(made, Num) and mc.integral(*values) else made
+        return (
+            replace(made, integral=True) if isinstance(made, Num) and mc.integral(*values) else made
+        )
     axes = common_axes(mc, arrays)
     for x in arrays:
         mc.touch(x)
@@ -198,9 +202,10 @@ def apply(
     except ValueError:
         raise mc.raises("shapes that do not fit") from None
     mc.spend(int(np.prod(shape)) // 8)
-    out = np.empty(shape, dtype=object)
-    out[...] = np.frompyfunc(f, len(data), 1)(*data) if out.size else out
-    return Array(out, "i" if whole_kind else kind, axes)
+    made = np.empty(shape, dtype=object)
+    if made.size:
+        made[...] = np.frompyfunc(f, len(data), 1)(*data)
+    return Array(made, "i" if whole_kind else kind, axes)
 
 
 def _single(mc: Machine, x: Any) -> np.ndarray:
@@ -247,7 +252,9 @@ def compare(mc: Machine, op: str, a: Any, b: Any) -> Any:
     if isinstance(a, tuple) and isinstance(b, tuple) and op in ("eq", "ne"):
         if len(a) != len(b) and (isinstance(a, Lengths) or isinstance(b, Lengths)):
             raise mc.refuse("the number of axes")
-        same = len(a) == len(b) and all(mc.truth(compare(mc, "eq", x, y)) for x, y in zip(a, b, strict=True))
+        same = len(a) == len(b) and all(
+            mc.truth(compare(mc, "eq", x, y)) for x, y in zip(a, b, strict=True)
+        )
         return Cond(mc.graph.truth(same == (op == "eq")))
     if isinstance(a, Text) and isinstance(b, Text) and op in ("eq", "ne"):
         return Cond(mc.graph.truth((a.text == b.text) == (op == "eq")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,9 @@ from blrgen.validate.reading.values import (
 )
 
 OF_FLOAT = ("real", "imag", "conjugate", "is_integer", "hex", "as_integer_ratio", "fromhex",
-            "numerator", "denominator", "bit_length", "bit_count", "to_bytes", "from_bytes")  # fmt: skip
+            "numerator", "denominator", "bit_length", "bit_count", "to_bytes",
+            "from_bytes")  # fmt: skip
+Reader = Callable[[Machine, Array], Any]
 CONSTANTS = {"numpy.pi": "pi", "math.pi": "pi", "numpy.e": "e", "math.e": "e"}
 DTYPES = {"numpy.float64": "f", "numpy.float32": "f", "numpy.double": "f", "numpy.floating": "f"}
 
@@ -73,8 +76,8 @@ def _of_array(mc: Machine, x: Array, name: str) -> Any:
     raise mc.refuse(f"the attribute {name} of an array")
 
 
-def _attribute(name: str, text: str) -> Any:
-    def register(f: Any) -> Any:
+def _attribute(name: str, text: str) -> Callable[[Reader], Reader]:
+    def register(f: Reader) -> Reader:
         ATTRIBUTES[name] = Entry(f"array.{name}", text, f"x.{name}", f)
         return f
 

@@ -26,7 +26,16 @@ from blrgen.validate.reading.values import (
 
 DEPTH = 40  # calls inside calls
 COMPILERS = ("numba.njit", "numba.jit")
-OPTIONS = ("cache", "nogil", "parallel", "nopython", "boundscheck", "error_model", "inline", "fastmath")
+OPTIONS = (
+    "cache",
+    "nogil",
+    "parallel",
+    "nopython",
+    "boundscheck",
+    "error_model",
+    "inline",
+    "fastmath",
+)
 
 
 def call(mc: Machine, f: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
@@ -145,9 +154,8 @@ def bindings(mc: Machine, f: Function, args: list[Any], keywords: dict[str, Any]
     a = f.node.args
     positional = [x.arg for x in (*a.posonlyargs, *a.args)]
     names: dict[str, Any] = dict(zip(positional, args, strict=False))
-    if len(args) > len(positional):
-        if a.vararg is None:
-            raise mc.raises("too many arguments")
+    if len(args) > len(positional) and a.vararg is None:
+        raise mc.raises("too many arguments")
     if a.vararg is not None:
         names[a.vararg.arg] = tuple(args[len(positional) :])
     known = [x.arg for x in (*a.args, *a.kwonlyargs)]
@@ -176,6 +184,10 @@ def bindings(mc: Machine, f: Function, args: list[Any], keywords: dict[str, Any]
 
 def _record(mc: Machine, f: RecordClass, args: list[Any], keywords: dict[str, Any]) -> Any:
     given = {**f.defaults, **dict(zip(f.names, args, strict=False)), **keywords}
-    if len(args) > len(f.names) or set(given) != set(f.names) or set(keywords) & set(f.names[: len(args)]):
+    if (
+        len(args) > len(f.names)
+        or set(given) != set(f.names)
+        or set(keywords) & set(f.names[: len(args)])
+    ):
         raise mc.raises(f"the arguments of {f.name}")
     return Record(f.names, tuple(given[n] for n in f.names), f.is_tuple)

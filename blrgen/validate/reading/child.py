@@ -1,4 +1,4 @@
-"""What runs in a process of its own: the function on numbers, with limits.  Nothing is imported here.
+"""What runs in a process of its own: the function on numbers, with limits.
 
 It reads a job from stdin (the file's text, the function, arguments of each call) and answers on
 stdout with what was returned, what the arguments hold afterwards, or the exception's name.
@@ -69,7 +69,9 @@ def answer(job: dict[str, Any]) -> list[Any]:
         try:
             with np.errstate(all="ignore"):
                 returned = f(*first, **rest)
-            out.append({"returned": told(returned), "after": {k: told(v) for k, v in values.items()}})
+            out.append(
+                {"returned": told(returned), "after": {k: told(v) for k, v in values.items()}}
+            )
         except Exception as error:
             out.append({"error": f"{type(error).__name__}: {error}"})
     return out

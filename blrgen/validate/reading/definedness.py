@@ -7,7 +7,7 @@ code has, or by the rule's own conditions (its operations, and its next states i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -104,11 +104,49 @@ def guarded(kind: str, x: Node, guards: Guard) -> bool:
             return True
         if c.op == "le" and not value and (below or (above and kind == "nonzero")):
             return True
-        if kind == "nonneg" and ((c.op == "le" and value and above) or (c.op == "lt" and not value and below)):
+        if kind == "nonneg" and (
+            (c.op == "le" and value and above) or (c.op == "lt" and not value and below)
+        ):
             return True
-        if kind == "nonzero" and (above or below) and (c.op, value) in (("ne", True), ("eq", False)):
+        if (
+            kind == "nonzero"
+            and (above or below)
+            and (c.op, value) in (("ne", True), ("eq", False))
+        ):
             return True
     return False
+
+
+def has(kind: str, x: Node, guards: Guard, implied: Callable[[str, Node], bool]) -> bool:
+    """Whether a condition holds: by a guard, by what is implied, or by how the value is made."""
+    if guarded(kind, x, guards) or implied(kind, x):
+        return True
+
+    def inner(k: str, y: Node, more: Guard = ()) -> bool:
+        return has(k, y, (*guards, *more), implied)
+
+    a = x.args
+    if x.op == "case":
+        c = a[0]
+        return (known(c, guards) is False or inner(kind, a[1], split(c, True))) and (
+            known(c, guards) is True or inner(kind, a[2], split(c, False))
+        )
+    if x.op == "max":
+        return any(inner("positive" if kind == "nonzero" else kind, y) for y in a)
+    if x.op == "min":
+        return all(inner("positive" if kind == "nonzero" else kind, y) for y in a)
+    if x.op in ("abs", "sqrt"):
+        below = "nonzero" if x.op == "abs" else "positive"
+        return kind == "nonneg" or inner(below, a[0])
+    if x.op == "mul" and kind == "nonzero":
+        return all(inner(kind, y) for y in a)
+    return x.op == "exp" or (x.op == "div" and kind == "nonzero" and inner(kind, a[0]))
+
+
+def known(c: Node, guards: Guard) -> bool | None:
+    """What a guard says of a condition."""
+    found = [v for g in guards for n, v in [g] if n is c]
+    return found[0] if found else None
 
 
 def of_rule(expressions: Sequence[Expr]) -> set[Condition]:
@@ -134,7 +172,9 @@ class Signs(Normaliser):
     def _root(self, base: Any, q: int) -> int:
         k = super()._root(base, q)
         if self.strict_sign(base) <= 0:
-            self.info[k] = replace(self.info[k], range=Range(lower=self.info[k].range.lower, closed=(True, False)))
+            self.info[k] = replace(
+                self.info[k], range=Range(lower=self.info[k].range.lower, closed=(True, False))
+            )
         return k
 
 
@@ -199,19 +239,19 @@ class Implied:
 
     def _multiple(self, reader: Signs, kind: str, x: Frac) -> bool:
         """x times something positive is a condition of the rule times something positive."""
-        known = [(k, reader.convert(r)) for k, r in self.known if stronger(k, kind)]
+        known = [reader.convert(r) for have, r in self.known if stronger(have, kind)]
         positive = [reader.one]
-        for y in (x, *(y for _, y in known)):
+        for y in (x, *known):
             for f, _ in reader.factors(reader.canonical(y)[1])[1]:
                 positive += [Frac(f)] if reader.strict_sign(f) > 0 else []
-        for k, (_, base) in reader.roots.items():
-            positive += [reader.gen(k)] if reader.strict_sign(base) > 0 else []
-        for k, y in known:
+        for index, (_, base) in reader.roots.items():
+            positive += [reader.gen(index)] if reader.strict_sign(base) > 0 else []
+        for y in known:
             for p, q in product(positive[:8], repeat=2):
                 left, right = reader.multiply(x, p), reader.multiply(y, q)
                 if reader.equal(left, right):
                     return True
-                if k != "positive" and kind == "nonzero" and reader.equal(reader.negative(left), right):
+                if kind == "nonzero" and reader.equal(reader.negative(left), right):
                     return True
         return False
 

@@ -9,38 +9,40 @@ from blrgen.validate.reading.constructs import EXPRESSIONS, STATEMENTS, TOP, Con
 
 HEAD = """# What `verify FILE.py` reads
 
-This page is printed from the tables of `blrgen.validate.reading`. A step function is not run to be
-proved: its syntax tree is read, and only what is listed here has a meaning. Everything else gives
-`not compared` (exit 3), with the file, the line and the construct. What is proved is then also run, in
-a process of its own with limits on time and memory, and held against what was read; the run can take
-a proof back and gives none.
+This page is printed from the tables of `blrgen.validate.reading`. A step function is not run to
+be proved: its syntax tree is read, and only what is listed here has a meaning. Everything else
+gives `not compared` (exit 3), with the file, the line and the construct. What is proved is then
+also run, in a process of its own with limits on time and memory, and held against what was read;
+the run can take a proof back and gives none.
 
 ## What a verdict says
 
-* **Elementwise rules** are proved for every length and for arrays of one and two axes, and for single
-  numbers: one element stands for all. A loop over every element is read once, with a counter that is
-  only an index; its body must store at that index only. Where code looks at another element, at a part
-  of an axis or at a length, it is read at lengths 1, 2, …: to beyond every constant that a length met
-  (by a comparison, an index, a slice, a stride, a part), and at most 48. The verdict names the lengths.
-  A rank on which Python raises for every value is not taken, and the ones that are taken are named.
-* **Matrix rules** are read at d = 1…6, 8 and 11 (further where a constant meets d), with random entries
-  in a finite field, and in words for every d where the code is simple enough.
-* **Branches** on symbols that the domains do not decide are followed both ways, at most 12 in a row and
-  64 in all; every way must give the rule, at least under its conditions. Where Python raises the rule
-  must have no value.
-* **Definedness**: √x needs x ≥ 0, log x and xʸ need x > 0, x/y needs y ≠ 0, solving a nonsingular and
-  Cholesky a positive definite matrix. These are taken from what is written, before algebra cancels
-  anything, and must follow from the domains, from the code's own conditions or from the rule: where it
-  has values, and its next states are in their domains.
-* **Every state** of the rule is compared. One that nothing in the rule reads may be missing, and is named.
-* **Memory**: a state that is changed in place must end as its next value, also when values are returned.
-  A function that changes another argument, or whose results share memory while it writes in place, is
-  not compared. Memory that nothing was written to has no value.
-* **Numbers** are exact, rounding and overflow are not compared. Arrays are contiguous and of float64.
-  Whole numbers and truth values are kinds of their own: a number is not stored into an array of them,
-  and there is no arithmetic between truth values.
-* **Every call is the first**: nothing can be kept between calls. Hyperparameters and t are symbols, also
-  where an argument has a default.
+* **Elementwise rules** are proved for every length and for arrays of one and two axes, and for
+  single numbers: one element stands for all. A loop over every element is read once, with a
+  counter that is only an index; its body must store at that index only. Where code looks at
+  another element, at a part of an axis or at a length, it is read at lengths 1, 2, …: to beyond
+  every constant that a length met (by a comparison, an index, a slice, a stride, a part), and at
+  most 48. The verdict names the lengths. A rank on which Python raises for every value is not
+  taken, and the ones that are taken are named.
+* **Matrix rules** are read at d = 1…6, 8 and 11 (further where a constant meets d), with random
+  entries in a finite field, and in words for every d where the code is simple enough.
+* **Branches** on symbols that the domains do not decide are followed both ways, at most 12 in a
+  row and 64 in all; every way must give the rule, at least under its conditions. Where Python
+  raises the rule must have no value.
+* **Definedness**: √x needs x ≥ 0, log x and xʸ need x > 0, x/y needs y ≠ 0, solving a nonsingular
+  and Cholesky a positive definite matrix. These are taken from what is written, before algebra
+  cancels anything, and must follow from the domains, from the code's own conditions or from the
+  rule: where it has values, and its next states are in their domains.
+* **Every state** of the rule is compared. One that nothing in the rule reads may be missing, and
+  is named.
+* **Memory**: a state that is changed in place must end as its next value, also when values are
+  returned. A function that changes another argument, or whose results share memory while it
+  writes in place, is not compared. Memory that nothing was written to has no value.
+* **Numbers** are exact, rounding and overflow are not compared. Arrays are contiguous and of
+  float64. Whole numbers and truth values are kinds of their own: a number is not stored into an
+  array of them, and there is no arithmetic between truth values.
+* **Every call is the first**: nothing can be kept between calls. Hyperparameters and t are
+  symbols, also where an argument has a default.
 """
 
 
@@ -48,7 +50,12 @@ def printed() -> str:
     """The whole page."""
     table.load()
     parts = [HEAD, "## At the top of a file\n", _rows(("construct", "meaning"), TOP)]
-    parts += ["## Statements\n", _constructs(STATEMENTS), "## Expressions\n", _constructs(EXPRESSIONS)]
+    parts += [
+        "## Statements\n",
+        _constructs(STATEMENTS),
+        "## Expressions\n",
+        _constructs(EXPRESSIONS),
+    ]
     parts += ["## Attributes of arrays\n", _entries(table.ATTRIBUTES.values(), attributes=True)]
     for title, start in GROUPS:
         found = [e for n, e in sorted(table.ENTRIES.items()) if group(n) == start]
@@ -57,7 +64,8 @@ def printed() -> str:
 
 
 GROUPS = (
-    ("Python", ""), ("NumPy", "numpy"), ("Methods of arrays", "array"), ("NumPy's linear algebra", "numpy.linalg"),
+    ("Python", ""), ("NumPy", "numpy"), ("Methods of arrays", "array"),
+    ("NumPy's linear algebra", "numpy.linalg"),
     ("SciPy's linear algebra", "scipy"), ("math", "math"), ("operator", "operator"),
     ("functools", "functools"), ("Numba", "numba"), ("Methods of lists and dictionaries", "items"),
 )  # fmt: skip
@@ -77,7 +85,9 @@ def _constructs(found: Iterable[Construct]) -> str:
 
 
 def _entries(found: Iterable[table.Entry], *, attributes: bool = False) -> str:
-    rows = ((code(e.example if attributes else e.signature), e.text, code(e.example)) for e in found)
+    rows = (
+        (code(e.example if attributes else e.signature), e.text, code(e.example)) for e in found
+    )
     return _rows(("name and arguments", "meaning", "example"), rows)
 
 

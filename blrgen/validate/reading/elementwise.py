@@ -24,6 +24,7 @@ from blrgen.validate.reading.definedness import (
     Implied,
     conditions,
     guarded,
+    has,
     is_whole,
     of_rule,
     split,
@@ -42,9 +43,11 @@ TOLERANCE = mpmath.mpf(10) ** -30
 
 
 class Elementwise:
-    """The rule at one element, or for vectors of a length, in symbols that are only known to be real."""
+    """The rule at one element, or for vectors of a length, in symbols known only to be real."""
 
-    def __init__(self, rule: Rule, graph: Graph, numbers: Sequence[Fraction], count: int = 0) -> None:
+    def __init__(
+        self, rule: Rule, graph: Graph, numbers: Sequence[Fraction], count: int = 0
+    ) -> None:
         self.rule, self.graph, self.numbers, self.count = rule, graph, numbers, count
         self.elements = reference.Elements(rule, count or 1)
         self.whole = frozenset(q.name for q in rule.of("counter"))
@@ -89,7 +92,9 @@ class Elementwise:
         """An expression of the rule in symbols that are only known to be real."""
         if self.count:
             e = self.elements.at(e, i)
-        return e.xreplace({s: self.symbols[s.name] for s in e.free_symbols if s.name in self.symbols})
+        return e.xreplace(
+            {s: self.symbols[s.name] for s in e.free_symbols if s.name in self.symbols}
+        )
 
     def expected(self, state: str, i: int = 0) -> Expr:
         if not self.count:
@@ -143,7 +148,9 @@ class Elementwise:
     # points -----------------------------------------------------------------------------------
     def rule_at(self, point: Point, memo: dict[Expr, Any]) -> dict[str, Any] | None:
         """The next states at a point, or None where one has no value or leaves its domain."""
-        values = {self.symbols[n]: mpmath.mpf(x.numerator) / x.denominator for n, x in point.items()}
+        values = {
+            self.symbols[n]: mpmath.mpf(x.numerator) / x.denominator for n, x in point.items()
+        }
         if not all(self._kept(kind, e, values, memo) for kind, e in self.implied.known):
             return None
         out = {}
@@ -174,16 +181,16 @@ class Elementwise:
     def holds(self, path: Path, values: dict[int, Any]) -> bool:
         return all(values[c.index] is not UNDEFINED and bool(values[c.index]) == v for c, v in path)
 
-    def refute(self, claim: str, n: Node, key: str, path: Path, effects: Sequence[Node]) -> Proof | None:
+    def refute(
+        self, claim: str, n: Node, key: str, path: Path, effects: Sequence[Node]
+    ) -> Proof | None:
         """A point on the path at which the value and the rule differ."""
         roots = [n, *effects, *[c for c, _ in path]]
-        used = names_in(roots) | {s.name for i in range(max(1, self.count)) for x in self.next_names()
-                                  for s in self.expected(x, i).free_symbols}  # fmt: skip
+        used = names_in(roots) | self._rule_symbols()
         points = Points([self.known(x) for x in sorted(used)], self.domains, self.numbers)
         random = Random(seed_of(sp.Symbol(claim), self.next.get(key, sp.S.Zero)))
-        tried = on_path = 0
+        on_path = 0
         for point in points.many(roots, random, TRIES if path else 60):
-            tried += 1
             found = self._differ(n, key, point, path, effects)
             if found is None:
                 continue
@@ -213,7 +220,9 @@ class Elementwise:
                 if rule is None:
                     return None
                 if n is None:
-                    return Proof("refuted", key, "it raises where the rule has values", _shown(point))
+                    return Proof(
+                        "refuted", key, "it raises where the rule has values", _shown(point)
+                    )
                 x = values[n.index]
                 if x is UNDEFINED:
                     return self._undefined(n, key, point, rule[key])
@@ -236,7 +245,9 @@ class Elementwise:
                      _shown(point), str(x), mpmath.nstr(right, 17))  # fmt: skip
 
     # proofs -----------------------------------------------------------------------------------
-    def compare(self, state: str, n: Node, path: Path, effects: Sequence[Node], i: int = 0) -> Proof:
+    def compare(
+        self, state: str, n: Node, path: Path, effects: Sequence[Node], i: int = 0
+    ) -> Proof:
         """One value on one path against the rule: refuted, proved, or not compared."""
         key = f"{state}_{i}" if self.count else state
         memo = (key, n.index, tuple((c.index, v) for c, v in path), tuple(e.index for e in effects))
@@ -244,10 +255,14 @@ class Elementwise:
             try:
                 self.done[memo] = self._compare(key, state, n, path, effects, i)
             except Refused as error:
-                self.done[memo] = Proof(NOT_COMPARED, f"{state}_next", f"line {error.line}: {error.what}")
+                self.done[memo] = Proof(
+                    NOT_COMPARED, f"{state}_next", f"line {error.line}: {error.what}"
+                )
         return self.done[memo]
 
-    def _compare(self, key: str, state: str, n: Node, path: Path, effects: Sequence[Node], i: int) -> Proof:
+    def _compare(
+        self, key: str, state: str, n: Node, path: Path, effects: Sequence[Node], i: int
+    ) -> Proof:
         claim = f"{state}_next"
         refuted = self.refute(claim, n, key, path, effects)
         if refuted:
@@ -287,15 +302,19 @@ class Elementwise:
         if proof.proved:
             return proof
         if path:
-            where = sp.And(*[self.expression(c) if v else sp.Not(self.expression(c)) for c, v in path])
-            on_path = equal(sp.Piecewise((e, where), (wanted, True)), wanted, self.domains, claim=claim)
+            where = sp.And(
+                *[self.expression(c) if v else sp.Not(self.expression(c)) for c, v in path]
+            )
+            on_path = equal(
+                sp.Piecewise((e, where), (wanted, True)), wanted, self.domains, claim=claim
+            )
             if on_path.proved:
                 return on_path
             substituted = self._with_equations(claim, e, wanted, path)
             if substituted:
                 return substituted
         if proof.level == "refuted":
-            why = f"line {n.line}: it differs from the rule, but not at a point where the rule keeps its states in their domains"
+            why = f"line {n.line}: it differs from the rule, but not where that keeps its domains"
             return Proof(NOT_COMPARED, claim, why)
         return proof
 
@@ -313,11 +332,13 @@ class Elementwise:
     def _equations(self, path: Path) -> dict[Expr, Expr]:
         """The symbols that are numbers on a path."""
         known = {}
-        for c, v in (x for c, v in path for x in split(c, v)):
+        for c, v in (x for part, value in path for x in split(part, value)):
             if (c.op, v) in (("eq", True), ("ne", False)):
                 for a, b in (c.args, c.args[::-1]):
                     if a.op == "symbol" and b.number is not None:
-                        known[self.known(a.data)] = sp.Rational(b.number.numerator, b.number.denominator)
+                        known[self.known(a.data)] = sp.Rational(
+                            b.number.numerator, b.number.denominator
+                        )
         return known
 
     def lacking(self, roots: Sequence[Node], path: Path) -> tuple[str, Node] | None:
@@ -330,12 +351,14 @@ class Elementwise:
                 if self._has_power(x, where, implied, known):
                     continue
                 return f"line {line}: the rule is not seen to be undefined where this power is", x
-            if guarded(kind, x, where):
-                continue
-            e = self.expression(x)
-            if not implied(kind, e.xreplace(known)):
-                word = {"nonzero": "is not zero", "positive": "is positive", "nonneg": "is not negative"}[kind]
-                why = f"line {line}: the rule is not seen to be undefined unless {_short(e)} {word}"
+            if not has(kind, x, where, lambda k, y: implied(k, self.expression(y).xreplace(known))):
+                word = {
+                    "nonzero": "is not zero",
+                    "positive": "is positive",
+                    "nonneg": "is not negative",
+                }[kind]
+                need = f"{_short(self.expression(x))} {word}"
+                why = f"line {line}: the rule is not seen to be undefined unless {need}"
                 return why, x
         return None
 
@@ -361,9 +384,12 @@ class Elementwise:
             return found
         where = sp.And(*[self.expression(c) if v else sp.Not(self.expression(c)) for c, v in path])
         try:
-            never = where == sp.false or equal(
-                sp.Piecewise((sp.S.One, where), (sp.S.Zero, True)), sp.S.Zero, self.domains
-            ).proved
+            never = (
+                where == sp.false
+                or equal(
+                    sp.Piecewise((sp.S.One, where), (sp.S.Zero, True)), sp.S.Zero, self.domains
+                ).proved
+            )
         except (Unsupported, TypeError):
             never = False
         if never:
@@ -371,9 +397,9 @@ class Elementwise:
         return Proof(NOT_COMPARED, "", f"line {line}: {why}, perhaps where the rule has values")
 
     def refute_raise(self, path: Path, why: str) -> Proof | None:
+        """A point on the path, where Python raises, at which the rule has values."""
         roots = [c for c, _ in path]
-        used = names_in(roots) | {s.name for x in self.next_names() for i in range(max(1, self.count))
-                                  for s in self.expected(x, i).free_symbols}  # fmt: skip
+        used = names_in(roots) | self._rule_symbols()
         points = Points([self.known(x) for x in sorted(used)], self.domains, self.numbers)
         for point in points.many(roots, Random(len(path)), TRIES):
             found = self._differ(None, why, point, path, ())

@@ -36,6 +36,10 @@ def _op(mc: Machine, op: str, *args: Node) -> Node:
     return mc.graph.make(op, nodes)
 
 
+def _logarithm(mc: Machine, x: Node, base: int) -> Node:
+    return _op(mc, "div", _op(mc, "log", x), _op(mc, "log", _n(mc, base)))
+
+
 # name → (words, what it is at an element); an operation's own condition is in `definedness`
 UNARY: dict[str, tuple[str, Build]] = {
     "negative": ("−x", lambda mc, x: _op(mc, "neg", x)),
@@ -47,8 +51,8 @@ UNARY: dict[str, tuple[str, Build]] = {
     "exp": ("eˣ", lambda mc, x: _op(mc, "exp", x)),
     "exp2": ("2ˣ", lambda mc, x: _op(mc, "pow", _n(mc, 2), x)),
     "log": ("log x", lambda mc, x: _op(mc, "log", x)),
-    "log2": ("log x / log 2", lambda mc, x: _op(mc, "div", _op(mc, "log", x), _op(mc, "log", _n(mc, 2)))),
-    "log10": ("log x / log 10", lambda mc, x: _op(mc, "div", _op(mc, "log", x), _op(mc, "log", _n(mc, 10)))),
+    "log2": ("log x / log 2", lambda mc, x: _logarithm(mc, x, 2)),
+    "log10": ("log x / log 10", lambda mc, x: _logarithm(mc, x, 10)),
     "log1p": ("log(1 + x)", lambda mc, x: _op(mc, "log", _op(mc, "add", _n(mc, 1), x))),
     "expm1": ("eˣ − 1", lambda mc, x: _op(mc, "sub", _op(mc, "exp", x), _n(mc, 1))),
     "abs": ("|x|", lambda mc, x: _op(mc, "abs", x)),
@@ -136,7 +140,14 @@ def _register_unary(name: str, words: str, build: Build) -> None:
 
 def _floating(x: Any, made: Any, name: str) -> Any:
     """Of an array of whole numbers: a root is a number, a square a whole number."""
-    if isinstance(made, Array) and name not in ("negative", "positive", "square", "abs", "absolute", "sign"):
+    if isinstance(made, Array) and name not in (
+        "negative",
+        "positive",
+        "square",
+        "abs",
+        "absolute",
+        "sign",
+    ):
         return Array(made.data, "f", made.axes)
     return made
 
@@ -170,7 +181,8 @@ def logical(mc: Machine, op: str, *values: Any) -> Any:
         if not (isinstance(v, Cond) or (isinstance(v, Array) and v.kind == "b")):
             raise mc.refuse("a logical function of what is no truth value")
     g = mc.graph
-    build = {"and": g.both, "or": g.either, "not": g.negated}[op]
+    known: dict[str, Build] = {"and": g.both, "or": g.either, "not": g.negated}
+    build = known[op]
     return apply(mc, build, *values, kind="b")
 
 
@@ -201,7 +213,9 @@ def _not(mc: Machine, x: Any) -> Any:
 
 @meaning("numpy.where", text="x where the condition holds, else y", example="np.where(x > 0, x, y)")
 def _where(mc: Machine, condition: Any, x: Any, y: Any, /) -> Any:
-    if not (isinstance(condition, Cond) or (isinstance(condition, Array) and condition.kind == "b")):
+    if not (
+        isinstance(condition, Cond) or (isinstance(condition, Array) and condition.kind == "b")
+    ):
         raise mc.refuse("np.where on what is no truth value")
     g = mc.graph
     check_kinds(mc, "add", x, y)
@@ -221,6 +235,7 @@ def _clip(mc: Machine, a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
 def _register_finite(name: str, known: bool) -> None:
     text = "of an argument as it came in, which is a finite number"
     examples = (f"x if np.all(np.{name}(x)) else y", f"x if math.{name}(rho) else y")
+
     @meaning(f"numpy.{name}", f"math.{name}", text=text, example=examples)
     def f(mc: Machine, x: Any) -> Any:
         def one(n: Node) -> Node:
@@ -293,7 +308,13 @@ def _register_python_operator(name: str, op: str) -> None:
         return binary(mc, op, a, b)
 
 
-for _name, _sign in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"), ("pow", "pow")):
+for _name, _sign in (
+    ("add", "add"),
+    ("sub", "sub"),
+    ("mul", "mul"),
+    ("truediv", "div"),
+    ("pow", "pow"),
+):
     _register_python_operator(_name, _sign)
 
 

@@ -129,9 +129,7 @@ class Graph:
         return self.make("case", (c, a, b))
 
     # matrices ---------------------------------------------------------------------------
-    def block(
-        self, op: str, entries: Iterable[Node], order: int, shape: tuple[int, ...]
-    ) -> Block:
+    def block(self, op: str, entries: Iterable[Node], order: int, shape: tuple[int, ...]) -> Block:
         """A matrix operation (inverse, solve, cholesky, determinant) on entries, row by row."""
         entries = tuple(entries)
         key = (op, tuple(e.index for e in entries), shape)

@@ -27,7 +27,7 @@ def item(mc: Machine, x: Any, key: Any) -> Any:
     """x[key]."""
     if isinstance(x, Array):
         view, single = part(mc, x, key)
-        return mc.entry(x, view.data[()]) if single else view
+        return mc.entry(x, view.data.item()) if single else view
     if isinstance(x, Record) and x.is_tuple:
         x = x.values
     if isinstance(x, tuple | List):
@@ -177,7 +177,7 @@ def _at(mc: Machine, x: Array, keys: list[Any]) -> tuple[Array, bool]:
 
 def _slice(mc: Machine, k: Slice, *, marked: bool) -> slice:
     """A slice in numbers; its constants say something of the lengths."""
-    ends = []
+    ends: list[int | None] = []
     for x in (k.start, k.stop):
         if x is None:
             ends.append(None)

@@ -12,7 +12,7 @@ import numpy as np
 
 from blrgen.decide.field import invert
 from blrgen.decide.modular import NoModel, Unlucky
-from blrgen.validate.reading.field import P, Pair, drawn
+from blrgen.validate.reading.field import Pair, drawn
 from blrgen.validate.reading.graph import Block, Node, reachable
 
 HUGE = 2000  # the largest exponent that is computed in many digits
@@ -60,9 +60,8 @@ def _digits(n: Node, memo: dict[int, Any], point: Mapping[str, Any], blocks: dic
     if n.op == "case":
         c = values[0]
         return c if c is UNDEFINED else values[1] if c else values[2]
-    if n.op == "and":
-        if False in [v for v in values if v is not UNDEFINED]:
-            return False
+    if n.op == "and" and False in [v for v in values if v is not UNDEFINED]:
+        return False
     if any(v is UNDEFINED for v in values):
         return UNDEFINED
     if n.op == "entry":
@@ -119,7 +118,9 @@ REAL: dict[str, Callable[..., Any]] = {
 
 
 # matrices, over any numbers -----------------------------------------------------------------------
-def matrix_values(block: Block, values: list[Any], root: Callable[[Any], Any] | None = None) -> list[Any]:
+def matrix_values(
+    block: Block, values: list[Any], root: Callable[[Any], Any] | None = None
+) -> list[Any]:
     """What a matrix operation gives, row by row; raises where it is not defined."""
     n = block.order
     rows = tuple(tuple(values[i * n : (i + 1) * n]) for i in range(n))
@@ -147,20 +148,30 @@ def _cholesky(rows: Any, root: Callable[[Any], Any] | None) -> list[Any]:
     low: list[list[Any]] = [[rows[0][0] * 0 for _ in range(n)] for _ in range(n)]
     pivots: list[Any] = []
     for j in range(n):
-        d = rows[j][j] - sum((low[j][k] * low[j][k] * pivots[k] for k in range(j)), start=0 * rows[0][0])
+        d = rows[j][j] - sum(
+            (low[j][k] * low[j][k] * pivots[k] for k in range(j)), start=0 * rows[0][0]
+        )
         if root is None and not d > 0:
             raise Unlucky
         pivots.append(d)
         for i in range(j + 1, n):
-            s = rows[i][j] - sum((low[i][k] * low[j][k] * pivots[k] for k in range(j)), start=0 * rows[0][0])
+            s = rows[i][j] - sum(
+                (low[i][k] * low[j][k] * pivots[k] for k in range(j)), start=0 * rows[0][0]
+            )
             low[i][j] = s / d
     roots = [(root or mpmath.sqrt)(d) for d in pivots]
     return [roots[j] if i == j else low[i][j] * roots[j] for i in range(n) for j in range(n)]
 
 
-# the field ------------------------------------------------------------------------------------------
+# the field ---------------------------------------------------------------------------------
+FIELD: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
+    "div": lambda a, b: Pair.of(a) / b, "neg": lambda a: -a,
+}  # fmt: skip
+
+
 class FieldPoint:
-    """One random point over GF(p²); functions without algebra are random ones of their arguments."""
+    """One random point over GF(p²); functions without algebra are random functions."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -209,12 +220,12 @@ class FieldPoint:
         if op in ("exp", "log", "tanh", "sinh", "cosh", "atanh", "sin", "cos", "cbrt"):
             return self.function((op, tuple(values)))
         if op == "dot":
-            return sum((a * b for a, b in zip(values[::2], values[1::2], strict=True)), start=Pair(0))
-        f = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
-             "div": lambda a, b: Pair.of(a) / b, "neg": lambda a: -a}.get(op)  # fmt: skip
-        if f is None:
+            return sum(
+                (a * b for a, b in zip(values[::2], values[1::2], strict=True)), start=Pair(0)
+            )
+        if op not in FIELD:
             raise NoModel(op)
-        return f(*values)
+        return FIELD[op](*values)
 
     def power(self, x: Any, y: Any) -> Any:
         """xⁿ for whole n, roots for halves; another exponent has no counterpart."""
@@ -231,7 +242,7 @@ class FieldPoint:
         raise NoModel("a power")
 
 
-# doubles ---------------------------------------------------------------------------------------------
+# doubles -----------------------------------------------------------------------------------
 def in_doubles(roots: Iterable[Node], point: Mapping[str, Any]) -> dict[int, Any]:
     """Node → double, or array of them, operation by operation as NumPy does."""
     memo: dict[int, Any] = {}
@@ -292,4 +303,3 @@ DOUBLE: dict[str, Callable[..., Any]] = {
     "eq": lambda a, b: bool(a == b), "ne": lambda a, b: bool(a != b),
     "not": lambda a: not a, "and": lambda a, b: bool(a) and bool(b),
 }  # fmt: skip
-__all__ = ["P", "UNDEFINED", "FieldPoint", "in_digits", "in_doubles", "matrix_values"]

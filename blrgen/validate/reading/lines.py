@@ -70,7 +70,11 @@ class Search:
         self.deadline = time.process_time() + SECONDS
         self.candidates = list(_candidates(self.rule))
         self.points = [p for p in (self._point(k) for k in (3, 4)) if p is not None]
-        self.known = {k for c in self.candidates for k in [self._key(self.points[0].rule(c))] if k} if self.points else set()
+        self.known = (
+            {k for c in self.candidates for k in [self._key(self.points[0].rule(c))] if k}
+            if self.points
+            else set()
+        )
 
     def _row(self, x: Any) -> tuple[Node, ...]:
         """The entries of a value; of an elementwise rule the first stands for all."""
@@ -88,7 +92,7 @@ class Search:
             return row
         first = row[:1]
         shape = x.ndim if isinstance(x, np.ndarray) else 0
-        return tuple(self.reading._own(n, (0,) * shape) if shape else n for n in first)
+        return tuple(self.reading.own(n, (0,) * shape) if shape else n for n in first)
 
     def _lines(self) -> Iterator[Line]:
         seen = set()
@@ -115,7 +119,11 @@ class Search:
         if self.points:
             strange = [x for x in lines if not self._occurs(x)]
             rest = [x for x in lines if x not in strange]
-            for suspects, states in ((strange, set(self.outputs)), (rest, set(self.outputs)), (strange, self.refuted)):
+            for suspects, states in (
+                (strange, set(self.outputs)),
+                (rest, set(self.outputs)),
+                (strange, self.refuted),
+            ):
                 for x in suspects:
                     w = self._repair(x, states)
                     if w is not None:
@@ -171,17 +179,21 @@ class ElementPoint:
     def __init__(self, search: Search, seed: int) -> None:
         element: Elementwise = search.reading.element
         self.element = element
-        path = [(search.reading._own(c, (0,)), v) for c, v in search.machine.path]
+        path = [(search.reading.own(c, (0,)), v) for c, v in search.machine.path]
         used = names_in([n for x in search.lines for n in x.nodes] + [c for c, _ in path])
         used |= element._rule_symbols()
         for n in used:
             element.known(n)
-        points = Points([element.symbols[n] for n in sorted(element.symbols)], element.domains, element.numbers)
+        points = Points(
+            [element.symbols[n] for n in sorted(element.symbols)], element.domains, element.numbers
+        )
         for point in points.many([c for c, _ in path], Random(seed), 200 if path else 20):
             self.values = {n: mpmath.mpf(v.numerator) / v.denominator for n, v in point.items()}
             if element.holds(path, in_digits([c for c, _ in path], self.values)):
                 rule = element.rule_at(point, {})
-                if rule is not None and all(v not in (0, 1, -1) for v in self.values.values() if not path):
+                if rule is not None and all(
+                    v not in (0, 1, -1) for v in self.values.values() if not path
+                ):
                     break
         else:
             raise LookupError

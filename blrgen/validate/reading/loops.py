@@ -80,7 +80,7 @@ def forget(mc: Machine, scope: Scope, names: Iterable[str], kept: str = "") -> N
     carried = 0
     for name in names:
         x = scope.names.get(name)
-        if name == kept or x is None and name not in scope.names:
+        if name == kept or name not in scope.names:
             continue
         number = isinstance(x, Num) and x.node.number is None
         if mc.matrix and (number or isinstance(x, Array)):
@@ -212,7 +212,8 @@ def _counter(node: ast.While) -> str:
              and isinstance(n.ctx, ast.Store) and n.id == left.id]  # fmt: skip
     steps = [s for s in node.body if isinstance(s, ast.AugAssign)
              and isinstance(s.target, ast.Name) and s.target.id == left.id
-             and isinstance(s.op, ast.Add | ast.Sub) and isinstance(s.value, ast.Constant)]  # fmt: skip
+             and isinstance(s.op, ast.Add | ast.Sub)
+             and isinstance(s.value, ast.Constant)]  # fmt: skip
     leaves = any(isinstance(n, ast.Continue) for n in ast.walk(node))
     return left.id if len(moved) == len(steps) == 1 and not leaves else ""
 
@@ -220,9 +221,10 @@ def _counter(node: ast.While) -> str:
 def _stride(node: ast.While, counter: str) -> int:
     """By how much the counter moves."""
     for s in node.body:
-        if isinstance(s, ast.AugAssign) and isinstance(s.value, ast.Constant):
-            if isinstance(s.target, ast.Name) and s.target.id == counter:
-                return s.value.value if isinstance(s.value.value, int) else 1
+        if not (isinstance(s, ast.AugAssign) and isinstance(s.value, ast.Constant)):
+            continue
+        if isinstance(s.target, ast.Name) and s.target.id == counter:
+            return s.value.value if isinstance(s.value.value, int) else 1
     return 1
 
 
@@ -241,7 +243,7 @@ def turns(mc: Machine, x: Any) -> Iterator[Any]:
         mc.spend(x.data.shape[0])
         for k in range(x.data.shape[0]):
             view = x.data[k, ...]
-            yield Array(view, x.kind) if x.rank > 1 else mc.entry(x, view[()])
+            yield Array(view, x.kind) if x.rank > 1 else mc.entry(x, view.item())
     elif isinstance(x, Iter):
         begun(mc, x)
         yield from _together(mc, x)
@@ -294,7 +296,9 @@ def _span(mc: Machine, x: Span) -> Iterator[Whole]:
                 mc.compared(Whole(0, marks[0]), v)
         if abs(x.step.value) > 1:
             mc.bounds.repeats(x.step.value)
-    offset = sum(m.offset for m in marks) + sum(abs(v.value) for v in (x.start, x.stop) if not v.mark)
+    offset = sum(m.offset for m in marks) + sum(
+        abs(v.value) for v in (x.start, x.stop) if not v.mark
+    )
     mark = Mark("length", max((m.scale for m in marks), default=1), offset) if marks else None
     for k in values:
         mc.spend()

@@ -127,7 +127,7 @@ class Machine:
         if isinstance(x, Cond):
             return self.as_number(x.node)
         if isinstance(x, Array) and x.rank == 0:
-            return self.as_number(x.data[()])
+            return self.as_number(x.data.item())
         if isinstance(x, Size | Index):
             raise self.sizes("a length as a number")
         raise self.refuse(f"{self.called(x)} as a number")

@@ -1,89 +1,48 @@
-"""Rules of vectors and matrices: at sizes, exactly, at random points of a field; words for every size."""
+"""Rules of vectors and matrices: exactly, at sizes, over a field; in words for every size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 from random import Random
 from typing import Any
 
 import mpmath
 import numpy as np
-import sympy as sp
 from mpmath import mp
 
 from blrgen.algebra.ranks import SymMat
 from blrgen.core import Rule
 from blrgen.decide.domain import range_of
 from blrgen.decide.equal import DIGITS, MORE_DIGITS, TOLERANCE, equal
-from blrgen.decide.field import invert, multiply, transpose
-from blrgen.decide.matrices import Model, at_size, difference, matrix_degree, numeric_model, size_at
+from blrgen.decide.matrices import Model, difference, matrix_degree, numeric_model, size_at
 from blrgen.decide.modular import NoModel, Unlucky
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.validate import reference
 from blrgen.validate.reading.algebra import names_in
 from blrgen.validate.reading.branches import paths
-from blrgen.validate.reading.definedness import conditions, guarded, split
+from blrgen.validate.reading.definedness import split
 from blrgen.validate.reading.elementwise import Elementwise
+from blrgen.validate.reading.entries import ROWS, Entries, Words
 from blrgen.validate.reading.field import Pair
-from blrgen.validate.reading.graph import Graph, Node, reachable
+from blrgen.validate.reading.graph import Node, reachable
 from blrgen.validate.reading.interpret import UNDEFINED, FieldPoint, in_digits, in_doubles
 from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
+from blrgen.validate.reading.needs import Needs
 from blrgen.validate.reading.points import POOL, contains
-from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused
+from blrgen.validate.reading.signals import NeedsSizes, Refused
 from blrgen.validate.reading.values import Array, Num, Tensor, Whole
 from blrgen.value.evaluate import Undefined
 
 Expr = Any
 LEAST, BEYOND = 6, (8, 11)  # sizes that are always read
 TRIALS, ATTEMPTS, POINTS = 2, 40, 12
-ROWS = ("vector", "symmetric", "matrix")
-
-
-class Entries:
-    """The arguments of a matrix rule, as arrays of symbols of one size."""
-
-    def __init__(self, rule: Rule, graph: Graph, d: int) -> None:
-        self.rule, self.graph, self.d = rule, graph, d
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The lengths of a quantity's axes."""
-        q = self.rule[name]
-        sizes = tuple(size_at(n, self.d) for n in q.symbol.shape)
-        return sizes[:1] if q.rank == "vector" else sizes
-
-    def value(self, name: str) -> Any:
-        """Symbols; those of a symmetric matrix stand on both sides."""
-        if name not in self.rule:
-            raise Refused(f"the argument {name}, which the rule computes")
-        q = self.rule[name]
-        if q.rank not in ROWS:
-            return Num(self.graph.symbol(name), integral=q.kind == "counter")
-        data = np.empty(self.shape(name), dtype=object)
-        for index in np.ndindex(*data.shape):
-            at = tuple(sorted(index)) if isinstance(q.symbol, SymMat) else index
-            data[index] = self.graph.symbol(f"{name}{list(at)}")
-        return Array(data)
-
-
-class Words:
-    """The same of any size."""
-
-    def __init__(self, rule: Rule, graph: Graph) -> None:
-        self.rule, self.graph = rule, graph
-
-    def value(self, name: str) -> Any:
-        q = self.rule[name]
-        if q.rank not in ROWS:
-            return Num(self.graph.symbol(name))
-        return Tensor(q.symbol, 1 if q.rank == "vector" else 2)
 
 
 def shown(reading: Any) -> Any:
     """Every size up to beyond what constants say, then, if it is proved, every size at once."""
-    from blrgen.validate.reading.verdict import Shown
+    from blrgen.validate.reading.ranks import Shown
 
     judge = Matrices(reading)
     reading.element = judge.scalars
@@ -122,7 +81,8 @@ class Matrices:
     def _scalar_rule(self) -> Rule:
         """The quantities that are numbers, for what the domains decide of them."""
         kept = tuple(q for q in self.rule.quantities if q.rank not in ROWS)
-        return replace(self.rule, quantities=kept, assignments=())
+        rule: Rule = replace(self.rule, quantities=kept, assignments=())
+        return rule
 
     def decide(self, c: Node) -> bool | None:
         known = {q.name for q in self.rule.quantities if q.rank not in ROWS}
@@ -136,16 +96,19 @@ class Matrices:
         made = Entries(self.rule, self.graph, d)
 
         def start(given: list[bool]) -> Machine:
-            return self.reading.machine(generic=False, given=given, bounds=bounds, decide=self.decide)  # type: ignore[no-any-return]
+            mc: Machine = self.reading.machine(
+                generic=False, given=given, bounds=bounds, decide=self.decide
+            )
+            return mc
 
         try:
             found = list(paths(start, lambda mc: self.reading.call(mc, made)))
         except NeedsSizes as error:
             raise Refused(error.what, error.line) from None
         if all(p.raised is not None for p in found):
-            error = found[0].raised
-            assert error is not None
-            raise Refused(f"a step on which Python raises ({error.what})", error.line)
+            first = found[0].raised
+            assert first is not None
+            raise Refused(f"a step on which Python raises ({first.what})", first.line)
         for p in found:
             self._path(out, p, made)
 
@@ -157,14 +120,14 @@ class Matrices:
                 out.add(n, Proof(NOT_COMPARED, f"{n}_next", why))
             return
         result = path.result
-        self.reading._manners(out, result)
+        self.reading.manners(out, result)
         values = {n: [self._data(n, x, made) for x in (result.values[n], result.in_place.get(n))
                       if x is not None] for n in states}  # fmt: skip
         effects = [e for e in dict.fromkeys(path.machine.effects) if e.number is None]
         proofs = self._proofs(values, effects, path.conditions, made)
         for n, proof in proofs.items():
             out.add(n, proof)
-            self.reading._blame(proof, path.machine, result)
+            self.reading.blame(proof, path.machine, result)
 
     def _data(self, n: str, x: Any, made: Entries) -> np.ndarray:
         """The entries of a result of the right shape."""
@@ -178,7 +141,9 @@ class Matrices:
             raise Refused(f"a new {n} that has not the shape of {n}", line)
         return x.data
 
-    def _proofs(self, values: Any, effects: list[Node], path: Any, made: Entries) -> dict[str, Proof]:
+    def _proofs(
+        self, values: Any, effects: list[Node], path: Any, made: Entries
+    ) -> dict[str, Proof]:
         flat = {n: [k for x in xs for k in x.reshape(-1)] for n, xs in values.items()}
         if made.d <= 3:
             refuted = self._refute(values, effects, path, made.d)
@@ -187,7 +152,9 @@ class Matrices:
         return self._exact(values, flat, effects, path, made)
 
     # reals ----------------------------------------------------------------------------------
-    def _refute(self, values: Any, effects: list[Node], path: Any, d: int) -> dict[str, Proof] | None:
+    def _refute(
+        self, values: Any, effects: list[Node], path: Any, d: int
+    ) -> dict[str, Proof] | None:
         """A point at which a state and the rule differ."""
         roots = [*(k for xs in values.values() for x in xs for k in x.reshape(-1)), *effects,
                  *(c for c, _ in path)]  # fmt: skip
@@ -212,7 +179,9 @@ class Matrices:
                 out[q.symbol] = self.random.choice(pool)
         return out
 
-    def _at(self, values: Any, roots: Any, path: Any, d: int, point: dict[Expr, Any]) -> dict[str, Proof] | None:
+    def _at(
+        self, values: Any, roots: Any, path: Any, d: int, point: dict[Expr, Any]
+    ) -> dict[str, Proof] | None:
         gaps: dict[str, list[Any]] = {}
         for digits in (DIGITS, MORE_DIGITS):
             with mp.workdps(digits):
@@ -234,7 +203,9 @@ class Matrices:
                             return {n: found}
         return None
 
-    def _differs(self, n: str, x: Any, memo: Any, rows: Any, real: Any, point: Any, gaps: Any) -> Proof | None:
+    def _differs(
+        self, n: str, x: Any, memo: Any, rows: Any, real: Any, point: Any, gaps: Any
+    ) -> Proof | None:
         wanted = [v for r in rows for v in r]
         got = [memo[k.index] for k in x.reshape(-1)]
         told = tuple((str(s), _text(v)) for s, v in sorted(point.items(), key=lambda t: str(t[0])))
@@ -242,7 +213,14 @@ class Matrices:
             k = next(k for k, v in zip(x.reshape(-1), got, strict=True) if v is UNDEFINED)
             if np.isfinite(in_doubles([k], {a: float(v) for a, v in real.items()})[k.index]):
                 return None
-            return Proof("refuted", f"{n}_next", "it has no value where the rule has one", told, "nan", _text(rows))
+            return Proof(
+                "refuted",
+                f"{n}_next",
+                "it has no value where the rule has one",
+                told,
+                "nan",
+                _text(rows),
+            )
         if len(got) != len(wanted):
             return None
         gap = max(abs(a - b) for a, b in zip(got, wanted, strict=True))
@@ -251,8 +229,17 @@ class Matrices:
             return None
         gaps.setdefault(n, []).append(gap)
         if len(gaps[n]) > 1 and abs(gaps[n][-1] - gaps[n][0]) <= gap / 1000:
-            shape = tuple(tuple(got[i : i + len(rows[0])]) for i in range(0, len(got), len(rows[0])))
-            return Proof("refuted", f"{n}_next", "the two sides differ at a point", told, _text(shape), _text(rows))
+            shape = tuple(
+                tuple(got[i : i + len(rows[0])]) for i in range(0, len(got), len(rows[0]))
+            )
+            return Proof(
+                "refuted",
+                f"{n}_next",
+                "the two sides differ at a point",
+                told,
+                _text(shape),
+                _text(rows),
+            )
         return None
 
     def _named(self, model: Model, d: int) -> dict[str, Any]:
@@ -285,7 +272,9 @@ class Matrices:
         return True
 
     # the field -----------------------------------------------------------------------------------
-    def _exact(self, values: Any, flat: Any, effects: list[Node], path: Any, made: Entries) -> dict[str, Proof]:
+    def _exact(
+        self, values: Any, flat: Any, effects: list[Node], path: Any, made: Entries
+    ) -> dict[str, Proof]:
         out: dict[str, Proof] = {}
         trials = 0
         for _ in range(ATTEMPTS):
@@ -306,7 +295,9 @@ class Matrices:
     def _all(self, level: str, why: str) -> dict[str, Proof]:
         return {n: Proof(level, f"{n}_next", why) for n in self.reading.matching.states}
 
-    def _trial(self, values: Any, flat: Any, effects: list[Node], path: Any, made: Entries) -> dict[str, Proof]:
+    def _trial(
+        self, values: Any, flat: Any, effects: list[Node], path: Any, made: Entries
+    ) -> dict[str, Proof]:
         point = FieldPoint(self.random)
         for name in self.whole:
             point.symbols[name] = self.random.randrange(2, 2**40)
@@ -318,7 +309,9 @@ class Matrices:
             wanted = _entries(model, self.next[n], xs[0])
             for x in xs:
                 if [Pair.of(memo[k.index]) for k in x.reshape(-1)] != wanted:
-                    why = f"it differs from the rule for random matrices over a field at d = {made.d}"
+                    why = (
+                        f"it differs from the rule for random matrices over a field at d = {made.d}"
+                    )
                     out[n] = Proof(NOT_COMPARED, f"{n}_next", why)
         if out:
             return (made.d > 3 and self._refute(values, effects, path, made.d)) or out
@@ -332,8 +325,9 @@ class Matrices:
     def _proved(self, n: str, d: int) -> Proof:
         size = matrix_degree(self.next[n], d)
         bound = f"(k/2^127)^{TRIALS} at each size, k the larger degree (rule: {size})"
-        detail = f"equal for random matrices over a finite field at d = 1…{LEAST}, {BEYOND[0]}, {BEYOND[1]}"
-        return Proof("random-exact", f"{n}_next", detail, bound=bound)
+        sizes = f"d = 1…{LEAST}, {', '.join(map(str, BEYOND))}"
+        detail = f"equal for random matrices over a finite field at {sizes}"
+        return Proof("random-exact", f"{n}_next", detail, bound=bound, sizes=sizes)
 
     def _model(self, point: FieldPoint, made: Entries) -> Model:
         """The rule over the same point."""
@@ -354,9 +348,9 @@ class Matrices:
         return Model(made.d, scalar, symbol, lambda x: point.function(("log", (Pair.of(x),))))
 
     def _is_vector(self, s: Expr) -> bool:
-        return self.rule[s.name].rank == "vector"
+        return str(self.rule[s.name].rank) == "vector"
 
-    # every size ------------------------------------------------------------------------------------
+    # every size -------------------------------------------------------------------------------
     def every_size(self, out: Any) -> None:
         """Words in place of sizes, where the code is simple enough."""
         made = Words(self.rule, self.graph)
@@ -414,131 +408,3 @@ def _text(v: Any) -> str:
     if isinstance(v, tuple):
         return "[" + ", ".join(map(_text, v)) + "]"
     return str(v) if isinstance(v, Fraction) else mpmath.nstr(v, 12)
-
-
-class Needs:
-    """Whether what the code needs to be defined is what the rule needs, at one point of the field."""
-
-    def __init__(self, judge: Matrices, point: FieldPoint, memo: dict[int, Any], model: Model, d: int) -> None:
-        self.judge, self.point, self.memo, self.model, self.d = judge, point, memo, model, d
-        self.definite = [self._rows(e) for e in self._definite()]
-        bases = [self._rows(e) for e in self._inverted()]
-        self.regular = self.definite + [b for b in bases if b not in self.definite]
-        self.minors = {x for m in self.definite for x in _pivots(m)}
-        self.numbers = self._positive_numbers()
-
-    def _rows(self, e: Expr) -> Any:
-        rows = self.model.rows(e)
-        return tuple(tuple(Pair.of(x) for x in r) for r in rows)
-
-    def _definite(self) -> list[Expr]:
-        """States and next states that are declared positive definite."""
-        rule = self.judge.rule
-        found = [q for q in rule.of("state") if "SPD" in q.domain and not q.domain.startswith("-")]
-        return [e for q in found for e in (q.symbol, self.judge.next[q.name])]
-
-    def _inverted(self) -> list[Expr]:
-        """What the rule itself inverts."""
-        out: dict[Expr, None] = {}
-        for e in self.judge.next.values():
-            for n in sp.preorder_traversal(e):
-                if n.is_Pow and not n.is_commutative and n.exp.is_negative:
-                    out[n.base] = None
-        return list(out)
-
-    def _positive_numbers(self) -> list[Any]:
-        """Hyperparameters that are positive by their domains."""
-        out = []
-        for q in self.judge.rule.quantities:
-            if q.rank in ROWS:
-                continue
-            r = range_of(q.symbol, self.judge.domains)
-            if r.lower is not None and r.lower >= 0 and not (r.lower == 0 and r.closed[0] and "[" in q.domain[:1]):
-                x = Pair.of(self.point.symbol(q.name))
-                out += [x, x.inverse()]
-        return out
-
-    def lacking(self, roots: Sequence[Node], guards: Any) -> str:
-        """The first condition that is not seen to be the rule's."""
-        for n in reachable(roots):
-            if n.op == "entry" and n.data[1] == 0 and not self._block(n):
-                return f"line {n.line}: the rule is not seen to be undefined where this {n.data[0].op} is"
-        for kind, x, where, line in conditions(self.judge.graph, roots, guards, self.judge.whole):
-            if not guarded(kind, x, where) and not self._number(kind, x):
-                return f"line {line}: the rule is not seen to be undefined where this is"
-        return ""
-
-    def _number(self, kind: str, x: Node) -> bool:
-        known = {q.name for q in self.judge.rule.quantities if q.rank not in ROWS}
-        if kind == "base":
-            return False
-        if names_in([x]) <= known and not any(k.op == "entry" for k in reachable([x])):
-            return self.judge.scalars.implied(kind, self.judge.scalars.expression(x))
-        if x.op == "sqrt":
-            return self._number("positive", x.args[0])
-        return Pair.of(self.memo[x.index]) in self.minors
-
-    def _block(self, n: Node) -> bool:
-        """Whether a matrix that is inverted or factored is one that the rule has."""
-        block = n.data[0]
-        if block.op == "det":
-            return True
-        k = block.order
-        flat = [Pair.of(self.memo[a.index]) for a in block.entries[: k * k]]
-        rows = tuple(tuple(flat[i * k : (i + 1) * k]) for i in range(k))
-        if block.op == "cholesky":
-            return any(self._multiple(rows, m) or self._multiple(rows, invert(m)[0]) for m in self._sized(self.definite, k))
-        known = self._sized(self.regular, k)
-        if any(self._multiple(rows, m) for m in known):
-            return True
-        if any(multiply(rows, transpose(rows)) == m or multiply(transpose(rows), rows) == m for m in known):
-            return True
-        return self._by_determinants(invert(rows)[1], known, k) or self._triangular(block, rows)
-
-    def _sized(self, found: list[Any], k: int) -> list[Any]:
-        return [m for m in found if len(m) == k]
-
-    def _multiple(self, rows: Any, m: Any) -> bool:
-        """rows = c m with a c that is positive."""
-        if rows == m:
-            return True
-        if len(rows) == 0 or m[0][0] == 0:
-            return False
-        c = rows[0][0] / m[0][0]
-        return c in self.numbers and all(x == c * y for r, s in zip(rows, m, strict=True) for x, y in zip(r, s, strict=True))
-
-    def _triangular(self, block: Any, rows: Any) -> bool:
-        """A triangle whose diagonal is roots of pivots of what is positive definite."""
-        k = len(rows)
-        lower = all(rows[i][j] == 0 for i in range(k) for j in range(i + 1, k))
-        upper = all(rows[i][j] == 0 for i in range(k) for j in range(i))
-        if not (lower or upper):
-            return False
-        return all(rows[i][i] == 1 or rows[i][i] * rows[i][i] in self.minors or rows[i][i] in self.minors
-                   for i in range(k))  # fmt: skip
-
-    def _by_determinants(self, x: Any, known: list[Any], k: int) -> bool:
-        """det = ± a product of powers of the determinants that are not zero."""
-        dets = list(dict.fromkeys(invert(m)[1] for m in self.regular))[:3]
-        factors = [Pair(1)] + [s**j for s in self.numbers for j in {1, k, 2 * k, max(1, k - 1)}]
-        for powers in product((0, 1, -1, 2, -2), repeat=len(dets)):
-            y = Pair(1)
-            for det, p in zip(dets, powers, strict=True):
-                y = y * det**p
-            if any(x == y * f or x == -(y * f) for f in factors):
-                return True
-        return False
-
-
-def _pivots(m: Any) -> list[Any]:
-    """Ratios of the leading minors of a matrix: positive where it is positive definite."""
-    out: list[Any] = []
-    last = Pair(1)
-    for k in range(1, len(m) + 1):
-        det = invert(tuple(r[:k] for r in m[:k]))[1]
-        out.append(det / last)
-        last = det
-    return out
-
-
-__all__ = ["Callable", "PythonRaises", "at_size", "shown"]

@@ -67,7 +67,9 @@ def check_text(source: str, tree: ast.Module) -> None:
     while stack:
         node, depth = stack.pop()
         if depth > MAX_DEPTH:
-            raise Refused("an expression nested more than two hundred deep", getattr(node, "lineno", 0))
+            raise Refused(
+                "an expression nested more than two hundred deep", getattr(node, "lineno", 0)
+            )
         stack += [(c, depth + 1) for c in ast.iter_child_nodes(node)]
 
 
@@ -204,16 +206,29 @@ def _fixed(x: object) -> bool:
     return isinstance(x, Whole | Num | Text | Cond | Known | Function) or x is None
 
 
+def _dataclass_options(mc: Machine, scope: Scope, node: ast.ClassDef) -> dict[str | None, object]:
+    """What a class asks of `dataclass`, if that is its one decorator."""
+    d = node.decorator_list[0] if len(node.decorator_list) == 1 else None
+    if not isinstance(d, ast.Call) or d.args:
+        return {}
+    if value(mc, scope, d.func) != Known("dataclasses.dataclass"):
+        return {}
+    return {k.arg: getattr(k.value, "value", None) for k in d.keywords}
+
+
 def _record_class(mc: Machine, scope: Scope, node: ast.ClassDef) -> RecordClass:
     """A NamedTuple or a frozen dataclass: names and fixed defaults, no methods."""
     bases = [value(mc, scope, b) for b in node.bases]
     frozen = [ast.unparse(d) for d in node.decorator_list]
     is_tuple = bases == [Known("typing.NamedTuple")] and not frozen
     if not is_tuple:
-        d = node.decorator_list[0] if len(node.decorator_list) == 1 else None
-        known = isinstance(d, ast.Call) and value(mc, scope, d.func) == Known("dataclasses.dataclass")
-        options = {k.arg: getattr(k.value, "value", None) for k in d.keywords} if known else {}
-        if bases or node.keywords or not options.get("frozen") or set(options) - {"frozen", "slots"}:
+        options = _dataclass_options(mc, scope, node)
+        if (
+            bases
+            or node.keywords
+            or not options.get("frozen")
+            or set(options) - {"frozen", "slots"}
+        ):
             raise mc.refuse("a class that is no NamedTuple and no frozen dataclass")
     names, defaults = [], {}
     for part in node.body:

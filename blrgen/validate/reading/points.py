@@ -56,7 +56,11 @@ class Points:
             if free and random.random() < wild:
                 out[s.name] = random.choice(self.pools[s])
             elif self.ranges[s].integer and free:
-                out[s.name] = Fraction(random.randint(1, 12)) if contains(self.ranges[s], Fraction(1)) else plain[s]
+                out[s.name] = (
+                    Fraction(random.randint(1, 12))
+                    if contains(self.ranges[s], Fraction(1))
+                    else plain[s]
+                )
             else:
                 out[s.name] = plain[s]
         return out
@@ -74,7 +78,13 @@ class Points:
                     continue
                 for _ in range(2):
                     base = self.draw(random, 0.2)
-                    at = b.number if b.number is not None else base.get(b.data) if b.op == "symbol" else None
+                    at = (
+                        b.number
+                        if b.number is not None
+                        else base.get(b.data)
+                        if b.op == "symbol"
+                        else None
+                    )
                     if at is None:
                         continue
                     for x in (at, at + 1, at - 1, at / 2, at * 2):
@@ -83,7 +93,9 @@ class Points:
 
     def singled(self, names: set[str], random: Random) -> Iterator[dict[str, Fraction]]:
         """Points with some of these symbols at 0, at an end, at a number of the file."""
-        chosen = [s for s in self.symbols if s.name in names and s not in self.bound and not self.bound]
+        chosen = [
+            s for s in self.symbols if s.name in names and s not in self.bound and not self.bound
+        ]
         for s in chosen:
             for x in self.pools[s]:
                 yield {**self.draw(random, 0.0), s.name: x}
@@ -94,7 +106,9 @@ class Points:
                     point[s.name] = random.choice(self.pools[s])
             yield point
 
-    def many(self, roots: Sequence[Node], random: Random, count: int = MANY) -> Iterator[dict[str, Fraction]]:
+    def many(
+        self, roots: Sequence[Node], random: Random, count: int = MANY
+    ) -> Iterator[dict[str, Fraction]]:
         """Directed points, then random ones, tame and wild in turn."""
         yield from self.directed(roots, random)
         for k in range(count):

@@ -58,7 +58,11 @@ def size_of(mc: Machine, x: Array, axis: int) -> Any:
     return Whole(x.data.shape[axis], Mark())
 
 
-@meaning("range", text="whole numbers; over a length, every element once", example="[x[i] for i in range(len(x))][1]")
+@meaning(
+    "range",
+    text="whole numbers; over a length, every element once",
+    example="[x[i] for i in range(len(x))][1]",
+)
 def _range(mc: Machine, start: Any, stop: Any = None, step: Any = None, /) -> Any:
     return span(mc, start, stop, step)
 
@@ -79,7 +83,11 @@ def span(mc: Machine, start: Any, stop: Any, step: Any, *, parallel: bool = Fals
     return Span(start, stop, step, parallel)
 
 
-@meaning("numba.prange", text="as range; the turns must be independent", example="[x[i] for i in numba.prange(len(x))][2]")
+@meaning(
+    "numba.prange",
+    text="as range; the turns must be independent",
+    example="[x[i] for i in numba.prange(len(x))][2]",
+)
 def _prange(mc: Machine, start: Any, stop: Any = None, step: Any = None, /) -> Any:
     return span(mc, start, stop, step, parallel=True)
 
@@ -125,7 +133,6 @@ def _tuple(mc: Machine, iterable: Any = (), /) -> Any:
     return tuple(loops.finite(mc, iterable))
 
 
-
 @meaning("abs", text="|x|", example="abs(x)")
 def _abs(mc: Machine, x: Any, /) -> Any:
     if isinstance(x, Whole):
@@ -141,10 +148,9 @@ def _float(mc: Machine, x: Any, /) -> Any:
         return x
     if isinstance(x, Whole):
         return Num(mc.graph.number(x.value), bool(x.mark))
-    if isinstance(x, Array):
-        if x.rank:
-            mc.ambiguous = True
-            raise mc.raises("float of an array")
+    if isinstance(x, Array) and x.rank:
+        mc.ambiguous = True
+        raise mc.raises("float of an array")
     raise mc.refuse(f"float of {mc.called(x)}")
 
 
@@ -198,7 +204,9 @@ def _extreme_whole(mc: Machine, op: str, items: list[Whole]) -> Whole:
         marks = [v.mark for v in (out, x) if v.mark]
         mark = max(marks, key=lambda m: m.scale) if marks else None
         if mark is not None:
-            offset = sum(m.offset for m in marks) + sum(abs(v.value) for v in (out, x) if not v.mark)
+            offset = sum(m.offset for m in marks) + sum(
+                abs(v.value) for v in (out, x) if not v.mark
+            )
             mark = Mark(mark.kind, mark.scale, offset)
         out = Whole((x if chosen else out).value, mark)
     return out
@@ -214,12 +222,20 @@ def _min(mc: Machine, /, *values: Any) -> Any:
     return _extreme(mc, "min", values)
 
 
-@meaning("functools.partial", text="a function with arguments filled in", example="functools.partial(pow, x)(2)")
+@meaning(
+    "functools.partial",
+    text="a function with arguments filled in",
+    example="functools.partial(pow, x)(2)",
+)
 def _partial(mc: Machine, function: Any, /, *args: Any) -> Any:
     return Partial(function, args, ())
 
 
-@meaning("functools.reduce", text="items folded by a function", example="functools.reduce(operator.add, (x, y))")
+@meaning(
+    "functools.reduce",
+    text="items folded by a function",
+    example="functools.reduce(operator.add, (x, y))",
+)
 def _reduce(mc: Machine, function: Any, iterable: Any, initial: Any = None, /) -> Any:
     if loops.generic_axis(mc, iterable) is not None:
         raise mc.sizes("a fold over elements")
@@ -251,7 +267,9 @@ def _append(mc: Machine, items: Any, x: Any, /) -> Any:
     return None
 
 
-@meaning("dict.get", text="the value of a word, or what stands beside it", example="{'a': x}.get('a')")
+@meaning(
+    "dict.get", text="the value of a word, or what stands beside it", example="{'a': x}.get('a')"
+)
 def _get(mc: Machine, d: Any, key: Any, default: Any = None, /) -> Any:
     if not isinstance(key, Text):
         raise mc.refuse("a dictionary's key that is no word")

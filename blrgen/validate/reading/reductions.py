@@ -43,7 +43,8 @@ def over(
     if keep:
         data = np.expand_dims(data, axis.value)
     if data.ndim == 0:
-        return mc.scalar(data[()], kind, counted=data[()].number is not None or data[()].is_truth)
+        one: Node = data.item()
+        return mc.scalar(one, kind, counted=one.number is not None or one.is_truth)
     return Array(data, kind)
 
 
@@ -69,17 +70,32 @@ def _no_truths(mc: Machine, x: Any) -> Any:
     return x
 
 
-@meaning("numpy.sum", "array.sum", text="Σ over an axis or all", example=("x + np.sum(x, axis=0)", "x + x.sum()"))
+@meaning(
+    "numpy.sum",
+    "array.sum",
+    text="Σ over an axis or all",
+    example=("x + np.sum(x, axis=0)", "x + x.sum()"),
+)
 def _sum(mc: Machine, a: Any, axis: Any = None, *, keepdims: Any = None) -> Any:
     return over(mc, _no_truths(mc, a), axis, keepdims, lambda n: added(mc, n))
 
 
-@meaning("numpy.prod", "array.prod", text="Π over an axis or all", example=("x + np.prod(x)", "x + x.prod()"))
+@meaning(
+    "numpy.prod",
+    "array.prod",
+    text="Π over an axis or all",
+    example=("x + np.prod(x)", "x + x.prod()"),
+)
 def _prod(mc: Machine, a: Any, axis: Any = None, *, keepdims: Any = None) -> Any:
     return over(mc, _no_truths(mc, a), axis, keepdims, lambda n: multiplied(mc, n))
 
 
-@meaning("numpy.mean", "array.mean", text="Σ / n over an axis or all", example=("x + np.mean(x)", "x + x.mean()"))
+@meaning(
+    "numpy.mean",
+    "array.mean",
+    text="Σ / n over an axis or all",
+    example=("x + np.mean(x)", "x + x.mean()"),
+)
 def _mean(mc: Machine, a: Any, axis: Any = None, *, keepdims: Any = None) -> Any:
     def mean(nodes: list[Node]) -> Node:
         return mc.graph.arithmetic("div", added(mc, nodes), mc.graph.number(len(nodes)))
@@ -100,7 +116,9 @@ def _cumsum(mc: Machine, a: Any, /) -> Any:
     return Array(data, x.kind)
 
 
-def _quantifier(mc: Machine, x: Any, axis: Any, build: Callable[[Node, Node], Node], none: bool) -> Any:
+def _quantifier(
+    mc: Machine, x: Any, axis: Any, build: Callable[[Node, Node], Node], none: bool
+) -> Any:
     if isinstance(x, Cond):
         return x
     x = arrayed(mc, x)
@@ -114,12 +132,22 @@ def _quantifier(mc: Machine, x: Any, axis: Any, build: Callable[[Node, Node], No
     return over(mc, x, axis, None, lambda n: reduce(build, n, mc.graph.truth(none)), "b")
 
 
-@meaning("numpy.any", "array.any", text="whether one of the conditions holds", example=("x if np.any(x > 0.5) else y", "x if (x > 0.5).any() else y"))
+@meaning(
+    "numpy.any",
+    "array.any",
+    text="whether one of the conditions holds",
+    example=("x if np.any(x > 0.5) else y", "x if (x > 0.5).any() else y"),
+)
 def _any(mc: Machine, a: Any, axis: Any = None) -> Any:
     return _quantifier(mc, a, axis, mc.graph.either, False)
 
 
-@meaning("numpy.all", "array.all", text="whether all of the conditions hold", example=("x if np.all(x > 0) else y", "x if (x > 0).all() else y"))
+@meaning(
+    "numpy.all",
+    "array.all",
+    text="whether all of the conditions hold",
+    example=("x if np.all(x > 0) else y", "x if (x > 0).all() else y"),
+)
 def _all(mc: Machine, a: Any, axis: Any = None) -> Any:
     return _quantifier(mc, a, axis, mc.graph.both, True)
 

@@ -53,14 +53,19 @@ def tested(verdict: Verdict, reading: Any) -> Verdict:
     try:
         cases = list(_cases(reading))
         answers = _run(reading, cases)
-        why = next((w for c, a in zip(cases, answers, strict=True) if (w := _differs(reading, c, a))), "")
+        why = next(
+            (w for c, a in zip(cases, answers, strict=True) if (w := _differs(reading, c, a))), ""
+        )
     except (Refused, NeedsSizes) as error:
         why = f"line {error.line}: {error.what}"
     except UserError as error:
         why = error.what
     if not why:
         return verdict
-    proofs = tuple((n, Proof(NOT_COMPARED, p.claim, f"the run gives something else: {why}")) for n, p in verdict.proofs)
+    proofs = tuple(
+        (n, Proof(NOT_COMPARED, p.claim, f"the run gives something else: {why}"))
+        for n, p in verdict.proofs
+    )
     return replace(verdict, proofs=proofs)
 
 
@@ -80,7 +85,7 @@ def _cases(reading: Any) -> Iterator[Case]:
 
 
 def _case(reading: Any, shape: tuple[int, ...], hard: float, random: Random) -> Case:
-    from blrgen.validate.reading.matrices import Entries
+    from blrgen.validate.reading.entries import Entries
 
     point: dict[str, float] = {}
     made: Any
@@ -109,7 +114,9 @@ def _case(reading: Any, shape: tuple[int, ...], hard: float, random: Random) -> 
 def _doubles(x: Any, point: dict[str, float]) -> np.ndarray:
     if isinstance(x, Whole):
         return np.array(float(x.value))
-    nodes = x.data if isinstance(x, Array) else np.array([x.node, None], dtype=object)[:1].reshape(())
+    nodes = (
+        x.data if isinstance(x, Array) else np.array([x.node, None], dtype=object)[:1].reshape(())
+    )
     memo = in_doubles(list(nodes.reshape(-1)), point)
     return np.array([float(memo[n.index]) for n in nodes.reshape(-1)]).reshape(nodes.shape)
 
@@ -120,10 +127,15 @@ def _given(x: Any, point: dict[str, float]) -> Any:
         if x.node.op == "symbol" and x.node.data == "t":
             return int(point["t"])
         return repr(float(_doubles(x, point)))
-    return {"shape": list(x.data.shape), "entries": [repr(float(v)) for v in _doubles(x, point).reshape(-1)]}
+    return {
+        "shape": list(x.data.shape),
+        "entries": [repr(float(v)) for v in _doubles(x, point).reshape(-1)],
+    }
 
 
-def _numbers(reading: Any, shape: tuple[int, ...], point: dict[str, float], hard: float, random: Random) -> None:
+def _numbers(
+    reading: Any, shape: tuple[int, ...], point: dict[str, float], hard: float, random: Random
+) -> None:
     elements = reference.Elements(reading.rule)
     domains = reference.domains(reading.rule)
     for q in reading.rule.quantities:
@@ -141,14 +153,18 @@ def _numbers(reading: Any, shape: tuple[int, ...], point: dict[str, float], hard
 
 
 def _matrix_numbers(reading: Any, made: Any, point: dict[str, float], random: Random) -> None:
-    from blrgen.validate.reading.matrices import ROWS
+    from blrgen.validate.reading.entries import ROWS
 
     domains = reference.domains(reading.rule)
     for q in reading.rule.quantities:
         if q.kind == "intermediate":
             continue
         if q.rank not in ROWS:
-            point[q.name] = float(random.randint(1, 9) if q.kind == "counter" else range_of(q.symbol, domains).sample(random))
+            point[q.name] = float(
+                random.randint(1, 9)
+                if q.kind == "counter"
+                else range_of(q.symbol, domains).sample(random)
+            )
             continue
         known = domains if q.rank != "symmetric" else {q.symbol: "SPD"}
         for i, row in enumerate(_definite(q.symbol, made.d, known, random)):
@@ -163,7 +179,12 @@ def _run(reading: Any, cases: list[Case]) -> list[Any]:
         "positional": [x.arg for x in reading.f.node.args.posonlyargs],
         "calls": [c.given for c in cases],
     }  # fmt: skip
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    environment = {
+        **os.environ,
+        "NUMBA_DISABLE_JIT": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
     try:
         done = subprocess.run(
             [sys.executable, "-I", str(Path(child.__file__))], input=json.dumps(job), text=True,
@@ -187,10 +208,16 @@ def _differs(reading: Any, case: Case, answer: Any) -> str:
     returned = _back(answer["returned"])
     if case.expected is None:
         single = all(k == 1 for k in case.shape)  # NumPy has taken such an array for a number
-        return "" if (returned is None or case.shape) and single else f"it runs {where}, where it was read to raise"
+        return (
+            ""
+            if (returned is None or case.shape) and single
+            else f"it runs {where}, where it was read to raise"
+        )
     names = reading.matching.names
     after = {names[k]: _back(v) for k, v in answer["after"].items()}
-    before = {names[k]: _back(v) if isinstance(v, dict) else float(v) for k, v in case.given.items()}
+    before = {
+        names[k]: _back(v) if isinstance(v, dict) else float(v) for k, v in case.given.items()
+    }
     changed = {n: not np.array_equal(np.asarray(after[n]), np.asarray(before[n])) for n in after}
     if returned is None:
         values = after

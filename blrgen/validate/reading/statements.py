@@ -33,7 +33,7 @@ def statement(mc: Machine, scope: Scope, node: ast.stmt) -> Flow:
     meaning = MEANING.get(type(node))
     if meaning is None:
         raise mc.refuse(f"the statement {NAMED.get(type(node), type(node).__name__.lower())}")
-    return meaning(mc, scope, node)  # type: ignore[no-any-return]
+    return meaning(mc, scope, node)
 
 
 def assign(mc: Machine, scope: Scope, target: ast.expr, v: Any, *, constant: bool = False) -> None:

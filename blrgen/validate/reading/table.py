@@ -9,12 +9,23 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.values import Tensor
 
-SHORT = {"numpy": "np", "scipy.linalg": "scipy.linalg"}
+SHORT = {"numpy": "np", "array": "x", "list": "items", "dict": "words"}
+ROOMS = (
+    "attributes",
+    "functions",
+    "linear",
+    "making",
+    "python",
+    "reductions",
+    "shaping",
+    "solving",
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +56,9 @@ ENTRIES: dict[str, Entry] = {}
 ATTRIBUTES: dict[str, Entry] = {}
 
 
-def meaning(*names: str, text: str, example: str | tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def meaning(
+    *names: str, text: str, example: str | tuple[str, ...]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Put a function into the table under its names: an example each, or one with {name} in it."""
     examples = (example,) * len(names) if isinstance(example, str) else example
 
@@ -71,15 +84,14 @@ def leads(name: str) -> bool:
 
 def load() -> None:
     """Fill the table."""
-    from blrgen.validate.reading import attributes, functions, linear, making, python, reductions
-
-    del attributes, functions, linear, making, python, reductions
+    for name in ROOMS:
+        import_module(f"blrgen.validate.reading.{name}")
 
 
 def spoken(name: str) -> str:
     """numpy.linalg.solve as np.linalg.solve, array.copy as x.copy."""
     head, _, rest = name.partition(".")
-    return f"{ {'numpy': 'np', 'array': 'x', 'list': 'items', 'dict': 'words'}.get(head, head)}.{rest}" if rest else name
+    return f"{SHORT.get(head, head)}.{rest}" if rest else name
 
 
 def apply(mc: Machine, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:

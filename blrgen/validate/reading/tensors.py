@@ -1,4 +1,4 @@
-"""Vectors and matrices of any size: what the algebra of words can hold.  The rest is read at sizes."""
+"""Vectors and matrices of any size: what the algebra of words can hold; the rest has sizes."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def tensor_function(mc: Machine, name: str, args: list[Any], keywords: dict[str,
         return tensor_binary(mc, "matmul", *args)
     if name in ("numpy.linalg.inv", "scipy.linalg.inv") and args[0].rank == 2:
         return Tensor(_inverse(args[0].expr), 2)
-    if name in ("numpy.linalg.solve", "scipy.linalg.solve") and all(isinstance(a, Tensor) for a in args):
-        if args[0].rank == 2:
-            return Tensor(_inverse(args[0].expr) * args[1].expr, args[1].rank)
+    solves = name in ("numpy.linalg.solve", "scipy.linalg.solve")
+    if solves and all(isinstance(a, Tensor) for a in args) and args[0].rank == 2 and True:
+        return Tensor(_inverse(args[0].expr) * args[1].expr, args[1].rank)
     if name in ("numpy.array", "numpy.asarray", "numpy.copy", "array.copy"):
         return args[0]
     raise mc.sizes(f"{name} of a matrix of any size")

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from itertools import product
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from blrgen.core import Rule
 from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict, weakest
 from blrgen.errors import UserError
 from blrgen.validate import reference
-from blrgen.validate.match import Matching, match, without
-from blrgen.validate.reading import arguments, calls
-from blrgen.validate.reading.algebra import names_in
-from blrgen.validate.reading.branches import paths
-from blrgen.validate.reading.elementwise import Elementwise
-from blrgen.validate.reading.graph import Graph, Node, reachable
-from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
-from blrgen.validate.reading.module import MAX_BYTES, check_text, module, parsed
-from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
-from blrgen.validate.reading.values import Array, Function, Num, Whole
-
-Entry = tuple[Node, int, Callable[[Node], Node]]  # a value, its place, names for conditions
-LEAST = 5  # lengths that are read even if no constant meets one
-RANKS = (1, 2, 0)
-READS = "what verify reads: docs/verify.md"
+from blrgen.validate.match import without
+from blrgen.validate.reading.module import MAX_BYTES, parsed
+from blrgen.validate.reading.ranks import Ranks, Shown
+from blrgen.validate.reading.signals import Refused
 
 
 def verify_file(
@@ -74,84 +57,8 @@ def verify_source(
     return verdict
 
 
-@dataclass
-class Shown:
-    """What was proved, refuted or not compared of one rank."""
-
-    rank: int
-    proofs: dict[str, list[Proof]] = field(default_factory=dict)
-    sizes: str = ""
-    taken: bool = True
-
-    def add(self, state: str, proof: Proof) -> None:
-        self.proofs.setdefault(state, []).append(proof)
-
-
-class Reading:
-    """One file held against one rule."""
-
-    def __init__(
-        self, source: str, tree: ast.Module, rule: Rule, function: str,
-        mapping: Mapping[str, str], path: str,
-    ) -> None:  # fmt: skip
-        self.source, self.tree, self.rule = source, tree, rule
-        self.function, self.mapping, self.path = function, mapping, path
-        self.graph = Graph()
-        self.numbers = sorted(set(_numbers(tree)))
-        self.matrix = reference.is_matrix(rule)
-        self.matching = Matching((), (), ())
-        self.notes: set[str] = set()
-        self.element: Any = None
-        self.wrong: Any = None  # (machine, outcome) of a path that is refuted
-        self.f: Function | None = None
-        self.construct: Refused | None = None
-
-    # calls ---------------------------------------------------------------------------------
-    def machine(self, *, generic: bool, given: Sequence[bool] = (), bounds: Bounds | None = None,
-                decide: Any = None, oracle: Any = None) -> Machine:  # fmt: skip
-        return Machine(self.graph, generic, decide or (lambda c: None), self.matrix, oracle,
-                       list(given), bounds=bounds or Bounds())  # fmt: skip
-
-    def matched(self) -> None:
-        """Which argument is which quantity of the rule."""
-        check_text(self.source, self.tree)
-        f = self.of_file(self.machine(generic=False))
-        self.f = f
-        self.matching = match(arguments.signature(f), self.rule, self.mapping, self.function, self.path)
-
-    def of_file(self, mc: Machine) -> Function:
-        """The function, from the file read afresh: every call is the first."""
-        scope = module(mc, self.tree)
-        f = scope.names[self.function]
-        if not isinstance(f, Function):
-            raise Refused(f"{self.function}, which is no function", 1)
-        return f
-
-    def call(self, mc: Machine, made: Any) -> arguments.Outcome:
-        """One call on arguments of one kind."""
-        f = self.of_file(mc)
-        theirs = {name: made.value(ours) for name, ours in self.matching.arguments}
-        given = {ours: theirs[name] for name, ours in self.matching.arguments}
-        before = {n: arguments.contents(x) for n, x in given.items()}
-        mc.records.clear()
-        count = arguments.positional_only(f)
-        names = [x.arg for x in f.node.args.posonlyargs]
-        first = [theirs.pop(n) for n in names[:count]] if all(n in theirs for n in names) else []
-        result = calls.call(mc, f, first, theirs)
-        self.notes |= mc.notes
-        return arguments.Outcome(mc, given, before, result, self.matching, self.function)
-
-    # verdicts ------------------------------------------------------------------------------
-    def refused(self, error: Refused | NeedsSizes) -> Verdict:
-        """Not compared: the line and the construct."""
-        states = self.matching.states or tuple(q.name for q in self.rule.of("state"))
-        rows = self.source.splitlines()
-        text = rows[error.line - 1].strip() if 0 < error.line <= len(rows) else ""
-        name = Path(self.path).name
-        why = f"{name}:{error.line}: {error.what} has no meaning here"
-        proofs = tuple((n, Proof(NOT_COMPARED, f"{n}_next", why)) for n in states)
-        notes = (f"line {error.line}: {text}", READS) if text else (READS,)
-        return Verdict(proofs, self.path, notes=notes)
+class Reading(Ranks):
+    """All that is found of one file and one rule."""
 
     def verdict(self) -> Verdict:
         """All ranks, all paths; the weakest counts."""
@@ -161,12 +68,15 @@ class Reading:
 
             found = [shown(self)]
         elif reference.is_coupled(self.rule):
-            found = [self._coupled()]
+            found = [self.coupled()]
         else:
-            found = self._ranks()
+            found = self.ranks()
         taken = [s for s in found if s.taken]
         if not taken:
-            raise Refused("a function on which Python raises for every rank", self.f.node.lineno if self.f else 0)
+            raise Refused(
+                "a function on which Python raises for every rank",
+                self.f.node.lineno if self.f else 0,
+            )
         proofs = [(n, _weakest(n, taken)) for n in self.matching.states]
         proofs += self._lacking()
         notes = [*self._notes(), *sorted(self.notes)]
@@ -197,259 +107,6 @@ class Reading:
             out.append(without(self.function, states))
         return out
 
-    # elementwise rules ------------------------------------------------------------------------
-    def _ranks(self) -> list[Shown]:
-        self.element = Elementwise(self.rule, self.graph, self.numbers)
-        return [self._tried(r) for r in RANKS]
-
-    def _tried(self, rank: int) -> Shown:
-        """One rank; a construct without meaning leaves it, and only it, not compared."""
-        try:
-            return self._rank(rank)
-        except Refused as error:
-            shown = Shown(rank)
-            for n, p in self.refused(error).proofs:
-                shown.add(n, p)
-            self.construct = self.construct or error
-            return shown
-
-    def _rank(self, rank: int) -> Shown:
-        """One rank: for every length, else at sizes."""
-        made = arguments.Elements(self.rule, self.graph, (1,) * rank, generic=True)
-        shown = Shown(rank)
-        ambiguous = False
-        try:
-            found = self._paths(made, generic=True, bounds=Bounds())
-            if rank:
-                self._busy(found)
-            ambiguous = any(p.machine.ambiguous for p in found)
-            self._judge(shown, found, rank, lambda n, x: [(_only(x), 0, _same)])
-        except NeedsSizes:
-            if rank > 1 and self._beyond(rank):
-                shown.taken = False
-                return shown
-            return self._at_sizes(Shown(rank))
-        except UserError as error:
-            raise UserError(error.what, where=self.path, why=error.why, how=error.how) from error
-        if rank and ambiguous:
-            self._single(shown, rank)
-        return shown
-
-    def _beyond(self, rank: int) -> bool:
-        """Whether compiled code reads beyond the end of arrays of this rank: it is not for them."""
-        machine = self.machine(generic=False, decide=self.element.decide)
-        machine.racing = True
-        try:
-            self.call(machine, arguments.Elements(self.rule, self.graph, (2,) * rank, generic=False))
-        except Unchecked as error:
-            self.notes.add(f"line {error.line}: {error.what} for arrays of rank {rank}, which are not compared")
-            return True
-        except (Refused, NeedsSizes, PythonRaises, UserError):
-            return False
-        return False
-
-    def _busy(self, found: list[Any]) -> None:
-        """Refuse a function that neither returns nor changes anything."""
-        results = [p.result for p in found if p.raised is None]
-        if results and all(r.idle for r in results):
-            states = ", ".join(self.matching.states)
-            raise UserError(
-                f"{self.function} returns nothing and changes none of its arguments", where=self.path,
-                how=f"return the next {states} or update the arrays in place",
-            )  # fmt: skip
-
-    def _paths(self, made: Any, *, generic: bool, bounds: Bounds) -> list[Any]:
-        def start(given: list[bool]) -> Machine:
-            return self.machine(generic=generic, given=given, bounds=bounds, decide=self.element.decide)
-
-        return list(paths(start, lambda mc: self.call(mc, made)))
-
-    def _single(self, shown: Shown, rank: int) -> None:
-        """What is ambiguous for arrays has a meaning for arrays of one element."""
-        try:
-            one = self._one_size(Shown(rank), (1,) * rank, Bounds(), {})
-        except NeedsSizes as error:
-            raise Refused(error.what, error.line) from None
-        if one.taken:
-            for n, proofs in one.proofs.items():
-                for p in proofs:
-                    if not p.proved:
-                        shown.add(n, p)
-                        shown.taken = True
-
-    def _judge(self, shown: Shown, found: list[Any], rank: int, entries: Any) -> None:
-        """Every path against the rule; a rank on which Python always raises is not taken."""
-        if all(p.raised is not None or (rank == 0 and p.result.nothing) for p in found):
-            shown.taken = False
-            return
-        for path in found:
-            mc = path.machine
-            if path.raised is not None:
-                proof = self.element.impossible(path.conditions, path.raised.what, path.raised.line)
-                if proof is not None:
-                    for n in self.matching.states:
-                        shown.add(n, replace(proof, claim=f"{n}_next"))
-                    self._blame(proof, mc, None)
-                continue
-            self._values(shown, path, rank, entries)
-
-    def _values(self, shown: Shown, path: Any, rank: int, entries: Any) -> None:
-        result: arguments.Outcome = path.result
-        mc = path.machine
-        for n in self.matching.states:
-            for x in [result.values[n], *([result.in_place[n]] if n in result.in_place else [])]:
-                for node, i, own in self._entries(n, x, rank, entries):
-                    effects = [own(e) for e in dict.fromkeys(mc.effects) if e.number is None]
-                    conditions = [(own(c), v) for c, v in path.conditions]
-                    proof = self.element.compare(n, node, conditions, effects, i)
-                    shown.add(n, proof)
-                    self._blame(proof, mc, result)
-        self._manners(shown, result)
-
-    def _manners(self, shown: Shown, result: arguments.Outcome) -> None:
-        """An input that is changed, memory that is shared: not compared, and named."""
-        why = ""
-        if result.inputs_changed:
-            why = f"it changes its argument {', '.join(result.inputs_changed)} in place"
-        why = why or result.shared
-        if why:
-            for n in self.matching.states:
-                shown.add(n, Proof(NOT_COMPARED, f"{n}_next", why))
-
-    def _entries(self, n: str, x: Any, rank: int, entries: Any) -> Iterable[Entry]:
-        if isinstance(x, Num | Whole) and rank == 0:
-            x = Array(np.array([self.graph.number(x.value) if isinstance(x, Whole) else x.node, None], dtype=object)[:1])
-            return [(x.data[0], 0, _same)]
-        if not isinstance(x, Array) or x.rank != rank or x.kind == "b" or x.axes not in (None, tuple(range(rank))):
-            raise Refused(f"a new {n} that has not the shape of {n}", self.f.node.lineno if self.f else 0)
-        return entries(n, x)  # type: ignore[no-any-return]
-
-    def _blame(self, proof: Proof, mc: Machine, result: Any) -> None:
-        if proof.level == "refuted" and self.wrong is None:
-            self.wrong = (mc, result)
-
-    # at sizes ----------------------------------------------------------------------------------
-    def _at_sizes(self, shown: Shown) -> Shown:
-        """Lengths up to beyond every constant that one met."""
-        bounds, classes = Bounds(), {}
-        done = 0
-        lengths: list[int] = []
-        limit = LEAST
-        try:
-            while done < limit:
-                done += 1
-                for shape in _shapes(shown.rank, done):
-                    part = self._one_size(shown, shape, bounds, classes)
-                    if part.taken and done not in lengths:
-                        lengths.append(done)
-                limit = bounds.largest(LEAST)
-                if limit > LARGEST:
-                    raise Refused(f"a length that meets a constant beyond {LARGEST}", self.f.node.lineno if self.f else 0)
-                if any(p.level == "refuted" for ps in shown.proofs.values() for p in ps):
-                    break
-        except NeedsSizes as error:
-            raise Refused(error.what, error.line) from None
-        shown.taken = taken = bool(lengths)
-        every = lengths == list(range(1, done + 1))
-        shown.sizes = f"lengths 1…{done}" if every else f"lengths {', '.join(map(str, lengths))}"
-        late = [k for k in classes.values() if k > max(1, done - 2)]
-        if taken and late and not any(p.level == "refuted" for ps in shown.proofs.values() for p in ps):
-            for n in self.matching.states:
-                shown.add(n, Proof(NOT_COMPARED, f"{n}_next", "how an element is computed depends on the length"))
-        return shown
-
-    def _one_size(self, shown: Shown, shape: tuple[int, ...], bounds: Bounds, classes: dict[Any, int]) -> Shown:
-        made = arguments.Elements(self.rule, self.graph, shape, generic=False)
-        found = self._paths(made, generic=False, bounds=bounds)
-        part = Shown(len(shape))
-
-        def entries(n: str, x: Array) -> list[Entry]:
-            if x.data.shape != shape:
-                raise Refused(f"a new {n} that has not the shape of {n}", self.f.node.lineno if self.f else 0)
-            out = {}
-            for index in np.ndindex(*shape):
-                own = self._own(x.data[index], index)
-                classes.setdefault((n, own.index), max(shape))
-                out[own.index, index if several else ()] = (own, 0, self._named(index))
-            return list(out.values())
-
-        several = any(p.conditions or p.machine.effects for p in found)
-        self._judge(part, found, len(shape), entries)
-        for n, proofs in part.proofs.items():
-            for p in proofs:
-                shown.add(n, p)
-        shown.taken = part.taken
-        return shown if part.taken else part
-
-    def _named(self, index: tuple[int, ...]) -> Callable[[Node], Node]:
-        return lambda n: self._own(n, index)
-
-    def _own(self, n: Node, index: tuple[int, ...]) -> Node:
-        """A value with the symbols of its own element named as those that stand for all."""
-        tag = "".join(f"_{i}" for i in index)
-        arrays = {q.name for q in self.rule.quantities if self.element.elements.is_array(q)}
-        own = {a + tag: a for a in arrays}
-        memo: dict[int, Node] = {}
-        for x in reachable([n]):
-            if x.op == "symbol" and x.data in own:
-                memo[x.index] = self.graph.symbol(own[x.data])
-            elif x.args and any(memo[a.index] is not a for a in x.args):
-                if x.op == "entry":
-                    raise Refused("linear algebra in an elementwise rule", x.line)
-                memo[x.index] = self.graph.make(x.op, [memo[a.index] for a in x.args], x.data)
-            else:
-                memo[x.index] = x
-        return memo[n.index]
-
-    # sums over components ------------------------------------------------------------------------
-    def _coupled(self) -> Shown:
-        """Rules with sums over the components of a vector: at several lengths."""
-        shown = Shown(1, sizes="lengths 2…4")
-        bounds = Bounds()
-        for count in (2, 3, 4):
-            self.element = Elementwise(self.rule, self.graph, self.numbers, count)
-            made = arguments.Elements(self.rule, self.graph, (count,), generic=False)
-            try:
-                found = self._paths(made, generic=False, bounds=bounds)
-            except NeedsSizes as error:
-                raise Refused(error.what, error.line) from None
-
-            def entries(n: str, x: Array, count: int = count) -> list[Entry]:
-                if x.data.shape != (count,):
-                    raise Refused(f"a new {n} that has not the shape of {n}")
-                _no_hidden_counts(list(x.data))
-                return [(x.data[i], i, _same) for i in range(count)]
-
-            self._judge(shown, found, 1, entries)
-        if bounds.largest(1) > 4:
-            raise Refused("a length that meets a constant", self.f.node.lineno if self.f else 0)
-        return shown
-
-
-def _no_hidden_counts(nodes: list[Node]) -> None:
-    """Refuse an order between numbers, which may be lengths in disguise."""
-    for x in reachable(nodes):
-        if x.op in ("max", "min", "abs", "sign", "lt", "le", "eq", "ne") and all(a.number is not None for a in x.args):
-            raise Refused("an order of numbers that may be lengths", x.line)
-
-
-def _same(n: Node) -> Node:
-    return n
-
-
-def _only(x: Array) -> Node:
-    return x.data.reshape(-1)[0]  # type: ignore[no-any-return]
-
-
-def _shapes(rank: int, n: int) -> list[tuple[int, ...]]:
-    """The shapes whose largest length is n."""
-    if rank == 1:
-        return [(n,)]
-    few = {k for k in (1, 2, 3) if k <= n}
-    if n <= 3:
-        return [s for s in product(few, repeat=2) if max(s) == n]
-    return [(n, 2), (2, n), (1, n), (n, 1)]
-
 
 def _weakest(state: str, shown: list[Shown]) -> Proof:
     """The weakest proof of a state over all ranks, with what it covers."""
@@ -460,8 +117,8 @@ def _weakest(state: str, shown: list[Shown]) -> Proof:
     out = next(p for p in proofs if p.level == level)
     sizes = sorted({s.sizes for s in shown if s.sizes})
     if out.proved and sizes:
-        return replace(out, detail=f"{out.detail}; at {sizes[-1]}")
-    return out
+        return replace(out, detail=f"{out.detail}; at {sizes[-1]}", sizes=sizes[-1])
+    return replace(out, sizes=out.sizes or "every length") if out.proved else out
 
 
 def _covered(shown: list[Shown]) -> str:
@@ -474,14 +131,3 @@ def _covered(shown: list[Shown]) -> str:
     if any(s.rank == 0 for s in shown):
         parts.append("for single numbers")
     return "proved " + ", ".join(parts)
-
-
-def _numbers(tree: ast.Module) -> Iterable[Fraction]:
-    """The numbers of a file, for points at which code may have been singled out."""
-    for n in ast.walk(tree):
-        if isinstance(n, ast.Constant) and isinstance(n.value, int | float) and not isinstance(n.value, bool):
-            if abs(n.value) < 10**12:
-                yield Fraction(repr(n.value)) if isinstance(n.value, float) else Fraction(n.value)
-
-
-__all__ = ["PythonRaises", "Reading", "Shown", "names_in", "verify_file", "verify_source"]

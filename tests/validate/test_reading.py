@@ -1,0 +1,141 @@
+"""Reading by its parts: lengths, ranks, branches, definedness, the run, refusals."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from functools import cache
+from random import Random
+
+import pytest
+
+import blrgen
+from blrgen.core import Rule
+from blrgen.decide.proof import NOT_COMPARED, Verdict
+from blrgen.validate.reading import run as real
+from blrgen.validate.reading.field import P, Pair, drawn
+from blrgen.validate.reading.machine import Bounds
+from blrgen.validate.reading.values import Mark
+from blrgen.validate.reading.verdict import Reading
+from blrgen.validate.verify_file import verify_source
+
+
+@cache
+def rule(name: str) -> Rule:
+    return blrgen.derive(name).rule
+
+
+def check(text: str, name: str = "sgd", *, run: bool = True) -> Verdict:
+    return verify_source(textwrap.dedent(text).lstrip("\n"), rule(name), path="mine.py", run=run)
+
+
+def test_a_refusal_names_the_file_the_line_and_the_construct() -> None:
+    verdict = check("""
+        import numpy as np
+        def step(m, g, rho):
+            return m - rho * np.sum(g, initial=0.0)
+        """)
+    assert verdict["m"].detail == "mine.py:3: keyword initial= of np.sum has no meaning here"
+    assert (verdict["m"].line, verdict["m"].construct) == (3, "keyword initial= of np.sum")
+    assert verdict.notes[0] == "line 3: return m - rho * np.sum(g, initial=0.0)"
+    assert "docs/verify.md" in verdict.notes[1] and verdict.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("return m - rho * g", "for every length, ranks 1 and 2, for single numbers"),
+        ("m -= rho * g", "for every length, ranks 1 and 2"),
+        ("m[:3] -= rho * g[:3]; m[3:] -= rho * g[3:]", "at lengths 1…6 for rank 1"),
+        ("for i in range(len(m)): m[i] -= rho * g[i]", "for every length, ranks 1 and 2"),
+    ],
+)
+def test_what_was_proved_is_said(text: str, note: str) -> None:
+    verdict = check(f"def step(m, g, rho):\n    {text}\n")
+    assert verdict.proved and note in verdict.notes[0], verdict
+
+
+def test_lengths_reach_beyond_constants() -> None:
+    wrong = "def step(m, g, rho):\n    return m - rho * g if len(m) < {} else m\n"
+    for n in (2, 7, 21, 40):
+        assert check(wrong.format(n)).level == "refuted", n
+    assert check(wrong.format(60)).level == NOT_COMPARED
+
+
+def test_bounds_of_lengths() -> None:
+    bounds = Bounds()
+    assert bounds.largest(5) == 5
+    bounds.meets(Mark("length", 3, 4), 5)  # n ≤ 3 · 5 + 3 + 4 where the value is at most 5
+    assert bounds.largest(5) == 24
+    bounds.repeats(4)
+    bounds.repeats(6)
+    assert bounds.largest(5) == 22 + 3 * 12 + 2
+
+
+def test_all_states_are_compared() -> None:
+    text = "def step(u, g, gamma):\n    return gamma * u + g\n"
+    verdict = verify_source(text, rule("momentum"))
+    assert verdict["u"].proved and verdict.not_compared == ("m",) and verdict.exit_code == 3
+    newton = "import numpy as np\ndef step(m, g, H):\n    return m - np.linalg.solve(H, g)\n"
+    verdict = verify_source(newton, rule("newton"))
+    assert verdict.proved and verdict.left_out == ("S",)
+
+
+@pytest.mark.parametrize(
+    ("text", "recipe", "level"),
+    [
+        ("return m - rho * np.sqrt(g) ** 2", "sgd", "refuted"),
+        ("return m - rho * g * g / g", "sgd", "refuted"),
+        ("return m - rho * np.tanh(np.arctanh(g))", "sgd", "refuted"),
+        ("return m - rho * np.exp(np.log(rho)) * g / rho", "sgd", "identity"),
+        ("return m - rho * np.where(g != 0, g * g / np.where(g != 0, g, 1), 0)", "sgd", "identity"),
+    ],
+)
+def test_where_the_rule_is_defined_the_code_is(text: str, recipe: str, level: str) -> None:
+    verdict = check(f"import numpy as np\ndef step(m, g, rho):\n    {text}\n", recipe)
+    assert verdict.level == level, verdict
+
+
+def test_branches_are_proved_under_their_conditions() -> None:
+    right = "def step(m, g, rho):\n    return m - g if rho == 1 else m - rho * g\n"
+    assert check(right).proved
+    assert check(right.replace("rho == 1", "rho == 0.5")).level == "refuted"
+    raised = "def step(m, g, rho):\n    assert rho {} 1\n    return m - rho * g\n"
+    assert check(raised.format("<=")).proved
+    assert check(raised.format("<")).level == "refuted"
+
+
+def test_what_is_proved_is_also_run() -> None:
+    """A run that gives something else than what was read takes the proof back."""
+    source = "def step(m, g, rho):\n    return m - rho * g\n"
+    reading = Reading(source, ast.parse(source), rule("sgd"), "step", {}, "mine.py")
+    verdict = reading.verdict()
+    assert real.tested(verdict, reading).proved
+    reading.source = source.replace("- rho", "- 1.0001 * rho")
+    taken = real.tested(verdict, reading)
+    assert taken.level == NOT_COMPARED and "the run gives something else" in taken["m"].detail
+
+
+def test_a_run_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("blrgen.validate.reading.run.TIMEOUT", 1)
+    source = "def step(m, g, rho):\n    return m - rho * g\n"
+    reading = Reading(source, ast.parse(source), rule("sgd"), "step", {}, "mine.py")
+    verdict = reading.verdict()
+    reading.source = "def step(m, g, rho):\n    while True: pass\n"
+    assert "ran for more than" in real.tested(verdict, reading)["m"].detail
+
+
+def test_files_do_not_change_each_other() -> None:
+    check("import numpy as np\nnp.sqrt = np.abs\ndef step(m, g, rho):\n    return m\n")
+    text = "import numpy as np\ndef step(m, g, rho):\n    return m - rho * np.sqrt(g**2)\n"
+    assert check(text).level == "refuted"
+
+
+def test_the_field_has_roots() -> None:
+    random = Random(1)
+    for _ in range(20):
+        x, y = drawn(random), drawn(random)
+        assert x.root() ** 2 == x
+        assert (x / y) * y == x and x * x.inverse() == 1
+    i = Pair(0, 1)
+    assert i * i == -1 and pow(2, P - 1, P) == 1

@@ -146,6 +146,7 @@ class _Scheduling:
             for e in (s.expr, s.first):
                 inner |= set(e.letters if isinstance(e, a.Red) else ())
         rest = sorted(inner - set(outer), key=self.order.index)
+        rest.sort(key=_along(s).__eq__)
         return (*outer, *self.in_block(s, rest, of or s.name))
 
     def in_block(self, s: a.Let, letters: list[str], name: str) -> list[str]:
@@ -289,6 +290,17 @@ class _Scheduling:
         found = [r for e in _parts(readers) for r in a.refs(e) if r.name == name]
         found = [r for r in found if not is_earlier(r, d, item)]
         return all(r.index[place] == a.Ix(base) for r in found)
+
+
+def _along(s: a.Let) -> str:
+    """The letter of a sum that runs along rows of all that it is in: it goes innermost."""
+    e = s.expr
+    if not isinstance(e, a.Red) or len(e.letters) > 1:
+        return ""
+    (letter,) = e.letters
+    found = [r for r in a.refs(e.arg) if letter in a.free(r)]
+    last = all(len(r.index) > 1 and r.index[-1] == a.Ix(letter) for r in found)
+    return letter if last and len(found) > 1 else ""
 
 
 def _parts(i: Item) -> tuple[n.Node, ...]:

@@ -113,8 +113,11 @@ def chain_cases() -> list[Case]:
     """Recurrences over time."""
     c, s = chain, states
     small = {"n": 4, "o": 2}
-    steps = {"T": 2000, "n": 4, "m": 2}
+    steps, larger = {"T": 2000, "n": 4, "m": 2}, {"T": 500, "n": 12, "m": 6}
+    three, four = {"T": 5000, "K": 3}, {"T": 5000, "K": 4}
     return [
+        Case("forward_backward", three, c.fixed(3), known={"K": 3}, written=True),
+        Case("forward_backward", four, c.fixed(4), known={"K": 4}, written=True),
         Case("forward_backward", {"T": 5000, "K": 3}, c.fixed(3), known={"K": 3}, quick=True),
         Case("forward_backward", {"T": 5000, "K": 4}, c.fixed(4), known={"K": 4}),
         Case("forward_backward", {"T": 5000, "K": 8}, c.fixed(8), known={"K": 8}),
@@ -126,8 +129,11 @@ def chain_cases() -> list[Case]:
         Case("kalman", steps, written.kalman, ALGEBRA, known=small, written=True, quick=True),
         Case("kalman", steps, s.fixed_kalman(4, 2), ALGEBRA, known=small),
         Case("kalman", steps, s.kalman, ALGEBRA),
+        Case("kalman", larger, s.kalman, ALGEBRA),
+        Case("smoother", steps, s.fixed_smoother(4, 2), ALGEBRA, known=small, written=True),
         Case("smoother", steps, s.fixed_smoother(4, 2), ALGEBRA, known=small),
         Case("smoother", steps, s.smoother, ALGEBRA),
+        Case("smoother", larger, s.smoother, ALGEBRA),
     ]
 
 

@@ -1,136 +1,21 @@
-"""The table of programs over axes against bare kernels: python benchmarks/axes/run.py.
-
-Each program is emitted, compiled and held against its kernel; then both are timed in turn, in
-one process.  The ratio is time of the program ÷ time of the kernel, its goal stands in `cases`.
-"""
+"""Programs over axes against bare kernels: python benchmarks/axes/run.py [--quick] [--json F]."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ[_name] = "1"
-os.environ.setdefault("NUMBA_NUM_THREADS", "2")
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-import numba
-import numpy as np
-
-from benchmarks.axes import interleaved
-from benchmarks.axes.cases import Case, cases
-from benchmarks.axes.emitted import emitted
-from tests.program.axes import problems
-from tests.program.axes.programs import PROGRAMS
-
-NEAR = 1e-9  # of the largest entry: what adding up in another order may do to long sums
-
-
-@dataclass(frozen=True)
-class Line:
-    """What was measured of one case; without a ratio the reason."""
-
-    case: Case
-    kernel: float = 0.0
-    program: float = 0.0
-    error: str = ""
-
-    @property
-    def ratio(self) -> float:
-        return self.program / self.kernel if self.kernel else float("nan")
-
-    @property
-    def verdict(self) -> str:
-        return self.error or ("pass" if self.ratio <= self.case.goal else "MISS")
-
-    def as_dict(self) -> dict[str, Any]:
-        """One entry of the JSON file."""
-        return {
-            **{"program": self.case.program, "title": self.case.title},
-            **{"sizes": self.case.sizes, "known": self.case.known, "threads": self.case.threads},
-            **{"kernel": self.kernel, "emitted": self.program, "ratio": self.ratio},
-            **{"goal": self.case.goal, "verdict": self.verdict},
-        }
-
-
-def measured(case: Case, rounds: int) -> Line:
-    """One line: set up, compared, timed."""
-    numba.set_num_threads(case.threads)
-    given = {**getattr(problems, case.program)(**case.sizes), **case.more}
-    try:
-        program, wanted = emitted(case, given)
-        kernel, found = by_hand(case, given, wanted)
-        program()
-        kernel()
-        differ = different(wanted, found)
-    except Exception as error:
-        return Line(case, error=f"{type(error).__name__}: {' '.join(str(error).split())[:120]}")
-    if differ:
-        return Line(case, error=f"differs in {', '.join(differ)}")
-    times = interleaved.best({"kernel": kernel, "program": program}, rounds)
-    return Line(case, times["kernel"], times["program"])
-
-
-def by_hand(
-    case: Case, given: dict[str, Any], like: dict[str, np.ndarray]
-) -> tuple[Callable[[], object], dict[str, np.ndarray]]:
-    """A call of the kernel, and the arrays it writes.
-
-    What the program overwrites in place the kernel does too, in arrays of its own.
-    """
-    writes = {made: name for name, made in PROGRAMS[case.program].writes}
-    own = {k: v.copy() if k in writes.values() else v for k, v in given.items()}
-    outs = {k: own[writes[k]] if k in writes else np.empty_like(v) for k, v in like.items()}
-    arguments = (*own.values(), *outs.values())
-    return lambda: case.kernel(*arguments), outs
-
-
-def different(wanted: dict[str, np.ndarray], found: dict[str, np.ndarray]) -> list[str]:
-    """The results in which both differ."""
-    return [
-        name
-        for name, value in wanted.items()
-        if not np.abs(found[name] - value).max() <= NEAR * np.abs(value).max()
-    ]
-
-
-def table(lines: list[Line]) -> str:
-    """The lines as text."""
-    width = max(len(x.case.title) for x in lines)
-    rows = [f"{'':{width}}  threads     kernel    program  ratio   goal"]
-    for x in lines:
-        row = f"{x.case.title:{width}}  {x.case.threads:7d} "
-        row += (
-            f"{1e6 * x.kernel:8.1f}µs {1e6 * x.program:8.1f}µs  {x.ratio:5.2f}  {x.case.goal:5.2f}"
-        )
-        rows.append(f"{row}  {x.verdict}")
-    return "\n".join(rows)
 
 
 def main() -> int:
-    """Measure what is asked for and print one table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a few cases, fewer rounds")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here too")
-    parser.add_argument("--only", default="", metavar="WORD", help="cases whose title has it")
-    options = parser.parse_args()
-    chosen = [c for c in cases() if options.only in c.title and (c.quick or not options.quick)]
-    rounds = interleaved.FEWEST if options.quick else interleaved.MOST
-    lines = []
-    for case in chosen:
-        lines.append(measured(case, rounds))
-        print(f"{case.title}: {lines[-1].ratio:.2f} {lines[-1].verdict}", file=sys.stderr)
-    if lines:
-        print(table(lines))
-    if options.json:
-        options.json.write_text(json.dumps([x.as_dict() for x in lines], indent=1) + "\n")
-    return 0
+    """One thread for LAPACK, two for kernels, before anything reads how many there are."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ[name] = "1"
+    os.environ.setdefault("NUMBA_NUM_THREADS", "2")
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from benchmarks.axes import table
+
+    return table.main()
 
 
 if __name__ == "__main__":

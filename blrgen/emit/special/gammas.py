@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from math import factorial
 from typing import Any
@@ -107,6 +108,12 @@ def digamma() -> Helper:
         near=tuple((root + d,) for d in (0.0, 1e-15, -1e-12, 1e-6, -1e-3, 0.1)),
         says="digamma(x)",
     )
+
+
+def digamma_many() -> Helper:
+    """ψ in loops that vectorise."""
+    one = digamma()
+    return replace(one, name="_digamma_many", template="digamma_many", contract=True)
 
 
 def trigamma_rest() -> Helper:

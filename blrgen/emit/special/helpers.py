@@ -33,6 +33,7 @@ def either() -> Helper:
 
 BUILDERS: dict[str, Callable[[], Helper]] = {
     "_digamma": gammas.digamma,
+    "_digamma_many": gammas.digamma_many,
     "_trigamma": lambda: gammas.polygamma_helper(1),
     "_trigamma_rest": gammas.trigamma_rest,
     "_log_minus_digamma": gammas.log_minus_digamma,

@@ -8,7 +8,8 @@
 | `kernels` | loops of a schedule → statements: recurrences, blocks, ragged rows |
 | `functions` | a program → its functions: kernels of rows, and what runs them in chunks |
 | `jammed` | four turns at once of a loop around one over rows |
-| `views` | rows and entries of arrays taken before the innermost loops |
+| `loads` | entries of arrays read once, where nothing changes them |
+| `views` | rows of arrays taken before the innermost loops |
 | `constants` | every number given the arrays' type, before the loops |
 | `support` | functions that files hold: linear algebra on given memory, sums of chunks |
 | `printer`, `numba` | the tree → Numba's Python |

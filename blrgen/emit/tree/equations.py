@@ -14,6 +14,7 @@ from blrgen.program.axes.scratch import paths, reducing
 from blrgen.program.expand import expanded
 
 MANY = ("exp", "log", "log1p", "expm1", "tanh", "sinh", "cosh", "atanh")  # polynomials in loops
+APART = {"digamma": "digamma_many"}  # another form in loops
 PLAIN = (*MANY, "sqrt", "sin", "cos", "abs", "sign", "floor", "max", "min", "pow")
 LARGE = n.Const(Fraction(10) ** 25)  # a running product is put away beyond it, and below 1/it
 SMALL = n.Const(Fraction(1, 10**25))
@@ -45,6 +46,7 @@ class Equations:
         e = e.rebuilt(lambda c: self.expr(c, item, ctx, many))
         if isinstance(e, n.Call):
             name = "sigmoid" if e.name == "logistic" else e.name
+            name = APART.get(name, name) if many else name
             own = name not in PLAIN or (many and name in MANY)
             return n.Call(f"_{name}" if own and not name.startswith("_") else name, e.args)
         return e

@@ -16,6 +16,7 @@ from blrgen.emit.tree.constants import typed
 from blrgen.emit.tree.equations import START
 from blrgen.emit.tree.jammed import jammed
 from blrgen.emit.tree.kernels import Body
+from blrgen.emit.tree.loads import loaded
 from blrgen.emit.tree.memory import BLOCK, Context, Memory
 from blrgen.emit.tree.views import rows_taken
 from blrgen.program import nodes as n
@@ -171,7 +172,7 @@ class _Functions:
         reals += [x for x in self.numbers(p.loop) if x in used]
         f = t.Function(p.name, tuple(arrays), (low, high, *wholes), tuple(reals), (*sizes, *body),
                        self.summary(p), reals_of=self.reals_of(arrays))  # fmt: skip
-        return typed(replace(f, body=rows_taken(jammed(f.body), self.memory.own)))
+        return typed(replace(f, body=self.quick(f.body)))
 
     def numbers(self, loop: Loop) -> list[str]:
         """Numbers that are made outside of the loop."""
@@ -179,6 +180,12 @@ class _Functions:
         made = self.memory.storages.items()
         apart = [x for x, s in made if not s.kept and x not in inside]
         return [self.memory.values[x] for x in apart if x not in self.memory.outside]
+
+    def quick(self, body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
+        """The body in the form that is fastest: each step is a module."""
+        for step in (jammed, loaded, rows_taken):
+            body = step(body, self.memory.own)
+        return body
 
     def summary(self, p: _Part) -> str:
         adds = f", adding to {', '.join(p.adds)}" if p.adds else ""
@@ -205,7 +212,7 @@ class _Functions:
         f = t.Function(self.name, tuple(arrays), tuple(wholes), tuple(reals), (*sizes, *out),
                        "Do all of it.", bool(kernels), self.reals_of(arrays),
                        once=tuple(self.once))  # fmt: skip
-        return typed(replace(f, body=rows_taken(jammed(f.body), self.memory.own)))
+        return typed(replace(f, body=self.quick(f.body)))
 
     def called(self, p: _Part, k: t.Function) -> list[t.Statement]:
         """All rows at once, or chunks of them at the same time where there are enough."""

@@ -27,15 +27,18 @@ TURNS = 4
 Body = tuple[t.Statement, ...]
 
 
-def jammed(body: Body) -> Body:
-    """The body with four turns at once of every loop for which that is right and pays."""
+def jammed(body: Body, own: Callable[[str], str]) -> Body:
+    """The body with four turns at once of every loop for which that is right and pays.
+
+    `own` makes a name that nothing else has.
+    """
     out: list[t.Statement] = []
     for s in body:
         if isinstance(s, t.For):
-            s = replace(s, body=jammed(s.body))
-            out += _four(s) if _can(s) and _pays(s) else [s]
+            s = replace(s, body=jammed(s.body, own))
+            out += _four(s, own) if _can(s) and _pays(s) else [s]
         elif isinstance(s, t.If):
-            out.append(replace(s, body=jammed(s.body), other=jammed(s.other)))
+            out.append(replace(s, body=jammed(s.body, own), other=jammed(s.other, own)))
         else:
             out.append(s)
     return tuple(out)
@@ -116,7 +119,7 @@ def _index_names(e: n.Node) -> set[str]:
 
 
 # -- how -------------------------------------------------------------------------------------
-def _four(loop: t.For) -> list[t.Statement]:
+def _four(loop: t.For, own: Callable[[str], str]) -> list[t.Statement]:
     """Four turns at once as often as that goes, then the turns that are left, one by one."""
     count = t.Difference(loop.stop, loop.start)
     whole = t.Times(t.Quotient(count, t.Whole(TURNS)), t.Whole(TURNS))
@@ -128,15 +131,16 @@ def _four(loop: t.For) -> list[t.Statement]:
             return [loop]
     elif loop.start == t.Whole(0):
         stop = t.Times(t.Quotient(loop.stop, t.Whole(TURNS)), t.Whole(TURNS))
-    together = replace(loop, stop=stop, step=t.Whole(TURNS), body=_together(loop))
+    together = replace(loop, stop=stop, step=t.Whole(TURNS), body=_together(loop, own))
     rest = replace(loop, start=stop)
     return [together] if stop == loop.stop else [together, rest]
 
 
-def _together(loop: t.For) -> Body:
+def _together(loop: t.For, own: Callable[[str], str]) -> Body:
     """Each statement four times; the last turn keeps the names of its numbers."""
-    names = _locals(_flat(loop.body))
-    turns = [_turn(loop.letter, k, names) for k in range(TURNS)]
+    local = sorted(_locals(_flat(loop.body)))
+    names = [{x: own(f"{x}_{k}") for x in local} for k in range(TURNS - 1)]
+    turns = [_turn(loop.letter, k, new) for k, new in enumerate([*names, {}])]
     out: list[t.Statement] = []
     for s in loop.body:
         if isinstance(s, t.For):
@@ -151,14 +155,14 @@ def _times(s: t.Statement, turns: list[Callable[[n.Node], n.Node]]) -> list[t.St
     return [x for turn in turns for x in t.rewritten((s,), turn)]
 
 
-def _turn(letter: str, k: int, names: set[str]) -> Callable[[n.Node], n.Node]:
+def _turn(letter: str, k: int, names: dict[str, str]) -> Callable[[n.Node], n.Node]:
     """What an expression is k turns on."""
 
     def on(e: n.Node) -> n.Node:
         if isinstance(e, n.Sym):
             if e.name == letter:
                 return t.plus(e, t.Whole(k))
-            return t.name(f"{e.name}_{k}") if e.name in names and k < TURNS - 1 else e
+            return t.name(names.get(e.name, e.name))
         return e.rebuilt(on)
 
     return on

@@ -16,57 +16,78 @@ Array: TypeAlias = NDArray[Any]
 
 def _factor(a: Array, f: Array, d: int) -> None:
     """Write A = L D Lᵀ: L below the diagonal, where it is 1, and 1/D on it; NaN if D is not > 0."""
-    one = f.dtype.type(1)
-    for j in range(d):
-        for i in range(j, d):
+    real = a.dtype.type
+    for i in range(d):
+        for j in range(i):
             total = a[i, j]
             for k in range(j):
-                total -= f[i, k] * f[k, j]
+                total -= f[i, k] * f[j, k]
             f[i, j] = total
-        pivot = f[j, j]
-        if not pivot > 0:
-            pivot = (pivot - pivot) / (pivot - pivot)
-        f[j, j] = one / pivot
-        for i in range(j + 1, d):
-            f[j, i] = f[i, j]
-            f[i, j] = f[i, j] * f[j, j]
+        pivot = a[i, i]
+        for j in range(i):
+            total = f[i, j]
+            f[i, j] = total * f[j, j]
+            pivot -= total * f[i, j]
+        f[i, i] = real(1) / pivot if pivot > 0 else real(np.nan)
 
 
 def _solve(f: Array, b: Array, x: Array, d: int, m: int) -> None:
-    """Write x = A⁻¹ b for the m columns of b, by the factor of A."""
-    for j in range(m):
-        for i in range(d):
-            total = b[i, j]
-            for k in range(i):
-                total -= f[i, k] * x[k, j]
-            x[i, j] = total
-        for i in range(d - 1, -1, -1):
-            total = x[i, j] * f[i, i]
-            for k in range(i + 1, d):
-                total -= f[k, i] * x[k, j]
-            x[i, j] = total
+    """Write x = A⁻¹ b for the m columns of b, by the factor of A; many columns by rows."""
+    if m < 16:
+        for j in range(m):
+            for i in range(d):
+                total = b[i, j]
+                for k in range(i):
+                    total -= f[i, k] * x[k, j]
+                x[i, j] = total
+            for i in range(d - 1, -1, -1):
+                total = x[i, j] * f[i, i]
+                for k in range(i + 1, d):
+                    total -= f[k, i] * x[k, j]
+                x[i, j] = total
+        return
+    for i in range(d):
+        for j in range(m):
+            x[i, j] = b[i, j]
+        for k in range(i):
+            weight = f[i, k]
+            for j in range(m):
+                x[i, j] -= weight * x[k, j]
+    for i in range(d - 1, -1, -1):
+        weight = f[i, i]
+        for j in range(m):
+            x[i, j] *= weight
+        for k in range(i + 1, d):
+            weight = f[k, i]
+            for j in range(m):
+                x[i, j] -= weight * x[k, j]
 
 
 def _solve_vector(f: Array, b: Array, x: Array, d: int) -> None:
-    """Write x = A⁻¹ b, by the factor of A."""
+    """Write x = A⁻¹ b, by the factor of A, along its rows both times."""
     for i in range(d):
         total = b[i]
         for k in range(i):
             total -= f[i, k] * x[k]
         x[i] = total
+    for i in range(d):
+        x[i] *= f[i, i]
     for i in range(d - 1, -1, -1):
-        total = x[i] * f[i, i]
-        for k in range(i + 1, d):
-            total -= f[k, i] * x[k]
-        x[i] = total
+        total = x[i]
+        for k in range(i):
+            x[k] -= total * f[i, k]
 
 
 def _logdet(f: Array, d: int) -> Any:
-    """Return log |A|, by the factor of A."""
-    total = -np.log(f[0, 0])
-    for i in range(1, d):
-        total -= np.log(f[i, i])
-    return total
+    """Return log |A|, by the factor of A: a log of the product of many pivots."""
+    real = f.dtype.type
+    total, product = real(0), real(1)
+    for i in range(d):
+        product *= f[i, i]
+        if not real(1e-25) < product < real(1e25):
+            total -= np.log(product)
+            product = real(1)
+    return total - np.log(product)
 
 
 def _chol(a: Array, factor: Array, d: int) -> None:
@@ -88,22 +109,26 @@ def _chol(a: Array, factor: Array, d: int) -> None:
 
 def _lsolve(factor: Array, b: Array, x: Array, d: int, m: int) -> None:
     """Write x = L⁻¹ b for the m columns of b."""
-    for j in range(m):
-        for i in range(d):
-            total = b[i, j]
-            for k in range(i):
-                total -= factor[i, k] * x[k, j]
-            x[i, j] = total / factor[i, i]
+    for i in range(d):
+        for j in range(m):
+            x[i, j] = b[i, j]
+        for k in range(i):
+            for j in range(m):
+                x[i, j] -= factor[i, k] * x[k, j]
+        for j in range(m):
+            x[i, j] /= factor[i, i]
 
 
 def _ltsolve(factor: Array, b: Array, x: Array, d: int, m: int) -> None:
     """Write x = L⁻ᵀ b for the m columns of b."""
-    for j in range(m):
-        for i in range(d - 1, -1, -1):
-            total = b[i, j]
-            for k in range(i + 1, d):
-                total -= factor[k, i] * x[k, j]
-            x[i, j] = total / factor[i, i]
+    for i in range(d - 1, -1, -1):
+        for j in range(m):
+            x[i, j] = b[i, j]
+        for k in range(i + 1, d):
+            for j in range(m):
+                x[i, j] -= factor[k, i] * x[k, j]
+        for j in range(m):
+            x[i, j] /= factor[i, i]
 
 
 def _lsolve_vector(factor: Array, b: Array, x: Array, d: int) -> None:
@@ -126,11 +151,10 @@ def _ltsolve_vector(factor: Array, b: Array, x: Array, d: int) -> None:
 
 def _linv(factor: Array, x: Array, d: int) -> None:
     """Write x = L⁻¹; above the diagonal zeros."""
-    one = x.dtype.type(1)
     for j in range(d):
         for i in range(j):
             x[i, j] = factor[i, j] - factor[i, j]
-        x[j, j] = one / factor[j, j]
+        x[j, j] = (factor[j, j] / factor[j, j]) / factor[j, j]
         for i in range(j + 1, d):
             total = factor[i, j] * x[j, j]
             for k in range(j + 1, i):

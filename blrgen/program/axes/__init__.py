@@ -6,7 +6,7 @@
 | `text` | the notation: programs as text, text as programs |
 | `check` | the type checker: seven rules, messages that show both sides' axes |
 | `interpret`, `evaluate` | the meaning, in NumPy: each equation as a whole array |
-| `elementwise`, `matrices` | a phase of a rule of today as a program: over one axis, or of matrices |
+| `elementwise`, `matrices` | a phase of a rule of today as a program over axes |
 | `labels` | one-hot rows: gathers, sums by label |
 | `rows` | the program over the rows of a minibatch |
 | `anf` | every reduction and operation of linear algebra as an equation by itself |

@@ -92,7 +92,12 @@ SMALL = {f.__name__: f() for f in (chain, effects, coupled, newton)}
 def names_of_numpy() -> dict[str, Any]:
     """What files import and hold, for running them as plain Python."""
     known = {x: f for x, f in vars(support).items() if x.startswith("_") and callable(f)}
-    special = {"_digamma": ss.digamma, "_sigmoid": ss.expit, "_loggamma": ss.gammaln}
+    special = {
+        "_digamma": ss.digamma,
+        "_digamma_many": ss.digamma,
+        "_sigmoid": ss.expit,
+        "_loggamma": ss.gammaln,
+    }
     for x in ("exp", "log", "log1p", "expm1", "tanh", "sinh", "cosh"):
         special[f"_{x}"] = getattr(np, x)
     aside = {"SUMS": None, "ASIDE": None, "Array": None, "prange": range}

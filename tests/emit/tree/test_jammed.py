@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from blrgen.emit.tree import jammed as module
 from blrgen.emit.tree import nodes as t
-from blrgen.emit.tree.jammed import jammed
 from blrgen.emit.tree.printer import Expressions, Lines
 from blrgen.program import nodes as n
 
 ROW, J, B, T = map(t.name, "ijbt")
+
+
+def jammed(body):
+    return module.jammed(body, str)
 
 
 def entry(array, *index):

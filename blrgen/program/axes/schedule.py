@@ -277,9 +277,10 @@ class _Scheduling:
         """Whether the item may stand in the loop over the letter in which d stands."""
         base = self.plan.base.get(letter, letter)
         if item.store and item.let.name in {x for e in _parts(d) for x in e.names}:
-            own, readers, name = item.let, d, item.let.name  # d reads what is overwritten
+            maker, readers = item, d  # d reads what is overwritten
         else:
-            own, readers, name = d.let, item, d.let.name
+            maker, readers = d, item
+        own, name = maker.let, maker.let.name
         if base not in own.letters or own.at:
             return False
         if own.mirror and base in own.letters[-2:] and own.bounds != readers.let.bounds:
@@ -288,7 +289,7 @@ class _Scheduling:
         if readers.let.init is not None and name in readers.let.init.names:
             return False
         found = [r for e in _parts(readers) for r in a.refs(e) if r.name == name]
-        found = [r for r in found if not is_earlier(r, d, item)]
+        found = [r for r in found if not is_earlier(r, maker, readers)]
         return all(r.index[place] == a.Ix(base) for r in found)
 
 

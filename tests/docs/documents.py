@@ -28,7 +28,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = ("README.md", "docs/tour.md", "docs/extending.md", "docs/candidates.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/tour.md",
+    "docs/extending.md",
+    "docs/candidates.md",
+    "docs/axes.md",
+)
 COPIED = ("blrgen", "families", "templates", "generated", "tests/reference", "pyproject.toml")
 FENCE = re.compile(r"^```(\w+)[ ]*([^\n`]*)\n(.*?)^```[ ]*$", re.M | re.S)
 MARK = "@@documents@@"

@@ -4,9 +4,15 @@
 |---|---|
 | `nodes` | the tree: functions, loops, assignments, views; what each needs is a field of it |
 | `memory` | what every value is called and where an entry of it lies |
-| `kernels` | the loops of a schedule → functions |
-| `constants` | every number given the arrays' type, before the loops |
+| `equations` | equations at one place of their loops → statements, and their sums |
+| `kernels` | loops of a schedule → statements: recurrences, blocks, ragged rows |
+| `functions` | a program → its functions: kernels of rows, and what runs them in chunks |
+| `jammed` | four turns at once of a loop around one over rows |
+| `loads` | entries of arrays read once, where nothing changes them |
 | `views` | rows of arrays taken before the innermost loops |
-| `numba` | the tree → Numba's Python |
-| `arrays` | the equations → array statements; their tree → NumPy |
+| `constants` | every number given the arrays' type, before the loops |
+| `support` | functions that files hold: linear algebra on given memory, sums of chunks |
+| `printer`, `numba` | the tree → Numba's Python |
+| `values`, `arrays` | equations → array statements |
+| `numpy` | their tree → NumPy |
 """

@@ -13,8 +13,9 @@ from functools import reduce
 
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.constants import typed
+from blrgen.emit.tree.equations import START
 from blrgen.emit.tree.jammed import jammed
-from blrgen.emit.tree.kernels import START, Body
+from blrgen.emit.tree.kernels import Body
 from blrgen.emit.tree.loads import loaded
 from blrgen.emit.tree.memory import BLOCK, Context, Memory
 from blrgen.emit.tree.views import rows_taken
@@ -43,8 +44,12 @@ class _Part:
 
     name: str
     body: list[t.Statement]
-    adds: tuple[str, ...] = ()
-    letter: str = ""
+    loop: Loop
+    adds: tuple[str, ...]
+
+    @property
+    def letter(self) -> str:
+        return self.loop.letter
 
 
 class _Functions:
@@ -81,10 +86,9 @@ class _Functions:
         body = self.build.loop(loop, 0, Context())
         self.build.outlined = None
         number = f"_{len(self.parts) + 1}" if len(self.parallel) > 1 else ""
-        letter = loop.letter
         body = [self.bounded(s, loop) for s in body]
         adds = tuple(self.memory.values[x] for x in sums(loop, self.plan))
-        self.parts.append(_Part(f"{self.name}_rows{number}", body, adds, letter))
+        self.parts.append(_Part(f"{self.name}_rows{number}", body, loop, adds))
 
     def bounded(self, s: t.Statement, loop: Loop) -> t.Statement:
         """The outermost loop, over a part of its rows."""
@@ -118,18 +122,17 @@ class _Functions:
     # -- functions ---------------------------------------------------------------------
     def finished(self, driver: list[t.Statement]) -> tuple[t.Function, ...]:
         """Scratch where it is used, arguments, sizes."""
-        parts = [*self.parts, _Part(self.name, driver)]
-        used = [_names(p.body) for p in parts]
+        used = [_names(p.body) for p in self.parts]
         given = [q.name for q in self.program.given if q.sizes]
         outs = [*self.program.outs, *(x.name for x in self.program.assembled
                                       if x.name not in given)]  # fmt: skip
         scratch = self.scratch()
         own: list[list[str]] = []
-        for p, names in zip(parts, used, strict=True):
-            others = [x for q, x in zip(parts, used, strict=True) if q is not p]
+        for p, names in zip(self.parts, used, strict=True):
+            others = [_names(driver), *(x for x in used if x is not names)]
             own.append([x for x in scratch if x in names and x not in p.adds
                         and not any(x in y for y in others)])  # fmt: skip
-        local = {x for found in own[:-1] for x in found}
+        local = {x for found in own for x in found}
         shared = [x for x in scratch if x not in local]
         made: list[t.Function] = []
         for p, names, mine in zip(self.parts, used, own, strict=False):
@@ -158,17 +161,15 @@ class _Functions:
         low, high = f"{p.letter}_lo", f"{p.letter}_hi"
         kept = self.scratch()
         head: list[t.Statement] = [self.made(x, kept[x]) for x in scratch]
-        loop = next(x for x in self.parallel if x.letter == p.letter and f"{self.name}_rows" in p.name
-                    and self.parts.index(p) == self.parallel.index(x))  # fmt: skip
-        if self.slices(loop):
+        if self.slices(p.loop):
             part = t.Span(t.name(low), t.name(high))
-            rows = [x for x in self.build.first_axis(loop) if x in arrays]
+            rows = [x for x in self.build.first_axis(p.loop) if x in arrays]
             head += [t.View(x, t.Entry(x, (part,))) for x in rows]
         body = (*head, *p.body)
         sizes, wholes = self.sizes(body, arrays)
         used = _names(body)
         reals = [q.name for q in self.program.given if not q.sizes and q.name in used]
-        reals += [x for x in self.numbers(loop) if x in used]
+        reals += [x for x in self.numbers(p.loop) if x in used]
         f = t.Function(p.name, tuple(arrays), (low, high, *wholes), tuple(reals), (*sizes, *body),
                        self.summary(p), reals_of=self.reals_of(arrays))  # fmt: skip
         return typed(replace(f, body=self.quick(f.body)))
@@ -214,47 +215,56 @@ class _Functions:
         return typed(replace(f, body=self.quick(f.body)))
 
     def called(self, p: _Part, k: t.Function) -> list[t.Statement]:
-        """The rows in chunks: each adds to sums of its own, which are added up in their order."""
-        loop = self.parallel[self.parts.index(p)]
+        """All rows at once, or chunks of them at the same time where there are enough."""
         size = self.memory.size(p.letter)
-        least = self.least(loop)
-        chunks, chunk, rows = (self.memory.own(x) for x in ("chunks", "chunk", "chunk_rows"))
-        first = t.Times(t.Integer(t.name(chunk)), t.name(rows))
-        low = t.Least((size, first))
-        high = t.Least((size, t.plus(first, t.name(rows))))
-        own = {x: self.memory.own(f"{x}_parts") for x in p.adds}
-        op = self.operations(loop)
-        before: list[t.Statement] = []
+        chunks, rows = (t.name(self.memory.own(x)) for x in ("chunks", "chunk_rows"))
+        op = self.operations(p.loop)
+        zeros = [t.Assign(t.Entry(x, self.everything(x)), START[op[x]]) for x in p.adds]
         start = t.Integer(t.Whole(0))
         one = t.Invoke(k.name, self.arguments(k, start, size, {}), False)
+        each = t.Quotient(t.plus(size, t.plus(chunks, t.Whole(-1))), chunks)
+        blocks = t.Quotient(t.plus(each, t.Whole(BLOCK - 1)), t.Whole(BLOCK))
+        several = (
+            t.Assign(rows, t.Times(blocks, t.Whole(BLOCK))),
+            *self.side_by_side(p, k, chunks, rows),
+        )
+        return [
+            *zeros,
+            t.Assign(chunks, self.count(p, size)),
+            t.If(n.Compare("<", chunks, t.Whole(2)), (one,), several),
+        ]
+
+    def side_by_side(
+        self, p: _Part, k: t.Function, chunks: n.Sym, rows: n.Sym
+    ) -> list[t.Statement]:
+        """Each chunk adds to sums of its own, which are added up in their order."""
+        size, op = self.memory.size(p.letter), self.operations(p.loop)
+        chunk = t.name(self.memory.own("chunk"))
+        first = t.Times(t.Integer(chunk), rows)
+        low, high = t.Least((size, first)), t.Least((size, t.plus(first, rows)))
+        own = {x: self.memory.own(f"{x}_parts") for x in p.adds}
+        out: list[t.Statement] = []
         for x in p.adds:
-            before.append(t.Assign(t.Entry(x, self.everything(x)), START[op[x]]))
-        side: list[t.Statement] = []
-        for x in p.adds:
-            shape = (t.name(chunks), *self.memory.shape(self.kept_of(x)))
-            side.append(t.Make(own[x], shape, fill=START[op[x]]))
-        parts = {x: t.Entry(own[x], (t.name(chunk),)) for x in p.adds}
+            shape = (chunks, *self.memory.shape(self.kept_of(x)))
+            out.append(t.Make(own[x], shape, fill=START[op[x]]))
+        parts = {x: t.Entry(own[x], (chunk,)) for x in p.adds}
         call = t.Invoke(k.name, self.arguments(k, low, high, parts), False)
-        side.append(t.For(chunk, t.Whole(0), t.name(chunks), (call,), side=True))
+        out.append(t.For(chunk.name, t.Whole(0), chunks, (call,), side=True))
         for x in p.adds:
             join = "_joined_max" if op[x] == "max" else "_joined_sum"
-            side.append(t.Invoke(join, (t.name(x), t.name(own[x]))))
-        count: tuple[n.Node, ...] = (t.Whole(CHUNKS), t.Quotient(size, t.Whole(least)))
-        arrays = [x for x in p.adds if self.kept_of(x)]
-        if arrays:
-            lengths: list[n.Node] = [t.Length(x) for x in arrays]
-            total = reduce(t.plus, lengths)
-            count = (*count, t.Greatest((t.Whole(4), t.Quotient(t.Whole(SUMMED), total))))
-        each = t.Quotient(t.plus(size, t.plus(t.name(chunks), t.Whole(-1))), t.name(chunks))
-        whole = t.Times(
-            t.Quotient(t.plus(each, t.Whole(BLOCK - 1)), t.Whole(BLOCK)), t.Whole(BLOCK)
-        )
-        several = (t.Assign(t.name(rows), whole), *side)
-        return [
-            *before,
-            t.Assign(t.name(chunks), t.Least(count)),
-            t.If(n.Compare("<", t.name(chunks), t.Whole(2)), (one,), several),
-        ]
+            out.append(t.Invoke(join, (t.name(x), t.name(own[x]))))
+        return out
+
+    def count(self, p: _Part, size: n.Node) -> n.Node:
+        """How many chunks: by the rows, and fewer where there is much to add up."""
+        few: tuple[n.Node, ...] = (
+            t.Whole(CHUNKS), t.Quotient(size, t.Whole(self.least(p.loop)))
+        )  # fmt: skip
+        lengths: list[n.Node] = [t.Length(x) for x in p.adds if self.kept_of(x)]
+        if lengths:
+            most = t.Quotient(t.Whole(SUMMED), reduce(t.plus, lengths))
+            few = (*few, t.Greatest((t.Whole(4), most)))
+        return t.Least(few)
 
     def least(self, loop: Loop) -> int:
         """How many rows are worth a thread."""
@@ -262,7 +272,7 @@ class _Functions:
             return RAGGED_ROWS
         rows = set(self.memory.base) | {loop.letter}
         inner = max(len(set(i.nest) - rows) for i, _, _ in paths([loop]))
-        return max(FEWEST_ROWS, PLAIN_ROWS // EACH**inner)
+        return max(FEWEST_ROWS, PLAIN_ROWS // int(EACH**inner))
 
     def operations(self, loop: Loop) -> dict[str, str]:
         out = {}
@@ -327,9 +337,9 @@ class _Functions:
         whole = {x.pointers for x in self.program.letters}
         for x in arrays:
             q = self.memory.given.get(x)
-            if q is None or (q.labels == "" and not q.key and x not in whole):
-                if x not in self.memory.truths:
-                    return x
+            real = q is None or (q.labels == "" and not q.key and x not in whole)
+            if real and x not in self.memory.truths:
+                return x
         return ""
 
 

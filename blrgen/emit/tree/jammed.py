@@ -10,8 +10,8 @@ With four j in one loop over b that is done once for the four:
                   s[i,j] += t0; …; s[i,j+3] += t3)
 
 and what is left of j as before.  It is done where turns share something of the innermost loop,
-where no turn reads what another one writes, and where that loop calls no function: it then has
-enough to do by itself.
+where no turn reads what another one writes, and where that loop is one sum and calls no function:
+more than that is enough to do for one turn.
 """
 
 from __future__ import annotations
@@ -77,9 +77,11 @@ def _can(loop: t.For) -> bool:
 
 
 def _pays(loop: t.For) -> bool:
-    """Whether the turns share an entry in the innermost loop, in which nothing is called."""
+    """Whether the turns share an entry in the innermost loop, which is one sum without calls."""
     inner = _inner(loop)
     assert inner is not None
+    if len(inner.body) > 1:
+        return False
     parts = [x for s in inner.body for e in t.expressions(s) for x in n.walk(e)]
     entries = [x for x in parts if isinstance(x, t.Entry)]
     shared = [x for x in entries if loop.letter not in x.names and inner.letter in x.names]

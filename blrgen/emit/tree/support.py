@@ -33,7 +33,7 @@ def _factor(a: Array, f: Array, d: int) -> None:
 
 def _solve(f: Array, b: Array, x: Array, d: int, m: int) -> None:
     """Write x = A⁻¹ b for the m columns of b, by the factor of A; many columns by rows."""
-    if m < 16:
+    if m < 8:
         for j in range(m):
             for i in range(d):
                 total = b[i, j]

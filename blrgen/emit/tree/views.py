@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from blrgen.emit.tree import nodes as t
 from blrgen.program import nodes as n
@@ -25,7 +26,7 @@ def rows_taken(body: tuple[t.Statement, ...], own: Callable[[str], str]) -> tupl
             innermost = not any(isinstance(x, t.For) for x in t.statements(inside))
             taken: dict[t.Entry, str] = {}
             if s.rows and innermost:
-                inside = t.rewritten(inside, lambda e, s=s, taken=taken: _taken(e, s, taken, own))
+                inside = t.rewritten(inside, partial(_taken, loop=s, taken=taken, own=own))
             out += [t.View(name, part) for part, name in taken.items()]
             out.append(replace(s, body=inside))
         else:

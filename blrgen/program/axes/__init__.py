@@ -5,7 +5,26 @@
 | `nodes` | letters, quantities, references, reductions, linear algebra; `Let`, `Seq`, `Program` |
 | `text` | the notation: programs as text, text as programs |
 | `check` | the type checker: seven rules, messages that show both sides' axes |
-| `interpret` | the meaning, in NumPy: each equation as a whole array |
+| `interpret`, `evaluate` | the meaning, in NumPy: each equation as a whole array |
+| `elementwise`, `matrices` | a phase of a rule of today as a program over axes |
+| `labels` | one-hot rows: gathers, sums by label |
+| `rows` | the program over the rows of a minibatch |
+| `anf` | every reduction and operation of linear algebra as an equation by itself |
+| `stable` | log-sum-exp without overflow, its exponentials once |
+| `written_out`, `factors` | axes of known small sizes: each entry an equation |
+| `share` | functions called once |
+| `quotients` | one division where many would be by the same number |
+| `kept` | what a recurrence reads of itself, apart from what is kept |
+| `dead` | equations that nothing needs are left out |
+| `order` | which letter is outside of which |
+| `split` | parts of products by their letters |
+| `structure` | half of what is symmetric, no zeros of what is triangular |
+| `schedule` | the rule that finds the loops |
+| `blocks` | blocks of rows, by columns or by rows |
+| `scratch` | how much of every value is kept |
+| `parallel`, `once` | what may be done in parts at the same time; what is computed once |
+| `ragged` | loops over ragged rows, for targets with whole arrays |
+| `prepared` | the passes in their order: `scheduled(program)` |
 
 Arithmetic, calls, comparisons and constants are the nodes of `blrgen.program.nodes`, entry by
 entry.  A program is written in its notation or made of its nodes; both give the same value:
@@ -26,6 +45,8 @@ entry.  A program is written in its notation or made of its nodes; both give the
     )
     check(step)
     interpret(step, {"X": X, "y": y, "w": w})       # → {"f": …, "g": …, "H": …}
+
+    functions(scheduled(step), "step")              # its kernels: `blrgen.emit.tree`
 
     z = Let("z", ("n",), Red("sum", ("j",), mul(ref("X", "n", "j"), ref("w", "j"))))
 

@@ -1,6 +1,7 @@
 """Every reduction and every operation of linear algebra as an equation by itself.
 
-    lp[k] = lc[k] - sum(i, y[k,i]**2)   →   lp_sum[k] = sum(i, y[k,i]**2);  lp[k] = lc[k] - lp_sum[k]
+    lp[k] = lc[k] - sum(i, y[k,i]**2)
+    →   lp_sum[k] = sum(i, y[k,i]**2);  lp[k] = lc[k] - lp_sum[k]
 
 What is left is entrywise.  What an equation has at its first index only is computed there only.
 """

@@ -116,7 +116,7 @@ def _copied(program: a.Program, names: dict[str, str]) -> tuple[a.Program, dict[
 
 
 def _gathered(program: a.Program, names: dict[str, str]) -> tuple[a.Program, dict[str, str]]:
-    """What rows read by labels, as equations of their own: a gather keeps a loop from vectorising."""
+    """What rows read by labels, as equations of their own: gathers keep loops from vectorising."""
     used = taken(program)
     made: dict[str, str] = {}
     copies: dict[a.Ref, str] = {}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from blrgen.program import nodes as n
-from blrgen.program.arithmetic import less, minus, over, plus, times
+from blrgen.program.arithmetic import less, minus, over, times
 
 Rows = list[list[n.Node]]  # a vector is a column
 Named = Callable[[str, n.Node], n.Node]  # an entry under a name of its own
@@ -107,6 +107,3 @@ def root(a: Rows, named: Named) -> Rows:
 def identity(d: int) -> Rows:
     """Ones on the diagonal."""
     return [[n.ONE if i == j else n.ZERO for j in range(d)] for i in range(d)]
-
-
-__all__ = ["Factor", "Rows", "factored", "identity", "plus", "root", "solved", "substituted"]

@@ -6,23 +6,16 @@ evaluated index by index; so is an axis under which another is ragged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from blrgen.errors import InternalError
-from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.axes.text import shown, text
-
-Array = NDArray[Any]
-Law = Callable[[Any, Array], Array]  # of a key and places
-Bound = tuple[tuple[str, ...], Array]  # an array with the letters that its axes are
+from blrgen.program.axes.evaluate import REDUCE, Array, Bound, Evaluation, Law
+from blrgen.program.axes.text import shown
 
 
 def interpret(
@@ -43,90 +36,9 @@ def interpret(
     return made | {name: run.values[y].copy() for name, y in program.writes}
 
 
-_CALLS: dict[str, Callable[..., Any]] = {
-    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1,
-    "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh,
-    "atanh": np.arctanh, "abs": np.abs, "sign": np.sign, "floor": np.floor, "pow": np.power,
-    "softplus": lambda x: np.logaddexp(x, x * 0),
-    "logistic": lambda x: np.exp(-np.logaddexp(x * 0, -x)),
-    "logcosh2": lambda x: np.logaddexp(x, -x),
-}  # fmt: skip
-_COMPARE: dict[str, Callable[..., Any]] = {
-    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
-    "==": np.equal, "!=": np.not_equal,
-}  # fmt: skip
+class _Run(Evaluation):
+    """The equations one after the other, and recurrences index by index."""
 
-
-def special(name: str) -> Callable[..., Any]:
-    """A function of numbers that NumPy does not have, from SciPy."""
-    import scipy.special as ss
-
-    known: dict[str, Callable[..., Any]] = {
-        "digamma": ss.digamma, "loggamma": ss.gammaln,
-        "trigamma": lambda x: ss.polygamma(1, x), "erf": ss.erf, "erfc": ss.erfc,
-    }  # fmt: skip
-    if name not in known:
-        raise InternalError(f"nothing says what {name} means")
-    return known[name]
-
-
-@dataclass
-class _Run:
-    """Arrays so far, and the letters that are bound to a place."""
-
-    program: a.Program
-    values: dict[str, Array]
-    sizes: dict[str, int]
-    laws: Mapping[str, Law]
-
-    def __post_init__(self) -> None:
-        self.letters = {x.name: x for x in self.program.letters}
-        self.bound: dict[str, int] = {}
-        self.ends: dict[str, tuple[tuple[str, ...], dict[tuple[int, ...], int]]] = {}
-        self.ragged = {x.size: x.under for x in self.program.letters if x.under}
-        self.around: tuple[str, ...] = ()
-        self.real = np.result_type(
-            np.float32, *(x.dtype for x in self.values.values() if x.dtype.kind == "f")
-        )
-        for q in self.program.given:
-            self.given(q)
-
-    def given(self, q: a.Quantity) -> None:
-        """The sizes that an array shows, the same for all that share them."""
-        if q.name not in self.values:
-            raise InternalError(f"{q.name} is not given; given: {', '.join(self.values)}")
-        found = self.values[q.name]
-        stored = self.stored(q.sizes)
-        if not q.key and found.ndim != len(stored):
-            raise InternalError(f"{q.name} has {found.ndim} axes, {len(stored)} are declared")
-        for size, length in zip(stored, found.shape, strict=False):
-            known = self.sizes.setdefault(size, length) if isinstance(size, str) else size
-            if known != length:
-                raise InternalError(f"{q.name} has {length} places on axis {size}, not {known}")
-
-    def stored(self, sizes: Sequence[a.Size]) -> list[a.Size]:
-        """The axes of the array in memory: what is ragged lies one row after the other."""
-        under = [i - 1 for i, x in enumerate(sizes) if x in self.ragged]
-        return [x for i, x in enumerate(sizes) if i not in under]
-
-    def length(self, size: a.Size) -> int:
-        return size if isinstance(size, int) else self.sizes[size]
-
-    def places(self, letter: str) -> range:
-        """The places over which a letter runs."""
-        at = self.letters[letter]
-        if at.under:
-            pointers, d = self.values[at.pointers], self.bound[at.under]
-            return range(int(pointers[d]), int(pointers[d + 1]))
-        return range(self.length(at.size))
-
-    @contextmanager
-    def at(self, letter: str, place: int) -> Iterator[None]:
-        self.bound[letter] = place
-        yield
-        del self.bound[letter]
-
-    # -- statements ----------------------------------------------------------------
     def body(self, body: Sequence[a.Statement]) -> None:
         for s in body:
             if isinstance(s, a.Seq):
@@ -186,7 +98,7 @@ class _Run:
             rest = tuple(x for x in over if x not in self.bound)
             part = self.part(a.Red(s.expr.op, rest, s.expr.arg))
             before = self.expr(a.Ref(s.name, tuple(map(a.Ix, s.letters))))
-            whole = _REDUCE["sum" if s.expr.op == "sumlog" else s.expr.op]
+            whole = REDUCE["sum" if s.expr.op == "sumlog" else s.expr.op]
             self.store(s, self.joined(lambda *x: whole(np.stack(x), 0), before, part))
         elif s.first is not None and self.is_first(s):
             self.store(s, self.expr(s.first))
@@ -243,225 +155,3 @@ class _Run:
         scale = np.max(np.abs(whole), initial=0.0)
         if np.max(np.abs(whole - turned), initial=0.0) > 1e3 * np.finfo(self.real).eps * scale:
             raise InternalError(f"not {s.structure}: {shown(s)}")
-
-    # -- expressions ---------------------------------------------------------------
-    def expr(self, e: n.Node) -> Bound:
-        method = getattr(self, f"of_{type(e).__name__}", None)
-        if method is None:
-            raise InternalError(f"nothing says what {type(e).__name__} means")
-        found: Bound = method(e)
-        return found
-
-    def joined(self, f: Callable[..., Any], *parts: Bound) -> Bound:
-        """f entry by entry, letters broadcast by name."""
-        letters = tuple(dict.fromkeys(x for own, _ in parts for x in own))
-        return letters, np.asarray(
-            f(*np.broadcast_arrays(*(self.spread(p, letters) for p in parts)))
-        )
-
-    def spread(self, part: Bound, letters: Sequence[str]) -> Array:
-        """The array with an axis for each of the letters, of length 1 where it has none."""
-        own, value = part
-        order = [own.index(x) for x in letters if x in own]
-        shape = [value.shape[own.index(x)] if x in own else 1 for x in letters]
-        return value.transpose(order).reshape(shape)
-
-    def number(self, value: Any) -> Bound:
-        return (), np.asarray(value, self.real)
-
-    def of_Const(self, e: n.Const) -> Bound:
-        return self.number(float(e.value))
-
-    def of_Named(self, e: n.Named) -> Bound:
-        return self.number({"pi": np.pi, "e": np.e, "inf": np.inf}[e.name])
-
-    def of_Extent(self, e: a.Extent) -> Bound:
-        return self.number(self.length(e.axis))
-
-    def of_Add(self, e: n.Add) -> Bound:
-        return self.joined(lambda *x: np.sum(np.stack(x), 0), *map(self.expr, e.args))
-
-    def of_Sub(self, e: n.Sub) -> Bound:
-        return self.joined(np.subtract, *map(self.expr, e.children))
-
-    def of_Mul(self, e: n.Mul) -> Bound:
-        return self.joined(lambda *x: np.prod(np.stack(x), 0), *map(self.expr, e.args))
-
-    def of_Div(self, e: n.Div) -> Bound:
-        return self.joined(np.divide, *map(self.expr, e.children))
-
-    def of_Neg(self, e: n.Neg) -> Bound:
-        return self.joined(np.negative, self.expr(e.arg))
-
-    def of_Pow(self, e: n.Pow) -> Bound:
-        return self.joined(lambda x: x**e.exponent, self.expr(e.base))
-
-    def of_Call(self, e: n.Call) -> Bound:
-        parts = [self.expr(x) for x in e.args]
-        if e.name in ("max", "min"):
-            best = np.maximum if e.name == "max" else np.minimum
-            return self.joined(lambda *x: best.reduce(x), *parts)
-        return self.joined(_CALLS.get(e.name) or special(e.name), *parts)
-
-    def of_Compare(self, e: n.Compare) -> Bound:
-        return self.joined(_COMPARE[e.operator], self.expr(e.left), self.expr(e.right))
-
-    def of_Select(self, e: n.Select) -> Bound:
-        return self.joined(np.where, *map(self.expr, e.children))
-
-    def of_Ref(self, e: a.Ref) -> Bound:
-        """The entries, or what was there before the first index."""
-        before = self.before(e)
-        if before is not None:
-            return before
-        sizes = self.program.sizes[e.name]
-        free = tuple(x for x in a.free(e) if x not in self.bound)
-        return free, self.values[e.name][self.grid(e.index, free, sizes)]
-
-    def before(self, e: a.Ref) -> Bound | None:
-        """`init` of a quantity that is read one step before its recurrence begins."""
-        for i in e.index:
-            if isinstance(i, a.Lag) and i.letter in self.bound:
-                maker = next((s for s in self.program.lets if s.name == e.name), None)
-                if maker is None or maker.init is None or i.letter not in maker.letters:
-                    continue
-                if self.bound[i.letter] + i.by not in self.places(i.letter):
-                    places = dict(zip(maker.letters, e.index, strict=True))
-                    return self.expr(a.swapped(maker.init, places))
-        return None
-
-    def grid(
-        self, index: Sequence[n.Node], free: tuple[str, ...], sizes: Sequence[a.Size]
-    ) -> tuple[Array, ...]:
-        """Places in memory for all values of the free letters."""
-        under = [p - 1 for p, x in enumerate(sizes) if x in self.ragged]
-        kept = [i for p, i in enumerate(index) if p not in under]
-        stored = self.stored(sizes)
-        out = []
-        for i, size in zip(kept, stored, strict=True):
-            place = self.place(i)
-            low, high = np.min(place[1], initial=0), np.max(place[1], initial=0)
-            if place[1].size and (low < 0 or high >= self.length(size)):
-                raise InternalError(f"{text(i)} is outside of axis {size}")
-            out.append(self.spread(place, free))
-        return tuple(out)
-
-    def place(self, i: n.Node) -> Bound:
-        """The numbers that an index stands for."""
-        if isinstance(i, a.Num):
-            return (), np.asarray(i.value)
-        if isinstance(i, a.At):
-            free, found = self.of_Ref(i.ref)
-            return free, found.astype(np.int64)
-        if isinstance(i, a.Last):
-            return self.end(i.letter)
-        assert isinstance(i, a.Ix | a.Lag)
-        by = i.by if isinstance(i, a.Lag) else 0
-        if i.letter in self.bound:
-            return (), np.asarray(self.bound[i.letter] + by)
-        places = self.places(i.letter)
-        return (i.letter,), np.arange(places.start, places.stop) + by
-
-    def end(self, letter: str) -> Bound:
-        """Where the recurrence over the letter ended, for all places of those around it."""
-        if letter not in self.ends:
-            raise InternalError(f"{letter} has not run")
-        outer, found = self.ends[letter]
-        runs = [[self.bound[x]] if x in self.bound else self.places(x) for x in outer]
-        free = tuple(x for x in outer if x not in self.bound)
-        ends = np.array([found[at] for at in product(*runs)])
-        return free, ends.reshape([len(self.places(x)) for x in free])
-
-    def of_Is(self, e: a.Is) -> Bound:
-        free, same = self.joined(np.equal, self.place(e.left), self.place(e.right))
-        return free, same.astype(self.real)
-
-    def of_Red(self, e: a.Red) -> Bound:
-        return self.red(e)
-
-    def red(self, e: a.Red) -> Bound:
-        """A reduction; place by place of an axis under which a reduced one is ragged."""
-        if not e.letters:
-            return self.expr(e.arg)
-        for x in (self.letters[y].under for y in self.ragged_in(e)):
-            if x not in self.bound:
-                return self.apart(e, x)
-        free, value = self.expr(e.arg)
-        order = [free.index(x) for x in e.letters]
-        rest = tuple(x for x in free if x not in e.letters)
-        value = np.moveaxis(value, order, range(len(order)))
-        whole = value.reshape((int(np.prod(value.shape[: len(order)])), *value.shape[len(order) :]))
-        return rest, np.asarray(_REDUCE[e.op](whole, 0))
-
-    def part(self, e: a.Red) -> Bound:
-        """What one index of a recurrence adds to a reduction over it."""
-        if not e.letters and e.op == "sumlog":
-            return self.joined(np.log, self.expr(e.arg))
-        return self.red(e)
-
-    def ragged_in(self, e: n.Node) -> list[str]:
-        """The ragged letters that are reduced in the tree."""
-        found = [x for y in n.walk(e) if isinstance(y, a.Red) for x in y.letters]
-        return [x for x in dict.fromkeys(found) if self.letters[x].under]
-
-    def apart(self, e: a.Red, x: str) -> Bound:
-        """The reduction at each place of x, stacked or reduced in turn."""
-        rest = a.Red(e.op, tuple(y for y in e.letters if y != x), e.arg)
-        parts: list[Bound] = []
-        for place in self.places(x):
-            with self.at(x, place):
-                parts.append(self.red(rest))
-        letters = parts[0][0]
-        stacked = np.stack([self.spread(p, letters) for p in parts])
-        if x in e.letters:
-            return letters, np.asarray(_REDUCE[e.op](stacked, 0))
-        return (x, *letters), stacked
-
-    def of_Lin(self, e: a.Lin) -> Bound:
-        """On the last axes; the letters of the batch come first, whatever their order."""
-        matrix = [x for i in e.args[0].index[-2:] for x in a.free(i)]
-        own = a.own_letters(e)
-        parts = [self.expr(x) for x in e.args]
-        batch = tuple(
-            dict.fromkeys(x for free, _ in parts for x in free if x not in (*matrix, *own))
-        )
-        first = self.spread(parts[0], (*batch, *matrix))
-        if e.op in ("solve", "lsolve", "ltsolve"):
-            right = self.spread(parts[1], (*batch, *own))
-            vector = len(own) == 1
-            right = right[..., None] if vector else right
-            turned = np.swapaxes(first, -1, -2) if e.op == "ltsolve" else first
-            found = np.linalg.solve(turned, right)
-            return (*batch, *own), found[..., 0] if vector else found
-        if e.op == "logdet":
-            return batch, np.asarray(np.linalg.slogdet(first)[1])
-        found = np.linalg.cholesky(first) if e.op == "chol" else np.tril(np.linalg.inv(first))
-        return (*batch, *own), found
-
-    def of_Draw(self, e: a.Draw) -> Bound:
-        """The law at the key and the linear index of the entry."""
-        sizes = [self.letters[x].size for i in e.index for x in a.free(i)]
-        free = tuple(
-            x for x in dict.fromkeys(x for i in e.index for x in a.free(i)) if x not in self.bound
-        )
-        linear: Bound = ((), np.asarray(0))
-        for i, size in zip(e.index, sizes, strict=True):
-            length = self.length(size)
-            linear = self.joined(lambda x, y, k=length: x * k + y, linear, self.place(i))
-        return free, self.laws[e.law](self.values[e.key.name], self.spread(linear, free))
-
-
-def _lse(x: Array, axis: int) -> Array:
-    """log Σ exp, −∞ where all terms are."""
-    top = np.max(x, axis, keepdims=True)
-    top = np.where(np.isneginf(top), 0.0, top).astype(x.dtype)
-    whole = np.log(np.sum(np.exp(x - top), axis)) + np.squeeze(top, axis)
-    return np.asarray(whole)
-
-
-_REDUCE: dict[str, Callable[[Array, int], Array]] = {
-    "sum": lambda x, axis: np.sum(x, axis),
-    "max": lambda x, axis: np.max(x, axis, initial=-np.inf),
-    "lse": _lse,
-    "sumlog": lambda x, axis: np.sum(np.log(x), axis),
-}

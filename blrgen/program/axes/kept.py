@@ -1,6 +1,7 @@
 """What a recurrence reads of itself one step back, apart from what is kept for later.
 
-    for t: a[t] = … a[t-1] …;  b[n] = … a[n] …   →   for t: a_now[t] = … a_now[t-1] …; a[t] = a_now[t]
+    for t: a[t] = … a[t-1] …;  b[n] = … a[n] …
+    →   for t: a_now[t] = … a_now[t-1] …; a[t] = a_now[t]
 
 The running value needs room for one index; the copy is there only if somebody reads it.
 """
@@ -23,9 +24,9 @@ def lagged(body: tuple[a.Statement, ...]) -> Iterator[tuple[str, a.Seq]]:
             continue
         made = {x.name: x.letters for x in a.lets(s.body)}
         for r in (r for x in a.lets(s.body) for e in x.expressions for r in a.refs(e)):
-            if r.name in made and s.letter in made[r.name]:
-                if isinstance(r.index[made[r.name].index(s.letter)], a.Lag):
-                    yield r.name, s
+            places = zip(made.get(r.name, ()), r.index, strict=False)
+            if any(x == s.letter and isinstance(i, a.Lag) for x, i in places):
+                yield r.name, s
         yield from lagged(s.body)
 
 

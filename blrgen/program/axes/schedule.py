@@ -146,6 +146,7 @@ class _Scheduling:
             for e in (s.expr, s.first):
                 inner |= set(e.letters if isinstance(e, a.Red) else ())
         rest = sorted(inner - set(outer), key=self.order.index)
+        rest.sort(key=_along(s).__eq__)
         return (*outer, *self.in_block(s, rest, of or s.name))
 
     def in_block(self, s: a.Let, letters: list[str], name: str) -> list[str]:
@@ -276,9 +277,10 @@ class _Scheduling:
         """Whether the item may stand in the loop over the letter in which d stands."""
         base = self.plan.base.get(letter, letter)
         if item.store and item.let.name in {x for e in _parts(d) for x in e.names}:
-            own, readers, name = item.let, d, item.let.name  # d reads what is overwritten
+            maker, readers = item, d  # d reads what is overwritten
         else:
-            own, readers, name = d.let, item, d.let.name
+            maker, readers = d, item
+        own, name = maker.let, maker.let.name
         if base not in own.letters or own.at:
             return False
         if own.mirror and base in own.letters[-2:] and own.bounds != readers.let.bounds:
@@ -287,8 +289,19 @@ class _Scheduling:
         if readers.let.init is not None and name in readers.let.init.names:
             return False
         found = [r for e in _parts(readers) for r in a.refs(e) if r.name == name]
-        found = [r for r in found if not is_earlier(r, d, item)]
+        found = [r for r in found if not is_earlier(r, maker, readers)]
         return all(r.index[place] == a.Ix(base) for r in found)
+
+
+def _along(s: a.Let) -> str:
+    """The letter of a sum that runs along rows of all that it is in: it goes innermost."""
+    e = s.expr
+    if not isinstance(e, a.Red) or len(e.letters) > 1:
+        return ""
+    (letter,) = e.letters
+    found = [r for r in a.refs(e.arg) if letter in a.free(r)]
+    last = all(len(r.index) > 1 and r.index[-1] == a.Ix(letter) for r in found)
+    return letter if last and len(found) > 1 else ""
 
 
 def _parts(i: Item) -> tuple[n.Node, ...]:

@@ -14,6 +14,7 @@ import pytest
 from blrgen.emit.tree.functions import functions
 from blrgen.emit.tree.numba import text
 from blrgen.program.axes.prepared import scheduled
+from blrgen.program.axes.schedule import Schedule
 from tests.emit.tree.running import arguments, near
 from tests.program.axes.programs import NAMES, PROGRAMS, fixed
 from tests.program.axes.test_programs import Case, problem
@@ -51,10 +52,28 @@ def loaded(source: str, folder: Path):
     return module
 
 
+WRITTEN = [
+    Case("forward_backward", {"T": 90, "K": 3}, {"K": 3}),
+    Case("kalman", {"T": 60, "n": 4, "m": 2}, {"n": 4, "o": 2}),
+    Case("smoother", {"T": 60, "n": 3, "m": 2}, {"n": 3, "o": 2}),
+]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_compiled_program_is_its_reference(case: Case, tmp_path: Path) -> None:
-    plan = scheduled(fixed(PROGRAMS[case.name], case.known))
+    compared(case, scheduled(fixed(PROGRAMS[case.name], case.known)), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", WRITTEN, ids=str)
+def test_what_is_written_out_is_its_reference(case: Case, tmp_path: Path) -> None:
+    program = fixed(PROGRAMS[case.name], case.known)
+    compared(case, scheduled(program, written=frozenset(case.known.values())), tmp_path)
+
+
+def compared(case: Case, plan: Schedule, tmp_path: Path) -> None:
+    """Compiled, run and held against the reference."""
     made = functions(plan, "run")
     given, wanted = problem(case)
     values = arguments(plan, made[-1], given, {})

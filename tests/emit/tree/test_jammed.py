@@ -135,7 +135,15 @@ def test_a_number_that_is_used_later_is_that_of_the_last_turn():
         ),
         # nothing is shared
         over_j(rows(t.Assign(entry("z", J, B), entry("x", J, B)))),
-        # a function is enough work
+        # several statements, and functions, are enough work
+        over_j(
+            t.Assign(T, n.ZERO),
+            rows(
+                t.Assign(t.name("r"), n.mul(entry("f", B), entry("x", J, B))),
+                t.Increase(T, t.name("r")),
+            ),
+            t.Increase(entry("s", ROW, J), T),
+        ),
         over_j(rows(t.Increase(entry("y", B), n.Call("exp", (entry("x", J, B),))))),
         # a recurrence that runs down, or by its own steps
         over_j(*SUMS.body, down=True),

@@ -98,7 +98,11 @@ WRITE = t.Assign(A_K, n.mul(X, entry("b", K)))
         (t.View("v", entry("a", t.Span())), WRITE, t.Assign(entry("v", ZERO), ONE), READ),
         (t.View("v", entry("a", t.Span())), WRITE, t.Assign(entry("v", t.Span()), ONE), READ),
         # a function writes it
-        (t.Assign(entry("a", ZERO), n.mul(X, X)), TURN, t.Assign(entry("c", ONE), entry("a", ZERO))),
+        (
+            t.Assign(entry("a", ZERO), n.mul(X, X)),
+            TURN,
+            t.Assign(entry("c", ONE), entry("a", ZERO)),
+        ),
         # a loop reads and changes it
         (WRITE, loop("j", t.Assign(entry("c", J), A_K), t.Assign(entry("a", J), ONE))),
         (loop("j", t.Assign(entry("a", J), entry("a", K))),),

@@ -4,7 +4,7 @@ With l_tk = x_t log λ_k − λ_k and E_t = exp(l_t − max l_t), forward and ba
 
     α_t ∝ (Aᵀ α_{t−1}) E_t       L = Σ_t log s_t + max l_t
     β_u = A w_{u+1}, w_t = E_t β_t/s_t       γ_u = α_u β_u
-    Ξ = A ∘ Σ_u α_u w_{u+1}ᵀ       n = Σ_u γ_u       sx = Σ_u x_u γ_u
+    Ξ = A ∘ Σ_u α_u w_{u+1}ᵀ       n = Σ_u γ_u       sx = Σ_u x_u γ_u       p0 = γ_0, the last u
 """
 
 from blrgen.program.axes.text import program
@@ -29,7 +29,7 @@ PROGRAM = program(
             n[k] = sum(u, ga[u,k])
             sx[k] = sum(u, ga[u,k] * x[u])
         xi[j,k] = A[j,k] * pairs[j,k]
-        p0[k] = ga[0,k]
+        p0[k] = ga[last(u),k]
     """,
     outs="L, p0, xi, n, sx",
 )

@@ -1,0 +1,262 @@
+"""Expressions with indices → expressions on whole arrays.
+
+x[n,i] - mu[k,i]  among n, k, i    →    x[:, None, :] - mu
+sum(n, r[n,k] * x[n,i])            →    np.einsum("nk,ni->ki", r, x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from blrgen.emit.tree import nodes as t
+from blrgen.errors import InternalError
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.axes.anf import taken
+from blrgen.program.expand import expanded
+
+OWN = ("sqrt", "exp", "log", "log1p", "expm1", "sin", "cos", "tanh", "sinh", "cosh", "atanh",
+       "abs", "sign", "floor", "max", "min", "pow")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Valued:
+    """An expression, and the letters of its axes."""
+
+    node: n.Node
+    letters: tuple[str, ...] = ()
+
+
+class Values:
+    """Expressions, where some letters are bound to a loop's index."""
+
+    def __init__(self, program: a.Program, name: str) -> None:
+        self.program, self.name = program, name
+        self.letters = {x.name: x for x in program.letters}
+        self.sizes = program.sizes
+        self.ragged = {x.size: x for x in program.letters if x.under}
+        self.bound: tuple[str, ...] = ()
+        self.taken = taken(program)
+        self.makers = {s.name: s for s in program.lets}
+        self.before: dict[str, str] = {}
+        self.left: tuple[str, ...] = ()
+        self.around = dict(around(program.body))
+        self.local = _local(program, self.around)
+        self.inside = {s.name for x in program.body if isinstance(x, a.Seq) for s in a.lets((x,))}
+
+    def stored(self, sizes: Sequence[a.Size]) -> list[a.Size]:
+        drop = [p - 1 for p, x in enumerate(sizes) if x in self.ragged]
+        return [x for p, x in enumerate(sizes) if p not in drop]
+
+    def size(self, letter: str) -> n.Node:
+        size = self.letters[letter].size
+        return t.Whole(size) if isinstance(size, int) else t.name(size)
+
+    def aligned(self, v: Valued, letters: Sequence[str]) -> n.Node:
+        """The value with its axes among those of the letters."""
+        order = [x for x in letters if x in v.letters]
+        if len(order) != len(v.letters):
+            raise InternalError(f"axes {v.letters} among {tuple(letters)}")
+        node = v.node
+        if tuple(order) != v.letters:
+            node = t.Turned(node, tuple(v.letters.index(x) for x in order))
+        there = tuple(x in v.letters for x in letters)
+        while there and not there[0]:
+            there = there[1:]
+        return node if all(there) else t.Spread(node, there)
+
+    def joined(self, e: n.Node) -> Valued:
+        """An entrywise expression: every part among the axes of all."""
+        parts: list[Valued] = []
+        e = expanded(e) if isinstance(e, n.Call) else e
+        letters = tuple(x for x in self.order(a.free(e)) if x not in self.bound)
+
+        def on(x: n.Node) -> n.Node:
+            if isinstance(x, a.Ref | a.Red | a.Lin | a.Is | a.Extent):
+                parts.append(self.expr(x))
+                return self.aligned(parts[-1], letters)
+            x = expanded(x) if isinstance(x, n.Call) else x
+            x = x.rebuilt(on)
+            if isinstance(x, n.Call) and x.name not in OWN and not x.name.startswith("_"):
+                return n.Call(f"_{x.name}", x.args)
+            return x
+
+        return Valued(on(e), letters)
+
+    def order(self, letters: Sequence[str]) -> list[str]:
+        """As on the left side of the equation, then the others."""
+        return [
+            *(x for x in self.left if x in letters),
+            *(x for x in letters if x not in self.left),
+        ]
+
+    def expr(self, e: n.Node) -> Valued:
+        if isinstance(e, a.Ref):
+            return self.ref(e)
+        if isinstance(e, a.Red):
+            return self.red(e)
+        if isinstance(e, a.Lin):
+            return self.lin(e)
+        if isinstance(e, a.Extent):
+            return Valued(t.Real(t.name(e.axis)))
+        if isinstance(e, a.Is):
+            left, right = self.value_of(e.left), self.value_of(e.right)
+            letters = tuple(dict.fromkeys((*left.letters, *right.letters)))
+            same = n.Compare("==", self.aligned(left, letters), self.aligned(right, letters))
+            return Valued(n.Select(same, n.ONE, n.ZERO), letters)
+        return self.joined(e)
+
+    def value_of(self, i: n.Node) -> Valued:
+        """An index as an array of places."""
+        if isinstance(i, a.At):
+            return self.ref(i.ref)
+        if isinstance(i, a.Ix) and i.letter not in self.bound:
+            return Valued(t.Apply("np.arange", (self.size(i.letter),)), (i.letter,))
+        return Valued(self.place(i))
+
+    def place(self, i: n.Node) -> n.Node:
+        if isinstance(i, a.Ix):
+            return t.name(i.letter)
+        if isinstance(i, a.Lag):
+            return t.plus(t.name(i.letter), t.Whole(i.by))
+        if isinstance(i, a.Num):
+            return t.Whole(i.value)
+        if isinstance(i, a.Last):
+            return t.name(f"{i.letter}_last")
+        raise InternalError(f"no place: {type(i).__name__}")
+
+    def ref(self, r: a.Ref) -> Valued:
+        """The axes that are free; numbers first, then rows, then labels."""
+        lag = any(isinstance(i, a.Lag) and i.letter in self.bound for i in r.index)
+        name = self.before.get(r.name, r.name) if lag else r.name
+        sizes = self.sizes[r.name]
+        drop = [p - 1 for p, x in enumerate(sizes) if x in self.ragged]
+        index = [i for p, i in enumerate(r.index) if p not in drop]
+        apart = name != r.name or r.name in self.local
+        if apart:
+            own = self.makers[r.name].letters
+            index = [i for x, i in zip(own, r.index, strict=True) if x not in self.around[r.name]]
+        letters: list[str] = []
+        first: list[n.Node] = []
+        labels: list[n.Node] = []
+        for i in index:
+            if isinstance(i, a.Ix) and i.letter not in self.bound:
+                under = self.letters[i.letter].under
+                first.append(t.name(i.letter) if under and not apart else t.Span())
+                labels.append(t.Span())
+                letters.append(i.letter)
+            elif isinstance(i, a.At):
+                place = self.ref(i.ref)
+                first.append(t.Span())
+                labels.append(place.node)
+                letters += place.letters
+            else:
+                first.append(self.place(i))
+        node: n.Node = t.name(name)
+        for chosen in (first, labels):
+            while chosen and chosen[-1] == t.Span():
+                chosen.pop()
+            if chosen:
+                node = t.Part(node, tuple(chosen))
+        if len(set(letters)) < len(letters):
+            return self.diagonal(node, letters)
+        return Valued(node, tuple(letters))
+
+    def diagonal(self, node: n.Node, letters: list[str]) -> Valued:
+        once = tuple(dict.fromkeys(letters))
+        return Valued(
+            t.Apply("np.einsum", (node,), (f"{self.axes(letters)}->{self.axes(once)}",)), once
+        )
+
+    def axes(self, letters: Iterable[str]) -> str:
+        """The letters as einsum wants them: one character each."""
+        known = list(self.letters)
+        plain = all(len(x) == 1 for x in known)
+        return "".join(x if plain else chr(97 + known.index(x)) for x in letters)
+
+    def red(self, e: a.Red) -> Valued:
+        over = tuple(x for x in e.letters if x not in self.bound)
+        if e.op == "sum":
+            product = self.product(e.arg, over)
+            if product is not None:
+                return product
+        v = self.expr(n.Call("log", (e.arg,)) if e.op == "sumlog" else e.arg)
+        kept = tuple(x for x in v.letters if x not in over)
+        places = [p for p, x in enumerate(v.letters) if x in over]
+        axis = str(places[0]) if len(places) == 1 else str(tuple(places))
+        options = () if not kept else (("axis", axis),)
+        word = "np.max" if e.op == "max" else "np.sum"
+        return Valued(t.Apply(word, (v.node,), options=options), kept)
+
+    def product(self, e: n.Node, over: tuple[str, ...]) -> Valued | None:
+        """Σ of a product of entries."""
+        factors = list(e.args) if isinstance(e, n.Mul) else [e]
+        plain = [f for f in factors if a.free(f)]
+        if len(plain) < 2:
+            return None
+        parts = [self.expr(f) for f in plain]
+        numbers = [self.expr(f).node for f in factors if f not in plain]
+        letters = tuple(dict.fromkeys(x for p in parts for x in p.letters))
+        kept = tuple(x for x in letters if x not in over)
+        spec = ",".join(self.axes(p.letters) for p in parts) + "->" + self.axes(kept)
+        options = (("optimize", "True"),) if len(parts) > 2 else ()
+        whole = t.Apply("np.einsum", tuple(p.node for p in parts), (spec,), options)
+        return Valued(n.mul(*numbers, whole), kept)
+
+    def lin(self, e: a.Lin) -> Valued:
+        """The library's, on stacks of matrices."""
+        matrix = tuple(x for i in e.args[0].index[-2:] for x in a.free(i))
+        own = a.own_letters(e)
+        parts = [self.expr(x) for x in e.args]
+        batch = tuple(
+            dict.fromkeys(x for p in parts for x in p.letters if x not in (*matrix, *own))
+        )
+        first = self.aligned(parts[0], (*batch, *matrix))
+        if e.op == "logdet":
+            pair = t.Apply("np.linalg.slogdet", (first,))
+            return Valued(t.Part(pair, (t.Whole(1),)), batch)
+        if len(parts) == 1:
+            word = "np.linalg.cholesky" if e.op == "chol" else "np.linalg.inv"
+            return Valued(t.Apply(word, (first,)), (*batch, *own))
+        if e.op == "ltsolve":
+            first = t.Apply("np.swapaxes", (first, t.Whole(-1), t.Whole(-2)))
+        right = self.aligned(parts[1], (*batch, *own))
+        if len(own) == 2:
+            return Valued(t.Apply("np.linalg.solve", (first, right)), (*batch, *own))
+        column = t.Apply("np.linalg.solve", (first, t.Part(right, (t.Rest(), t.Added()))))
+        return Valued(t.Part(column, (t.Rest(), t.Whole(0))), (*batch, *own))
+
+
+def around(
+    body: tuple[a.Statement, ...], outer: tuple[str, ...] = ()
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """For every equation the letters of the loops around it."""
+    for s in body:
+        if isinstance(s, a.Let):
+            yield s.name, outer
+        else:
+            yield from around(s.body, (*outer, s.letter))
+
+
+def _local(program: a.Program, around: dict[str, tuple[str, ...]]) -> set[str]:
+    """What is read only in the loops in which it is made, at their own indices."""
+    made = {s.name: s for s in program.lets if around[s.name] and s.init is None}
+    kept = {*program.outs, *(y for _, y in program.writes)}
+    kept |= {s.stop for s in recurrences(program.body)}
+    for s in program.lets:
+        for r in (r for e in s.expressions for r in a.refs(e) if r.name in made):
+            outer, maker = around[r.name], made[r.name]
+            at = dict(zip(maker.letters, r.index, strict=True))
+            inside = around[s.name][: len(outer)] == outer
+            if not inside or any(at.get(x) != a.Ix(x) for x in outer):
+                kept.add(r.name)
+    return {x for x, s in made.items() if x not in kept and set(around[x]) <= set(s.letters)}
+
+
+def recurrences(body: tuple[a.Statement, ...]) -> Iterator[a.Seq]:
+    """All recurrences, those inside of others too."""
+    for s in body:
+        if isinstance(s, a.Seq):
+            yield s
+            yield from recurrences(s.body)

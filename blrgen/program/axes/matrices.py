@@ -1,0 +1,172 @@
+"""A phase of a program of vectors and matrices as equations with indices.
+
+A @ B      →  sum(k, A[i,k] * B[k,j])         x.T          →  x[j,i]
+identity   →  [i == j]                        solve(A, b)  →  on entries, A named if need be
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from blrgen.errors import InternalError
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.program import LINEAR, Phase, Program, Statement, fresh
+from blrgen.program.types import Memory, Type, infer
+
+NAMES = "ijklpqrsuvw"
+STRUCTURE = {"symmetric": "sym", "factor": "lower"}
+
+
+def over_axes(program: Program, phase: Phase) -> a.Program:
+    """The phase: its results are outs, and what it writes is written."""
+    if program.kind != LINEAR:
+        raise InternalError(f"no matrices: {program.kind}")
+    work = _Lowering(program)
+    statements = (*phase.scalars, *phase.body)
+    for s in statements:
+        work.statement(s)
+    given = tuple(work.quantity(x) for x in phase.reads)
+    made = tuple(s.name for s in statements)
+    writes = tuple((x, y) for x, y in phase.writes if x in phase.reads and y in made)
+    body = tuple(work.definite(s) for s in work.body)
+    return a.Program(tuple(work.letters.values()), given, body, made, writes)
+
+
+class _Lowering:
+    """Letters so far, the equations, and the matrices that are solved with."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.scope = Memory(program.scope)
+        self.letters: dict[str, a.Letter] = {}
+        self.taken = set(program.scope)
+        self.body: list[a.Let] = []
+        self.solved: set[str] = set()
+
+    def letter(self, size: str, used: tuple[str, ...]) -> str:
+        """A letter over the axis that is not in use in this term."""
+        for x in self.letters.values():
+            if x.size == size and x.name not in used:
+                return x.name
+        name = next((x for x in NAMES if x not in self.letters), f"i{len(self.letters)}")
+        name = fresh(name, self.taken)
+        self.letters[name] = a.Letter(name, size)
+        return name
+
+    def own(self, kind: Type) -> tuple[str, ...]:
+        """Letters for the axes of a type."""
+        out: tuple[str, ...] = ()
+        for size in kind.shape:
+            out = (*out, self.letter(size, out))
+        return out
+
+    def quantity(self, name: str) -> a.Quantity:
+        kind = self.scope[name]
+        structure = STRUCTURE.get(kind.rank, "dense")
+        return a.Quantity(name, kind.shape, "spd" if name in self.solved else structure)
+
+    def definite(self, s: a.Let) -> a.Let:
+        """What is solved with is positive definite."""
+        return replace(s, structure="spd") if s.name in self.solved else s
+
+    def statement(self, s: Statement) -> None:
+        letters = self.own(s.type)
+        expr = self.entry(s.expr, letters, letters)
+        self.body.append(a.Let(s.name, letters, expr, STRUCTURE.get(s.type.rank, "dense")))
+
+    # -- expressions -----------------------------------------------------------------
+    def entry(self, e: n.Node, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        """The entry of an expression at letters; `used` are those that stand around it."""
+        if isinstance(e, n.Sym):
+            kind = self.scope[e.name]
+            return a.Ref(e.name, tuple(map(a.Ix, at[: len(kind.shape)])))
+        method = getattr(self, f"of_{type(e).__name__}", None)
+        if method is not None:
+            found: n.Node = method(e, at, used)
+            return found
+
+        def part(c: n.Node) -> n.Node:
+            own = at if infer(c, self.scope).shape else ()
+            return self.entry(c, own, used)
+
+        return e.rebuilt(part)
+
+    def of_Identity(self, e: n.Identity, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        return a.Is(a.Ix(at[0]), a.Ix(at[1]))
+
+    def of_Transpose(self, e: n.Transpose, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        return self.entry(e.arg, at[::-1], used)
+
+    def of_MatMul(self, e: n.MatMul, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        k = self.letter(infer(e.left, self.scope).shape[1], used)
+        inside = (*used, k)
+        left = self.entry(e.left, (at[0], k), inside)
+        return a.Red("sum", (k,), n.mul(left, self.entry(e.right, (k, *at[1:]), inside)))
+
+    def of_Dot(self, e: n.Dot, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        k = self.letter(infer(e.left, self.scope).shape[0], used)
+        parts = (self.entry(x, (k,), (*used, k)) for x in (e.left, e.right))
+        return a.Red("sum", (k,), n.mul(*parts))
+
+    def of_Outer(self, e: n.Outer, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        return n.mul(self.entry(e.left, at[:1], used), self.entry(e.right, at[1:], used))
+
+    def of_Trace(self, e: n.Trace, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        k = self.letter(infer(e.arg, self.scope).shape[0], used)
+        return a.Red("sum", (k,), self.entry(e.arg, (k, k), (*used, k)))
+
+    def of_Symmetrize(self, e: n.Symmetrize, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        both = (self.entry(e.arg, x, used) for x in (at, at[::-1]))
+        return n.mul(n.HALF, n.add(*both))
+
+    # -- linear algebra --------------------------------------------------------------
+    def of_Solve(self, e: n.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        return self.linear("solve", self.named(e.arg, "sym"), e.right, at, used)
+
+    def of_LowerSolve(self, e: n.LowerSolve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        return self.linear("lsolve", self.root(e.arg), e.right, at, used)
+
+    def of_HalfSolve(self, e: n.HalfSolve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        return self.linear("ltsolve", self.root(e.arg), e.right, at, used)
+
+    def of_HalfProduct(
+        self, e: n.HalfProduct, at: tuple[str, ...], used: tuple[str, ...]
+    ) -> n.Node:
+        factor = self.root(e.arg)
+        k = self.letter(infer(e.right, self.scope).shape[0], used)
+        left = a.ref(factor, at[0], k)
+        right = self.entry(e.right, (k, *at[1:]), (*used, k))
+        return a.Red("sum", (k,), n.mul(left, right))
+
+    def linear(
+        self, op: str, matrix: str, right: n.Node, at: tuple[str, ...], used: tuple[str, ...]
+    ) -> n.Node:
+        """The operation on whole operands, at the entry's own letters."""
+        b = self.named(right, "dense")
+        k = self.letter(str(self.letters[at[0]].size), (*at, *used))
+        return a.Lin(op, (a.ref(matrix, at[0], k), a.ref(b, *at)))
+
+    def named(self, e: n.Node, structure: str) -> str:
+        """The name of a matrix or vector; what is solved with is remembered."""
+        if isinstance(e, n.Sym):
+            name = e.name
+        else:
+            kind = infer(e, self.scope)
+            name = fresh("part", self.taken)
+            self.taken.add(name)
+            self.scope[name] = kind
+            letters = self.own(kind)
+            self.body.append(a.Let(name, letters, self.entry(e, letters, letters), structure))
+        if structure == "sym":
+            self.solved.add(name)
+        return name
+
+    def root(self, e: n.Node) -> str:
+        """The lower factor of a matrix."""
+        matrix = self.named(e, "sym")
+        name = fresh(f"{matrix}_root", self.taken)
+        self.taken.add(name)
+        at = self.own(self.scope[matrix])
+        self.body.append(a.Let(name, at, a.Lin("chol", (a.ref(matrix, *at),))))
+        return name

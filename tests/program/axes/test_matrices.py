@@ -1,0 +1,98 @@
+"""Every recipe with matrices in equations with indices: it means what the emitted file does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from blrgen import derive
+from blrgen.emit import emit
+from blrgen.emit.compile import compile_class
+from blrgen.program import nodes as n
+from blrgen.program.axes.check import check
+from blrgen.program.axes.interpret import interpret
+from blrgen.program.axes.matrices import over_axes
+from blrgen.program.axes.prepared import scheduled
+from blrgen.program.axes.text import shown
+from blrgen.program.lower import lower
+from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
+from blrgen.program.types import Type, matrix, symmetric, vector
+from blrgen.read.recipe import read_recipes
+from tests.emit.tree.running import near, plain
+
+SIZE, ROWS = 4, 7
+R = np.random.default_rng(12)
+
+
+def linear() -> list[str]:
+    """The recipes whose state has a matrix."""
+    return [x for x in sorted(read_recipes()) if lower(derive(x).rule).kind == LINEAR]
+
+
+def made_input(kind: Type) -> np.ndarray:
+    """Random numbers of a type; symmetric ones are positive definite."""
+    sizes = {"d": SIZE, "n": ROWS}
+    value = R.standard_normal([sizes[x] for x in kind.shape])
+    return value @ value.T + np.eye(SIZE) if kind.rank == "symmetric" else value
+
+
+@pytest.mark.parametrize("name", linear())
+def test_a_recipe_with_matrices_is_its_emitted_step(name: str) -> None:
+    derivation = derive(name)
+    program = lower(derivation.rule)
+    made = over_axes(program, program.phase("update"))
+    check(made)
+    params = R.standard_normal(SIZE)
+    opt = compile_class(emit(derivation, "numpy"))(params)
+    env: dict[str, Any] = {v.name: float(getattr(opt, v.name)) for v in program.of("hyper")}
+    env |= {"m": params.copy(), "S": np.eye(SIZE)}
+    for t in range(1, 5):
+        inputs = {v.name: made_input(v.type) for v in program.of("input", "data")}
+        env |= {**inputs, "t": float(t)}
+        given = {q.name: env[q.name] for q in made.given}
+        found = interpret(made, given)
+        near(plain(scheduled(made), given), found)
+        opt.step(*inputs.values())
+        env |= {x: found[f"{x}_next"] for x in ("m", "S")}
+        np.testing.assert_allclose(params, env["m"], rtol=1e-11, atol=1e-12)
+
+
+def test_words_become_sums() -> None:
+    """Each node of matrices, by its entry."""
+    A, B, S, x = n.Sym("A"), n.Sym("B"), n.Sym("S"), n.Sym("x")
+    wanted = {
+        n.MatMul(A, B): "sum(k, A[i,k] * B[k,j])",
+        n.MatMul(S, n.Transpose(A)): "sum(k, S[i,k] * A[j,k])",
+        n.Outer(x, x): "x[i] * x[j]",
+        n.Symmetrize(B): "1/2 * (B[i,j] + B[j,i])",
+        n.Sub(B, n.Identity("d")): "B[i,j] - [i == j]",
+    }
+    for e, line in wanted.items():
+        types = {"A": matrix("d", "d"), "B": matrix("d", "d"), "S": symmetric(), "x": vector()}
+        variables = tuple(Variable(k, "input", v) for k, v in types.items())
+        body = (Statement("y", e, matrix("d", "d")),)
+        made = over_axes(Program(variables, (Phase("update", (), body),), LINEAR),
+                         Phase("update", (), body))  # fmt: skip
+        check(made)
+        assert shown(made.body[-1]) == f"y[i,j] = {line}"
+
+
+def test_roots_of_a_matrix() -> None:
+    """L⁻¹ x, L⁻ᵀ x and L x of S = L Lᵀ."""
+    S, x = n.Sym("S"), n.Sym("x")
+    body = tuple(
+        Statement(name, node(S, x), vector())
+        for name, node in (("y", n.LowerSolve), ("z", n.HalfSolve), ("w", n.HalfProduct))
+    )
+    variables = (Variable("S", "input", symmetric()), Variable("x", "input", vector()))
+    phase = Phase("update", (), body)
+    made = over_axes(Program(variables, (phase,), LINEAR), phase)
+    check(made)
+    values = {"S": made_input(symmetric()), "x": made_input(vector())}
+    found, root = interpret(made, values), np.linalg.cholesky(values["S"])
+    near(plain(scheduled(made), values), found)
+    np.testing.assert_allclose(root @ found["y"], values["x"], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(root.T @ found["z"], values["x"], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found["w"], root @ values["x"], rtol=1e-12)

@@ -70,4 +70,7 @@ def shapes(program: Program, given: dict[str, Any]) -> dict[str, tuple[int, ...]
         shape = np.shape(given[q.name])
         if len(shape) == len(q.sizes):  # what is ragged has fewer axes in memory
             known.update(zip(q.sizes, shape, strict=True))
-    return {x: tuple(known.get(y, y) for y in program.sizes[x]) for x in program.outs}
+    return {
+        x: tuple(y if isinstance(y, int) else int(known[y]) for y in program.sizes[x])
+        for x in program.outs
+    }

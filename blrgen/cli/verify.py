@@ -18,7 +18,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from blrgen.cli.output import coloured, result
-from blrgen.cli.parser import OneOf, Parser
+from blrgen.cli.parser import Parser, add_format
 from blrgen.cli.what import add_size, add_what, derived, sizes
 from blrgen.errors import UserError
 
@@ -38,7 +38,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--function", default="step", metavar="NAME", help="the function in FILE.py; step if absent"
     )
-    parser.add_argument("--format", action=OneOf, values=FORMATS, default="text")
+    add_format(parser, FORMATS)
     add_size(parser)
     parser.add_argument(
         "--map",

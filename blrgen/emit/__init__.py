@@ -30,7 +30,7 @@
 | `numpy` | The NumPy target: the same lines on whole arrays, in place |
 | `pieces` | A kernel that is too long for one loop: several, block by block |
 | `plan` | What a rule's class needs: its phases as programs of their own |
-| `polynomials` | Polynomials of the emitted random numbers, computed when they are emitted |
+| `polynomials` | Polynomials of random numbers, which `blrgen.runtime` holds as constants |
 | `posterior` | Posterior and samples of elementwise rules, in NumPy whatever the target |
 | `printers` | Nodes as Python expressions |
 | `probing` | Rules that probe the loss at draws: `draw`, `observe`, and a step that draws again |
@@ -47,6 +47,7 @@
 | `uses` | What the text of a file needs, declared where the text is written |
 | `writer` | What the classes of both kinds of program have in common: the order of things |
 | `special` | Special functions of emitted files: what they mean, and the numbers that they hold |
+| `tree` | Programs over axes → functions → source text |
 
 What an emitted file is made of, for whoever runs it on symbols: every check of what a
 caller hands in is in `_check_hyperparameters` (method), `_views`, `_vector`, `_symmetric`

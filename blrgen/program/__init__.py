@@ -48,4 +48,5 @@
 | `types` | Ranks and shapes, and the checker that infers them |
 | `unrolled` | Linear algebra of known small sizes as numbers |
 | `variables` | The quantities of a rule as typed variables |
+| `axes` | Programs over named axes: equations with indices, from which loops are found |
 """

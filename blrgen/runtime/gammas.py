@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from blrgen.runtime.arrays import Array
-from blrgen.runtime.marks import elementwise
+from blrgen.runtime.elementary import _log1p
+from blrgen.runtime.marks import contracted, elementwise
 from blrgen.runtime.plain import _real_of, _where
 
 DIGAMMA_HIGH = 1.4616321325302124
@@ -87,6 +88,40 @@ def _digamma(x: Array) -> Any:
         series = series * u + real(c)
     total += d * inverse * (real(0.5) / at + (inverse / at + real(1) / (at * at)) * series)
     total += np.log1p(d / at)
+    total = _where(x < real(np.inf), total, x)
+    return _where(x < real(0), real(np.nan), total)
+
+
+@contracted
+def _digamma_many(x: Array) -> Any:
+    """Return ψ(x) for x ≥ 0, NaN for less, without calls, so that loops vectorise.
+
+    As _digamma, with the sum over k = 0, …, 8 − 1 as two quotients of polynomials.
+    """
+    real = _real_of(x)
+    high, middle, low = real(DIGAMMA_HIGH), real(DIGAMMA_MIDDLE), real(DIGAMMA_LOW)  # of r, exact
+    root = high + middle
+    over = real(1) / (root + real(8))
+    single = real(16777217) == real(16777216)  # float32: 24 bits
+    large = real(1e9 if single else 1e60)  # the sum is at its end, and its products are finite
+    small = _where(x < large, x, large)
+    total = real(0)
+    for k in range(0, 8, 4):
+        top, bottom = real(0), real(1)
+        for i in range(k, k + 4):
+            part = small + real(i)
+            top = top * part + bottom * (real(1) / (root + real(i)))
+            bottom = bottom * part
+        total += top / bottom
+    total *= ((small - high) - middle) - low
+    d = ((x - high) - middle) - low
+    inverse = real(1) / (x + real(8))
+    u = inverse * inverse
+    series = real(0)
+    for c in DIGAMMA_SERIES:
+        series = series * u + real(c)
+    total += d * inverse * (real(0.5) * over + (inverse * over + over * over) * series)
+    total += _log1p(d * over)
     total = _where(x < real(np.inf), total, x)
     return _where(x < real(0), real(np.nan), total)
 

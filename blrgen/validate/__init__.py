@@ -21,13 +21,13 @@
 | `modes` | The kinds of values a step is run on |
 | `mutate` | Systematic small mistakes in source, to see that every one is found |
 | `outline` | What the class of a file says of itself: its methods and what they take |
-| `reading` | Reading a step function: its syntax tree is given a meaning, and never run |
 | `reference` | A rule as functions of its old state: what a step function is held against |
 | `sized` | Emitted files whose sizes are numbers, run on numbers modulo a prime at that very size |
 | `solvers` | The emitted solvers and loops over matrix entries, run on numbers modulo a prime |
 | `special` | Emitted special functions: what they mean in a proof, and whether they compute that |
+| `subtle` | Mistakes that a run on a few numbers does not show |
 | `unchanged` | Whether support functions of a file are the very text of the runtime |
 | `verify_file` | Proving or refuting a step function that somebody wrote, from its source |
-| `subtle` | Mistakes that a run on a few numbers does not show |
+| `reading` | Reading a step function: its syntax tree is given a meaning |
 | `symbolic` | Running Python source on symbols: exact literals, stand-in modules |
 """

@@ -5,7 +5,7 @@
 | `besselk` | Bessel functions K through the law they normalise: K_ν(x) = ½∫ exp(νt − x cosh t) dt |
 | `bessels` | Ratios of Bessel functions |
 | `checked` | The special functions of an emitted file, run on numbers against what they mean |
-| `coefficients` | Numbers that the emitted special functions hold, computed when they are emitted |
+| `coefficients` | Numbers that the special functions of the runtime hold |
 | `cumulants` | Functions with a removable singularity |
 | `debye` | Ratios of Bessel functions of large order: Debye's expansions, derived exactly |
 | `denormals` | Zero in place of denormal numbers, for states that fade away (`program/fading`) |

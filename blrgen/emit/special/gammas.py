@@ -113,7 +113,7 @@ def digamma() -> Helper:
 def digamma_many() -> Helper:
     """ψ in loops that vectorise."""
     one = digamma()
-    return replace(one, name="_digamma_many", template="digamma_many", contract=True)
+    return replace(one, name="_digamma_many", contract=True)
 
 
 def trigamma_rest() -> Helper:

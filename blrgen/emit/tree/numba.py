@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import inspect
 
-from blrgen.emit.special import helper, needed
+from blrgen.emit.special import helper
+from blrgen.emit.support import support_of, table
 from blrgen.emit.text import call
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree import support
 from blrgen.emit.tree.printer import Expressions, Lines
 from blrgen.program import nodes as n
 
-HEAD = """from __future__ import annotations
-
-import math
-from typing import Any, TypeAlias
-
-import numpy as np
-from numba import njit, prange, types
-from numba.extending import intrinsic
-from numpy.typing import NDArray
-
-Array: TypeAlias = NDArray[Any]
+CONSTANTS = """Array: TypeAlias = NDArray[Any]
 FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN
 SUMS = FASTMATH | {"reassoc"}  # sums in the order that is fastest
 ASIDE = {"prange": True} | dict.fromkeys(
     ("comprehension", "reduction", "inplace_binop", "setitem", "numpy", "stencil", "fusion"), False
-)
-"""
+)"""
+IMPORTS = ("Any", "NDArray", "TypeAlias", "math", "njit", "np", "prange")
 INLINED = '@njit(fastmath=SUMS, error_model="numpy", inline="always")'
 SUPPORT = {x: f for x, f in vars(support).items() if x.startswith("_") and inspect.isfunction(f)}
 
@@ -37,8 +28,10 @@ def text(functions: tuple[t.Function, ...]) -> str:
     names = t.support(functions)
     own = _closed([x for x in names if x in SUPPORT])
     others = [x for x in names if x not in SUPPORT]
-    special = needed("".join(f"{x}(" for x in others), "numba")
-    parts = [HEAD, *special, *(f"{INLINED}\n{inspect.getsource(SUPPORT[x])}" for x in own)]
+    found = support_of("numba", others)
+    head = f"from __future__ import annotations\n\n{found.imports(IMPORTS)}\n\n{CONSTANTS}"
+    parts = [head, *found.made, *found.texts]
+    parts += [f"{INLINED}\n{inspect.getsource(SUPPORT[x])}" for x in own]
     return "\n\n".join(p.strip("\n") for p in [*parts, *map(function, functions)]) + "\n"
 
 
@@ -78,4 +71,5 @@ def _is_typed(f: t.Function) -> bool:
 
 def known(name: str) -> bool:
     """Whether files can hold the function."""
-    return name in SUPPORT or helper(name) is not None
+    defined = table("numba").definitions
+    return name in SUPPORT or name in defined or helper(name) is not None

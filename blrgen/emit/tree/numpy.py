@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from blrgen.emit.printers import ArrayPrinter
-from blrgen.emit.special import needed
+from blrgen.emit.support import support_of
 from blrgen.emit.text import call
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.printer import Lines, Places
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
 
-HEAD = """from __future__ import annotations
-
-import math
-from typing import Any, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
-
-Array: TypeAlias = NDArray[Any]
-"""
+CONSTANTS = "Array: TypeAlias = NDArray[Any]"
+IMPORTS = ("Any", "NDArray", "TypeAlias", "math", "np")
 
 
 def text(f: t.Function) -> str:
     """A file that stands alone."""
-    special = needed("".join(f"{x}(" for x in t.support((f,))), "numpy")
-    return "\n\n\n".join(p.strip("\n") for p in [HEAD, *special, function(f)]) + "\n"
+    found = support_of("numpy", t.support((f,)))
+    head = f"from __future__ import annotations\n\n{found.imports(IMPORTS)}\n\n{CONSTANTS}"
+    parts = [head, *found.made, *found.texts, function(f)]
+    return "\n\n\n".join(p.strip("\n") for p in parts) + "\n"
 
 
 def function(f: t.Function) -> str:

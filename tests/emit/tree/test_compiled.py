@@ -59,13 +59,11 @@ WRITTEN = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_compiled_program_is_its_reference(case: Case, tmp_path: Path) -> None:
     compared(case, scheduled(fixed(PROGRAMS[case.name], case.known)), tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", WRITTEN, ids=str)
 def test_what_is_written_out_is_its_reference(case: Case, tmp_path: Path) -> None:
     program = fixed(PROGRAMS[case.name], case.known)

@@ -38,7 +38,6 @@ def compiled(name: str, known: dict[str, int], path: Path) -> tuple[Any, Any, Mo
     return plan, made[-1], loaded(text(made), path / f"{name}.py")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "sizes", "known"),
     [
@@ -67,7 +66,6 @@ def test_threads_do_not_change_a_bit(
         np.testing.assert_allclose(found[0][x], value, rtol=1e-10, atol=1e-10 * np.abs(value).max())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "sizes"), [("mixture", {"N": 40, "d": 3, "K": 2}), ("logistic", {"N": 40, "d": 3})]
 )
@@ -86,7 +84,6 @@ def test_single_precision_has_no_double_in_it(
         assert not ARITHMETIC.search(code)
 
 
-@pytest.mark.slow
 def test_a_recurrence_compiled(tmp_path: Path) -> None:
     plan, f, module = compiled("smoother", {}, tmp_path)
     given = problems.smoother(9, 4, 2)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from blrgen.emit import GENERATORS
-from blrgen.emit.special import helper
+from blrgen.emit.special.helpers import helper
 from blrgen.emit.support import HEADER, MODULES, Definition, table
 from blrgen.prove.misfit import missing
 from blrgen.prove.proof import Proof

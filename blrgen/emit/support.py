@@ -124,7 +124,7 @@ class Support:
 
 def support_of(target: str, uses: Iterable[str], generator: str = "threefry") -> Support:
     """The definitions that some names need, and those that are made for an order."""
-    from blrgen.emit.special import helper
+    from blrgen.emit.special.helpers import helper
 
     known, names, made = table(target, generator), set(uses), dict[str, str]()
     waiting = sorted(names)

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from blrgen.decide.proof import Proof
 from blrgen.emit import GENERATORS
-from blrgen.emit.special import helper
+from blrgen.emit.special.helpers import helper
 from blrgen.emit.support import HEADER, MODULES, Definition, table
 from blrgen.validate.misfit import missing
 

@@ -57,7 +57,7 @@ def test_a_change_is_refuted(
     [
         ("iblr", "return np.concatenate(views)", "return views[0]", "_vector"),
         ("iblr", "array.reshape(-1)[:] = vector[start", "array[:] = vector[start", "_scattered"),
-        ("adam", "return yes if condition else no", "return no", "_where"),
+        ("adam", "abs(x) < smallest", "abs(x) <= smallest", "_flushed"),
     ],
 )
 def test_a_function_is_taken_at_its_meaning_only_if_it_has_the_text(

@@ -3,6 +3,7 @@
 #
 #   make demo       a derivation, then Adam: generated, proved, run
 #   make test       lint, then the whole test suite
+#   make quick      lint, then the core of every room's tests: a minute
 #   make lint       ruff and strict types
 #   make peers      the emitted optimizers against the public implementations, live
 #   make bench      what is emitted against public packages, hand-written kernels and memory
@@ -14,7 +15,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint peers bench bench-tool bench-growth generated clean
+.PHONY: help demo test quick lint peers bench bench-tool bench-growth generated clean
 
 # The first of these that runs and is new enough; say `make PYTHON=/path/to/python3` to choose.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
@@ -25,6 +26,8 @@ PEERS := .venv-peers
 TIMED := .venv-bench
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check
+# A process for each core, and tests of one file together, until one of them has nothing left.
+PARALLEL := -n auto --dist worksteal
 # An environment does not see packages from outside it.
 unexport PYTHONPATH PYTHONHOME
 
@@ -72,7 +75,11 @@ lint: $(VENV)/installed-test
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
+
+# a file whose tests are not marked need not even be imported
+quick: lint
+	$(BIN)/python -m pytest $(PARALLEL) -q -m core $$(grep -rl --include='test_*.py' 'mark\.core\b' tests)
 
 peers: $(PEERS)/installed
 	$(PEERS)/bin/python tests/peers/live.py

@@ -70,13 +70,19 @@ class Derivation(core.Derivation):
         return str(notebook(self))
 
 
-def derive(what: str, approximations: Iterable[Request] = (), loss: str = "") -> Derivation:
+def derive(
+    what: str,
+    approximations: Iterable[Request] = (),
+    loss: str = "",
+    insert: Iterable[str] = (),
+) -> Derivation:
     """Derive the algorithm for a family, a recipe or a family file.
 
     Approximations are words such as "delta" or "hessian=squared-gradient", applied in
-    the order given; after a recipe's name they come after the recipe's own.
+    the order given; after a recipe's name they come after the recipe's own.  `insert` puts
+    some into the recipe's road: "stochastic:prior=apart" behind stochastic.
     """
-    return _answering(road.derive(what, approximations, loss))
+    return _answering(road.derive(what, approximations, loss, insert))
 
 
 def approximate(d: core.Derivation, flag: str, option: str | None = None) -> Derivation:

@@ -1,15 +1,17 @@
 """The frozen values that pass between the stages, from a declaration to a derivation.
 
-`Family` and `Recipe` are what is read, `Rule` is an executable update with the
-meaning of every name in it, `Step` is one line of a derivation and `Derivation`
-is the whole of it.  Expressions are SymPy ones in the algebra of
-`blrgen.algebra`: commuting symbols for scalars and elementwise quantities,
-non-commuting ones with a rank for vectors and matrices.
+`Family` and `Recipe` are what is read, `Probe` is what a rule asks of the loss, `Rule` is
+an executable update with the meaning of every name in it, `Step` is one line of a
+derivation, `Facts` is what rewritings must know beside the rule, and `Derivation` is the
+whole of it.  Expressions are SymPy ones in the algebra of `blrgen.algebra`: commuting
+symbols for scalars and elementwise quantities, non-commuting ones with a rank for vectors
+and matrices.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 Expr = Any  # a SymPy expression; SymPy is imported lazily and is untyped
@@ -109,6 +111,28 @@ class Recipe:
 
 
 @dataclass(frozen=True)
+class Probe:
+    """A number the caller supplies: the order-th derivative of ℓ at a point.
+
+    at: "q" (its expectation under q), "m" (at the mean), "theta" (at a draw),
+    "weighted" (E_q[weight·ℓ′], or with ℓ(k+1) − ℓ(k) where order is 0), "implicit",
+    "score", or the text of a support point.
+    """
+
+    name: str
+    symbol: Expr
+    order: int
+    at: str
+    minibatch: bool = False
+    meaning: str = ""  # overrides the reading made from order and place; may name {place}
+    stand_in: bool = False  # no derivative of ℓ but what an approximation put in its place
+    weight: Expr = None  # what the derivative of the loss is multiplied with
+    text: str = ""  # unicode and LaTeX, where they do not follow from order and place
+    latex: str = ""
+    formula: tuple[str, str] = ("", "")  # what it stands for, where text is only its name
+
+
+@dataclass(frozen=True)
 class Quantity:
     """A name that occurs in a rule, and everything a reader or an emitter must know of it."""
 
@@ -203,6 +227,45 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Momentum:
+    """What divided the mean step when the last step was first repeated in natural coordinates."""
+
+    divisor: Expr  # D⁺, by the next states
+    divisor_now: Expr  # D, the same one step earlier
+    shares_rate: bool = False  # the scale keeps momentum of its own at the rate of the mean
+
+    def map(self, change: Callable[[Expr], Expr]) -> Momentum:
+        """The same with both divisors rewritten."""
+        return replace(self, divisor=change(self.divisor), divisor_now=change(self.divisor_now))
+
+
+@dataclass(frozen=True)
+class Change:
+    """An exact change of state: with `state` = `value` in the old states, two rules are one."""
+
+    state: str  # the new state
+    value: Expr  # what it is, in the states of the rule before
+    before: Rule
+    after: Rule
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a rewriting must know of a derivation and cannot read off its rule."""
+
+    probes: tuple[Probe, ...] = ()  # what is still asked of the loss
+    location: str | None = None  # the state that moves θ, where there is exactly one
+    scale: str | None = None  # the state that scales θ, where exactly one is learned
+    family_scale: Expr = None  # the family's own parameter behind the scale
+    scale_value: Expr = None  # that parameter as a function of the state that keeps it
+    place: Expr = None  # where the loss is probed, where that is no mean of the posterior
+    momentum: Momentum | None = None
+    corrections: tuple[tuple[str, Expr], ...] = ()  # average → the weight it has gathered, 1 − βᵗ
+    changes: tuple[Change, ...] = ()  # in the order in which they were made
+    identified: tuple[str, ...] = ()  # the known algorithms that this is, once asked
+
+
+@dataclass(frozen=True)
 class Derivation:
     """Everything derived so far: the geometry, the rule, the lines, the assumptions."""
 
@@ -215,11 +278,25 @@ class Derivation:
     steps: tuple[Step, ...] = ()
     approximations: tuple[tuple[str, str | None], ...] = ()
     assumptions: tuple[str, ...] = ()
-    facts: tuple[tuple[str, Any], ...] = field(default=())
+    facts: Facts = Facts()
     recipe: Recipe | None = None
 
-    def fact(self, name: str, default: Any = None) -> Any:
-        return dict(self.facts).get(name, default)
+    @property
+    def added(self) -> tuple[tuple[str, str | None], ...]:
+        """The approximations beside those of the recipe; all of them where there is none."""
+        left = list(self.recipe.approximations) if self.recipe is not None else []
+        found = []
+        for a in self.approximations:
+            if a in left:
+                left.remove(a)
+            else:
+                found.append(a)
+        return tuple(found)
+
+    @property
+    def is_recipe(self) -> bool:
+        """Whether the road is the very one of a recipe."""
+        return self.recipe is not None and self.approximations == self.recipe.approximations
 
     def with_(self, **changes: Any) -> Derivation:
         return replace(self, **changes)

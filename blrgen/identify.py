@@ -8,7 +8,7 @@ and 1 for hyperparameters that only one side has.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations, product
 from typing import Any
@@ -81,9 +81,9 @@ def identify(d: Derivation) -> Identification:
 
 def with_identified(d: Derivation) -> Derivation:
     """The derivation with the names of what it is as a fact; a bare recipe is itself."""
-    own = d.recipe is not None and d.approximations == d.recipe.approximations
-    names = (d.recipe.name,) if own and d.recipe else tuple(m.name for m in identify(d).matches)
-    return d.with_(facts=tuple({**dict(d.facts), "identified": names}.items()))
+    own = d.recipe if d.is_recipe else None
+    names = (own.name,) if own is not None else tuple(m.name for m in identify(d).matches)
+    return d.with_(facts=replace(d.facts, identified=names))
 
 
 @cache
@@ -148,9 +148,7 @@ def _same_probes(ours: Derivation, theirs: Derivation) -> bool:
 
     def asked(d: Derivation) -> list[tuple[str, int, str, bool]]:
         return sorted(
-            (p.name, p.order, p.at, bool(p.meaning))
-            for p in d.fact("probes", ())
-            if p.name in d.rule
+            (p.name, p.order, p.at, bool(p.meaning)) for p in d.facts.probes if p.name in d.rule
         )
 
     return asked(ours) == asked(theirs)
@@ -160,7 +158,7 @@ def _batch_note(d: Derivation, known: Derivation) -> str:
     """The same update may be fed by full gradients or by minibatches."""
 
     def minibatch(x: Derivation) -> bool:
-        return any(p.minibatch for p in x.fact("probes", ()))
+        return any(p.minibatch for p in x.facts.probes)
 
     if minibatch(d) == minibatch(known):
         return ""
@@ -189,10 +187,9 @@ def _state_maps(d: Derivation, known: Derivation) -> Iterator[list[tuple[Quantit
 
 
 def _role(d: Derivation, q: Quantity) -> str:
-    for role in ("location", "scale"):
-        if d.fact(role) == q.name:
-            return role
-    return "other"
+    if q.name == d.facts.location:
+        return "location"
+    return "scale" if q.name == d.facts.scale else "other"
 
 
 def _hyper_maps(ours: Rule, theirs: Rule) -> Iterator[list[tuple[Quantity, Expr]]]:

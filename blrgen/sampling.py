@@ -152,7 +152,7 @@ def _trouble(p: Parameter, value: Array, here: Any) -> str:
         sign = -1 if domain.kind == "-spd" else 1
         if not np.allclose(value, value.T, rtol=1e-12, atol=0):
             return "is not symmetric"
-        low = 0.0 if domain.lower is None else here.value(domain.lower, square=p.symbol.shape[0])
+        low = 0.0 if domain.lower is None else here.like(domain.lower, p.symbol)
         lowest = np.linalg.eigvalsh(sign * (value - low))[0]
         return (
             "" if lowest > 0 else "is not " + ("negative" if sign < 0 else "positive") + " definite"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,55 +18,113 @@ from blrgen.text.table import table as aligned
 from blrgen.text.table import wrap
 
 HEADINGS = ("row", "candidate", "derived", "proved", "emitted", "matched")
+SCHEMA = "blrgen.table/1"
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One recipe: how far it is shown, and the approximations that lead to it."""
+
+    name: str
+    candidate: str
+    approximations: tuple[str, ...]
+    lines: int
+    proved: str
+    emitted: tuple[tuple[str, str], ...]  # target and level
+    matched: tuple[tuple[str, float], ...]  # package and largest relative difference
+    unmatched: str = ""  # why nothing was matched
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """As texts, in the order of the headings."""
+        shown = ", ".join(f"{p} {g:.0e}" for p, g in self.matched) or self.unmatched
+        levels = _emitted(dict(self.emitted))
+        return f"  {self.name}", self.candidate, f"{self.lines} lines", self.proved, levels, shown
 
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm: how far it is shown, and the approximations that lead to it."""
+    """A row of the paper with the algorithms that reproduce it, and what it still needs."""
 
-    name: str
-    cells: tuple[str, ...]
-    approximations: str
+    section: str
+    title: str
+    algorithms: tuple[Algorithm, ...]
+    missing: str = ""
 
 
-def table(*, columns: int = 100) -> str:
-    """The whole table as text."""
+def computed(say: Callable[[str], None]) -> tuple[Row, ...]:
+    """All rows; `say` is told which recipe is looked at."""
     with (package_dir() / "table.toml").open("rb") as file:
         entries = tomllib.load(file)["row"]
-    rows = {name: _row(name) for e in entries for name in e.get("recipes", [])}
-    body = aligned([(f"  {r.name}", *r.cells) for r in rows.values()], HEADINGS).splitlines()
-    lines = dict(zip(rows, body[2:], strict=True))
+    return tuple(
+        Row(
+            e["section"], e["title"],
+            tuple(_algorithm(name, say) for name in e.get("recipes", [])), e.get("needs", ""),
+        )
+        for e in entries
+    )  # fmt: skip
+
+
+def as_data(rows: tuple[Row, ...]) -> dict[str, Any]:
+    """The keys of docs/json.md."""
+    return {"schema": SCHEMA, "rows": [_row_data(r) for r in rows]}
+
+
+def _row_data(row: Row) -> dict[str, Any]:
+    recipes = [
+        {
+            "name": a.name,
+            "candidate": a.candidate,
+            "approximations": list(a.approximations),
+            "lines": a.lines,
+            "proved": a.proved,
+            "emitted": dict(a.emitted),
+            "matched": _worst(a.matched),
+        }
+        for a in row.algorithms
+    ]
+    return {
+        "section": row.section, "title": row.title, "recipes": recipes, "missing": row.missing,
+    }  # fmt: skip
+
+
+def _worst(matched: tuple[tuple[str, float], ...]) -> dict[str, Any] | None:
+    """The package from which a trajectory differs most."""
+    if not matched:
+        return None
+    package, gap = max(matched, key=lambda x: x[1])
+    return {"against": package, "difference": gap}
+
+
+def as_text(rows: tuple[Row, ...], *, columns: int = 100) -> str:
+    """The whole table as text."""
+    found = [a for r in rows for a in r.algorithms]
+    body = aligned([a.cells for a in found], HEADINGS).splitlines()
+    lines = {a.name: line.rstrip() for a, line in zip(found, body[2:], strict=True)}
     out = body[:2]
-    for section in dict.fromkeys(e["section"] for e in entries):
+    for section in dict.fromkeys(r.section for r in rows):
         out += ["", section.upper()]
-        for entry in (e for e in entries if e["section"] == section):
-            out += _entry(entry, rows, lines, columns)
+        for row in (r for r in rows if r.section == section):
+            out += _entry(row, lines, columns)
     return "\n".join(out) + "\n"
 
 
-def _entry(
-    entry: dict[str, Any], rows: dict[str, Row], lines: dict[str, str], columns: int
-) -> list[str]:
+def _entry(row: Row, lines: dict[str, str], columns: int) -> list[str]:
     """The paper's row, then the algorithms that reproduce it."""
-    needs = entry.get("needs", "")
-    recipes = entry.get("recipes", [])
-    out = [
-        entry["title"]
-        + (f": {'the rest is ' if recipes else ''}not yet, needs {needs}" if needs else "")
-    ]
-    for name in recipes:
-        out.append(lines[name].rstrip())
-        said = wrap(rows[name].approximations, columns - 6)
-        out += [f"      {text}" for text in said]
+    rest = "the rest is " if row.algorithms else ""
+    out = [row.title + (f": {rest}not yet, needs {row.missing}" if row.missing else "")]
+    for a in row.algorithms:
+        said = " ".join("--" + x.replace("=", " ", 1) for x in a.approximations)
+        out += [lines[a.name], *(f"      {text}" for text in wrap(said, columns - 6))]
     return out
 
 
-def _row(name: str) -> Row:
+def _algorithm(name: str, say: Callable[[str], None]) -> Algorithm:
     """Everything about one recipe, computed now."""
     from blrgen.decide.proof import weakest
     from blrgen.validate.derivation import verify_derivation
 
-    print(f"  {name} …", file=sys.stderr, flush=True)
+    say(name)
     d = derive(name)
     levels: list[str] = []
     emitted: dict[str, str] = {}
@@ -74,15 +133,12 @@ def _row(name: str) -> Row:
             emitted[title.split()[1]] = verdict.level
         else:
             levels.append(verdict.level)
-    said = " ".join("--" + (f if o is None else f"{f} {o}") for f, o in d.approximations)
-    cells = (
-        d.family.name,
-        f"{len(d.steps)} lines",
-        weakest(levels),
-        _emitted(emitted),
-        _matched(name),
-    )
-    return Row(name, cells, said)
+    flags = tuple(f if o is None else f"{f}={o}" for f, o in d.approximations)
+    matched, unmatched = _matched(name)
+    return Algorithm(
+        name, d.family.name, flags, len(d.steps), weakest(levels), tuple(emitted.items()),
+        matched, unmatched,
+    )  # fmt: skip
 
 
 def _emitted(levels: dict[str, str]) -> str:
@@ -92,11 +148,11 @@ def _emitted(levels: dict[str, str]) -> str:
     return ", ".join(f"{k}: {v}" for k, v in levels.items())
 
 
-def _matched(name: str) -> str:
+def _matched(name: str) -> tuple[tuple[tuple[str, float], ...], str]:
     """The largest relative difference from each public package's recorded trajectory."""
     root = package_dir().parent
     if not (root / "tests" / "peers" / "trajectories.py").is_file():
-        return "recordings come with a checkout"
+        return (), "recordings come with a checkout"
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
     from tests.peers import trajectories
@@ -112,4 +168,4 @@ def _matched(name: str) -> str:
         gap = trajectories.compared(case, ours, trajectories.recorded(case))
         package = case.peer.split(".")[0]
         worst[package] = max(worst.get(package, 0.0), gap)
-    return ", ".join(f"{p} {g:.0e}" for p, g in sorted(worst.items())) or "no public peer"
+    return tuple(sorted(worst.items())), "" if worst else "no public peer"

@@ -19,12 +19,22 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
-# What a run of the tests sees is computed in that run: a cache of its own, empty at the start.
-_CACHE = tempfile.TemporaryDirectory(prefix="blrgen-tests-")
-os.environ["BLRGEN_CACHE"] = _CACHE.name
+# What a run of the tests sees is computed in that run: a cache of its own, empty at the start,
+# and the same one for all processes of the run.
+if (_WORKER := os.environ.get("PYTEST_XDIST_WORKER")) is None:
+    _CACHE = tempfile.TemporaryDirectory(prefix="blrgen-tests-")
+    os.environ["BLRGEN_CACHE"] = _CACHE.name
+else:  # Numba names what it keeps by counting, so that two who write at once may exchange it
+    os.environ["NUMBA_CACHE_DIR"] = str(Path(os.environ["BLRGEN_CACHE"]) / f"numba-{_WORKER}")
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))  # for what tests share
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite tests/golden and delete stale files"
+    )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ import pytest
 
 import blrgen
 
+pytestmark = pytest.mark.core
+
 ADAM = [
     "delta", "stochastic", "hessian=squared-gradient", "square-root", "separate-rates",
     "slow-scale", "momentum", "bias-correction",

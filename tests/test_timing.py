@@ -10,6 +10,8 @@ from blrgen.emit import emit
 from blrgen.show.timings import timings
 from blrgen.timing import Record, said, timed
 
+pytestmark = pytest.mark.core
+
 
 def test_without_a_record_nothing_is_kept():
     assert timed("one", str.upper, "a") == "A"

@@ -16,6 +16,7 @@
 | `ring` | What differs between scalar, matrix and component families, in one place |
 | `solve` | Linear equations whose unknowns stand inside words: A X B = C |
 | `special` | Functions with a removable singularity, whole where their formula is not |
+| `span` | Linear relations between functions of some letters, coefficients free of them |
 | `spelling` | Γ, ψ and Bessel functions in one spelling, so that equal expressions may look equal |
 | `tables` | Matrices of mpmath's numbers: pivots, inverses, and multiples that share them |
 | `width` | How large an expression would be, multiplied out |

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation, Parameter
@@ -30,11 +30,11 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
     from blrgen.approximate.tools.halving import halved
-    from blrgen.approximate.tools.rewrite import put, refuse, say, with_quantities
+    from blrgen.approximate.tools.rewrite import refuse, say, with_quantities
     from blrgen.core import Assignment, Quantity
     from blrgen.rule.lines import equations_of
 
-    if d.fact("backtracking"):
+    if made(d, "backtracking"):
         raise refuse("backtracking", "the step is already halved where it has to be")
     if not d.geometry.ring.elementwise:
         return halved(d, option)
@@ -47,7 +47,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     inside = sp.Symbol(NAME, positive=True)
     way = sp.Symbol(WAY, real=True)
     halvings = sp.floor(sp.log(sp.Max(sp.S.Half, rho * way)) / sp.log(2)) + 1
-    made = (
+    assignments = (
         Assignment(WAY, (1 + sp.Rational(1, SPARE)) * sp.Max(*rates)),
         Assignment(NAME, rho * 2**-halvings),
         *(replace(a, expr=a.expr.xreplace({rho: inside})) for a in d.rule.assignments),
@@ -61,7 +61,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         ),
     )  # fmt: skip
     d = with_quantities(d, quantities)
-    d = put(d.with_(rule=replace(d.rule, assignments=made)), backtracking=True)
+    d = d.with_(rule=replace(d.rule, assignments=assignments))
     return say(
         d, "backtracking", option, "Backtracking",
         "way is how much of what is left to the nearest end of the domain a step with ρ = 1 uses "
@@ -107,7 +107,7 @@ def line_of(d: Derivation) -> tuple[tuple[Parameter, ...], list[Expr], list[Expr
     from blrgen.rule.assemble import rule_of
 
     family, rho = d.family, _step_size(d)
-    if d.fact("coordinates") == "working":
+    if made(d, "coordinates", "working") and not made(d, "retraction"):
         values = [p.symbol for p in family.working]
         steps = [sp.expand(d.rule.expr(f"{x.name}_next") - x) for x in values]
         if all(sp.expand(s.subs(rho, 0)) == 0 and sp.diff(s, rho, 2) == 0 for s in steps):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from blrgen.approximate.tools.base import Approximation
@@ -18,7 +19,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if "bias-correction" in d.assumptions:
         raise refuse("bias-correction", "averages are corrected already")
     names = averages(d)
-    if not names and f"{d.fact('location')}_prev" in d.rule:
+    if not names and f"{d.facts.location}_prev" in d.rule:
         d = d.with_(assumptions=(*d.assumptions, "bias-correction"))
         return say(
             d, "bias-correction", option, "Bias correction",
@@ -37,7 +38,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 def averages(d: Derivation) -> tuple[str, ...]:
     """The states that are moving averages started at zero and not yet corrected."""
-    done = dict(d.fact("debias", ()))
+    done = dict(d.facts.corrections)
     return tuple(
         q.name for q in d.rule.of("state") if q.name not in done and decay_of(d, q.name) is not None
     )
@@ -50,7 +51,7 @@ def decay_of(d: Derivation, name: str) -> Expr | None:
     from blrgen.approximate.tools.rewrite import final, hyper_symbols
 
     q = d.rule[name]
-    if q.init != 0 or name == d.fact("location"):
+    if q.init != 0 or name == d.facts.location:
         return None
     expr = sp.expand(final(d.rule, name))
     if not expr.is_commutative:
@@ -68,7 +69,6 @@ def correct(d: Derivation, names: tuple[str, ...]) -> Derivation:
     from blrgen.approximate.tools.rewrite import (
         TIME,
         next_symbol,
-        put,
         rewrite,
         say,
         shown,
@@ -77,7 +77,7 @@ def correct(d: Derivation, names: tuple[str, ...]) -> Derivation:
     )  # fmt: skip
     from blrgen.rule.quantities import step_counter
 
-    factors = dict(d.fact("debias", ()))
+    factors = dict(d.facts.corrections)
     for name in names:
         beta = decay_of(d, name)
         if beta is None:
@@ -92,7 +92,8 @@ def correct(d: Derivation, names: tuple[str, ...]) -> Derivation:
                 if a.name != x.name and a.expr.has(x)
             },
         )
-    d = put(with_quantities(d, (step_counter(),)), debias=tuple(factors.items()))
+    d = with_quantities(d, (step_counter(),))
+    d = d.with_(facts=replace(d.facts, corrections=tuple(factors.items())))
     listed = " and ".join(shown(symbol(d, n)) for n in names if n in factors)
     return say(
         d, "bias-correction", None, "Bias correction",
@@ -102,7 +103,7 @@ def correct(d: Derivation, names: tuple[str, ...]) -> Derivation:
 
 def again(d: Derivation) -> Derivation:
     """Once asked for, the correction acts on averages that appear later."""
-    if "bias-correction" not in d.assumptions or f"{d.fact('location')}_prev" in d.rule:
+    if "bias-correction" not in d.assumptions or f"{d.facts.location}_prev" in d.rule:
         return d
     names = averages(d)
     return correct(d, names) if names else d

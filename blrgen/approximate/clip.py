@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -19,7 +19,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         elementwise,
         final,
         location,
-        put,
         refuse,
         rewrite,
         say,
@@ -31,7 +30,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     elementwise(d, "clip", "clipping acts on coordinates, and a full precision mixes them")
     m = location(d, "clip")
-    if d.fact("clip"):
+    if made(d, "clip"):
         raise refuse("clip", "the step is already clipped")
     if f"{m}_prev" in d.rule:
         raise refuse(
@@ -50,7 +49,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     x, rate, c = symbol(d, m), step_size(d, "clip"), symbol(d, name)
     direction = (x - final(d.rule, m)) / rate
     clipped = sp.Max(-c, sp.Min(c, direction))
-    d = put(rewrite(d, {f"{m}_next": x - rate * clipped}), clip=True)
+    d = rewrite(d, {f"{m}_next": x - rate * clipped})
     return say(
         d, "clip", option, "Clipping", f"no coordinate moves by more than {shown(rate)}·{shown(c)}"
     )

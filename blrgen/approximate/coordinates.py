@@ -19,7 +19,7 @@ Expr = Any
 def apply(d: Derivation, option: str | None) -> Derivation:
     from dataclasses import replace
 
-    from blrgen.approximate.tools.rewrite import drop_unused, put, refuse, say
+    from blrgen.approximate.tools.rewrite import drop_unused, refuse, say
     from blrgen.core import Assignment
     from blrgen.rule.arrange import arrange
     from blrgen.rule.assemble import rule_of
@@ -46,8 +46,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     )
     letters = {s.name for s, _ in d.expectation.metric}
     kept = tuple(a for a in d.rule.assignments if a.name in letters)
-    d = put(d.with_(rule=replace(d.rule, assignments=(*kept, *made))), coordinates="working")
-    d = drop_unused(d)
+    d = drop_unused(d.with_(rule=replace(d.rule, assignments=(*kept, *made))))
     names = ", ".join(p.name for p in geometry.family.working)
     return say(d, "coordinates", option, "Working coordinates",
                f"the natural-gradient step taken in ({names}): "

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.tools.rewrite import probes, refuse, say, set_probes
+    from blrgen.approximate.tools.rewrite import refuse, say, set_probes
 
-    if d.fact("relaxed"):
+    if made(d, "relax"):
         return _mean_of_the_noise(d)
-    if not any(p.at == "q" for p in probes(d)):
-        if any(p.at in ("score", "weighted", "implicit") for p in probes(d)):
+    if not any(p.at == "q" for p in d.facts.probes):
+        if any(p.at in ("score", "weighted", "implicit") for p in d.facts.probes):
             return _at_the_mean(d, option)
-        if any(p.order == 0 for p in probes(d)):
+        if any(p.order == 0 for p in d.facts.probes):
             raise refuse(
                 "delta",
                 "the variable takes finitely many values: the loss has no value at their mean",
@@ -34,20 +34,18 @@ def _at_the_mean(d: Derivation, option: str | None) -> Derivation:
     """E_q[p ℓ′] → p(E[x])·ℓ′(E[x]), where E_q[x] has a closed form and nothing else is asked."""
     from blrgen.approximate.tools.rewrite import (
         drop_unused,
-        probes,
-        put,
         refuse,
         say,
         substitute,
         with_quantities,
     )
+    from blrgen.core import Probe
     from blrgen.expect.moments import expected_value
-    from blrgen.expect.probes import Probe
     from blrgen.rule.quantities import probe_quantity
     from blrgen.text.expression import latex, unicode
 
     x = d.family.variable
-    for p in probes(d):
+    for p in d.facts.probes:
         if p.at == "score":
             raise refuse(
                 "delta",
@@ -68,11 +66,12 @@ def _at_the_mean(d: Derivation, option: str | None) -> Derivation:
         meaning=f"ℓ′({at}): the derivative of the loss at the mean of {unicode(x)}, {at}",
         text=f"ℓ′({at})", latex=rf"\ell'({tex})",
     )  # fmt: skip
-    table = {p.symbol: p.weight.subs(x, mean) * g.symbol for p in probes(d)}
-    gone = tuple(p.name for p in probes(d))
+    table = {p.symbol: p.weight.subs(x, mean) * g.symbol for p in d.facts.probes}
+    gone = tuple(p.name for p in d.facts.probes)
     d = substitute(d, table)
     d = with_quantities(d, (probe_quantity(g, d.geometry, mean),), drop=gone)
-    d = put(drop_unused(d), probes=(g,), place=mean)
+    d = drop_unused(d)
+    d = d.with_(facts=replace(d.facts, probes=(g,), place=mean))
     return say(d, "delta", option, "Delta method", APPROXIMATION.summary)
 
 

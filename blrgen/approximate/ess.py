@@ -19,8 +19,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         final,
         location,
         next_symbol,
-        probes,
-        put,
         refuse,
         rewrite,
         say,
@@ -32,17 +30,17 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     if chosen(d, "N"):
         raise refuse("ess", "the effective sample size is already in the rule")
-    if any(p.order == 0 or p.at == "score" for p in probes(d)):
+    if any(p.order == 0 or p.at == "score" for p in d.facts.probes):
         raise refuse("ess", "this rule does not probe gradients of the loss")
-    m, scale_name = location(d, "ess"), d.fact("scale")
+    m, scale_name = location(d, "ess"), d.facts.scale
     d = add_hyper(d, "N")
     n = symbol(d, "N")
-    probed = [p.symbol for p in probes(d)]
+    probed = [p.symbol for p in d.facts.probes]
     probed += [symbol(d, x) for x in ("delta", "u") if x in d.rule and (x == "u" or chosen(d, x))]
     probed += [next_symbol(d, "u")] if "u" in d.rule else []
     probed += [q.symbol for q in d.rule.of("intermediate") if q.name.endswith("_hat")]
     scaled = {x: n * x for x in probed}
-    kept = [x for x in (scale_name, f"{scale_name}_prev") if x in d.rule]
+    kept = [x for x in (str(scale_name), f"{scale_name}_prev") if x in d.rule]
     unit = _unit(d, scaled, str(scale_name), n) if kept else n
     scaled |= {x: unit * x for k in kept for x in (symbol(d, k), next_symbol(d, k))}
     d = substitute(d, scaled)
@@ -59,7 +57,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if kept:
         s = symbol(d, kept[0])
         text += f", and {shown(s)} → {shown(unit * s)}, so that N stands in front of the precision"
-    return say(put(d, ess=True), "ess", option, "Effective sample size", text)
+    return say(d, "ess", option, "Effective sample size", text)
 
 
 def _unit(d: Derivation, scaled: dict[Expr, Expr], name: str, n: Expr) -> Expr:

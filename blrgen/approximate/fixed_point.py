@@ -44,7 +44,7 @@ def fixed_point(d: Derivation) -> list[tuple[object, object]]:
         gap = ring.tidy(d.rule.expr(f"{q.name}_next").subs(still) - q.symbol)
         target = q.symbol
         for probe in d.rule.of("input"):
-            if gap.has(probe.symbol) and not (gap.has(q.symbol) and q.name == d.fact("scale")):
+            if gap.has(probe.symbol) and not (gap.has(q.symbol) and q.name == d.facts.scale):
                 target = probe.symbol
         try:
             out.append((target, isolate(_essential(gap, target), target)))

@@ -16,7 +16,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.tools.rewrite import (
         drop_unused,
         next_symbol,
-        put,
         say,
         scale,
         substitute,
@@ -31,7 +30,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     one = {x: 1 for n in held for x in (symbol(d, n), next_symbol(d, n))}
     d = substitute(d.with_(rule=replace(d.rule, assignments=kept)), one)
     d = with_quantities(d, drop=tuple(held))
-    d = put(drop_unused(d), scale=None, scale_fixed=True)
+    d = drop_unused(d)
+    d = d.with_(facts=replace(d.facts, scale=None))
     d = say(d, "fixed-scale", option, "Fixed scale", f"{name} is held at 1 and not learned")
     return carry(d) if len(held) == 2 else d
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
-    from blrgen.core import Derivation
-    from blrgen.expect.probes import Probe
+    from blrgen.core import Derivation, Probe
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
@@ -19,36 +18,34 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         raise refuse(
             f"hessian {option}",
             "there is no Hessian in this rule"
-            + (", it has been replaced already" if d.fact("hessian") else ""),
+            + (", it has been replaced already" if made(d, "hessian", *_INSTEAD) else ""),
             "a candidate with a scale, such as gaussian-diag",
         )
     if option == "exact":
         return say(d, "hessian", option, "Hessian", "the Hessian is kept as it is")
-    how = {
-        "squared-gradient": _squared_gradient,
-        "gauss-newton": _gauss_newton,
-        "reparam": _reparam,
-    }[str(option)]
-    return how(d, gradient, curvature)
+    return _INSTEAD[str(option)](d, gradient, curvature)
 
 
 def _replace(d: Derivation, probe: Probe, value: Any) -> Derivation:
-    from blrgen.approximate.tools.rewrite import drop_unused, put, substitute
+    from dataclasses import replace
+
+    from blrgen.approximate.tools.rewrite import drop_unused, substitute
 
     d = drop_unused(substitute(d, {probe.symbol: value}))
     if value.has(probe.symbol):
         return d
-    return put(d, probes=tuple(p for p in d.fact("probes") if p.order != 2))
+    left = tuple(p for p in d.facts.probes if p.order != 2)
+    return d.with_(facts=replace(d.facts, probes=left))
 
 
 def _squared_gradient(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
-    from blrgen.approximate.tools.rewrite import put, say
+    from blrgen.approximate.tools.rewrite import say
 
     value = _as_one(d, curvature, d.geometry.ring.outer(gradient.symbol))
     kind = "minibatch " if gradient.minibatch else ("expected " if gradient.at == "q" else "")
     if d.rule.of("draw"):
         value, d = _as_estimate(d, curvature, value, "one draw's squared gradient")
-    d = put(_replace(d, curvature, value), hessian="squared-gradient")
+    d = _replace(d, curvature, value)
     return say(
         d, "hessian", "squared-gradient", "Squared gradient for the Hessian",
         f"the square of the {kind}gradient stands for the curvature",
@@ -59,10 +56,10 @@ def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivatio
     """Σᵢ gᵢ∘gᵢ over examples for the data; the regulariser's curvature δ is known exactly."""
     from dataclasses import replace
 
-    from blrgen.approximate.tools.rewrite import add_hyper, put, say, set_probes, substitute, symbol
+    from blrgen.approximate.tools.rewrite import add_hyper, say, set_probes, substitute, symbol
 
     square = "gᵢ∘gᵢ" if d.geometry.ring.elementwise else "gᵢ gᵢᵀ"
-    counted = bool(d.fact("prior"))
+    counted = made(d, "prior")
     if not counted:
         d = add_hyper(d, "delta")
         d = substitute(d, {curvature.symbol: curvature.symbol + symbol(d, "delta")})
@@ -74,7 +71,6 @@ def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivatio
             else p
         ),
     )
-    d = put(d, hessian="gauss-newton", regulariser_counted=True)
     tail = "" if counted else "; the regulariser's own curvature, δ, is known and is added exactly"
     return say(
         d, "hessian", "gauss-newton", "Gauss–Newton Hessian, per example",
@@ -87,7 +83,7 @@ def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivatio
 def _reparam(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
     """𝔼_q[∇²ℓ] = −𝔼_q[∇ℓ ∇log qᵀ], by parts once; the score is read off the density."""
     from blrgen.approximate.stochastic import add_draw
-    from blrgen.approximate.tools.rewrite import put, refuse, say
+    from blrgen.approximate.tools.rewrite import refuse, say
 
     if gradient.at == "m":
         raise refuse(
@@ -99,7 +95,7 @@ def _reparam(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
         d = add_draw(d)
     value = _as_one(d, curvature, _score_estimate(d, gradient.symbol))
     estimate, d = _as_estimate(d, curvature, value, "one draw's estimate of the Hessian")
-    d = put(_replace(d, curvature, estimate), hessian="reparam")
+    d = _replace(d, curvature, estimate)
     return say(
         d, "hessian", "reparam", "Reparameterised Hessian",
         "by parts once, 𝔼_q[∇²ℓ] = −𝔼_q[∇ℓ·∇log q]; one draw stands for it",
@@ -156,6 +152,11 @@ def _score_estimate(d: Derivation, g: Any) -> Any:
     return precision * sp.expand(d.rule.expr("theta") - mean) * g
 
 
+_INSTEAD = {
+    "squared-gradient": _squared_gradient,
+    "gauss-newton": _gauss_newton,
+    "reparam": _reparam,
+}
 APPROXIMATION = Approximation(
     flag="hessian",
     summary="what stands for the Hessian of the loss",
@@ -163,5 +164,5 @@ APPROXIMATION = Approximation(
     requires="a Hessian in the rule; reparam needs the draw that --stochastic introduces",
     citation="Graves (2011); Khan et al. (2018); Lin et al. (2020); Shen et al. (2024)",
     apply=apply,
-    options=("exact", "squared-gradient", "gauss-newton", "reparam"),
+    options=("exact", *_INSTEAD),
 )

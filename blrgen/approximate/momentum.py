@@ -19,7 +19,7 @@ from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
     from blrgen.approximate.tools.rewrite import MeanStep
-    from blrgen.core import Derivation
+    from blrgen.core import Derivation, Momentum
 
 Expr = Any
 
@@ -30,7 +30,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         chosen,
         location,
         mean_step,
-        put,
         refuse,
         rewrite,
         say,
@@ -39,13 +38,14 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         with_quantities,
     )  # fmt: skip
     from blrgen.approximate.tools.rewrite import symbol as sym
+    from blrgen.core import Momentum
 
     m = location(d, "momentum")
     if "u" in d.rule or f"{m}_prev" in d.rule:
         raise refuse("momentum", "the rule already has momentum")
     r0 = natural_step(d, mean_step(d, "momentum")).rate
     # a step size that has been given a value is not written anew
-    adaptive = d.fact("scale") is not None and bool(r0.free_symbols)
+    adaptive = d.facts.scale is not None and bool(r0.free_symbols)
     decay = "beta1" if adaptive else "gamma"
     d = add_hyper(d, decay)
     if adaptive and chosen(d, "beta"):
@@ -56,26 +56,34 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     gamma = sym(d, decay)
     rate = r0 * (1 - gamma) if adaptive else r0
     base = _at_rate(d, step.expr, r0, rate) if adaptive else step.expr
-    slow = d.fact("scale") is None or "slow-scale" in d.assumptions
-    if not slow and d.fact("scale") in dict(d.fact("debias", ())):
+    slow = d.facts.scale is None or "slow-scale" in d.assumptions
+    if not slow and d.facts.scale in dict(d.facts.corrections):
         raise refuse(
             "momentum",
-            f"{d.fact('scale')} is corrected as a plain average, which momentum of its own ends",
+            f"{d.facts.scale} is corrected as a plain average, which momentum of its own ends",
             "--slow-scale first, which leaves the scale's own momentum out",
         )
     d, previous = _remember(d, m)
     before = step.divisor_now if slow else _previous_divisor(d, step.divisor_now)
     repeated = gamma * step.divisor**-1 * before * (step.m - previous)
     d = rewrite(d, {f"{m}_next": base + repeated})
+    last = Momentum(step.divisor, step.divisor_now)
+    d = d.with_(facts=replace(d.facts, momentum=last))
     if not slow:
         d = _scale_momentum(d, gamma, {r0: rate} if adaptive else {})
-    d = put(d, momentum=(("next", step.divisor), ("now", step.divisor_now)))
     why = "the last step, λ − λ₋, is repeated in natural coordinates"
     if adaptive:
         r = shown(r0)
         why += f"; with {r} → {r}(1−β₁) and γ → β₁, the rates of the equivalent proximal step"
     d = say(d, "momentum", option, "Natural momentum", why)
     return carry(d) if slow else d
+
+
+def _kept(d: Derivation) -> Momentum:
+    """What momentum has remembered of the mean step."""
+    kept = d.facts.momentum
+    assert kept is not None, "a state one step earlier is there with momentum only"
+    return kept
 
 
 def _at_rate(d: Derivation, x: Expr, old: Expr, new: Expr) -> Expr:
@@ -97,11 +105,11 @@ def natural_step(d: Derivation, step: MeanStep) -> MeanStep:
 
     from blrgen.approximate.tools.rewrite import refuse, shown
 
-    name = d.fact("scale")
-    if name is not None and step.divisor.has(d.rule[str(name)].symbol):
+    name = d.facts.scale
+    if name is not None and step.divisor.has(d.rule[name].symbol):
         raise refuse(
             "momentum",
-            f"the old {shown(d.rule[str(name)].symbol)} divides the mean step, so the step is not "
+            f"the old {shown(d.rule[name].symbol)} divides the mean step, so the step is not "
             "one in natural coordinates, where the last one is repeated",
             "put --momentum before what divides by the old scale, or --precision new before it",
         )
@@ -127,21 +135,24 @@ def _remember(d: Derivation, name: str) -> tuple[Derivation, Expr]:
 
 def _previous_divisor(d: Derivation, divisor: Expr) -> Expr:
     """D₋: the divisor two steps before D⁺."""
-    name = str(d.fact("scale"))
+    from blrgen.approximate.tools.rewrite import scale
+
+    name = scale(d, "momentum")
     x = d.rule[name].symbol
     return divisor.subs(x, d.geometry.ring.symbol_like(x, f"{name}_prev"))
 
 
 def _scale_momentum(d: Derivation, gamma: Expr, rates: dict[Expr, Expr]) -> Derivation:
     """The same momentum, and the same rate where mean and scale share one."""
-    from blrgen.approximate.tools.rewrite import final, put, rewrite
+    from blrgen.approximate.tools.rewrite import final, rewrite, scale
 
-    name = str(d.fact("scale"))
+    name = scale(d, "momentum")
     _check_additive(d)
     d, previous = _remember(d, name)
     now = final(d.rule, name)
     step = d.geometry.ring.tidy(now.subs(rates))
-    d = put(d, scale_rate_shared=any(now.has(r) for r in rates))
+    last = replace(_kept(d), shares_rate=any(now.has(r) for r in rates))
+    d = d.with_(facts=replace(d.facts, momentum=last))
     return rewrite(d, {f"{name}_next": step + gamma * (d.rule[name].symbol - previous)})
 
 
@@ -168,34 +179,33 @@ def carry(d: Derivation) -> Derivation:
         location,
         next_symbol,
         ordered,
-        put,
         say,
         step_size,
         symbol,
         with_quantities,
     )  # fmt: skip
-    from blrgen.core import Assignment, Equation, Quantity
+    from blrgen.core import Assignment, Change, Equation, Quantity
 
     m = location(d, "momentum")
-    divisor, divisor_now = (value for _, value in d.fact("momentum"))
+    last = _kept(d)
     r0 = step_size(d, "momentum")
     ring, x = d.geometry.ring, symbol(d, m)
     u = ring.symbol_like(d.rule[m].symbol, "u")
     previous = symbol(d, f"{m}_prev")
     two_step = d.rule
     # m − m₋ = −r₀ D⁻¹ u, put into u⁺ = −D⁺ (m⁺ − m)/r₀
-    there = final(d.rule, m).subs(previous, x + r0 * divisor_now**-1 * u)
+    there = final(d.rule, m).subs(previous, x + r0 * last.divisor_now**-1 * u)
     moved = sp.expand(there - x) if not x.is_commutative else there - x
     u_next = sp.Add(*[
-        sp.Mul(-1, 1 / r0, divisor, term) if x.is_commutative
-        else ring.tidy(-divisor * term / r0)
+        sp.Mul(-1, 1 / r0, last.divisor, term) if x.is_commutative
+        else ring.tidy(-last.divisor * term / r0)
         for term in sp.Add.make_args(_opened(moved, x, u))
     ])  # fmt: skip
     quantity = Quantity("u", "state", d.rule[m].rank, u, "moving average of the gradient",
                         init=sp.S.Zero, domain="(-oo, oo)")  # fmt: skip
     d = with_quantities(d, (quantity,), drop=(f"{m}_prev",))
     u_plus = next_symbol(d, "u")
-    new_mean = x - r0 * divisor**-1 * u_plus
+    new_mean = x - r0 * last.divisor**-1 * u_plus
     kept = [a for a in d.rule.assignments if a.name not in (f"{m}_next", f"{m}_prev_next")]
     from blrgen.approximate.tools.rewrite import hyper_symbols
     from blrgen.rule.arrange import arrange
@@ -206,12 +216,13 @@ def carry(d: Derivation) -> Derivation:
         Assignment(f"{m}_next", new_mean),
     )
     d = d.with_(rule=replace(d.rule, assignments=ordered(made)))
-    state_map = -divisor_now * (x - previous) / r0
-    d = put(d, changes=(*d.fact("changes", ()), ("u", state_map, two_step, d.rule)))
+    state_map = -last.divisor_now * (x - previous) / r0
+    change = Change("u", state_map, two_step, d.rule)
+    d = d.with_(facts=replace(d.facts, changes=(*d.facts.changes, change)))
     return again(say(
         d, "momentum", None, "The last step as a moving average",
         "an exact change of state, with D what divides the mean step"
-        if divisor != 1
+        if last.divisor != 1
         else "an exact change of state: the last step, by the step size",
         equations=(Equation(u, state_map), *_equations(d)),
     ))  # fmt: skip

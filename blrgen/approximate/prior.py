@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -19,21 +19,21 @@ Expr = Any
 
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.ess import per_example
-    from blrgen.approximate.tools.rewrite import add_hyper, put, refuse, say, shown, symbol
+    from blrgen.approximate.tools.rewrite import add_hyper, refuse, say, shown, symbol
 
-    if d.fact("prior"):
+    if made(d, "prior"):
         raise refuse("prior", "the prior is already in the rule")
     if option == "current":
         return _current(d)
     if d.family.support.kind == "finite":
         return _conjugate(d, str(option))
     d = add_hyper(d, "delta")
-    if d.fact("ess"):
+    if made(d, "ess"):
         d = per_example(d, "delta")
     d = _gradient(d)
-    scale_name = d.fact("scale")
-    if scale_name and not d.fact("regulariser_counted"):
-        d = _curvature(d, str(scale_name))
+    scale_name = d.facts.scale
+    if scale_name and not made(d, "hessian", "gauss-newton"):
+        d = _curvature(d, scale_name)
     if option == "apart":
         d = _split_scale(d)
     where = "outside the gradient average" if "u" in d.rule else "with the gradient"
@@ -41,7 +41,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if option == "apart":
         s, whole = symbol(d, str(scale_name)), dict(d.rule.posterior)["precision"]
         text += f"; {shown(s)} keeps the curvature of the loss alone, precision {shown(whole)}"
-    return say(put(d, prior=option), "prior", option, "Gaussian prior", text)
+    return say(d, "prior", option, "Gaussian prior", text)
 
 
 def _gradient(d: Derivation) -> Derivation:
@@ -49,7 +49,7 @@ def _gradient(d: Derivation) -> Derivation:
 
     step = mean_step(d, "prior")
     factor = step.factor
-    debias = dict(d.fact("debias", ())).get("u") if "u" in d.rule else None
+    debias = dict(d.facts.corrections).get("u") if "u" in d.rule else None
     if debias is not None:
         factor = factor * debias
     prior_gradient = symbol(d, "delta") * step.m
@@ -80,7 +80,7 @@ def _curvature(d: Derivation, name: str) -> Derivation:
             "prior",
             f"the update of {shown(s)} is no average (1−w){shown(s)} + w·curvature",
             "put --prior before --retraction"
-            if d.fact("retraction")
+            if made(d, "retraction")
             else "a candidate whose scale is its precision, such as gaussian-diag",
         )
     return rewrite(d, {f"{name}_next": final(d.rule, name) + (1 - slope) * symbol(d, "delta")})
@@ -93,7 +93,6 @@ def _split_scale(d: Derivation) -> Derivation:
     from blrgen.approximate.tools.rewrite import (
         final,
         next_symbol,
-        put,
         refuse,
         rewrite,
         scale,
@@ -103,7 +102,7 @@ def _split_scale(d: Derivation) -> Derivation:
     )  # fmt: skip
 
     name = scale(d, "prior apart")
-    if d.fact("square_root"):
+    if made(d, "square-root"):
         raise refuse(
             "prior apart", "the root of the whole scale is already taken", "put --prior before it"
         )
@@ -112,9 +111,9 @@ def _split_scale(d: Derivation) -> Derivation:
     moved = [x for n in held for x in (symbol(d, n), next_symbol(d, n))]
     d = substitute(d, {x: x + delta for x in moved})
     apart = {f"{n}_next": tidy(final(d.rule, n) - delta) for n in held}
-    meaning = "curvature of the loss alone" + (", per example" if d.fact("ess") else "")
+    meaning = "curvature of the loss alone" + (", per example" if made(d, "ess") else "")
     d = with_quantities(d, (replace(d.rule[name], meaning=meaning),))
-    return put(rewrite(d, apart), split=True)
+    return rewrite(d, apart)
 
 
 def _conjugate(d: Derivation, option: str) -> Derivation:
@@ -123,7 +122,6 @@ def _conjugate(d: Derivation, option: str) -> Derivation:
         add_hyper,
         final,
         location,
-        put,
         refuse,
         rewrite,
         say,
@@ -138,7 +136,7 @@ def _conjugate(d: Derivation, option: str) -> Derivation:
     rate = step_size(d, "prior")
     d = rewrite(d, {f"{name}_next": final(d.rule, name) + rate * symbol(d, "lam0")})
     return say(
-        put(d, prior=option), "prior", option, "Conjugate prior",
+        d, "prior", option, "Conjugate prior",
         "−log p(θ) = −λ₀T(θ) + const is linear in T, so its gradient in μ is −λ₀",
     )  # fmt: skip
 
@@ -149,14 +147,14 @@ def _current(d: Derivation) -> Derivation:
     ∇_μE_q[−log q_t] at q = q_t is ∇_μ𝓗, so that λ⁺ = λ − ρ∇_μE_q[ℓ]; with ρ = 1 and a
     conjugate loss this is Bayes' rule.
     """
-    from blrgen.approximate.tools.rewrite import put, refuse, say
+    from blrgen.approximate.tools.rewrite import refuse, say
     from blrgen.rule.assemble import exact_derivation
 
     if any(flag != "route" for flag, _ in d.approximations):
         raise refuse("prior current", "the rule has been rewritten already",
                      "--prior current before everything but --route")  # fmt: skip
     route = str(dict(d.approximations).get("route") or "")
-    other = put(exact_derivation(d.family, d.loss, route, current=True), prior="current")
+    other = exact_derivation(d.family, d.loss, route, current=True)
     return say(
         other, "prior", "current", "The posterior so far as the prior",
         "ℓ is the loss of what is new; −log q as it stands is added to it, and nothing is "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -24,17 +24,15 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.algebra.partial import partial
     from blrgen.approximate.tools.rewrite import (
         add_hyper,
-        put,
         refuse,
         say,
         symbol,
         with_quantities,
     )
-    from blrgen.core import Assignment, Quantity
-    from blrgen.expect.probes import Probe
+    from blrgen.core import Assignment, Probe, Quantity
     from blrgen.rule.quantities import probe_quantity
 
-    if d.fact("relaxed"):
+    if made(d, "relax"):
         raise refuse("relax", "the variable is relaxed already")
     if d.rule.until:
         raise refuse("relax", "with fresh draws the rule has no fixed point")
@@ -71,7 +69,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         Assignment("mu", d.geometry.mean_in_working[0]),
     )
     d = d.with_(rule=replace(d.rule, assignments=(*first, *d.rule.assignments)))
-    d = put(d, probes=(g,), relaxed=True)
+    d = d.with_(facts=replace(d.facts, probes=(g,)))
     return say(d, "relax", option, "Relaxation", APPROXIMATION.summary)
 
 
@@ -114,13 +112,13 @@ def _replace_enumeration(d: Derivation, gradient: Expr) -> Any:
     """The rule with the enumerated difference of losses replaced by the gradient."""
     from dataclasses import replace
 
-    name = str(d.fact("location"))
+    from blrgen.approximate.tools.rewrite import hyper_symbols, location, step_size
+    from blrgen.rule.arrange import arrange
+
+    name = location(d, "relax")
     expr = d.rule.expr(f"{name}_next")
     probes = [q.symbol for q in d.rule.of("input")]
     shrunk = expr.subs({p: 0 for p in probes}, simultaneous=True)
-    from blrgen.approximate.tools.rewrite import hyper_symbols, step_size
-    from blrgen.rule.arrange import arrange
-
     new = arrange(shrunk, hyper_symbols(d)) - step_size(d, "relax") * gradient
     made = tuple(
         replace(a, expr=new) if a.name == f"{name}_next" else a for a in d.rule.assignments

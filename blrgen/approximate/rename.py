@@ -45,7 +45,7 @@ def _renamed(d: Derivation, old: str, new: str) -> Derivation:
 
     import sympy as sp
 
-    from blrgen.approximate.tools.rewrite import next_symbol, put, substitute, symbol
+    from blrgen.approximate.tools.rewrite import next_symbol, substitute, symbol
 
     x = symbol(d, old)
     y = d.geometry.ring.symbol_like(x, new)
@@ -59,10 +59,8 @@ def _renamed(d: Derivation, old: str, new: str) -> Derivation:
         replace(a, name=f"{new}_next") if a.name == f"{old}_next" else a for a in d.rule.assignments
     )
     d = d.with_(rule=replace(d.rule, quantities=quantities, assignments=assignments))
-    roles = {k: new for k in ("location", "scale") if d.fact(k) == old}
-    if "scale" in roles:
-        roles["scale_origin"] = d.fact("scale_origin", old)
-    return put(d, **roles)
+    location, scale = (new if x == old else x for x in (d.facts.location, d.facts.scale))
+    return d.with_(facts=replace(d.facts, location=location, scale=scale))
 
 
 APPROXIMATION = Approximation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -16,7 +16,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         chosen,
         final,
         location,
-        put,
         refuse,
         rewrite,
         say,
@@ -26,7 +25,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.text.expression import unicode
 
     name, m = scale(d, "rescale"), location(d, "rescale")
-    if d.fact("rescaled"):
+    if made(d, "rescale"):
         raise refuse("rescale", "the step size is already rescaled")
     if not chosen(d, "alpha"):
         raise refuse("rescale", "the mean has no step size of its own", "--separate-rates first")
@@ -34,10 +33,10 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         raise refuse("rescale", f"{name} starts at zero, which is no unit to measure in")
     d = d if chosen(d, "h0") else with_start(d, name)
     start = symbol(d, "h0")
-    unit = start + symbol(d, "delta") if d.fact("split") else start
+    unit = start + symbol(d, "delta") if made(d, "prior", "apart") else start
     alpha = symbol(d, "alpha")
     d = rewrite(d, {f"{m}_next": final(d.rule, m).subs(alpha, alpha * unit)})
-    return say(put(d, rescaled=True), "rescale", option, "Rescaled step size",
+    return say(d, "rescale", option, "Rescaled step size",
                f"α is measured in units of the first scale, α → α({unicode(unit)})")  # fmt: skip
 
 

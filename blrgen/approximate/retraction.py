@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -22,14 +22,13 @@ Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.algebra.ring import Components, Matrix
+    from blrgen.algebra.ring import Components
     from blrgen.approximate.tools.rewrite import (
         final,
         hyper_symbols,
         location,
         natural_in_scale,
         next_symbol,
-        put,
         refuse,
         rewrite,
         say,
@@ -41,23 +40,17 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.core import Equation
     from blrgen.rule.arrange import common_factor
 
-    if d.fact("retraction"):
+    if made(d, "retraction"):
         raise refuse("retraction", "the step is already retracted")
-    if d.geometry.ring.elementwise and not (d.fact("scale") and d.fact("location")):
-        from blrgen.approximate.tools.blocks import retract_blocks
-
-        return retract_blocks(d, option, christoffel_of)
-    if isinstance(d.geometry.ring, Matrix) and not (d.fact("scale") and d.fact("location")):
-        from blrgen.approximate.tools.matrix_blocks import retract_matrices
-
-        return retract_matrices(d, option, christoffel_of)
     if isinstance(d.geometry.ring, Components):
         raise _of_vectors(d)
+    if d.facts.family_scale is None or d.facts.location is None:
+        return _by_blocks(d, option)
     name, m = scale(d, "retraction"), location(d, "retraction")
     if f"{name}_prev" in d.rule:
         raise refuse("retraction", "with momentum on the scale the step is not a geodesic's")
     family_scale, kept = scale_value(d)
-    if d.fact("coordinates") != "working" and not natural_in_scale(d):
+    if not made(d, "coordinates", "working") and not natural_in_scale(d):
         raise refuse(
             "retraction",
             "the step is straight in natural coordinates, and these are not affine in "
@@ -73,7 +66,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     )
     old = final(d.rule, m).subs(next_symbol(d, name), s)
     d = rewrite(d, {f"{name}_next": new, f"{m}_next": old})
-    d = put(d, retraction=True, coordinates="block")
     metric = Equation(
         _gamma_symbol(christoffel), christoffel, note="from the Fisher metric of the block"
     )
@@ -86,6 +78,15 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         equations=(metric, *equations_of(d.rule, d.geometry)),
         notation=(("Gamma_XX", "Γ(X, X)", r"\Gamma(X, X)"),),
     )  # fmt: skip
+
+
+def _by_blocks(d: Derivation, option: str | None) -> Derivation:
+    """Every parameter with an end by its own metric."""
+    from blrgen.approximate.tools.blocks import retract_blocks
+    from blrgen.approximate.tools.matrix_blocks import retract_matrices
+
+    retract = retract_blocks if d.geometry.ring.elementwise else retract_matrices
+    return retract(d, option, christoffel_of)
 
 
 def _of_vectors(d: Derivation) -> NotApplicable:
@@ -136,7 +137,7 @@ def _in_state(
     from blrgen.approximate.tools.rewrite import symbol
 
     x, value = scale
-    state = symbol(d, str(d.fact("scale")))
+    state = symbol(d, str(d.facts.scale))
     commutes = state.is_commutative
     slope = partial(value, state) if commutes else sp.expand(value).coeff(state)
     # the state stays a symbol of its own so that powers of the step are not multiplied out

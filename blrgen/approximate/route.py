@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.tools.rewrite import put, refuse, say
+    from blrgen.approximate.tools.rewrite import refuse, say
     from blrgen.expect.expectation import NoRoute
     from blrgen.expect.identities import NoIdentity
     from blrgen.rule.assemble import exact_derivation
@@ -25,7 +25,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     except (NoRoute, NoIdentity) as e:
         raise refuse(f"route {option}", str(e), "--route score, which every family has") from e
     because = f"{WORDS[str(option)]}: exact, like every other route; what differs is what the "
-    other = put(other, route=option)
     return say(other, "route", option, "Route", because + "caller is asked for")
 
 

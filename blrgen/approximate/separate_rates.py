@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from blrgen.approximate.tools.base import Approximation
@@ -20,7 +21,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         final,
         hold_corrections,
         location,
-        put,
         refuse,
         rewrite,
         say,
@@ -34,12 +34,13 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     rho = symbol(d, "rho")
     averaged = chosen(d, "beta1")
     d = add_hyper(d, "alpha", "beta2" if averaged else "beta")
+    last = d.facts.momentum
     rate = 1 - symbol(d, "beta2") if averaged else symbol(d, "beta")
-    if d.fact("scale_rate_shared"):  # momentum has made the shared rate ρ(1 − β₁)
+    if last and last.shares_rate:  # momentum has made the shared rate ρ(1 − β₁)
         rate = rate / (1 - symbol(d, "beta1"))
     step = final(d.rule, s).subs(rho, rate)
     # what corrects an average knows the scale's rate, and stands in the mean step
-    factors = tuple((n, x.subs(rho, rate)) for n, x in d.fact("debias", ()))
+    factors = tuple((n, x.subs(rho, rate)) for n, x in d.facts.corrections)
     mean, held = hold_corrections(d, final(d.rule, m))
     mean = mean.subs(rho, symbol(d, "alpha"))
     d = rewrite(
@@ -49,11 +50,9 @@ def apply(d: Derivation, option: str | None) -> Derivation:
             f"{s}_next": d.geometry.ring.tidy(step) if not averaged else _reduced(step),
         },
     )
-    if factors:
-        d = put(d, debias=factors)
     # in what momentum remembers of the divisor, ρ stands in such factors only
-    kept = tuple((n, x.subs(rho, rate)) for n, x in d.fact("momentum", ()))
-    d = put(d, momentum=kept) if kept else d
+    last = last and last.map(lambda x: x.subs(rho, rate))
+    d = d.with_(facts=replace(d.facts, corrections=factors, momentum=last))
     return say(
         drop_unused(d), "separate-rates", option, "Separate step sizes", APPROXIMATION.summary
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -38,7 +38,7 @@ def _drop_previous(d: Derivation, name: str, option: str | None) -> Derivation:
         {symbol(d, f"{name}_prev"): symbol(d, name)},
     )
     d = with_quantities(d, drop=(f"{name}_prev",))
-    if d.fact("square_root"):
+    if made(d, "square-root"):
         d, _ = from_zero(d, name)
     return carry(say(d, "slow-scale", option, "Slowly moving scale", APPROXIMATION.summary))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -22,7 +22,6 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         elementwise,
         mean_step,
         next_symbol,
-        put,
         refuse,
         rewrite,
         say,
@@ -33,7 +32,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     name = scale(d, "square-root")
     elementwise(d, "square-root", "the root of a full matrix is not taken coordinate by coordinate")
-    if d.fact("square_root"):
+    if made(d, "square-root"):
         raise refuse("square-root", "the root of the scale is already taken")
     step = mean_step(d, "square-root")
     s_next = next_symbol(d, name)
@@ -53,8 +52,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     held = [s_next, symbol(d, name)] + [symbol(d, p) for p in (f"{name}_prev",) if p in d.rule]
     root = {x: sp.sqrt(x) + small for x in held}
     d = rewrite(d, {f"{step.name}_next": step.expr.subs(root, simultaneous=True)})
-    last = tuple((k, x.subs(root, simultaneous=True)) for k, x in d.fact("momentum", ()))
-    d = put(d, square_root=True, **({"momentum": last} if last else {}))
+    last = d.facts.momentum and d.facts.momentum.map(lambda x: x.subs(root, simultaneous=True))
+    d = d.with_(facts=replace(d.facts, momentum=last))
     d, zero = from_zero(d, name)
     note += f"; {sign} is an average and may start at 0" if zero else ""
     return again(say(d, "square-root", option, "Square root of the scale", note))

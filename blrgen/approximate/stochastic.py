@@ -8,27 +8,26 @@ from typing import TYPE_CHECKING, Any
 from blrgen.approximate.tools.base import Approximation
 
 if TYPE_CHECKING:
-    from blrgen.core import Assignment, Derivation, Quantity
-    from blrgen.expect.probes import Probe
+    from blrgen.core import Assignment, Derivation, Probe, Quantity
 
 Expr = Any
 
 
 def apply(d: Derivation, option: str | None) -> Derivation:
-    from blrgen.approximate.tools.rewrite import probes, refuse, say, set_probes
+    from blrgen.approximate.tools.rewrite import refuse, say, set_probes
 
-    if any(p.at in ("score", "weighted", "implicit") for p in probes(d)):
+    if any(p.at in ("score", "weighted", "implicit") for p in d.facts.probes):
         return _by_the_caller(d, option)
-    if any(p.order == 0 for p in probes(d)):
+    if any(p.order == 0 for p in d.facts.probes):
         raise refuse(
             "stochastic",
             "this rule asks for expected losses, not for gradients: enumeration leaves no draw",
             "--relax turns a two-valued variable into one with gradients",
         )
-    if all(p.minibatch for p in probes(d)):
+    if all(p.minibatch for p in d.facts.probes):
         raise refuse("stochastic", "every probe of the loss is already a minibatch estimate")
     because = "a minibatch stands for the data"
-    if any(p.at == "q" for p in probes(d)):
+    if any(p.at == "q" for p in d.facts.probes):
         d = add_draw(d)
         because = "one draw θ ~ q and a minibatch stand for the expectation and the data"
     d = set_probes(d, lambda p: replace(p, minibatch=True))
@@ -37,9 +36,9 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 def _by_the_caller(d: Derivation, option: str | None) -> Derivation:
     """Inputs that are expectations under a candidate of any kind: estimates of them do."""
-    from blrgen.approximate.tools.rewrite import probes, refuse, say, set_probes
+    from blrgen.approximate.tools.rewrite import refuse, say, set_probes
 
-    if any(p.minibatch for p in probes(d)):
+    if any(p.minibatch for p in d.facts.probes):
         raise refuse("stochastic", "every input is already an estimate")
 
     def estimated(p: Probe) -> Probe:

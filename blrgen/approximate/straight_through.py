@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -23,7 +23,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         step_size,
     )  # fmt: skip
 
-    if not d.fact("relaxed"):
+    if not made(d, "relax"):
         raise refuse("straight-through", "the variable is not relaxed", "--relax first")
     step = mean_step(d, "straight-through")
     carrier, rate = carrier_of(d, "straight-through"), step_size(d, "straight-through")

@@ -10,7 +10,7 @@
 | `claims_at_sizes` | Claims about vectors, matrices and several variables |
 | `context` | What the stages share: the declaration, the geometry derived from it |
 | `double` | Expressions in double precision, as code that is typed from them computes them |
-| `drawn` | Draws of the emitted sampler at a place, and the law there as weighted nodes |
+| `drawn_places` | Draws of the emitted sampler at a place, and the law there as weighted nodes |
 | `finding` | What one stage of `check` found |
 | `goodness` | How far draws are from a law: means, covariances, distribution functions |
 | `limit` | A limit on the time that one stage may take: computer algebra can run away |

@@ -14,7 +14,8 @@ import numpy as np
 
 from blrgen.algebra.components import Component
 from blrgen.check.finding import NotChecked, Wrong, digits, within
-from blrgen.value.components import Instance
+from blrgen.value.arithmetic import EXTENDED
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.check.context import Context
@@ -84,7 +85,7 @@ def _names(context: Context, s: Sized) -> list[str]:
     found = []
     for p, t in zip(context.family.natural, context.family.statistics, strict=True):
         if isinstance(p.symbol, Component):
-            found += [f"{t}[{k + 1}]" for k in range(s.here.size(p.symbol.size))]
+            found += [f"{t}[{k + 1}]" for k in range(s.here.whole(p.symbol.size))]
         else:
             found.append(str(t))
     return found
@@ -173,7 +174,7 @@ def _parametrisations(context: Context) -> tuple[str, str]:
     for s, _ in pairs(context):
         names = {p.name: s.point[p.name] for p in context.family.fixed}
         names |= dict(_valued(s.here, geometry.working_of_natural))
-        there = Instance(names, s.sizes)
+        there = Instance(s.sizes, names, EXTENDED)
         worst.compare(s, "A in working parameters", there.value(in_working), s.log_partition)
         for x, e in geometry.natural_of_working.items():
             _compare_vectors(worst, s, f"{x} from the working parameters", x, there, e)
@@ -182,7 +183,7 @@ def _parametrisations(context: Context) -> tuple[str, str]:
 
 def _valued(here: Instance, chart: dict[Expr, Expr]) -> Iterator[tuple[str, Any]]:
     for x, e in chart.items():
-        yield x.name, here.vector(e, x.size) if isinstance(x, Component) else here.value(e)
+        yield x.name, here.like(e, x)
 
 
 def _compare_vectors(worst: _Worst, s: Sized, what: str, x: Expr, there: Instance, e: Expr) -> None:
@@ -203,10 +204,9 @@ def _inverse_mean(context: Context) -> tuple[str, str]:
         fixed = {p.name: s.point[p.name] for p in context.family.fixed}
         means: dict[str, Any] = {}
         for mu, x, e in zip(mean_symbols(geometry), geometry.natural, geometry.mean, strict=True):
-            vector = isinstance(x, Component)
-            means[mu.name] = s.here.vector(e, x.size) if vector else s.here.value(e)
+            means[mu.name] = s.here.like(e, x)
         if inverse is not None:
-            there = Instance({**fixed, **means}, s.sizes)
+            there = Instance(s.sizes, {**fixed, **means}, EXTENDED)
             for x, e in zip(geometry.natural, inverse, strict=True):
                 _compare_vectors(worst, s, f"{x} of E[T]", x, there, e)
             continue
@@ -214,7 +214,7 @@ def _inverse_mean(context: Context) -> tuple[str, str]:
         if not found.converged:
             raise NotChecked(f"Newton's method did not settle within {found.steps} steps")
         for x, value in zip(geometry.natural, found.natural, strict=True):
-            there = Instance({x.name: value}, s.sizes)
+            there = Instance(s.sizes, {x.name: value}, EXTENDED)
             _compare_vectors(worst, s, f"{x} of E[T]", x, there, x)
     kind = "closed form" if inverse is not None else "Newton's method"
     return "numeric", f"{kind}; λ(μ) within {within(worst.gap)} of λ at {_where(context)}"

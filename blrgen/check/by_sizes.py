@@ -76,7 +76,7 @@ def _case(context: Context) -> str:
 
 
 def _where(context: Context, sizes: list[int]) -> str:
-    from blrgen.value.instance import size_symbols
+    from blrgen.read.sizes import size_symbols
 
     names = [str(s) for s in size_symbols(context.family)]
     if not names:
@@ -93,7 +93,7 @@ def _points(context: Context) -> int:
 def _convexity(context: Context, stage: str) -> tuple[str, str]:
     """The Fisher form on a basis of the natural parameters."""
     from blrgen.geometry.at_sizes import fisher_matrix
-    from blrgen.value.instance import point_inside, sizes_at
+    from blrgen.geometry.points_at_sizes import point_inside, sizes_at
 
     for size, turn in _SIZES[:2]:
         here = point_inside(context.family, sizes_at(context.family, size), turn)
@@ -111,7 +111,7 @@ def _convexity(context: Context, stage: str) -> tuple[str, str]:
 
 def _sizes_from_means(context: Context) -> None:
     """Of numbers alone no size can be told: the caller says it, and there is nothing to invert."""
-    from blrgen.value.instance import size_symbols
+    from blrgen.read.sizes import size_symbols
 
     family = context.family
     told = {s for p in (*family.natural, *family.fixed) for s in _sizes(p.symbol)}
@@ -126,8 +126,8 @@ def _sizes(x: Expr) -> set[Expr]:
 
 def _parametrisations(context: Context, stage: str) -> tuple[str, str]:
     """λ(ψ(λ)) = λ, and A in working coordinates is A, as numbers."""
-    from blrgen.geometry.at_sizes import place_of, spread
-    from blrgen.value.instance import point_inside, sizes_at
+    from blrgen.geometry.at_sizes import place_of
+    from blrgen.geometry.points_at_sizes import point_inside, sizes_at
 
     family, geometry = context.family, context.geometry
     if not family.working:
@@ -136,13 +136,13 @@ def _parametrisations(context: Context, stage: str) -> tuple[str, str]:
     for size, turn in _SIZES:
         here = point_inside(family, sizes_at(family, size), turn)
         there = here.with_({
-            x: spread(here.value(e), x, here) for x, e in geometry.working_of_natural.items()
+            x: here.like(e, x) for x, e in geometry.working_of_natural.items()
         })  # fmt: skip
         bare = there.without(geometry.natural)
         pairs = [("A in working parameters", bare.value(in_working),
                   here.value(geometry.log_partition))]  # fmt: skip
         for x in geometry.natural:
-            back = spread(bare.value(geometry.natural_of_working[x]), x, here)
+            back = bare.like(geometry.natural_of_working[x], x)
             pairs.append((f"{x} from the working parameters", back, here.values[x]))
         for what, claimed, should in pairs:
             gap = float(np.abs(claimed - should).max() / max(1.0, np.abs(should).max()))
@@ -156,13 +156,13 @@ def _inverse_mean(context: Context, stage: str) -> tuple[str, str]:
     """λ(μ(λ)) = λ at concrete sizes, by whatever way there is."""
     _sizes_from_means(context)
     from blrgen.geometry.at_sizes import place_of, said
-    from blrgen.geometry.precise import precise_of
-    from blrgen.value.instance import point_inside, sizes_at
+    from blrgen.geometry.inside import exactly
+    from blrgen.geometry.points_at_sizes import point_inside, sizes_at
 
     family, geometry, worst = context.family, context.geometry, 0.0
     for size, turn in _SIZES:
         here = point_inside(family, sizes_at(family, size), turn)
-        at = precise_of(here)
+        at = exactly(here)
         mean = [at.like(m, x) for m, x in zip(geometry.mean, geometry.natural, strict=True)]
         fixed = {p.name: at.value(p.symbol) for p in family.fixed}
         found = geometry.natural_of_mean(mean, fixed)

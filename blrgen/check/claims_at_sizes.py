@@ -121,11 +121,12 @@ def _shaped(flat: list[Any], x: Expr, like: Value) -> Value:
 
 def _in_shape(flat: list[Any], x: Expr, spot: Spot) -> Value:
     """A working parameter in its own shape."""
-    from blrgen.geometry.precise import Precise
+    from blrgen.value.arithmetic import REALS
+    from blrgen.value.instance import Instance
 
     if isinstance(x, Component):
         return flat
-    shape = Precise(spot.sizes, {}).shape(x)
+    shape = Instance(spot.sizes, {}, REALS).shape(x)
     if shape is None:
         return flat[0]
     return _shaped(flat, x, np.empty(shape, dtype=object))
@@ -135,17 +136,22 @@ def _spots(context: Context) -> Iterator[Spot]:
     if context.family.components is not None:
         yield from _component_spots(context)
         return
+    from blrgen.geometry.inside import exactly
     from blrgen.geometry.packed import flat
-    from blrgen.geometry.precise import Precise, precise_of
-    from blrgen.value.instance import point_inside, size_symbols, sizes_at
+    from blrgen.geometry.points_at_sizes import point_inside, sizes_at
+    from blrgen.read.sizes import size_symbols
+    from blrgen.value.arithmetic import REALS
+    from blrgen.value.instance import Instance
 
     family = context.family
     turns = _TURNS if size_symbols(family) else ((1, 0), (1, 1), (1, 2), (1, 3))
     for size, turn in turns:
-        at = precise_of(point_inside(family, sizes_at(family, size), turn))
+        at = exactly(point_inside(family, sizes_at(family, size), turn))
 
-        def evaluate(e: Expr, like: Expr, values: dict[Expr, Value], at: Precise = at) -> list[Any]:
-            there = Precise(at.sizes, values)
+        def evaluate(
+            e: Expr, like: Expr, values: dict[Expr, Value], at: Instance = at
+        ) -> list[Any]:
+            there = Instance(at.sizes, values, REALS)
             return flat(there.value(e) if like is None else there.like(e, like))
 
         yield Spot(dict(at.own), at.sizes, evaluate)
@@ -153,7 +159,8 @@ def _spots(context: Context) -> Iterator[Spot]:
 
 def _component_spots(context: Context) -> Iterator[Spot]:
     from blrgen.geometry.sized import places
-    from blrgen.value.components import Instance
+    from blrgen.value.arithmetic import EXTENDED
+    from blrgen.value.instance import Instance
 
     family = context.family
     symbols = {p.name: p.symbol for p in (*family.fixed, *family.natural)}
@@ -162,7 +169,7 @@ def _component_spots(context: Context) -> Iterator[Spot]:
         def evaluate(
             e: Expr, like: Expr, values: dict[Expr, Value], sizes: Any = sizes
         ) -> list[Any]:
-            here = Instance({x.name: v for x, v in values.items()}, sizes)
+            here = Instance(sizes, {x.name: v for x, v in values.items()}, EXTENDED)
             return here.vector(e, like.size) if isinstance(like, Component) else [here.value(e)]
 
         values = {symbols[name]: v for name, v in point.items()}

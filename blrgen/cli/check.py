@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 
 from blrgen.cli.output import plain, report, result
-from blrgen.cli.parser import OneOf, Parser
+from blrgen.cli.parser import Parser, add_format
 from blrgen.cli.progress import Progress
 from blrgen.errors import UserError
 
@@ -32,7 +32,7 @@ def configure(parser: Parser) -> None:
         "file", nargs="?", metavar="FILE.toml",
         help="a family file, or a family's name; all families when absent",
     )  # fmt: skip
-    parser.add_argument("--format", action=OneOf, values=FORMATS, default="text")
+    add_format(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:

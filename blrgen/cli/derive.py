@@ -13,7 +13,7 @@ import argparse
 import sys
 
 from blrgen.cli.output import coloured, result
-from blrgen.cli.parser import OneOf, Parser
+from blrgen.cli.parser import Parser, add_format
 from blrgen.cli.what import add_what, derived
 from blrgen.timing import timed
 
@@ -27,9 +27,7 @@ FORMATS = ("text", "latex", "markdown", "html", "json")
 def configure(parser: Parser) -> None:
     """WHAT, approximations and --format."""
     add_what(parser)
-    parser.add_argument(
-        "--format", action=OneOf, values=FORMATS, default="text", help="text if absent"
-    )
+    add_format(parser, FORMATS)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ COMMANDS = {
         "is this family file right, line by line; all that are shipped without a file",
     ),
     "new-family": ("NAME", "a commented family file to start from"),
-    "list": ("[SUBJECT]", "families, recipes, approximations, losses, targets"),
+    "list": ("[SUBJECT]", "families, recipes, approximations, losses, targets, algorithms"),
     "table": ("", "Table 1 of the paper, every row computed live"),
 }
 

@@ -41,6 +41,13 @@ def result(text: str) -> None:
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
+def result_as_json(data: object) -> None:
+    """Plain data as JSON: keys in their order, the same bytes on every run."""
+    import json
+
+    result(json.dumps(data, ensure_ascii=False, indent=2))
+
+
 def note(text: str) -> None:
     """A remark beside the result."""
     if sys.stderr is not None:

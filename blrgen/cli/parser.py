@@ -128,6 +128,16 @@ class OneOf(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
+def add_format(parser: argparse.ArgumentParser, values: Sequence[str]) -> None:
+    """--format, text if absent, and --json for short."""
+    parser.add_argument(
+        "--format", action=OneOf, values=values, default="text", help="text if absent"
+    )
+    parser.add_argument(
+        "--json", action="store_const", const="json", dest="format", help="--format json for short"
+    )
+
+
 def known_value(flag: str, value: str, values: Sequence[str], where: str) -> None:
     """Refuse a value that is not in the list, with the nearest that is."""
     if value not in values:

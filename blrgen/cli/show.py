@@ -14,7 +14,7 @@ import argparse
 import sys
 
 from blrgen.cli.output import coloured, result
-from blrgen.cli.parser import OneOf, Parser, columns
+from blrgen.cli.parser import Parser, add_format, columns
 from blrgen.cli.point import point
 from blrgen.errors import UserError
 from blrgen.timing import timed
@@ -25,7 +25,7 @@ FORMATS = ("text", "latex", "markdown", "html", "json")
 def configure(parser: Parser) -> None:
     """FAMILY, --format and --at."""
     parser.add_argument("family", metavar="FAMILY", help="a family or a path to a family file")
-    parser.add_argument("--format", action=OneOf, values=FORMATS, default="text")
+    add_format(parser, FORMATS)
     parser.add_argument(
         "--at",
         default="",

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import argparse
 
-from blrgen.cli.output import result
-from blrgen.cli.parser import Parser
+from blrgen.cli.output import note, result, result_as_json
+from blrgen.cli.parser import Parser, add_format
 
 
 def configure(parser: Parser) -> None:
-    """No options."""
+    """--format."""
+    add_format(parser, ("text", "json"))
 
 
 def run(options: argparse.Namespace) -> int:
     """Compute and print the table."""
-    from blrgen.table import table
+    from blrgen import table
 
-    result(table())
+    found = table.computed(lambda name: note(f"  {name} …"))
+    if options.format == "json":
+        result_as_json(table.as_data(found))
+    else:
+        result(table.as_text(found))
     return 0

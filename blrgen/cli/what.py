@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from blrgen.cli.output import note
 from blrgen.cli.parser import Parser, known_value
 from blrgen.errors import UserError
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from blrgen.core import Derivation
 
 HELP = "a family, a recipe or a path to a family file (see `blrgen list`)"
+LOSS = (
+    "the loss, such as '(y - x*theta)**2/2': in the family's variable (theta in the Gaussians; "
+    "`blrgen show FAMILY` names it) and names of data; abstract if absent"
+)
 
 
 class Approximate(argparse.Action):
@@ -40,11 +45,18 @@ def add_what(parser: Parser, **positional: Any) -> None:
     from blrgen.approximate import registry
 
     parser.add_argument("what", **{"metavar": "WHAT", "help": HELP, **positional})
+    parser.add_argument("--loss", default=None, metavar="L", help=LOSS)
     parser.add_argument(
-        "--loss", default="", metavar="L", help="the loss ℓ(theta); abstract if absent"
+        "--insert",
+        action="append",
+        default=[],
+        metavar="AFTER:FLAG[=OPTION]",
+        help="put an approximation into a recipe's road, behind its AFTER; may be repeated",
     )
     parser.set_defaults(approximations=[])
-    group = parser.add_argument_group("approximations, applied in the order given")
+    group = parser.add_argument_group(
+        "approximations", "flags, applied in the order given: see `blrgen list approximations`"
+    )
     for info in registry().values():
         action = group.add_argument(
             f"--{info.flag}",
@@ -53,7 +65,7 @@ def add_what(parser: Parser, **positional: Any) -> None:
             default=argparse.SUPPRESS,
             dest="approximations",
             metavar=metavar(info),
-            help=info.summary.replace("%", "%%"),
+            help=argparse.SUPPRESS,  # they are too many for a screen
         )
         if isinstance(info.options, tuple):
             action.values = info.options  # type: ignore[attr-defined]
@@ -94,5 +106,14 @@ def sizes(pairs: list[str]) -> dict[str, int]:
 def derived(options: argparse.Namespace) -> Derivation:
     """The derivation that the command line asks for; a recipe's own approximations come first."""
     from blrgen.api import derive
+    from blrgen.read.what import both
 
-    return derive(options.what, options.approximations, loss=options.loss)
+    if options.loss is not None and not options.loss.strip():
+        raise UserError(
+            "the loss is empty", where="--loss", how="leave --loss out for an abstract loss"
+        )
+    if both(options.what):
+        note(f"{options.what} is a recipe here; the family of that name is family:{options.what}")
+    return derive(
+        options.what, options.approximations, loss=options.loss or "", insert=options.insert
+    )

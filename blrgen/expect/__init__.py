@@ -9,7 +9,6 @@
 | `expectation` | ∇_μ E_q[ℓ] as it was found: by which route, from which probes |
 | `gaps` | Coordinates in which a moved domain is a cone: G = S − X for a parameter X in −SPD + S |
 | `identities` | Differential identities of a density, found and checked on the density itself |
-| `linear` | Linear relations between functions of the random variable, coefficients free of it |
 | `metric` | F⁻¹ with letters: where the entries of F are long they keep names of their own |
 | `moments` | Expectations in closed form: what lies in the span of the statistics |
 | `operators` | First-order identities of a density: v·∂_ψ q = −(p q)′, found by linear algebra |
@@ -22,7 +21,6 @@
 """
 
 from blrgen.expect.expectation import Expectation
-from blrgen.expect.probes import Probe
 from blrgen.expect.routes import expectation_of
 
-__all__ = ["Expectation", "Probe", "expectation_of"]
+__all__ = ["Expectation", "expectation_of"]

@@ -16,12 +16,13 @@ import sympy as sp
 
 from blrgen.algebra.components import Component, slope, total, varies
 from blrgen.algebra.partial import partial
+from blrgen.core import Probe
 from blrgen.errors import InternalError
 from blrgen.expect.identities import Identity, NoIdentity
-from blrgen.expect.probes import Probe, fresh
+from blrgen.expect.probes import fresh
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of
-from blrgen.geometry.integrate.components import separate
+from blrgen.geometry.integrate.separable import separate
 
 Expr = Any
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.core import Probe
 from blrgen.expect.base_measure import LogBase
 from blrgen.expect.by_component import unit_vectors
 from blrgen.expect.expectation import Expectation, NoRoute
-from blrgen.expect.probes import Probe
 from blrgen.expect.weights import by_probabilities, mean_of_slopes
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of

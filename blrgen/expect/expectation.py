@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from blrgen.core import Probe
 from blrgen.errors import InternalError
 from blrgen.expect.base_measure import LogBase
 from blrgen.expect.identities import Identity
 from blrgen.expect.moments import Split
 from blrgen.expect.operators import Operator
-from blrgen.expect.probes import Probe
 
 Expr = Any
 

@@ -18,8 +18,8 @@ import sympy as sp
 from blrgen.algebra.components import outer_totals, varies
 from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.partial import partial
+from blrgen.algebra.span import canonical, in_span
 from blrgen.core import Domain, Family
-from blrgen.expect.linear import canonical, in_span
 from blrgen.expect.words import span_of_words
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.numbers.nodes import variables

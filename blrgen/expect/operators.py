@@ -23,9 +23,9 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.partial import partial
+from blrgen.algebra.span import canonical, relations
 from blrgen.core import Family
 from blrgen.expect.ends import Ends, ends_of
-from blrgen.expect.linear import canonical, relations
 from blrgen.geometry.numbers.nodes import variables
 
 Expr = Any

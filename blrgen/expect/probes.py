@@ -9,34 +9,12 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.directions import direction_symbol
-from blrgen.core import Family
+from blrgen.core import Family, Probe
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.numbers.nodes import variables
 
 Expr = Any
 _LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-@dataclass(frozen=True)
-class Probe:
-    """A number the caller supplies: the order-th derivative of ℓ at a point.
-
-    at: "q" (its expectation under q), "m" (at the mean), "theta" (at a draw),
-    "weighted" (E_q[weight·ℓ′], or with ℓ(k+1) − ℓ(k) where order is 0), "implicit",
-    "score", or the text of a support point.
-    """
-
-    name: str
-    symbol: Expr
-    order: int
-    at: str
-    minibatch: bool = False
-    meaning: str = ""  # overrides the reading made from order and place; may name {place}
-    stand_in: bool = False  # no derivative of ℓ but what an approximation put in its place
-    weight: Expr = None  # what the derivative of the loss is multiplied with
-    text: str = ""  # unicode and LaTeX, where they do not follow from order and place
-    latex: str = ""
-    formula: tuple[str, str] = ("", "")  # what it stands for, where text is only its name
 
 
 @dataclass(frozen=True)

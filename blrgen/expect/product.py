@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from blrgen.core import Probe
 from blrgen.expect.expectation import Expectation
-from blrgen.expect.probes import Probe
 from blrgen.expect.routes import expectation_of
 from blrgen.geometry.product import Product
 

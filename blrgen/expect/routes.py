@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from blrgen.core import Probe
 from blrgen.expect.base_measure import LogBase, log_base_of
 from blrgen.expect.by_component import identities
 from blrgen.expect.enumeration import enumerated
@@ -24,7 +25,7 @@ from blrgen.expect.expectation import Expectation, NoRoute
 from blrgen.expect.identities import NoIdentity, find_identity
 from blrgen.expect.metric import long_metric, solve_metric
 from blrgen.expect.moments import Split, split
-from blrgen.expect.probes import Probe, Subject, fresh, implicit_probe
+from blrgen.expect.probes import Subject, fresh, implicit_probe
 from blrgen.expect.slopes import assembled, closed_gradient, operators_of
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.integrate import exponent_of

@@ -25,6 +25,7 @@
 | `geometry` | The geometry of a family: A, μ = ∇A, F = ∇²A, entropy, charts |
 | `holes` | Points inside the domain where a formula is 0/0: zeros of what it divides by |
 | `hull` | Whether mean parameters can be those of a density: inside the convex hull of T(support) |
+| `inside` | Where values stand in their domains: how far inside a cone, the ends of an interval |
 | `inverse` | μ → λ in closed form, where the mean map can be solved one equation at a time |
 | `inversion` | What a search for natural parameters finds |
 | `invert` | μ → λ for any family: the closed form, one equation |
@@ -39,7 +40,7 @@
 | `packed` | Vectors and matrices as columns of numbers: packed coordinates, and F over them |
 | `place` | A point that a user names: values by name, checked against the declared domains |
 | `points` | Points inside the declared domains, and the sign of an expression over them |
-| `precise` | Families of symbolic size as numbers with many digits, at one point |
+| `points_at_sizes` | Points inside the domains, at concrete sizes of vectors and matrices |
 | `product` | The geometry of a product: sums and blocks of what its factors have |
 | `readable` | Forms that a person would write: the same value, the shortest of a few spellings |
 | `recognise` | Which shipped family a density is, by matching exponents |

@@ -20,11 +20,12 @@ import numpy as np
 from blrgen.algebra.tables import NotDefinite, Singular, Table, factors, filled, table, unit
 from blrgen.core import Parameter
 from blrgen.errors import InternalError, UserError
+from blrgen.geometry.inside import bounds
 from blrgen.geometry.inversion import Inversion
 from blrgen.geometry.newton import stretched
 from blrgen.geometry.packed import fisher, flat, paired, unpacked
-from blrgen.geometry.precise import Precise
 from blrgen.value.evaluate import Undefined
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -44,18 +45,18 @@ _LONGEST = 7  # of a step in the logarithm of the gap
 
 @dataclass
 class _State:
-    at: Precise  # sizes, constants, μ, and λ
+    at: Instance  # sizes, constants, μ, and λ
     gain: Number
 
 
-def natural_by_newton(geometry: Geometry, base: Precise, target: list[Value]) -> Inversion:
+def natural_by_newton(geometry: Geometry, base: Instance, target: list[Value]) -> Inversion:
     """The maximum of D, and whether it was reached."""
     with mpmath.workdps(_DIGITS):
         return _Climb(geometry, base, target).run()
 
 
 class _Climb:
-    def __init__(self, geometry: Geometry, base: Precise, target: list[Value]) -> None:
+    def __init__(self, geometry: Geometry, base: Instance, target: list[Value]) -> None:
         self.geometry, self.base, self.target = geometry, base, target
 
     def run(self) -> Inversion:
@@ -140,14 +141,14 @@ class _Climb:
         return found or [unit(s, shape[0]) for s in sizes]
 
     @staticmethod
-    def _placed(at: Precise, p: Parameter, gap: Value) -> Value:
+    def _placed(at: Instance, p: Parameter, gap: Value) -> Value:
         """The parameter that is so far inside its domain."""
         if p.domain.kind in ("spd", "-spd"):
             value = table(-np.asarray(gap)) if p.domain.kind == "-spd" else gap
             return value if p.domain.lower is None else value + at.like(p.domain.lower, p.symbol)
         if p.domain.kind != "interval":
             return gap
-        low, high = at.bounds(p.domain)
+        low, high = bounds(at, p.domain)
         if mpmath.isinf(low) and mpmath.isinf(high):
             return gap - 1
         if mpmath.isinf(high):
@@ -207,7 +208,7 @@ class _Climb:
             part /= 3
         return None
 
-    def _moved(self, at: Precise, move: list[Value]) -> dict[Expr, Value]:
+    def _moved(self, at: Instance, move: list[Value]) -> dict[Expr, Value]:
         """λ + Δ, inside every domain; a domain may depend on the parameters before."""
         made: dict[Expr, Value] = {}
         after = self.base
@@ -216,7 +217,7 @@ class _Climb:
             after = after.with_({p.symbol: made[p.symbol]})
         return made
 
-    def _one(self, p: Parameter, at: Precise, after: Precise, step: Value) -> Value:
+    def _one(self, p: Parameter, at: Instance, after: Instance, step: Value) -> Value:
         x, domain = p.symbol, p.domain
         value = at.value(x)
         if domain.kind in ("spd", "-spd"):
@@ -228,7 +229,7 @@ class _Climb:
             return table(now + sign * _grown(gap, sign * np.asarray(step + before - now)))
         if domain.kind != "interval":
             return value + step
-        (low0, high0), (low, high) = at.bounds(domain), after.bounds(domain)
+        (low0, high0), (low, high) = bounds(at, domain), bounds(after, domain)
         if mpmath.isinf(low) and mpmath.isinf(high):
             return value + step
         if mpmath.isinf(high):

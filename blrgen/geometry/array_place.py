@@ -20,8 +20,9 @@ from blrgen.geometry.component_place import settled
 from blrgen.geometry.inversion import plain
 from blrgen.geometry.packed import fisher, flat, labels
 from blrgen.geometry.place import uses_working
-from blrgen.geometry.precise import Precise
+from blrgen.value.arithmetic import REALS
 from blrgen.value.evaluate import Undefined
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -40,21 +41,23 @@ class ArrayPlace:
     sizes: Mapping[Expr, int]
     working: bool
 
-    def precise(self) -> Precise:
+    def precise(self) -> Instance:
         """The natural parameters and constants there, at the precision in force."""
-        here = Precise(self.sizes, {x: given.numbers(v) for x, v in self.values.items()})
+        here = Instance(self.sizes, {x: given.numbers(v) for x, v in self.values.items()}, REALS)
         if not self.working:
             return here
         chart = self.geometry.natural_of_working
         kept = {p.symbol: here.value(p.symbol) for p in self.geometry.family.fixed}
-        return Precise(
-            self.sizes, {**kept, **{x: here.like(chart[x], x) for x in self.geometry.natural}}
+        return Instance(
+            self.sizes,
+            {**kept, **{x: here.like(chart[x], x) for x in self.geometry.natural}},
+            REALS,
         )
 
 
 def array_place(geometry: Geometry, at: Mapping[str, Any], where: str = "--at") -> ArrayPlace:
     """The point, checked against names, shapes and domains."""
-    from blrgen.value.instance import size_symbols
+    from blrgen.read.sizes import size_symbols
 
     family = geometry.family
     working = uses_working(family, at, where)
@@ -83,7 +86,7 @@ def _check(place: ArrayPlace, parameters: tuple[Parameter, ...], where: str) -> 
     import mpmath
 
     with mpmath.workdps(60):
-        here = Precise(place.sizes, {x: given.numbers(v) for x, v in place.values.items()})
+        here = Instance(place.sizes, {x: given.numbers(v) for x, v in place.values.items()}, REALS)
         for p in parameters:
             given.check_domain(here, p, where)
         if place.working:
@@ -139,7 +142,7 @@ def _settled(get: Callable[[], list[Any]], error: list[float], where: str) -> li
         raise _no_number(reason, where) from None
 
 
-def _shaped(geometry: Geometry, here: Precise, column: list[float]) -> list[Any]:
+def _shaped(geometry: Geometry, here: Instance, column: list[float]) -> list[Any]:
     """Numbers after one another in the shapes of the natural parameters."""
     from blrgen.algebra.tables import filled
 

@@ -18,7 +18,8 @@ from blrgen.algebra.ranks import T, Vec, shape_of
 from blrgen.algebra.tables import filled
 from blrgen.core import Family, Parameter
 from blrgen.errors import UserError, did_you_mean
-from blrgen.geometry.precise import Precise
+from blrgen.geometry.inside import is_inside
+from blrgen.value.instance import Instance
 
 Expr = Any
 Value = Any
@@ -131,7 +132,7 @@ def learn_sizes(
 
 def named_sizes(family: Family, at: Mapping[str, Any], where: str) -> dict[Expr, int]:
     """The sizes that are given by name, such as d=3."""
-    from blrgen.value.instance import size_symbols
+    from blrgen.read.sizes import size_symbols
 
     taken = {p.name for p in (*family.natural, *family.working, *family.fixed)}
     found: dict[Expr, int] = {}
@@ -165,9 +166,9 @@ def spelled(x: Expr) -> str:
     return "…" if shape is None else "[…,…]" if isinstance(x, Vec) else "[[…,…],[…,…]]"
 
 
-def check_domain(here: Precise, p: Parameter, where: str) -> None:
+def check_domain(here: Instance, p: Parameter, where: str) -> None:
     """Refuse a value outside its domain; what it depends on is there already."""
-    if here.inside(p.symbol, p.domain):
+    if is_inside(here, p.symbol, p.domain):
         return
     value = here.value(p.symbol)
     said = "its value" if isinstance(value, np.ndarray) else f"{p.name} = {float(value):g}"

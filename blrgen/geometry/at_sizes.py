@@ -20,7 +20,9 @@ from blrgen.errors import UserError
 from blrgen.geometry.coordinates import Coordinates
 from blrgen.geometry.integrate import exponent_of, log_base
 from blrgen.geometry.nested import SETTLED, Nodes, TooMany, nodes_of
-from blrgen.value.instance import Instance, point_inside, random_like, size_symbols, sizes_at
+from blrgen.geometry.points_at_sizes import point_inside, random_like, sizes_at
+from blrgen.read.sizes import size_symbols
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.algebra.ring import Ring
@@ -208,14 +210,6 @@ def _entries(
         yield Comparison("mean", what + where, mine, theirs, place, size)
 
 
-def spread(value: Array, x: Expr, here: Instance) -> Array:
-    """A value in the shape of x: a number beside a matrix is that multiple of the identity."""
-    shape = shape_of(x)
-    if shape is None:
-        return np.asarray(value)
-    return _like(value, (here.whole(shape[0]), here.whole(shape[1])))
-
-
 def fisher_matrix(geometry: Geometry, here: Instance) -> Array:
     """The Fisher form on a basis of the parameters, of symmetric ones a basis of those."""
     from blrgen.algebra.directions import direction_symbol, directional
@@ -230,7 +224,7 @@ def fisher_matrix(geometry: Geometry, here: Instance) -> Array:
     for col, (y, right) in enumerate(basis):
         for row, (x, left) in enumerate(basis):
             name, move = moves[geometry.natural.index(x), y]
-            value = spread(here.with_({name: right}).value(move), x, here)
+            value = here.with_({name: right}).like(move, x)
             total[row, col] = float(np.sum(left * value))
     return total
 
@@ -309,7 +303,7 @@ def _compare(family: Family, here: Instance, given: float, should: float) -> Non
 
 def check_conditions(family: Family, conditions: tuple[Expr, ...]) -> None:
     """What must be positive for the integral to be finite, at points of the declared domain."""
-    from blrgen.value.instance import variables_inside
+    from blrgen.geometry.points_at_sizes import variables_inside
 
     for size in (1, 2, 3) if size_symbols(family) else (1,):
         for turn in range(4):

@@ -20,7 +20,8 @@ import sympy as sp
 from blrgen.algebra.components import Component
 from blrgen.core import Parameter
 from blrgen.geometry.sized import Sized
-from blrgen.value.components import Instance
+from blrgen.value.arithmetic import EXTENDED
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -55,7 +56,7 @@ def natural_of_mean(
 def _searched(
     geometry: Geometry, sizes: Mapping[Expr, int], mean: list[Value], fixed: Mapping[str, Value]
 ) -> Found:
-    here = Instance(fixed, sizes)
+    here = Instance(sizes, fixed, EXTENDED)
     now, count = [_start(p, here) for p in geometry.family.natural], 0
     system = _System(geometry, sizes, mean, fixed)
     try:
@@ -99,11 +100,8 @@ class _System:
         gap = [_minus(m, a) for m, a in
                zip(self.mean, _mean(self.geometry, place), strict=True)]  # fmt: skip
         names = {r.name: g for r, g in zip(self.residual, gap, strict=True)}
-        there = Instance({**place.point, **names}, self.sizes)
-        move = [
-            there.vector(e, x.size) if isinstance(x, Component) else there.value(e)
-            for x, e in zip(self.geometry.natural, self.step, strict=True)
-        ]
+        there = Instance(self.sizes, {**place.point, **names}, EXTENDED)
+        move = [there.like(e, x) for x, e in zip(self.geometry.natural, self.step, strict=True)]
         return move, mpmath.fdot(_flat(gap), _flat(move))
 
     def stepped(self, now: list[Value], move: list[Value]) -> list[Value] | None:
@@ -133,10 +131,7 @@ def _placed(
 
 
 def _mean(geometry: Geometry, place: Sized) -> list[Value]:
-    return [
-        place.here.vector(e, x.size) if isinstance(x, Component) else place.here.value(e)
-        for x, e in zip(geometry.natural, geometry.mean, strict=True)
-    ]
+    return [place.here.like(e, x) for x, e in zip(geometry.natural, geometry.mean, strict=True)]
 
 
 def _bounds(p: Parameter, here: Instance) -> tuple[Value | None, Value | None]:
@@ -155,7 +150,7 @@ def _start(p: Parameter, here: Instance) -> Value:
         value = (low + high) / 2 if high is not None else low + one
     elif high is not None:
         value = high - one
-    return [value] * here.size(p.symbol.size) if isinstance(p.symbol, Component) else value
+    return [value] * here.whole(p.symbol.size) if isinstance(p.symbol, Component) else value
 
 
 def _stepped(
@@ -163,7 +158,7 @@ def _stepped(
     mean: list[Value], now: list[Value], move: list[Value],
 ) -> list[Value] | None:  # fmt: skip
     """The longest of s = 1, ½, ¼, … at which A − ⟨λ, μ⟩ falls; None when there is none."""
-    here, scale = Instance(fixed, sizes), mpmath.mpf(1)
+    here, scale = Instance(sizes, fixed, EXTENDED), mpmath.mpf(1)
     level = _level(geometry, sizes, fixed, mean, now)
     for _ in range(_HALVINGS):
         after = [

@@ -18,8 +18,9 @@ from blrgen.core import Parameter
 from blrgen.errors import UserError
 from blrgen.geometry.place import check_inside, exact_value, uses_working
 from blrgen.geometry.sized import Sized
-from blrgen.value.components import Instance
+from blrgen.value.arithmetic import EXTENDED
 from blrgen.value.evaluate import Undefined
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -44,11 +45,8 @@ class ComponentPlace:
         """The geometry there, at the digits in force."""
         names = {k: _mp(v) for k, v in self.values.items()}
         if self.working:
-            here = Instance(names, self.sizes)
-            names |= {
-                x.name: here.vector(e, x.size) if isinstance(x, Component) else here.value(e)
-                for x, e in self.geometry.natural_of_working.items()
-            }
+            here = Instance(self.sizes, names, EXTENDED)
+            names |= {x.name: here.like(e, x) for x, e in self.geometry.natural_of_working.items()}
         return Sized(self.geometry, self.sizes, names)
 
 

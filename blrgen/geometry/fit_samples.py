@@ -17,9 +17,10 @@ from blrgen.errors import UserError
 from blrgen.geometry import array_values as arrays
 from blrgen.geometry.fit import Fit, fit_geometry
 from blrgen.geometry.inversion import Inversion, plain
-from blrgen.geometry.precise import Precise
 from blrgen.geometry.samples import Sample, by_variable, read_sample
 from blrgen.geometry.working import working_values
+from blrgen.value.arithmetic import REALS
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -148,26 +149,19 @@ def _of_arrays(
     """Every statistic at every observation."""
     natural = (*geometry.natural, None)
     if few:
-        base = Precise(sample.sizes, constants)
+        base = Instance(sample.sizes, constants, REALS)
         found: list[list[Value]] = [[] for _ in wanted]
         for k in range(sample.count):
             at = base.with_({x: _mp(v[k], base.shape(x)) for x, v in sample.values.items()})
             for column, e, x in zip(found, wanted, natural, strict=True):
                 column.append(at.value(e) if x is None else at.like(e, x))
         return found
-    from blrgen.geometry.at_sizes import spread
-    from blrgen.value.instance import Instance
-
-    doubles = {
-        k: np.array(v, float) if isinstance(v, np.ndarray) else float(v)
-        for k, v in constants.items()
-    }
     shaped = {
         x: v[..., None] if v.ndim == 2 else v for x, v in sample.values.items()
     }  # vectors are columns
-    here = Instance(sample.sizes, {**doubles, **shaped})
+    here = Instance(sample.sizes, {**constants, **shaped})
     values = [
-        np.asarray(here.value(e) if x is None else spread(here.value(e), x, here))
+        np.asarray(here.value(e) if x is None else here.like(e, x))
         for e, x in zip(wanted, natural, strict=True)
     ]
     return [list(v) if v.ndim else [v] * sample.count for v in values]
@@ -176,17 +170,16 @@ def _of_arrays(
 def _of_components(
     geometry: Geometry, sample: Sample, constants: dict[Expr, Value], wanted: list[Expr], few: bool
 ) -> list[list[Value]]:
-    from blrgen.algebra.components import Component
-    from blrgen.value.components import Instance
+    from blrgen.value.arithmetic import DOUBLES, EXTENDED
 
     (x, values), names = next(iter(sample.values.items())), {k.name: v for k, v in
                                                             constants.items()}  # fmt: skip
     natural = (*geometry.natural, None)
 
     def at(point: list[Any]) -> list[Value]:
-        here = Instance({**names, x.name: point}, sample.sizes)
+        here = Instance(sample.sizes, {**names, x.name: point}, EXTENDED if few else DOUBLES)
         return [
-            here.vector(e, y.size) if isinstance(y, Component) else here.value(e)
+            here.value(e) if y is None else here.like(e, y)
             for e, y in zip(wanted, natural, strict=True)
         ]
 
@@ -264,6 +257,6 @@ def _log_likelihood(
             for x, m in zip(found.natural, mean, strict=True)
         ]
     else:
-        level = Precise(sample.sizes, constants | place).value(geometry.log_partition)
+        level = Instance(sample.sizes, constants | place, REALS).value(geometry.log_partition)
         pairs = [mpmath.fdot(flat(x), flat(m)) for x, m in zip(found.natural, mean, strict=True)]
     return sample.count * (mpmath.fsum(pairs) - level + log_base)

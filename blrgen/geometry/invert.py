@@ -87,10 +87,13 @@ def _one_equation(
     from blrgen.geometry.inverse import mean_symbols
     from blrgen.geometry.invert_arrays import by_elimination
     from blrgen.geometry.one_equation import DIGITS as MANY
-    from blrgen.geometry.precise import Precise
+    from blrgen.value.arithmetic import REALS
+    from blrgen.value.instance import Instance
 
     with mpmath.workdps(MANY):
-        base = Precise({}, {**constants, **dict(zip(mean_symbols(geometry), target, strict=True))})
+        base = Instance(
+            {}, {**constants, **dict(zip(mean_symbols(geometry), target, strict=True))}, REALS
+        )
         found = by_elimination(geometry, base, target)
     return found if found is not None and found.converged else None
 

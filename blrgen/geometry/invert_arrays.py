@@ -10,10 +10,12 @@ import numpy as np
 
 from blrgen.errors import UserError
 from blrgen.geometry import array_values as given
+from blrgen.geometry.inside import is_inside
 from blrgen.geometry.inversion import Inversion, refused
 from blrgen.geometry.one_equation import DIGITS, OneEquation
-from blrgen.geometry.precise import Precise
+from blrgen.value.arithmetic import REALS
 from blrgen.value.evaluate import Undefined
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -40,10 +42,10 @@ def natural_of_arrays(
 def base_of(
     geometry: Geometry, mean: Mapping[str, Any], fixed: Mapping[str, Any],
     where: str = "mean parameters",
-) -> tuple[Precise, list[Value]]:  # fmt: skip
+) -> tuple[Instance, list[Value]]:  # fmt: skip
     """Sizes, constants and mean parameters as a point, and the latter in their order."""
     from blrgen.geometry.inverse import mean_symbols
-    from blrgen.value.instance import size_symbols
+    from blrgen.read.sizes import size_symbols
 
     family, symbols = geometry.family, mean_symbols(geometry)
     given.check_names([p.name for p in family.fixed], fixed, (), {}, "known constants")
@@ -61,16 +63,16 @@ def base_of(
         raise UserError(f"the mean parameters do not tell {', '.join(unknown)}", where=where)
     values = [given.numbers(value) for _, _, value, _ in told]
     constants = len(family.fixed)
-    base = Precise(
-        sizes, dict(zip([p.symbol for p in family.fixed], values[:constants], strict=True))
+    base = Instance(
+        sizes, dict(zip([p.symbol for p in family.fixed], values[:constants], strict=True)), REALS
     )
     for p in family.fixed:
         given.check_domain(base, p, "known constants")
     target = values[constants:]
-    return Precise(sizes, {**base.own, **dict(zip(symbols, target, strict=True))}), target
+    return Instance(sizes, {**base.own, **dict(zip(symbols, target, strict=True))}, REALS), target
 
 
-def closed(geometry: Geometry, base: Precise, target: list[Value]) -> Inversion | None:
+def closed(geometry: Geometry, base: Instance, target: list[Value]) -> Inversion | None:
     """The closed form; a value outside the domains means that no member has these means."""
     if geometry.inverse_mean is None:
         return None
@@ -83,12 +85,12 @@ def closed(geometry: Geometry, base: Precise, target: list[Value]) -> Inversion 
             raise refused(geometry.family, why) from None
     at = base.with_(values)
     for p, e in zip(geometry.family.natural, geometry.inverse_mean, strict=True):
-        if not at.inside(p.symbol, p.domain):
+        if not is_inside(at, p.symbol, p.domain):
             raise refused(geometry.family, f"{p.name} = {e} would not be in {p.domain.text}")
     return _found(geometry, at, target, 0)
 
 
-def by_elimination(geometry: Geometry, base: Precise, target: list[Value]) -> Inversion | None:
+def by_elimination(geometry: Geometry, base: Instance, target: list[Value]) -> Inversion | None:
     """All parameters but one in closed form, that one from its equation; None where not."""
     plan = geometry.elimination
     if plan is None:
@@ -103,16 +105,16 @@ def by_elimination(geometry: Geometry, base: Precise, target: list[Value]) -> In
     return _found(geometry, at, target, root.steps)
 
 
-def _found(geometry: Geometry, at: Precise, target: list[Value], steps: int) -> Inversion:
+def _found(geometry: Geometry, at: Instance, target: list[Value], steps: int) -> Inversion:
     """λ with the residual that it leaves."""
     natural = tuple(at.value(x) for x in geometry.natural)
     left = residual(geometry, at, target)
-    met = left < _MET and all(at.inside(p.symbol, p.domain) for p in geometry.family.natural)
+    met = left < _MET and all(is_inside(at, p.symbol, p.domain) for p in geometry.family.natural)
     reason = "" if met else "μ(λ) is not μ where the equations are met"
     return Inversion(natural, met, steps, left, reason)
 
 
-def residual(geometry: Geometry, at: Precise, target: list[Value]) -> float:
+def residual(geometry: Geometry, at: Instance, target: list[Value]) -> float:
     """The largest |μ − ∇A| against the largest entry of each μ_i, or 1."""
     worst = mpmath.mpf(0)
     for x, m, t in zip(geometry.natural, geometry.mean, target, strict=True):

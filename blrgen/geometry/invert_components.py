@@ -15,7 +15,8 @@ from blrgen.geometry.component_newton import Found, natural_of_mean
 from blrgen.geometry.inversion import Inversion, refused
 from blrgen.geometry.place import exact_value
 from blrgen.geometry.sized import Sized
-from blrgen.value.components import Instance
+from blrgen.value.arithmetic import EXTENDED
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -80,11 +81,10 @@ def _closed(
 
     family, natural = geometry.family, list[Value]()
     names = {s.name: v for s, v in zip(mean_symbols(geometry), values, strict=True)}
-    here = Instance({**constants, **names}, sizes)
+    here = Instance(sizes, {**constants, **names}, EXTENDED)
     for p, e in zip(family.natural, geometry.inverse_mean or (), strict=True):
         try:
-            vector = isinstance(p.symbol, Component)
-            value = here.vector(e, p.symbol.size) if vector else here.value(e)
+            value = here.like(e, p.symbol)
         except _BROKEN:
             raise refused(family, f"{p.name} = {e} has no value there") from None
         entries = value if isinstance(value, list) else [value]

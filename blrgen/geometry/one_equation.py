@@ -17,9 +17,10 @@ import mpmath
 
 from blrgen.core import Parameter
 from blrgen.errors import UserError
+from blrgen.geometry.inside import bounds, is_inside
 from blrgen.geometry.inversion import refused
-from blrgen.geometry.precise import Precise
 from blrgen.value.evaluate import Undefined
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.eliminate import Elimination
@@ -39,7 +40,7 @@ _SETTLED = mpmath.mpf(10) ** -32  # of a step in t
 class Root:
     """The values of all parameters at the solution; without it the reason."""
 
-    place: Precise | None
+    place: Instance | None
     steps: int
     reason: str = ""
 
@@ -48,13 +49,13 @@ class OneEquation:
     """μ_k(s) − μ_k for the given mean parameters; `base` has those and the constants."""
 
     def __init__(
-        self, geometry: Geometry, found: Elimination, base: Precise, target: Number
+        self, geometry: Geometry, found: Elimination, base: Instance, target: Number
     ) -> None:
         self.geometry, self.family, self.found = geometry, geometry.family, found
         self.base, self.target = base, target
         means = geometry.mean_in_working if found.working else geometry.mean
         self.mean = means[found.left]
-        self.low, self.high = base.bounds(found.held.domain)
+        self.low, self.high = bounds(base, found.held.domain)
         self.outside: Parameter | None = None  # the one last found outside its domain
         self.count = 0
 
@@ -85,7 +86,7 @@ class OneEquation:
         share = 1 / (1 + mpmath.exp(-abs(t)))
         return high - (high - low) * (1 - share) if t > 0 else low + (high - low) * (1 - share)
 
-    def place(self, t: Number) -> Precise | None:
+    def place(self, t: Number) -> Instance | None:
         """All parameters where s is held at t; None where one leaves its domain."""
         at = self.base.with_({self.found.held.symbol: self.held(t)})
         for p, value in self.found.steps:
@@ -94,7 +95,7 @@ class OneEquation:
             except Undefined:
                 self.outside = p
                 return None
-            if not at.inside(p.symbol, p.domain):
+            if not is_inside(at, p.symbol, p.domain):
                 self.outside = p
                 return None
         return at

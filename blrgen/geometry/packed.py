@@ -14,7 +14,7 @@ import numpy as np
 
 from blrgen.algebra.ranks import T, Vec
 from blrgen.algebra.tables import Table, filled
-from blrgen.geometry.precise import Precise
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -24,7 +24,7 @@ Value = Any
 Place = tuple[int, int]
 
 
-def places(x: Expr, here: Precise) -> list[Place]:
+def places(x: Expr, here: Instance) -> list[Place]:
     """The entries of x that are coordinates; one of a scalar."""
     shape = here.shape(x)
     if shape is None:
@@ -33,7 +33,7 @@ def places(x: Expr, here: Precise) -> list[Place]:
     return [(i, j) for i in range(shape[0]) for j in range(shape[1]) if not symmetric or i <= j]
 
 
-def labels(geometry: Geometry, here: Precise) -> list[str]:
+def labels(geometry: Geometry, here: Instance) -> list[str]:
     """eta1, eta2[1,1], eta2[1,2], …: what each coordinate is."""
     found = []
     for x in geometry.natural:
@@ -45,7 +45,7 @@ def labels(geometry: Geometry, here: Precise) -> list[str]:
     return found
 
 
-def basis(x: Expr, here: Precise) -> list[Value]:
+def basis(x: Expr, here: Instance) -> list[Value]:
     """The direction in which each coordinate moves x."""
     shape = here.shape(x)
     if shape is None:
@@ -65,7 +65,7 @@ def unpacked_one(
     return made
 
 
-def unpacked(geometry: Geometry, here: Precise, column: list[Any]) -> list[Value]:
+def unpacked(geometry: Geometry, here: Instance, column: list[Any]) -> list[Value]:
     """The natural parameters (or a displacement of them) with these coordinates."""
     found: list[Value] = []
     for x in geometry.natural:
@@ -79,7 +79,7 @@ def unpacked(geometry: Geometry, here: Precise, column: list[Any]) -> list[Value
     return found
 
 
-def paired(x: Expr, here: Precise, dual: Value) -> list[Any]:
+def paired(x: Expr, here: Instance, dual: Value) -> list[Any]:
     """⟨B_a, dual⟩ for every coordinate of x: a gradient in packed coordinates."""
     if here.shape(x) is None:
         return [dual]
@@ -89,7 +89,7 @@ def paired(x: Expr, here: Precise, dual: Value) -> list[Any]:
     ]
 
 
-def fisher(geometry: Geometry, here: Precise) -> list[list[Any]]:
+def fisher(geometry: Geometry, here: Instance) -> list[list[Any]]:
     """F over the packed coordinates, at the precision in force."""
     from blrgen.algebra.directions import direction_symbol, directional
 

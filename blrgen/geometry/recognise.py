@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from blrgen.algebra.ring import ring_of
+from blrgen.algebra.span import in_span
 from blrgen.algebra.words import normal
 from blrgen.core import Domain, Family, Parameter
 from blrgen.decide.proof import Proof
@@ -293,7 +294,7 @@ def _fit(conjugate: Conjugate, family: Family, where: tuple[Coordinate, ...]) ->
     solved = in_span(sp.expand(own - base), statistics, ys)
     if solved is None:
         return None
-    kappa, constant = tuple(readable(k) for k in solved[:-1]), readable(solved[-1])
+    kappa, constant = tuple(readable(k) for k in solved[1]), readable(solved[0])
     if any(not (k.free_symbols & {*conjugate.chi, conjugate.nu}) for k in kappa):
         return None  # a prior that cannot move one of its parameters is not that family
     whole = sp.Add(*[k * t for k, t in zip(kappa, statistics, strict=True)]) + base + constant
@@ -349,36 +350,3 @@ def _inverse_of(g: Geometry, where: tuple[Coordinate, ...]) -> dict[Expr, Expr]:
 
     names = {*g.natural, *g.working, *mean_symbols(g)}
     return {next(iter(c.shown.free_symbols & names)): c.back for c in where}
-
-
-def in_span(e: Expr, functions: list[Expr], ys: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
-    """(κ…, c) with e = Σ κ_j f_j + c, or None; terms are compared as functions of y."""
-    left = by_function(e, ys)
-    rights = [by_function(f, ys) for f in functions]
-    used = set(left) | {k for r in rights for k in r}
-    moving = sorted((k for k in used if k.has(*ys)), key=str)
-    names = [sp.Dummy(f"k{j}") for j in range(len(functions))]
-    equations = [
-        left.get(k, 0) - sp.Add(*[n * r.get(k, 0) for n, r in zip(names, rights, strict=True)])
-        for k in moving
-    ]
-    solution = sp.linsolve(equations, names)
-    if not solution:
-        return None
-    values = next(iter(solution))
-    if any(v.free_symbols & set(names) for v in values):
-        return None
-    one = sp.S.One
-    rest = left.get(one, sp.S.Zero) - sp.Add(
-        *[v * r.get(one, 0) for v, r in zip(values, rights, strict=True)]
-    )
-    return (*values, rest)
-
-
-def by_function(e: Expr, ys: tuple[Expr, ...]) -> dict[Expr, Expr]:
-    """{function of y: coefficient} of a sum."""
-    found: dict[Expr, Expr] = {}
-    for term in sp.Add.make_args(e):
-        free, moving = term.as_independent(*ys, as_Add=False)
-        found[moving] = found.get(moving, sp.S.Zero) + free
-    return found

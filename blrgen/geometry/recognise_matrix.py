@@ -18,6 +18,7 @@ import sympy as sp
 from blrgen.algebra.calculus import differential, increment
 from blrgen.algebra.partial import partial
 from blrgen.algebra.ranks import SymMat, T, Vec, like, logdet, shape_of
+from blrgen.algebra.span import in_span
 from blrgen.algebra.words import normal, split
 from blrgen.core import Family
 from blrgen.errors import InternalError, UserError
@@ -25,9 +26,7 @@ from blrgen.geometry.conjugate import Conjugate, variables_of
 from blrgen.geometry.recognise import (
     Coordinate,
     Recognised,
-    by_function,
     candidates,
-    in_span,
     shipped,
 )
 
@@ -103,16 +102,17 @@ def _fit(conjugate: Conjugate, family: Family, where: tuple[Coordinate, ...]) ->
     solved = in_span(sp.expand(rest), [statistics[j] for j in scalars], ys)
     if solved is None:
         return None
-    for j, value in zip(scalars, solved[:-1], strict=True):
+    constant, factors = solved
+    for j, value in zip(scalars, factors, strict=True):
         kappa[j] += value
     if any(k == 0 for k in kappa):
         return None
     own = normal(_paired(g, conjugate.chi, images) - conjugate.nu * moved + slope)
-    whole = normal(_paired(g, tuple(kappa), statistics) + base + solved[-1])
+    whole = normal(_paired(g, tuple(kappa), statistics) + base + constant)
     proof = equal(own, whole, {}, claim=f"the prior's exponent is that of {family.name}")
     if proof.level == "refuted":
         return None
-    return Recognised(family, where, tuple(kappa), solved[-1], proof)
+    return Recognised(family, where, tuple(kappa), constant, proof)
 
 
 def _paired(g: Geometry, left: tuple[Expr, ...], right: list[Expr]) -> Expr:
@@ -183,4 +183,4 @@ def _logdet(word: Expr) -> Expr:
     return sp.Add(*[logdet(a) for a in (word.args if word.is_Mul else (word,))])
 
 
-__all__ = ["block_determinant", "by_function", "recognise_matrix"]
+__all__ = ["block_determinant", "recognise_matrix"]

@@ -16,7 +16,8 @@ import sympy as sp
 
 from blrgen.algebra.components import Component, block, varies
 from blrgen.core import Family, Parameter
-from blrgen.value.components import Instance
+from blrgen.value.arithmetic import DOUBLES, EXTENDED
+from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
     from blrgen.geometry.geometry import Geometry
@@ -44,7 +45,7 @@ def points_of(family: Family, sizes: Mapping[Expr, int], count: int = 3) -> list
     for turn in range(count):
         point: Point = {}
         for i, p in enumerate((*family.fixed, *family.natural)):
-            many = Instance(point, sizes).size(p.symbol.size) if varies(p.symbol) else 1
+            many = Instance(sizes, point, EXTENDED).whole(p.symbol.size) if varies(p.symbol) else 1
             steps = [
                 mpmath.mpf(3 + 4 * turn + 5 * i + 7 * j) / (4 + 3 * i + 2 * j) for j in range(many)
             ]
@@ -56,8 +57,9 @@ def points_of(family: Family, sizes: Mapping[Expr, int], count: int = 3) -> list
 
 def _placed(p: Parameter, step: Value, turn: int, point: Point, sizes: Mapping[Expr, int]) -> Value:
     """A number of the domain, `step` > 0 from its end; on the whole line of either sign."""
+    here = Instance(sizes, point, EXTENDED)
     low, high = (
-        Instance(point, sizes).value(b) if b is not None and sp.sympify(b).is_finite else None
+        here.value(b) if b is not None and sp.sympify(b).is_finite else None
         for b in (p.domain.lower, p.domain.upper)
     )
     if p.domain.whole:
@@ -81,7 +83,7 @@ class Sized:
 
     @cached_property
     def here(self) -> Instance:
-        return Instance(self.point, self.sizes)
+        return Instance(self.sizes, self.point, EXTENDED)
 
     def number(self, e: Expr) -> Value:
         """A number of the geometry."""
@@ -128,8 +130,8 @@ class Sized:
     def _block(self, m: Expr, y: Expr, x: Expr) -> list[list[Value]]:
         """∂m/∂x, m belonging to the parameter y."""
         here, b = self.here, block(m, x)
-        rows = here.size(y.size) if varies(y) else 1
-        across = here.size(x.size) if varies(x) else 1
+        rows = here.whole(y.size) if varies(y) else 1
+        across = here.whole(x.size) if varies(x) else 1
         tall, wide = isinstance(y, Component), isinstance(x, Component)
         if not (tall and wide):
             entries = here.vector(b.diagonal, (y if tall else x).size) if tall or wide else [
@@ -176,7 +178,7 @@ class Density:
 
         from blrgen.algebra.ring import ring_of
         from blrgen.geometry.integrate import exponent_of
-        from blrgen.geometry.integrate.components import opened
+        from blrgen.geometry.integrate.separable import opened
 
         exponent = self.at(opened(exponent_of(self.family, ring_of(self.family))))
         with np.errstate(all="ignore"):
@@ -188,18 +190,18 @@ class Density:
     def nodes(self) -> Any:
         from blrgen.geometry.cubature import cubature
 
-        here = Instance(self.point, self.sizes)
+        here = Instance(self.sizes, self.point, EXTENDED)
         most = here.value(self.family.support.upper) if self.family.support.kind == "counts" else 1
-        size = here.size(self.family.components)
+        size = here.whole(self.family.components)
         return cubature(self.family.support, size, int(most), self.fine)
 
     def at(self, e: Expr) -> Any:
         """e(x) at all points: an array, or a list of them for a vector."""
         import numpy as np
 
-        names = {**_doubles(self.point), self.family.variable.name: self.nodes.x}
+        names = {**self.point, self.family.variable.name: self.nodes.x}
         with np.errstate(all="ignore"):
-            found = Instance(names, self.sizes).value(e)
+            found = Instance(self.sizes, names, DOUBLES).value(e)
         return found
 
     @cached_property
@@ -245,10 +247,6 @@ class Density:
         import numpy as np
 
         return float(np.sum(np.where(self.weights > 0, f, 0.0) * self.weights))
-
-
-def _doubles(point: Point) -> Point:
-    return {k: [float(e) for e in v] if isinstance(v, list) else float(v) for k, v in point.items()}
 
 
 def places(family: Family, count: int = 3) -> Iterator[tuple[Mapping[Expr, int], Point]]:

@@ -12,7 +12,8 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate import Integral
 from blrgen.geometry.sized import Density, Point, places, points_of, shown, sizes_of
-from blrgen.value.components import Instance
+from blrgen.value.arithmetic import EXTENDED
+from blrgen.value.instance import Instance
 
 Expr = Any
 TOLERANCE = 1e-10
@@ -57,7 +58,7 @@ def verify_components(family: Family, integral: Integral) -> str:
 
 def _value(e: Expr, point: Point, sizes: Mapping[Expr, int]) -> Any:
     with mpmath.workdps(_DIGITS):
-        found = Instance(point, sizes).value(sp.sympify(e))
+        found = Instance(sizes, point, EXTENDED).value(sp.sympify(e))
         return found if isinstance(found, mpmath.mpf) else mpmath.nan
 
 
@@ -65,7 +66,7 @@ def _check_conditions(family: Family, conditions: tuple[Expr, ...]) -> None:
     """What the integral needs to be positive is, at points all over the domain."""
     for sizes in sizes_of(family)[:1]:
         for point in points_of(family, sizes, 9):
-            here = Instance(point, sizes)
+            here = Instance(sizes, point, EXTENDED)
             for c in conditions:
                 value = here.value(sp.sympify(c))
                 if not min(value if isinstance(value, list) else [value]) > 0:

@@ -54,7 +54,8 @@ def _of_arrays(
     geometry: Geometry, natural: Sequence[Value], fixed: Mapping[str, Any]
 ) -> dict[str, Any]:
     from blrgen.geometry import array_values as given
-    from blrgen.geometry.precise import Precise
+    from blrgen.value.arithmetic import REALS
+    from blrgen.value.instance import Instance
 
     family, sizes = geometry.family, dict[Expr, int]()
     values = dict(zip(geometry.natural, natural, strict=True))
@@ -64,7 +65,7 @@ def _of_arrays(
         [(p.name, p.symbol, values[p.symbol], p.domain.text)
          for p in (*family.fixed, *family.natural)], sizes, "natural parameters",
     )  # fmt: skip
-    here = Precise(sizes, values)
+    here = Instance(sizes, values, REALS)
     chart = geometry.working_of_natural
     return {p.name: plain(here.like(chart[p.symbol], p.symbol)) for p in family.working}
 
@@ -72,18 +73,16 @@ def _of_arrays(
 def _of_components(
     geometry: Geometry, natural: Sequence[Value], fixed: Mapping[str, Any]
 ) -> dict[str, Any]:
-    from blrgen.algebra.components import Component
     from blrgen.geometry.invert_components import exact_number, sizes_of_values
-    from blrgen.value.components import Instance
+    from blrgen.value.arithmetic import EXTENDED
+    from blrgen.value.instance import Instance
 
     names = {x.name: v for x, v in zip(geometry.natural, natural, strict=True)}
     names |= {k: exact_number(v, k) for k, v in fixed.items()}
-    here = Instance(names, sizes_of_values(geometry, list(natural)))
+    here = Instance(sizes_of_values(geometry, list(natural)), names, EXTENDED)
     chart, found = geometry.working_of_natural, dict[str, Any]()
     for p in geometry.family.working:
-        e = chart[p.symbol]
-        vector = isinstance(p.symbol, Component)
-        found[p.name] = plain(here.vector(e, p.symbol.size) if vector else here.value(e))
+        found[p.name] = plain(here.like(chart[p.symbol], p.symbol))
     return found
 
 

@@ -3,12 +3,14 @@
 | module | what it does |
 |---|---|
 | `agreement` | Whether the parts of a family file agree: parameters with statistics |
+| `algorithms` | Published algorithms that are no recipes: `blrgen/algorithms.toml`.  Data only |
 | `by_component` | Formulas of vectors by their components: arithmetic component by component |
 | `claims` | [check] in a family file |
 | `complaint` | How a check that knows nothing of the text says what is wrong with a part of it |
 | `constants` | The size of a constant, known before SymPy compares or evaluates it |
 | `declaration` | TOML files that declare something: loading |
 | `declared` | The text of one family file → a `Family` |
+| `defined` | Whether a loss is a number wherever its variable can be |
 | `domain` | Where parameters and random variables live: text → `Domain` and `Support` |
 | `expression` | Text → expression, through a whitelist: the only reader of user formulas |
 | `family` | Family files: TOML → `Family`.  Declarations only; what is derived comes later |
@@ -26,6 +28,7 @@
 | `suggest` | What somebody who wrote a name that is not known may have meant |
 | `text` | The text of an expression before it is parsed: tokens, limits, and errors with a caret |
 | `values` | The value of an expression at a point: exact fractions, or 60 digits |
+| `what` | WHAT on the command line and in Python: a family, a recipe, or a path to a family file |
 
 `expression` is the only door through which text becomes an expression.
 """

@@ -20,6 +20,7 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.read.declaration import Source, expect, formula_text, known_keys
 from blrgen.read.expression import parse_ranked
+from blrgen.read.sizes import size_symbols
 
 Expr = Any
 
@@ -101,8 +102,6 @@ def _row(given: Any, count: int, key: str, where: str) -> list[Any]:
 
 def _sizes(family: Family) -> list[Expr]:
     """d or K, of which a formula may be one."""
-    from blrgen.value.instance import size_symbols
-
     if family.components is not None:
         return sorted(family.components.free_symbols, key=str)
     return size_symbols(family)

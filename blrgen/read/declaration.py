@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from blrgen.errors import UserError, did_you_mean
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 200_000
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_HEADER = re.compile(r"\s*\[+\s*([^\]]*?)\s*\]+")
+_KEY = re.compile(r"\s*[\"']?([^=]*?)[\"']?\s*=")
 _KINDS = {
     str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list",
     dict: "a table",
@@ -31,19 +34,26 @@ class Source:
 
     def line(self, key: str, table: str = "") -> str:
         """path:line of a key in a table (of the first key of that name when it is not found)."""
-        inside = ""
-        for number, row in enumerate(self.text.splitlines(), 1):
-            if header := re.match(r"\s*\[+\s*([^\]]*?)\s*\]+", row):
-                inside = header[1]
-                if inside == key and not table:
-                    return f"{self.path}:{number}"
-            elif inside == table and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", row):
-                return f"{self.path}:{number}"
-        return self.path
+        headers, keys = _places(self.text)
+        number = keys.get((table, key)) or (0 if table else headers.get(key, 0))
+        return f"{self.path}:{number}" if number else self.path
 
     def where(self, key: str, table: str = "") -> str:
         """The line of a key, and the key itself, for a message."""
         return f"{self.line(key, table)}, {f'[{table}] ' if table else ''}{key}"
+
+
+@lru_cache(maxsize=8)
+def _places(text: str) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+    """The first line of every header, and of every key in a table ("" before the first header)."""
+    headers, keys, inside = dict[str, int](), dict[tuple[str, str], int](), ""
+    for number, row in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(row):
+            inside = header[1]
+            headers.setdefault(inside, number)
+        elif key := _KEY.match(row):
+            keys.setdefault((inside, key[1]), number)
+    return headers, keys
 
 
 def load(path: Path, shown: str = "") -> Source:

@@ -14,6 +14,7 @@ from typing import Any
 
 from blrgen.core import Family, Loss
 from blrgen.errors import UserError
+from blrgen.read.defined import check_defined
 from blrgen.read.expression import chain, parse_ranked, rank_word, syntax_tree
 from blrgen.read.functions import CONSTANTS, function
 from blrgen.read.names import STATE_WORDS, check_free
@@ -21,6 +22,7 @@ from blrgen.read.text import mistake
 
 Expr = Any
 WHERE = "--loss"
+NO_NAMES = frozenset({"nan", "inf", "infinity", "none", "true", "false"})
 
 
 def read_loss(text: str, family: Family, *, where: str = WHERE) -> Loss:
@@ -58,6 +60,7 @@ def read_loss(text: str, family: Family, *, where: str = WHERE) -> Loss:
             why=f"its names are {', '.join(sorted(data)) or 'none'}; the variable is "
             f"{' or '.join(sorted(n for n in names if names[n] in family.variables))}",
         )  # fmt: skip
+    check_defined(value.expr, family, where)
     used = tuple(names[name] for name in sorted(data) if names[name] in free)
     return Loss(text.strip(), value.expr, used)
 
@@ -81,6 +84,11 @@ def _check_names(data: dict[str, int], family: Family, text: str, where: str) ->
     }
     taken |= {name: f"{meaning} in rules" for name, meaning in STATE_WORDS.items()}
     for name, column in sorted(data.items()):
+        if name.lower() in NO_NAMES:
+            raise mistake(
+                f"{name} is no name of data", text, column, where=where,
+                why="it reads as what is not a number", how=f"rename it: {name}0",
+            )  # fmt: skip
         try:
             check_free(name, "data in a loss", where, taken)
         except UserError as error:

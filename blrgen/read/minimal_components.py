@@ -27,7 +27,8 @@ def component_columns(
     """1 and every component of every statistic, in columns."""
     import mpmath
 
-    from blrgen.value.components import Instance
+    from blrgen.value.arithmetic import EXTENDED
+    from blrgen.value.instance import Instance
 
     sizes = concrete_sizes(family)
     size = int(family.components.subs(sizes))
@@ -35,7 +36,7 @@ def component_columns(
     table: list[tuple[str, list[Any]]] = []
     for point in _points(family.support, size, rng, between, len(labels) * size + 12):
         names = {p.name: _number(constants[p.symbol], sizes, p) for p in family.fixed}
-        here = Instance({**names, family.variable.name: point}, sizes)
+        here = Instance(sizes, {**names, family.variable.name: point}, EXTENDED)
         row: list[tuple[str, Any]] = [("1", mpmath.mpf(1))]
         for statistic, label in zip(family.statistics, labels, strict=True):
             value = here.value(statistic)

@@ -8,6 +8,7 @@ hyperparameters and first states.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from blrgen.core import Recipe
@@ -38,8 +39,14 @@ _FLAG = re.compile(
 
 def read_recipes(path: Path | None = None) -> dict[str, Recipe]:
     """The recipes of a file (by default those that come with blrgen), by name, in its order."""
-    file = path or package_dir() / "recipes.toml"
-    return recipes_of(load(file, str(file) if path else file.name))
+    return dict(_shipped()) if path is None else recipes_of(load(path, str(path)))
+
+
+@cache
+def _shipped() -> dict[str, Recipe]:
+    """Every derivation asks for them: they are read once."""
+    file = package_dir() / "recipes.toml"
+    return recipes_of(load(file, file.name))
 
 
 def recipes_of(source: Source) -> dict[str, Recipe]:

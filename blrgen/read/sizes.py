@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise, product
 from typing import Any
 
+from blrgen.core import Family
 from blrgen.errors import UserError
 
 Expr = Any
@@ -28,6 +29,16 @@ def size_names(domains: Iterable[str]) -> dict[str, Expr]:
         for inside, bare in _SIZED.findall(text):
             found |= set(re.findall(r"[A-Za-z]\w*", inside or bare))
     return {w: sp.Symbol(w, integer=True, positive=True) for w in sorted(found)}
+
+
+def size_symbols(family: Family) -> list[Expr]:
+    """The symbols in the sizes of the parameters and variables, by name."""
+    from blrgen.algebra.ranks import shape_of
+
+    ranked = [p.symbol for p in (*family.natural, *family.working, *family.fixed)]
+    shapes = [s for x in (*ranked, *family.variables) if (s := shape_of(x)) is not None]
+    found = {x for shape in shapes for size in shape for x in size.free_symbols}
+    return sorted(found, key=str)
 
 
 def check_shapes(e: Expr, text: str, where: str) -> tuple[Expr, Expr] | None:

@@ -7,11 +7,11 @@
 | `by_inputs` | An update collected by what it asks of the loss: each input once |
 | `change` | A letter for a parameter's change where a later next value subtracts its squares |
 | `component_loss` | A concrete loss of a vector by its components, where a rule probes it |
-| `data` | The names in a loss besides the variable: hyperparameters of the table, or data |
 | `divisors` | Long divisors that several terms share, as names of their own: F⁻¹ has one |
 | `expand` | A rule as functions of the old state: earlier assignments substituted into later ones |
 | `gather` | Sums of matrices with one coefficient for each product |
 | `lines` | The exact derivation line by line: geometry, the gradient of the expected loss |
+| `loss_names` | The names in a loss besides the variable: hyperparameters of the table, or data |
 | `quantities` | The names a rule may use, with their meaning, range and default, in one table |
 | `rule` | The exact Bayesian learning rule of a family |
 | `shift` | A letter for X + S where a rule has its inverse: (X + S)⁻¹X = 1 − (X + S)⁻¹S |

@@ -10,6 +10,7 @@ from blrgen.algebra.ring import Matrix
 from blrgen.core import (
     Assignment,
     Derivation,
+    Facts,
     Family,
     Loss,
     Parameter,
@@ -24,10 +25,10 @@ from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.rule.arrange import arrange
 from blrgen.rule.by_inputs import by_inputs
 from blrgen.rule.change import with_changes
-from blrgen.rule.data import data_quantities, with_hyperparameters
 from blrgen.rule.divisors import divisors, spelled
 from blrgen.rule.gather import gathered
 from blrgen.rule.lines import exact_lines
+from blrgen.rule.loss_names import data_quantities, with_hyperparameters
 from blrgen.rule.quantities import hyper, probe_quantity, state
 from blrgen.rule.rule import RHO, ExactRule, exact_rule, next_of
 from blrgen.rule.sizes import elementwise_if_scalars, with_sizes
@@ -79,7 +80,7 @@ def exact_derivation(
         exact=exact,
         rule=rule,
         steps=steps,
-        facts=(("probes", expectation.probes), *_roles(geometry, expectation)),
+        facts=_facts(geometry, expectation),
     )
 
 
@@ -114,17 +115,20 @@ def _symbols(geometry: Geometry, expectation: Expectation) -> tuple[list[Expr], 
     return inputs, names
 
 
-def _roles(geometry: Geometry, expectation: Expectation) -> tuple[tuple[str, Any], ...]:
-    """Which parameter moves θ (first derivative) and which scales it (second)."""
+def _facts(geometry: Geometry, expectation: Expectation) -> Facts:
+    """What is asked of the loss, which parameter moves θ (first derivative), which scales it."""
     orders = dict(expectation.orders)
     location = [x for x in geometry.working if orders.get(x) == 1]
     scale = [x for x in geometry.working if orders.get(x) == 2]
     if not orders and len(geometry.working) == 1:
         location = list(geometry.working)
-    return (
-        ("location", location[0].name if len(location) == 1 else None),
-        ("scale", scale[0].name if len(scale) == 1 else None),
-        ("scale_value", tuple((x.name, x) for x in scale)),
+    own = scale[0] if len(scale) == 1 else None
+    return Facts(
+        probes=expectation.probes,
+        location=location[0].name if len(location) == 1 else None,
+        scale=None if own is None else own.name,
+        family_scale=own,
+        scale_value=own,
     )
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from blrgen.algebra.components import block, slope, total, varies
-from blrgen.core import Derivation
-from blrgen.expect.probes import Probe
+from blrgen.core import Derivation, Probe
 
 Expr = Any
 
@@ -26,7 +25,7 @@ def component_value(d: Derivation, probe: Probe, loss: Expr) -> Expr | None:
         value = total(spread, x.size) / x.size
     if probe.at == "theta":
         return value.xreplace({x: d.rule["theta"].symbol})
-    mean = dict(d.rule.posterior).get("mean", d.fact("place"))
+    mean = dict(d.rule.posterior).get("mean", d.facts.place)
     if mean is None or (probe.at == "q" and not _affine(value, x)):
         return None
     return d.geometry.ring.tidy(value.xreplace({x: mean}))

@@ -10,8 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.core import Quantity
-from blrgen.expect.probes import Probe
+from blrgen.core import Probe, Quantity
 from blrgen.geometry.geometry import Geometry
 
 Expr = Any

@@ -15,11 +15,9 @@
 | `timings` | How long stages and passes took, as a table: `--time-passes` |
 | `geometry` | A family's geometry: `blrgen show FAMILY` |
 
-`layout` orders an expression as a person would write it; `plain`, `terminal`,
-`latex` and `mathml` spell that order in one notation each (`expression` is
-their front door).  `page` gathers a derivation once; `text`, `document`,
-`markdown`, `html_page` and `data` lay it out; `geometry` and `proof` are the
-same for a family and for what was proved; `table` aligns plain text.
+Expressions are spelled by `blrgen.text`.  `page` gathers a derivation once; `text`,
+`document`, `markdown`, `html_page` and `as_json` lay it out; `geometry` and `proof` are
+the same for a family and for what was proved.
 """
 
 from blrgen.show.derivation import notebook, render

@@ -42,7 +42,7 @@ def derivation_data(derivation: Derivation) -> dict[str, Any]:
         ],
         "update": [[c.name, c.text] for c in page.commands],
         "steps": [_step(line, page) for line in page.lines],
-        "identified": list(derivation.fact("identified", ())),
+        "identified": list(derivation.facts.identified),
         "halved": rule.halved,
     }
 

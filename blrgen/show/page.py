@@ -108,7 +108,7 @@ def page_of(derivation: Derivation, *, complete: bool = False) -> Page:
             line = replace(line, formulas=(*line.formulas, *defined))
         lines.append(line)
     return Page(
-        title=derivation.recipe.title if derivation.recipe else RULE_TITLE,
+        title=_title(derivation),
         facts=_facts(derivation),
         lines=tuple(lines if complete else _changed(lines, reading)),
         commands=tuple(
@@ -135,6 +135,14 @@ def flags(derivation: Derivation) -> list[str]:
     return [
         name if value is None else f"{name}={value}" for name, value in derivation.approximations
     ]
+
+
+def _title(d: Derivation) -> str:
+    """The recipe's title, with the flags that were added to its road."""
+    if d.recipe is None:
+        return RULE_TITLE
+    added = ", ".join(f if o is None else f"{f}={o}" for f, o in d.added)
+    return f"{d.recipe.title} with {added}" if added else d.recipe.title
 
 
 def _facts(d: Derivation) -> tuple[tuple[str, str], ...]:

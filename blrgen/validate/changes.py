@@ -6,30 +6,27 @@ states is the new next u, and every other state moves alike.
 
 from __future__ import annotations
 
-from typing import Any
-
-from blrgen.core import Derivation, Rule
+from blrgen.core import Change, Derivation
 from blrgen.decide.equal import equal
 from blrgen.decide.proof import Proof
 from blrgen.rule.expand import domains_of, expanded
-
-Expr = Any
 
 
 def prove_changes(d: Derivation) -> tuple[Proof, ...]:
     """One proof for each equation of each recorded change of state."""
     proofs: list[Proof] = []
-    for name, state_map, old, new in d.fact("changes", ()):
-        proofs += _prove(str(name), state_map, old, new)
+    for change in d.facts.changes:
+        proofs += _prove(change)
     return tuple(proofs)
 
 
-def _prove(name: str, state_map: Expr, old: Rule, new: Rule) -> list[Proof]:
+def _prove(change: Change) -> list[Proof]:
     import sympy as sp
 
     from blrgen.text.expression import ascii
 
     t = sp.Symbol("t", integer=True, positive=True)
+    name, state_map, old, new = change.state, change.value, change.before, change.after
     before, after = expanded(old), expanded(new)
     domains = {**domains_of(old), **domains_of(new)}
     here = {new[name].symbol: state_map}

@@ -56,7 +56,7 @@ def reference_file(name: str) -> Path:
 def prove_against(d: Derivation, name: str) -> Verdict:
     """Derived = hand-written, directly or through the recipe of that name and a map of names."""
     path = reference_file(name)
-    if d.recipe is not None and d.recipe.name == name:
+    if d.is_recipe and d.recipe is not None and d.recipe.name == name:
         return verify_file(path, d.rule)
     from blrgen.approximate.tools.road import derive
     from blrgen.identify import match_rules
@@ -104,7 +104,8 @@ def verify_derivation(
 ) -> Report:
     """Everything that can be proved of one derivation; `sizes` as in `blrgen.emit.emit`."""
     parts: list[tuple[str, Verdict]] = []
-    name = against or (d.recipe.name if d.recipe is not None else _identified(d))
+    own = d.recipe if d.is_recipe else None
+    name = against or (own.name if own is not None else _identified(d))
     if name:
         by_hand = timed(f"prove against {name}", lambda x: prove_against(x, name), d)
         parts.append((f"derived = {name} as written by hand", by_hand))
@@ -115,7 +116,7 @@ def verify_derivation(
     from blrgen.emit import emit
     from blrgen.emit.targets import TARGETS, with_sizes
 
-    notes: list[str] = []
+    notes = [] if name else ["no algorithm written by hand is known to be this rule"]
     known = with_sizes() if sizes else TARGETS
     for target in known if targets is None else targets:
         try:

@@ -90,8 +90,16 @@ class Mode:
 
     def same(self, a: Any, b: Any) -> bool:
         if isinstance(a, np.ndarray):
-            return [str(x) for x in a.reshape(-1)] == [str(x) for x in b.reshape(-1)]
+            pairs = zip(a.reshape(-1), b.reshape(-1), strict=False)
+            return a.size == b.size and all(_as_written(x, y) for x, y in pairs)
         return bool(a is b)
+
+
+def _as_written(a: Any, b: Any) -> bool:
+    """The same expression, node by node: of what is no expression, the same text."""
+    if isinstance(a, Sym) and isinstance(b, Sym):
+        return bool(a.e == b.e)
+    return str(a) == str(b)
 
 
 class ArrayMode(Mode):

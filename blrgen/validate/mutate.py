@@ -12,6 +12,7 @@ import ast
 import copy
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import indent
@@ -100,6 +101,7 @@ def counts(outcomes: Iterable[Outcome]) -> Counter[str]:
 # places and changes -----------------------------------------------------------------------
 Path = list[tuple[str, int | None]]  # fields and indices that lead to a node
 Change = tuple[str, Any]  # kind, new node (None: leave the statement out)
+ALL, BELOW, NOTHING = "all", "below", "nothing"  # of a node that may be changed
 
 
 def _functions(tree: ast.Module, wanted: Callable[[str], bool]) -> list[ast.FunctionDef]:
@@ -109,7 +111,7 @@ def _functions(tree: ast.Module, wanted: Callable[[str], bool]) -> list[ast.Func
 def _all(source: str, tree: ast.Module, functions: Callable[[str], bool]) -> Iterator[Mutant]:
     for function in _functions(tree, functions):
         names = _names(function)
-        for path, node in list(_places(function)):
+        for path, node in list(places(function, _of_step)):
             for kind, new in _changes(node, names):
                 yield _mutant(source, function, path, node, kind, new)
 
@@ -117,17 +119,25 @@ def _all(source: str, tree: ast.Module, functions: Callable[[str], bool]) -> Ite
 def _mutant(
     source: str, function: ast.FunctionDef, path: Path, node: ast.AST, kind: str, new: Any
 ) -> Mutant:
-    """The source with one node replaced: the tree is changed, printed and changed back."""
-    parent: Any = function
+    """The source with one node of a function replaced."""
+    with replaced(function, path, node, new) as after:
+        text = _spliced(source, function)
+    return Mutant(kind, getattr(node, "lineno", 0), ast.unparse(node), after, text)
+
+
+@contextmanager
+def replaced(top: ast.AST, path: Path, node: ast.AST, new: ast.AST | None) -> Iterator[str]:
+    """Inside, the tree has another node at the end of the path; its text is given."""
+    parent: Any = top
     for name, index in path[:-1]:
         parent = getattr(parent, name) if index is None else getattr(parent, name)[index]
     name, index = path[-1]
     replacement = ast.Pass() if new is None else ast.copy_location(new, node)
     _put(parent, name, index, replacement)
-    text = _spliced(source, function)
-    after = "" if new is None else ast.unparse(replacement)
-    _put(parent, name, index, node)
-    return Mutant(kind, getattr(node, "lineno", 0), ast.unparse(node), after, text)
+    try:
+        yield "" if new is None else ast.unparse(replacement)
+    finally:
+        _put(parent, name, index, node)
 
 
 def _put(parent: Any, name: str, index: int | None, node: ast.AST) -> None:
@@ -145,37 +155,42 @@ def _spliced(source: str, function: ast.FunctionDef) -> str:
     return "".join([*lines[:start], text, *lines[function.end_lineno or start :]])
 
 
-def _places(function: ast.FunctionDef) -> Iterator[tuple[list[tuple[str, int | None]], ast.AST]]:
-    """Every node that computes: not annotations, decorators, checks, texts or indices."""
+def places(
+    top: ast.AST, looked_at: Callable[[ast.AST, str, ast.AST], str]
+) -> Iterator[tuple[Path, ast.AST]]:
+    """Every node below, with the way there; a node's field may be left out, or only passed."""
 
-    def walk(node: ast.AST, path: list[tuple[str, int | None]]) -> Iterator[Any]:
+    def walk(node: ast.AST, path: Path) -> Iterator[tuple[Path, ast.AST]]:
         for name, value in ast.iter_fields(node):
-            if name in (
-                "annotation",
-                "returns",
-                "decorator_list",
-                "args" if isinstance(node, ast.FunctionDef) else "",
-            ):
-                continue
             items = enumerate(value) if isinstance(value, list) else [(None, value)]
             for index, child in items:
-                if not isinstance(child, ast.AST) or isinstance(
-                    child, ast.Raise | ast.If | ast.Assert
-                ):
-                    if isinstance(child, ast.If):
-                        yield from walk(child, [*path, (name, index)])
-                    continue
-                if isinstance(node, ast.If) and name == "test":
-                    continue
-                if isinstance(node, ast.Subscript) and name == "slice":
-                    continue
-                if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
-                    continue
+                look = looked_at(node, name, child) if isinstance(child, ast.AST) else NOTHING
                 here = [*path, (name, index)]
-                yield here, child
-                yield from walk(child, here)
+                if look == ALL:
+                    yield here, child
+                if look != NOTHING:
+                    yield from walk(child, here)
 
-    yield from walk(function, [])
+    yield from walk(top, [])
+
+
+def unread(node: ast.AST, name: str, child: ast.AST) -> bool:
+    """What no run depends on: annotations, decorators and texts that stand for themselves."""
+    text = isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)
+    return text or name in ("annotation", "returns", "decorator_list")
+
+
+def _of_step(node: ast.AST, name: str, child: ast.AST) -> str:
+    """What computes in a step: not its arguments, checks, conditions or indices."""
+    if isinstance(child, ast.If):
+        return BELOW
+    apart = (
+        isinstance(child, ast.Raise | ast.Assert)
+        or (name == "args" and isinstance(node, ast.FunctionDef))
+        or (name == "test" and isinstance(node, ast.If))
+        or (name == "slice" and isinstance(node, ast.Subscript))
+    )
+    return NOTHING if apart or unread(node, name, child) else ALL
 
 
 def _names(function: ast.FunctionDef) -> dict[str, list[str]]:
@@ -245,7 +260,7 @@ def _changes(node: ast.AST, names: dict[str, list[str]]) -> Iterator[Change]:
             yield "results exchanged", ast.Return(ast.Tuple(swapped, ast.Load()))
 
 
-_OPERATORS: dict[type[ast.operator], tuple[tuple[str, type[ast.operator]], ...]] = {
+OPERATORS: dict[type[ast.operator], tuple[tuple[str, type[ast.operator]], ...]] = {
     ast.Add: (("sign", ast.Sub), ("operator", ast.Mult)),
     ast.Sub: (("sign", ast.Add), ("operator", ast.Mult)),
     ast.Mult: (("operator", ast.Div), ("operator", ast.Add)),
@@ -255,7 +270,7 @@ _OPERATORS: dict[type[ast.operator], tuple[tuple[str, type[ast.operator]], ...]]
 
 
 def _binary(node: ast.BinOp) -> Iterator[Change]:
-    for kind, operator in _OPERATORS.get(type(node.op), ()):
+    for kind, operator in OPERATORS.get(type(node.op), ()):
         yield kind, ast.BinOp(node.left, operator(), node.right)
     if isinstance(node.op, ast.Sub | ast.Div):
         yield "operands exchanged", ast.BinOp(node.right, node.op, node.left)
@@ -326,7 +341,13 @@ def _call(node: ast.Call) -> Iterator[Change]:
     if name in _TWINS and isinstance(node.func, ast.Attribute):
         func = ast.Attribute(node.func.value, _TWINS[name], ast.Load())
         yield "function", ast.Call(func, node.args, node.keywords)
-    if len(node.args) >= 2 and name not in ("zip", "getattr", "isinstance"):
+    yield from exchanged(node)
+
+
+def exchanged(node: ast.Call) -> Iterator[Change]:
+    """The call with two neighbouring arguments in the other order."""
+    name = ast.unparse(node.func).split(".")[-1]
+    if name not in ("zip", "getattr", "isinstance"):
         for k in range(len(node.args) - 1):
             args = [*node.args[:k], node.args[k + 1], node.args[k], *node.args[k + 2 :]]
             yield "arguments exchanged", ast.Call(node.func, args, node.keywords)

@@ -2,11 +2,11 @@
 
 | module | what it does |
 |---|---|
+| `arithmetic` | The numbers to evaluate in: doubles in batches, or as many digits as wanted |
 | `bessel` | log I_ν(x) and log K_ν(x) for x > 0 that neither overflow nor vanish |
-| `components` | Expressions over components at a concrete size: a vector is a list |
 | `digits` | Values of expressions at a point, to so many digits, with an estimate of the error |
 | `evaluate` | Values of scalar expressions at a point, in arithmetic of any number of digits |
-| `instance` | Families of symbolic size as numbers: expressions at sizes such as d = 2 |
+| `instance` | Expressions at a point where every size and every symbol has a value |
 | `line` | Nodes and weights for ∫ and Σ over a line, placed by the density itself |
 | `tape` | Expressions as lists of instructions that run on arrays: of doubles |
 

@@ -1,267 +1,181 @@
-"""Families of symbolic size as numbers: expressions at sizes such as d = 2, in batches.
+"""Expressions at a point where every size and every symbol has a value.
 
-A scalar is an array of any shape, a vector or matrix has two more axes at the end; all
-axes before are a batch of points.  Points inside the domains are made here as well.
+A number is a number of the arithmetic, a vector by its components a list of them, a vector
+or matrix of the non-commuting algebra a table.  There is one recursion for all of them, in
+doubles or in mpmath's digits (`arithmetic`).
 """
 
 from __future__ import annotations
 
-import math
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import mpmath
 import numpy as np
 import sympy as sp
 
+from blrgen.algebra.components import Component, total
 from blrgen.algebra.ranks import T, logdet, shape_of, trace
-from blrgen.core import Domain, Family, Support
 from blrgen.errors import InternalError
+from blrgen.value.arithmetic import DOUBLES, Arithmetic
+from blrgen.value.evaluate import Undefined
 
 Expr = Any
-Array = Any  # numpy.ndarray
-NEAR = 3  # turns from which on scalars stand near the ends of their domains
-_DIRECT: dict[str, Callable[[Array], Array]] = {
-    "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
-    "sinh": np.sinh, "cosh": np.cosh, "Abs": np.abs, "sign": np.sign,
-}  # fmt: skip
-
-
-def _log_gamma(x: Array) -> Array:
-    """log Γ(x), NaN where it is not real."""
-
-    def one(v: float) -> float:
-        try:
-            return math.lgamma(v) if v > 0 else math.nan
-        except OverflowError:
-            return math.inf
-
-    return np.vectorize(one, otypes=[float])(x)
-
-
-_DIRECT["loggamma"] = _log_gamma
+Value = Any  # a number, a list of them, or a table
 
 
 class Instance:
-    """Values of expressions where every size and every symbol has one."""
+    """Values of expressions at one point, or at a batch of points in doubles.
 
-    def __init__(self, sizes: Mapping[Expr, int], values: Mapping[Expr, Array]) -> None:
-        self.sizes = dict(sizes)
-        self.values = {k: np.asarray(v, dtype=float) for k, v in values.items()}
-        self._kept: dict[Expr, Array] = {}  # functions of one point: a derived form repeats them
+    Values belong to symbols (or to other expressions that are known), or to the name of every
+    symbol so called.  What a point shares with the one it was made from is computed once.
+    """
 
-    def with_(self, values: Mapping[Expr, Array]) -> Instance:
-        """The same with more symbols."""
-        return Instance(self.sizes, {**self.values, **values})
+    def __init__(
+        self,
+        sizes: Mapping[Expr, int],
+        values: Mapping[Any, Value],
+        arithmetic: Arithmetic = DOUBLES,
+        inner: Instance | None = None,
+    ) -> None:
+        self.sizes, self.arithmetic, self.inner = dict(sizes), arithmetic, inner
+        self.own = {k: arithmetic.kept(v) for k, v in values.items()}
+        self.memo: dict[Expr, Value] = {}
+
+    @property
+    def values(self) -> dict[Any, Value]:
+        """All that is given here."""
+        return {**(self.inner.values if self.inner else {}), **self.own}
+
+    def with_(self, values: Mapping[Any, Value]) -> Instance:
+        """The same point with more symbols, or other values of those that it has."""
+        if set(values) & set(self.values):
+            return Instance(self.sizes, {**self.values, **values}, self.arithmetic)
+        return Instance(self.sizes, values, self.arithmetic, self)
 
     def without(self, symbols: Iterable[Expr]) -> Instance:
         """The same with fewer symbols."""
         gone = set(symbols)
-        return Instance(self.sizes, {k: v for k, v in self.values.items() if k not in gone})
+        kept = {k: v for k, v in self.values.items() if k not in gone}
+        return Instance(self.sizes, kept, self.arithmetic)
 
     def whole(self, size: Expr) -> int:
         """A size as a number."""
-        return int(self._size(size))
+        return int(sp.sympify(size).subs(self.sizes))
 
-    def value(self, e: Expr, square: Expr = None) -> Array:
-        """The value of an expression; `square` says that it is a matrix of that size."""
-        with np.errstate(all="ignore"):
-            found = self._value(sp.sympify(e))
-        if square is not None and sp.sympify(e).is_commutative:
-            return self._unit(found, int(self._size(square)))
+    def shape(self, x: Expr) -> tuple[int, int] | None:
+        """(rows, columns) of a symbol as numbers; None for a scalar."""
+        shape = shape_of(x)
+        return None if shape is None else (self.whole(shape[0]), self.whole(shape[1]))
+
+    def value(self, e: Expr) -> Value:
+        """The value of an expression."""
+        with self.arithmetic.scope():
+            return self._at(sp.sympify(e))
+
+    def vector(self, e: Expr, size: Expr) -> list[Any]:
+        """The components of e, a number repeated."""
+        value = self.value(e)
+        return value if isinstance(value, list) else [value] * self.whole(size)
+
+    def like(self, e: Expr, x: Expr) -> Value:
+        """The value in the shape of x, a number as that multiple of the identity."""
+        if isinstance(x, Component):
+            return self.vector(e, x.size)
+        value, shape = self.value(e), self.shape(x)
+        if shape is None:
+            return self.arithmetic.single(value)
+        if not sp.sympify(e).is_commutative:
+            return value
+        if shape[0] == shape[1]:
+            return self.arithmetic.unit(value, shape[0])
+        return self.arithmetic.filled(shape, value)
+
+    def _at(self, e: Expr) -> Value:
+        if self.inner is not None and not self._changed(e):
+            return self.inner._at(e)
+        found = self.memo.get(e)
+        if found is None:
+            found = self.arithmetic.checked(e, self._value(e))
+            if self.arithmetic.remembered(found):
+                self.memo[e] = found
         return found
 
-    def _size(self, e: Expr) -> Any:
-        return sp.sympify(e).subs(self.sizes)
+    def _changed(self, e: Expr) -> bool:
+        """Whether something in e has a value of its own here."""
+        return any(s in self.own or s.name in self.own for s in e.free_symbols)
 
-    @staticmethod
-    def _unit(scalar: Array, n: int) -> Array:
-        return np.asarray(scalar)[..., None, None] * np.eye(n)
-
-    def _value(self, e: Expr) -> Array:
-        if e in self.values:
-            return self.values[e]
-        if e in self.sizes:
-            return np.float64(self.sizes[e])
-        if e.is_number and e.is_commutative:
-            return np.float64(float(sp.N(e, 20)))
-        if e.is_Add:
-            return self._sum(e)
-        if e.is_Mul:
-            return self._product(e)
-        if e.is_Pow:
-            return self._power(e)
-        if isinstance(e, T):
-            return np.swapaxes(self._value(e.args[0]), -1, -2)
+    def _value(self, e: Expr) -> Value:
+        if e in self.own:
+            return self.own[e]
+        if e.is_Symbol:
+            return self._symbol(e)
+        number = self.arithmetic.constant(e)
+        if number is not None:
+            return number
         if isinstance(e, trace):
-            return np.trace(self._value(e.args[0]), axis1=-2, axis2=-1)
+            return self.arithmetic.trace(self._at(e.args[0]))
         if isinstance(e, logdet):
-            sign, found = np.linalg.slogdet(self._value(e.args[0]))
-            return np.where(sign > 0, found, np.nan)
+            return self.arithmetic.logdet(self._at(e.args[0]))
+        if isinstance(e, total):
+            inside = self._at(e.args[0])
+            summed = isinstance(inside, list)
+            return self.arithmetic.add(inside) if summed else inside * self.whole(e.args[1])
+        return self._number(self.arithmetic.spelled(e)) if e.is_commutative else self._word(e)
+
+    def _symbol(self, e: Expr) -> Value:
+        if e.name in self.own:
+            value = self.own[e.name]
+            return value[: self.whole(e.size)] if isinstance(e, Component) else value
+        if e in self.sizes:
+            return self.arithmetic.number(self.sizes[e])
+        raise Undefined(f"no value for {e}")
+
+    def _number(self, e: Expr) -> Value:
+        """A commuting expression, component by component where it varies over them."""
+        args = [self._at(a) for a in e.args[getattr(e, "bound", 0) :]]
+        if e.is_Add:
+            return _spread(lambda *a: self.arithmetic.add(a), args)
+        if e.is_Mul:
+            return _spread(lambda *a: self.arithmetic.multiply(a), args)
+        if e.is_Pow:
+            return _spread(lambda a, b: self.arithmetic.power(e, a, b), args)
         if e.is_Function:
-            if e in self._kept:
-                return self._kept[e]
-            found = self._function(e)
-            if np.size(found) == 1:
-                self._kept[e] = found
-            return found
+            return _spread(lambda *a: self.arithmetic.call(e, a), args)
         raise InternalError(f"no value for {e}")
 
-    def _sum(self, e: Expr) -> Array:
-        matrices = [self._value(a) for a in e.args if not a.is_commutative]
-        scalars = [self._value(a) for a in e.args if a.is_commutative]
-        total = sum(scalars[1:], start=scalars[0]) if scalars else 0.0
-        if not matrices:
-            return total
-        across = sum(matrices[1:], start=matrices[0])
-        return across + self._unit(total, across.shape[-1]) if scalars else across
+    def _word(self, e: Expr) -> Value:
+        """An expression in vectors and matrices."""
+        if isinstance(e, T):
+            return np.swapaxes(self._at(e.args[0]), -1, -2)
+        if e.is_Pow:
+            once = self._at(e.base)
+            once = self.arithmetic.inverse(once) if e.exp < 0 else once
+            return self._dotted([once] * abs(int(e.exp)))
+        numbers = [self._at(a) for a in e.args if a.is_commutative]
+        parts = [self._at(a) for a in e.args if not a.is_commutative]
+        if e.is_Mul:
+            return self.arithmetic.scaled(self.arithmetic.multiply(numbers), self._dotted(parts))
+        if e.is_Add:
+            whole = sum(parts[1:], start=parts[0])
+            if not numbers:
+                return whole
+            return whole + self.arithmetic.unit(self.arithmetic.add(numbers), whole.shape[-1])
+        raise InternalError(f"no value for {e}")
 
-    def _product(self, e: Expr) -> Array:
-        result: Array = np.float64(1.0)
-        word: Array | None = None
-        for a in e.args:
-            value = self._value(a)
-            if a.is_commutative:
-                result = result * value
-            else:
-                # einsum: many small products are slow through BLAS
-                word = value if word is None else np.einsum("...ik,...kj->...ij", word, value)
-        return result if word is None else np.asarray(result)[..., None, None] * word
-
-    def _power(self, e: Expr) -> Array:
-        base = self._value(e.base)
-        if e.is_commutative:
-            return np.exp(self._value(e.exp)) if e.base is sp.E else base ** self._value(e.exp)
-        inverse = _inverse(base) if e.exp < 0 else base
-        result = inverse
-        for _ in range(abs(int(e.exp)) - 1):
-            result = result @ inverse
-        return result
-
-    def _function(self, e: Expr) -> Array:
-        name = type(e).__name__
-        inner = e.args[0]
-        if name == "log" and isinstance(inner, (sp.factorial, sp.gamma)):  # no overflow
-            return self._value(sp.loggamma(inner.args[0] + int(isinstance(inner, sp.factorial))))
-        args = [self._value(a) for a in e.args]
-        if name in _DIRECT:
-            return _DIRECT[name](*args)
-        from blrgen.value.evaluate import Undefined, evaluate
-
-        names = [sp.Dummy(f"x{i}") for i in range(len(args))]
-
-        def one(*numbers: float) -> float:
-            kept = [sp.Integer(int(v)) if v == int(v) else x
-                    for v, x in zip(numbers, names, strict=True)]  # fmt: skip
-            at = {x: mpmath.mpf(float(v)) for x, v in zip(names, numbers, strict=True)}
-            try:
-                with mpmath.workdps(20):
-                    return float(evaluate(sp.sympify(e.func(*kept)), at))
-            except (Undefined, TypeError):
-                return float("nan")
-
-        if len(args) == 1 and np.size(args[0]) > 1:  # each value once
-            places, where = np.unique(args[0], return_inverse=True)
-            return np.array([one(v) for v in places])[where].reshape(np.shape(args[0]))
-        return np.vectorize(one, otypes=[float])(*args)
+    def _dotted(self, parts: list[Value]) -> Value:
+        made = parts[0]
+        for p in parts[1:]:
+            made = self.arithmetic.dot(made, p)
+        return made
 
 
-def _inverse(a: Array) -> Array:
-    """The inverse, NaN where there is none."""
-    try:
-        return np.linalg.inv(a)
-    except np.linalg.LinAlgError:
-        pass
-    determinant = np.linalg.det(a)
-    good = np.isfinite(determinant) & (determinant != 0)
-    safe = np.where(good[..., None, None], a, np.eye(a.shape[-1]))
-    return np.where(good[..., None, None], np.linalg.inv(safe), np.nan)
-
-
-def size_symbols(family: Family) -> list[Expr]:
-    """The symbols in the sizes of the parameters and variables, by name."""
-    ranked = [p.symbol for p in (*family.natural, *family.working, *family.fixed)]
-    shapes = [s for x in (*ranked, *family.variables) if (s := shape_of(x)) is not None]
-    found = {x for shape in shapes for size in shape for x in size.free_symbols}
-    return sorted(found, key=str)
-
-
-def sizes_at(family: Family, k: int) -> dict[Expr, int]:
-    """Every size symbol as small as makes the vectors and matrices k (or K − 1 = k) across."""
-    sizes = dict.fromkeys(size_symbols(family), k)
-    ranked = [p.symbol for p in (*family.natural, *family.working, *family.fixed)]
-    for x in (*ranked, *family.variables):
-        for size in shape_of(x) or ():
-            rest = sp.expand(size - sum(size.free_symbols))
-            for s in size.free_symbols:
-                sizes[s] = max(sizes[s], k - int(rest)) if rest.is_Integer else sizes[s]
-    return sizes
-
-
-def point_inside(family: Family, sizes: Mapping[Expr, int], turn: int = 0) -> Instance:
-    """A point inside the natural domains and the constants', at these sizes."""
-    here = Instance(sizes, {})
-    for i, p in enumerate((*family.fixed, *family.natural)):
-        here = here.with_({p.symbol: _inside(p.domain, p.symbol, here, i, turn)})
-    return here
-
-
-def random_like(x: Expr, sizes: Mapping[Expr, int], turn: int) -> Array:
-    """A direction of the rank and shape of x; symmetric where x is."""
-    rng = _generator(str(x), turn)
-    shape = shape_of(x)
-    if shape is None:
-        return np.float64(rng.uniform(-1, 1))
-    drawn = rng.uniform(-1, 1, size=_concrete(shape, sizes))
-    return (drawn + drawn.T) / 2 if T(x) == x else drawn
-
-
-def _generator(name: str, turn: int) -> Any:
-    return np.random.default_rng(zlib.crc32(f"{name} {turn}".encode()))
-
-
-def _concrete(shape: tuple[Expr, Expr], sizes: Mapping[Expr, int]) -> tuple[int, int]:
-    return (int(sp.sympify(shape[0]).subs(sizes)), int(sp.sympify(shape[1]).subs(sizes)))
-
-
-def _inside(domain: Domain | Support, x: Expr, here: Instance, i: int, turn: int) -> Array:
-    rng = _generator(str(i), turn)
-    shape = shape_of(x)
-    if shape is None:
-        usual = (1.3 + 0.6 * turn + 0.25 * i, 2.0)[turn % 2] + 0.1 * i
-        return _between(domain, here, usual if turn < NEAR else 0.01 * (turn - NEAR + 1))
-    rows, columns = _concrete(shape, here.sizes)
-    if domain.kind not in ("spd", "-spd"):
-        return rng.uniform(-0.8, 0.8, size=(rows, columns))
-    a = rng.uniform(-0.6, 0.6, size=(rows, rows))
-    shift = 0.0 if domain.lower is None else here.value(domain.lower, square=shape[0])
-    positive = a @ a.T + np.eye(rows) * (0.9 + 0.2 * turn)
-    return shift + (-positive if domain.kind == "-spd" else positive)
-
-
-def _between(domain: Domain | Support, here: Instance, step: float) -> Array:
-    low, high = (
-        edge if domain_edge is None else float(here.value(domain_edge))
-        for edge, domain_edge in ((-np.inf, domain.lower), (np.inf, domain.upper))
-    )
-    if np.isinf(low) and np.isinf(high):
-        return np.float64(step - 1)
-    if np.isinf(high):
-        return np.float64(low + step)
-    if np.isinf(low):
-        return np.float64(high - step)
-    return np.float64(low + (high - low) * step / (1 + step))
-
-
-def sign_at_size_one(e: Expr, family: Family) -> int:
-    """The sign of a matrix at a point of the domain where every size is one."""
-    here = variables_inside(family, point_inside(family, sizes_at(family, 1)), 0)
-    return int(np.sign(here.value(e).reshape(-1)[0]))
-
-
-def variables_inside(family: Family, here: Instance, turn: int) -> Instance:
-    """The variables too, at a point of their supports."""
-    for i, (x, support) in enumerate(zip(family.variables, family.supports, strict=True)):
-        here = here.with_({x: _inside(support, x, here, i, turn)})
-    return here
+def _spread(function: Callable[..., Any], args: list[Value]) -> Value:
+    """Component by component where an argument is a vector."""
+    sizes = {len(a) for a in args if isinstance(a, list)}
+    if not sizes:
+        return function(*args)
+    if len(sizes) > 1:
+        raise InternalError(f"vectors of sizes {sorted(sizes)} meet")
+    return [
+        function(*[a[k] if isinstance(a, list) else a for a in args]) for k in range(sizes.pop())
+    ]

@@ -15,6 +15,8 @@ from blrgen.algebra.ranks import T, logdet, mat, scalar, symmat, trace, vec
 from blrgen.algebra.words import normal
 from blrgen.errors import InternalError
 
+pytestmark = pytest.mark.core
+
 Env = dict[str, Any]
 X, S, B = symmat("X"), symmat("S"), mat("B")
 a, b, x = vec("a"), vec("b"), vec("x")

@@ -9,6 +9,8 @@ from blrgen.algebra.components import Component, block, move, slope, total, vari
 from blrgen.algebra.woodbury import solve_components
 from blrgen.errors import InternalError
 
+pytestmark = pytest.mark.core
+
 K = sp.Symbol("K", integer=True, positive=True)
 A, B, C = Component("a", K), Component("b", K), Component("c", K)
 S = sp.Symbol("s", real=True)

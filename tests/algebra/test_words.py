@@ -12,6 +12,8 @@ from blrgen.algebra.solve import isolate, solve_linear
 from blrgen.algebra.words import collect_words, normal, split
 from blrgen.errors import InternalError, UserError
 
+pytestmark = pytest.mark.core
+
 A, B, S, P = mat("A"), mat("B"), symmat("S"), symmat("P")
 a, b = vec("a"), vec("b")
 c, k = scalar("c"), sp.Symbol("k", positive=True)

@@ -17,6 +17,8 @@ from blrgen.decide.equal import equal
 from blrgen.errors import NotApplicable, UserError
 from blrgen.rule.expand import domains_of
 
+pytestmark = pytest.mark.core
+
 P = dict(positive=True)
 NAMES = {
     n: sp.Symbol(n, **P)

@@ -79,6 +79,24 @@ def test_the_variance_stays_positive() -> None:
         assert new >= v / 2
 
 
+@pytest.mark.parametrize("family", ["gaussian", "gaussian-diag", "gaussian-full"])
+def test_refused_where_the_scale_is_fixed(family: str) -> None:
+    with pytest.raises(NotApplicable, match="its scale has been fixed"):
+        derive(family, ["fixed-scale", "retraction"])
+
+
+@pytest.mark.parametrize(("family", "name"), [("gamma", "a"), ("wishart", "V")])
+def test_refused_where_a_block_has_another_name(family: str, name: str) -> None:
+    with pytest.raises(NotApplicable, match=f"{name} has another name"):
+        derive(family, [f"rename={name}:q", "retraction"])
+
+
+def test_made_where_a_block_gets_another_name_later() -> None:
+    d = derive("gamma", ["retraction", "rename=a:q"])
+    assert d.rule["q"].kind == "state"
+    assert "a" not in d.rule
+
+
 def test_refused_where_the_step_is_not_straight_in_these_coordinates() -> None:
     with pytest.raises(NotApplicable) as refused:
         derive("gaussian", ["retraction"])

@@ -13,6 +13,8 @@ from benchmarks.suite import EXTRA
 from blrgen.errors import InternalError
 from blrgen.read.recipe import read_recipes
 
+pytestmark = pytest.mark.core
+
 
 def case(**changed):
     given = {"experiment": "step", "what": "adam", "size": 100, "dtype": "float32", "threads": 1}

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from benchmarks import report
 from benchmarks.goals import Goal
 from benchmarks.picture import reached
+
+pytestmark = pytest.mark.core
 
 RESULTS = [
     {

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import time
+
+import pytest
 
 from benchmarks import run as runner
+from benchmarks import timing
 from benchmarks.cases import Case
 from benchmarks.child import close, merged
 from benchmarks.goals import read_goals
@@ -14,11 +16,39 @@ from benchmarks.setup import joined
 from benchmarks.timing import Stepper, Timing, _order, measured
 
 
-def test_everybody_has_a_turn_and_the_best_counts():
+class Clock:
+    """Time that passes only where it is said to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        self.now += 1e-7
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(timing, "time", made)
+    return made
+
+
+def test_everybody_has_a_turn_and_the_best_counts(clock):
     heard = []
-    slow = Stepper(lambda: (heard.append("b"), time.sleep(0.006)))
-    found = measured({"a": Stepper(lambda: heard.append("a")), "b": slow}, rounds=4)
-    assert found["a"].best < 0.006 <= found["b"].best <= found["b"].median
+    durations = itertools.cycle([0.008, 0.006, 0.007])
+
+    def slow():
+        heard.append("b")
+        clock.sleep(next(durations))
+
+    found = measured({"a": Stepper(lambda: heard.append("a")), "b": Stepper(slow)}, rounds=4)
+    assert found["a"].best < 1e-5
+    assert found["b"].best == pytest.approx(0.006, rel=1e-3)
+    assert 0.006 < found["b"].median <= 0.008
     turns = [x for x, y in zip(heard, [None, *heard], strict=False) if x != y]
     assert turns.count("b") >= 3  # in turns, not one after the other
 
@@ -31,21 +61,27 @@ def test_everybody_follows_each_of_its_neighbours():
     assert {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b"), ("c", "a"), ("a", "c")} == follows
 
 
-def test_what_comes_before_is_not_timed():
+def test_what_comes_before_is_not_timed(clock):
     order = []
-    stepper = Stepper(lambda: order.append("step"), lambda: (order.append("before"), _wait()))
-    measured({"a": stepper}, rounds=2)
+
+    def ahead():
+        order.append("before")
+        clock.sleep(0.004)
+
+    found = measured({"a": Stepper(lambda: order.append("step"), ahead)}, rounds=2)
     assert order[::2] == ["before"] * (len(order) // 2)
     assert order[1::2] == ["step"] * (len(order) // 2)
+    assert found["a"].median < 1e-5
 
 
-def _wait():
-    time.sleep(0.004)
-
-
-def test_a_budget_ends_the_rounds():
+def test_a_budget_ends_the_rounds(clock):
     calls = []
-    measured({"a": Stepper(lambda: (calls.append(1), _wait()))}, rounds=1000, budget=0.01)
+
+    def once():
+        calls.append(1)
+        clock.sleep(0.004)
+
+    measured({"a": Stepper(once)}, rounds=1000, budget=0.01)
     assert len(calls) < 30
 
 

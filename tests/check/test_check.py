@@ -39,7 +39,6 @@ def written(folder: Path, **changes: str) -> str:
     return str(path)
 
 
-@pytest.mark.slow
 def test_shipped_families_pass() -> None:
     """All of them, in parallel; what is found is kept for `list families`."""
     done = list(check_all())

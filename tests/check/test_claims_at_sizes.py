@@ -10,6 +10,8 @@ import pytest
 from blrgen.check import check
 from blrgen.check.finding import shown
 
+pytestmark = pytest.mark.core
+
 FAMILIES = Path(__file__).resolve().parents[2] / "families"
 RIGHT = {
     "gaussian-full": [

@@ -15,6 +15,8 @@ import pytest
 
 from blrgen.check import Finding, check
 
+pytestmark = pytest.mark.core
+
 GAMMA = """
 name = "gamma-here"
 variable = "x"

@@ -192,3 +192,11 @@ def test_help_tells_of_the_times(invoke):
     for command in ("derive", "generate", "verify", "show", "table"):
         assert "--time-passes" in invoke(command, "--help").out
     assert invoke("list", "--time-passes").code == 2
+
+
+@pytest.mark.parametrize("command", ["derive", "generate", "verify", "identify"])
+@pytest.mark.parametrize("loss", ["", "  "])
+def test_an_empty_loss_is_refused(invoke, command, loss):
+    said = invoke(command, "gaussian", "--loss", loss)
+    assert (said.code, said.out) == (2, "")
+    assert "the loss is empty" in said.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from blrgen.approximate import registry
 from blrgen.cli import main
+from tests.effort import calls_at_most
 
 CANDIDATES = ["gaussian-diag", "gaussian-full", "gaussian-fixed", "bernoulli-sign", "gaussian"]
 LOSSES = [
@@ -82,9 +82,8 @@ def check(code: int, out: str, err: str) -> None:
 @pytest.mark.parametrize("candidate", ["gaussian-diag", "gaussian-full"])
 def test_losses_that_mean_harm(candidate, loss, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    start = time.perf_counter()
-    check(*ended("derive", candidate, "--delta", "--loss", loss))
-    assert time.perf_counter() - start < 10
+    with calls_at_most(3_000_000):  # what is derived without harm takes up to 500 000
+        check(*ended("derive", candidate, "--delta", "--loss", loss))
     assert list(tmp_path.iterdir()) == []
 
 

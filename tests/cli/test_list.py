@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
+
+import pytest
 
 
 def test_families_are_the_files(invoke, root):
@@ -40,9 +43,44 @@ def test_targets_are_those_that_generate_takes(invoke):
 def test_everything_under_headings(invoke):
     said = invoke("list")
     headings = [line for line in said.out.splitlines() if line and not line.startswith(" ")]
-    assert headings == ["families", "recipes", "approximations", "losses", "targets"]
+    assert headings == [
+        "families",
+        "recipes",
+        "approximations",
+        "losses",
+        "targets",
+        "algorithms",
+    ]
 
 
 def test_every_family_in_the_list_is_a_what(invoke):
     for line in invoke("list", "families").out.splitlines():
         assert invoke("derive", line.split()[0]).code == 0
+
+
+SUBJECTS = ["recipes", "approximations", "losses", "targets", "algorithms"]
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_a_list_as_json_says_what_its_lines_say(invoke, subject):
+    data = json.loads(invoke("list", subject, "--json").out)
+    lines = invoke("list", subject).out.splitlines()
+    assert data["schema"] == "blrgen.list/1"
+    assert [i["name"] for i in data["items"]] == [line.split()[0] for line in lines]
+    assert invoke("list", subject, "--format", "json").out == invoke("list", subject, "--json").out
+
+
+def test_everything_as_json(invoke):
+    items = json.loads(invoke("list", "--json").out)["items"]
+    assert {i["subject"] for i in items} >= {"families", "recipes", "algorithms"}
+    assert all({"name", "title"} <= i.keys() for i in items)
+
+
+def test_what_a_rule_is_as_json(invoke):
+    said = json.loads(invoke("identify", "gaussian-fixed", "--delta", "--json").out)
+    assert said["schema"] == "blrgen.identification/1"
+    assert [m["name"] for m in said["exact"]] == ["gradient-descent"]
+    assert set(said["exact"][0]) == {"name", "level", "map", "note"}
+    far = json.loads(invoke("identify", "adam", "--insert", "stochastic:prior=apart", "--json").out)
+    assert far["exact"] == []
+    assert far["nearest"][0] == {"name": "adam", "add": [], "drop": ["--prior apart"]}

@@ -14,6 +14,8 @@ import pytest
 from blrgen.cli import main as entry
 from blrgen.cli.main import BUG, COMMANDS, INTERRUPTED, READER_GONE
 
+pytestmark = pytest.mark.core
+
 PYTHON = [sys.executable, "-m", "blrgen"]
 
 
@@ -41,6 +43,18 @@ def test_every_command_has_help_of_its_own(invoke, name):
     assert (said.code, said.err) == (0, "")
     assert said.out.startswith(f"usage: blrgen {name}")
     assert "--help" in said.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_fits_a_screen(invoke, name):
+    assert len(invoke(name, "--help").out.splitlines()) <= 45
+
+
+@pytest.mark.parametrize("name", ["derive", "generate", "verify", "identify"])
+def test_help_says_how_a_loss_is_written_and_where_flags_are_listed(invoke, name):
+    said = " ".join(invoke(name, "--help").out.split())
+    assert "--loss L the loss, such as '(y - x*theta)**2/2'" in said
+    assert "blrgen list approximations" in said
 
 
 def test_version(invoke):

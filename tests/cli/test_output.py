@@ -9,6 +9,8 @@ import pytest
 from blrgen.cli.output import LONGEST, plain, save
 from blrgen.errors import UserError
 
+pytestmark = pytest.mark.core
+
 
 def test_a_new_file(tmp_path):
     assert save(str(tmp_path / "a.py"), "x = 1\n", force=False)

@@ -9,6 +9,8 @@ from blrgen.cli.parser import OneOf, Parser
 from blrgen.cli.what import add_what
 from blrgen.errors import UserError
 
+pytestmark = pytest.mark.core
+
 
 @pytest.fixture
 def parser():

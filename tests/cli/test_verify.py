@@ -9,6 +9,8 @@ import pytest
 from blrgen.cli.verify import names
 from blrgen.errors import UserError
 
+pytestmark = pytest.mark.core
+
 RIGHT = """
 def step(m, g, rho):
     return m - rho*g

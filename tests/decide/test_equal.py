@@ -23,6 +23,8 @@ from blrgen.decide.proof import Proof, Verdict
 from blrgen.decide.rational import identical
 from blrgen.validate import reference
 
+pytestmark = pytest.mark.core
+
 x, y, z = sp.symbols("x y z", real=True)
 p, q, k = sp.symbols("p q k", positive=True)
 b, c = sp.symbols("beta1 beta2", positive=True)

@@ -261,11 +261,3 @@ def hand() -> SimpleNamespace:
     return SimpleNamespace(
         rules=RULES, derivation=derivation, direct_step=direct_step, evaluate=evaluate
     )
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Compiled classes of a test run go to a folder of their own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BLRGEN_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield

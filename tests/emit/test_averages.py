@@ -12,9 +12,9 @@ import sympy as sp
 import blrgen
 from blrgen.emit import averages
 from blrgen.emit.special import needed
-from blrgen.geometry.numbers.nodes import mean_node
+from blrgen.geometry.numbers.nodes import Covariance, mean_node
 from blrgen.program.averages import expectation
-from blrgen.program.expectations import Covariance, with_covariances
+from blrgen.program.expectations import with_covariances
 from blrgen.read.family import read_family
 
 HEAD = 'name = "odd"\ntitle = "Odd"\nvariable = "x"\n'

@@ -17,6 +17,8 @@ from blrgen.emit.compile import compile_class
 from blrgen.program.kernel import kernel_quotients
 from blrgen.show import render
 
+pytestmark = pytest.mark.core
+
 PLACES = [(0.0, 0.0), (1e-300, 0.0), (1e-30, -1e-30), (-1e-8, 1e-8), (1e-4, 3e-5), (1.0, 0.0),
           (0.3, -2.0), (0.0, 1000.0), (1000.0, -1000.0), (3e4, -1e-3), (1e8, 1.0)]  # fmt: skip
 

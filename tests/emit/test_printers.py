@@ -32,6 +32,8 @@ from blrgen.program import nodes as n
 from blrgen.program.expand import expanded
 from blrgen.program.inspect import text
 
+pytestmark = pytest.mark.core
+
 x, y, S = n.Sym("x"), n.Sym("y"), n.Sym("S")
 ENTRYWISE: list[n.Node] = [
     n.Const(Fraction(-3, 2)), n.Named("pi"), x, n.Add((x, y)), n.Sub(x, n.Add((x, y))),

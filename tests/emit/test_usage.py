@@ -14,6 +14,8 @@ from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
 from blrgen.read.recipe import read_recipes
 
+pytestmark = pytest.mark.core
+
 SIZE = 3
 GIVEN: dict[str, Any] = {
     "rng": np.random.default_rng(0), "H": np.eye(SIZE), "X": np.eye(SIZE), "y": np.ones(SIZE),

@@ -18,7 +18,8 @@ from blrgen.rule.expand import expanded
 from blrgen.validate.emitted import verify_emitted
 from blrgen.validate.mutate import judge, mutants
 from blrgen.validate.symbolic.number import CannotRun
-from blrgen.value.components import Instance
+from blrgen.value.arithmetic import EXTENDED
+from blrgen.value.instance import Instance
 
 TARGETS = ("numpy", "numba")
 RHO = 0.1
@@ -280,12 +281,12 @@ def _agrees(d: Any, cls: Any, size: int) -> None:
     for q in (*d.rule.of("state", "input"), *(q for q in d.rule.of("hyper") if q.name != "rho")):
         sign = -1 if q.domain == "(-oo, 0)" else 1
         low = 0.0 if q.kind == "input" else 0.5
-        count = Instance({}, sizes).size(q.symbol.size) if q.rank == "elementwise" else 0
+        count = Instance(sizes, {}).whole(q.symbol.size) if q.rank == "elementwise" else 0
         values = [mpmath.mpf(sign * rng.uniform(low, 1.5) / (9 if low == 0 else 1))
                   for _ in range(max(count, 1))]  # fmt: skip
         names[q.name] = values if count else values[0]
     with mp.workdps(40):
-        wanted = {x: Instance(names, sizes).value(e) for x, e in expanded(d.rule).items()}
+        wanted = {x: Instance(sizes, names, EXTENDED).value(e) for x, e in expanded(d.rule).items()}
     main, *others = [q.name for q in d.rule.of("state")]
 
     def given(name: str) -> Any:

@@ -19,6 +19,8 @@ from blrgen.expect.identities import NoIdentity, find_identity
 from blrgen.geometry.geometry import geometry_of
 from blrgen.read.family import find_family, read_family
 
+pytestmark = pytest.mark.core
+
 LOSSES: dict[str, tuple[Any, Any, Any]] = {
     "cos": (np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x)),
     "fourth power": (lambda x: x**4, lambda x: 4 * x**3, lambda x: 12 * x**2),

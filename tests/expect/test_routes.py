@@ -26,6 +26,8 @@ from blrgen.geometry.verify import interior_points
 from blrgen.read.family import find_family, list_families, read_family
 from blrgen.value.evaluate import evaluate
 
+pytestmark = pytest.mark.core
+
 LOSSES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "bent": (
         lambda x: np.tanh(x - 0.5) + 0.2 * np.sqrt(1 + x**2),

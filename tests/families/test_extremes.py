@@ -23,8 +23,9 @@ from blrgen.emit.compile import compile_class
 from blrgen.geometry.points import interior_points, parameter_points
 from blrgen.read.family import list_families, read_family
 from blrgen.rule.expand import expanded
-from blrgen.value.components import Instance
+from blrgen.value.arithmetic import EXTENDED
 from blrgen.value.digits import evaluate_at
+from blrgen.value.instance import Instance
 
 SCALAR = [
     name
@@ -147,7 +148,7 @@ def test_one_step_of_a_vector(name: str, count: int) -> None:
     rule, made = d.rule, compile_class(emit(d, "numpy"))
     assert d.family.components is not None
     sizes = {s: count for s in d.family.components.free_symbols}
-    shapes = {q.name: Instance({}, sizes).size(q.symbol.size) if q.rank == "elementwise" else 0
+    shapes = {q.name: Instance(sizes, {}).whole(q.symbol.size) if q.rank == "elementwise" else 0
               for q in rule.of("state", "input")}  # fmt: skip
     draw = random.Random(name)
     kept = [p for p in (d.family.working or d.family.natural) if shapes[p.name]]
@@ -174,7 +175,7 @@ def _vector_step(
     names = {k: list(map(mpmath.mpf, v)) if isinstance(v, list) else mpmath.mpf(v)
              for k, v in (values | inputs | hyper).items()}  # fmt: skip
     with mpmath.workdps(1000):  # e^−1000 beside 1
-        wanted = {k: Instance(names, sizes).value(e) for k, e in expanded(d.rule).items()}
+        wanted = {k: Instance(sizes, names, EXTENDED).value(e) for k, e in expanded(d.rule).items()}
     main, *others = values
     whole = {k: int(v) if k != "rho" and v.is_integer() else v for k, v in hyper.items()}
     opt = made(np.array(values[main]), **whole)

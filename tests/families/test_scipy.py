@@ -20,8 +20,9 @@ from numeric import spd
 from blrgen.geometry import geometry_of
 from blrgen.geometry.points import interior_points
 from blrgen.read.family import list_families, read_family
-from blrgen.value.components import Instance as Parts
 from blrgen.value.instance import Instance
+
+pytestmark = pytest.mark.core
 
 st = scipy.stats
 Law = Any
@@ -168,11 +169,11 @@ def test_vectors(name: str) -> None:
     law, family = make(point), g.family
     draws = np.atleast_2d(law.rvs(3, random_state=np.random.default_rng(2)))
     (size,) = sorted(family.components.free_symbols, key=str)
-    here = Parts(point, {size: draws.shape[1]})
+    here = Instance({size: draws.shape[1]}, point)
     log = law.logpmf if hasattr(law, "logpmf") else law.logpdf
     a = float(here.value(g.log_partition))
     for row in draws:
-        place = Parts({**point, family.variable.name: row.tolist()}, {size: len(row)})
+        place = Instance({size: len(row)}, {**point, family.variable.name: row.tolist()})
         total = float(place.value(sp.log(family.base_measure)))
         for p, t in zip(family.natural, family.statistics, strict=True):
             lam, values = (np.array(v, float) for v in (point[p.name], place.value(t)))

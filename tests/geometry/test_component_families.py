@@ -25,7 +25,8 @@ from blrgen.geometry.cubature import cubature
 from blrgen.geometry.sized import Density, Sized, places
 from blrgen.read.family import list_families, read_family
 from blrgen.show import render_geometry
-from blrgen.value.components import Instance
+from blrgen.value.arithmetic import EXTENDED
+from blrgen.value.instance import Instance
 
 FAMILIES = [n for n in list_families() if read_family(n).components is not None]
 K = sp.Symbol("K", integer=True, positive=True)
@@ -210,7 +211,7 @@ def test_binomial_means_and_their_derivative() -> None:
     assert node.free_symbols == {n, p}
 
     def value(e: Any, where: float) -> Any:
-        return Instance({"n": mpmath.mpf(6), "p": mpmath.mpf(where)}, {}).value(e)
+        return Instance({}, {"n": mpmath.mpf(6), "p": mpmath.mpf(where)}, EXTENDED).value(e)
 
     with mpmath.workdps(30):
         by_hand = sum(

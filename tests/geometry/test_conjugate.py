@@ -16,6 +16,8 @@ from blrgen.geometry import recognise
 from blrgen.geometry.geometry import Geometry, geometry_of
 from blrgen.read.family import read_family
 
+pytestmark = pytest.mark.core
+
 GAMMA = """
 name = "spot-gamma"
 title = "Gamma"

@@ -19,6 +19,8 @@ from blrgen.geometry.tabulated import Measure
 from blrgen.read.family import find_family, list_families, read_family
 from blrgen.value.digits import evaluate_at
 
+pytestmark = pytest.mark.core
+
 GAMMA = """
 name = "gamma"
 title = "Gamma"

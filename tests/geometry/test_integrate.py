@@ -20,6 +20,8 @@ from blrgen.geometry.tabulated import Measure
 from blrgen.read.family import read_family
 from blrgen.value.digits import evaluate_at
 
+pytestmark = pytest.mark.core
+
 P, N, R, M1 = "(0, oo)", "(-oo, 0)", "(-oo, oo)", "(-1, oo)"
 # support, statistics, base measure, domains of e1, e2, …, constants
 ODD: dict[str, tuple[str, list[str], str, list[str], str]] = {

@@ -14,10 +14,11 @@ from blrgen.errors import UserError
 from blrgen.geometry import Geometry, geometry_of
 from blrgen.geometry.array_values import array, numbers
 from blrgen.geometry.inversion import Inversion, plain
-from blrgen.geometry.precise import Precise
 from blrgen.read.family import read_family
+from blrgen.read.sizes import size_symbols
 from blrgen.show.geometry import numbers_at
-from blrgen.value.instance import size_symbols
+from blrgen.value.arithmetic import REALS
+from blrgen.value.instance import Instance
 
 NATURAL_ONLY = {
     "inverse-wishart": """
@@ -54,10 +55,10 @@ def spd(d: int, seed: int = 0) -> Any:
 def means(g: Geometry, d: int, working: dict[str, Any]) -> tuple[list[Any], list[Any]]:
     """(μ, λ) with eighty digits at working parameters."""
     with mpmath.workdps(80):
-        at = Precise({s: d for s in size_symbols(g.family)}, {
+        at = Instance({s: d for s in size_symbols(g.family)}, {
             p.symbol: numbers(array(working[p.name], p.symbol, p.name, "test"))
             for p in (*g.family.working, *g.family.fixed)
-        })  # fmt: skip
+        }, REALS)  # fmt: skip
         mean = [at.like(m, x) for m, x in zip(g.mean_in_working, g.natural, strict=True)]
         return mean, [at.like(g.natural_of_working[x], x) for x in g.natural]
 

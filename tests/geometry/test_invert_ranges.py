@@ -17,12 +17,14 @@ from blrgen.algebra.components import Component
 from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.tables import filled, table
 from blrgen.geometry import Geometry, geometry_of
+from blrgen.geometry.inside import bounds
 from blrgen.geometry.packed import flat
-from blrgen.geometry.precise import Precise
 from blrgen.geometry.sized import Sized
 from blrgen.read.family import list_families, read_family
+from blrgen.read.sizes import size_symbols
 from blrgen.show.geometry import numbers_at
-from blrgen.value.instance import size_symbols
+from blrgen.value.arithmetic import REALS
+from blrgen.value.instance import Instance
 
 mp = mpmath.mp
 DIGITS = 150
@@ -34,9 +36,9 @@ def amount(rng: random.Random, reach: float) -> Any:
     return mp.mpf(10) ** mp.mpf(rng.uniform(-reach, reach))
 
 
-def number(here: Precise, p: Any, rng: random.Random, reach: float) -> Any:
+def number(here: Instance, p: Any, rng: random.Random, reach: float) -> Any:
     """A number of the domain, orders of magnitude from its ends."""
-    low, high = here.bounds(p.domain)
+    low, high = bounds(here, p.domain)
     if p.domain.whole:
         return (low if low > -mp.inf else 0) + rng.randint(1, 30)
     step = amount(rng, reach)
@@ -55,9 +57,9 @@ def cone(n: int, rng: random.Random, reach: float) -> Any:
     return table((turn * scale) @ turn.T)
 
 
-def place(g: Geometry, rng: random.Random, reach: float) -> Precise:
+def place(g: Geometry, rng: random.Random, reach: float) -> Instance:
     """A point of a family of numbers or matrices."""
-    here = Precise({s: 3 for s in size_symbols(g.family)}, {})
+    here = Instance({s: 3 for s in size_symbols(g.family)}, {}, REALS)
     for p in (*g.family.fixed, *g.family.natural):
         wide = 0.5 if p in g.family.fixed else reach
         shape = here.shape(p.symbol)
@@ -88,7 +90,7 @@ def components(
 ) -> tuple[list[Any], list[Any], dict[str, Any]]:
     """(λ, μ, the constants) of a family of vectors by components."""
     sizes = {s: 4 for s in g.family.components.free_symbols}
-    here, point = Precise({}, {}), dict[str, Any]()
+    here, point = Instance({}, {}, REALS), dict[str, Any]()
     for p in (*g.family.fixed, *g.family.natural):
         count = int(p.symbol.size.subs(sizes)) if isinstance(p.symbol, Component) else 1
         drawn = [number(here, p, rng, reach) for _ in range(count)]

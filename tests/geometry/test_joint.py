@@ -15,9 +15,10 @@ from blrgen.check import check
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry, geometry_of
 from blrgen.geometry.at_sizes import comparisons
+from blrgen.geometry.points_at_sizes import sizes_at
 from blrgen.read.family import read_family
 from blrgen.show import render_geometry
-from blrgen.value.instance import Instance, sizes_at
+from blrgen.value.instance import Instance
 
 PLANE = """
 name = "plane"

@@ -18,13 +18,14 @@ from blrgen.api import derive
 from blrgen.check import check
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry, geometry_of
-from blrgen.geometry.at_sizes import comparisons, fisher_matrix, spread
+from blrgen.geometry.at_sizes import comparisons, fisher_matrix
+from blrgen.geometry.points_at_sizes import point_inside, random_like, sizes_at
 from blrgen.read.expression import parse
 from blrgen.read.family import read_family
 from blrgen.rule.expand import expanded
 from blrgen.show import render_geometry
 from blrgen.value.evaluate import evaluate
-from blrgen.value.instance import Instance, point_inside, random_like, sizes_at
+from blrgen.value.instance import Instance
 
 NAMES = ("wishart", "inverse-wishart", "matrix-normal", "normal-wishart")
 FILES = Path(__file__).resolve().parents[2] / "families"
@@ -39,7 +40,7 @@ def with_working(g: Geometry, sizes: dict[Any, int], values: dict[str, Any]) -> 
     """Natural parameters at working ones."""
     table = {p.symbol: values[p.name] for p in (*g.family.working, *g.family.fixed)}
     here = Instance(sizes, table)
-    return here.with_({x: spread(here.value(e), x, here) for x, e in g.natural_of_working.items()})
+    return here.with_({x: here.like(e, x) for x, e in g.natural_of_working.items()})
 
 
 def log_density(g: Geometry, here: Instance, x: Any) -> float:
@@ -100,7 +101,7 @@ def test_mean_and_fisher_are_derivatives_of_a(name: str, size: int) -> None:
         return here.with_({x: here.values[x] + e * moves[x] for x in g.natural})
 
     def along(i: Instance) -> float:
-        return float(sum(np.sum(spread(i.value(m), x, i) * moves[x])
+        return float(sum(np.sum(i.like(m, x) * moves[x])
                          for m, x in zip(g.mean, g.natural, strict=True)))  # fmt: skip
 
     slope = (at(step).value(g.log_partition) - at(-step).value(g.log_partition)) / (2 * step)
@@ -138,7 +139,7 @@ def test_the_rule_moves_natural_parameters_as_it_should(name: str, size: int) ->
     here = point_inside(g.family, sizes_at(g.family, size), 0)
     aim = {x: here.values[x] + 0.2 * (point_inside(g.family, here.sizes, 1).values[x]
            - here.values[x]) for x in g.natural}  # fmt: skip
-    here = here.with_({x: spread(here.value(e), x, here) for x, e in g.working_of_natural.items()})
+    here = here.with_({x: here.like(e, x) for x, e in g.working_of_natural.items()})
     from blrgen.algebra.directions import direction_symbol, directional
 
     probes = {p.symbol: p for p in d.expectation.probes}
@@ -147,18 +148,17 @@ def test_the_rule_moves_natural_parameters_as_it_should(name: str, size: int) ->
         total: Any = 0.0
         for y in g.natural:
             name_ = direction_symbol(y, "X_")
-            total = total - spread(here.with_({name_: aim[y]}).value(directional(mean, y, name_)),
-                                   symbol, here)  # fmt: skip
+            total = total - here.with_({name_: aim[y]}).like(directional(mean, y, name_), symbol)
         scores[symbol] = total
     for rho in (1.0, 0.5):
         now = here.with_({**scores, sp.Symbol("rho", positive=True): rho})
         new = expanded(d.rule)
         after = Instance(here.sizes, {
             **{p.symbol: here.values[p.symbol] for p in g.family.fixed},
-            **{x: spread(now.value(new[x.name]), x, here) for x in g.working},
+            **{x: now.like(new[x.name], x) for x in g.working},
         })  # fmt: skip
         for x in g.natural:
-            found = spread(after.value(g.natural_of_working[x]), x, here)
+            found = after.like(g.natural_of_working[x], x)
             wanted = (1 - rho) * here.values[x] + rho * aim[x]
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-10)
 

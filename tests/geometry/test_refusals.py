@@ -11,6 +11,8 @@ from blrgen.errors import UserError
 from blrgen.geometry.geometry import geometry_of
 from blrgen.read.family import read_family
 
+pytestmark = pytest.mark.core
+
 EXPONENTIAL = """
 name = "e"
 title = "Exponential"

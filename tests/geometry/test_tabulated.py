@@ -14,6 +14,8 @@ from blrgen.errors import UserError
 from blrgen.geometry.tabulated import DPS, Measure
 from blrgen.read.family import read_family
 
+pytestmark = pytest.mark.core
+
 HEAD = 'name = "mine"\nvariable = "x"\n'
 Known = Callable[..., Any]
 

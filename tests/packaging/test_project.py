@@ -7,8 +7,13 @@ import os
 import re
 import subprocess
 import tomllib
+from pathlib import Path
 
 import pytest
+
+from tests.mutate_engine import core
+
+pytestmark = pytest.mark.core
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +77,18 @@ def test_ci_runs_only_what_a_newcomer_can(root):
     assert lines == ["make test", "make peers"]
 
 
+def test_quick_runs_tests_of_every_room(root):
+    """Of every room that has tests; a file is found by its mark, wherever it stands."""
+    rooms = {p.parent.name for p in (root / "blrgen").glob("*/__init__.py")}
+    tested = {p.parts[1] for p in map(Path, core(root)) if len(p.parts) > 2}
+    mirrored = {room for room in rooms if (root / "tests" / room).is_dir()}
+    assert len(mirrored) >= len(rooms) - 2
+    assert mirrored <= tested, mirrored - tested
+
+
 @pytest.mark.parametrize(
     "target",
-    ["demo", "test", "lint", "peers", "bench", "bench-tool", "bench-growth", "generated"],
+    ["demo", "test", "quick", "lint", "peers", "bench", "bench-tool", "bench-growth", "generated"],
 )
 def test_make_targets_name_files_that_exist(root, target):
     outside_make = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}

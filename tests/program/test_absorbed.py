@@ -10,6 +10,8 @@ from blrgen.program.inspect import text
 from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
 from blrgen.program.types import SCALAR, elementwise
 
+pytestmark = pytest.mark.core
+
 a, b, c, x, y, z = (n.Sym(name) for name in "abcxyz")
 D = elementwise()
 SUM = n.Add((x, n.Mul((b, y))))

@@ -8,6 +8,8 @@ from blrgen.program.inspect import text
 from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
 from blrgen.program.types import Type, infer, matrix, symmetric, vector
 
+pytestmark = pytest.mark.core
+
 S, X, H, L, g = (n.Sym(name) for name in ("S", "X", "H", "L", "g"))
 VARIABLES = (
     Variable("S", "state", symmetric("d")), Variable("H", "input", symmetric("d")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from blrgen.program.cse import cse
 from blrgen.program.naming import name_for
 from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
 from blrgen.program.types import SCALAR, TRUTH, elementwise, infer
+
+pytestmark = pytest.mark.core
 
 D = elementwise()
 LEAVES = [n.Sym("x"), n.Sym("y"), n.Sym("a"), n.ONE, n.TWO]

@@ -13,6 +13,8 @@ from blrgen.program.lower import lower
 from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
 from blrgen.program.types import elementwise
 
+pytestmark = pytest.mark.core
+
 x, y = n.Sym("x"), n.Sym("y")
 D = elementwise()
 

@@ -15,6 +15,8 @@ from blrgen.program.stable import stable_form
 from blrgen.program.types import elementwise
 from blrgen.value.evaluate import evaluate
 
+pytestmark = pytest.mark.core
+
 x = sp.Symbol("x", real=True)
 FAR = [1e-20, 1e-8, 1e-3, 0.5, 1.0, 3.0, 36.0, 700.0, 1000.0]
 BOTH = [*FAR, *(-v for v in FAR)]

@@ -13,6 +13,8 @@ from blrgen.program.lower import lower
 from blrgen.program.program import ELEMENTWISE, LINEAR, Phase, Program, Statement, Variable
 from blrgen.program.types import SCALAR, elementwise
 
+pytestmark = pytest.mark.core
+
 x, y, g, a, c = (n.Sym(name) for name in "xygac")
 D = elementwise()
 FADES = n.Add((n.Mul((a, x)), g))

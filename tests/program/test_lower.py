@@ -15,6 +15,8 @@ from blrgen.program.lower import lower
 from blrgen.program.lowering import Lowering
 from blrgen.program.types import SCALAR, elementwise, matrix, symmetric, vector
 
+pytestmark = pytest.mark.core
+
 x, y = scalar("x"), scalar("y")
 a, b = positive("a"), positive("b")
 m, g, S, H, X = vec("m"), vec("g"), symmat("S"), symmat("H"), mat("X")

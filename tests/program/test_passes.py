@@ -34,6 +34,8 @@ from blrgen.program.types import (
     vector,
 )
 
+pytestmark = pytest.mark.core
+
 a, b, t, x, y, z = (n.Sym(name) for name in ("a", "b", "t", "x", "y", "z"))
 D = elementwise()
 

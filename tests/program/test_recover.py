@@ -7,6 +7,8 @@ import pytest
 from blrgen.program import nodes as n
 from blrgen.program.recover import paired_roots, recovered
 
+pytestmark = pytest.mark.core
+
 m, h, eps, theta, c = (n.Sym(x) for x in ("m", "h", "eps", "theta", "c"))
 root = n.sqrt(h)
 tanh = n.Call("tanh", (eps,))

@@ -18,6 +18,8 @@ from blrgen.program.sized import sized
 from blrgen.program.types import SCALAR, Type, infer, matrix, symmetric, vector
 from blrgen.program.unrolled import Unrolled, unrolled
 
+pytestmark = pytest.mark.core
+
 A, B, F, P, Q, S, g, m = (n.Sym(x) for x in ("A", "B", "F", "P", "Q", "S", "g", "m"))
 a, b = n.Sym("a"), n.Sym("b")
 

@@ -14,6 +14,8 @@ from blrgen.read.domain import read_support
 from blrgen.read.expression import parse_ranked
 from blrgen.read.family import read_family
 
+pytestmark = pytest.mark.core
+
 K = sp.Symbol("K", integer=True, positive=True)
 X, ETA = Component("x", K), Component("eta", K)
 NAMES = {"x": X, "eta": ETA, "K": K, "s": sp.Symbol("s", real=True)}

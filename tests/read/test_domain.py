@@ -9,6 +9,8 @@ from blrgen.algebra.ranks import scalar
 from blrgen.errors import UserError
 from blrgen.read.domain import read_domain, read_support
 
+pytestmark = pytest.mark.core
+
 ETA = scalar("eta1")
 
 

@@ -12,6 +12,8 @@ from blrgen.errors import UserError
 from blrgen.read.expression import parse, parse_ranked
 from blrgen.read.functions import COMPONENT_FUNCTIONS, FUNCTIONS, MATRIX_FUNCTIONS
 
+pytestmark = pytest.mark.core
+
 THETA, X = scalar("theta"), positive("x")
 NAMES = {"theta": THETA, "x": X}
 MATRICES = {

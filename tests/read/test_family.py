@@ -16,6 +16,8 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.read.family import find_family, list_families, read_family
 
+pytestmark = pytest.mark.core
+
 GAMMA = """\
 name = "gamma"
 title = "Gamma"

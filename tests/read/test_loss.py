@@ -10,6 +10,8 @@ from blrgen.errors import UserError
 from blrgen.read.family import read_family
 from blrgen.read.loss import read_loss
 
+pytestmark = pytest.mark.core
+
 DIAG, FULL = read_family("gaussian-diag"), read_family("gaussian-full")
 RANKS = {Vec: "vector", Mat: "matrix"}
 

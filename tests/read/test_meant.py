@@ -10,6 +10,8 @@ from blrgen.check import check
 from blrgen.errors import UserError
 from blrgen.read.family import read_family
 
+pytestmark = pytest.mark.core
+
 FILE = """name = "mine"
 variable = "x"
 support = "(0, oo)"

@@ -11,6 +11,8 @@ from blrgen.errors import UserError
 from blrgen.read.declaration import Source
 from blrgen.read.family import family_of
 
+pytestmark = pytest.mark.core
+
 LINE, HALF, COUNTS = "(-oo, oo)", "(0, oo)", "integers >= 0"
 
 

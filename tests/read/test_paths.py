@@ -9,6 +9,8 @@ import pytest
 from blrgen import paths
 from blrgen.errors import InternalError
 
+pytestmark = pytest.mark.core
+
 
 def test_in_this_checkout(root: Path) -> None:
     assert paths.data_dir("families") == root / "families"

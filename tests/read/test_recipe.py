@@ -13,6 +13,8 @@ from blrgen.errors import UserError
 from blrgen.read.family import find_family
 from blrgen.read.recipe import read_approximation, read_recipes
 
+pytestmark = pytest.mark.core
+
 GOOD = """\
 [my-adam]
 title = "Adam, mine"

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.core
+
 FOLDER = Path(__file__).parent
 NAMES = sorted(p.stem for p in FOLDER.glob("*.py") if not p.stem.startswith("test_"))
 RECIPES = [

@@ -10,6 +10,8 @@ import sympy as sp
 import blrgen
 from blrgen.read.family import read_family
 
+pytestmark = pytest.mark.core
+
 FAMILY = """
 name = "{name}"
 title = "Normal beside an inverse gamma"

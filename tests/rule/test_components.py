@@ -17,7 +17,8 @@ from blrgen.core import Derivation
 from blrgen.geometry.sized import Sized, points_of
 from blrgen.read.family import list_families, read_family
 from blrgen.rule.expand import expanded
-from blrgen.value.components import Instance
+from blrgen.value.arithmetic import EXTENDED
+from blrgen.value.instance import Instance
 
 FAMILIES = [n for n in list_families() if read_family(n).components is not None]
 RHO = 0.3
@@ -29,15 +30,15 @@ def instance(d: Derivation, size: int) -> tuple[Instance, Sized]:
     sizes = {s: size for s in family.components.free_symbols}
     point = points_of(family, sizes, 1)[0]
     names: dict[str, Any] = {**point, "rho": mpmath.mpf(RHO)}
-    here = Instance(names, sizes)
+    here = Instance(sizes, names, EXTENDED)
     for x in d.geometry.working:
         names[x.name] = here.value(d.geometry.working_of_natural[x])
     for q in d.rule.of("input"):
-        count = here.size(q.symbol.size) if isinstance(q.symbol, Component) else 0
+        count = here.whole(q.symbol.size) if isinstance(q.symbol, Component) else 0
         names[q.name] = [mpmath.mpf(rng.uniform(-1, 1)) for _ in range(count)] or mpmath.mpf(
             rng.uniform(-1, 1)
         )
-    return Instance(names, sizes), Sized(d.geometry, sizes, point)
+    return Instance(sizes, names, EXTENDED), Sized(d.geometry, sizes, point)
 
 
 @pytest.mark.parametrize("size", [2, 5])
@@ -47,7 +48,7 @@ def test_the_step_is_the_natural_one(name: str, size: int) -> None:
     d = derive(name)
     here, sized = instance(d, size)
     after = {x: here.value(e) for x, e in expanded(d.rule).items()}
-    there = Instance({**here.names, **after}, here.sizes)
+    there = Instance(here.sizes, {**here.values, **after}, EXTENDED)
     for lam, slope, pull in zip(
         d.geometry.natural, d.expectation.mean_gradient, d.geometry.entropy_gradient, strict=True
     ):
@@ -72,7 +73,7 @@ def test_scores_go_through_the_inverse_fisher_matrix(name: str, size: int) -> No
     for x, slope in zip(d.geometry.natural, d.expectation.mean_gradient, strict=True):
         gradient += [float(v) for v in here.vector(slope, getattr(x, "size", sp.S.One))]
     fisher = np.array([[float(v) for v in row] for row in sized.fisher])
-    inputs = [here.names[q.name] for q in d.rule.of("input")]
+    inputs = [here.values[q.name] for q in d.rule.of("input")]
     flat = np.array([float(v) for r in inputs for v in (r if isinstance(r, list) else [r])])
     if d.expectation.route == "score":
         assert fisher @ np.array(gradient) == pytest.approx(flat, rel=1e-11)
@@ -103,7 +104,7 @@ def test_one_conjugate_step_is_bayes_rule() -> None:
     fisher = np.array([[float(v) for v in row] for row in sized.fisher])
     r = [mpmath.mpf(float(v)) for v in fisher @ weights]
     names = {"alpha": [mpmath.mpf(a) for a in alpha], "r1": r, "rho": mpmath.mpf(1)}
-    found = Instance(names, sizes).value(expanded(d.rule)["alpha"])
+    found = Instance(sizes, names, EXTENDED).value(expanded(d.rule)["alpha"])
     assert [float(v) for v in found] == pytest.approx(target, rel=1e-12)
 
 
@@ -136,7 +137,7 @@ def test_the_mean_curvature_of_a_loss(flags: list[str], loss: str, should: str) 
     found = d.rule.expr("v_next") - sp.sympify(0)
     names = {x.name: x for x in found.free_symbols}
     here, _ = instance(derive("gaussian-isotropic"), 3)
-    here.names |= {"y": [mpmath.mpf(1)] * 3}
+    here = here.with_({"y": [mpmath.mpf(1)] * 3})
     size = {"total": lambda x: total(x, sp.Symbol("d", integer=True, positive=True))}
     known = {"m": d.geometry.working[0], **names, **size, "d": sp.Symbol("d", integer=True,
              positive=True)}  # fmt: skip

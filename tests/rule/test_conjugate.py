@@ -15,6 +15,8 @@ from blrgen.core import Derivation
 from blrgen.errors import NotApplicable
 from blrgen.rule.expand import expanded
 
+pytestmark = pytest.mark.core
+
 HEAD = 'name = "candidate"\ntitle = "Candidate"\nvariable = "{x}"\nsupport = "{support}"\n'
 GAMMA = (
     HEAD.format(x="rate", support="(0, oo)")

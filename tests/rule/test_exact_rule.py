@@ -19,10 +19,12 @@ from blrgen.core import Derivation
 from blrgen.errors import SpaceError
 from blrgen.geometry.points import interior_points
 from blrgen.read.family import find_family, list_families, read_family
+from blrgen.read.sizes import size_symbols
 from blrgen.rule.expand import expanded
 from blrgen.rule.spaces import MEAN, NATURAL, WORKING, Element, gradient_in
 from blrgen.value.evaluate import evaluate
-from blrgen.value.instance import size_symbols
+
+pytestmark = pytest.mark.core
 
 WHOLE = [n for n in list_families() if read_family(n).components is None]
 SPOT = {

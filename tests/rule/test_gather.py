@@ -15,6 +15,8 @@ from blrgen.rule.gather import gathered, with_squares
 from blrgen.rule.rule import RHO
 from blrgen.rule.shift import shifted
 
+pytestmark = pytest.mark.core
+
 V, R, C = symmat("V"), symmat("R"), symmat("C")
 n, r, k = positive("n"), scalar("r"), positive("k")
 m, w = vec("m"), vec("w")

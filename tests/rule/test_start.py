@@ -14,6 +14,8 @@ from blrgen.read.domain import read_domain
 from blrgen.read.family import read_family
 from blrgen.rule.start import start, starts
 
+pytestmark = pytest.mark.core
+
 FAMILIES = sorted(p.stem for p in (Path(__file__).parents[2] / "families").glob("*.toml"))
 SIZES = (1, 2, 7)
 

@@ -21,9 +21,3 @@ def _derived(what: str) -> Derivation:
 def derived() -> Callable[[str], Derivation]:
     """The derivation of a family or recipe, made once."""
     return _derived
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-golden", action="store_true", help="rewrite tests/golden and delete stale files"
-    )

@@ -15,6 +15,8 @@ from blrgen.read.family import read_family
 from blrgen.read.recipe import read_recipes
 from blrgen.show import render, render_geometry
 
+pytestmark = pytest.mark.core
+
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 IN_FULL = ("adam", "iblr", "ivon", "ste")  # also as LaTeX, Markdown, HTML
 GEOMETRIES = ("gaussian", "bernoulli-sign", "gaussian-full")  # one for each kind of page
@@ -68,7 +70,7 @@ def update(folder: Path, made: dict[str, str]) -> None:
 
 def test_nothing_has_drifted(request, derived):
     made = {name: make() for name, make in wanted(derived).items()}
-    if request.config.getoption("--update-golden", default=False):
+    if request.config.getoption("--update-golden"):
         update(GOLDEN, made)
     assert drift(GOLDEN, made) == [], "if meant: python -m pytest tests/show --update-golden"
 

@@ -13,6 +13,8 @@ from blrgen.geometry import geometry_of
 from blrgen.read.family import read_family
 from blrgen.show.geometry import numbers_at
 
+pytestmark = pytest.mark.core
+
 mp = mpmath.mp
 TRUNCATED = """
 support = "(0, 1)"

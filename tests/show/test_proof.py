@@ -10,6 +10,8 @@ from blrgen.decide.proof import LEVELS, Proof, Verdict
 from blrgen.show import render_proof
 from blrgen.show.proof import MEANING
 
+pytestmark = pytest.mark.core
+
 REFUTED = Proof(
     "refuted",
     "m_next is that of the rule",

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from blrgen.algebra.ranks import T, logdet, mat, positive, scalar, symmat, trace, vec
 from blrgen.text.expression import ascii, latex, mathml, unicode
 
+pytestmark = pytest.mark.core
+
 LEAVES = [
     *map(scalar, ["x", "g", "theta_r", "m_next"]),
     *map(positive, ["s", "rho", "beta1"]),

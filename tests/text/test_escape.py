@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from blrgen.text.escape import html_prose, html_text, latex_text, markdown_text, printable
 from blrgen.text.names import latex_name, unicode_name
 
+pytestmark = pytest.mark.core
+
 
 @pytest.mark.parametrize(
     ("text", "spelled"),

@@ -15,6 +15,8 @@ from blrgen.text.mathml import MathML
 from blrgen.text.plain import Plain
 from blrgen.text.terminal import Terminal
 
+pytestmark = pytest.mark.core
+
 m, g, u, h, lam, theta, x, y = map(scalar, ["m", "g", "u", "h", "lam", "theta", "x", "y"])
 h_hat, m_prev, theta_r, eps = map(scalar, ["h_hat", "m_prev", "theta_r", "eps"])
 u_next, h_next = scalar("u_next"), scalar("h_next")

@@ -6,6 +6,8 @@ import pytest
 
 from blrgen.text.table import pad, table, width, wrap
 
+pytestmark = pytest.mark.core
+
 
 @pytest.mark.parametrize(
     ("text", "columns"), [("abc", 3), ("ĥ", 1), ("g\u0302", 1), ("漢字", 4), ("𝔼_q", 3), ("", 0)]

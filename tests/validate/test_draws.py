@@ -8,6 +8,8 @@ from blrgen.api import derive
 from blrgen.emit import emit
 from blrgen.validate.drawn_law import law_proofs
 
+pytestmark = pytest.mark.core
+
 ROADS = (["hessian=reparam"], ["stochastic"], ["hessian=reparam", "ess", "prior=apart"])
 
 

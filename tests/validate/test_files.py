@@ -13,6 +13,8 @@ from blrgen.decide.proof import Verdict
 from blrgen.errors import UserError
 from blrgen.validate.verify_file import verify_file, verify_source
 
+pytestmark = pytest.mark.core
+
 REFERENCE = Path(__file__).parents[1] / "reference"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from prove_rules import ADAM, IBLR, IVON, OGN, TALLY, VON_FULL
+from prove_rules import ADAM, IBLR, IVON, OGN, VON_FULL
 
 from blrgen.core import Rule
 from blrgen.errors import UserError
@@ -26,29 +27,32 @@ def _computes(function: str) -> bool:
     return function.strip("_").split("_")[0] in ("step", "draw", "observe")
 
 
-def _settled(name: str, found: list[Mutant], verify: Any, enough: int) -> None:
+Told = Callable[[str, object], None]  # what the summary of the run shows
+
+
+def _settled(name: str, found: list[Mutant], verify: Any, told: Told) -> None:
     """Mutants in turn until enough of them run; none may survive."""
     outcomes = []
     for m in found:
         outcomes += judge([m], verify, (CannotRun, UserError))
-        if sum(o.fate != "broken" for o in outcomes) >= enough:
+        if sum(o.fate != "broken" for o in outcomes) >= ENOUGH:
             break
-    TALLY[name] = counts(outcomes)
+    told(f"mutants of {name}", dict(counts(outcomes)))
     survivors = [(o.mutant.line, o.mutant.kind, o.mutant.before, o.mutant.after) for o in outcomes
                  if o.fate == "survived"]  # fmt: skip
     assert not survivors
-    assert sum(o.fate != "broken" for o in outcomes) >= enough
+    assert sum(o.fate != "broken" for o in outcomes) >= ENOUGH
 
 
 @pytest.mark.parametrize("name", sorted(BY_HAND))
-def test_mistakes_in_functions_by_hand(name: str) -> None:
+def test_mistakes_in_functions_by_hand(name: str, record_property: Told) -> None:
     source = (REFERENCE / f"{name}.py").read_text(encoding="utf-8")
     found = mutants(source, lambda f: f == "step")
 
     def verify(text: str) -> Any:
         return verify_source(text, BY_HAND[name], locate=False, run=False)
 
-    _settled(f"{name} by hand", found, verify, ENOUGH)
+    _settled(f"{name} by hand", found, verify, record_property)
 
 
 def _emitted() -> list[Path]:
@@ -59,7 +63,7 @@ def _emitted() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", _emitted(), ids=lambda p: p.stem)
-def test_mistakes_in_emitted_files(path: Path) -> None:
+def test_mistakes_in_emitted_files(path: Path, record_property: Told) -> None:
     import blrgen
 
     name = path.stem.removesuffix("_numpy").removesuffix("_numba").replace("_", "-")
@@ -70,7 +74,7 @@ def test_mistakes_in_emitted_files(path: Path) -> None:
     def verify(text: str) -> Any:
         return verify_emitted(text, rule, locate=False, briefly=True)
 
-    _settled(path.stem, mutants(source, _computes), verify, ENOUGH)
+    _settled(path.stem, mutants(source, _computes), verify, record_property)
 
 
 def test_mutants_are_distinct_and_of_many_kinds() -> None:

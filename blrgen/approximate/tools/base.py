@@ -48,6 +48,12 @@ def parse_request(text: str) -> tuple[str, str | None]:
     return flag.strip(), (option.strip() if equals else None)
 
 
+def made(d: Derivation, flag: str, *options: str | None) -> bool:
+    """Whether an approximation has been made, with one of the options where some are given."""
+    own = registry()[flag]  # a misspelled name is an error, not the answer no
+    return any(f == own.flag and (not options or o in options) for f, o in d.approximations)
+
+
 def check_request(flag: str, option: str | None) -> Approximation:
     """The approximation named by a flag, its option checked."""
     from blrgen.errors import UserError, did_you_mean

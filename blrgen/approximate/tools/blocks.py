@@ -29,7 +29,6 @@ def retract_blocks(
     from blrgen.approximate.tools.rewrite import (
         final,
         hyper_symbols,
-        put,
         refuse,
         rewrite,
         say,
@@ -45,10 +44,11 @@ def retract_blocks(
     blocks = [p for p in parameters if side_of(p)]
     if not blocks:
         raise refuse("retraction", f"no parameter of {family.name} is confined to a half-line")
-    changed: dict[str, Expr] = {}
-    metrics, notation, steps, quantities = [], [], [], []
+    check_names(d, parameters)
     for p in parameters:
         _check_straight(d, p)
+    changed: dict[str, Expr] = {}
+    metrics, notation, steps, quantities = [], [], [], []
     for p in blocks:
         gamma, direction = christoffel_of(d.geometry, p.symbol)
         slope = sp.cancel(sp.together(gamma.subs(direction, 1)))
@@ -66,11 +66,20 @@ def retract_blocks(
         metrics.append(Equation(sp.Symbol(name, real=True), slope))
         notation.append((name, f"Γ({shown(p.symbol)})", rf"\Gamma({shown(p.symbol)})"))
     d = with_quantities(d, tuple(quantities))
-    d = put(rewrite(d, changed, before=tuple(steps)), retraction=True, coordinates="block")
+    d = rewrite(d, changed, before=tuple(steps))
     return say(
         d, "retraction", option, "Retraction", because(d, parameters),
         equations=(*metrics, *equations_of(d.rule, d.geometry)), notation=tuple(notation),
     )  # fmt: skip
+
+
+def check_names(d: Derivation, parameters: tuple[Parameter, ...]) -> None:
+    """Blocks are found in the rule by the names that the family gives them."""
+    from blrgen.approximate.tools.rewrite import refuse
+
+    gone = [p.name for p in parameters if p.name not in d.rule]
+    if gone:
+        raise refuse("retraction", f"{gone[0]} has another name by now", "--retraction first")
 
 
 def side_of(p: Parameter) -> int:

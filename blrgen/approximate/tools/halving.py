@@ -20,7 +20,7 @@ def halved(d: Derivation, option: str | None) -> Derivation:
     """The rule as it is, with the step size that is halved until the step stays inside."""
     from dataclasses import replace
 
-    from blrgen.approximate.tools.rewrite import chosen, put, refuse, say
+    from blrgen.approximate.tools.rewrite import chosen, refuse, say
     from blrgen.rule.lines import equations_of
 
     if not chosen(d, RATE):
@@ -38,7 +38,7 @@ def halved(d: Derivation, option: str | None) -> Derivation:
             "put --backtracking before everything but --delta, --stochastic, --coordinates and "
             "--retraction",
         )
-    d = put(d.with_(rule=replace(d.rule, halved=RATE)), backtracking=True)
+    d = d.with_(rule=replace(d.rule, halved=RATE))
     return say(
         d, "backtracking", option, "Backtracking",
         f"the step is tried with ρ, ρ/2, ρ/4, … until {_inside(d)}; with ρ = 0 nothing moves",

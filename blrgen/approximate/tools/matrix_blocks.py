@@ -28,11 +28,10 @@ def retract_matrices(
     """The second-order term for every matrix that must stay definite and number with one end."""
     import sympy as sp
 
-    from blrgen.approximate.tools.blocks import because, check_condition, side_of
+    from blrgen.approximate.tools.blocks import because, check_condition, check_names, side_of
     from blrgen.approximate.tools.rewrite import (
         final,
         hyper_symbols,
-        put,
         refuse,
         rewrite,
         say,
@@ -48,6 +47,7 @@ def retract_matrices(
     blocks = [p for p in parameters if p.domain.kind in ("spd", "-spd") or side_of(p)]
     if not any(p.domain.kind in ("spd", "-spd") for p in blocks):
         raise refuse("retraction", f"no matrix of {d.family.name} must stay definite")
+    check_names(d, parameters)
     for p in parameters:
         _check_straight(d, p)
     changed: dict[str, Expr] = {}
@@ -83,7 +83,7 @@ def retract_matrices(
     d = with_quantities(d, tuple(quantities))
     letters = [a.name for a in d.rule.assignments if not a.name.endswith("_next")]
     d = rewrite(d, changed, before=tuple(steps))
-    d = put(_letters_first(d, letters), retraction=True, coordinates="block")
+    d = _letters_first(d, letters)
     told = because(d, tuple(p for p in parameters if p.symbol.is_commutative))
     text = (
         "the second-order term of the geodesic in each block by its own metric; for a matrix "

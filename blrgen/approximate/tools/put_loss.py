@@ -10,30 +10,29 @@ quadratic loss with ρ = 1 loses its starting point.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 
 from blrgen.algebra.calculus import gradient, jacobian
 from blrgen.algebra.partial import partial
+from blrgen.approximate.tools.base import made
 from blrgen.approximate.tools.rewrite import (
     drop_unused,
     location,
     next_symbol,
-    probes,
-    put,
     rewrite,
     say,
     shown,
     substitute,
     with_quantities,
 )
-from blrgen.core import Derivation
+from blrgen.core import Derivation, Probe
 from blrgen.errors import UserError
-from blrgen.expect.probes import Probe
 from blrgen.geometry.geometry import gaussian_moment
 from blrgen.rule.component_loss import component_value
-from blrgen.rule.data import data_quantities, with_hyperparameters
+from blrgen.rule.loss_names import data_quantities, with_hyperparameters
 
 Expr = Any
 
@@ -43,12 +42,12 @@ def put_loss(d: Derivation) -> Derivation:
     if d.loss.expr is None:
         return d
     d = d.with_(loss=with_hyperparameters(d.loss))
-    if d.expectation.split is not None and not probes(d):
+    if d.expectation.split is not None and not d.facts.probes:
         return d  # all of it is in the rule already
     known: dict[Expr, Expr] = {}
     left: list[str] = []
     kept: list[str] = []
-    for probe in probes(d):
+    for probe in d.facts.probes:
         if probe.name not in d.rule:
             continue
         value = _value(d, probe)
@@ -59,12 +58,13 @@ def put_loss(d: Derivation) -> Derivation:
             known[probe.symbol] = value
     d = with_quantities(d, data_quantities(d.loss, d.rule, d.geometry))
     d = drop_unused(substitute(d, known))
-    d = put(d, probes=tuple(p for p in probes(d) if p.symbol not in known))
+    asked = tuple(p for p in d.facts.probes if p.symbol not in known)
+    d = d.with_(facts=replace(d.facts, probes=asked))
     d = _cancel_new_scale(d)
     note = "its derivatives, where the rule probes the loss"
     if d.expectation.split is not None:
         note = f"what is left of it, {shown(d.expectation.rest)}, where the rule probes the loss"
-    if d.fact("ess"):
+    if made(d, "ess"):
         note += "; taken as the mean loss ℓ̄, one example's worth"
     if kept:
         note += f"; {', '.join(kept)}, put there by an approximation, stays an input"
@@ -98,7 +98,7 @@ def _value(d: Derivation, probe: Probe) -> Expr | None:
     value = derivative(d, probe.order)
     if probe.at == "theta":
         return value.subs(theta, d.rule["theta"].symbol)
-    mean = dict(d.rule.posterior).get("mean", d.fact("place"))
+    mean = dict(d.rule.posterior).get("mean", d.facts.place)
     if probe.at == "m":
         return value.subs(theta, mean)
     if probe.at == "q":
@@ -145,14 +145,14 @@ def _expected(d: Derivation, value: Expr) -> Expr | None:
 
 def _cancel_new_scale(d: Derivation) -> Derivation:
     """m⁺ = (s⁺)⁻¹(s⁺m − …): multiply out with s⁺ known and keep it if the old m drops."""
-    scale_name = d.fact("scale")
-    if not scale_name or d.fact("location") is None:
+    scale_name = d.facts.scale
+    if not scale_name or d.facts.location is None:
         return d
     m = location(d, "loss")
-    s_next = next_symbol(d, str(scale_name))
+    s_next = next_symbol(d, scale_name)
     expr = d.rule.expr(f"{m}_next")
     known = d.rule.expr(f"{scale_name}_next")
-    if not expr.has(s_next) or known.has(d.rule[str(scale_name)].symbol):
+    if not expr.has(s_next) or known.has(d.rule[scale_name].symbol):
         return d
     tidy: Callable[[Expr], Expr] = d.geometry.ring.tidy
     numerator = tidy(tidy(s_next * expr).subs(s_next, known))

@@ -15,20 +15,15 @@ import sympy as sp
 
 from blrgen.algebra.calculus import jacobian
 from blrgen.algebra.partial import partial
-from blrgen.core import Assignment, Derivation, Equation, Quantity, Rule, Step
+from blrgen.approximate.tools.base import made
+from blrgen.core import Assignment, Derivation, Equation, Facts, Probe, Quantity, Rule, Step
 from blrgen.errors import InternalError, NotApplicable
-from blrgen.expect.probes import Probe
 from blrgen.rule.arrange import arrange
 from blrgen.rule.lines import equations_of, probe_notation
 from blrgen.rule.quantities import TIME as TIME
 from blrgen.rule.quantities import hyper, place_of, probe_quantity
 
 Expr = Any
-
-
-def put(d: Derivation, **facts: Any) -> Derivation:
-    """The derivation with some facts replaced."""
-    return d.with_(facts=tuple({**dict(d.facts), **facts}.items()))
 
 
 def refuse(flag: str, why: str, how: str = "") -> NotApplicable:
@@ -49,19 +44,19 @@ def hyper_symbols(d: Derivation) -> list[Expr]:
 
 def location(d: Derivation, flag: str) -> str:
     """The parameter that moves θ; refused when there is not exactly one."""
-    name = d.fact("location")
+    name = d.facts.location
     if name is None or name not in d.rule:
         raise refuse(flag, f"{d.family.name} has no single parameter that moves the variable")
-    return str(name)
+    return name
 
 
 def scale(d: Derivation, flag: str) -> str:
     """The parameter that scales θ; refused when there is none."""
-    name = d.fact("scale")
+    name = d.facts.scale
     if name is None or name not in d.rule:
         reason = (
             "its scale has been fixed"
-            if d.fact("scale_fixed")
+            if made(d, "fixed-scale")
             else "only a candidate with a spread of its own learns one"
         )
         raise refuse(
@@ -69,7 +64,7 @@ def scale(d: Derivation, flag: str) -> str:
             f"{d.family.name} has no scale that is learned here: {reason}",
             "a candidate with a scale, such as gaussian-diag",
         )
-    return str(name)
+    return name
 
 
 def elementwise(d: Derivation, flag: str, why: str) -> None:
@@ -77,21 +72,19 @@ def elementwise(d: Derivation, flag: str, why: str) -> None:
         raise refuse(flag, why, "the diagonal candidate, gaussian-diag")
 
 
-def probes(d: Derivation) -> tuple[Probe, ...]:
-    return tuple(d.fact("probes", ()))
-
-
 def probe_of_order(d: Derivation, order: int) -> Probe | None:
-    return next((p for p in probes(d) if p.order == order and p.at in ("q", "m", "theta")), None)
+    places = ("q", "m", "theta")
+    return next((p for p in d.facts.probes if p.order == order and p.at in places), None)
 
 
 def set_probes(d: Derivation, change: Callable[[Probe], Probe]) -> Derivation:
     """Change where the probes are taken, and how they read."""
-    new = tuple(change(p) for p in probes(d))
+    new = tuple(change(p) for p in d.facts.probes)
     mean = dict(d.rule.posterior).get("mean")
     made = {p.name: probe_quantity(p, d.geometry, mean) for p in new}
     quantities = tuple(made.get(q.name, q) if q.kind == "input" else q for q in d.rule.quantities)
-    return put(d.with_(rule=replace(d.rule, quantities=quantities)), probes=new)
+    rule = replace(d.rule, quantities=quantities)
+    return d.with_(rule=rule, facts=replace(d.facts, probes=new))
 
 
 def with_quantities(
@@ -148,11 +141,18 @@ def substitute(d: Derivation, mapping: Mapping[Expr, Expr]) -> Derivation:
     d = rewrite(d, {a.name: moved(a.expr) for a in d.rule.assignments})
     posterior = tuple((k, moved(x)) for k, x in d.rule.posterior)
     d = d.with_(rule=replace(d.rule, posterior=posterior))
-    remembered = {k: tuple((n, moved(x)) for n, x in d.fact(k)) for k in _KEPT if d.fact(k)}
-    return redraw(put(d, **remembered))
+    return redraw(d.with_(facts=_moved(d.facts, moved)))
 
 
-_KEPT = ("momentum", "debias", "scale_value")  # facts that hold (name, expression) pairs
+def _moved(facts: Facts, change: Callable[[Expr], Expr]) -> Facts:
+    """The facts that are expressions in states and hyperparameters, rewritten with the rule."""
+    kept = facts.scale_value
+    return replace(
+        facts,
+        scale_value=None if kept is None else change(kept),
+        momentum=facts.momentum and facts.momentum.map(change),
+        corrections=tuple((n, change(x)) for n, x in facts.corrections),
+    )
 
 
 def hold_corrections(d: Derivation, x: Expr) -> tuple[Expr, dict[Expr, Expr]]:
@@ -163,7 +163,7 @@ def hold_corrections(d: Derivation, x: Expr) -> tuple[Expr, dict[Expr, Expr]]:
     """
     table = {
         f.subs(TIME, TIME - k): sp.Dummy(f"{n}_{k}")
-        for n, f in d.fact("debias", ())
+        for n, f in d.facts.corrections
         for k in (0, 1, 2)
     }
     return x.subs(table), {held: f for f, held in table.items()}
@@ -188,9 +188,7 @@ def redraw(d: Derivation) -> Derivation:
 
 def scale_value(d: Derivation) -> tuple[Expr, Expr]:
     """(x, x as a function of the state): the family's own scale, and how the rule keeps it."""
-    name = str(d.fact("scale_origin", d.fact("scale")))
-    x = next(w for w in d.geometry.working if w.name == name)
-    return x, dict(d.fact("scale_value", ())).get(name, x)
+    return d.facts.family_scale, d.facts.scale_value
 
 
 def natural_in_scale(d: Derivation) -> bool:

@@ -17,48 +17,47 @@ from typing import TYPE_CHECKING
 
 from blrgen.approximate.tools.base import check_request, parse_request
 from blrgen.core import Derivation, Family, Loss, Recipe
-from blrgen.errors import NotApplicable, UserError, did_you_mean
+from blrgen.errors import NotApplicable, UserError
 from blrgen.timing import timed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from blrgen.read.what import What
+
 Request = str | tuple[str, str | None]
 
 
-def derive(what: str, approximations: Iterable[Request] = (), loss: str = "") -> Derivation:
+def derive(
+    what: str,
+    approximations: Iterable[Request] = (),
+    loss: str = "",
+    insert: Iterable[str] = (),
+) -> Derivation:
     """Derive the algorithm for a family, a recipe or a family file.
 
     Approximations are words such as "delta" or "hessian=squared-gradient", applied in
-    the order given; after a recipe's name they come after the recipe's own.
+    the order given; after a recipe's name they come after the recipe's own.  `insert` puts
+    some into the recipe's road: "stochastic:prior=apart" behind stochastic.
     """
-    return timed(f"derive {what}", lambda _: _derived(what, approximations, loss), None)
+    return timed(f"derive {what}", lambda _: _derived(what, approximations, loss, insert), None)
 
 
-def _derived(what: str, approximations: Iterable[Request], loss: str) -> Derivation:
+def _derived(
+    what: str, approximations: Iterable[Request], loss: str, insert: Iterable[str]
+) -> Derivation:
     timed("load the engine", import_module, "blrgen.rule.assemble")
     from blrgen.approximate.tools.put_loss import put_loss
-    from blrgen.read.family import find_family, list_families
     from blrgen.read.loss import read_loss
-    from blrgen.read.recipe import read_recipes
+    from blrgen.read.what import find_what
     from blrgen.rule.assemble import exact_derivation
 
-    recipes = timed("read recipes", lambda _: read_recipes(), None)
-    recipe = recipes.get(what)
-    requests = [parse_request(a) if isinstance(a, str) else a for a in approximations]
+    asked = timed("read recipes", find_what, what)
+    recipe, own = asked.recipe, _road(asked, tuple(insert))
+    family = _read_family(asked.family)
+    requests = [*own, *(parse_request(a) if isinstance(a, str) else a for a in approximations)]
     if recipe is not None:
-        family = _read_family(recipe.family)
-        requests = [*recipe.approximations, *requests]
         loss = loss or recipe.loss
-    elif what.endswith(".toml") or "/" in what or "*" in what:
-        family = _read_family(what)
-    elif what in list_families():
-        family = _read_family(find_family(what))
-    else:
-        raise UserError(
-            f"no family or recipe called {what!r}",
-            how=did_you_mean(what, [*list_families(), *recipes]),
-        )
     for flag, option in requests:
         check_request(flag, option)
     known = timed("read the loss", lambda f: read_loss(loss, f), family) if loss else Loss()
@@ -67,6 +66,18 @@ def _derived(what: str, approximations: Iterable[Request], loss: str) -> Derivat
         d = timed(f"--{flag}" + (f" {option}" if option else ""), _one(flag, option), d)
     d = timed("put the loss in", put_loss, d) if loss else put_loss(d)
     return _with_defaults(d, recipe) if recipe is not None else d
+
+
+def _road(asked: What, insert: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
+    """The recipe's own approximations, with what is put between them; none for a family."""
+    from blrgen.read.what import inserted
+
+    if asked.recipe is None and insert:
+        raise UserError(
+            "--insert is for recipes", why="a family has no road into which a flag is put",
+            how="give the flags in the order wanted",
+        )  # fmt: skip
+    return () if asked.recipe is None else inserted(asked.recipe, insert)
 
 
 def _read_family(what: str | Path) -> Family:

@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 
 from blrgen.check.context import Context
-from blrgen.check.drawn import Place, places
+from blrgen.check.drawn_places import Place, places
 from blrgen.check.finding import NotChecked, Wrong
 from blrgen.check.goodness import COUNT, LEVEL, SEED, compare
 from blrgen.errors import UserError

@@ -7,7 +7,6 @@
 | `beta_prime` | c + a log x + b log(r + s x) on (0, ∞): the beta integral of the second kind |
 | `circle` | c + a cos kx + b sin kx over a whole turn: e^c 2π I₀(√(a² + b²)) |
 | `component_moments` | E_q[Σ_k g(x_k)] of vectors: by the statistics |
-| `components` | Vectors of symbolic size: the exponent is c + Σ_k φ_k(x_k) |
 | `exponential` | c + a x between two ends |
 | `exponents` | log Σ exp of a few log-integrals, in the form that does not overflow |
 | `finite_sum` | A finite support: the sum over its points |
@@ -22,6 +21,7 @@
 | `problem` | What a rule is given, ∫ or Σ of exp(exponent) over a support, and what it answers |
 | `ratio` | The ratio of successive terms t(k+1)/t(k) = z Π(k + aᵢ)/Π(k + bⱼ) |
 | `rules` | The rules, in the order in which they are tried; the first that answers is taken |
+| `separable` | Vectors of symbolic size: the exponent is c + Σ_k φ_k(x_k) |
 | `sequential` | Several variables, one after the other: each by the rules |
 | `series` | Sums over whole numbers by the ratio of successive terms, with z = e^η |
 | `substitution` | x = g(u): the exponent becomes f(g(u)) + log|g′(u)| |

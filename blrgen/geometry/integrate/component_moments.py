@@ -17,8 +17,8 @@ from blrgen.algebra.ring import Ring, gradient
 from blrgen.algebra.woodbury import lowest
 from blrgen.core import Family
 from blrgen.errors import InternalError, UserError
-from blrgen.geometry.integrate.components import Separated, integrate, opened, separate
 from blrgen.geometry.integrate.problem import Problem, exponent_of
+from blrgen.geometry.integrate.separable import Separated, integrate, opened, separate
 
 Expr = Any
 

@@ -104,7 +104,7 @@ def _merged(squares: list[tuple[Expr, Expr]]) -> tuple[Expr, Expr] | None:
 
 def _positive(q: Expr, p: Expr, problem: Problem) -> tuple[Expr, Expr]:
     """Both with the sign that Q has at a point of the domain, so that both are positive there."""
-    from blrgen.value.instance import sign_at_size_one
+    from blrgen.geometry.points_at_sizes import sign_at_size_one
 
     turn = sign_at_size_one(q, problem.family)
     return (q, p) if turn >= 0 else (normal(-q), normal(-p))

@@ -45,7 +45,7 @@ _DEPTH = 3  # substitutions after one another
 
 def integrate(problem: Problem) -> Integral | None:
     """The answer of the first rule that has one."""
-    for name in ("components",) if problem.ring.components else RULES:
+    for name in ("separable",) if problem.ring.components else RULES:
         found = import_module(f"blrgen.geometry.integrate.{name}").integrate(problem)
         if found is not None:
             return found  # type: ignore[no-any-return]

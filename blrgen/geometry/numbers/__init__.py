@@ -3,7 +3,7 @@
 | module | what it does |
 |---|---|
 | `branch` | A support in branches x = end ± eᵘ, on which every end and singularity lies at u = −∞ |
-| `density` | The density at a point as a rule: A, E_q[f] and covariances |
+| `density_rule` | The density at a point as a rule: A, E_q[f] and covariances |
 | `landmarks` | Places that a formula names: where a spike can stand that no grid would meet |
 | `make` | A rule for the density of a declaration: over an interval, integers or points |
 | `modes` | Where a density has its mass: local maxima on a branch, and how far out it counts |

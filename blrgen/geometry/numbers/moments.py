@@ -13,7 +13,7 @@ import mpmath
 
 from blrgen.core import Family
 from blrgen.errors import UserError
-from blrgen.geometry.numbers.density import Density, refusal
+from blrgen.geometry.numbers.density_rule import Density, refusal
 from blrgen.geometry.numbers.make import cancelled, check_support, rule_of, size_of
 from blrgen.geometry.numbers.task import Divergent, Task, TooMany, Unsettled
 

@@ -18,7 +18,7 @@
 | `shown` | A geometry that prints itself, at a prompt and in a notebook |
 
 One module a section (`density`, `moments`, `charts`, `divergences`, `conjugate`,
-`likelihood`, `numbers`); `page` puts them in order, `data` is the JSON.
+`likelihood`, `numbers`); `page` puts them in order, `as_json` is the JSON.
 """
 
 from __future__ import annotations

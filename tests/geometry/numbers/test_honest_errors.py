@@ -14,6 +14,8 @@ from blrgen.errors import UserError
 from blrgen.geometry.numbers.moments import density
 from blrgen.read.family import read_family
 
+pytestmark = pytest.mark.core
+
 mp = mpmath.mp
 TINY = mpmath.mpf(1) / 2**20
 Point = tuple[str, ...]

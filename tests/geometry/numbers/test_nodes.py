@@ -16,6 +16,8 @@ from blrgen.read.family import read_family
 from blrgen.text.expression import ascii, latex, mathml, unicode
 from blrgen.value.evaluate import evaluate
 
+pytestmark = pytest.mark.core
+
 QUARTIC = """
 name = "quartic"
 variable = "x"

@@ -1,6 +1,6 @@
-"""Linear relations between functions of the random variable, coefficients free of it.
+"""Linear relations between functions of some letters, coefficients free of them.
 
-Functions are brought to rational functions of generators: the variable itself, its
+Functions are brought to rational functions of generators: the letter itself, its
 logarithm, roots, exponentials and whatever else depends on it, each an independent letter.
 Relations between letters that are not known (other than sin² + cos² = 1 and sign² = 1) are
 not used, so that a relation found always holds and one that exists may be missed.
@@ -105,7 +105,8 @@ def relations(functions: Sequence[Expr], variables: Sequence[Expr]) -> list[tupl
         letters.reduce(sp.expand(t * sp.cancel(least / b)))
         for t, b in zip(tops, bottoms, strict=True)
     ]
-    generators = [*variables, *letters.inner.values()]
+    # a vector or matrix stands in letters only: in log|S|, say
+    generators = [*(x for x in variables if x.is_commutative), *letters.inner.values()]
     columns = [sp.Poly(p, *generators).as_dict() for p in pieces]
     monomials = sorted({m for c in columns for m in c})
     if not monomials:
@@ -129,7 +130,7 @@ def relations(functions: Sequence[Expr], variables: Sequence[Expr]) -> list[tupl
 def in_span(
     f: Expr, basis: Sequence[Expr], variables: Sequence[Expr]
 ) -> tuple[Expr, tuple[Expr, ...]] | None:
-    """(c₀, c) with f = c₀ + Σ c_k b_k, or None."""
+    """(c₀, c) with f = c₀ + Σ c_k b_k, all free of the variables, or None."""
     functions = [*basis, sp.S.One, f]
     for vector in relations(functions, variables):
         if vector[-1] == 1:

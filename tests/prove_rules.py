@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,6 @@ import sympy as sp
 from blrgen.algebra.ranks import positive, scalar, symmat, vec
 from blrgen.core import Assignment, Quantity, Rule
 
-TALLY: dict[str, Counter[str]] = {}  # test → what became of its mutants
 UNIT, POSITIVE, REAL = "(0, 1)", "(0, oo)", "(-oo, oo)"
 T = sp.Symbol("t", integer=True, positive=True)
 

@@ -18,7 +18,6 @@ from blrgen.check.finding import NotChecked
 from blrgen.check.goodness import COUNT, Reference
 from blrgen.core import Support
 from blrgen.geometry.tabulated import Table, number
-from blrgen.value.components import Instance as Components
 from blrgen.value.instance import Instance
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def _by_components(context: Context) -> Iterator[Place]:
         def of_draws(draws: Any, sizes: Any = sizes, doubles: Any = doubles) -> Any:
             x = draws[family.variable]
             names = {**doubles, family.variable.name: list(np.moveaxis(x, -1, 0))}
-            there = Components(names, sizes)
+            there = Instance(sizes, names)
             with np.errstate(all="ignore"):
                 found = _flat({str(t): there.value(t) for t in family.statistics}, len(x))
             return found, _flat({family.variable.name: names[family.variable.name]}, len(x))
@@ -115,7 +114,7 @@ def _by_components(context: Context) -> Iterator[Place]:
             return Reference(density.weights, own, x).thinned
 
         def value(e: Expr, sizes: Any = sizes, doubles: Any = doubles) -> Any:
-            return float(Components(doubles, sizes).value(e))
+            return float(Instance(sizes, doubles).value(e))
 
         yield Place(
             {**{str(k): v for k, v in sizes.items()}, **{k: _shown(v) for k, v in values.items()}},

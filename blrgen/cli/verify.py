@@ -17,7 +17,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from blrgen.cli.output import coloured, result
+from blrgen.cli.output import coloured, result, result_as_json
 from blrgen.cli.parser import Parser, add_format
 from blrgen.cli.what import add_size, add_what, derived, sizes
 from blrgen.errors import UserError
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from blrgen.validate.derivation import Report
 
 PROGRAM = "blrgen verify"
-FORMATS = ("text", "json")
 
 
 def configure(parser: Parser) -> None:
@@ -38,7 +37,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--function", default="step", metavar="NAME", help="the function in FILE.py; step if absent"
     )
-    add_format(parser, FORMATS)
+    add_format(parser, ("text", "json"))
     add_size(parser)
     parser.add_argument(
         "--map",
@@ -55,9 +54,9 @@ def run(options: argparse.Namespace) -> int:
     asked, against = options.what, options.against
     report = _file(options, mapping) if options.what.endswith(".py") else _derived(options)
     if options.format == "json":
-        from blrgen.validate.as_json import as_json
+        from blrgen.validate.as_json import as_data
 
-        result(as_json(asked, against, report))
+        result_as_json(as_data(asked, against, report))
         return report.exit_code
     from blrgen.show import render_proof
 

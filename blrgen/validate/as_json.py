@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,11 +26,6 @@ def as_data(what: str, against: str, report: Report) -> dict[str, Any]:
         "not_compared": list(_not_compared(report)),
         "notes": [*report.notes, *(n for _, v in report.parts for n in v.notes)],
     }
-
-
-def as_json(what: str, against: str, report: Report) -> str:
-    """The same as text."""
-    return json.dumps(as_data(what, against, report), ensure_ascii=False, indent=2)
 
 
 def _state(title: str, name: str, p: Proof) -> dict[str, Any]:

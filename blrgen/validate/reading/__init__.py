@@ -16,7 +16,8 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `constructs` | The table of statements, expressions and what stands at the top of a file |
 | `definedness` | Where what was written has a value: conditions of every operation |
 | `document` | docs/verify.md, printed from the tables |
-| `elementwise` | Rules of one element: what was read against the rule |
+| `element` | The rule at one element, in symbols that are only known to be real |
+| `elementwise` | What was read against the rule at one element: a counterexample, or a proof |
 | `entries` | The arguments of a matrix rule: arrays of symbols of one size |
 | `expressions` | The meaning of expressions |
 | `field` | The field with p² elements, p = 2¹²⁷ − 1, i² = −1 |

@@ -1,10 +1,8 @@
-"""Rules of one element: what was read against the rule, as expressions in the same symbols."""
+"""What was read against the rule at one element: a point where they differ, or a proof."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
-from functools import cached_property
 from random import Random
 from typing import Any
 
@@ -13,170 +11,31 @@ import numpy as np
 import sympy as sp
 from mpmath import mp
 
-from blrgen.core import Rule
-from blrgen.decide.domain import range_of
 from blrgen.decide.equal import apart, equal, seed_of
 from blrgen.decide.fractions import Unsupported
 from blrgen.decide.proof import NOT_COMPARED, Proof
-from blrgen.validate import reference
-from blrgen.validate.reading.algebra import expression, names_in
+from blrgen.validate.reading.algebra import names_in
 from blrgen.validate.reading.definedness import (
     Implied,
     conditions,
     guarded,
     has,
     is_whole,
-    of_rule,
     split,
 )
-from blrgen.validate.reading.graph import Graph, Node
+from blrgen.validate.reading.element import Element, Expr, Point, mpf
+from blrgen.validate.reading.graph import Node
 from blrgen.validate.reading.interpret import UNDEFINED, in_digits, in_doubles
-from blrgen.validate.reading.points import TRIES, Points, contains
+from blrgen.validate.reading.points import TRIES, Points
 from blrgen.validate.reading.signals import Refused
-from blrgen.value.evaluate import Undefined, evaluate
 
-Expr = Any
-Point = dict[str, Fraction]
 Path = Sequence[tuple[Node, bool]]
 DIGITS, MORE = 50, 170
 TOLERANCE = mpmath.mpf(10) ** -30
 
 
-class Elementwise:
-    """The rule at one element, or for vectors of a length, in symbols known only to be real."""
-
-    def __init__(
-        self, rule: Rule, graph: Graph, numbers: Sequence[Fraction], count: int = 0
-    ) -> None:
-        self.rule, self.graph, self.numbers, self.count = rule, graph, numbers, count
-        self.elements = reference.Elements(rule, count or 1)
-        self.whole = frozenset(q.name for q in rule.of("counter"))
-        self.memo: dict[int, Expr] = {}
-        self.done: dict[Any, Proof] = {}
-        self.symbols: dict[str, Expr] = {}
-        self.domains: dict[Expr, str] = {}
-        for q in rule.quantities:
-            for name in self._names(q):
-                self._symbol(name, q)
-
-    def _names(self, q: Any) -> list[str]:
-        if not self.count or not self.elements.is_array(q):
-            return [q.name]
-        return [f"{q.name}_{i}" for i in range(self.count)]
-
-    def _symbol(self, name: str, q: Any) -> None:
-        given = {"integer": True, "positive": True} if q.kind == "counter" else {"real": True}
-        self.symbols[name] = sp.Symbol(name, **given)
-        if q.domain:
-            self.domains[self.symbols[name]] = q.domain
-
-    def known(self, name: str) -> Expr:
-        """A symbol by name; one of another element has the domain of its own."""
-        if name not in self.symbols:
-            base = name.split("_")
-            for k in range(len(base) - 1, 0, -1):
-                stem = "_".join(base[:k])
-                if stem in self.rule:
-                    self._symbol(name, self.rule[stem])
-                    return self.symbols[name]
-            raise Refused(f"the symbol {name}")
-        return self.symbols[name]
-
-    # the rule -----------------------------------------------------------------------------
-    @cached_property
-    def next(self) -> dict[str, Expr]:
-        """State → its next value, at the element that stands for all."""
-        return {n: self.plain(e) for n, e in reference.next_states(self.rule).items()}
-
-    def plain(self, e: Expr, i: int = 0) -> Expr:
-        """An expression of the rule in symbols that are only known to be real."""
-        if self.count:
-            e = self.elements.at(e, i)
-        return e.xreplace(
-            {s: self.symbols[s.name] for s in e.free_symbols if s.name in self.symbols}
-        )
-
-    def expected(self, state: str, i: int = 0) -> Expr:
-        if not self.count:
-            return self.next[state]
-        return self.plain(reference.next_states(self.rule)[state], i)
-
-    @cached_property
-    def implied(self) -> Implied:
-        states = list(self.next) if not self.count else []
-        all_next = [self.expected(n, i) for n in reference.next_states(self.rule)
-                    for i in range(max(1, self.count))]  # fmt: skip
-        found = of_rule(all_next)
-        for n in states:
-            r = range_of(self.symbols[n], self.domains)
-            if r.lower == 0:
-                found.add(("nonneg" if r.closed[0] else "positive", self.next[n]))
-        return Implied(self.domains, found)
-
-    def expression(self, n: Node) -> Expr:
-        for name in names_in([n]):
-            self.known(name)
-        return expression(n, self.symbols, self.memo)
-
-    # conditions ---------------------------------------------------------------------------
-    def decide(self, c: Node) -> bool | None:
-        """A condition by the domains alone."""
-        if c.op == "truth":
-            return bool(c.data)
-        if c.op == "not":
-            inner = self.decide(c.args[0])
-            return None if inner is None else not inner
-        if c.op == "and":
-            parts = [self.decide(a) for a in c.args]
-            return False if False in parts else True if parts == [True, True] else None
-        try:
-            e = self.expression(c)
-            if e in (sp.true, sp.false):
-                return bool(e)
-            a, b = (self.expression(x) for x in c.args)
-        except Refused:
-            return None
-        implied = Implied(self.domains, set())
-        if c.op in ("eq", "ne"):
-            return (c.op == "ne") if implied("nonzero", a - b) else None
-        if implied("positive" if c.op == "lt" else "nonneg", b - a):
-            return True
-        if implied("nonneg" if c.op == "lt" else "positive", a - b):
-            return False
-        return None
-
-    # points -----------------------------------------------------------------------------------
-    def rule_at(self, point: Point, memo: dict[Expr, Any]) -> dict[str, Any] | None:
-        """The next states at a point, or None where one has no value or leaves its domain."""
-        values = {
-            self.symbols[n]: mpmath.mpf(x.numerator) / x.denominator for n, x in point.items()
-        }
-        if not all(self._kept(kind, e, values, memo) for kind, e in self.implied.known):
-            return None
-        out = {}
-        for n in reference.next_states(self.rule):
-            for i in range(max(1, self.count)):
-                try:
-                    x = evaluate(self.expected(n, i), values, memo)
-                except Undefined:
-                    return None
-                if isinstance(x, mpmath.mpc):
-                    return None
-                r = range_of(self.known(n if not self.count else f"{n}_{i}"), self.domains)
-                if not _inside(r, x):
-                    return None
-                out[f"{n}_{i}" if self.count else n] = x
-        return out
-
-    def _kept(self, kind: str, e: Expr, values: dict[Expr, Any], memo: dict[Expr, Any]) -> bool:
-        """Whether a condition of the rule holds at a point."""
-        try:
-            x = evaluate(e, values, memo)
-        except Undefined:
-            return False
-        if isinstance(x, mpmath.mpc):
-            return False
-        return bool(x != 0 if kind == "nonzero" else x > 0 if kind == "positive" else x >= 0)
+class Elementwise(Element):
+    """What was read against the rule: refuted, proved, or not compared."""
 
     def holds(self, path: Path, values: dict[int, Any]) -> bool:
         return all(values[c.index] is not UNDEFINED and bool(values[c.index]) == v for c, v in path)
@@ -186,7 +45,7 @@ class Elementwise:
     ) -> Proof | None:
         """A point on the path at which the value and the rule differ."""
         roots = [n, *effects, *[c for c, _ in path]]
-        used = names_in(roots) | self._rule_symbols()
+        used = names_in(roots) | self.rule_symbols()
         points = Points([self.known(x) for x in sorted(used)], self.domains, self.numbers)
         random = Random(seed_of(sp.Symbol(claim), self.next.get(key, sp.S.Zero)))
         on_path = 0
@@ -200,9 +59,6 @@ class Elementwise:
             if on_path >= 60:
                 break
         return None
-
-    def next_names(self) -> list[str]:
-        return list(reference.next_states(self.rule))
 
     def _differ(
         self, n: Node | None, key: str, point: Point, path: Path, effects: Sequence[Node]
@@ -278,21 +134,17 @@ class Elementwise:
 
     def _undefined_at(self, n: Node, key: str, path: Path, needed: Node) -> Proof | None:
         """A point at which a condition fails, the rule has a value, and the code has none."""
-        used = names_in([n, needed, *[c for c, _ in path]]) | self._rule_symbols()
+        used = names_in([n, needed, *[c for c, _ in path]]) | self.rule_symbols()
         points = Points([self.known(x) for x in sorted(used)], self.domains, self.numbers)
         for point in points.singled(names_in([needed]), Random(5)):
             with mp.workdps(DIGITS):
-                real = {k: _mpf(x) for k, x in point.items()}
+                real = {k: mpf(x) for k, x in point.items()}
                 if in_digits([n], real)[n.index] is not UNDEFINED:
                     continue
             found = self._differ(n, key, point, path, ())
             if isinstance(found, Proof):
                 return found
         return None
-
-    def _rule_symbols(self) -> set[str]:
-        return {s.name for i in range(max(1, self.count)) for x in self.next_names()
-                for s in self.expected(x, i).free_symbols}  # fmt: skip
 
     def _equal(self, claim: str, n: Node, wanted: Expr, path: Path) -> Proof:
         e = self.expression(n)
@@ -399,23 +251,13 @@ class Elementwise:
     def refute_raise(self, path: Path, why: str) -> Proof | None:
         """A point on the path, where Python raises, at which the rule has values."""
         roots = [c for c, _ in path]
-        used = names_in(roots) | self._rule_symbols()
+        used = names_in(roots) | self.rule_symbols()
         points = Points([self.known(x) for x in sorted(used)], self.domains, self.numbers)
         for point in points.many(roots, Random(len(path)), TRIES):
             found = self._differ(None, why, point, path, ())
             if isinstance(found, Proof):
                 return found
         return None
-
-
-def _inside(r: Any, x: Any) -> bool:
-    low = r.lower is None or x > _mpf(r.lower) or (r.closed[0] and x == _mpf(r.lower))
-    high = r.upper is None or x < _mpf(r.upper) or (r.closed[1] and x == _mpf(r.upper))
-    return bool(low and high)
-
-
-def _mpf(x: Fraction) -> Any:
-    return mpmath.mpf(x.numerator) / x.denominator
 
 
 def _shown(point: Point) -> tuple[tuple[str, str], ...]:
@@ -425,6 +267,3 @@ def _shown(point: Point) -> tuple[tuple[str, str], ...]:
 def _short(e: Expr) -> str:
     text = str(e)
     return text if len(text) <= 60 else text[:59] + "…"
-
-
-__all__ = ["Elementwise", "contains"]

@@ -19,6 +19,8 @@ from blrgen.validate.reading.values import (
     Cond,
     Dict,
     Function,
+    Iter,
+    Known,
     List,
     Mark,
     Num,
@@ -142,13 +144,17 @@ def _starred(mc: Machine, scope: Scope, items: list[ast.expr]) -> list[Any]:
     return out
 
 
+def _items(mc: Machine, scope: Scope, items: list[ast.expr]) -> list[Any]:
+    return [at_once(mc, v) for v in _starred(mc, scope, items)]
+
+
 def _tuple(mc: Machine, scope: Scope, node: ast.Tuple) -> Any:
-    return tuple(_starred(mc, scope, node.elts))
+    return tuple(_items(mc, scope, node.elts))
 
 
 def _list(mc: Machine, scope: Scope, node: ast.List) -> Any:
     mc.bounds.meets(Mark(), len(node.elts))
-    return List(_starred(mc, scope, node.elts), mc.depth)
+    return List(_items(mc, scope, node.elts), mc.depth)
 
 
 def _dict(mc: Machine, scope: Scope, node: ast.Dict) -> Any:
@@ -157,7 +163,7 @@ def _dict(mc: Machine, scope: Scope, node: ast.Dict) -> Any:
         key = value(mc, scope, k) if k is not None else None
         if not isinstance(key, Text):
             raise mc.refuse("a dictionary's key that is no word")
-        items[key.text] = value(mc, scope, v)
+        items[key.text] = at_once(mc, value(mc, scope, v))
     return Dict(items)
 
 
@@ -184,8 +190,11 @@ def _call(mc: Machine, scope: Scope, node: ast.Call) -> Any:
     line = node.lineno
     args = _starred(mc, scope, node.args)
     keywords: list[tuple[str, Any]] = []
+    if not (isinstance(f, Known) and f.name in AT_ONCE):
+        for v in args:
+            at_once(mc, v)
     for k in node.keywords:
-        v = value(mc, scope, k.value)
+        v = at_once(mc, value(mc, scope, k.value))
         if k.arg is None:
             if not isinstance(v, Dict):
                 raise mc.refuse("** of what is no dictionary")
@@ -201,6 +210,16 @@ def _call(mc: Machine, scope: Scope, node: ast.Call) -> Any:
     return out
 
 
+def at_once(mc: Machine, v: Any) -> Any:
+    """Refuse what Python computes later than here."""
+    if isinstance(v, Iter) and v.lazy:
+        raise mc.refuse("an iterator that is not used at once")
+    return v
+
+
+AT_ONCE = ("sum", "list", "tuple", "max", "min", "math.fsum", "math.prod", "functools.reduce")
+
+
 def _lambda(mc: Machine, scope: Scope, node: ast.Lambda) -> Any:
     return calls.made(mc, scope, "lambda", node)
 
@@ -210,7 +229,7 @@ def _comprehension(mc: Machine, scope: Scope, node: ast.ListComp | ast.Generator
 
 
 def _walrus(mc: Machine, scope: Scope, node: ast.NamedExpr) -> Any:
-    v = value(mc, scope, node.value)
+    v = at_once(mc, value(mc, scope, node.value))
     s = scope
     while s.outer is not None and node.target.id not in s.local:
         s = s.outer

@@ -242,6 +242,27 @@ class FieldPoint:
         raise NoModel("a power")
 
 
+def field_value(e: Any, point: FieldPoint, special: dict[Any, Any]) -> Any:
+    """A scalar expression of the rule over the field."""
+    if e in special:
+        return special[e] if not isinstance(special[e], int) else Pair(special[e])
+    if e.is_Rational:
+        return Pair(int(e.p)) / Pair(int(e.q))
+    if e.is_Symbol:
+        return point.symbol(e.name)
+    args = [field_value(a, point, special) for a in e.args]
+    if e.is_Add:
+        return sum(args[1:], start=Pair.of(args[0]))
+    if e.is_Mul:
+        out = Pair.of(args[0])
+        for a in args[1:]:
+            out = out * a
+        return out
+    if e.is_Pow:
+        return point.power(*args)
+    return point.operation(type(e).__name__.lower(), args)
+
+
 # doubles -----------------------------------------------------------------------------------
 def in_doubles(roots: Iterable[Node], point: Mapping[str, Any]) -> dict[int, Any]:
     """Node → double, or array of them, operation by operation as NumPy does."""

@@ -181,7 +181,7 @@ class ElementPoint:
         self.element = element
         path = [(search.reading.own(c, (0,)), v) for c, v in search.machine.path]
         used = names_in([n for x in search.lines for n in x.nodes] + [c for c, _ in path])
-        used |= element._rule_symbols()
+        used |= element.rule_symbols()
         for n in used:
             element.known(n)
         points = Points(

@@ -33,10 +33,10 @@ MOST_CARRIED = 8  # fewer than the sizes that are read
 
 def for_loop(mc: Machine, scope: Scope, node: ast.For) -> Flow:
     """for target in iterable: body, else what follows when nothing broke."""
-    from blrgen.validate.reading.expressions import value
+    from blrgen.validate.reading.expressions import at_once, value
     from blrgen.validate.reading.statements import assign, block
 
-    iterable = value(mc, scope, node.iter)
+    iterable = at_once(mc, value(mc, scope, node.iter))
     axis = generic_axis(mc, iterable)
     if axis is not None:
         if node.orelse:
@@ -249,9 +249,11 @@ def turns(mc: Machine, x: Any) -> Iterator[Any]:
         yield from _together(mc, x)
     elif isinstance(x, tuple | List):
         items = x.items if isinstance(x, List) else x
-        for v in list(items):
+        k = 0
+        while k < len(items):  # a list can change in the loop
             mc.spend()
-            yield mc.carried(v) if isinstance(x, List) else v
+            yield mc.carried(items[k]) if isinstance(x, List) else items[k]
+            k += 1
     elif isinstance(x, Dict):
         yield from map(Text, list(x.items))
     elif isinstance(x, Record) and x.is_tuple:
@@ -271,14 +273,25 @@ def _together(mc: Machine, x: Iter) -> Iterator[Any]:
         for k, v in enumerate(turns(mc, x.parts[0])):
             yield (Whole(k + x.start, None if isinstance(x.parts[0], tuple) else mark), v)
         return
-    lists = [list(turns(mc, p)) for p in x.parts]
-    lengths = {len(v) for v in lists}
-    if len(lengths) > 1:
-        if x.strict:
-            raise mc.raises("zip of several lengths")
-        if any(not isinstance(p, tuple) for p in x.parts):
-            raise mc.refuse("zip of an array with something of another length")
-    yield from zip(*lists, strict=False)
+    yield from _zipped(mc, x)
+
+
+def _zipped(mc: Machine, x: Iter) -> Iterator[Any]:
+    """Items side by side, each read in its turn, until one of the iterables ends."""
+    parts = [turns(mc, p) for p in x.parts]
+    end = object()
+    while True:
+        items = [next(p, end) for p in parts]
+        ended = [v is end for v in items]
+        if not any(ended):
+            yield tuple(items)
+            continue
+        if not all(ended):
+            if x.strict:
+                raise mc.raises("zip of several lengths")
+            if any(not isinstance(p, tuple) for p in x.parts):
+                raise mc.refuse("zip of an array with something of another length")
+        return
 
 
 def _span(mc: Machine, x: Span) -> Iterator[Whole]:
@@ -313,7 +326,7 @@ def finite(mc: Machine, x: Any) -> list[Any]:
 # comprehensions --------------------------------------------------------------------------------
 def comprehension(mc: Machine, scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Any:
     """A list of what the element is in every turn; over an axis of any length, an array of them."""
-    from blrgen.validate.reading.expressions import value
+    from blrgen.validate.reading.expressions import at_once, value
 
     if any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)) or any(
         g.is_async for g in node.generators
@@ -321,7 +334,7 @@ def comprehension(mc: Machine, scope: Scope, node: ast.ListComp | ast.GeneratorE
         raise mc.refuse("a name bound in a comprehension")
     local = bound_in([g.target for g in node.generators])
     inner = Scope({}, local, scope)
-    first = value(mc, scope, node.generators[0].iter)
+    first = at_once(mc, value(mc, scope, node.generators[0].iter))
     axis = generic_axis(mc, first)
     if axis is not None:
         return _mapped(mc, inner, node, first, axis)
@@ -336,21 +349,21 @@ def comprehension(mc: Machine, scope: Scope, node: ast.ListComp | ast.GeneratorE
     finally:
         mc.depth -= counted
     if isinstance(node, ast.GeneratorExp):
-        return Iter("items", tuple(out))
+        return Iter("items", tuple(out), lazy=True)
     return List(out, mc.depth)
 
 
 def _nested(
     mc: Machine, inner: Scope, generators: list[ast.comprehension], k: int, first: Any
 ) -> Iterator[None]:
-    from blrgen.validate.reading.expressions import value
+    from blrgen.validate.reading.expressions import at_once, value
     from blrgen.validate.reading.statements import assign
 
     if k == len(generators):
         yield None
         return
     g = generators[k]
-    iterable = first if k == 0 else value(mc, inner, g.iter)
+    iterable = first if k == 0 else at_once(mc, value(mc, inner, g.iter))
     for x in turns(mc, iterable):
         assign(mc, inner, g.target, x, constant=True)
         if all(mc.truth(value(mc, inner, c)) for c in g.ifs):

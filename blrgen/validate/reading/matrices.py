@@ -27,7 +27,13 @@ from blrgen.validate.reading.elementwise import Elementwise
 from blrgen.validate.reading.entries import ROWS, Entries, Words
 from blrgen.validate.reading.field import Pair
 from blrgen.validate.reading.graph import Node, reachable
-from blrgen.validate.reading.interpret import UNDEFINED, FieldPoint, in_digits, in_doubles
+from blrgen.validate.reading.interpret import (
+    UNDEFINED,
+    FieldPoint,
+    field_value,
+    in_digits,
+    in_doubles,
+)
 from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
 from blrgen.validate.reading.needs import Needs
 from blrgen.validate.reading.points import POOL, contains
@@ -54,7 +60,7 @@ def shown(reading: Any) -> Any:
         d = sizes.pop(0)
         done.append(d)
         judge.size(out, d, bounds)
-        if any(p.level == "refuted" for ps in out.proofs.values() for p in ps):
+        if out.refuted:
             return out
         most = bounds.largest(LEAST)
         if most > LARGEST:
@@ -381,27 +387,6 @@ def _entries(model: Model, e: Expr, x: np.ndarray) -> list[Any]:
     value = model.rows(e) if x.ndim == 2 else model.value(e)
     rows = value if isinstance(value, tuple) else ((value,),)
     return [Pair.of(v) for r in rows for v in r]
-
-
-def field_value(e: Expr, point: FieldPoint, special: dict[Expr, Any]) -> Any:
-    """A scalar expression of the rule over the field."""
-    if e in special:
-        return special[e] if not isinstance(special[e], int) else Pair(special[e])
-    if e.is_Rational:
-        return Pair(int(e.p)) / Pair(int(e.q))
-    if e.is_Symbol:
-        return point.symbol(e.name)
-    args = [field_value(a, point, special) for a in e.args]
-    if e.is_Add:
-        return sum(args[1:], start=Pair.of(args[0]))
-    if e.is_Mul:
-        out = Pair.of(args[0])
-        for a in args[1:]:
-            out = out * a
-        return out
-    if e.is_Pow:
-        return point.power(*args)
-    return point.operation(type(e).__name__.lower(), args)
 
 
 def _text(v: Any) -> str:

@@ -110,6 +110,8 @@ def _zip(mc: Machine, *iterables: Any, strict: Any = None) -> Any:
 
 @meaning("reversed", text="items backwards", example="list(reversed((x, y)))[1]")
 def _reversed(mc: Machine, sequence: Any, /) -> Any:
+    if not isinstance(sequence, tuple | Span):
+        raise mc.refuse(f"reversed of {mc.called(sequence)}")
     return Iter("items", tuple(reversed(loops.finite(mc, sequence))))
 
 
@@ -118,7 +120,8 @@ def _map(mc: Machine, function: Any, /, *iterables: Any) -> Any:
     lists = [loops.finite(mc, x) for x in iterables]
     if len({len(x) for x in lists}) != 1:
         raise mc.refuse("map over several lengths")
-    return Iter("items", tuple(call(mc, function, list(a), {}) for a in zip(*lists, strict=True)))
+    made = tuple(call(mc, function, list(a), {}) for a in zip(*lists, strict=True))
+    return Iter("items", made, lazy=True)
 
 
 @meaning("list", text="the items as a list", example="list((x, y))[0]")

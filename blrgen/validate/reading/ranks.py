@@ -34,6 +34,11 @@ class Shown:
     sizes: str = ""
     taken: bool = True
 
+    @property
+    def refuted(self) -> bool:
+        """Whether something of it is."""
+        return any(p.level == "refuted" for ps in self.proofs.values() for p in ps)
+
     def add(self, state: str, proof: Proof) -> None:
         self.proofs.setdefault(state, []).append(proof)
 
@@ -201,7 +206,7 @@ class Ranks(Reader):
         lengths: list[int] = []
         limit = LEAST
         try:
-            while done < limit:
+            while done < limit and not shown.refuted:
                 done += 1
                 for shape in _shapes(shown.rank, done):
                     part = self._one_size(shown, shape, bounds, classes)
@@ -209,32 +214,21 @@ class Ranks(Reader):
                         lengths.append(done)
                 limit = bounds.largest(LEAST)
                 if limit > LARGEST:
-                    raise Refused(
-                        f"a length that meets a constant beyond {LARGEST}",
-                        self.f.node.lineno if self.f else 0,
-                    )
-                if any(p.level == "refuted" for ps in shown.proofs.values() for p in ps):
-                    break
+                    what = f"a length that meets a constant beyond {LARGEST}"
+                    raise Refused(what, self.f.node.lineno if self.f else 0)
         except NeedsSizes as error:
             raise Refused(error.what, error.line) from None
-        shown.taken = taken = bool(lengths)
+        shown.taken = bool(lengths)
         every = lengths == list(range(1, done + 1))
         shown.sizes = f"lengths 1…{done}" if every else f"lengths {', '.join(map(str, lengths))}"
-        late = [k for k in classes.values() if k > max(1, done - 2)]
         if (
-            taken
-            and late
-            and not any(p.level == "refuted" for ps in shown.proofs.values() for p in ps)
+            shown.taken
+            and not shown.refuted
+            and max(classes.values(), default=1) > max(1, done - 2)
         ):
+            why = "how an element is computed depends on the length"
             for n in self.matching.states:
-                shown.add(
-                    n,
-                    Proof(
-                        NOT_COMPARED,
-                        f"{n}_next",
-                        "how an element is computed depends on the length",
-                    ),
-                )
+                shown.add(n, Proof(NOT_COMPARED, f"{n}_next", why))
         return shown
 
     def _one_size(

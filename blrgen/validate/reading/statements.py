@@ -8,7 +8,7 @@ from typing import Any
 
 from blrgen.validate.reading import calls, loops
 from blrgen.validate.reading.arithmetic import NAMES, augmented
-from blrgen.validate.reading.expressions import value
+from blrgen.validate.reading.expressions import at_once, value
 from blrgen.validate.reading.indexing import item, store
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.scopes import bind, lookup
@@ -38,6 +38,8 @@ def statement(mc: Machine, scope: Scope, node: ast.stmt) -> Flow:
 
 def assign(mc: Machine, scope: Scope, target: ast.expr, v: Any, *, constant: bool = False) -> None:
     """target = v, for names, entries, slices and nested tuples of them."""
+    if isinstance(target, ast.Name | ast.Subscript):
+        at_once(mc, v)
     if isinstance(target, ast.Name):
         bind(mc, scope, target.id, v, constant=constant)
         mc.records.append((target.lineno, target.id, _shown(v)))
@@ -123,7 +125,7 @@ def _if(mc: Machine, scope: Scope, node: ast.If) -> Flow:
 
 
 def _return(mc: Machine, scope: Scope, node: ast.Return) -> Flow:
-    v = None if node.value is None else value(mc, scope, node.value)
+    v = None if node.value is None else at_once(mc, value(mc, scope, node.value))
     items = v if isinstance(v, tuple) else (v,)
     several = isinstance(node.value, ast.Tuple) and len(node.value.elts) == len(items)
     for k, x in enumerate(items):

@@ -129,6 +129,7 @@ class Iter:
     strict: bool = False
     start: int = 0
     used: bool = False
+    lazy: bool = False  # Python computes its items where they are used: that must be at once
 
 
 @dataclass(frozen=True, eq=False)

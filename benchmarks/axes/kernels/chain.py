@@ -11,16 +11,18 @@ from numba import njit
 
 from benchmarks.axes.kernels.common import FAST, exp
 
+INLINED = FAST | {"inline": "always"}
 
-def _forward_backward(pi, A, B, L, ga, xi, K):
-    T = B.shape[0]
-    al, scale = np.empty((T, K)), np.empty(T)
-    a, w, b = np.empty(K), np.empty(K), np.ones(K)
+
+@njit(**INLINED)
+def forward(pi, A, B, al, scale, K):
+    """α_t ∝ (Aᵀ α_{t−1}) B_t with 1/s_t; return Σ log s_t."""
+    a, w = np.empty(K), np.empty(K)
     s, p, total = 0.0, 1.0, 0.0
     for k in range(K):
         a[k] = pi[k] * B[0, k]
         s += a[k]
-    for t in range(T):
+    for t in range(B.shape[0]):
         if t > 0:
             for k in range(K):
                 w[k] = 0.0
@@ -41,7 +43,14 @@ def _forward_backward(pi, A, B, L, ga, xi, K):
         if p > 1e200 or p < 1e-200:
             total += math.log(p)
             p = 1.0
-    L[()] = total + math.log(p)
+    return total + math.log(p)
+
+
+def _forward_backward(pi, A, B, L, ga, xi, K):
+    T = B.shape[0]
+    al, scale = np.empty((T, K)), np.empty(T)
+    w, b = np.empty(K), np.ones(K)
+    L[()] = forward(pi, A, B, al, scale, K)
     xi[:] = 0.0
     for k in range(K):
         ga[T - 1, k] = al[T - 1, k]
@@ -61,12 +70,12 @@ def _forward_backward(pi, A, B, L, ga, xi, K):
             xi[j, k] *= A[j, k]
 
 
-def _poisson_chain(x, pi, A, rate, L, p0, xi, n, sx, K):
-    T = x.size
-    al, E, scale = np.empty((T, K)), np.empty((T, K)), np.empty(T)
-    a, w, b, lr = np.empty(K), np.empty(K), np.ones(K), np.log(rate)
+@njit(**INLINED)
+def counted(x, pi, A, rate, al, E, scale, K):
+    """The same with E_t = exp(l_t − max l_t) for l_t = x_t log λ − λ, made on the way."""
+    a, w, lr = np.empty(K), np.empty(K), np.log(rate)
     p, total = 1.0, 0.0
-    for t in range(T):
+    for t in range(x.size):
         top = -np.inf
         for k in range(K):
             w[k] = x[t] * lr[k] - rate[k]
@@ -93,7 +102,14 @@ def _poisson_chain(x, pi, A, rate, L, p0, xi, n, sx, K):
         if p > 1e200 or p < 1e-200:
             total += math.log(p)
             p = 1.0
-    L[()] = total + math.log(p)
+    return total + math.log(p)
+
+
+def _poisson_chain(x, pi, A, rate, L, p0, xi, n, sx, K):
+    T = x.size
+    al, E, scale = np.empty((T, K)), np.empty((T, K)), np.empty(T)
+    w, b = np.empty(K), np.ones(K)
+    L[()] = counted(x, pi, A, rate, al, E, scale, K)
     xi[:] = 0.0
     for k in range(K):
         n[k] = al[T - 1, k]

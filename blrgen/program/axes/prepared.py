@@ -18,13 +18,14 @@ from blrgen.program.axes.share import share
 from blrgen.program.axes.split import split
 from blrgen.program.axes.stable import stable
 from blrgen.program.axes.structure import structure
+from blrgen.program.axes.turned import turned
 from blrgen.program.axes.written_out import written_out
 
 
 def prepared(program: a.Program, written: Set[int] = frozenset()) -> a.Program:
     """What does not depend on the order of loops; axes of the sizes in `written` are opened."""
     check(program)
-    program = stable(anf(labels(program)))
+    program = turned(stable(anf(labels(program))))
     if written:
         program = dead(written_out(program, written))
     return dead(kept(quotients(share(program))))

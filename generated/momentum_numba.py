@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -224,20 +225,19 @@ PORTION = 2048  # elements of which a thread takes a whole number, so that block
 
 def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
     """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
-    typed: list[tuple[Any, ...]] = []
     dtype = None
     for arrays in zip(*rows, strict=True):
         if arrays[0].dtype is not dtype:
             typed, dtype = _typed(arrays[0], *numbers), arrays[0].dtype
-        stretch = _stretch(arrays[0].size)
-        if stretch:
+        if stretch := _stretch(arrays[0].size):
             threaded(stretch, *typed, *arrays)
         else:
             serial(*arrays, *typed)
 
 
+@cache
 def _stretch(size: int) -> int:
-    """Return how many elements a thread takes, whole portions; 0 where they are few for threads."""
+    """Return how many elements a thread takes, whole portions; 0 where one thread takes all."""
     threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
 

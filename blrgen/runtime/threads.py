@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,20 +17,19 @@ PORTION = 2048  # elements of which a thread takes a whole number, so that block
 
 def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
     """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
-    typed: list[tuple[Any, ...]] = []
     dtype = None
     for arrays in zip(*rows, strict=True):
         if arrays[0].dtype is not dtype:
             typed, dtype = _typed(arrays[0], *numbers), arrays[0].dtype
-        stretch = _stretch(arrays[0].size)
-        if stretch:
+        if stretch := _stretch(arrays[0].size):
             threaded(stretch, *typed, *arrays)
         else:
             serial(*arrays, *typed)
 
 
+@cache
 def _stretch(size: int) -> int:
-    """Return how many elements a thread takes, whole portions; 0 where they are few for threads."""
+    """Return how many elements a thread takes, whole portions; 0 where one thread takes all."""
     threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
 
@@ -53,8 +53,8 @@ def _run_anew(
     for place, arrays in enumerate(zip(*rows, strict=True)):
         if place == 0 or not together:
             key, first = int(rng.integers(2**63)), 0
-        typed, stretch = _typed(arrays[0], *numbers), _stretch(arrays[0].size)
-        if stretch:
+        typed = _typed(arrays[0], *numbers)
+        if stretch := _stretch(arrays[0].size):
             threaded(stretch, key, first, *typed, *arrays)
         else:
             serial(key, first, *typed, *arrays)

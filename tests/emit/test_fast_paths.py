@@ -19,8 +19,14 @@ STEPS = 3
 
 
 @lru_cache
-def module(name: str) -> Any:
+def emitted(name: str) -> Any:
     return load(emit(blrgen.derive(name), target="numba"))
+
+
+def module(name: str) -> Any:
+    own = emitted(name)
+    own._stretch.cache_clear()  # the number of threads is asked for each size once
+    return own
 
 
 def made(name: str, params: Any) -> Any:

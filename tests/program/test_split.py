@@ -105,7 +105,7 @@ def test_a_piece_is_short_and_little_is_kept(shape: str) -> None:
 
 def kernels(loss: str) -> str:
     source = emit(blrgen.derive("gaussian-diag", ["delta"], loss=loss))
-    return source[source.index("def _step") : source.index("\ndef _step_stretch")]
+    return source[source.index("def _step") : source.index("\n\n\nclass ")]
 
 
 def test_terms_of_one_shape_share_a_function() -> None:

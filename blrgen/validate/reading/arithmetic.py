@@ -181,7 +181,7 @@ def apply(
     """f at every element, with NumPy's broadcasting; of numbers, a number."""
     arrays = [x for x in values if isinstance(x, Array)]
     whole_kind = kind == "f" and not effect and all(
-        isinstance(x, Whole) or (isinstance(x, Array) and x.kind in "ib") or isinstance(x, Cond)
+        mc.integral(x) or (isinstance(x, Array) and x.kind in "ib")
         for x in values
     )  # fmt: skip
     if not arrays:
@@ -190,6 +190,8 @@ def apply(
             mc.effects.append(out)
         counted = mc.counted(*values) or bool(mc.depth and out.number is not None)
         made = mc.scalar(out, kind, counted)
+        if isinstance(made, Num):
+            made = replace(made, numpy=any(isinstance(x, Num) and x.numpy for x in values))
         return (
             replace(made, integral=True) if isinstance(made, Num) and mc.integral(*values) else made
         )

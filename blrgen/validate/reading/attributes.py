@@ -51,7 +51,8 @@ def attribute(mc: Machine, x: Any, name: str) -> Any:
         full = f"{type(x).__name__.lower()}.{name}"
         if has(full):
             return Method(full, x)
-    if isinstance(x, Num | Whole) and not (mc.depth or mc.loops) and name not in OF_FLOAT:
+    plain = isinstance(x, Whole) or (isinstance(x, Num) and not x.numpy)
+    if plain and not (mc.depth or mc.loops) and name not in OF_FLOAT:
         raise mc.raises(f"the attribute {name} of a number")
     raise mc.refuse(f"the attribute {name} of {mc.called(x)}")
 

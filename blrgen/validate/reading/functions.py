@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -124,7 +125,8 @@ def entrywise(mc: Machine, build: Build, *values: Any, kind: str = "f") -> Any:
             raise mc.sizes("a length as a number")
         if not isinstance(v, Num | Whole | Array | Cond):
             raise mc.refuse(f"a function of {mc.called(v)}")
-    return apply(mc, lambda *n: build(mc, *n), *values, kind=kind)
+    made = apply(mc, lambda *n: build(mc, *n), *values, kind=kind)
+    return replace(made, numpy=True) if isinstance(made, Num) else made
 
 
 def _register_unary(name: str, words: str, build: Build) -> None:

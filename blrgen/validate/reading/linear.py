@@ -21,7 +21,7 @@ def matrix(mc: Machine, x: Any, *ranks: int) -> Array:
     if a.kind != "f":
         raise mc.refuse("products of truth values or of whole numbers")
     if ranks and a.rank not in ranks:
-        raise mc.raises("an array of this rank in linear algebra")
+        raise mc.refuse("an array of this rank in linear algebra")
     return a
 
 
@@ -56,7 +56,7 @@ def matmul(mc: Machine, a: Any, b: Any) -> Any:
     """a @ b of vectors and matrices."""
     for v in (a, b):
         if isinstance(v, Num | Whole):
-            raise mc.raises("@ of a number")
+            raise mc.refuse("a product of matrices with a number")
     x, y = matrix(mc, a, 1, 2), matrix(mc, b, 1, 2)
     left = x.data.reshape(1, -1) if x.rank == 1 else x.data
     right = y.data.reshape(-1, 1) if y.rank == 1 else y.data

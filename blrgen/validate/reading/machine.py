@@ -167,7 +167,9 @@ class Machine:
 
     def integral(self, *values: Any) -> bool:
         """Whether all are whole numbers by their type."""
-        return all(isinstance(x, Whole) or (isinstance(x, Num) and x.integral) for x in values)
+        return all(
+            isinstance(x, Whole | Cond) or (isinstance(x, Num) and x.integral) for x in values
+        )
 
     def grown(self, x: Any) -> bool:
         """Whether a loop has made a list longer."""
@@ -274,13 +276,13 @@ class Machine:
 
     def scalar(self, n: Node, kind: str = "f", counted: bool = False) -> Any:
         """An entry by itself."""
-        return Cond(n, counted) if n.is_truth or kind == "b" else Num(n, counted)
+        return Cond(n, counted) if n.is_truth or kind == "b" else Num(n, counted, numpy=True)
 
     def entry(self, x: Array, n: Node) -> Any:
         """An entry that is read from an array: a number there may have been counted."""
         if x.kind == "i":
             known = n.number is not None and n.number.denominator == 1
-            return Whole(int(n.number), CARRIED) if known else Num(n, True, True)  # type: ignore[arg-type]
+            return Whole(int(n.number), CARRIED) if known else Num(n, True, True, True)  # type: ignore[arg-type]
         return self.scalar(n, x.kind, counted=n.number is not None or n.is_truth)
 
 

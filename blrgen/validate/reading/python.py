@@ -193,10 +193,13 @@ def _extreme(mc: Machine, op: str, values: tuple[Any, ...]) -> Any:
             raise mc.raises("an order of arrays")
         if isinstance(x, Size):
             raise mc.sizes("an extreme of lengths")
+        if isinstance(x, Cond):
+            raise mc.refuse("an order of truth values")
     out = mc.node(items[0])
     for x in items[1:]:
         out = mc.graph.make(op, (out, mc.node(x)))
-    return Num(out, mc.counted(*items))
+    whole = any(mc.integral(x) for x in items)  # it may be the one that is chosen
+    return Num(out, mc.counted(*items), whole, numpy=True)
 
 
 def _extreme_whole(mc: Machine, op: str, items: list[Whole]) -> Whole:

@@ -93,7 +93,7 @@ def _transpose(mc: Machine, a: Any, /) -> Any:
 @meaning("numpy.flip", text="backwards over every axis", example="np.flip(X)")
 def _flip(mc: Machine, m: Any, /) -> Any:
     x = _concrete(mc, m)
-    return Array(np.flip(x.data), x.kind)
+    return Array(np.asarray(np.flip(x.data), dtype=object), x.kind)
 
 
 @meaning(
@@ -106,7 +106,7 @@ def _diag(mc: Machine, v: Any, /) -> Any:
     if x.rank == 2:
         return Array(np.array(np.diag(x.data), dtype=object), x.kind)
     if x.rank != 1:
-        raise mc.raises("np.diag of this rank")
+        raise mc.refuse("np.diag of this rank")
     n = len(x.data)
     data = np.empty((n, n), dtype=object)
     zero = mc.graph.number(0)

@@ -41,6 +41,7 @@ class Num:
     node: Node
     counted: bool = False
     integral: bool = False  # of Python's or NumPy's whole numbers, whatever its value
+    numpy: bool = False  # one of NumPy's numbers, which have the attributes of arrays
 
 
 @dataclass(frozen=True)

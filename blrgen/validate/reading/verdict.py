@@ -46,6 +46,11 @@ def verify_source(
         return reading.refused(error)
     except RecursionError:
         return reading.refused(Refused("an expression nested too deep", 1))
+    except UserError:
+        raise
+    except Exception as error:  # whatever the code is, no traceback: it is not compared
+        what = f"what ended the reading with {type(error).__name__},"
+        return reading.refused(Refused(what, reading.graph.line))
     if verdict.level == "refuted" and locate:
         from blrgen.validate.reading.lines import located
 

@@ -139,3 +139,16 @@ def test_the_field_has_roots() -> None:
         assert (x / y) * y == x and x * x.inverse() == 1
     i = Pair(0, 1)
     assert i * i == -1 and pow(2, P - 1, P) == 1
+
+
+def test_where_doubles_end_is_remarked() -> None:
+    """1 − tanh² is 0 in doubles from |λ| ≈ 20: no mistake of the code, and said."""
+    text = """
+        import numpy as np
+        def step(lam, g, eps, rho, tau, lam0):
+            theta = np.tanh((lam + eps) / tau)
+            s = (1 - theta**2) / (tau * (1 - np.tanh(lam) ** 2))
+            return (1 - rho) * lam - rho * (s * g - lam0)
+        """
+    verdict = check(text, "bayesbinn")
+    assert verdict.proved and any("no number in float64 at lam = 40" in n for n in verdict.notes)

@@ -25,7 +25,7 @@ from blrgen.validate.reading.definedness import (
 )
 from blrgen.validate.reading.element import Element, Expr, Point, mpf
 from blrgen.validate.reading.graph import Node
-from blrgen.validate.reading.interpret import UNDEFINED, in_digits, in_doubles
+from blrgen.validate.reading.interpret import UNDEFINED, UNKNOWN, in_digits, in_doubles, missing
 from blrgen.validate.reading.points import TRIES, Points
 from blrgen.validate.reading.signals import Refused
 
@@ -38,7 +38,7 @@ class Elementwise(Element):
     """What was read against the rule: refuted, proved, or not compared."""
 
     def holds(self, path: Path, values: dict[int, Any]) -> bool:
-        return all(values[c.index] is not UNDEFINED and bool(values[c.index]) == v for c, v in path)
+        return all(not missing(values[c.index]) and bool(values[c.index]) == v for c, v in path)
 
     def refute(
         self, claim: str, n: Node, key: str, path: Path, effects: Sequence[Node]
@@ -80,6 +80,8 @@ class Elementwise(Element):
                         "refuted", key, "it raises where the rule has values", _shown(point)
                     )
                 x = values[n.index]
+                if x is UNKNOWN:
+                    return True
                 if x is UNDEFINED:
                     return self._undefined(n, key, point, rule[key])
                 gap, size = abs(x - rule[key]), max(abs(x), abs(rule[key]))

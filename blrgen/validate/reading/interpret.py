@@ -26,6 +26,12 @@ class Undefined:
 
 
 UNDEFINED = Undefined()
+UNKNOWN = Undefined()  # a number too large to compute
+
+
+def missing(x: Any) -> bool:
+    """Whether there is no number."""
+    return isinstance(x, Undefined)
 
 
 # many digits ----------------------------------------------------------------------------------
@@ -40,8 +46,10 @@ def in_digits(
             continue
         try:
             memo[n.index] = _digits(n, memo, point, blocks)
-        except (ZeroDivisionError, ValueError, OverflowError, Unlucky):
+        except (ZeroDivisionError, ValueError, Unlucky):
             memo[n.index] = UNDEFINED
+        except OverflowError:
+            memo[n.index] = UNKNOWN
     return memo
 
 
@@ -59,11 +67,11 @@ def _digits(n: Node, memo: dict[int, Any], point: Mapping[str, Any], blocks: dic
     values = [memo[a.index] for a in n.args]
     if n.op == "case":
         c = values[0]
-        return c if c is UNDEFINED else values[1] if c else values[2]
-    if n.op == "and" and False in [v for v in values if v is not UNDEFINED]:
+        return c if missing(c) else values[1] if c else values[2]
+    if n.op == "and" and False in [v for v in values if not missing(v)]:
         return False
-    if any(v is UNDEFINED for v in values):
-        return UNDEFINED
+    if any(map(missing, values)):
+        return UNDEFINED if UNDEFINED in values else UNKNOWN
     if n.op == "entry":
         block, k = n.data
         if block.index not in blocks:
@@ -98,7 +106,7 @@ def _atanh(x: Any) -> Any:
 
 
 def _exp(x: Any) -> Any:
-    return mpmath.exp(x) if abs(x) < 10**7 else UNDEFINED
+    return mpmath.exp(x) if abs(x) < 10**12 else UNKNOWN
 
 
 def _dot(*values: Any) -> Any:

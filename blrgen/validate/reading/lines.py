@@ -29,7 +29,7 @@ from blrgen.validate import reference
 from blrgen.validate.reading.algebra import names_in
 from blrgen.validate.reading.elementwise import Elementwise
 from blrgen.validate.reading.graph import Node
-from blrgen.validate.reading.interpret import UNDEFINED, in_digits
+from blrgen.validate.reading.interpret import in_digits, missing
 from blrgen.validate.reading.points import Points
 from blrgen.validate.reading.values import Array, Num, Whole
 from blrgen.value.evaluate import Undefined, evaluate
@@ -213,7 +213,7 @@ class ElementPoint:
         """Values of the code, with some of them replaced."""
         memo = in_digits(nodes, self.values, replaced)
         values = [memo[n.index] for n in nodes]
-        return None if any(v is UNDEFINED for v in values) else values
+        return None if any(map(missing, values)) else values
 
 
 class MatrixPoint:

@@ -29,10 +29,12 @@ from blrgen.validate.reading.field import Pair
 from blrgen.validate.reading.graph import Node, reachable
 from blrgen.validate.reading.interpret import (
     UNDEFINED,
+    UNKNOWN,
     FieldPoint,
     field_value,
     in_digits,
     in_doubles,
+    missing,
 )
 from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
 from blrgen.validate.reading.needs import Needs
@@ -200,7 +202,7 @@ class Matrices:
                 if not self._in_domains(rule):
                     return None
                 memo = in_digits(roots, real)
-                if any(memo[c.index] is UNDEFINED or bool(memo[c.index]) != v for c, v in path):
+                if any(missing(memo[c.index]) or bool(memo[c.index]) != v for c, v in path):
                     return None
                 for n, xs in values.items():
                     for x in xs:
@@ -215,6 +217,8 @@ class Matrices:
         wanted = [v for r in rows for v in r]
         got = [memo[k.index] for k in x.reshape(-1)]
         told = tuple((str(s), _text(v)) for s, v in sorted(point.items(), key=lambda t: str(t[0])))
+        if UNKNOWN in got:
+            return None
         if any(v is UNDEFINED for v in got):
             k = next(k for k, v in zip(x.reshape(-1), got, strict=True) if v is UNDEFINED)
             if np.isfinite(in_doubles([k], {a: float(v) for a, v in real.items()})[k.index]):

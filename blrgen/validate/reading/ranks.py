@@ -159,6 +159,8 @@ class Ranks(Reader):
                     effects = effects if n == self.matching.states[0] else []
                     conditions = [(own(c), v) for c, v in path.conditions]
                     proof = self.element.compare(n, node, conditions, effects, i)
+                    if rank == 0 and proof.level == "refuted":
+                        proof = replace(proof, detail=f"{proof.detail}, for single numbers")
                     shown.add(n, proof)
                     self.blame(proof, mc, result)
         self.manners(shown, result)

@@ -17,7 +17,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import mpmath
 import numpy as np
+from mpmath import mp
 
 from blrgen.decide.domain import range_of
 from blrgen.decide.matrices import _definite
@@ -61,12 +63,36 @@ def tested(verdict: Verdict, reading: Any) -> Verdict:
     except UserError as error:
         why = error.what
     if not why:
-        return verdict
+        return replace(verdict, notes=(*verdict.notes, *_remarks(reading, cases)))
     proofs = tuple(
         (n, Proof(NOT_COMPARED, p.claim, f"the run gives something else: {why}"))
         for n, p in verdict.proofs
     )
     return replace(verdict, proofs=proofs)
+
+
+def _remarks(reading: Any, cases: list[Case]) -> tuple[str, ...]:
+    """Where doubles end in no number and the rule has one: not a mistake, but worth knowing."""
+    if reading.matrix or reading.element.count:
+        return ()
+    for case in cases:
+        for n, values in (case.expected or {}).items():
+            for index in np.argwhere(~np.isfinite(values)):
+                tag = "".join(f"_{i}" for i in index)
+                names = reading.element.symbols
+                point = {q: case.point.get(q + tag, case.point.get(q)) for q in names}
+                known = {q: Fraction(v) for q, v in point.items() if v is not None}
+                with mp.workdps(60):
+                    full = len(known) == len(names)
+                    rule = reading.element.rule_at(known, {}) if full else None
+                if rule is not None:
+                    given = {
+                        q: v for q, v in point.items() if reading.rule[q].kind != "intermediate"
+                    }
+                    where = ", ".join(f"{q} = {v:g}" for q, v in given.items())
+                    text = mpmath.nstr(rule[n], 6)
+                    return (f"{n} is no number in float64 at {where}, where the rule is {text}",)
+    return ()
 
 
 def _cases(reading: Any) -> Iterator[Case]:

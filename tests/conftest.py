@@ -24,8 +24,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 if (_WORKER := os.environ.get("PYTEST_XDIST_WORKER")) is None:
     _CACHE = tempfile.TemporaryDirectory(prefix="blrgen-tests-")
     os.environ["BLRGEN_CACHE"] = _CACHE.name
-else:  # Numba names what it keeps by counting, so that two who write at once may exchange it
-    os.environ["NUMBA_CACHE_DIR"] = str(Path(os.environ["BLRGEN_CACHE"]) / f"numba-{_WORKER}")
+else:  # Numba names what it keeps by counting, so that two who write at once may exchange it:
+    # compiled classes go to a folder of the process, what was computed of families is shared
+    _SHARED = Path(os.environ["BLRGEN_CACHE"])
+    (_OWN := _SHARED / _WORKER).mkdir()
+    for _entries in (_SHARED / f"{k:02x}" for k in range(256)):
+        _entries.mkdir(exist_ok=True)
+        (_OWN / _entries.name).symlink_to(_entries)
+    os.environ["BLRGEN_CACHE"] = str(_OWN)
     # every core has a process: threads of a BLAS would wait for work on a core that others need
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
 

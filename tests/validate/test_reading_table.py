@@ -36,6 +36,9 @@ def test_the_meaning_of_a_name_is_numpys(entry: table.Entry) -> None:
 @pytest.mark.parametrize("entry", ENTRIES, ids=[e.name for e in ENTRIES])
 def test_one_more_keyword_is_refused(entry: table.Entry) -> None:
     mc, scope = machine()
+    if entry.any_keyword:  # its keywords are the caller's names
+        assert entry.name in ("dict", "functools.partial")
+        return
     with pytest.raises(Refused, match="keyword one_more="):
         table.apply(mc, entry.name, [scope.names["x"]], {"one_more": Whole(1)})
 

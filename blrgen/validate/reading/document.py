@@ -33,6 +33,7 @@ the run can take a proof back and gives none.
   and Cholesky a positive definite matrix. These are taken from what is written, before algebra
   cancels anything, and must follow from the domains, from the code's own conditions or from the
   rule: where it has values, and its next states are in their domains.
+* **What is compared** by a branch must have a value too: with none, no comparison holds.
 * **Every state** of the rule is compared. One that nothing in the rule reads may be missing, and
   is named.
 * **Memory**: a state that is changed in place must end as its next value, also when values are

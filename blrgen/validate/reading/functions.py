@@ -224,7 +224,12 @@ def _where(mc: Machine, condition: Any, x: Any, y: Any, /) -> Any:
     return apply(mc, lambda c, a, b: g.case(c, mc.as_number(a), mc.as_number(b)), condition, x, y)
 
 
-@meaning("numpy.clip", text="min(max(x, low), high)", example="np.clip(x, -1, 1)")
+@meaning(
+    "numpy.clip",
+    "array.clip",
+    text="min(max(x, low), high)",
+    example=("np.clip(x, 0.2, 0.5)", "x.clip(0.2, 0.5)"),
+)
 def _clip(mc: Machine, a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
     for v in (a, a_min, a_max):
         if v is not None:

@@ -220,6 +220,7 @@ class Machine:
             return known
         if self.oracle is not None:
             return self.oracle(c)
+        self.needs(c)
         for seen, value in self.path:
             if seen is c:
                 return value
@@ -233,6 +234,14 @@ class Machine:
         self.taken.append(value)
         self.path.append((c, value))
         return value
+
+    def needs(self, c: Node) -> None:
+        """What is compared must have a value: with none, every comparison fails."""
+        if c.op in ("not", "and"):
+            for a in c.args:
+                self.needs(a)
+        else:
+            self.effects += [a for a in c.args if a.number is None]
 
     # lengths ---------------------------------------------------------------------------
     def compared(self, a: Whole, b: Whole) -> None:

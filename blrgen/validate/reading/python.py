@@ -233,8 +233,13 @@ def _min(mc: Machine, /, *values: Any) -> Any:
     text="a function with arguments filled in",
     example="functools.partial(pow, x)(2)",
 )
-def _partial(mc: Machine, function: Any, /, *args: Any) -> Any:
-    return Partial(function, args, ())
+def _partial(mc: Machine, function: Any, /, *args: Any, **keywords: Any) -> Any:
+    return Partial(function, args, tuple(keywords.items()))
+
+
+@meaning("dict", text="a dictionary of words", example="dict(a=x)['a']")
+def _dict(mc: Machine, /, **items: Any) -> Any:
+    return Dict(dict(items))
 
 
 @meaning(

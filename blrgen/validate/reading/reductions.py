@@ -126,6 +126,7 @@ def _quantifier(
         raise mc.refuse("any or all of what is no truth value")
     if x.generic and x.rank:
         known = mc.decide(x.data.reshape(-1)[0])
+        mc.needs(x.data.reshape(-1)[0])
         if known is None:
             raise mc.sizes("any or all of a condition that the domains do not decide")
         return Cond(mc.graph.truth(known))

@@ -43,11 +43,16 @@ class Entry:
         return list(inspect.signature(self.function).parameters.values())[1:]
 
     @property
+    def any_keyword(self) -> bool:
+        """Whether its keywords are names that the caller chooses."""
+        return any(p.kind is p.VAR_KEYWORD for p in self.parameters)
+
+    @property
     def signature(self) -> str:
         """Its arguments as they are written; what is refused when anything else is given."""
         shown = []
         for p in self.parameters:
-            star = "*" if p.kind is p.VAR_POSITIONAL else ""
+            star = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
             shown.append(f"{star}{p.name}{'=' if p.default is not p.empty else ''}")
         return f"{spoken(self.name)}({', '.join(shown)})"
 
@@ -103,7 +108,7 @@ def apply(mc: Machine, name: str, args: list[Any], keywords: dict[str, Any]) -> 
         raise mc.refuse(f"{spoken(name)}")
     known = {p.name for p in entry.parameters if p.kind is not p.POSITIONAL_ONLY}
     for k in keywords:
-        if k not in known:
+        if k not in known and not entry.any_keyword:
             raise mc.refuse(f"keyword {k}= of {spoken(name)}")
     try:
         bound = inspect.signature(entry.function).bind(mc, *args, **keywords)

@@ -26,7 +26,6 @@ from blrgen.geometry.expected import expected, from_source
 from blrgen.geometry.integrate import Integral, log_base, log_integral
 from blrgen.geometry.numbers.nodes import mean_node
 from blrgen.geometry.verify import check_normalisable, verify_log_partition
-from blrgen.geometry.verify_components import verify_components
 
 Expr = Any
 _LARGE = 400  # operations beyond which a solution is left with its common denominator
@@ -173,6 +172,8 @@ def verified_integral(family: Family, ring: Ring) -> tuple[Integral, str]:
     """The log-partition and its evidence; a density that diverges or a wrong A is refused."""
     integral = log_integral(family, ring)
     if ring.components:
+        from blrgen.geometry.verify_components import verify_components
+
         return integral, verify_components(family, integral)
     if integral.quadratic is not None:
         check_normalisable(family, integral.quadratic[2], ring)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from blrgen.read.what import both
+
 ROOT = Path(__file__).parents[2]
 RECIPES = list(tomllib.loads((ROOT / "blrgen" / "recipes.toml").read_text()))
 KEYS = {
@@ -21,8 +23,9 @@ KEYS = {
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_every_recipe_as_text_and_as_json(invoke, recipe):
     text, data = invoke("derive", recipe), invoke("derive", recipe, "--format", "json")
-    assert (text.code, text.err) == (0, "")
-    assert (data.code, data.err) == (0, "")
+    said = f"{recipe} is a recipe here; the family of that name is family:{recipe}\n"
+    assert (text.code, text.err) == (0, said if both(recipe) else "")
+    assert (data.code, data.err) == (text.code, text.err)
     assert "(1)" in text.out
     shown = json.loads(data.out)
     assert set(shown) >= KEYS

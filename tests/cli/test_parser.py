@@ -21,11 +21,12 @@ def parser():
     return made
 
 
-def test_every_approximation_is_a_flag_and_in_the_help(parser):
-    text = parser.format_help()
+def test_every_approximation_is_a_flag_and_in_the_list(parser, invoke):
+    assert "blrgen list approximations" in parser.format_help()
+    listed = {line.split()[0] for line in invoke("list", "approximations").out.splitlines()}
     for name, info in registry().items():
-        assert f"--{info.flag}" in text
-        assert name
+        assert f"--{info.flag}" in parser._option_string_actions
+        assert name in listed
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from blrgen.emit.special.checked import check
 from blrgen.emit.support import MODULES
 from blrgen.runtime import arrays, lapack, linear, numbers, randoms, threads
 
+pytestmark = pytest.mark.core
+
 HELPERS = {
     name: module
     for module in MODULES["numpy"]

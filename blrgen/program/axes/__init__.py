@@ -11,6 +11,7 @@
 | `rows` | the program over the rows of a minibatch |
 | `anf` | every reduction and operation of linear algebra as an equation by itself |
 | `stable` | log-sum-exp without overflow, its exponentials once |
+| `turned` | Symmetric matrices are read along their rows |
 | `written_out`, `factors` | axes of known small sizes: each entry an equation |
 | `share` | functions called once |
 | `quotients` | one division where many would be by the same number |

@@ -21,6 +21,7 @@ Expr = Any
 _POINTS = tuple(sp.Rational(k, 4) for k in (0, 2, -2, 4, -4, 8, -9, 80))
 _TRIES = 24  # values of the data at each point
 _DIGITS = 20
+_LARGE = 500  # beyond it exp is beyond doubles, and nothing more is computed
 
 
 def check_defined(loss: Expr, family: Family, where: str) -> None:
@@ -66,12 +67,20 @@ def _values(names: list[Expr]) -> Iterator[dict[Expr, Expr]]:
 
 
 def _is_number(loss: Expr, at: dict[Expr, Expr]) -> bool:
+    """Whether it is real there; what is too large for doubles is a number all the same.
+
+    From the inside out, so that no argument is large enough to take long.
+    """
+    memo: dict[Expr, Any] = {}
     with mpmath.workdps(_DIGITS):
         point = {k: mpmath.mpf(int(v.p)) / int(v.q) for k, v in at.items()}
-        try:
-            value = evaluate(loss, point)
-        except Undefined as trouble:
-            return isinstance(
-                trouble.__cause__, OverflowError
-            )  # too large is a number all the same
+        for part in sp.postorder_traversal(loss):
+            if part.is_number:
+                continue
+            try:
+                value = evaluate(part, point, memo)
+            except Undefined:
+                return False
+            if abs(value) > _LARGE:
+                return True
         return not isinstance(value, mpmath.mpc)

@@ -67,7 +67,7 @@ def filler(module: Any, name: str, threads: int, given: dict[str, Any]) -> Stepp
         "first": 0,
         "rng": rng,
         "like": out,
-        "threads": threads,
+        "stretch": module._stretch(out.size) if hasattr(module, "_stretch") else 0,
         "words": np.empty(1024, np.uint32),
     }
     values |= given

@@ -23,7 +23,7 @@ from blrgen.cli.what import add_size, add_what, derived, sizes
 from blrgen.errors import UserError
 
 if TYPE_CHECKING:
-    from blrgen.core import Rule
+    from blrgen.core import Derivation, Rule
     from blrgen.decide.proof import Verdict
     from blrgen.validate.derivation import Report
 
@@ -95,7 +95,8 @@ def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
             "against what?", where=PROGRAM, how="add --against NAME, for example --against adam"
         )
     file, options.what = options.what, options.against
-    rule = derived(options).rule
+    derivation = derived(options)
+    rule = derivation.rule
     from blrgen.validate.derivation import Report
     from blrgen.validate.verify_file import verify_file
 
@@ -104,7 +105,7 @@ def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
         from blrgen.validate.outline import class_name
 
         title = f"the class {class_name(source)} in {file}"
-        return Report(((title, _emitted(file, source, rule)),))
+        return Report(((title, _with_the_rest(_emitted(file, source, rule), source, derivation)),))
     verdict = verify_file(file, rule, function=options.function, mapping=mapping)
     return Report((("", verdict),))
 
@@ -143,6 +144,17 @@ def _emitted(file: str, source: str, rule: Rule) -> Verdict:
             why=str(trouble),
             how="write its update as a function `step` in the rule's names",
         ) from trouble
+
+
+def _with_the_rest(verdict: Verdict, source: str, derivation: Derivation) -> Verdict:
+    """Of an emitted file all is told, or named: what one step shows is not the whole file."""
+    from dataclasses import replace
+
+    from blrgen.validate.very_text import is_emitted, untold
+
+    if not verdict.proved or not is_emitted(source):
+        return verdict
+    return replace(verdict, proofs=(*verdict.proofs, *untold(source, derivation)))
 
 
 def _derived(options: argparse.Namespace) -> Report:

@@ -28,6 +28,7 @@
 | `subtle` | Mistakes that a run on a few numbers does not show |
 | `unchanged` | Whether support functions of a file are the very text of the runtime |
 | `verify_file` | Proving or refuting a step function that somebody wrote, from its source |
+| `very_text` | An emitted file against what is emitted for its derivation |
 | `reading` | Reading a step function: its syntax tree is given a meaning |
 | `symbolic` | Running Python source on symbols: exact literals, stand-in modules |
 """

@@ -1,0 +1,78 @@
+"""Of an emitted file every definition is the text that is emitted, or it is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from blrgen.approximate.tools.road import derive
+from blrgen.emit import emit
+from blrgen.validate.very_text import definitions, is_emitted, untold
+
+EDITS = {
+    "class.__init__": ("alpha: float = 0.001", "alpha: float = 0.01"),
+    "KEPT": ('KEPT = ("m", "u", "s")', 'KEPT = ("m", "u")'),
+    "_step_threads": ("prange(-(-m.size // stretch))", "prange(m.size // stretch)"),
+    "class.sample": ("rng.standard_normal(x.shape, x.dtype)", "rng.random(x.shape, x.dtype)"),
+    "_views": ("if len(found) != len(like):", "if False:"),
+    "class._check_hyperparameters": ("if not 0 <= self.beta1 < 1:", "if not 0 <= self.beta1 < 2:"),
+    "THREADED": ("THREADED = 65536", "THREADED = 65537"),
+    "class.load_state_dict": ('t=int(saved["t"])', "t=0"),
+    "class.posterior": ("_deviation(x) for x", "2 * _deviation(x) for x"),
+}
+
+
+@pytest.fixture(scope="module")
+def adam():
+    return derive("adam")
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_what_was_edited_is_named(invoke, tmp_path, adam, name):
+    before, after = EDITS[name]
+    source = emit(adam, "numba")
+    assert source.count(before) == 1
+    edited = source.replace(before, after)
+    assert [n for n, _ in untold(edited, adam)] == [name]
+    (tmp_path / "edited.py").write_text(edited, encoding="utf-8")
+    said = invoke("verify", str(tmp_path / "edited.py"), "--against", "adam")
+    assert said.code in (1, 3), said.out
+
+
+def test_more_and_less_are_named(adam):
+    source = emit(adam, "numpy")
+    more = source + "\nnp.sqrt = np.abs\n"
+    assert [n for n, _ in untold(more, adam)] == ["np.sqrt"]
+    less = source.replace("    def sample(", "    def other(")
+    assert {n for n, _ in untold(less, adam)} == {"class.other", "class.sample (not there)"}
+    twice = source + "\n" + source[source.index("def _listed(") :]
+    assert "_listed" in {n for n, _ in untold(twice, adam)}
+
+
+def test_docstrings_and_comments_are_free(adam):
+    source = emit(adam, "numba").replace('"""Update every element in place."""', '"""Update."""')
+    assert untold("# mine\n" + source, adam) == []
+
+
+@pytest.mark.parametrize(
+    ("recipe", "options"),
+    [
+        ("adam", {"dtype": "float32"}),
+        ("adam", {"target": "numpy", "dtype": "float64"}),
+        ("ivon", {"noise": "hash"}),
+        ("newton", {"sizes": {"d": 3}}),
+    ],
+)
+def test_every_form_that_is_emitted_is_known(recipe, options):
+    d = derive(recipe)
+    source = emit(d, **options)
+    assert is_emitted(source)
+    assert untold(source, d) == []
+
+
+def test_what_a_class_is_called_is_free(adam):
+    assert untold(emit(adam, "numba").replace("Adam", "Mine"), adam) == []
+
+
+def test_a_class_of_somebody_else_is_none(adam):
+    assert not is_emitted("class Adam:\n    def step(self, g): pass\n")
+    assert definitions('"""x."""\nimport math\nA = 1\n').keys() == {"import math", "A"}

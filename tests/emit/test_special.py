@@ -39,7 +39,7 @@ from blrgen.emit.special import coefficients as co
 from blrgen.emit.special.besselk import law
 from blrgen.emit.special.checked import check, checks, exact, placed
 from blrgen.emit.special.numbers import computed, held, modules, rewritten
-from blrgen.emit.support import alone, support_of
+from blrgen.emit.support import alone, support_of, table
 from blrgen.paths import data_dir
 from blrgen.program.special import special_forms
 
@@ -60,7 +60,18 @@ def functions(names: list[str], target: str) -> dict[str, Any]:
     return made
 
 
-NUMPY = functions(NAMES, "numpy")
+def element_by_element(function: Any) -> Any:
+    """A compiled function of one number, on arrays."""
+    return lambda x: np.array([function(e) for e in x.flat], x.dtype).reshape(x.shape)[()]
+
+
+# Loops alone have some: these are taken from the target that has them.
+TARGET = {x: "numba" if x in table("numba").definitions.keys() - table("numpy").definitions.keys()
+          else "numpy" for x in NAMES}  # fmt: skip
+COMPILED_ALONE = [x for x in NAMES if TARGET[x] == "numba"]
+NUMPY = functions([x for x in NAMES if TARGET[x] == "numpy"], "numpy") | {
+    x: element_by_element(functions([x], "numba")[x]) for x in COMPILED_ALONE
+}
 
 
 def known(name: str) -> Any:
@@ -161,7 +172,8 @@ def test_a_helper_is_emitted_with_what_it_calls_and_nothing_else() -> None:
     assert names == ["_where", "_real_of", "_digamma", "_trigamma", "_inverse_digamma"]
     constants = {"DIGAMMA_HIGH", "DIGAMMA_MIDDLE", "DIGAMMA_LOW", "DIGAMMA_SERIES", "EULER",
                  "TRIGAMMA_SERIES", "INVERSE_DIGAMMA_SERIES"}  # fmt: skip
-    assert {t.partition(" =")[0] for t in texts if "def " not in t} == constants
+    listed = {x for t in texts if "def " not in t for x in re.findall(r"^([A-Z_]+) =", t, re.M)}
+    assert listed == constants
     assert support_of("numpy", ["math", "np"]).texts == ()
 
 
@@ -214,7 +226,7 @@ def scaled(value: Any, factor: float) -> Any:
 
 def changed(name: str) -> tuple[str, str]:
     """The text of a helper with what it calls, and with one number or function in it changed."""
-    whole, own = alone("numpy", [name]), known(name).source("numpy")
+    whole, own = alone(TARGET[name], [name]), known(name).source(TARGET[name])
     if name in ELEMENTARY:  # no coefficients, only places to switch: the form near 0 is lost
         return whole, whole.replace("np.log1p(", "np.log(")
     if name == "_one_minus_power":  # no coefficients at all

@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from blrgen.prove.unchanged import altered
 
 from blrgen.emit.special import BUILDERS
 from blrgen.emit.support import HEADER, MARKS, MODULES, alone, support_of, table
 from blrgen.emit.uses import collecting, use
 from blrgen.paths import package_dir
+from blrgen.validate.unchanged import altered
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "generated").glob("*.py"))

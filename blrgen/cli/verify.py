@@ -150,9 +150,9 @@ def _with_the_rest(verdict: Verdict, source: str, derivation: Derivation) -> Ver
     """Of an emitted file all is told, or named: what one step shows is not the whole file."""
     from dataclasses import replace
 
-    from blrgen.validate.very_text import is_emitted, untold
+    from blrgen.validate.very_text import untold
 
-    if not verdict.proved or not is_emitted(source):
+    if not verdict.proved:
         return verdict
     return replace(verdict, proofs=(*verdict.proofs, *untold(source, derivation)))
 

@@ -180,6 +180,8 @@ class Rule:
     quantities: tuple[Quantity, ...]
     assignments: tuple[Assignment, ...]
     posterior: tuple[tuple[str, Expr], ...] = ()  # "mean", "precision" in current states
+    unkept: str = ""  # why N(mean, precision⁻¹) is no posterior; empty where it is one
+    bounded: str = ""  # what must hold for its spread to be the posterior's
     until: str = ""  # "fixed point" when the step is iterated to convergence
     halved: str = ""  # the step size that is halved until the step stays inside the domains
 

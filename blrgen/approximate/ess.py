@@ -84,8 +84,8 @@ def per_example(d: Derivation, name: str) -> Derivation:
 
     from blrgen.approximate.tools.rewrite import with_quantities
 
-    q = d.rule[name]
-    return with_quantities(d, (replace(q, meaning=f"{q.meaning}, per example"),))
+    q, words = d.rule[name], ", per example"
+    return with_quantities(d, (replace(q, meaning=q.meaning.removesuffix(words) + words),))
 
 
 APPROXIMATION = Approximation(

@@ -52,31 +52,40 @@ def _squared_gradient(d: Derivation, gradient: Probe, curvature: Probe) -> Deriv
     )  # fmt: skip
 
 
+_SQUARE_LATEX = {"gᵢ∘gᵢ": r"g_i \circ g_i", "gᵢ gᵢᵀ": r"g_i g_i^\top"}
+
+
 def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivation:
     """Σᵢ gᵢ∘gᵢ over examples for the data; the regulariser's curvature δ is known exactly."""
     from dataclasses import replace
 
+    from blrgen.approximate.ess import per_example
     from blrgen.approximate.tools.rewrite import add_hyper, say, set_probes, substitute, symbol
 
     square = "gᵢ∘gᵢ" if d.geometry.ring.elementwise else "gᵢ gᵢᵀ"
-    counted = made(d, "prior")
+    counted, mean = made(d, "prior"), made(d, "ess")
     if not counted:
         d = add_hyper(d, "delta")
+        d = per_example(d, "delta") if mean else d
         d = substitute(d, {curvature.symbol: curvature.symbol + symbol(d, "delta")})
     d = set_probes(
         d,
         lambda p: (
-            replace(p, meaning=f"the sum over examples of {square}, {{place}}", stand_in=True)
+            replace(p, meaning=f"{square} of the rows' own gradients, {{place}}", stand_in=True)
             if p.order == 2
             else p
         ),
     )
+    signs = ("Σᵢ" + square.replace(" ", ""), r"\sum_i " + _SQUARE_LATEX[square])
+    total = f"Σᵢ {square}"
+    if mean:
+        signs = (f"⟨{square.replace(' ', '')}⟩ᵢ", rf"\langle {_SQUARE_LATEX[square]}\rangle_i")
+        total = f"the mean of {square}"
     tail = "" if counted else "; the regulariser's own curvature, δ, is known and is added exactly"
     return say(
         d, "hessian", "gauss-newton", "Gauss–Newton Hessian, per example",
-        f"∇²ℓ ≈ Σᵢ {square} over the examples of the data part{tail}",
-        notation=((curvature.name, "Σᵢ" + square.replace(" ", ""), r"\sum_i g_i \circ g_i"
-                   if d.geometry.ring.elementwise else r"\sum_i g_i g_i^\top"),),
+        f"∇²ℓ ≈ {total} over the examples of the data part{tail}",
+        notation=((curvature.name, *signs),),
     )  # fmt: skip
 
 

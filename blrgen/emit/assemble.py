@@ -94,9 +94,9 @@ def _writer(
 
         writer: Writer = LinearWriter(derivation, plan(program), write, jitted=jitted, fixed=fixed)
     else:
-        law = lowered_law(derivation, program)
+        law = None if derivation.rule.unkept else lowered_law(derivation, program)
         writer = ElementwiseWriter(derivation, plan(program), write, law, jitted=jitted)
-    if writer.law is None and not wants_gaussian(derivation):
+    if writer.law is None and not (derivation.rule.unkept or wants_gaussian(derivation)):
         writer = replace(writer, drawing=drawing_of(derivation, program, jitted))
         moments = moments_of(derivation, program) if program.kind == ELEMENTWISE else None
         writer = replace(writer, moments=moments)

@@ -108,7 +108,7 @@ class ElementwiseWriter(Writer):
         methods.append(self.step())
         if self.program.until:
             methods.append(self.run())
-        methods += [*posterior_methods(self), self.state_dict()]
+        methods += [*self.posterior(posterior_methods), self.state_dict()]
         return "\n\n".join([head(self.derivation, self.program), *methods])
 
     @property

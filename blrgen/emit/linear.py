@@ -115,7 +115,7 @@ class LinearWriter(Writer):
         methods.append(self.step())
         if self.program.until:
             methods.append(self.run())
-        methods += [*posterior_methods(self), self.state_dict()]
+        methods += [*self.posterior(posterior_methods), self.state_dict()]
         return "\n\n".join([head(self.derivation, self.program), *methods])
 
     def gathering(self) -> str:

@@ -199,6 +199,7 @@ def module_docstring(derivation: Derivation, program: Program) -> str:
     approximations = _approximations(derivation)
     if approximations:
         parts += ["Approximations, in the order in which they were made:", approximations]
+    parts += _of_posterior(derivation)
     hypers = program.of("hyper")
     if hypers:
         parts += ["Hyperparameters:", "\n".join(_hyper(v, hypers) for v in hypers)]
@@ -307,6 +308,14 @@ def _approximations(derivation: Derivation) -> str:
         name = step.approximation if value is None else f"{step.approximation} = {value}"
         lines.append(wrapped(f"{clean(name)}: {clean(step.because)}", "    ", " " * 8))
     return "\n".join(lines)
+
+
+def _of_posterior(derivation: Derivation) -> list[str]:
+    """Why `posterior` is not there, or what bounds what it says."""
+    rule = derivation.rule
+    if rule.unkept:
+        return [wrapped(f"There is no posterior: {rule.unkept}.")]
+    return [wrapped(f"Of the posterior: {rule.bounded}.")] if rule.bounded else []
 
 
 def _hyper(v: Variable, all_of_them: tuple[Variable, ...]) -> str:

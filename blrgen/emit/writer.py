@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from blrgen.core import Derivation
 from blrgen.emit.common import input_words
@@ -14,7 +16,7 @@ from blrgen.emit.plan import Plan, phase_of
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.sampler import Drawing
 from blrgen.emit.templates import fill
-from blrgen.emit.text import assignment, call, indented
+from blrgen.emit.text import WIDTH, assignment, call, indented
 from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
@@ -198,6 +200,17 @@ class Writer:
             "        if not self._pending:",
             f'            raise RuntimeError("{what} needs a draw: call draw first")',
         ]
+
+    def posterior(self, methods: Callable[[Self], list[str]]) -> list[str]:
+        """The methods that tell of q where the rule keeps it; else the one that says why not."""
+        why = self.derivation.rule.unkept
+        if not why:
+            return methods(self)
+        use("Any")
+        parts = textwrap.wrap(f"has no {{name}}: {why}", WIDTH - 22)
+        rows = [f'f"{part} "' for part in parts[:-1]] + [f'f"{parts[-1]}"']
+        rows[1:] = [row.removeprefix("f") for row in rows[1:]]
+        return [fill("class/unkept.py.jinja", why=indented("\n".join(rows), 16))]
 
     def run(self) -> str:
         """Step to the fixed point; inputs are functions of the parameters."""

@@ -115,6 +115,7 @@ def _algorithm(page: Page) -> str:
     formulas = commands(page)
     after = ", ".join(f"{latex_text(name)} ${printer.text(node)}$" for name, node in page.posterior)
     posterior = f"\nPosterior: {after}." if after else ""
+    posterior += "".join(f"\n{latex_text(note[0].upper() + note[1:])}." for note in page.notes)
     return rf"\section*{{The algorithm{until}}}" + "\n" + display(formulas, page) + posterior
 
 

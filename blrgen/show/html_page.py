@@ -104,6 +104,7 @@ def _algorithm(page: Page) -> str:
         f"{html_text(name)} <math>{printer.text(node)}</math>" for name, node in page.posterior
     )
     posterior = f"<p>Posterior: {after}.</p>" if after else ""
+    posterior += "".join(f"<p>{html_prose(x[0].upper() + x[1:])}.</p>" for x in page.notes)
     return f"<h2>The algorithm{until}</h2>{equations(formulas, page)}{posterior}"
 
 

@@ -54,7 +54,8 @@ def _algorithm(page: Page) -> str:
     formulas = commands(page)
     after = ", ".join(f"{name} ${printer.text(node)}$" for name, node in page.posterior)
     text = f"## The algorithm{until}\n\n" + block(aligned(formulas, page))
-    return text + (f"\n\nPosterior: {after}." if after else "")
+    text += f"\n\nPosterior: {after}." if after else ""
+    return text + "".join(f"\n\n{markdown_text(x[0].upper() + x[1:])}." for x in page.notes)
 
 
 def _entries(page: Page) -> str:

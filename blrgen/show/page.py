@@ -84,12 +84,13 @@ class Page:
     facts: tuple[tuple[str, str], ...]  # candidate, loss, approximations, assumptions, source
     lines: tuple[Line, ...]
     commands: tuple[Command, ...]
-    posterior: tuple[tuple[str, Node], ...]
+    posterior: tuple[tuple[str, Node], ...]  # nothing where the rule keeps none
     until: str
     entries: tuple[Entry, ...]
     reading: Reading
     heading: str = "Derivation"
     halved: str = ""  # the step size that is halved until the step stays inside
+    notes: tuple[str, ...] = ()  # why there is no posterior, or what bounds what it says
     letters: tuple[Formula, ...] = ()  # long arguments, named before the assignments use them
 
 
@@ -116,8 +117,11 @@ def page_of(derivation: Derivation, *, complete: bool = False) -> Page:
             for k in range(len(rule.assignments))
         ),
         posterior=tuple(
-            (name, arrange(e, reading, _square(rule, name, e))) for name, e in rule.posterior
+            (name, arrange(e, reading, _square(rule, name, e)))
+            for name, e in rule.posterior
+            if not rule.unkept
         ),
+        notes=notes(rule),
         letters=tuple(
             replace(f, relation="←")
             for f in defined
@@ -128,6 +132,13 @@ def page_of(derivation: Derivation, *, complete: bool = False) -> Page:
         reading=reading,
         halved="ρ" if rule.halved == "rho" else rule.halved,
     )
+
+
+def notes(rule: Rule) -> tuple[str, ...]:
+    """What must be known of the posterior: that there is none, and why, or what bounds it."""
+    if rule.unkept:
+        return (f"no posterior: {rule.unkept}",)
+    return (f"of the posterior: {rule.bounded}",) if rule.bounded else ()
 
 
 def flags(derivation: Derivation) -> list[str]:

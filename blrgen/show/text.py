@@ -143,6 +143,9 @@ def _algorithm(page: Page, columns: int, paint: Paint) -> str:
         printer = Terminal(None, page.reading)
         parts = ", ".join(f"{name} {printer.text(node)}" for name, node in page.posterior)
         rows.append(f"  {paint(pad('posterior', 10), 'dim')}{parts}")
+    for note in page.notes:
+        printed = wrap(printable(note), columns - 2)
+        rows += ["  " + row for row in printed]
     title = "The algorithm" + (f", repeated to the {printable(page.until)}" if page.until else "")
     title += f", {page.halved} halved until it stays inside" if page.halved else ""
     return "\n".join([paint(title, "head"), *rows])

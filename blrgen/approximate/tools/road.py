@@ -47,6 +47,8 @@ def _derived(
     what: str, approximations: Iterable[Request], loss: str, insert: Iterable[str]
 ) -> Derivation:
     timed("load the engine", import_module, "blrgen.rule.assemble")
+    from blrgen.approximate.tools.inputs import with_inputs_said
+    from blrgen.approximate.tools.kept import with_posterior_said
     from blrgen.approximate.tools.put_loss import put_loss
     from blrgen.read.loss import read_loss
     from blrgen.read.what import find_what
@@ -65,7 +67,8 @@ def _derived(
     for flag, option in requests:
         d = timed(f"--{flag}" + (f" {option}" if option else ""), _one(flag, option), d)
     d = timed("put the loss in", put_loss, d) if loss else put_loss(d)
-    return _with_defaults(d, recipe) if recipe is not None else d
+    d = _with_defaults(d, recipe) if recipe is not None else d
+    return with_inputs_said(with_posterior_said(d))
 
 
 def _road(asked: What, insert: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:

@@ -87,7 +87,7 @@ def derive(
 
 def approximate(d: core.Derivation, flag: str, option: str | None = None) -> Derivation:
     """Apply one approximation; a refusal says what came before it."""
-    return _answering(road.approximate(d, flag, option))
+    return _answering(road.finished(road.approximate(d, flag, option)))
 
 
 def family(what: str) -> Any:

@@ -180,10 +180,10 @@ class Rule:
     quantities: tuple[Quantity, ...]
     assignments: tuple[Assignment, ...]
     posterior: tuple[tuple[str, Expr], ...] = ()  # "mean", "precision" in current states
-    unkept: str = ""  # why N(mean, precision⁻¹) is no posterior; empty where it is one
-    bounded: str = ""  # what must hold for its spread to be the posterior's
     until: str = ""  # "fixed point" when the step is iterated to convergence
     halved: str = ""  # the step size that is halved until the step stays inside the domains
+    unkept: str = ""  # why q is no posterior, and `posterior` empty; empty where it is one
+    bounded: str = ""  # what must hold for its spread to be the posterior's
 
     def __getitem__(self, name: str) -> Quantity:
         for q in self.quantities:
@@ -264,6 +264,7 @@ class Facts:
     momentum: Momentum | None = None
     corrections: tuple[tuple[str, Expr], ...] = ()  # average → the weight it has gathered, 1 − βᵗ
     changes: tuple[Change, ...] = ()  # in the order in which they were made
+    candidate: tuple[tuple[str, Expr], ...] = ()  # mean, precision of a q that is no posterior
     identified: tuple[str, ...] = ()  # the known algorithms that this is, once asked
 
 
@@ -282,6 +283,11 @@ class Derivation:
     assumptions: tuple[str, ...] = ()
     facts: Facts = Facts()
     recipe: Recipe | None = None
+
+    @property
+    def candidate(self) -> tuple[tuple[str, Expr], ...]:
+        """Mean and precision of q in the states, whether it is a posterior or not."""
+        return self.rule.posterior or self.facts.candidate
 
     @property
     def added(self) -> tuple[tuple[str, str | None], ...]:

@@ -3,9 +3,10 @@
 The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
 diag(s)⁻¹).
 
-Here m is mean; u is moving average of the gradient; s is precision; g is a minibatch
-estimate of the gradient of the loss, at the mean m; t counts steps from 1; x⁺ is the next
-value of x.
+Here m is mean; u is moving average of the gradient; s is scale: the average of what stands
+for the curvature; g is a minibatch estimate of the gradient of the loss, at the mean m (the
+sum or the mean over rows, as only c tells them apart, with the prior's in it); t counts
+steps from 1; x⁺ is the next value of x.
 
 Update:
 
@@ -29,6 +30,9 @@ Approximations, in the order in which they were made:
     momentum: an exact change of state, with D what divides the mean step
     bias-correction: u and s: after t steps an average that started at 0 has gathered the
         weight 1 − βᵗ
+
+There is no posterior: the root of s divides the mean step and no θ is drawn from q, so that
+no line of the update uses s as a precision.
 
 Hyperparameters:
 
@@ -143,18 +147,15 @@ class Adam:
         _run(_step, _step_threads, (self.m, self.u, self.s, g), *numbers)
         self.t += 1
 
-    def posterior(self) -> tuple[Arrays, Arrays]:
-        """Return mean and standard deviation of every parameter."""
-        deviations = [_deviation(x) for x in self.s]
-        means = [x.copy() for x in self.m]
-        return _shaped(means, self.params), _shaped(deviations, self.params)
-
-    def sample(self, rng: np.random.Generator) -> Arrays:
-        """Draw from the posterior; the same seed gives the same draw."""
-        means, deviations = self.posterior()
-        pairs = zip(_listed(means), _listed(deviations), strict=True)
-        draws = [x + s * rng.standard_normal(x.shape, x.dtype) for x, s in pairs]
-        return _shaped(draws, self.params)
+    def __getattr__(self, name: str) -> Any:
+        """Say of what is not there why it is not."""
+        if name in ("posterior", "sample"):
+            raise AttributeError(
+                f"{type(self).__name__} "
+                f"has no {name}: the root of s divides the mean step and no θ is drawn from q, "
+                "so that no line of the update uses s as a precision"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
@@ -233,12 +234,6 @@ def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
     return [tuple(map(like.dtype.type, numbers))] if numbers else []
 
 
-def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
-    """Return flat arrays in the shape of the parameters, one array if they are one."""
-    shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
-    return shaped if isinstance(params, list | tuple) else shaped[0]
-
-
 def _restored(name: str, saved: Any, current: Any) -> Any:
     """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
     if isinstance(current, dict):
@@ -276,14 +271,6 @@ def _stretch(size: int) -> int:
     """Return how many elements a thread takes, whole portions; 0 where one thread takes all."""
     threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
-
-
-def _deviation(precision: Array) -> Array:
-    """Return 1/√precision; refuse where there is none."""
-    if not np.all(precision > 0):
-        count = np.count_nonzero(~(precision > 0))
-        raise ValueError(f"the posterior precision is not positive at {count} of its elements")
-    return 1 / np.sqrt(precision)
 
 
 def _one_minus_power(x: float, t: int) -> float:

@@ -2,7 +2,8 @@
 
 The Bayesian learning rule for the candidate: Gaussian with unit covariance, N(m, I).
 
-Here m is mean; g is the gradient of the loss, at the mean m; x⁺ is the next value of x.
+Here m is mean; g is the gradient of the loss, at the mean m (the sum or the mean over rows,
+with a step size to match, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
@@ -11,6 +12,9 @@ Update:
 Approximations, in the order in which they were made:
 
     delta: 𝔼_q[f(θ)] ≈ f(m): the expectation is replaced by the value at the mean
+
+There is no posterior: the scale of q is given and not learned and no θ is drawn from q, so
+that its spread says nothing of the loss.
 
 Hyperparameters:
 
@@ -87,21 +91,15 @@ class GradientDescent:
             _step(*arrays, *_typed(arrays[0], self.rho))
         self.t += 1
 
-    def posterior(self) -> tuple[Arrays, Arrays]:
-        """Return mean and standard deviation of every parameter."""
-        means = []
-        deviations = []
-        for m in self.m:
-            means.append(m.copy())
-            deviations.append(_deviation(np.full_like(m, 1)))
-        return _shaped(means, self.params), _shaped(deviations, self.params)
-
-    def sample(self, rng: np.random.Generator) -> Arrays:
-        """Draw from the posterior; the same seed gives the same draw."""
-        means, deviations = self.posterior()
-        pairs = zip(_listed(means), _listed(deviations), strict=True)
-        draws = [x + s * rng.standard_normal(x.shape, x.dtype) for x, s in pairs]
-        return _shaped(draws, self.params)
+    def __getattr__(self, name: str) -> Any:
+        """Say of what is not there why it is not."""
+        if name in ("posterior", "sample"):
+            raise AttributeError(
+                f"{type(self).__name__} "
+                f"has no {name}: the scale of q is given and not learned and no θ is drawn from "
+                "q, so that its spread says nothing of the loss"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
@@ -159,12 +157,6 @@ def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
     return [tuple(map(like.dtype.type, numbers))] if numbers else []
 
 
-def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
-    """Return flat arrays in the shape of the parameters, one array if they are one."""
-    shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
-    return shaped if isinstance(params, list | tuple) else shaped[0]
-
-
 def _restored(name: str, saved: Any, current: Any) -> Any:
     """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
     if isinstance(current, dict):
@@ -179,11 +171,3 @@ def _restored(name: str, saved: Any, current: Any) -> Any:
         if wanted != found:
             raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
     return deepcopy(saved)
-
-
-def _deviation(precision: Array) -> Array:
-    """Return 1/√precision; refuse where there is none."""
-    if not np.all(precision > 0):
-        count = np.count_nonzero(~(precision > 0))
-        raise ValueError(f"the posterior precision is not positive at {count} of its elements")
-    return 1 / np.sqrt(precision)

@@ -2,8 +2,9 @@
 
 The Bayesian learning rule for the candidate: Gaussian with full covariance, N(m, S⁻¹).
 
-Here m is mean; S is precision; g is the gradient of the loss, in expectation under q; H is
-the Hessian of the loss, in expectation under q; x⁺ is the next value of x.
+Here m is mean; S is precision; g is the gradient of the loss, in expectation under q (the
+sum over all rows, with the prior's in it); H is the Hessian of the loss, in expectation
+under q (the sum over all rows, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 

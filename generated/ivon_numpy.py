@@ -4,8 +4,9 @@ The Bayesian learning rule for the candidate: Gaussian with diagonal covariance,
 diag(s)⁻¹).
 
 Here m is mean; u is moving average of the gradient; h is curvature of the loss alone, per
-example; g is a minibatch estimate of the gradient of the loss, at theta; ε is standard
-normal noise; t counts steps from 1; x⁺ is the next value of x.
+example; g is a minibatch estimate of the gradient of the loss, at theta (the mean over the
+rows of a minibatch, not times N, without the prior's δm, which the update adds); ε is
+standard normal noise; t counts steps from 1; x⁺ is the next value of x.
 
 The loss is probed at:
 

@@ -3,8 +3,10 @@
 The Bayesian learning rule for the candidate: Gaussian with unknown mean and variance, N(m,
 v).
 
-Here m is mean; v is variance; g is the gradient of the loss, in expectation under q; h is
-the second derivative of the loss, in expectation under q; x⁺ is the next value of x.
+Here m is mean; v is variance; g is the gradient of the loss, in expectation under q (the
+sum over all rows, with the prior's in it); h is the second derivative of the loss, in
+expectation under q (the sum over all rows, with the prior's in it); x⁺ is the next value of
+x.
 
 Update:
 

@@ -2,8 +2,9 @@
 
 The Bayesian learning rule for the candidate: Bernoulli on signs, θ in {-1, +1}.
 
-Here λ is natural parameter; g is a minibatch estimate of the gradient of the loss, at
-theta; x⁺ is the next value of x.
+Here λ is natural parameter; g is a minibatch estimate of the gradient of the loss, at theta
+(the sum or the mean over rows, with a step size to match, with the prior's in it); x⁺ is
+the next value of x.
 
 The loss is probed at:
 
@@ -23,6 +24,9 @@ Approximations, in the order in which they were made:
     no-shrinkage: the entropy's pull is left out, (1−ρ)λ → λ; what is left of ρ is a step
         size α
     tau=0: tanh(x/τ) → sign(x) as τ → 0
+
+There is no posterior: the entropy's pull is left out and no θ is drawn from q, so that
+nothing holds the spread of q to that of a posterior.
 
 Hyperparameters:
 
@@ -119,24 +123,15 @@ class STE:
         _run(_step, _step_threads, (self.lam, g), self.alpha)
         self.t += 1
 
-    def posterior(self) -> tuple[Arrays, Arrays]:
-        """Return mean and standard deviation of every binary variable."""
-        means = []
-        for lam in self.lam:
-            means.append(np.tanh(lam))
-        deviations = [np.sqrt((mean + 1) * (1 - mean)) for mean in means]
-        return _shaped(means, self.params), _shaped(deviations, self.params)
-
-    def sample(self, rng: np.random.Generator) -> Arrays:
-        """Draw -1 or 1 for each; the same seed, the same draw."""
-        means, _ = self.posterior()
-        values, key = [], int(rng.integers(2**63))
-        for stream, mean in enumerate(_listed(means)):
-            share = np.ravel((mean + 1) / 2)
-            value, stretch = np.empty_like(share), _stretch(share.size)
-            _signs_threads(value, share, -1.0, 1.0, key, stream, stretch)
-            values.append(value.reshape(mean.shape))
-        return _shaped(values, self.params)
+    def __getattr__(self, name: str) -> Any:
+        """Say of what is not there why it is not."""
+        if name in ("posterior", "sample"):
+            raise AttributeError(
+                f"{type(self).__name__} "
+                f"has no {name}: the entropy's pull is left out and no θ is drawn from q, so "
+                "that nothing holds the spread of q to that of a posterior"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""
@@ -266,146 +261,3 @@ def _stretch(size: int) -> int:
     """Return how many elements a thread takes, whole portions; 0 where one thread takes all."""
     threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
-
-
-CALLED = {"fastmath": FASTMATH, "error_model": "numpy"}
-INLINED = CALLED | {"forceinline": True}
-WORDS = 1024  # of 32 bits, as many as are made at once
-
-
-@njit(**INLINED)
-def _round(x: Any, y: Any, left: Any) -> Any:
-    """Return x + y and rotl(y, left) ⊕ (x + y)."""
-    word = np.uint32
-    right = word(32 - left)
-    left = word(left)
-    x = word(x + y)
-    return x, word(word(word(y << left) | word(y >> right)) ^ x)
-
-
-@njit(**INLINED)
-def _rounds(x: Any, y: Any, lefts: tuple[int, ...], k: Any, other: Any) -> Any:
-    """Return a pair of words after four rounds, with a part of the key added to each."""
-    a, b, c, d = lefts
-    x, y = _round(x, y, a)
-    x, y = _round(x, y, b)
-    x, y = _round(x, y, c)
-    x, y = _round(x, y, d)
-    return np.uint32(x + k), np.uint32(y + other)
-
-
-@njit(**INLINED)
-def _random_words(words: Array, count: int, key: Any, stream: int, first: int) -> None:
-    """Fill `words` with pairs of random words: Threefry2x32-20 of `count` counters from `first`.
-
-    The second words of all pairs follow the first ones. A counter is encrypted together with
-    its stream, so that no two of them give the same pair (up to 2²³ streams and 2⁴⁰ counters;
-    a multiple of 2³² can only be first). Four rounds are a loop: no processor looks far enough
-    ahead to work on several chains of twenty.
-    """
-    word = np.uint32
-    k0, k1 = word(key), word(np.uint64(key) >> np.uint64(32))
-    k2 = word(word(k0 ^ k1) ^ word(0x1BD11BDA))
-    low = word(word(first) + k0)
-    high = word(word(stream + ((first >> 32) << 24)) + k1)
-    for j in range(count):
-        x, y = _rounds(word(low + word(j)), high, (13, 15, 26, 6), k1, word(k2 + word(1)))
-        words[j], words[j + count] = x, y
-    for j in range(count):
-        x, y = _rounds(words[j], words[j + count], (17, 29, 16, 24), k2, word(k0 + word(2)))
-        words[j], words[j + count] = x, y
-    for j in range(count):
-        x, y = _rounds(words[j], words[j + count], (13, 15, 26, 6), k0, word(k1 + word(3)))
-        words[j], words[j + count] = x, y
-    for j in range(count):
-        x, y = _rounds(words[j], words[j + count], (17, 29, 16, 24), k1, word(k2 + word(4)))
-        words[j], words[j + count] = x, y
-    for j in range(count):
-        x, y = _rounds(words[j], words[j + count], (13, 15, 26, 6), k2, word(k0 + word(5)))
-        words[j], words[j + count] = x, y
-
-
-@njit(fastmath=FASTMATH, error_model="numpy")
-def _settle(
-    out: Array, p: Array, low: Any, high: Any, words: Array, key: Any, stream: int, first: int
-) -> None:
-    """Compare 64 more bits where the first sixteen say nothing, in one whole portion.
-
-    They are made for such an element alone, in a stream of their own; what is left is 2⁻⁸⁰.
-    """
-    half, few, scale = PORTION // 2, 64, p.dtype.type(65536)
-    more = np.empty(2, np.uint32)
-    for begin in (0, half):
-        right, chances = np.uint32(0 if begin else 16), p[begin : begin + half]
-        for start in range(0, half, few):
-            same = 0
-            for i in range(start, start + few):
-                bits = np.int32((words[i] >> right) & np.uint32(65535))
-                same += bits == np.int32(chances[i] * scale)
-            for i in range(start, start + few if same else start):
-                bits = np.int32((words[i] >> right) & np.uint32(65535))
-                if bits == np.int32(chances[i] * scale):
-                    _random_words(more, 1, key, stream + 2**23, first + begin + i)
-                    scaled = np.float64(chances[i]) * 65536.0
-                    rest = np.uint64((scaled - np.floor(scaled)) * 2.0**64)
-                    out[begin + i] = high if more.view(np.uint64)[0] < rest else low
-
-
-@njit(**INLINED)
-def _signs_block(
-    out: Array, p: Array, low: Any, high: Any, words: Array, key: Any, stream: int, first: int
-) -> bool:
-    """Choose `high` in one whole portion wherever sixteen random bits are below 2¹⁶ p.
-
-    One half of it after the other: memory is read and written in its own order. Return
-    whether these sixteen bits are those of the probability somewhere, so that more must be seen.
-    """
-    real, half = out.dtype.type, PORTION // 2
-    _random_words(words, half // 2, key, stream, first // PORTION * (half // 2))
-    scale, nearest = real(65536), np.uint32(65536)
-    for j in range(half):
-        u = np.int32(np.int32(words[j] >> np.uint32(16)) - np.int32(p[j] * scale))
-        nearest = min(nearest, np.uint32(u))
-        out[j] = high if u < 0 else low
-    for j in range(half):
-        u = np.int32(np.int32(words[j] & np.uint32(65535)) - np.int32(p[j + half] * scale))
-        nearest = min(nearest, np.uint32(u))
-        out[j + half] = high if u < 0 else low
-    return bool(nearest == 0)
-
-
-@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _signs(out: Array, p: Array, low: Any, high: Any, key: Any, stream: int, first: int) -> None:
-    """Fill `out` with `high` with the probability p of each element, else `low`.
-
-    A choice depends on the key, the stream, its place in the stream and its probability, which
-    is met within 2⁻⁸⁰; `first`, the place of the first, is a multiple of PORTION.
-    """
-    low, high = out.dtype.type(low), out.dtype.type(high)
-    words, key = np.empty(WORDS, np.uint32), np.uint64(key)
-    whole = out.size // PORTION * PORTION
-    for start in range(0, whole, PORTION):
-        to, chance = out[start : start + PORTION], p[start : start + PORTION]
-        if _signs_block(to, chance, low, high, words, key, stream, first + start):
-            _settle(to, chance, low, high, words, key, stream, first + start)
-    if whole < out.size:
-        to, chance = np.empty(PORTION, out.dtype), np.zeros(PORTION, p.dtype)
-        for i in range(whole, out.size):
-            chance[i - whole] = p[i]
-        if _signs_block(to, chance, low, high, words, key, stream, first + whole):
-            _settle(to, chance, low, high, words, key, stream, first + whole)
-        for i in range(whole, out.size):
-            out[i] = to[i - whole]
-
-
-@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
-def _signs_threads(
-    out: Array, p: Array, low: Any, high: Any, key: Any, stream: int, stretch: int
-) -> None:
-    """Fill `out` from the beginning of a stream with threads, or without where `stretch` is 0."""
-    if stretch == 0:
-        _signs(out, p, low, high, key, stream, 0)
-        return
-    for part in prange(-(-out.size // stretch)):
-        begin, end = part * stretch, (part + 1) * stretch
-        _signs(out[begin:end], p[begin:end], low, high, key, stream, begin)

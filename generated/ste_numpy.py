@@ -2,8 +2,9 @@
 
 The Bayesian learning rule for the candidate: Bernoulli on signs, θ in {-1, +1}.
 
-Here λ is natural parameter; g is a minibatch estimate of the gradient of the loss, at
-theta; x⁺ is the next value of x.
+Here λ is natural parameter; g is a minibatch estimate of the gradient of the loss, at theta
+(the sum or the mean over rows, with a step size to match, with the prior's in it); x⁺ is
+the next value of x.
 
 The loss is probed at:
 
@@ -23,6 +24,9 @@ Approximations, in the order in which they were made:
     no-shrinkage: the entropy's pull is left out, (1−ρ)λ → λ; what is left of ρ is a step
         size α
     tau=0: tanh(x/τ) → sign(x) as τ → 0
+
+There is no posterior: the entropy's pull is left out and no θ is drawn from q, so that
+nothing holds the spread of q to that of a posterior.
 
 Hyperparameters:
 
@@ -114,23 +118,15 @@ class STE:
             _step(*arrays, *_typed(arrays[0], self.alpha))
         self.t += 1
 
-    def posterior(self) -> tuple[Arrays, Arrays]:
-        """Return mean and standard deviation of every binary variable."""
-        means = []
-        for lam in self.lam:
-            means.append(np.tanh(lam))
-        deviations = [np.sqrt((mean + 1) * (1 - mean)) for mean in means]
-        return _shaped(means, self.params), _shaped(deviations, self.params)
-
-    def sample(self, rng: np.random.Generator) -> Arrays:
-        """Draw -1 or 1 for each; the same seed, the same draw."""
-        means, _ = self.posterior()
-        values = []
-        for mean in _listed(means):
-            u = rng.random(mean.shape, dtype=mean.dtype)
-            low, high = mean.dtype.type(-1), mean.dtype.type(1)
-            values.append(np.where(u < (mean + 1) / 2, high, low))
-        return _shaped(values, self.params)
+    def __getattr__(self, name: str) -> Any:
+        """Say of what is not there why it is not."""
+        if name in ("posterior", "sample"):
+            raise AttributeError(
+                f"{type(self).__name__} "
+                f"has no {name}: the entropy's pull is left out and no θ is drawn from q, so "
+                "that nothing holds the spread of q to that of a posterior"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that is needed to resume exactly, as copies."""

@@ -4,8 +4,9 @@ The Bayesian learning rule for the candidate: Gaussian with diagonal covariance,
 diag(s)⁻¹).
 
 Here m is mean; u is moving average of the gradient; s is curvature of the loss alone, per
-example; g is a minibatch estimate of the gradient of the loss, at theta; ε is standard
-normal noise; t counts steps from 1; x⁺ is the next value of x.
+example; g is a minibatch estimate of the gradient of the loss, at theta (the mean over the
+rows of a minibatch, not times N, without the prior's δm, which the update adds); ε is
+standard normal noise; t counts steps from 1; x⁺ is the next value of x.
 
 The loss is probed at:
 
@@ -39,6 +40,9 @@ Approximations, in the order in which they were made:
     momentum: an exact change of state, with D what divides the mean step
     bias-correction: u and s: after t steps an average that started at 0 has gathered the
         weight 1 − βᵗ
+
+Of the posterior: squared minibatch gradients stand for the curvature: the spread is that of
+the posterior with one row in a minibatch, and with M rows about √M times too wide.
 
 Hyperparameters:
 

@@ -4,8 +4,10 @@ The Bayesian learning rule for the candidate: Gaussian with diagonal covariance,
 diag(s)⁻¹).
 
 Here m is mean; s is precision; g is a minibatch estimate of the gradient of the loss, at
-theta; h is the sum over examples of gᵢ∘gᵢ, at theta; ε is standard normal noise; x⁺ is the
-next value of x.
+theta (the sum over all N rows, or N/M times that over the M rows of a minibatch, with the
+prior's δm in it); h is gᵢ∘gᵢ of the rows' own gradients, at theta (the sum over all N rows,
+or N/M times that over the M rows of a minibatch, without the prior's δ, which the update
+adds); ε is standard normal noise; x⁺ is the next value of x.
 
 The loss is probed at:
 
@@ -25,7 +27,8 @@ Approximations, in the order in which they were made:
 Hyperparameters:
 
     rho    step size of the rule, in (0, 1], 0.1 by default
-    delta  precision of the Gaussian prior (weight decay), in [0, ∞), 0.0001 by default
+    delta  precision of the Gaussian prior (weight decay); the update adds it to the
+           curvature alone, in [0, ∞), 0.0001 by default
 
 See Khan et al. (2018).
 """

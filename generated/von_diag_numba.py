@@ -3,8 +3,10 @@
 The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
 diag(s)⁻¹).
 
-Here m is mean; s is precision; g is the gradient of the loss, in expectation under q; h is
-the diagonal of the Hessian of the loss, in expectation under q; x⁺ is the next value of x.
+Here m is mean; s is precision; g is the gradient of the loss, in expectation under q (the
+sum over all rows, with the prior's in it); h is the diagonal of the Hessian of the loss, in
+expectation under q (the sum over all rows, with the prior's in it); x⁺ is the next value of
+x.
 
 Update:
 

@@ -4,7 +4,9 @@ The Bayesian learning rule for the candidate: Gaussian with diagonal covariance,
 diag(s)⁻¹).
 
 Here m is mean; s is curvature of the loss alone, per example; g is a minibatch estimate of
-the gradient of the loss, at theta; ε is standard normal noise; x⁺ is the next value of x.
+the gradient of the loss, at theta (the mean over the rows of a minibatch, not times N,
+without the prior's δm, which the update adds); ε is standard normal noise; x⁺ is the next
+value of x.
 
 The loss is probed at:
 
@@ -30,6 +32,9 @@ Approximations, in the order in which they were made:
     square-root: s → √s where it divides the mean step; s is an average and may start at 0
     separate-rates: once mean and scale have equations of their own, each gets a step size
         of its own
+
+Of the posterior: squared minibatch gradients stand for the curvature: the spread is that of
+the posterior with one row in a minibatch, and with M rows about √M times too wide.
 
 Hyperparameters:
 

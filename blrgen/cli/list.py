@@ -1,7 +1,8 @@
 """List what blrgen knows: families, recipes, approximations, losses, targets and algorithms.
 
 Without a SUBJECT, everything under its heading.  `list families` says of every claim about
-a family how it is known, as `blrgen check` found: kept from earlier, or found now.
+a family how it is known, as `blrgen check` found: kept from earlier, or found now;
+`list recipes` says what a rule takes, sums or means over the rows of data.
 `list algorithms` are published ones that are no recipes: the flags that reach them, or what
 is missing.
 """
@@ -48,6 +49,17 @@ def recipes() -> Iterable[Item]:
         yield {
             "name": name, "title": recipe.title, "family": recipe.family, "approximations": road,
         }  # fmt: skip
+
+
+def recipes_with_inputs() -> Iterable[Item]:
+    """Every recipe with what its rule asks for, over the rows of data."""
+    from blrgen.approximate.tools.inputs import summed
+    from blrgen.approximate.tools.road import derive
+
+    for item in recipes():
+        d = derive(f"recipe:{item['name']}")
+        asked = [{"name": q.name, "meaning": q.meaning} for q in d.rule.of("input", "data")]
+        yield {**item, "inputs": asked, "summed": summed(d)}
 
 
 def approximations() -> Iterable[Item]:
@@ -97,6 +109,10 @@ SUBJECTS = {
 }
 
 
+# What is said of one subject alone, as it is found out and not read.
+_DERIVED = {"families": families_with_evidence, "recipes": recipes_with_inputs}
+
+
 def configure(parser: Parser) -> None:
     """One optional subject, and --format."""
     parser.add_argument("subject", nargs="?", metavar="SUBJECT", help=", ".join(SUBJECTS))
@@ -108,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
     subject = options.subject
     if subject is not None:
         known_value("list", subject, tuple(SUBJECTS), "blrgen list")
-        found = (families_with_evidence if subject == "families" else SUBJECTS[subject])()
+        found = (_DERIVED.get(subject) or SUBJECTS[subject])()
         if options.format == "json":
             result_as_json({"schema": SCHEMA, "items": list(found)})
         else:
@@ -133,7 +149,8 @@ def _line(item: Item) -> tuple[str, str]:
         return name, f"{title}  [{item['evidence']}]"
     if "family" in item:
         flags = ["--" + a.replace("=", " ", 1) for a in item["approximations"]]
-        return name, f"{title}: {' '.join([item['family'], *flags])}"
+        takes = f"; takes {item['summed']}" if item.get("summed") else ""
+        return name, f"{title}: {' '.join([item['family'], *flags])}{takes}"
     if "options" in item:
         values = item["options"]
         shown = "|".join(values) if isinstance(values, list) else (values or "").upper()

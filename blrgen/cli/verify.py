@@ -59,13 +59,15 @@ def run(options: argparse.Namespace) -> int:
         result_as_json(as_data(asked, against, report))
         return report.exit_code
     from blrgen.show import render_proof
+    from blrgen.show.derivation import COLUMNS
+    from blrgen.text.table import wrap
 
     colour = coloured(sys.stdout)
     blocks = [
         (f"{title}\n" if title else "") + render_proof(verdict, colour=colour)
         for title, verdict in report.parts
     ]
-    result("\n".join([*blocks, *(note + "\n" for note in report.notes)]))
+    result("\n".join([*blocks, *("\n".join(wrap(x, COLUMNS)) + "\n" for x in report.notes)]))
     return report.exit_code
 
 
@@ -105,9 +107,10 @@ def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
         from blrgen.validate.outline import class_name
 
         title = f"the class {class_name(source)} in {file}"
-        return Report(((title, _with_the_rest(_emitted(file, source, rule), source, derivation)),))
+        verdict = _with_the_rest(_emitted(file, source, rule), source, derivation)
+        return Report(((title, verdict),), _inputs(rule))
     verdict = verify_file(file, rule, function=options.function, mapping=mapping)
-    return Report((("", verdict),))
+    return Report((("", verdict),), _inputs(rule))
 
 
 def _class_source(file: str) -> str:
@@ -174,4 +177,9 @@ def _derived(options: argparse.Namespace) -> Report:
     # The title names the reference; where its file is installed is of no interest here.
     parts = tuple((title, replace(verdict, path="")) for title, verdict in report.parts)
     notes = report.notes if parts else (*report.notes, "nothing was compared, no proof")
-    return Report(parts, notes)
+    return Report(parts, (*notes, *_inputs(derivation.rule)))
+
+
+def _inputs(rule: Rule) -> tuple[str, ...]:
+    """What the rule's inputs are, which a proof takes as given."""
+    return tuple(f"{q.name} is {q.meaning}" for q in rule.of("input"))

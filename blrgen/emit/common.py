@@ -39,7 +39,7 @@ def head(derivation: Derivation, program: Program) -> str:
         params = f"`params` is the matrix {main.name}; "
     params += "it is updated in place. Hyperparameters"
     others = [v.name for v in program.of("state") if v.name != main.name]
-    if program.kind == LINEAR and "precision" not in dict(program.posterior) and others:
+    if program.kind == LINEAR and "precision" not in dict(derivation.candidate) and others:
         params += f" and the other parameters, {sentence_list(others)},"
     params += (
         " are plain attributes and may be changed between steps. The module's docstring has "

@@ -38,7 +38,7 @@ def guarded(
 
     Where components are coupled, one that is not finite spoils all of them.
     """
-    if "precision" in dict(derivation.rule.posterior):
+    if "precision" in dict(derivation.candidate):
         return ()
     ended = any(v.lower is not None or v.upper is not None for v in states)
     return tuple(v for v in states if v.type != SCALAR) if ended or coupled else ()

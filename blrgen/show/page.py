@@ -117,9 +117,7 @@ def page_of(derivation: Derivation, *, complete: bool = False) -> Page:
             for k in range(len(rule.assignments))
         ),
         posterior=tuple(
-            (name, arrange(e, reading, _square(rule, name, e)))
-            for name, e in rule.posterior
-            if not rule.unkept
+            (name, arrange(e, reading, _square(rule, name, e))) for name, e in rule.posterior
         ),
         notes=notes(rule),
         letters=tuple(

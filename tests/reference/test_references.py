@@ -31,6 +31,7 @@ RECIPES = [
     "natural_gradient",
     "newton",
     "ogn",
+    "ogn_batch",
     "online_newton",
     "ridge",
     "rmsprop",
@@ -38,6 +39,7 @@ RECIPES = [
     "ste",
     "vadam",
     "vogn",
+    "vogn_batch",
     "von",
     "von_diag",
     "vprop",
@@ -254,12 +256,27 @@ def test_gauss_newton_is_von_with_its_curvature(name: str, rng: np.random.Genera
     np.testing.assert_allclose(s1, s2, rtol=1e-15)
 
 
+@pytest.mark.parametrize("name", ["ogn", "vogn"])
+def test_means_over_a_minibatch_are_counted_per_example(
+    name: str, rng: np.random.Generator
+) -> None:
+    """With g → N(g + δm), h → Nh, δ → Nδ and s → N(s + δ) the two countings are one."""
+    m, g = rng.standard_normal((2, D))
+    s, h = rng.uniform(0.5, 2, (2, D))
+    rho, delta, N = 0.3, 0.02, 50.0
+    m1, s1 = step_of(f"{name}_batch")(m, s, g, h, rho, delta, N)
+    whole = N * (s + delta)
+    m2, s2 = step_of(name)(m, whole, N * (g + delta * m), N * h, rho, N * delta)
+    np.testing.assert_allclose(m1, m2, rtol=1e-13)
+    np.testing.assert_allclose(N * (s1 + delta), s2, rtol=1e-13)
+
+
 def test_draws_have_the_posterior_spread(rng: np.random.Generator) -> None:
     """A draw at ±1 standard deviation: 1/√s, or 1/√(N (s + δ))."""
     m, s = rng.standard_normal(D), rng.uniform(0.5, 2, D)
     one = np.ones(D)
     np.testing.assert_allclose((load("vogn").draw(m, s, one) - m) ** -2, s, rtol=1e-9)
-    for name in ("vprop", "vadam", "ivon", "ivon_gradsq"):
+    for name in ("vogn_batch", "vprop", "vadam", "ivon", "ivon_gradsq"):
         spread = load(name).draw(m, s, one, 0.1, 50.0) - m
         np.testing.assert_allclose(spread**-2, 50.0 * (s + 0.1), rtol=1e-9)
 

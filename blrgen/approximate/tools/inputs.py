@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING
 
 from blrgen.approximate.tools.base import made
 from blrgen.approximate.tools.rewrite import chosen, shown
+from blrgen.rule.quantities import probe_quantity
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation, Probe
+
+
+_ALONE = "; the update adds it to the curvature alone"
 
 
 def with_inputs_said(d: Derivation) -> Derivation:
@@ -24,11 +28,22 @@ def with_inputs_said(d: Derivation) -> Derivation:
     said = []
     for q in d.rule.quantities:
         if q.kind == "input" and q.name in probes:
-            q = replace(q, meaning=f"{q.meaning} ({_over_rows(d, probes[q.name])})")
-        elif q.kind == "hyper" and q.name == "delta" and _in_curvature_alone(d):
-            q = replace(q, meaning=f"{q.meaning}; the update adds it to the curvature alone")
+            own = probe_quantity(probes[q.name], d.geometry, dict(d.candidate).get("mean"))
+            q = replace(own, meaning=f"{own.meaning} ({_over_rows(d, probes[q.name])})")
+        elif q.kind == "hyper" and q.name == "delta":
+            words = _ALONE if _in_curvature_alone(d) else ""
+            q = replace(q, meaning=q.meaning.replace(_ALONE, "") + words)
         said.append(q)
     return d.with_(rule=replace(d.rule, quantities=tuple(said)))
+
+
+def summed(d: Derivation) -> str:
+    """In two words what the inputs are over the rows; empty where the loss is not asked."""
+    if d.loss.expr is not None or not d.facts.probes:
+        return ""
+    if made(d, "ess"):
+        return "means over rows"
+    return "sums or means over rows" if _free(d) else "sums over rows"
 
 
 def _in_curvature_alone(d: Derivation) -> bool:

@@ -17,16 +17,33 @@ from blrgen.approximate.tools.base import made
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
-_READ = {"precision": "scale: the average of what stands for the curvature"}
+# What the state is that would be the precision, where q is no posterior.
+_SCALE = {"precision": "scale: the average of what stands for the curvature"}
 
 
 def with_posterior_said(d: Derivation) -> Derivation:
     """The derivation whose rule says why it keeps no posterior, and what bounds one it keeps."""
-    rule = replace(d.rule, unkept=_unkept(d), bounded=_bounded(d))
-    if rule.unkept:
-        said = (replace(q, meaning=_READ.get(q.meaning, q.meaning)) for q in rule.quantities)
-        rule = replace(rule, quantities=tuple(said))
-    return d.with_(rule=rule)
+    d = as_candidate(d)
+    why = _unkept(d)
+    if not why:
+        return d.with_(rule=replace(d.rule, bounded=_bounded(d)))
+    facts = replace(d.facts, candidate=d.rule.posterior)
+    rule = replace(d.rule, posterior=(), unkept=why)
+    return _read(d.with_(rule=rule, facts=facts), _SCALE)
+
+
+def as_candidate(d: Derivation) -> Derivation:
+    """The derivation with mean and precision of q in the rule, as rewritings read them."""
+    if not d.rule.unkept:
+        return d
+    rule = replace(d.rule, posterior=d.facts.candidate, unkept="")
+    return _read(d.with_(rule=rule), {there: here for here, there in _SCALE.items()})
+
+
+def _read(d: Derivation, meanings: dict[str, str]) -> Derivation:
+    """The quantities under other meanings."""
+    said = (replace(q, meaning=meanings.get(q.meaning, q.meaning)) for q in d.rule.quantities)
+    return d.with_(rule=replace(d.rule, quantities=tuple(said)))
 
 
 def _unkept(d: Derivation) -> str:
@@ -35,9 +52,8 @@ def _unkept(d: Derivation) -> str:
 
     if d.rule.of("draw"):
         return ""
-    name = d.facts.scale
-    if made(d, "square-root") and name in d.rule:
-        s = unicode(d.rule[str(name)].symbol)
+    if made(d, "square-root") and d.facts.scale:
+        s = unicode(d.rule[d.facts.scale].symbol)
         return (
             f"the root of {s} divides the mean step and no θ is drawn from q, so that no line "
             f"of the update uses {s} as a precision"
@@ -65,13 +81,14 @@ def _unkept(d: Derivation) -> str:
 def _bounded(d: Derivation) -> str:
     """What must hold for the spread to be that of the posterior, where squares stand in for it.
 
-    The square of a minibatch's gradient is that of M rows added up: with the mean over M rows,
-    ḡ² is about (1/M)·mean of gᵢ² where the gᵢ add up to little, with N/M times their sum it is
-    about N/M times Σᵢgᵢ².
+    The square of a minibatch's gradient is that of M rows added up, which at an optimum add up
+    to little: the square of their mean, ḡ², is about 1/M of the mean of gᵢ²; that of N/M times
+    their sum, which a mean loss that comes after it makes Nḡ², is N/M times too large.
     """
-    if _unkept(d) or not made(d, "hessian", "squared-gradient"):
+    if not made(d, "hessian", "squared-gradient"):
         return ""
-    if made(d, "ess"):
+    flags = [flag for flag, _ in d.approximations]
+    if "ess" in flags and flags.index("ess") < flags.index("hessian"):
         return (
             "squared minibatch gradients stand for the curvature: the spread is that of the "
             "posterior with one row in a minibatch, and with M rows about √M times too wide"

@@ -47,8 +47,6 @@ def _derived(
     what: str, approximations: Iterable[Request], loss: str, insert: Iterable[str]
 ) -> Derivation:
     timed("load the engine", import_module, "blrgen.rule.assemble")
-    from blrgen.approximate.tools.inputs import with_inputs_said
-    from blrgen.approximate.tools.kept import with_posterior_said
     from blrgen.approximate.tools.put_loss import put_loss
     from blrgen.read.loss import read_loss
     from blrgen.read.what import find_what
@@ -68,6 +66,14 @@ def _derived(
         d = timed(f"--{flag}" + (f" {option}" if option else ""), _one(flag, option), d)
     d = timed("put the loss in", put_loss, d) if loss else put_loss(d)
     d = _with_defaults(d, recipe) if recipe is not None else d
+    return finished(d)
+
+
+def finished(d: Derivation) -> Derivation:
+    """The derivation that says whether there is a posterior, and what its inputs are."""
+    from blrgen.approximate.tools.inputs import with_inputs_said
+    from blrgen.approximate.tools.kept import with_posterior_said
+
     return with_inputs_said(with_posterior_said(d))
 
 
@@ -95,6 +101,9 @@ def _one(flag: str, option: str | None) -> Callable[[Derivation], Derivation]:
 
 def approximate(d: Derivation, flag: str, option: str | None = None) -> Derivation:
     """Apply one approximation; a refusal says what came before it."""
+    from blrgen.approximate.tools.kept import as_candidate
+
+    d = as_candidate(d)
     try:
         after = check_request(flag, option).apply(d, option)
         if after.rule.halved and flag != "backtracking":

@@ -1,0 +1,781 @@
+"""VOGN batch.
+
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
+diag(s)⁻¹).
+
+Here m is mean; s is curvature of the loss alone, per example; g is a minibatch estimate of
+the gradient of the loss, at theta (the mean over the rows of a minibatch, not times N,
+without the prior's δm, which the update adds); h is gᵢ∘gᵢ of the rows' own gradients, at
+theta (the mean over the rows of a minibatch, not times N, without the prior's δ, which the
+update adds); ε is standard normal noise; x⁺ is the next value of x.
+
+The loss is probed at:
+
+    θ = m + ε/(√N·√(s + δ))
+
+Update:
+
+    s⁺ = ρ·h + (1 − ρ)·s
+    m⁺ = m − ρ·(g + δ·m)/(s⁺ + δ)
+
+Approximations, in the order in which they were made:
+
+    stochastic: one draw θ ~ q and a minibatch stand for the expectation and the data
+    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N
+        stands in front of the precision
+    hessian=gauss-newton: ∇²ℓ ≈ the mean of gᵢ∘gᵢ over the examples of the data part; the
+        regulariser's own curvature, δ, is known and is added exactly
+    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the
+        curvature of the loss alone, precision N(s + δ)
+
+Hyperparameters:
+
+    rho    step size of the rule, in (0, 1], 0.1 by default
+    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by
+           default
+    N      effective number of examples, in (0, ∞), 1000 by default
+
+See Khan et al. (2018).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numba import get_num_threads, njit, prange, types
+from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
+
+__all__ = ["VOGNBatch"]
+
+Array: TypeAlias = NDArray[Any]
+Arrays: TypeAlias = Array | Sequence[Array]
+Numbers: TypeAlias = tuple[float, ...]
+DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
+HYPERPARAMETERS = ("rho", "delta", "N")
+KEPT = ("m", "s", "_pending", "_sums", "_draws")
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
+def _draw(theta: Array, m: Array, s: Array, eps: Array, numbers: Numbers) -> None:
+    """Write where to evaluate the loss into theta."""
+    delta, one_over_sqrt_N = numbers
+    for i in range(theta.size):
+        theta[i] = m[i] + one_over_sqrt_N * eps[i] / np.sqrt(s[i] + delta)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step(m: Array, s: Array, g: Array, h: Array, numbers: Numbers) -> None:
+    """Update every element in place."""
+    rho, delta, one_minus_rho, rho_times_delta = numbers
+    for i in range(m.size):
+        s_next = rho * h[i] + one_minus_rho * s[i]
+        m_next = m[i] - (rho * g[i] + rho_times_delta * m[i]) / (s_next + delta)
+        m[i] = m_next
+        s[i] = s_next
+
+
+class VOGNBatch:
+    """VOGN batch.
+
+    `params` is the array, or the list of arrays, with the mean; it is updated in place.
+    Hyperparameters are plain attributes and may be changed between steps. The module's
+    docstring has the equations.
+
+        opt = VOGNBatch(params)
+        theta = opt.draw(rng)
+        opt.step(g, h)  # g, h at theta
+    """
+
+    def __init__(
+        self,
+        params: Arrays,
+        *,
+        rho: float = 0.1,
+        delta: float = 0.0001,
+        N: float = 1000.0,
+    ) -> None:
+        """Keep the arrays to update; everything else starts as the rule says."""
+        self.rho = rho
+        self.delta = delta
+        self.N = N
+        self._check_hyperparameters()
+        _views("params", params)
+        self.params = params
+        self.t = 0  # steps taken
+        self.s = [_apart(m, 1, 1) for m in self.m]
+        self._pending: dict[str, list[Array]] = {}  # what the last draw left
+        self._sums: dict[str, list[Array]] = {}  # over this step's draws
+        self._draws = 0  # how many there are in them
+
+    @property
+    def m(self) -> list[Array]:
+        """The parameters as flat views."""
+        return [array.reshape(-1) for array in _listed(self.params)]
+
+    def _check_hyperparameters(self) -> None:
+        """Refuse values outside their range; NaN is outside every range."""
+        if not 0 < self.rho <= 1:
+            raise ValueError(f"rho = {self.rho!r} is outside (0, 1]")
+        if not 0 <= self.delta < math.inf:
+            raise ValueError(f"delta = {self.delta!r} is outside [0, inf)")
+        if not 0 < self.N < math.inf:
+            raise ValueError(f"N = {self.N!r} is outside (0, inf)")
+
+    def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
+        """Return where to evaluate the loss; `step` looks there again."""
+        self._check_hyperparameters()
+        one_over_sqrt_N = 1 / math.sqrt(self.N)
+        theta = [np.empty_like(m) for m in self.m]
+        if eps is None:
+            rng = _generator(rng, "eps=")
+            rows = [theta, self.m, self.s]
+            _run_anew(_draw_anew, _draw_anew_threads, rng, rows, self.delta, one_over_sqrt_N)
+        else:
+            eps = _views("eps", eps, self.params)
+            for arrays in zip(theta, self.m, self.s, eps, strict=True):
+                _draw(*arrays, *_typed(arrays[0], self.delta, one_over_sqrt_N))
+        self._pending = {"theta": theta}
+        return _lent(theta, self.params)
+
+    def observe(self, g: Arrays, h: Arrays) -> None:
+        """Take g and h at the last draw, one of several."""
+        if not self._pending:
+            raise RuntimeError("observe needs a draw: call draw first")
+        g = _views("g", g, self.params)
+        h = _views("h", h, self.params)
+        if not self._sums:
+            self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
+            self._sums["h_sum"] = [np.zeros_like(m) for m in self.m]
+        _run(_observe, _observe_threads, (g, h, self._sums["g_sum"], self._sums["h_sum"]))
+        self._pending = {}
+        self._draws += 1
+
+    def step(
+        self,
+        g: Arrays | None = None,
+        h: Arrays | None = None,
+        *,
+        rng: np.random.Generator | None = None,
+    ) -> Arrays | None:
+        """Update in place from g and h at the draw, or all observed; with rng, draw again."""
+        self._check_hyperparameters()
+        if not self._draws and g is not None and h is not None:
+            self._step_single(g, h, rng)
+        else:
+            if g is not None and h is not None:
+                self.observe(g, h)
+            self._step_averaged()
+        self.t += 1
+        if rng is None:
+            return None
+        return _lent(self._pending["theta"], self.params) if self._pending else self.draw(rng)
+
+    def _step_single(self, g: Arrays, h: Arrays, rng: np.random.Generator | None) -> None:
+        """Estimate and update in one pass, from one draw."""
+        if not self._pending:
+            raise RuntimeError("step needs a draw: call draw first")
+        g = _views("g", g, self.params)
+        h = _views("h", h, self.params)
+        one_minus_rho = 1 - self.rho
+        rho_times_delta = self.rho * self.delta
+        numbers = self.rho, self.delta, one_minus_rho, rho_times_delta
+        if rng is None:
+            _run(_step, _step_threads, (self.m, self.s, g, h), *numbers)
+            self._pending = {}
+        else:
+            one_over_sqrt_N = 1 / math.sqrt(self.N)
+            rng = _generator(rng, "eps=")
+            rows = [self._pending["theta"], self.m, self.s, g, h]
+            _run_anew(
+                _step_draw_anew, _step_draw_anew_threads, rng, rows, *numbers, one_over_sqrt_N
+            )
+
+    def _step_averaged(self) -> None:
+        """Update from several draws, observed one by one."""
+        if self._pending:
+            raise RuntimeError("the last draw was not observed: pass what it showed")
+        if not self._draws:
+            raise RuntimeError("step needs a draw: call draw first")
+        one_minus_rho = 1 - self.rho
+        rho_times_delta = self.rho * self.delta
+        numbers = self.rho, self.delta, float(self._draws), one_minus_rho, rho_times_delta
+        rows = [self.m, self.s, self._sums["g_sum"], self._sums["h_sum"]]
+        _run(_step_averaged, _step_averaged_threads, rows, *numbers)
+        self._sums = {}
+        self._draws = 0
+
+    def posterior(self) -> tuple[Arrays, Arrays]:
+        """Return mean and standard deviation of every parameter."""
+        means = []
+        deviations = []
+        for index, m in enumerate(self.m):
+            real = m.dtype.type
+            means.append(m.copy())
+            deviations.append(_deviation(real(self.N) * (self.s[index] + real(self.delta))))
+        return _shaped(means, self.params), _shaped(deviations, self.params)
+
+    def sample(self, rng: np.random.Generator) -> Arrays:
+        """Draw from the posterior; the same seed gives the same draw."""
+        means, deviations = self.posterior()
+        pairs = zip(_listed(means), _listed(deviations), strict=True)
+        values, key = [], int(rng.integers(2**63))
+        for stream, (mean, deviation) in enumerate(pairs):
+            noise = np.empty(mean.size, mean.dtype)
+            _standard_normal_threads(noise, key, stream, _stretch(noise.size))
+            values.append(mean + deviation * noise.reshape(mean.shape))
+        return _shaped(values, self.params)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that is needed to resume exactly, as copies."""
+        hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
+        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
+        return {"t": self.t, "hyperparameters": hyperparameters, **kept}
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `state_dict` returned; parameters are written in place."""
+        names = ["t", "hyperparameters", *(x.lstrip("_") for x in KEPT)]
+        missing = [x for x in names if x not in saved]
+        if missing:
+            raise ValueError(f"the saved state lacks {', '.join(missing)}")
+        found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
+        for x in KEPT:
+            value, current = saved[x.lstrip("_")], getattr(self, x)
+            if isinstance(value, dict):
+                current = dict.fromkeys(value, self.m)
+            found[x] = _restored(x.lstrip("_"), value, current)
+        for array, value in zip(self.m, found.pop("m"), strict=True):
+            array[:] = value
+        vars(self).update(found, t=int(saved["t"]))
+
+
+# --- The same rule in other passes over memory, and what is made for it alone
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _observe(g: Array, h: Array, g_sum: Array, h_sum: Array) -> None:
+    """Add what one draw has shown to the sums."""
+    for i in range(g.size):
+        g_sum[i] += g[i]
+        h_sum[i] += h[i]
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_averaged(m: Array, s: Array, g_sum: Array, h_sum: Array, numbers: Numbers) -> None:
+    """Update every element in place, from averages over draws."""
+    rho, delta, draws, one_minus_rho, rho_times_delta = numbers
+    for i in range(m.size):
+        g = g_sum[i] / draws
+        h = h_sum[i] / draws
+        s_next = rho * h + one_minus_rho * s[i]
+        m_next = m[i] - (rho * g + rho_times_delta * m[i]) / (s_next + delta)
+        m[i] = m_next
+        s[i] = s_next
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
+def _step_draw(
+    theta: Array, m: Array, s: Array, eps: Array, g: Array, h: Array, numbers: Numbers
+) -> None:
+    """Update every element in place, and theta for the next draw."""
+    rho, delta, one_minus_rho, rho_times_delta, one_over_sqrt_N = numbers
+    for i in range(theta.size):
+        s_next = rho * h[i] + one_minus_rho * s[i]
+        s_next_plus_delta = s_next + delta
+        m_next = m[i] - (rho * g[i] + rho_times_delta * m[i]) / s_next_plus_delta
+        theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next_plus_delta)
+        m[i] = m_next
+        s[i] = s_next
+        theta[i] = theta_next
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_threads(stretch: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_step` on stretches of the arrays, with threads."""
+    m, s, g, h = arrays
+    for part in prange(-(-m.size // stretch)):
+        here = slice(part * stretch, (part + 1) * stretch)
+        _step(m[here], s[here], g[here], h[here], numbers)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_anew(key: int, first: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_draw` with new noise, of the elements from `first` on."""
+    theta, m, s = arrays
+    words = np.empty(WORDS, np.uint32)
+    eps = words[WORDS // 2 :].view(theta.dtype)[:BLOCK]
+    for begin in range(-(first % BLOCK), theta.size, BLOCK):
+        _standard_normal_block(eps, words, np.uint64(key), 0, first + begin)
+        low, high = max(begin, 0), min(begin + BLOCK, theta.size)
+        _draw(theta[low:high], m[low:high], s[low:high], eps[low - begin : high - begin], numbers)
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _draw_anew_threads(
+    stretch: int, key: int, first: int, numbers: Numbers, *arrays: Array
+) -> None:
+    """Run `_draw_anew` on stretches of the arrays, with threads."""
+    theta, m, s = arrays
+    for part in prange(-(-theta.size // stretch)):
+        here = slice(part * stretch, (part + 1) * stretch)
+        _draw_anew(key, first + part * stretch, numbers, theta[here], m[here], s[here])
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _observe_threads(stretch: int, *arrays: Array) -> None:
+    """Run `_observe` on stretches of the arrays, with threads."""
+    g, h, g_sum, h_sum = arrays
+    for part in prange(-(-g.size // stretch)):
+        here = slice(part * stretch, (part + 1) * stretch)
+        _observe(g[here], h[here], g_sum[here], h_sum[here])
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_averaged_threads(stretch: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_step_averaged` on stretches of the arrays, with threads."""
+    m, s, g_sum, h_sum = arrays
+    for part in prange(-(-m.size // stretch)):
+        here = slice(part * stretch, (part + 1) * stretch)
+        _step_averaged(m[here], s[here], g_sum[here], h_sum[here], numbers)
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw_anew(key: int, first: int, numbers: Numbers, *arrays: Array) -> None:
+    """Run `_step_draw` with new noise, of the elements from `first` on."""
+    theta, m, s, g, h = arrays
+    words = np.empty(WORDS, np.uint32)
+    eps = words[WORDS // 2 :].view(theta.dtype)[:BLOCK]
+    for begin in range(-(first % BLOCK), theta.size, BLOCK):
+        _standard_normal_block(eps, words, np.uint64(key), 0, first + begin)
+        low, high = max(begin, 0), min(begin + BLOCK, theta.size)
+        _step_draw(
+            theta[low:high],
+            m[low:high],
+            s[low:high],
+            eps[low - begin : high - begin],
+            g[low:high],
+            h[low:high],
+            numbers,
+        )
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _step_draw_anew_threads(
+    stretch: int, key: int, first: int, numbers: Numbers, *arrays: Array
+) -> None:
+    """Run `_step_draw_anew` on stretches of the arrays, with threads."""
+    theta, m, s, g, h = arrays
+    for part in prange(-(-theta.size // stretch)):
+        here = slice(part * stretch, (part + 1) * stretch)
+        _step_draw_anew(
+            key, first + part * stretch, numbers, theta[here], m[here], s[here], g[here], h[here]
+        )
+
+
+# --- Support functions, the same in every file that uses them
+
+
+def _listed(arrays: Any) -> list[Any]:
+    """Return one array or several as a list."""
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
+
+
+def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    found, like = _listed(arrays), _listed(arrays if params is None else params)
+    if len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
+        if params is None and array.dtype not in DTYPES:
+            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        if array.dtype != other.dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
+        if params is None and not array.flags.writeable:
+            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+        if array.shape != other.shape:
+            raise ValueError(
+                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
+            )
+    return [array.reshape(-1) for array in found]
+
+
+def _apart(like: Array, place: int, value: float = 0.0) -> Array:
+    """Return a new array as large as another, which begins elsewhere in its page of memory.
+
+    Where two begin alike, a store to one holds up the loads of the other.
+    """
+    before = (1024 * place + 48) // like.itemsize
+    return np.full(like.size + before, value, like.dtype)[before:]
+
+
+def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
+    """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
+    return [tuple(map(like.dtype.type, numbers))] if numbers else []
+
+
+def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return flat arrays in the shape of the parameters, one array if they are one."""
+    shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
+    return shaped if isinstance(params, list | tuple) else shaped[0]
+
+
+def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return them to be read only, as the step reads them again."""
+    lent = _shaped(flat, params)
+    for array in _listed(lent):
+        array.setflags(write=False)
+    return lent
+
+
+def _restored(name: str, saved: Any, current: Any) -> Any:
+    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
+    if isinstance(current, dict):
+        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
+    if isinstance(current, list):
+        if len(saved) != len(current):
+            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
+        pairs = enumerate(zip(saved, current, strict=True))
+        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
+    if isinstance(current, np.ndarray):
+        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
+        if wanted != found:
+            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    return deepcopy(saved)
+
+
+THREADED = 65536  # elements from which a thread of its own is worth its start
+PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
+
+
+def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
+    """Run a kernel on lists of arrays, on those in the same place of every list at a time."""
+    dtype = None
+    for arrays in zip(*rows, strict=True):
+        if arrays[0].dtype is not dtype:
+            typed, dtype = _typed(arrays[0], *numbers), arrays[0].dtype
+        if stretch := _stretch(arrays[0].size):
+            threaded(stretch, *typed, *arrays)
+        else:
+            serial(*arrays, *typed)
+
+
+@cache
+def _stretch(size: int) -> int:
+    """Return how many elements a thread takes, whole portions; 0 where one thread takes all."""
+    threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
+    return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
+
+
+def _generator(rng: Any, other: str) -> np.random.Generator:
+    """Return the generator; refuse what is none, and name what may be given instead."""
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"pass rng=np.random.default_rng(seed), or {other} with the noise itself")
+    return rng
+
+
+def _run_anew(
+    serial: Any, threaded: Any, rng: Any, rows: Sequence[Sequence[Array]], *numbers: float
+) -> None:
+    """Run a kernel that makes noise, of which the generator gives the key.
+
+    Arrays of one dtype take their noise from one stream, however their elements are split.
+    """
+    together = len({array.dtype for array in rows[0]}) == 1
+    key, first = 0, 0
+    for place, arrays in enumerate(zip(*rows, strict=True)):
+        if place == 0 or not together:
+            key, first = int(rng.integers(2**63)), 0
+        typed = _typed(arrays[0], *numbers)
+        if stretch := _stretch(arrays[0].size):
+            threaded(stretch, key, first, *typed, *arrays)
+        else:
+            serial(key, first, *typed, *arrays)
+        first += arrays[0].size
+
+
+def _deviation(precision: Array) -> Array:
+    """Return 1/√precision; refuse where there is none."""
+    if not np.all(precision > 0):
+        count = np.count_nonzero(~(precision > 0))
+        raise ValueError(f"the posterior precision is not positive at {count} of its elements")
+    return 1 / np.sqrt(precision)
+
+
+CALLED = {"fastmath": FASTMATH, "error_model": "numpy"}
+INLINED = CALLED | {"forceinline": True}
+
+
+@intrinsic
+def _integer_of(context: Any, x: Any) -> Any:
+    """Return the bits of a float as an integer of its width."""
+    result = types.int32 if x == types.float32 else types.int64
+
+    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
+
+    return result(x), cast
+
+
+@intrinsic
+def _float_of(context: Any, k: Any) -> Any:
+    """Return the float that has these bits."""
+    result = types.float32 if k == types.int32 else types.float64
+
+    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
+
+    return result(k), cast
+
+
+BLOCK = 256  # numbers that are made at once, of words that stay in the fastest cache
+WORDS = 1024  # of 32 bits, as many as are made at once
+
+
+@njit(**INLINED)
+def _round(x: Any, y: Any, left: Any) -> Any:
+    """Return x + y and rotl(y, left) ⊕ (x + y)."""
+    word = np.uint32
+    right = word(32 - left)
+    left = word(left)
+    x = word(x + y)
+    return x, word(word(word(y << left) | word(y >> right)) ^ x)
+
+
+@njit(**INLINED)
+def _rounds(x: Any, y: Any, lefts: tuple[int, ...], k: Any, other: Any) -> Any:
+    """Return a pair of words after four rounds, with a part of the key added to each."""
+    a, b, c, d = lefts
+    x, y = _round(x, y, a)
+    x, y = _round(x, y, b)
+    x, y = _round(x, y, c)
+    x, y = _round(x, y, d)
+    return np.uint32(x + k), np.uint32(y + other)
+
+
+@njit(**INLINED)
+def _random_words(words: Array, count: int, key: Any, stream: int, first: int) -> None:
+    """Fill `words` with pairs of random words: Threefry2x32-20 of `count` counters from `first`.
+
+    The second words of all pairs follow the first ones. A counter is encrypted together with
+    its stream, so that no two of them give the same pair (up to 2²³ streams and 2⁴⁰ counters;
+    a multiple of 2³² can only be first). Four rounds are a loop: no processor looks far enough
+    ahead to work on several chains of twenty.
+    """
+    word = np.uint32
+    k0, k1 = word(key), word(np.uint64(key) >> np.uint64(32))
+    k2 = word(word(k0 ^ k1) ^ word(0x1BD11BDA))
+    low = word(word(first) + k0)
+    high = word(word(stream + ((first >> 32) << 24)) + k1)
+    for j in range(count):
+        x, y = _rounds(word(low + word(j)), high, (13, 15, 26, 6), k1, word(k2 + word(1)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (17, 29, 16, 24), k2, word(k0 + word(2)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (13, 15, 26, 6), k0, word(k1 + word(3)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (17, 29, 16, 24), k1, word(k2 + word(4)))
+        words[j], words[j + count] = x, y
+    for j in range(count):
+        x, y = _rounds(words[j], words[j + count], (13, 15, 26, 6), k2, word(k0 + word(5)))
+        words[j], words[j + count] = x, y
+
+
+MINUS_TWO_LOG_SINGLE = (-0.6086506, -0.79905635, -1.3333409, -4.0)
+MINUS_TWO_LOG_DOUBLE = (
+    -0.30774005996544945, -0.3049470582889565, -0.3637305413650387, -0.4444426650260715,
+    -0.5714285896305809, -0.799999999908737, -1.3333333333335073, -4.0,
+)  # fmt: skip
+SINE_SINGLE = (-3.595429e-05, 0.0024900069, -0.080745436, 0.7853982)
+SINE_DOUBLE = (
+    6.877360573166326e-12, -1.7571500746983935e-09, 3.133616225433416e-07, -3.657620415891387e-05,
+    0.002490394570188844, -0.08074551218828054, 0.7853981633974483,
+)  # fmt: skip
+COSINE_SINGLE = (-0.0003188775, 0.01584991, -0.30842426, 1.0)
+COSINE_DOUBLE = (
+    1.1365469207731353e-10, -2.4609507094028117e-08, 3.590859179850238e-06, -0.00032599188648354014,
+    0.015854344243741547, -0.30842513753403783, 1.0,
+)  # fmt: skip
+LOG_FOUR_SINGLE = 1.3862944
+LOG_FOUR_DOUBLE = 1.3862943611198906
+
+
+@njit(**INLINED)
+def _octave_single(odd: Any) -> Any:
+    """Return e and f·2^32 where an odd number is (1 + f)·2^32/2ᵉ, 1 + f in [2/3, 4/3).
+
+    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
+    """
+    real, word = np.float32, np.uint32
+    nearest = word(_integer_of(real(odd)))
+    e = word(word(0x4FAAAAAA) - nearest) >> word(23)
+    return e, real(np.int32(word(odd << word(e & word(31)))))
+
+
+@njit(**INLINED)
+def _octave_double(odd: Any) -> Any:
+    """Return e and f·2^64 where an odd number is (1 + f)·2^64/2ᵉ, 1 + f in [2/3, 4/3).
+
+    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
+    """
+    real, word = np.float64, np.uint64
+    nearest = word(_integer_of(real(odd)))
+    e = word(word(0x43F5555555555554) - nearest) >> word(52)
+    return e, real(np.int64(word(odd << word(e & word(63)))))
+
+
+@njit(**INLINED)
+def _minus_two_log_single(w: Any) -> Any:
+    """Return −2 log u for u = (2k + 1)/2^32 with k = w // 2, accurate also as u → 1.
+
+    u = (1 + f)/2ᵉ; with s = f/(2 + f), log(1 + f) is 2 artanh(s).
+    """
+    real, word = np.float32, np.uint32
+    e, f = _octave_single(word(w | word(1)))
+    s = f / (f + real(2.0**33))
+    square = s * s
+    p = real(MINUS_TWO_LOG_SINGLE[0])
+    for a in MINUS_TWO_LOG_SINGLE[1:]:
+        p = p * square + real(a)
+    return s * p + real(np.int32(e)) * real(LOG_FOUR_SINGLE)
+
+
+@njit(**INLINED)
+def _minus_two_log_double(w: Any) -> Any:
+    """Return −2 log u for u = (2k + 1)/2^64 with k = w // 2, accurate also as u → 1.
+
+    u = (1 + f)/2ᵉ; with s = f/(2 + f), log(1 + f) is 2 artanh(s).
+    """
+    real, word = np.float64, np.uint64
+    e, f = _octave_double(word(w | word(1)))
+    s = f / (f + real(2.0**65))
+    square = s * s
+    p = real(MINUS_TWO_LOG_DOUBLE[0])
+    for a in MINUS_TWO_LOG_DOUBLE[1:]:
+        p = p * square + real(a)
+    return s * p + real(np.int64(e)) * real(LOG_FOUR_DOUBLE)
+
+
+@njit(**INLINED)
+def _turn_single(w: Any) -> Any:
+    """Return cos φ and sin φ for one of 2^32 equally spaced angles.
+
+    30 bits choose an angle between −π/4 and π/4, the other two a quarter of the circle.
+    """
+    real, word = np.float32, np.uint32
+    t = real(np.int32(word(w << word(2)))) * real(2.0**-31) + real(2.0**-30)
+    square = t * t
+    s = real(SINE_SINGLE[0])
+    for a in SINE_SINGLE[1:]:
+        s = s * square + real(a)
+    s *= t
+    c = real(COSINE_SINGLE[0])
+    for a in COSINE_SINGLE[1:]:
+        c = c * square + real(a)
+    c = _float_of(np.int32(word(_integer_of(c)) ^ word(w & word(0x80000000))))
+    crosswise = word(w & word(0x40000000)) != word(0)
+    return (s if crosswise else c), (c if crosswise else s)
+
+
+@njit(**INLINED)
+def _turn_double(w: Any) -> Any:
+    """Return cos φ and sin φ for one of 2^64 equally spaced angles.
+
+    62 bits choose an angle between −π/4 and π/4, the other two a quarter of the circle.
+    """
+    real, word = np.float64, np.uint64
+    t = real(np.int64(word(w << word(2)))) * real(2.0**-63) + real(2.0**-62)
+    square = t * t
+    s = real(SINE_DOUBLE[0])
+    for a in SINE_DOUBLE[1:]:
+        s = s * square + real(a)
+    s *= t
+    c = real(COSINE_DOUBLE[0])
+    for a in COSINE_DOUBLE[1:]:
+        c = c * square + real(a)
+    c = _float_of(np.int64(word(_integer_of(c)) ^ word(w & word(0x8000000000000000))))
+    crosswise = word(w & word(0x4000000000000000)) != word(0)
+    return (s if crosswise else c), (c if crosswise else s)
+
+
+def _standard_normal_single(out: Array, words: Array, key: Any, stream: int, first: int) -> None:
+    """Four numbers from three words by Box and Muller: √(−2 log u) cos φ and √(−2 log u) sin φ.
+
+    Half a word is the upper half of an angle. The lower half of a word says both what little
+    it adds to its own radius and the lower half of the angle there.
+    """
+    quarter = BLOCK // 4
+    upper, lower = np.uint32(0xFFFF0000), np.uint32(0xFFFF)
+    _random_words(words, 3 * quarter // 2, key, stream, first // BLOCK * 128)
+    for j in range(quarter):
+        v, w, angles = words[j], words[j + quarter], words[j + 2 * quarter]
+        r = np.sqrt(_minus_two_log_single(v))
+        c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))
+        out[j] = r * c
+        out[j + quarter] = r * s
+        r = np.sqrt(_minus_two_log_single(w))
+        c, s = _turn_single(np.uint32((angles << np.uint32(16)) | (w & lower)))
+        out[j + 2 * quarter] = r * c
+        out[j + 3 * quarter] = r * s
+
+
+def _standard_normal_double(out: Array, words: Array, key: Any, stream: int, first: int) -> None:
+    """Two numbers a time by Box and Muller: √(−2 log u) cos φ and √(−2 log u) sin φ."""
+    half, pairs = BLOCK // 2, words.view(np.uint64)
+    _random_words(words, BLOCK, key, stream, first // BLOCK * 256)
+    for j in range(half):
+        r = np.sqrt(_minus_two_log_double(pairs[j]))
+        c, s = _turn_double(pairs[j + half])
+        out[j] = r * c
+        out[j + half] = r * s
+
+
+def _standard_normal_block(out: Array, words: Array, key: Any, stream: int, first: int) -> None:
+    """Fill one whole block; what is compiled in its place depends on the dtype."""
+    raise NotImplementedError
+
+
+@overload(_standard_normal_block, jit_options=CALLED)
+def _standard_normal_chosen(out: Array, words: Array, key: Any, stream: int, first: int) -> Any:
+    """Return the function for a dtype."""
+    return _standard_normal_single if out.dtype == types.float32 else _standard_normal_double
+
+
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy")
+def _standard_normal(out: Array, key: Any, stream: int, first: int) -> None:
+    """Fill `out` with a stretch of a stream of standard normal numbers.
+
+    A number depends on the key, the stream and its place in it only; `first`, the place of the
+    first, is a multiple of BLOCK.
+    """
+    words, whole = np.empty(WORDS, np.uint32), np.empty(BLOCK, out.dtype)
+    for start in range(0, out.size, BLOCK):
+        part = out[start : start + BLOCK]
+        _standard_normal_block(whole, words, np.uint64(key), stream, first + start)
+        for i in range(part.size):
+            part[i] = whole[i]
+
+
+@njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
+def _standard_normal_threads(out: Array, key: Any, stream: int, stretch: int) -> None:
+    """Fill `out` from the beginning of a stream with threads, or without where `stretch` is 0."""
+    if stretch == 0:
+        _standard_normal(out, key, stream, 0)
+        return
+    for part in prange(-(-out.size // stretch)):
+        begin = part * stretch
+        _standard_normal(out[begin : begin + stretch], key, stream, begin)

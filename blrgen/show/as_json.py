@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from blrgen.core import Derivation, Quantity, Rule
+from blrgen.core import Derivation, Quantity
 from blrgen.show.page import Formula, Line, Page, flags, page_of
 from blrgen.text.expression import ascii
 from blrgen.text.latex import Latex
@@ -41,17 +41,11 @@ def derivation_data(derivation: Derivation) -> dict[str, Any]:
             for q in rule.of("draw")
         ],
         "update": [[c.name, c.text] for c in page.commands],
-        "posterior": _posterior(rule),
-        "notes": list(page.notes),
         "steps": [_step(line, page) for line in page.lines],
         "identified": list(derivation.facts.identified),
         "halved": rule.halved,
+        **({"notes": list(page.notes)} if page.notes else {}),
     }
-
-
-def _posterior(rule: Rule) -> dict[str, str] | None:
-    """Mean and precision of q in states and hyperparameters; None where the rule keeps none."""
-    return None if rule.unkept else {name: ascii(e) for name, e in rule.posterior}
 
 
 def _hyper(q: Quantity) -> dict[str, Any]:

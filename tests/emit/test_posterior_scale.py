@@ -45,12 +45,12 @@ def test_the_spread_is_the_posteriors(name: str) -> None:
     d = KEPT[name]
     minibatch = any("minibatch" in q.meaning for q in d.rule.of("input"))
     one, narrow = ("one row in a minibatch" in d.rule.bounded, "too narrow" in d.rule.bounded)
-    batch, more = (1, {"alpha": 0.002}) if one else (40, {"alpha": 0.5} if narrow else {})
+    batch, more = (1, {"alpha": 0.001}) if one else (40, {"alpha": 0.5} if narrow else {})
     if ("coordinates", "working") in d.approximations:
         more = {"rho": 0.01}
-    mean, deviation = logistic.train(
-        d, made(d, **more), (15000 if one else 4000) if minibatch else 1000, batch
-    )
+    opt = made(d, start=1.0, **more)
+    steps = (15000 if one else 4000) if minibatch else 1000
+    mean, deviation = logistic.train(d, opt, steps, batch)
     wanted, spread = logistic.exact()
     factor = np.sqrt(batch / logistic.ROWS) if narrow else 1
     assert abs(mean - wanted) < (0.35 if minibatch else 0.1) * spread
@@ -114,14 +114,13 @@ def of(road: str) -> Any:
 def test_no_posterior_where_none_is_kept(road: str, why: str, target: str) -> None:
     d = of(road)
     source = d.source(target)
-    data = json.loads(render(d, "json"))
+    notes = json.loads(render(d, "json")).get("notes", [])
     opt = d.compile(target)(np.zeros(3))
     assert [hasattr(opt, "posterior"), hasattr(opt, "sample")] == [not why] * 2
-    assert (data["posterior"] is None) == bool(why)
     if not why:
-        assert "There is no posterior" not in source
+        assert "There is no posterior" not in source and not any("no posterior" in x for x in notes)
         return
-    assert any(note.startswith("no posterior") and why in note for note in data["notes"])
+    assert any(note.startswith("no posterior") and why in note for note in notes)
     said = " ".join(source.split())
     assert "There is no posterior: " in said and why in said
     for format in FORMATS:

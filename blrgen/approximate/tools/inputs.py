@@ -28,13 +28,20 @@ def with_inputs_said(d: Derivation) -> Derivation:
     said = []
     for q in d.rule.quantities:
         if q.kind == "input" and q.name in probes:
-            own = probe_quantity(probes[q.name], d.geometry, dict(d.candidate).get("mean"))
-            q = replace(own, meaning=f"{own.meaning} ({_over_rows(d, probes[q.name])})")
+            asked = probes[q.name]
+            read = probe_quantity(asked, d.geometry, dict(d.candidate).get("mean"))
+            q = replace(read, meaning=f"{read.meaning} ({_over_rows(d, asked)})")
         elif q.kind == "hyper" and q.name == "delta":
-            words = _ALONE if _in_curvature_alone(d) else ""
-            q = replace(q, meaning=q.meaning.replace(_ALONE, "") + words)
+            words = q.meaning.removesuffix(_ALONE)
+            q = replace(q, meaning=words + (_ALONE if _in_curvature_alone(d) else ""))
         said.append(q)
     return d.with_(rule=replace(d.rule, quantities=tuple(said)))
+
+
+def without_words(d: Derivation) -> Derivation:
+    """The derivation as rewritings know it, without what the last of them does not add to."""
+    kept = (replace(q, meaning=q.meaning.removesuffix(_ALONE)) for q in d.rule.quantities)
+    return d.with_(rule=replace(d.rule, quantities=tuple(kept)))
 
 
 def summed(d: Derivation) -> str:

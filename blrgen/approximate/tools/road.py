@@ -101,9 +101,10 @@ def _one(flag: str, option: str | None) -> Callable[[Derivation], Derivation]:
 
 def approximate(d: Derivation, flag: str, option: str | None = None) -> Derivation:
     """Apply one approximation; a refusal says what came before it."""
+    from blrgen.approximate.tools.inputs import without_words
     from blrgen.approximate.tools.kept import as_candidate
 
-    d = as_candidate(d)
+    d = without_words(as_candidate(d))
     try:
         after = check_request(flag, option).apply(d, option)
         if after.rule.halved and flag != "backtracking":

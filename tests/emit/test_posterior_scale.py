@@ -142,3 +142,7 @@ def test_what_is_no_posterior_can_still_be_rewritten() -> None:
     d = approximate(approximate(d, "ess"), "prior", "apart")
     assert d.rule["g"].meaning == derive("vogn-batch").rule["g"].meaning
     assert d.rule["delta"].meaning == derive("vogn-batch").rule["delta"].meaning
+    d, adam = derive("gaussian-diag"), derive("adam")
+    for flag, option in adam.approximations:
+        d = approximate(d, flag, option)
+    assert d.rule == adam.rule

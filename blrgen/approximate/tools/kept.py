@@ -34,6 +34,7 @@ def with_posterior_said(d: Derivation) -> Derivation:
 
 def as_candidate(d: Derivation) -> Derivation:
     """The derivation with mean and precision of q in the rule, as rewritings read them."""
+    d = d.with_(rule=replace(d.rule, bounded=""))
     if not d.rule.unkept:
         return d
     rule = replace(d.rule, posterior=d.facts.candidate, unkept="")

@@ -19,6 +19,7 @@
 | `drawn` | How the variables of a family are drawn, one after the other, in primitive draws |
 | `eliminate` | μ(λ) = μ down to one equation: all parameters but one in closed form |
 | `expected` | E_q[f] of a function of the variable, in closed form where a rule gives one |
+| `falling` | Whether a density falls off fast enough at the ends of its support |
 | `fisher` | The Fisher metric in every chart, transported both ways, and the natural gradient |
 | `fit` | Maximum likelihood from data: the mean of the statistics, then μ → λ |
 | `fit_samples` | Maximum likelihood for vectors, matrices, several variables and products |
@@ -34,6 +35,7 @@
 | `joint_numbers` | Numbers of several scalar variables whose log-partition has no closed form |
 | `law` | Mean and variance of the variable itself, and how it is drawn, in working parameters |
 | `likelihood` | Maximum likelihood is a moment match |
+| `near_ends` | Whether what must be positive is so all over the declared domains |
 | `nested` | Expectations in several dimensions: nested sums over real coordinates of the density |
 | `newton` | μ → λ for scalar parameters by safeguarded Newton steps, over the whole domain |
 | `one_equation` | The one equation that elimination leaves, μ_k(s) = μ_k |

@@ -19,6 +19,7 @@ from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.coordinates import Coordinates
 from blrgen.geometry.integrate import exponent_of, log_base
+from blrgen.geometry.near_ends import check_scalars
 from blrgen.geometry.nested import SETTLED, Nodes, TooMany, nodes_of
 from blrgen.geometry.points_at_sizes import point_inside, random_like, sizes_at
 from blrgen.read.sizes import size_symbols
@@ -303,6 +304,7 @@ def _compare(family: Family, here: Instance, given: float, should: float) -> Non
 
 def check_conditions(family: Family, conditions: tuple[Expr, ...]) -> None:
     """What must be positive for the integral to be finite, at points of the declared domain."""
+    check_scalars(family, conditions)
     from blrgen.geometry.points_at_sizes import variables_inside
 
     for size in (1, 2, 3) if size_symbols(family) else (1,):

@@ -142,10 +142,10 @@ def _places(
     return [{variable: inside(between, step, {})} for step in steps]
 
 
-def numbers(point: dict[Expr, Expr]) -> dict[Expr, Any]:
-    """A point in mpmath's numbers."""
+def numbers(point: dict[Expr, Expr], digits: int = _DIGITS) -> dict[Expr, Any]:
+    """A point in mpmath's numbers; what is no fraction to so many digits."""
     return {
-        k: mpmath.mpf(int(v.p)) / int(v.q) if v.is_Rational else mpmath.mpf(sp.N(v, 30)._mpf_)
+        k: mpmath.mpf(int(v.p)) / int(v.q) if v.is_Rational else mpmath.mpf(sp.N(v, digits)._mpf_)
         for k, v in point.items()
     }
 
@@ -166,17 +166,6 @@ def _sign_of_numbers(x: Expr, point: dict[Expr, Any]) -> int | None:
         return None if isinstance(value, mpmath.mpc) else int(mpmath.sign(value))
 
 
-def first_not_positive(x: Expr, family: Family) -> dict[Expr, Expr] | None:
-    """An interior point at which a condition x > 0 fails, if one of many is."""
-    x = sp.sympify(x)
-    if x.is_positive or x == sp.oo:
-        return None
-    for point in many_points((*family.fixed, *family.natural)):
-        if _sign_at(x, point) in (0, -1):
-            return point
-    return None
-
-
 def first_negative(h: Expr, family: Family) -> dict[Expr, Expr] | None:
     """A point of the support (and constants) at which h is negative, if one of a few is."""
     x, support = family.variable, family.support
@@ -187,6 +176,29 @@ def first_negative(h: Expr, family: Family) -> dict[Expr, Expr] | None:
             if _sign_at(h, {**point, x: place}) == -1:
                 return {x: place, **point}
     return None
+
+
+def zero_on_support(h: Expr, family: Family) -> bool:
+    """Whether h vanishes at every one of a few points of the support."""
+    x, support = family.variable, family.support
+    if not h.has(x) or support.kind not in ("finite", "integers", "interval", "vector"):
+        return bool(h == 0)
+    (point,) = parameter_points(family.fixed, 1)
+    return all(_vanishes(h, {**point, x: place}) for place in _support_points(support, point))
+
+
+def _vanishes(h: Expr, point: dict[Expr, Expr]) -> bool:
+    """Zero, or what rounding leaves of it: less and less the more digits there are."""
+    from blrgen.value.evaluate import Undefined, evaluate
+
+    found = []
+    for digits in (_DIGITS, 2 * _DIGITS):
+        with mpmath.workdps(digits):
+            try:
+                found.append(abs(evaluate(h, numbers(point, digits))))
+            except Undefined:
+                return False
+    return bool(found[1] <= mpmath.mpf(10) ** (-_DIGITS // 2) * found[0])
 
 
 def _support_points(support: Support, point: dict[Expr, Expr]) -> list[Expr]:

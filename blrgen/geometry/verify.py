@@ -15,6 +15,7 @@ from blrgen.algebra.ring import Matrix, Ring
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate import Integral
+from blrgen.geometry.near_ends import first_not_positive, shown
 from blrgen.geometry.points import inside as inside
 from blrgen.geometry.points import interior_points as interior_points
 from blrgen.geometry.points import numbers
@@ -137,12 +138,11 @@ def check_normalisable(family: Family, precision: Expr, ring: Ring) -> None:
                         how=how,
                     )
         return
-    for point in interior_points(family, 9):
-        if not precision.subs(point).is_positive:
-            shown = ", ".join(f"{k} = {v}" for k, v in point.items())
-            raise UserError(
-                f"the density of {family.name!r} cannot be normalised",
-                where=family.path,
-                why=f"at {shown}, inside the declared domain, the exponent does not fall off",
-                how=how,
-            )
+    point = first_not_positive(precision, family)
+    if point is not None:
+        raise UserError(
+            f"the density of {family.name!r} cannot be normalised",
+            where=family.path,
+            why=f"at {shown(point)}, inside the declared domain, the exponent does not fall off",
+            how=how,
+        )

@@ -11,6 +11,7 @@ import sympy as sp
 from blrgen.core import Family
 from blrgen.errors import UserError
 from blrgen.geometry.integrate import Integral
+from blrgen.geometry.near_ends import check_scalars
 from blrgen.geometry.sized import Density, Point, places, points_of, shown, sizes_of
 from blrgen.value.arithmetic import EXTENDED
 from blrgen.value.instance import Instance
@@ -64,6 +65,7 @@ def _value(e: Expr, point: Point, sizes: Mapping[Expr, int]) -> Any:
 
 def _check_conditions(family: Family, conditions: tuple[Expr, ...]) -> None:
     """What the integral needs to be positive is, at points all over the domain."""
+    check_scalars(family, conditions)
     for sizes in sizes_of(family)[:1]:
         for point in points_of(family, sizes, 9):
             here = Instance(sizes, point, EXTENDED)

@@ -13,11 +13,13 @@ import sympy as sp
 from blrgen.algebra.ring import Elementwise, Ring
 from blrgen.core import Family
 from blrgen.errors import UserError
+from blrgen.geometry.falling import check_mass
 from blrgen.geometry.holes import hole
 from blrgen.geometry.integrate.exponents import tidy_numbers
 from blrgen.geometry.integrate.problem import Integral, Problem, exponent_of
+from blrgen.geometry.near_ends import check_scalars
 from blrgen.geometry.numbers.nodes import log_partition_node
-from blrgen.geometry.points import first_negative, first_not_positive
+from blrgen.geometry.points import first_negative, zero_on_support
 
 RULES = (
     "sequential",
@@ -82,8 +84,10 @@ def log_integral(family: Family, ring: Ring) -> Integral:
             found = found.with_(log_partition=tidy_numbers(found.log_partition))
         # of a quadratic `verify.check_normalisable` says more, of several variables `at_sizes`
         if found.quadratic is None and ring.elementwise and not family.joint:
-            _check_conditions(family, found)
+            check_scalars(family, found.conditions)
         return found
+    if isinstance(ring, Elementwise):
+        check_mass(family, exponent)
     by_number = isinstance(ring, Elementwise) and family.support.kind in _NUMERIC
     gap = None
     if by_number and family.log_partition is not None and not family.joint:
@@ -116,7 +120,14 @@ def log_integral(family: Family, ring: Ring) -> Integral:
 
 
 def _check_base(family: Family) -> None:
-    """A base measure is nowhere negative on the support."""
+    """A base measure is nowhere negative on the support, and somewhere positive."""
+    if zero_on_support(family.base_measure, family):
+        raise UserError(
+            f"the density of {family.name!r} is empty",
+            where=family.path,
+            why=f"the base measure {family.base_measure} is zero all over the support",
+            how="a base measure that is positive where the variable lives; 1 when left out",
+        )
     found = first_negative(family.base_measure, family)
     if found is not None:
         shown = ", ".join(f"{k} = {v}" for k, v in found.items())
@@ -126,17 +137,3 @@ def _check_base(family: Family) -> None:
             why=f"{family.base_measure} is negative at {shown}",
             how="restrict the support, or the domain of the constants",
         )
-
-
-def _check_conditions(family: Family, found: Integral) -> None:
-    for condition in found.conditions:
-        point = first_not_positive(condition, family)
-        if point is not None:
-            shown = ", ".join(f"{k} = {v}" for k, v in point.items())
-            raise UserError(
-                f"the density of {family.name!r} cannot be normalised",
-                where=family.path,
-                why=f"at {shown}, inside the declared domain, its mass does not fall off: "
-                f"{condition} must be positive",
-                how="restrict the natural domain to where ∫ h exp⟨λ, T⟩ is finite",
-            )

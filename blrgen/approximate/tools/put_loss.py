@@ -43,7 +43,7 @@ def put_loss(d: Derivation) -> Derivation:
         return d
     d = d.with_(loss=with_hyperparameters(d.loss))
     if d.expectation.split is not None and not d.facts.probes:
-        return d  # all of it is in the rule already
+        return drop_unused(d, "data")  # all of it is in the rule already
     known: dict[Expr, Expr] = {}
     left: list[str] = []
     kept: list[str] = []
@@ -57,9 +57,10 @@ def put_loss(d: Derivation) -> Derivation:
         else:
             known[probe.symbol] = value
     d = with_quantities(d, data_quantities(d.loss, d.rule, d.geometry))
-    d = drop_unused(substitute(d, known))
     asked = tuple(p for p in d.facts.probes if p.symbol not in known)
+    d = substitute(d, known)
     d = d.with_(facts=replace(d.facts, probes=asked))
+    d = drop_unused(_without_idle_draw(d), "data")
     d = _cancel_new_scale(d)
     note = "its derivatives, where the rule probes the loss"
     if d.expectation.split is not None:
@@ -71,6 +72,18 @@ def put_loss(d: Derivation) -> Derivation:
     if left:
         note += f"; {', '.join(left)} has no closed form here and stays an input"
     return say(d, "", None, f"The loss ℓ(θ) = {d.loss.text}", note)
+
+
+def _without_idle_draw(d: Derivation) -> Derivation:
+    """Without the place where a loss is probed whose derivatives are the same everywhere."""
+    drawn = {q.name for q in d.rule.of("draw")}
+    drawn |= {a.name for a in d.rule.assignments if a.stage == "draw"}
+    rest = tuple(a for a in d.rule.assignments if a.stage != "draw")
+    asked = [p for p in d.facts.probes if p.at == "theta" and p.name in d.rule]
+    if not drawn or asked or any(s.name in drawn for a in rest for s in a.expr.free_symbols):
+        return d
+    d = d.with_(rule=replace(d.rule, assignments=rest))
+    return with_quantities(d, drop=tuple(drawn))
 
 
 def derivative(d: Derivation, order: int) -> Expr:

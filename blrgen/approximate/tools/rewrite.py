@@ -227,8 +227,11 @@ def shown(x: Expr) -> str:
     return unicode(x)
 
 
-def drop_unused(d: Derivation) -> Derivation:
-    """Forget inputs, draws and hyperparameters that no assignment mentions any more."""
+def drop_unused(d: Derivation, *more: str) -> Derivation:
+    """Forget inputs, draws and hyperparameters that no assignment mentions any more.
+
+    `more` are other kinds that go: data, once the loss has been put in.
+    """
     d = _without_dangling(d)
     used = {s.name for a in d.rule.assignments for s in a.expr.free_symbols}
     used |= {s.name for q in d.rule.of("state") if q.init is not None
@@ -237,7 +240,7 @@ def drop_unused(d: Derivation) -> Derivation:
     used |= {a.name for a in d.rule.assignments}
     gone = tuple(
         q.name for q in d.rule.quantities
-        if q.kind in ("input", "hyper", "draw", "intermediate") and q.name not in used
+        if q.kind in ("input", "hyper", "draw", "intermediate", *more) and q.name not in used
         and not (q.kind == "draw" and q.rank == "vector")
     )  # fmt: skip
     return with_quantities(d, drop=gone)

@@ -62,8 +62,7 @@ def _derived(
         check_request(flag, option)
     known = timed("read the loss", lambda f: read_loss(loss, f), family) if loss else Loss()
     d = exact_derivation(family, known)
-    for flag, option in requests:
-        d = timed(f"--{flag}" + (f" {option}" if option else ""), _one(flag, option), d)
+    d = _along(d, tuple(requests), known)
     d = timed("put the loss in", put_loss, d) if loss else put_loss(d)
     d = _with_defaults(d, recipe) if recipe is not None else d
     return finished(d)
@@ -75,6 +74,36 @@ def finished(d: Derivation) -> Derivation:
     from blrgen.approximate.tools.kept import with_posterior_said
 
     return with_inputs_said(with_posterior_said(d))
+
+
+def _along(d: Derivation, road: tuple[tuple[str, str | None], ...], loss: Loss) -> Derivation:
+    """One approximation after the other; what a refusal proposes has been tried."""
+    start = d
+    for k, (flag, option) in enumerate(road):
+        try:
+            d = timed(f"--{flag}" + (f" {option}" if option else ""), _one(flag, option), d)
+        except NotApplicable as refused:
+            from blrgen.approximate.tools.hints import with_tried_hint
+
+            with_tried_hint(refused, start.family.name, road[: k + 1], _retried(start, loss))
+            raise
+    return d
+
+
+def _retried(start: Derivation, loss: Loss) -> Callable[[str, Iterable[Request]], Derivation]:
+    """Another road from the same start, or with the same loss's absence on another candidate."""
+    from blrgen.rule.assemble import exact_derivation
+
+    def derives(what: str, road: Iterable[Request]) -> Derivation:
+        d = start
+        if what != start.family.name:
+            d = exact_derivation(_read_family(what), Loss())
+        for request in road:
+            flag, option = parse_request(request) if isinstance(request, str) else request
+            d = approximate(d, flag, option)
+        return d
+
+    return derives
 
 
 def _road(asked: What, insert: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:

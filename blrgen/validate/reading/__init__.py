@@ -48,4 +48,5 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `tensors` | Vectors and matrices of any size: what the algebra of words can hold |
 | `values` | The values that a reading knows |
 | `verdict` | From a file to a verdict: read, match, prove for every length, else at sizes |
+| `whole` | Whole numbers of NumPy have 64 bits: what may need more is refused |
 """

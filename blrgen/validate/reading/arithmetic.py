@@ -24,6 +24,7 @@ from blrgen.validate.reading.values import (
     Text,
     Whole,
 )
+from blrgen.validate.reading.whole import fits
 
 NAMES = {"Add": "add", "Sub": "sub", "Mult": "mul", "Div": "div", "Pow": "pow",
          "FloorDiv": "floordiv", "Mod": "mod", "MatMult": "matmul"}  # fmt: skip
@@ -53,7 +54,8 @@ def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:
         return _sequences(mc, op, a, b)
     check_kinds(mc, op, a, b)
     _count_meets(mc, a, b)
-    return apply(mc, lambda x, y: number_op(mc, op, x, y, a, b), a, b, effect=op in ("div", "pow"))
+    return apply(mc, lambda x, y: number_op(mc, op, x, y, a, b), a, b,
+                 effect=op in ("div", "pow"), whole=op != "div")  # fmt: skip
 
 
 def _count_meets(mc: Machine, a: Any, b: Any) -> None:
@@ -113,11 +115,17 @@ def whole(mc: Machine, op: str, a: Whole, b: Whole) -> Any:
                        bool(a.mark or b.mark))  # fmt: skip
         if abs(x) > 1 and y * x.bit_length() > 110:
             raise mc.refuse("a whole number beyond 10^30")
+        _fits(mc, x**y, a, b)
         return Whole(x**y, CARRIED if a.mark or b.mark or mc.depth else None)
     value = {"add": x + y, "sub": x - y, "mul": x * y}[op]
-    if abs(value) > (2**62 if mc.compiled else MAX_WHOLE):
-        raise mc.refuse("a whole number that is too large")
+    _fits(mc, value, a, b)
     return Whole(value, _combined(mc, op, a, b))
+
+
+def _fits(mc: Machine, value: int, a: Whole, b: Whole) -> None:
+    """Whole numbers of arrays and of compiled code, which carry a mark, have 64 bits."""
+    if abs(value) > (2**62 if mc.compiled or a.mark or b.mark else MAX_WHOLE):
+        raise mc.refuse("a whole number that is too large")
 
 
 def _combined(mc: Machine, op: str, a: Whole, b: Whole) -> Mark | None:
@@ -158,9 +166,9 @@ def _sequences(mc: Machine, op: str, a: Any, b: Any) -> Any:
     if isinstance(a, Lengths) or isinstance(b, Lengths):
         raise mc.refuse("arithmetic with the lengths")
     if op == "add" and isinstance(a, tuple) and isinstance(b, tuple):
-        return a + b
+        return mc.weighed(a + b)
     if op == "add" and isinstance(a, List) and isinstance(b, List):
-        return List(a.items + b.items, mc.depth)
+        return List(mc.weighed(a.items + b.items), mc.depth)
     if op == "mul":
         many, n = (a, b) if isinstance(a, tuple | List) else (b, a)
         if isinstance(n, Size):
@@ -169,18 +177,22 @@ def _sequences(mc: Machine, op: str, a: Any, b: Any) -> Any:
             items = list(many.items if isinstance(many, List) else many)
             if len(items) * max(0, mc.position(n)) > 5000:
                 raise mc.refuse("a list of more than 5000 items")
-            items = items * n.value
+            items = mc.weighed(items * n.value)
             return List(items, mc.depth) if isinstance(many, List) else tuple(items)
     raise mc.refuse(f"{op} of {mc.called(a)} and {mc.called(b)}")
 
 
 # entries ------------------------------------------------------------------------------------
 def apply(
-    mc: Machine, f: Callable[..., Node], *values: Any, kind: str = "f", effect: bool = False
-) -> Any:
-    """f at every element, with NumPy's broadcasting; of numbers, a number."""
+    mc: Machine, f: Callable[..., Node], *values: Any, kind: str = "f", effect: bool = False,
+    whole: bool = True,
+) -> Any:  # fmt: skip
+    """f at every element, with NumPy's broadcasting; of numbers, a number.
+
+    `whole` says that f makes whole numbers of whole numbers.
+    """
     arrays = [x for x in values if isinstance(x, Array)]
-    whole_kind = kind == "f" and not effect and all(
+    whole_kind = kind == "f" and whole and not effect and all(
         mc.integral(x) or (isinstance(x, Array) and x.kind in "ib")
         for x in values
     )  # fmt: skip
@@ -190,11 +202,13 @@ def apply(
             mc.effects.append(out)
         counted = mc.counted(*values) or bool(mc.depth and out.number is not None)
         made = mc.scalar(out, kind, counted)
-        if isinstance(made, Num):
-            made = replace(made, numpy=any(isinstance(x, Num) and x.numpy for x in values))
-        return (
-            replace(made, integral=True) if isinstance(made, Num) and mc.integral(*values) else made
-        )
+        if not isinstance(made, Num):
+            return made
+        numpy = any(isinstance(x, Num) and x.numpy for x in values)
+        made = replace(made, numpy=numpy, integral=whole and mc.integral(*values))
+        if numpy and made.integral:
+            fits(mc, *values, made)
+        return made
     axes = common_axes(mc, arrays)
     for x in arrays:
         mc.touch(x)
@@ -207,7 +221,10 @@ def apply(
     made = np.empty(shape, dtype=object)
     if made.size:
         made[...] = np.frompyfunc(f, len(data), 1)(*data)
-    return Array(made, "i" if whole_kind else kind, axes)
+    out = Array(made, "i" if whole_kind else kind, axes)
+    if whole_kind:
+        fits(mc, *values, out)
+    return out
 
 
 def _single(mc: Machine, x: Any) -> np.ndarray:

@@ -13,6 +13,7 @@ from blrgen.validate.reading.attributes import attribute
 from blrgen.validate.reading.functions import logical
 from blrgen.validate.reading.indexing import item
 from blrgen.validate.reading.machine import Machine
+from blrgen.validate.reading.making import converted
 from blrgen.validate.reading.scopes import bind, lookup
 from blrgen.validate.reading.values import (
     Array,
@@ -82,8 +83,10 @@ def _unary(mc: Machine, scope: Scope, node: ast.UnaryOp) -> Any:
     x = value(mc, scope, node.operand)
     if isinstance(node.op, ast.USub):
         return negate(mc, x)
-    if isinstance(node.op, ast.UAdd) and isinstance(x, Whole | Num | Array):
+    if isinstance(node.op, ast.UAdd) and isinstance(x, Whole | Num):
         return x
+    if isinstance(node.op, ast.UAdd) and isinstance(x, Array):
+        return converted(mc, x, None, new=True)
     if isinstance(node.op, ast.Not):
         return Cond(mc.graph.truth(not mc.truth(x)))
     if isinstance(node.op, ast.Invert) and isinstance(x, Array) and x.kind == "b":
@@ -149,12 +152,12 @@ def _items(mc: Machine, scope: Scope, items: list[ast.expr]) -> list[Any]:
 
 
 def _tuple(mc: Machine, scope: Scope, node: ast.Tuple) -> Any:
-    return tuple(_items(mc, scope, node.elts))
+    return mc.weighed(tuple(_items(mc, scope, node.elts)))
 
 
 def _list(mc: Machine, scope: Scope, node: ast.List) -> Any:
     mc.bounds.meets(Mark(), len(node.elts))
-    return List(_items(mc, scope, node.elts), mc.depth)
+    return List(mc.weighed(_items(mc, scope, node.elts)), mc.depth)
 
 
 def _dict(mc: Machine, scope: Scope, node: ast.Dict) -> Any:

@@ -29,6 +29,8 @@ from blrgen.validate.reading.values import (
 LARGEST = 48  # the length up to which a reading at sizes goes
 MAX_DECISIONS, MAX_STATEMENTS = 12, 200_000
 LONGEST = 5_000  # turns of one loop, items of one list
+HEAVIEST = 5_000  # values in a tuple, those of tuples in it among them
+MOST_SHOWN = 200_000  # entries of arrays that are kept to find the line that is wrong
 
 
 @dataclass
@@ -93,6 +95,7 @@ class Machine:
     active: list[Any] = field(default_factory=list)  # the functions that are being read
     symbols: dict[str, Any] = field(default_factory=dict)  # of scalars, for words
     racing: bool = False  # parallel loops are read turn by turn, for what they would raise
+    shown: int = 0  # entries of arrays that are kept in `records`
     growing: list[Any] = field(default_factory=list)  # lists that a loop has made longer
 
     # ends --------------------------------------------------------------------------------
@@ -113,6 +116,21 @@ class Machine:
         self.statements += n
         if self.statements > MAX_STATEMENTS:
             raise self.refuse(f"more than {MAX_STATEMENTS:,} statements")
+
+    def weighed(self, items: Any) -> Any:
+        """A tuple or a list of few values, those of tuples inside it among them."""
+        stack, count = [items], 0
+        while stack:
+            x = stack.pop()
+            count += 1
+            if count > HEAVIEST:
+                raise self.refuse(f"a tuple or a list of more than {HEAVIEST:,} values")
+            if isinstance(x, tuple | list):
+                stack.extend(x[: HEAVIEST + 1])
+            elif isinstance(x, List):
+                stack.extend(x.items[: HEAVIEST + 1])
+        self.spend(count // 8)
+        return items
 
     # numbers ---------------------------------------------------------------------------
     def number(self, x: Fraction | int) -> Num:

@@ -16,6 +16,7 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `constructs` | The table of statements, expressions and what stands at the top of a file |
 | `definedness` | Where what was written has a value: conditions of every operation |
 | `document` | docs/verify.md, printed from the tables |
+| `edges` | Comparisons that rounding decides: equal by algebra and not in doubles |
 | `element` | The rule at one element, in symbols that are only known to be real |
 | `elementwise` | What was read against the rule at one element: a counterexample, or a proof |
 | `entries` | The arguments of a matrix rule: arrays of symbols of one size |
@@ -38,6 +39,7 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `ranks` | Elementwise rules: every rank, for every length or at lengths |
 | `reader` | One file held against one rule: its function, read afresh, matched and called |
 | `reductions` | Sums, products and quantifiers over axes, of arrays of known lengths |
+| `rounded` | What doubles make of code that was read, against the rule in many digits |
 | `run` | The real run: a test of the reading.  It may take a proof back, and gives none |
 | `scopes` | Names: local to a function if it binds them anywhere, then the enclosing ones |
 | `shaping` | Giving arrays another shape, joining them, triangles and diagonals |

@@ -235,6 +235,7 @@ class Machine:
         if known is not None:
             if counted:
                 raise self.refuse("a condition on what a loop or a sum has counted")
+            self.decide(c)  # which refuses what rounding decides
             return known
         if self.oracle is not None:
             return self.oracle(c)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -40,7 +40,7 @@ from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
 from blrgen.validate.reading.needs import Needs
 from blrgen.validate.reading.points import POOL, contains
 from blrgen.validate.reading.signals import NeedsSizes, Refused
-from blrgen.validate.reading.values import Array, Num, Tensor, Whole
+from blrgen.validate.reading.values import Array, Mark, Num, Tensor, Whole
 from blrgen.value.evaluate import Undefined
 
 Expr = Any
@@ -52,7 +52,7 @@ def shown(reading: Any) -> Any:
     """Every size up to beyond what constants say, then, if it is proved, every size at once."""
     from blrgen.validate.reading.ranks import Shown
 
-    judge = Matrices(reading)
+    judge = reading.judge = Matrices(reading)
     reading.element = judge.scalars
     out = Shown(1)
     bounds = Bounds()
@@ -61,9 +61,10 @@ def shown(reading: Any) -> Any:
     while sizes:
         d = sizes.pop(0)
         done.append(d)
-        judge.size(out, d, bounds)
-        if out.refuted:
-            return out
+        for rows in judge.rows(d, bounds):
+            judge.size(out, d, bounds, rows)
+            if out.refuted:
+                return out
         most = bounds.largest(LEAST)
         if most > LARGEST:
             raise Refused(f"a length that meets a constant beyond {LARGEST}", reading.f.node.lineno)
@@ -99,9 +100,22 @@ class Matrices:
         return self.scalars.decide(c)
 
     # one size -----------------------------------------------------------------------------
-    def size(self, out: Any, d: int, bounds: Bounds) -> None:
+    def rows(self, d: int, bounds: Bounds) -> Iterator[int]:
+        """How many rows data have at one size: fewer, as many, more; all of them at d = 1."""
+        if not self.rule.of("data"):
+            yield d
+            return
+        if d > 1:
+            yield from sorted({1, d - 1, d, d + 1, 3 * d + 1} if d <= 3 else {d - 1, d + 2})
+            return
+        n = 1
+        while n <= min(bounds.largest(LEAST), LARGEST):
+            yield n
+            n += 1
+
+    def size(self, out: Any, d: int, bounds: Bounds, rows: int) -> None:
         """All paths at one size."""
-        made = Entries(self.rule, self.graph, d)
+        made = Entries(self.rule, self.graph, d, rows)
 
         def start(given: list[bool]) -> Machine:
             mc: Machine = self.reading.machine(
@@ -120,6 +134,25 @@ class Matrices:
         for p in found:
             self._path(out, p, made)
 
+    def _hidden(self, roots: Sequence[Node], bounds: Bounds, *, single: bool) -> None:
+        """A trace of S S⁻¹ is a length, too: sizes go beyond what can vanish at those before.
+
+        That takes a number for each of them, or an addition, which at d = 1 are those of the code.
+        """
+        of_entries: set[int] = set()
+        scalars = {q.name for q in self.rule.quantities if q.rank not in ROWS}
+        additions = 0
+        for n in reachable(roots):
+            if n.op == "entry" or (n.op == "symbol" and n.data not in scalars):
+                of_entries.add(n.index)
+            elif any(a.index in of_entries for a in n.args):
+                of_entries.add(n.index)
+                additions += n.op in ("add", "sub")
+        for c in (n.number for n in reachable(roots) if n.number is not None):
+            bounds.meets(Mark(), max(abs(c.numerator), c.denominator))
+        if single:
+            bounds.meets(Mark(), additions)
+
     def _path(self, out: Any, path: Any, made: Entries) -> None:
         states = self.reading.matching.states
         if path.raised is not None:
@@ -132,6 +165,9 @@ class Matrices:
         values = {n: [self._data(n, x, made) for x in (result.values[n], result.in_place.get(n))
                       if x is not None] for n in states}  # fmt: skip
         effects = [e for e in dict.fromkeys(path.machine.effects) if e.number is None]
+        roots = [k for xs in values.values() for x in xs for k in x.reshape(-1)]
+        single = made.d == made.rows == 1
+        self._hidden([*roots, *effects], path.machine.bounds, single=single)
         proofs = self._proofs(values, effects, path.conditions, made)
         for n, proof in proofs.items():
             out.add(n, proof)
@@ -154,24 +190,35 @@ class Matrices:
     ) -> dict[str, Proof]:
         flat = {n: [k for x in xs for k in x.reshape(-1)] for n, xs in values.items()}
         if made.d <= 3:
-            refuted = self._refute(values, effects, path, made.d)
+            refuted = self._refute(values, effects, path, made)
             if refuted:
                 return refuted
         return self._exact(values, flat, effects, path, made)
 
     # reals ----------------------------------------------------------------------------------
     def _refute(
-        self, values: Any, effects: list[Node], path: Any, d: int
+        self, values: Any, effects: list[Node], path: Any, made: Entries
     ) -> dict[str, Proof] | None:
         """A point at which a state and the rule differ."""
         roots = [*(k for xs in values.values() for x in xs for k in x.reshape(-1)), *effects,
                  *(c for c, _ in path)]  # fmt: skip
-        for trial in range(POINTS if d <= 3 else 3):
-            point = self._singled(trial, roots)
-            found = self._at(values, roots, path, d, point)
+        for trial in range(POINTS if made.d <= 3 else 3):
+            point = {**self._singled(trial, roots), **self.data(made, self.random)}
+            found = self._at(values, roots, path, made.d, point)
             if found:
                 return found
         return None
+
+    def data(self, made: Entries, random: Random) -> dict[Expr, Any]:
+        """Numbers for data, which have rows of their own."""
+        out = {}
+        for q in self.rule.of("data"):
+            height, *width = made.shape(q.name)
+            out[q.symbol] = tuple(
+                tuple(Fraction(random.randint(-9, 9), 4) for _ in range((width or [1])[0]))
+                for _ in range(height)
+            )
+        return out
 
     def _singled(self, trial: int, roots: Sequence[Node]) -> dict[Expr, Any]:
         """Numbers of the file for some of the hyperparameters, in every second point."""
@@ -324,7 +371,7 @@ class Matrices:
                     )
                     out[n] = Proof(NOT_COMPARED, f"{n}_next", why)
         if out:
-            return (made.d > 3 and self._refute(values, effects, path, made.d)) or out
+            return (made.d > 3 and self._refute(values, effects, path, made)) or out
         needs = Needs(self, point, memo, model, made.d)
         why = needs.lacking(roots, tuple(x for c, v in path for x in split(c, v)))
         for n in values:
@@ -344,6 +391,7 @@ class Matrices:
 
         def symbol(s: Expr) -> Any:
             height, width = (size_at(k, made.d) for k in s.shape)
+            height = made.rows if self.rule[s.name].kind == "data" else height
 
             def at(i: int, j: int) -> Any:
                 index = [i] if width == 1 and self._is_vector(s) else [i, j]

@@ -20,6 +20,7 @@ from blrgen.validate.reading.reader import Reader
 from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
 from blrgen.validate.reading.values import Array, Num, Whole
 
+Shape = tuple[int, ...]
 Entry = tuple[Node, int, Callable[[Node], Node]]  # a value, its place, names for conditions
 LEAST = 5  # lengths that are read even if no constant meets one
 RANKS = (1, 2, 0)
@@ -206,13 +207,16 @@ class Ranks(Reader):
         classes: dict[Any, int] = {}
         done = 0
         lengths: list[int] = []
+        raising: list[Shape] = []
         limit = LEAST
         try:
             while done < limit and not shown.refuted:
                 done += 1
                 for shape in _shapes(shown.rank, done):
                     part = self._one_size(shown, shape, bounds, classes)
-                    if part.taken and done not in lengths:
+                    if not part.taken:
+                        raising.append(shape)
+                    elif done not in lengths:
                         lengths.append(done)
                 limit = bounds.largest(LEAST)
                 if limit > LARGEST:
@@ -221,8 +225,9 @@ class Ranks(Reader):
         except NeedsSizes as error:
             raise Refused(error.what, error.line) from None
         shown.taken = bool(lengths)
-        every = lengths == list(range(1, done + 1))
-        shown.sizes = f"lengths 1…{done}" if every else f"lengths {', '.join(map(str, lengths))}"
+        shown.sizes = f"lengths 1…{done}"
+        if raising and lengths:
+            self._partly(shown, raising, lengths)
         if (
             shown.taken
             and not shown.refuted
@@ -233,8 +238,21 @@ class Ranks(Reader):
                 shown.add(n, Proof(NOT_COMPARED, f"{n}_next", why))
         return shown
 
+    def _partly(self, shown: Shown, raising: list[Shape], lengths: list[int]) -> None:
+        """A rank with lengths on which Python raises is not taken; of vectors that is no proof.
+
+        Code for vectors may run on matrices of one column, and code for numbers on one element.
+        """
+        wrong = [p for ps in shown.proofs.values() for p in ps if not p.proved]
+        if shown.rank == 1 and lengths != [1]:
+            why = f"Python raises for arrays of shape {raising[0]}, and not for all"
+            for n in self.matching.states:
+                shown.add(n, Proof(NOT_COMPARED, f"{n}_next", why))
+        elif not wrong:
+            shown.taken = False
+
     def _one_size(
-        self, shown: Shown, shape: tuple[int, ...], bounds: Bounds, classes: dict[Any, int]
+        self, shown: Shown, shape: Shape, bounds: Bounds, classes: dict[Any, int]
     ) -> Shown:
         made = arguments.Elements(self.rule, self.graph, shape, generic=False)
         found = self._paths(made, generic=False, bounds=bounds)
@@ -260,10 +278,10 @@ class Ranks(Reader):
         shown.taken = part.taken
         return shown if part.taken else part
 
-    def _named(self, index: tuple[int, ...]) -> Callable[[Node], Node]:
+    def _named(self, index: Shape) -> Callable[[Node], Node]:
         return lambda n: self.own(n, index)
 
-    def own(self, n: Node, index: tuple[int, ...]) -> Node:
+    def own(self, n: Node, index: Shape) -> Node:
         """A value with the symbols of its own element named as those that stand for all."""
         tag = "".join(f"_{i}" for i in index)
         arrays = {q.name for q in self.rule.quantities if self.element.elements.is_array(q)}
@@ -322,7 +340,7 @@ def _only(x: Array) -> Node:
     return x.data.reshape(-1)[0]  # type: ignore[no-any-return]
 
 
-def _shapes(rank: int, n: int) -> list[tuple[int, ...]]:
+def _shapes(rank: int, n: int) -> list[Shape]:
     """The shapes whose largest length is n."""
     if rank == 1:
         return [(n,)]

@@ -37,6 +37,7 @@ class Reader:
         self.matching = Matching((), (), ())
         self.notes: set[str] = set()
         self.element: Any = None
+        self.judge: Any = None  # of a matrix rule
         self.wrong: Any = None  # (machine, outcome) of a path that is refuted
         self.f: Function | None = None
         self.construct: Refused | None = None

@@ -26,6 +26,7 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `graph` | Values as nodes of a shared graph: what is written is kept, nothing is cancelled |
 | `indexing` | Subscripts: parts of arrays, lists, tuples and dictionaries, read and stored |
 | `interpret` | A graph at a point: in many digits, in doubles as NumPy computes them |
+| `limits` | An end in time and memory, whatever the code is |
 | `linear` | Products of matrices, and NumPy's and SciPy's linear algebra |
 | `lines` | Which line of a refuted function is wrong |
 | `loops` | Loops: over an axis of any length read once, as a map; else turn by turn |

@@ -39,7 +39,9 @@ def parsed(source: str, function: str, path: str) -> ast.Module:
     """The syntax tree; what is not Python, or has no such function, is a mistake in the call."""
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (RecursionError, MemoryError):
+        raise Refused("an expression nested too deep for Python's parser", 1) from None
+    except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         raise UserError(
             f"{path} is not Python", where=f"{path}:{line}" if line else path,

@@ -42,6 +42,11 @@ class Reader:
         self.f: Function | None = None
         self.construct: Refused | None = None
 
+    @property
+    def line(self) -> int:
+        """Where the reading is."""
+        return self.graph.line
+
     # calls ---------------------------------------------------------------------------------
     def machine(self, *, generic: bool, given: Sequence[bool] = (), bounds: Bounds | None = None,
                 decide: Any = None, oracle: Any = None) -> Machine:  # fmt: skip

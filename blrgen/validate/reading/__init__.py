@@ -10,10 +10,13 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `arguments` | The arguments of a call as values, and what the call gave back for each state |
 | `arithmetic` | Operators on values: whole numbers with their marks, numbers, truth values |
 | `attributes` | Attributes: of modules, of arrays, of lists, dictionaries and records |
+| `axes` | Axes of arrays: how many there are, their order, and arrays joined along them |
 | `branches` | Paths: a condition that nothing decides is taken both ways, by reading again |
 | `calls` | Calls: of functions of the file, and of names of the table |
 | `child` | What runs in a process of its own: the function on numbers, with limits |
+| `comprehensions` | Comprehensions: the items of every turn |
 | `constructs` | The table of statements, expressions and what stands at the top of a file |
+| `counted` | Loops over the counter: βᵗ by induction over the turns |
 | `definedness` | Where what was written has a value: conditions of every operation |
 | `document` | docs/verify.md, printed from the tables |
 | `edges` | Comparisons that rounding decides: equal by algebra and not in doubles |
@@ -21,6 +24,7 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `elementwise` | What was read against the rule at one element: a counterexample, or a proof |
 | `entries` | The arguments of a matrix rule: arrays of symbols of one size |
 | `expressions` | The meaning of expressions |
+| `factors` | Factors of matrices that only solve: LU, and the logarithm of a determinant |
 | `field` | The field with p² elements, p = 2¹²⁷ − 1, i² = −1 |
 | `functions` | Functions of every element: NumPy's, and those of `math` on numbers only |
 | `graph` | Values as nodes of a shared graph: what is written is kept, nothing is cancelled |
@@ -45,6 +49,7 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `scopes` | Names: local to a function if it binds them anywhere, then the enclosing ones |
 | `shaping` | Giving arrays another shape, joining them, triangles and diagonals |
 | `signals` | How a reading ends early; none of these is an exception of the code that is read |
+| `sizes` | At which sizes matrix code is read |
 | `solving` | NumPy's and SciPy's solvers and factorisations: matrix operations as a whole |
 | `statements` | The meaning of statements |
 | `table` | The table: every function and keyword that has a meaning, and where it is found |

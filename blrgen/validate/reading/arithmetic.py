@@ -19,6 +19,7 @@ from blrgen.validate.reading.values import (
     List,
     Mark,
     Num,
+    Rank,
     Size,
     Tensor,
     Text,
@@ -221,10 +222,10 @@ def apply(
     made = np.empty(shape, dtype=object)
     if made.size:
         made[...] = np.frompyfunc(f, len(data), 1)(*data)
-    out = Array(made, "i" if whole_kind else kind, axes)
+    result = Array(made, "i" if whole_kind else kind, axes)
     if whole_kind:
-        fits(mc, *values, out)
-    return out
+        fits(mc, *values, result)
+    return result
 
 
 def _single(mc: Machine, x: Any) -> np.ndarray:
@@ -269,12 +270,14 @@ def compare(mc: Machine, op: str, a: Any, b: Any) -> Any:
         known = {"lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y}[op]
         return Cond(mc.graph.truth(known))
     if isinstance(a, tuple) and isinstance(b, tuple) and op in ("eq", "ne"):
-        if len(a) != len(b) and (isinstance(a, Lengths) or isinstance(b, Lengths)):
-            raise mc.refuse("the number of axes")
+        if isinstance(a, Lengths) != isinstance(b, Lengths):
+            mc.bounds.axes = max(mc.bounds.axes, len(a if isinstance(b, Lengths) else b))
         same = len(a) == len(b) and all(
             mc.truth(compare(mc, "eq", x, y)) for x, y in zip(a, b, strict=True)
         )
         return Cond(mc.graph.truth(same == (op == "eq")))
+    if isinstance(a, Rank) or isinstance(b, Rank):
+        return _compare_ranks(mc, op, a, b)
     if isinstance(a, Text) and isinstance(b, Text) and op in ("eq", "ne"):
         return Cond(mc.graph.truth((a.text == b.text) == (op == "eq")))
     if isinstance(a, Size | Index) or isinstance(b, Size | Index):
@@ -286,7 +289,32 @@ def compare(mc: Machine, op: str, a: Any, b: Any) -> Any:
             raise mc.refuse(f"a comparison with {mc.called(x)}")
         if isinstance(x, Array) and x.kind == "b":
             raise mc.refuse("a comparison of truth values")
-    return apply(mc, lambda x, y: mc.graph.compare(op, x, y), a, b, kind="b")
+    return apply(mc, lambda x, y: ordered(mc, op, x, y), a, b, kind="b")
+
+
+def ordered(mc: Machine, op: str, x: Node, y: Node) -> Node:
+    """x < y or x ≤ y where one is the smallest or the largest of several: of each of them."""
+    g = mc.graph
+    if op in ("lt", "le"):
+        for n, every in ((y, "min"), (x, "max")):
+            if n.op in ("min", "max"):
+                pairs = [(x, a) if n is y else (a, y) for a in n.args]
+                left, right = (ordered(mc, op, *p) for p in pairs)
+                return g.both(left, right) if n.op == every else g.either(left, right)
+    return g.compare(op, x, y)
+
+
+def _compare_ranks(mc: Machine, op: str, a: Any, b: Any) -> Cond:
+    """Numbers of axes; what they are compared with says up to which the code is read."""
+    numbers = []
+    for x in (a, b):
+        if isinstance(x, Whole) and x.mark is None:
+            mc.bounds.axes = max(mc.bounds.axes, abs(x.value) + 1)
+        elif not isinstance(x, Rank):
+            raise mc.refuse(f"a number of axes compared with {mc.called(x)}")
+        numbers.append(x.value)
+    x, y = numbers
+    return Cond(mc.graph.truth({"lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y}[op]))
 
 
 # memory -------------------------------------------------------------------------------------

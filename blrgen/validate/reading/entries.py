@@ -17,9 +17,9 @@ ROWS = ("vector", "symmetric", "matrix")
 
 
 class Entries:
-    """The arguments of a matrix rule, as arrays of symbols of one size; data have rows of their own.
+    """The arguments of a matrix rule, as arrays of symbols of one size.
 
-    A rule states sums over data as products XᵀX, whatever the number of rows is.
+    Data have rows of their own: a rule states sums over them as products XᵀX, for any number.
     """
 
     def __init__(self, rule: Rule, graph: Graph, d: int, rows: int = 0) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from blrgen.validate.reading import calls, loops
 from blrgen.validate.reading.arithmetic import NAMES, SIGNS, binary, compare, negate
 from blrgen.validate.reading.attributes import attribute
+from blrgen.validate.reading.comprehensions import comprehension
 from blrgen.validate.reading.functions import logical
 from blrgen.validate.reading.indexing import item
 from blrgen.validate.reading.machine import Machine
@@ -72,9 +73,12 @@ def _name(mc: Machine, scope: Scope, node: ast.Name) -> Any:
 
 def _binary(mc: Machine, scope: Scope, node: ast.BinOp) -> Any:
     a, b = value(mc, scope, node.left), value(mc, scope, node.right)
-    op = NAMES.get(type(node.op).__name__)
+    name = type(node.op).__name__
+    if name in ("BitAnd", "BitOr"):
+        return logical(mc, name.removeprefix("Bit").lower(), a, b)
+    op = NAMES.get(name)
     if op is None:
-        raise mc.refuse(f"the operator {type(node.op).__name__}")
+        raise mc.refuse(f"the operator {name}")
     mc.line = mc.graph.line = node.lineno
     return binary(mc, op, a, b)
 
@@ -228,7 +232,7 @@ def _lambda(mc: Machine, scope: Scope, node: ast.Lambda) -> Any:
 
 
 def _comprehension(mc: Machine, scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Any:
-    return loops.comprehension(mc, scope, node)
+    return comprehension(mc, scope, node)
 
 
 def _walrus(mc: Machine, scope: Scope, node: ast.NamedExpr) -> Any:

@@ -120,7 +120,7 @@ def stored(mc: Machine, x: Any, out: Any) -> Any:
 
 
 def entrywise(mc: Machine, build: Build, *values: Any, kind: str = "f", whole: bool = False) -> Any:
-    """A function at every element; of whole numbers a number, or, if it is `whole`, one of those."""
+    """A function at every element; of whole numbers a number, or a whole one if it is `whole`."""
     for v in values:
         if isinstance(v, Size | Index):
             raise mc.sizes("a length as a number")

@@ -1,4 +1,4 @@
-"""An end in time and memory, whatever the code is: counts bound the reading, a clock the algebra."""
+"""An end in time and memory: counts bound what is read, a clock bounds the algebra."""
 
 from __future__ import annotations
 

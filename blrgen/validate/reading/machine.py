@@ -20,6 +20,7 @@ from blrgen.validate.reading.values import (
     List,
     Mark,
     Num,
+    Rank,
     Size,
     Text,
     Whole,
@@ -39,6 +40,7 @@ class Bounds:
 
     threshold: int = 0
     period: int = 1
+    axes: int = 0  # the largest number that a number of axes was compared with
 
     def meets(self, mark: Mark, constant: int) -> None:
         """A length, or what was made of it, is held against a constant."""
@@ -168,7 +170,8 @@ class Machine:
                  "Dict": "a dictionary", "NoneType": "None", "Cond": "a truth value",
                  "Function": "a function", "Num": "a number", "Whole": "a whole number",
                  "Known": "a name of a module", "Unusable": "a value of the module that can change",
-                 "Slice": "a slice", "Size": "a length"}  # fmt: skip
+                 "Slice": "a slice", "Size": "a length",
+                 "Rank": "a number of axes"}  # fmt: skip
         return known.get(type(x).__name__, type(x).__name__.lower())
 
     def carried(self, x: Any) -> Any:
@@ -217,6 +220,9 @@ class Machine:
             return self.branch(n, True)
         if isinstance(x, Text):
             return bool(x.text)
+        if isinstance(x, Rank):
+            self.bounds.axes = max(self.bounds.axes, 1)
+            return x.value != 0
         if isinstance(x, tuple):
             return bool(x)
         if isinstance(x, List) and not self.depth:

@@ -14,6 +14,7 @@ from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.table import meaning
 from blrgen.validate.reading.values import (
     Array,
+    Cond,
     Known,
     List,
     Listed,
@@ -267,9 +268,16 @@ def _copy(mc: Machine, x: Any, /) -> Any:
     return converted(mc, arrayed(mc, x), None, new=True)
 
 
-@meaning("array.astype", text="a copy, as real numbers", example="x.astype(float)")
-def _astype(mc: Machine, x: Any, dtype: Any, /) -> Any:
-    return converted(mc, x, dtype, new=True)
+@meaning(
+    "array.astype",
+    text="a copy, as real numbers; the same array with copy=False",
+    example="x.astype(float)",
+)
+def _astype(mc: Machine, x: Any, dtype: Any, /, *, copy: Any = None) -> Any:
+    known = copy is None or (isinstance(copy, Cond) and copy.node.op == "truth")
+    if not known:
+        raise mc.refuse("keyword copy= that is no truth value")
+    return converted(mc, x, dtype, new=copy is None or bool(copy.node.data))
 
 
 @meaning("numpy.copyto", text="store into an array", example="[a := x.copy(), np.copyto(a, y)][0]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -20,6 +20,7 @@ from blrgen.decide.matrices import Model, difference, matrix_degree, numeric_mod
 from blrgen.decide.modular import NoModel, Unlucky
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.validate import reference
+from blrgen.validate.reading import sizes
 from blrgen.validate.reading.algebra import names_in
 from blrgen.validate.reading.branches import paths
 from blrgen.validate.reading.definedness import split
@@ -40,11 +41,11 @@ from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
 from blrgen.validate.reading.needs import Needs
 from blrgen.validate.reading.points import POOL, contains
 from blrgen.validate.reading.signals import NeedsSizes, Refused
-from blrgen.validate.reading.values import Array, Mark, Num, Tensor, Whole
+from blrgen.validate.reading.sizes import BEYOND, LEAST
+from blrgen.validate.reading.values import Array, Num, Tensor, Whole
 from blrgen.value.evaluate import Undefined
 
 Expr = Any
-LEAST, BEYOND = 6, (8, 11)  # sizes that are always read
 TRIALS, ATTEMPTS, POINTS = 2, 40, 12
 
 
@@ -56,21 +57,21 @@ def shown(reading: Any) -> Any:
     reading.element = judge.scalars
     out = Shown(1)
     bounds = Bounds()
-    sizes = list(range(1, LEAST + 1))
+    waiting = list(range(1, LEAST + 1))
     done: list[int] = []
-    while sizes:
-        d = sizes.pop(0)
+    while waiting:
+        d = waiting.pop(0)
         done.append(d)
-        for rows in judge.rows(d, bounds):
+        for rows in sizes.rows(judge.rule, d, bounds):
             judge.size(out, d, bounds, rows)
             if out.refuted:
                 return out
         most = bounds.largest(LEAST)
         if most > LARGEST:
             raise Refused(f"a length that meets a constant beyond {LARGEST}", reading.f.node.lineno)
-        sizes += [k for k in range(LEAST + 1, most + 1) if k not in done and k not in sizes]
-        if not sizes and done[-1] < BEYOND[-1]:
-            sizes += [k for k in BEYOND if k not in done]
+        waiting += [k for k in range(LEAST + 1, most + 1) if k not in done + waiting]
+        if not waiting and done[-1] < BEYOND[-1]:
+            waiting += [k for k in BEYOND if k not in done]
     if all(p.proved for ps in out.proofs.values() for p in ps):
         judge.every_size(out)
     return out
@@ -100,19 +101,6 @@ class Matrices:
         return self.scalars.decide(c)
 
     # one size -----------------------------------------------------------------------------
-    def rows(self, d: int, bounds: Bounds) -> Iterator[int]:
-        """How many rows data have at one size: fewer, as many, more; all of them at d = 1."""
-        if not self.rule.of("data"):
-            yield d
-            return
-        if d > 1:
-            yield from sorted({1, d - 1, d, d + 1, 3 * d + 1} if d <= 3 else {d - 1, d + 2})
-            return
-        n = 1
-        while n <= min(bounds.largest(LEAST), LARGEST):
-            yield n
-            n += 1
-
     def size(self, out: Any, d: int, bounds: Bounds, rows: int) -> None:
         """All paths at one size."""
         made = Entries(self.rule, self.graph, d, rows)
@@ -134,25 +122,6 @@ class Matrices:
         for p in found:
             self._path(out, p, made)
 
-    def _hidden(self, roots: Sequence[Node], bounds: Bounds, *, single: bool) -> None:
-        """A trace of S S⁻¹ is a length, too: sizes go beyond what can vanish at those before.
-
-        That takes a number for each of them, or an addition, which at d = 1 are those of the code.
-        """
-        of_entries: set[int] = set()
-        scalars = {q.name for q in self.rule.quantities if q.rank not in ROWS}
-        additions = 0
-        for n in reachable(roots):
-            if n.op == "entry" or (n.op == "symbol" and n.data not in scalars):
-                of_entries.add(n.index)
-            elif any(a.index in of_entries for a in n.args):
-                of_entries.add(n.index)
-                additions += n.op in ("add", "sub")
-        for c in (n.number for n in reachable(roots) if n.number is not None):
-            bounds.meets(Mark(), max(abs(c.numerator), c.denominator))
-        if single:
-            bounds.meets(Mark(), additions)
-
     def _path(self, out: Any, path: Any, made: Entries) -> None:
         states = self.reading.matching.states
         if path.raised is not None:
@@ -167,7 +136,7 @@ class Matrices:
         effects = [e for e in dict.fromkeys(path.machine.effects) if e.number is None]
         roots = [k for xs in values.values() for x in xs for k in x.reshape(-1)]
         single = made.d == made.rows == 1
-        self._hidden([*roots, *effects], path.machine.bounds, single=single)
+        sizes.hidden(self.rule, [*roots, *effects], path.machine.bounds, single=single)
         proofs = self._proofs(values, effects, path.conditions, made)
         for n, proof in proofs.items():
             out.add(n, proof)
@@ -203,22 +172,11 @@ class Matrices:
         roots = [*(k for xs in values.values() for x in xs for k in x.reshape(-1)), *effects,
                  *(c for c, _ in path)]  # fmt: skip
         for trial in range(POINTS if made.d <= 3 else 3):
-            point = {**self._singled(trial, roots), **self.data(made, self.random)}
+            point = {**self._singled(trial, roots), **sizes.data(self.rule, made, self.random)}
             found = self._at(values, roots, path, made.d, point)
             if found:
                 return found
         return None
-
-    def data(self, made: Entries, random: Random) -> dict[Expr, Any]:
-        """Numbers for data, which have rows of their own."""
-        out = {}
-        for q in self.rule.of("data"):
-            height, *width = made.shape(q.name)
-            out[q.symbol] = tuple(
-                tuple(Fraction(random.randint(-9, 9), 4) for _ in range((width or [1])[0]))
-                for _ in range(height)
-            )
-        return out
 
     def _singled(self, trial: int, roots: Sequence[Node]) -> dict[Expr, Any]:
         """Numbers of the file for some of the hyperparameters, in every second point."""
@@ -382,9 +340,9 @@ class Matrices:
     def _proved(self, n: str, d: int) -> Proof:
         size = matrix_degree(self.next[n], d)
         bound = f"(k/2^127)^{TRIALS} at each size, k the larger degree (rule: {size})"
-        sizes = f"d = 1…{LEAST}, {', '.join(map(str, BEYOND))}"
-        detail = f"equal for random matrices over a finite field at {sizes}"
-        return Proof("random-exact", f"{n}_next", detail, bound=bound, sizes=sizes)
+        at = f"d = 1…{LEAST}, {', '.join(map(str, BEYOND))}"
+        detail = f"equal for random matrices over a finite field at {at}"
+        return Proof("random-exact", f"{n}_next", detail, bound=bound, sizes=at)
 
     def _model(self, point: FieldPoint, made: Entries) -> Model:
         """The rule over the same point."""

@@ -24,6 +24,7 @@ Shape = tuple[int, ...]
 Entry = tuple[Node, int, Callable[[Node], Node]]  # a value, its place, names for conditions
 LEAST = 5  # lengths that are read even if no constant meets one
 RANKS = (1, 2, 0)
+MOST_AXES = 6
 
 
 @dataclass
@@ -47,10 +48,19 @@ class Shown:
 class Ranks(Reader):
     """What a reading does for elementwise rules."""
 
+    axes: int = 0  # the largest number that a number of axes was compared with
+
     # elementwise rules ------------------------------------------------------------------------
     def ranks(self) -> list[Shown]:
         self.element = Elementwise(self.rule, self.graph, self.numbers)
-        return [self._tried(r) for r in RANKS]
+        found = [self._tried(r) for r in RANKS]
+        rank = max(RANKS)
+        while rank <= self.axes and not any(s.refuted for s in found):
+            rank += 1
+            if rank > MOST_AXES:
+                raise Refused(f"a number of axes compared with more than {MOST_AXES - 1}", 1)
+            found.append(self._tried(rank))
+        return found
 
     def _tried(self, rank: int) -> Shown:
         """One rank; a construct without meaning leaves it, and only it, not compared."""
@@ -66,15 +76,20 @@ class Ranks(Reader):
     def _rank(self, rank: int) -> Shown:
         """One rank: for every length, else at sizes."""
         made = arguments.Elements(self.rule, self.graph, (1,) * rank, generic=True)
-        shown = Shown(rank)
+        shown, bounds = Shown(rank), Bounds()
         ambiguous = False
         try:
-            found = self._paths(made, generic=True, bounds=Bounds())
+            found = self._paths(made, generic=True, bounds=bounds)
+            self.axes = max(self.axes, bounds.axes)
             if rank:
                 self._busy(found)
             ambiguous = any(p.machine.ambiguous for p in found)
             self._judge(shown, found, rank, lambda n, x: [(_only(x), 0, _same)])
-        except NeedsSizes:
+        except NeedsSizes as error:
+            self.axes = max(self.axes, bounds.axes)
+            if rank > 2:
+                what = f"{error.what} for arrays of {rank} axes"
+                raise Refused(what, error.line) from None
             if rank > 1 and self._beyond(rank):
                 shown.taken = False
                 return shown
@@ -271,6 +286,7 @@ class Ranks(Reader):
             return list(out.values())
 
         several = any(p.conditions or p.machine.effects for p in found)
+        self.axes = max(self.axes, bounds.axes)
         self._judge(part, found, len(shape), entries)
         for n, proofs in part.proofs.items():
             for p in proofs:

@@ -72,4 +72,3 @@ def _in_matrices(reading: Any, case: Any) -> str:
             if np.isfinite(x) and abs(mpmath.mpf(float(x)) - y) > 10 * _limit(reading) * scale:
                 return _told(n, x, y)
     return ""
-

@@ -33,6 +33,7 @@ from blrgen.validate.reading.interpret import in_doubles
 from blrgen.validate.reading.points import POOL, contains
 from blrgen.validate.reading.rounded import far
 from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
+from blrgen.validate.reading.sizes import data
 from blrgen.validate.reading.values import Array, Num, Whole
 
 TIMEOUT = 40
@@ -73,10 +74,7 @@ def tested(verdict: Verdict, reading: Any) -> Verdict:
         why = f"what was read could not be run ({type(error).__name__}); {DEFECT}"
     if not why:
         return replace(verdict, notes=(*verdict.notes, *_remarks(reading, cases)))
-    proofs = tuple(
-        (n, Proof(NOT_COMPARED, p.claim, why))
-        for n, p in verdict.proofs
-    )
+    proofs = tuple((n, Proof(NOT_COMPARED, p.claim, why)) for n, p in verdict.proofs)
     return replace(verdict, proofs=proofs)
 
 
@@ -137,7 +135,8 @@ def _case(
     if whole:
         numbers |= _whole_numbers(reading, point, random)
     given = {
-        theirs: _given(made.value(ours), point, whole) for theirs, ours in reading.matching.arguments
+        theirs: _given(made.value(ours), point, whole)
+        for theirs, ours in reading.matching.arguments
     }
 
     def oracle(c: Node) -> bool:
@@ -213,7 +212,7 @@ def _matrix_numbers(
     from blrgen.validate.reading.entries import ROWS
 
     domains = reference.domains(reading.rule)
-    numbers: dict[Any, Any] = reading.judge.data(made, random)
+    numbers: dict[Any, Any] = data(reading.rule, made, random)
     for q in reading.rule.quantities:
         if q.kind == "intermediate":
             continue

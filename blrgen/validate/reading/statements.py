@@ -12,7 +12,17 @@ from blrgen.validate.reading.expressions import at_once, value
 from blrgen.validate.reading.indexing import item, store
 from blrgen.validate.reading.machine import MOST_SHOWN, Machine
 from blrgen.validate.reading.scopes import bind, lookup
-from blrgen.validate.reading.values import Array, Known, Lengths, Num, Scope, Size, Text, Whole
+from blrgen.validate.reading.values import (
+    Array,
+    Diagonal,
+    Known,
+    Lengths,
+    Num,
+    Scope,
+    Size,
+    Text,
+    Whole,
+)
 
 Flow = tuple[str, Any] | None  # ("return", value), ("break", None), ("continue", None)
 
@@ -115,7 +125,7 @@ def _augmented(mc: Machine, scope: Scope, node: ast.AugAssign) -> Flow:
     x, key = value(mc, scope, target.value), value(mc, scope, target.slice)
     old = item(mc, x, key)
     new = augmented(mc, op, old, value(mc, scope, node.value))
-    if not isinstance(old, Array):
+    if not isinstance(old, Array) or isinstance(key, Diagonal):
         store(mc, x, key, new)
     if isinstance(x, Array):
         _record(mc, target.lineno, ast.unparse(target), x)

@@ -5,6 +5,7 @@
 #   make test       lint, then the whole test suite
 #   make quick      lint, then the core of every room's tests: a minute
 #   make lint       ruff and strict types
+#   make mutants    step functions with one mistake each, put to verify: none is proved (minutes)
 #   make peers      the emitted optimizers against the public implementations, live
 #   make bench      what is emitted against public packages, hand-written kernels and memory
 #                   (BENCH=--quick: a minute; BENCH=--growth: cost against size)
@@ -15,7 +16,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint peers bench bench-tool bench-growth generated clean
+.PHONY: help demo test quick lint mutants peers bench bench-tool bench-growth generated clean
 
 # The first of these that runs and is new enough; say `make PYTHON=/path/to/python3` to choose.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
@@ -80,6 +81,9 @@ test: lint
 # a file whose tests are not marked need not even be imported
 quick: lint
 	$(BIN)/python -m pytest $(PARALLEL) -q -m core $$(grep -rl --include='test_*.py' 'mark\.core\b' tests)
+
+mutants: $(VENV)/installed-test
+	$(BIN)/python -m tests.mutants --emitted $(MUTANTS)
 
 peers: $(PEERS)/installed
 	$(PEERS)/bin/python tests/peers/live.py

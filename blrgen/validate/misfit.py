@@ -13,8 +13,8 @@ from blrgen.validate.symbolic.number import CannotRun
 
 T = TypeVar("T")
 OTHERWISE = (
-    "instead: write the update as a function `step` in the rule's names; a function that cannot "
-    "be run on symbols is run on numbers"
+    "instead: write the update as a function `step` in the rule's names, which is read; what is "
+    "read: docs/verify.md"
 )
 FITTING = (
     "instead: hold the class against the rule it was written for (approximations follow "

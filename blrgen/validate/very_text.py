@@ -3,6 +3,8 @@
 A proof runs one step of the class.  What else a file holds (defaults, resuming, checks, what
 threads do, samples) is told only of the text that is emitted: of a definition with another
 syntax tree nothing is known, and the verdict says so.  Docstrings and comments may differ.
+A class of somebody else is no proof at all: it was run on stand-ins, which its code can tell from
+numbers, and not read.
 """
 
 from __future__ import annotations
@@ -18,13 +20,18 @@ from blrgen.errors import UserError
 from blrgen.validate.misfit import missing
 
 FEW = 3  # functions in common, from which on a file was emitted; a getter can be anybody's
+FOREIGN = (
+    "it is no file that blrgen emits, and a class is run on stand-ins, not read; "
+    "instead: write its update as a function `step` in the rule's names"
+)
 WHY = "it is not the text that is emitted for this rule, and only what one step computes was run"
 
 
 def untold(source: str, d: Derivation) -> list[tuple[str, Proof]]:
     """A row for each definition that differs from the nearest file that is emitted for it.
 
-    None for a file that has hardly a function of any of these: somebody else wrote it.
+    One row, for the class, of a file that has hardly a function of any of these: somebody else
+    wrote it.
     """
     own = definitions(source)
     found: list[str] | None = None
@@ -37,7 +44,7 @@ def untold(source: str, d: Derivation) -> list[tuple[str, Proof]]:
             found = other
         if not found:
             return []
-    return missing(found or (), WHY)
+    return missing(("the class",), FOREIGN) if found is None else missing(found, WHY)
 
 
 def _shared(own: Mapping[str, str], known: Mapping[str, str]) -> int:

@@ -78,6 +78,7 @@ def test_no_new_name_hides_an_edit(adam):
     assert {"class.__init__", "NUMBERS", "STATES"} <= named
 
 
-def test_a_class_of_somebody_else_is_none(adam):
-    assert untold("class Adam:\n    def step(self, g): pass\n", adam) == []
+def test_a_class_of_somebody_else_is_no_text_of_ours(adam):
+    found = untold("class Adam:\n    def step(self, g): pass\n", adam)
+    assert [n for n, _ in found] == ["the class"] and not found[0][1].proved
     assert definitions('"""x."""\nimport math\nA = 1\n').keys() == {"import math", "A"}

@@ -19,11 +19,13 @@ from blrgen.validate.reading.values import (
     List,
     Mark,
     Num,
+    Rank,
     Size,
     Tensor,
     Text,
     Whole,
 )
+from blrgen.validate.reading.whole import fits
 
 NAMES = {"Add": "add", "Sub": "sub", "Mult": "mul", "Div": "div", "Pow": "pow",
          "FloorDiv": "floordiv", "Mod": "mod", "MatMult": "matmul"}  # fmt: skip
@@ -53,7 +55,8 @@ def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:
         return _sequences(mc, op, a, b)
     check_kinds(mc, op, a, b)
     _count_meets(mc, a, b)
-    return apply(mc, lambda x, y: number_op(mc, op, x, y, a, b), a, b, effect=op in ("div", "pow"))
+    return apply(mc, lambda x, y: number_op(mc, op, x, y, a, b), a, b,
+                 effect=op in ("div", "pow"), whole=op != "div")  # fmt: skip
 
 
 def _count_meets(mc: Machine, a: Any, b: Any) -> None:
@@ -113,11 +116,17 @@ def whole(mc: Machine, op: str, a: Whole, b: Whole) -> Any:
                        bool(a.mark or b.mark))  # fmt: skip
         if abs(x) > 1 and y * x.bit_length() > 110:
             raise mc.refuse("a whole number beyond 10^30")
+        _fits(mc, x**y, a, b)
         return Whole(x**y, CARRIED if a.mark or b.mark or mc.depth else None)
     value = {"add": x + y, "sub": x - y, "mul": x * y}[op]
-    if abs(value) > (2**62 if mc.compiled else MAX_WHOLE):
-        raise mc.refuse("a whole number that is too large")
+    _fits(mc, value, a, b)
     return Whole(value, _combined(mc, op, a, b))
+
+
+def _fits(mc: Machine, value: int, a: Whole, b: Whole) -> None:
+    """Whole numbers of arrays and of compiled code, which carry a mark, have 64 bits."""
+    if abs(value) > (2**62 if mc.compiled or a.mark or b.mark else MAX_WHOLE):
+        raise mc.refuse("a whole number that is too large")
 
 
 def _combined(mc: Machine, op: str, a: Whole, b: Whole) -> Mark | None:
@@ -158,9 +167,9 @@ def _sequences(mc: Machine, op: str, a: Any, b: Any) -> Any:
     if isinstance(a, Lengths) or isinstance(b, Lengths):
         raise mc.refuse("arithmetic with the lengths")
     if op == "add" and isinstance(a, tuple) and isinstance(b, tuple):
-        return a + b
+        return mc.weighed(a + b)
     if op == "add" and isinstance(a, List) and isinstance(b, List):
-        return List(a.items + b.items, mc.depth)
+        return List(mc.weighed(a.items + b.items), mc.depth)
     if op == "mul":
         many, n = (a, b) if isinstance(a, tuple | List) else (b, a)
         if isinstance(n, Size):
@@ -169,18 +178,22 @@ def _sequences(mc: Machine, op: str, a: Any, b: Any) -> Any:
             items = list(many.items if isinstance(many, List) else many)
             if len(items) * max(0, mc.position(n)) > 5000:
                 raise mc.refuse("a list of more than 5000 items")
-            items = items * n.value
+            items = mc.weighed(items * n.value)
             return List(items, mc.depth) if isinstance(many, List) else tuple(items)
     raise mc.refuse(f"{op} of {mc.called(a)} and {mc.called(b)}")
 
 
 # entries ------------------------------------------------------------------------------------
 def apply(
-    mc: Machine, f: Callable[..., Node], *values: Any, kind: str = "f", effect: bool = False
-) -> Any:
-    """f at every element, with NumPy's broadcasting; of numbers, a number."""
+    mc: Machine, f: Callable[..., Node], *values: Any, kind: str = "f", effect: bool = False,
+    whole: bool = True,
+) -> Any:  # fmt: skip
+    """f at every element, with NumPy's broadcasting; of numbers, a number.
+
+    `whole` says that f makes whole numbers of whole numbers.
+    """
     arrays = [x for x in values if isinstance(x, Array)]
-    whole_kind = kind == "f" and not effect and all(
+    whole_kind = kind == "f" and whole and not effect and all(
         mc.integral(x) or (isinstance(x, Array) and x.kind in "ib")
         for x in values
     )  # fmt: skip
@@ -190,11 +203,13 @@ def apply(
             mc.effects.append(out)
         counted = mc.counted(*values) or bool(mc.depth and out.number is not None)
         made = mc.scalar(out, kind, counted)
-        if isinstance(made, Num):
-            made = replace(made, numpy=any(isinstance(x, Num) and x.numpy for x in values))
-        return (
-            replace(made, integral=True) if isinstance(made, Num) and mc.integral(*values) else made
-        )
+        if not isinstance(made, Num):
+            return made
+        numpy = any(isinstance(x, Num) and x.numpy for x in values)
+        made = replace(made, numpy=numpy, integral=whole and mc.integral(*values))
+        if numpy and made.integral:
+            fits(mc, *values, made)
+        return made
     axes = common_axes(mc, arrays)
     for x in arrays:
         mc.touch(x)
@@ -207,7 +222,10 @@ def apply(
     made = np.empty(shape, dtype=object)
     if made.size:
         made[...] = np.frompyfunc(f, len(data), 1)(*data)
-    return Array(made, "i" if whole_kind else kind, axes)
+    result = Array(made, "i" if whole_kind else kind, axes)
+    if whole_kind:
+        fits(mc, *values, result)
+    return result
 
 
 def _single(mc: Machine, x: Any) -> np.ndarray:
@@ -252,12 +270,14 @@ def compare(mc: Machine, op: str, a: Any, b: Any) -> Any:
         known = {"lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y}[op]
         return Cond(mc.graph.truth(known))
     if isinstance(a, tuple) and isinstance(b, tuple) and op in ("eq", "ne"):
-        if len(a) != len(b) and (isinstance(a, Lengths) or isinstance(b, Lengths)):
-            raise mc.refuse("the number of axes")
+        if isinstance(a, Lengths) != isinstance(b, Lengths):
+            mc.bounds.axes = max(mc.bounds.axes, len(a if isinstance(b, Lengths) else b))
         same = len(a) == len(b) and all(
             mc.truth(compare(mc, "eq", x, y)) for x, y in zip(a, b, strict=True)
         )
         return Cond(mc.graph.truth(same == (op == "eq")))
+    if isinstance(a, Rank) or isinstance(b, Rank):
+        return _compare_ranks(mc, op, a, b)
     if isinstance(a, Text) and isinstance(b, Text) and op in ("eq", "ne"):
         return Cond(mc.graph.truth((a.text == b.text) == (op == "eq")))
     if isinstance(a, Size | Index) or isinstance(b, Size | Index):
@@ -269,7 +289,32 @@ def compare(mc: Machine, op: str, a: Any, b: Any) -> Any:
             raise mc.refuse(f"a comparison with {mc.called(x)}")
         if isinstance(x, Array) and x.kind == "b":
             raise mc.refuse("a comparison of truth values")
-    return apply(mc, lambda x, y: mc.graph.compare(op, x, y), a, b, kind="b")
+    return apply(mc, lambda x, y: ordered(mc, op, x, y), a, b, kind="b")
+
+
+def ordered(mc: Machine, op: str, x: Node, y: Node) -> Node:
+    """x < y or x ≤ y where one is the smallest or the largest of several: of each of them."""
+    g = mc.graph
+    if op in ("lt", "le"):
+        for n, every in ((y, "min"), (x, "max")):
+            if n.op in ("min", "max"):
+                pairs = [(x, a) if n is y else (a, y) for a in n.args]
+                left, right = (ordered(mc, op, *p) for p in pairs)
+                return g.both(left, right) if n.op == every else g.either(left, right)
+    return g.compare(op, x, y)
+
+
+def _compare_ranks(mc: Machine, op: str, a: Any, b: Any) -> Cond:
+    """Numbers of axes; what they are compared with says up to which the code is read."""
+    numbers = []
+    for x in (a, b):
+        if isinstance(x, Whole) and x.mark is None:
+            mc.bounds.axes = max(mc.bounds.axes, abs(x.value) + 1)
+        elif not isinstance(x, Rank):
+            raise mc.refuse(f"a number of axes compared with {mc.called(x)}")
+        numbers.append(x.value)
+    x, y = numbers
+    return Cond(mc.graph.truth({"lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y}[op]))
 
 
 # memory -------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from blrgen.validate.reading.values import (
     Mark,
     Method,
     Num,
+    Rank,
     Record,
     Size,
     Tensor,
@@ -30,7 +31,13 @@ OF_FLOAT = ("real", "imag", "conjugate", "is_integer", "hex", "as_integer_ratio"
             "from_bytes")  # fmt: skip
 Reader = Callable[[Machine, Array], Any]
 CONSTANTS = {"numpy.pi": "pi", "math.pi": "pi", "numpy.e": "e", "math.e": "e"}
-DTYPES = {"numpy.float64": "f", "numpy.float32": "f", "numpy.double": "f", "numpy.floating": "f"}
+DTYPES = {
+    "numpy.float64": "f",
+    "numpy.float32": "f",
+    "numpy.double": "f",
+    "numpy.floating": "f",
+    "dtype": "f",
+}
 
 
 def attribute(mc: Machine, x: Any, name: str) -> Any:
@@ -88,6 +95,18 @@ def _attribute(name: str, text: str) -> Callable[[Reader], Reader]:
 @_attribute("shape", "the lengths of the axes")
 def _shape(mc: Machine, x: Array) -> Any:
     return Lengths(size_of(mc, x, k) for k in range(x.rank))
+
+
+@_attribute("ndim", "the number of axes, to be compared: more of them are read than it meets")
+def _ndim(mc: Machine, x: Array) -> Any:
+    return Rank(x.rank)
+
+
+@_attribute("dtype", "the type of real numbers, for dtype= and astype")
+def _dtype(mc: Machine, x: Array) -> Any:
+    if x.kind != "f":
+        raise mc.refuse("the type of whole numbers or truth values")
+    return Known("dtype")
 
 
 @_attribute("size", "the number of elements")

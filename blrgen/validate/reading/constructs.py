@@ -38,7 +38,8 @@ STATEMENTS = (
     ),
     Construct(
         ast.For,
-        "over every element of arrays of any length: read once, as a map; else turn by turn",
+        "over every element of arrays of any length: read once, as a map; over the counter: in "
+        "closed form; else turn by turn",
         "for i in range(3): pass",
     ),
     Construct(
@@ -111,7 +112,7 @@ EXPRESSIONS = (
     ),
     Construct(
         ast.BinOp,
-        "+ − * / ** @; // and % of known whole numbers",
+        "+ − * / ** @; // and % of known whole numbers; & and | of truth values",
         "x + y * 2 ** (7 % 4)",
     ),
     Construct(

@@ -23,9 +23,15 @@ the run can take a proof back and gives none.
   another element, at a part of an axis or at a length, it is read at lengths 1, 2, …: to beyond
   every constant that a length met (by a comparison, an index, a slice, a stride, a part), and at
   most 48. The verdict names the lengths. A rank on which Python raises for every value is not
-  taken, and the ones that are taken are named.
-* **Matrix rules** are read at d = 1…6, 8 and 11 (further where a constant meets d), with random
-  entries in a finite field, and in words for every d where the code is simple enough.
+  taken, and the ones that are taken are named; vectors of some lengths on which it raises are no
+  proof. Where code compares a number of axes, it is read with more axes than it asks for.
+* **Matrix rules** are read at d = 1…6, 8 and 11, with random entries in a finite field, and in
+  words for every d where the code is simple enough: further where a constant meets d, and to
+  beyond every number of the code and the count of its additions, as a trace can be a length, too.
+  Data have rows of their own, fewer than d, as many and more.
+* **Loops over the counter** (`for _ in range(t)`) have a closed form where every turn multiplies,
+  divides, adds or subtracts what no turn changes. What a loop over elements sums up beside them
+  can be any number: what depends on it is not compared.
 * **Branches** on symbols that the domains do not decide are followed both ways, at most 12 in a
   row and 64 in all; every way must give the rule, at least under its conditions. Where Python
   raises the rule must have no value.
@@ -39,11 +45,19 @@ the run can take a proof back and gives none.
 * **Memory**: a state that is changed in place must end as its next value, also when values are
   returned. A function that changes another argument, or whose results share memory while it
   writes in place, is not compared. Memory that nothing was written to has no value.
-* **Numbers** are exact, rounding and overflow are not compared. Arrays are contiguous and of
-  float64. Whole numbers and truth values are kinds of their own: a number is not stored into an
-  array of them, and there is no arithmetic between truth values.
+* **Numbers** are exact, rounding and overflow are not compared. But no comparison, sign or root
+  may be decided by rounding (as in `x / 49 * 49 == x`), and on tame numbers doubles must be near
+  the rule (as in `(g + 1e20) - 1e20` they are not). Arrays are contiguous and of float64. Whole
+  numbers and truth values are kinds of their own: a number is not stored into an array of them,
+  those of NumPy must fit into 64 bits, and there is no arithmetic between truth values.
+  Hyperparameters may be whole numbers of Python: the run tries that, too.
 * **Every call is the first**: nothing can be kept between calls. Hyperparameters and t are
   symbols, also where an argument has a default.
+* **Classes** are not read. A file that blrgen emitted is held against what it emits, definition by
+  definition; a class of somebody else is no proof, and its update belongs into a function.
+* **Limits**: 1 MB of text, 200,000 statements, 60,000 operations, tuples of 5,000 values, whole
+  numbers to 10³⁰, matrices of 60 rows in linear algebra, 120 seconds and 3 GB. What reaches one is
+  not compared.
 """
 
 

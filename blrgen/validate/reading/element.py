@@ -16,6 +16,7 @@ from blrgen.decide.proof import Proof
 from blrgen.validate import reference
 from blrgen.validate.reading.algebra import expression, names_in
 from blrgen.validate.reading.definedness import Implied, of_rule
+from blrgen.validate.reading.edges import on_edge
 from blrgen.validate.reading.graph import Graph, Node
 from blrgen.validate.reading.signals import Refused
 from blrgen.value.evaluate import Undefined, evaluate
@@ -105,6 +106,8 @@ class Element:
         """A condition by the domains alone."""
         if c.op == "truth":
             return bool(c.data)
+        if c.op in ("lt", "le", "eq", "ne"):
+            on_edge(self, [c])
         if c.op == "not":
             inner = self.decide(c.args[0])
             return None if inner is None else not inner

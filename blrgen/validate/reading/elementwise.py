@@ -23,6 +23,7 @@ from blrgen.validate.reading.definedness import (
     is_whole,
     split,
 )
+from blrgen.validate.reading.edges import on_edge
 from blrgen.validate.reading.element import Element, Expr, Point, mpf
 from blrgen.validate.reading.graph import Node
 from blrgen.validate.reading.interpret import UNDEFINED, UNKNOWN, in_digits, in_doubles, missing
@@ -128,6 +129,7 @@ class Elementwise(Element):
         proof = self._equal(claim, n, self.expected(state, i), path)
         if not proof.proved:
             return proof
+        on_edge(self, [n, *effects])
         lacking = self.lacking([n, *effects], path)
         if not lacking:
             return proof

@@ -17,15 +17,20 @@ ROWS = ("vector", "symmetric", "matrix")
 
 
 class Entries:
-    """The arguments of a matrix rule, as arrays of symbols of one size."""
+    """The arguments of a matrix rule, as arrays of symbols of one size.
 
-    def __init__(self, rule: Rule, graph: Graph, d: int) -> None:
-        self.rule, self.graph, self.d = rule, graph, d
+    Data have rows of their own: a rule states sums over them as products XᵀX, for any number.
+    """
+
+    def __init__(self, rule: Rule, graph: Graph, d: int, rows: int = 0) -> None:
+        self.rule, self.graph, self.d, self.rows = rule, graph, d, rows or d
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The lengths of a quantity's axes."""
         q = self.rule[name]
         sizes = tuple(size_at(n, self.d) for n in q.symbol.shape)
+        if q.kind == "data":
+            sizes = (self.rows, *sizes[1:])
         return sizes[:1] if q.rank == "vector" else sizes
 
     def value(self, name: str) -> Any:

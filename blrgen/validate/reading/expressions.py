@@ -10,9 +10,11 @@ from typing import Any
 from blrgen.validate.reading import calls, loops
 from blrgen.validate.reading.arithmetic import NAMES, SIGNS, binary, compare, negate
 from blrgen.validate.reading.attributes import attribute
+from blrgen.validate.reading.comprehensions import comprehension
 from blrgen.validate.reading.functions import logical
 from blrgen.validate.reading.indexing import item
 from blrgen.validate.reading.machine import Machine
+from blrgen.validate.reading.making import converted
 from blrgen.validate.reading.scopes import bind, lookup
 from blrgen.validate.reading.values import (
     Array,
@@ -71,9 +73,12 @@ def _name(mc: Machine, scope: Scope, node: ast.Name) -> Any:
 
 def _binary(mc: Machine, scope: Scope, node: ast.BinOp) -> Any:
     a, b = value(mc, scope, node.left), value(mc, scope, node.right)
-    op = NAMES.get(type(node.op).__name__)
+    name = type(node.op).__name__
+    if name in ("BitAnd", "BitOr"):
+        return logical(mc, name.removeprefix("Bit").lower(), a, b)
+    op = NAMES.get(name)
     if op is None:
-        raise mc.refuse(f"the operator {type(node.op).__name__}")
+        raise mc.refuse(f"the operator {name}")
     mc.line = mc.graph.line = node.lineno
     return binary(mc, op, a, b)
 
@@ -82,8 +87,10 @@ def _unary(mc: Machine, scope: Scope, node: ast.UnaryOp) -> Any:
     x = value(mc, scope, node.operand)
     if isinstance(node.op, ast.USub):
         return negate(mc, x)
-    if isinstance(node.op, ast.UAdd) and isinstance(x, Whole | Num | Array):
+    if isinstance(node.op, ast.UAdd) and isinstance(x, Whole | Num):
         return x
+    if isinstance(node.op, ast.UAdd) and isinstance(x, Array):
+        return converted(mc, x, None, new=True)
     if isinstance(node.op, ast.Not):
         return Cond(mc.graph.truth(not mc.truth(x)))
     if isinstance(node.op, ast.Invert) and isinstance(x, Array) and x.kind == "b":
@@ -149,12 +156,12 @@ def _items(mc: Machine, scope: Scope, items: list[ast.expr]) -> list[Any]:
 
 
 def _tuple(mc: Machine, scope: Scope, node: ast.Tuple) -> Any:
-    return tuple(_items(mc, scope, node.elts))
+    return mc.weighed(tuple(_items(mc, scope, node.elts)))
 
 
 def _list(mc: Machine, scope: Scope, node: ast.List) -> Any:
     mc.bounds.meets(Mark(), len(node.elts))
-    return List(_items(mc, scope, node.elts), mc.depth)
+    return List(mc.weighed(_items(mc, scope, node.elts)), mc.depth)
 
 
 def _dict(mc: Machine, scope: Scope, node: ast.Dict) -> Any:
@@ -225,7 +232,7 @@ def _lambda(mc: Machine, scope: Scope, node: ast.Lambda) -> Any:
 
 
 def _comprehension(mc: Machine, scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Any:
-    return loops.comprehension(mc, scope, node)
+    return comprehension(mc, scope, node)
 
 
 def _walrus(mc: Machine, scope: Scope, node: ast.NamedExpr) -> Any:

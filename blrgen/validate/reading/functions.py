@@ -19,6 +19,7 @@ from blrgen.validate.reading.graph import Node
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.table import meaning
 from blrgen.validate.reading.values import Array, Cond, Index, Num, Size, Whole
+from blrgen.validate.reading.whole import fits
 
 Build = Callable[..., Node]
 
@@ -118,15 +119,19 @@ def stored(mc: Machine, x: Any, out: Any) -> Any:
     return out
 
 
-def entrywise(mc: Machine, build: Build, *values: Any, kind: str = "f") -> Any:
-    """A function at every element; of whole numbers it is a number."""
+def entrywise(mc: Machine, build: Build, *values: Any, kind: str = "f", whole: bool = False) -> Any:
+    """A function at every element; of whole numbers a number, or a whole one if it is `whole`."""
     for v in values:
         if isinstance(v, Size | Index):
             raise mc.sizes("a length as a number")
         if not isinstance(v, Num | Whole | Array | Cond):
             raise mc.refuse(f"a function of {mc.called(v)}")
-    made = apply(mc, lambda *n: build(mc, *n), *values, kind=kind)
-    return replace(made, numpy=True) if isinstance(made, Num) else made
+    made = apply(mc, lambda *n: build(mc, *n), *values, kind=kind, whole=whole)
+    if not isinstance(made, Num):
+        return made
+    if made.integral:
+        fits(mc, *values, made)
+    return replace(made, numpy=True)
 
 
 def _register_unary(name: str, words: str, build: Build) -> None:
@@ -136,38 +141,26 @@ def _register_unary(name: str, words: str, build: Build) -> None:
             raise mc.refuse("arithmetic with truth values")
         if name == "reciprocal" and (mc.integral(x) or (isinstance(x, Array) and x.kind == "i")):
             raise mc.refuse("np.reciprocal of whole numbers")
-        made = entrywise(mc, build, x)
-        return stored(mc, _floating(x, made, name), out)
+        return stored(mc, entrywise(mc, build, x, whole=name in WHOLE), out)
 
 
-def _floating(x: Any, made: Any, name: str) -> Any:
-    """Of an array of whole numbers: a root is a number, a square a whole number."""
-    if isinstance(made, Array) and name not in (
-        "negative",
-        "positive",
-        "square",
-        "abs",
-        "absolute",
-        "sign",
-    ):
-        return Array(made.data, "f", made.axes)
-    return made
+WHOLE = ("negative", "positive", "square", "abs", "absolute", "sign")  # of whole numbers they stay
 
 
 def _register_binary(name: str, words: str, build: Build) -> None:
     @meaning(f"numpy.{name}", text=words, example=f"np.{name}(x, y)")
     def f(mc: Machine, x1: Any, x2: Any, out: Any = None) -> Any:
         check_kinds(mc, "div", x1, x2)
-        return stored(mc, entrywise(mc, build, x1, x2), out)
+        whole = name in ("maximum", "minimum", "fmax", "fmin")
+        return stored(mc, entrywise(mc, build, x1, x2, whole=whole), out)
 
 
 def _register_operator(name: str, op: str, words: str) -> None:
     @meaning(f"numpy.{name}", text=words, example=f"np.{name}(x, y)")
     def f(mc: Machine, x1: Any, x2: Any, out: Any = None) -> Any:
         check_kinds(mc, op, x1, x2)
-        made = entrywise(mc, lambda mc, x, y: _op(mc, op, x, y), x1, x2)
-        if name in ("divide", "true_divide", "float_power") and isinstance(made, Array):
-            made = Array(made.data, "f", made.axes)
+        whole = name not in ("divide", "true_divide", "float_power")
+        made = entrywise(mc, lambda mc, x, y: _op(mc, op, x, y), x1, x2, whole=whole)
         return stored(mc, made, out)
 
 
@@ -234,8 +227,10 @@ def _clip(mc: Machine, a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
     for v in (a, a_min, a_max):
         if v is not None:
             check_kinds(mc, "div", v, v)
-    low = a if a_min is None else entrywise(mc, BINARY["maximum"][1], a, a_min)
-    both = low if a_max is None else entrywise(mc, BINARY["minimum"][1], low, a_max)
+    if a_min is None and a_max is None:
+        raise mc.refuse("np.clip without ends")
+    low = a if a_min is None else entrywise(mc, BINARY["maximum"][1], a, a_min, whole=True)
+    both = low if a_max is None else entrywise(mc, BINARY["minimum"][1], low, a_max, whole=True)
     return stored(mc, both, out)
 
 

@@ -11,6 +11,7 @@ from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.values import (
     CARRIED,
     Array,
+    Diagonal,
     Dict,
     Index,
     Lengths,
@@ -25,6 +26,8 @@ from blrgen.validate.reading.values import (
 
 def item(mc: Machine, x: Any, key: Any) -> Any:
     """x[key]."""
+    if isinstance(x, Array) and isinstance(key, Diagonal):
+        return Array(diagonal(mc, x, key).copy(), x.kind)
     if isinstance(x, Array):
         view, single = part(mc, x, key)
         return mc.entry(x, view.data.item()) if single else view
@@ -61,6 +64,9 @@ def store(mc: Machine, x: Any, key: Any, value: Any) -> None:
         if isinstance(key, Array):
             _masked(mc, x, key, value)
             return
+        if isinstance(key, Diagonal):
+            write(mc, x, diagonal(mc, x, key), value)
+            return
         view, single = part(mc, x, key)
         keys = key if isinstance(key, tuple) else (key,)
         at_index = frozenset(k.axis for k in keys if isinstance(k, Index))
@@ -89,6 +95,18 @@ def store(mc: Machine, x: Any, key: Any, value: Any) -> None:
     if isinstance(x, Whole) or type(x).__name__ == "Num":
         raise mc.raises("a subscript of a number")
     raise mc.refuse(f"a subscript of {mc.called(x)} stored to")
+
+
+def diagonal(mc: Machine, x: Array, key: Diagonal | None = None) -> np.ndarray:
+    """The diagonal of a square matrix, to read and to store."""
+    if x.generic:
+        raise mc.sizes("a diagonal")
+    if x.rank != 2 or len(set(x.data.shape)) != 1:
+        raise mc.refuse("the diagonal of what is no square matrix")
+    if key is not None and mc.position(key.n) != x.data.shape[0]:
+        raise mc.refuse("a part of a diagonal")
+    view: np.ndarray = np.einsum("ii->i", x.data)
+    return view
 
 
 def _fixed_place(key: Any) -> bool:
@@ -192,7 +210,10 @@ def _slice(mc: Machine, k: Slice, *, marked: bool) -> slice:
         step = _whole(mc, k.step)
         if step == 0:
             raise mc.raises("a slice of step zero")
-        mc.bounds.repeats(step)
+        if isinstance(k.step, Whole) and k.step.mark:
+            mc.position(k.step)
+        else:
+            mc.bounds.repeats(step)
     return slice(ends[0], ends[1], step)
 
 

@@ -109,6 +109,12 @@ def _exp(x: Any) -> Any:
     return mpmath.exp(x) if abs(x) < 10**12 else UNKNOWN
 
 
+def _tanh(x: Any) -> Any:
+    """Not 1 for any x: where it rounds to 1, what is computed of it is not known."""
+    y = mpmath.tanh(x)
+    return UNKNOWN if abs(y) == 1 else y
+
+
 def _dot(*values: Any) -> Any:
     return mpmath.fsum(a * b for a, b in zip(values[::2], values[1::2], strict=True))
 
@@ -117,7 +123,7 @@ REAL: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
     "div": lambda a, b: a / b, "neg": lambda a: -a, "pow": _power, "sqrt": _root,
     "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)), "exp": _exp, "log": _log,
-    "abs": abs, "sign": mpmath.sign, "tanh": mpmath.tanh, "sinh": mpmath.sinh,
+    "abs": abs, "sign": mpmath.sign, "tanh": _tanh, "sinh": mpmath.sinh,
     "cosh": mpmath.cosh, "atanh": _atanh, "sin": mpmath.sin, "cos": mpmath.cos,
     "max": max, "min": min, "dot": _dot,
     "lt": lambda a, b: a < b, "le": lambda a, b: a <= b, "eq": lambda a, b: a == b,

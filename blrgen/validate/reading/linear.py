@@ -10,7 +10,7 @@ from blrgen.validate.reading.graph import Node
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.making import arrayed
 from blrgen.validate.reading.table import meaning
-from blrgen.validate.reading.values import Array, Num, Text, Whole
+from blrgen.validate.reading.values import Array, List, Num, Text, Whole
 
 
 def matrix(mc: Machine, x: Any, *ranks: int) -> Array:
@@ -116,13 +116,17 @@ def _trace(mc: Machine, a: Any, /) -> Any:
 
 @meaning(
     "numpy.einsum",
-    text="Σ over letters that the right side of -> leaves out",
+    text="Σ over letters that the right side of -> leaves out, or that stand there twice",
     example="np.einsum('ij,j->i', X, x)",
 )
 def _einsum(mc: Machine, subscripts: Any, /, *operands: Any) -> Any:
-    if not isinstance(subscripts, Text) or "->" not in subscripts.text or "." in subscripts.text:
-        raise mc.refuse("np.einsum without ->")
-    left, right = subscripts.text.replace(" ", "").split("->")
+    if not isinstance(subscripts, Text) or "." in subscripts.text:
+        raise mc.refuse("np.einsum without letters")
+    left, arrow, right = subscripts.text.replace(" ", "").partition("->")
+    if not left.replace(",", "").isalpha() or (right and not right.isalpha()):
+        raise mc.raises("subscripts that do not fit")
+    if not arrow:  # letters that stand there once, in the order of the alphabet
+        right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
     terms = left.split(",")
     parts = [matrix(mc, x) for x in operands]
     if len(terms) != len(parts) or any(len(t) != p.rank for t, p in zip(terms, parts, strict=True)):
@@ -135,6 +139,48 @@ def _einsum(mc: Machine, subscripts: Any, /, *operands: Any) -> Any:
     if len(set(right)) < len(right) or not set(right) <= set(sizes):
         raise mc.raises("subscripts that do not fit")
     return _contracted(mc, terms, parts, right, sizes)
+
+
+@meaning(
+    "numpy.tensordot",
+    text="Σ over a number of axes, last of one and first of the other, or over pairs of axes",
+    example="np.tensordot(X, x, axes=1)",
+)
+def _tensordot(mc: Machine, a: Any, b: Any, axes: Any = None) -> Any:
+    x, y = matrix(mc, a), matrix(mc, b)
+    first, second = _summed(mc, Whole(2) if axes is None else axes, x.rank)
+    letters = [chr(97 + k) for k in range(x.rank + y.rank)]
+    left, right = letters[: x.rank], letters[x.rank :]
+    if len(first) != len(second) or not all(
+        -z.rank <= k < z.rank for z, ks in ((x, first), (y, second)) for k in ks
+    ):
+        raise mc.raises("axes that do not fit")
+    for i, j in zip(first, second, strict=True):
+        if x.data.shape[i] != y.data.shape[j]:
+            raise mc.raises("shapes that do not fit")
+        right[j] = left[i]
+    kept = [c for c in (*left, *right) if (c in left) != (c in right)]
+    sizes = dict(zip([*left, *right], [*x.data.shape, *y.data.shape], strict=True))
+    return _contracted(mc, ["".join(left), "".join(right)], [x, y], "".join(kept), sizes)
+
+
+def _summed(mc: Machine, axes: Any, rank: int) -> tuple[list[int], list[int]]:
+    """The axes of both sides that are summed over."""
+    if isinstance(axes, Whole):
+        n = mc.position(axes)
+        if not 0 <= n <= rank:
+            raise mc.raises("axes that do not fit")
+        return list(range(rank - n, rank)), list(range(n))
+    sides = axes.items if isinstance(axes, List) else axes
+    if not isinstance(sides, tuple | list) or len(sides) != 2:
+        raise mc.refuse("keyword axes= of np.tensordot")
+    out = []
+    for side in sides:
+        ks = side.items if isinstance(side, List) else side if isinstance(side, tuple) else (side,)
+        if not all(isinstance(k, Whole) and not k.mark for k in ks):
+            raise mc.refuse("keyword axes= of np.tensordot")
+        out.append([k.value for k in ks])
+    return out[0], out[1]
 
 
 def _contracted(

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from blrgen.validate.reading.counted import any_number, over_counter
 from blrgen.validate.reading.machine import LONGEST, Loop, Machine
 from blrgen.validate.reading.scopes import bound_in
 from blrgen.validate.reading.values import (
@@ -15,7 +16,6 @@ from blrgen.validate.reading.values import (
     Iter,
     Lengths,
     List,
-    Listed,
     Mark,
     Num,
     Poison,
@@ -37,6 +37,9 @@ def for_loop(mc: Machine, scope: Scope, node: ast.For) -> Flow:
     from blrgen.validate.reading.statements import assign, block
 
     iterable = at_once(mc, value(mc, scope, node.iter))
+    if isinstance(iterable, Span) and isinstance(iterable.stop, Num):
+        over_counter(mc, scope, node, iterable)
+        return None
     axis = generic_axis(mc, iterable)
     if axis is not None:
         if node.orelse:
@@ -77,6 +80,8 @@ def forget(mc: Machine, scope: Scope, names: Iterable[str], kept: str = "") -> N
 
     Of a matrix rule, numbers and arrays that are computed are carried, a few of them.
     """
+    if mc.oracle is not None:  # at numbers every turn is read as it is
+        return
     carried = 0
     for name in names:
         x = scope.names.get(name)
@@ -91,7 +96,7 @@ def forget(mc: Machine, scope: Scope, names: Iterable[str], kept: str = "") -> N
         if mc.matrix and isinstance(x, Num | Whole):
             scope.names[name] = mc.carried(x)
             continue
-        scope.names[name] = Poison()
+        scope.names[name] = left_over(mc, x)
     if carried > MOST_CARRIED:
         raise mc.refuse("many values carried from turn to turn")
 
@@ -108,7 +113,7 @@ def _once(mc: Machine, scope: Scope, node: ast.For, iterable: Any, axis: int) ->
         raise mc.sizes("two loops over the same axis")
     names = bound_in([node.target, *node.body]) & (scope.names.keys() | scope.local)
     for name in names:
-        scope.names[name] = Poison()
+        scope.names[name] = left_over(mc, scope.names.get(name))
     loop = Loop(axis)
     mc.loops.append(loop)
     try:
@@ -121,7 +126,15 @@ def _once(mc: Machine, scope: Scope, node: ast.For, iterable: Any, axis: int) ->
     if loop.stored & loop.whole:
         raise mc.sizes("an array read as a whole in a loop that stores to it")
     for name in names:
-        scope.names[name] = Poison()
+        scope.names[name] = left_over(mc, scope.names.get(name))
+
+
+def left_over(mc: Machine, x: Any) -> Any:
+    """What another turn has left under a name: any number, where it was one; else it is not read.
+
+    A sum beside the loop is so without harm; what depends on it is not compared.
+    """
+    return any_number(mc, x) if isinstance(x, Num | Whole) else Poison()
 
 
 def generic_axis(mc: Machine, x: Any) -> int | None:
@@ -297,6 +310,8 @@ def _zipped(mc: Machine, x: Iter) -> Iterator[Any]:
 def _span(mc: Machine, x: Span) -> Iterator[Whole]:
     if isinstance(x.stop, Size):
         raise mc.sizes("a loop over elements")
+    if isinstance(x.stop, Num):
+        raise mc.refuse("a range over the counter that is not a loop's")
     values = range(x.start.value, x.stop.value, x.step.value)
     if len(values) > LONGEST:
         raise mc.refuse(f"a range of {len(values):,}")
@@ -321,77 +336,3 @@ def _span(mc: Machine, x: Span) -> Iterator[Whole]:
 def finite(mc: Machine, x: Any) -> list[Any]:
     """All items, of something of known length."""
     return list(turns(mc, x))
-
-
-# comprehensions --------------------------------------------------------------------------------
-def comprehension(mc: Machine, scope: Scope, node: ast.ListComp | ast.GeneratorExp) -> Any:
-    """A list of what the element is in every turn; over an axis of any length, an array of them."""
-    from blrgen.validate.reading.expressions import at_once, value
-
-    if any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)) or any(
-        g.is_async for g in node.generators
-    ):
-        raise mc.refuse("a name bound in a comprehension")
-    local = bound_in([g.target for g in node.generators])
-    inner = Scope({}, local, scope)
-    first = at_once(mc, value(mc, scope, node.generators[0].iter))
-    axis = generic_axis(mc, first)
-    if axis is not None:
-        return _mapped(mc, inner, node, first, axis)
-    out: list[Any] = []
-    counted = as_long(first)
-    mc.depth += counted
-    try:
-        for _ in _nested(mc, inner, node.generators, 0, first):
-            out.append(mc.carried(value(mc, inner, node.elt)))
-            if len(out) > LONGEST:
-                raise mc.refuse(f"a list of more than {LONGEST:,} items")
-    finally:
-        mc.depth -= counted
-    if isinstance(node, ast.GeneratorExp):
-        return Iter("items", tuple(out), lazy=True)
-    return List(out, mc.depth)
-
-
-def _nested(
-    mc: Machine, inner: Scope, generators: list[ast.comprehension], k: int, first: Any
-) -> Iterator[None]:
-    from blrgen.validate.reading.expressions import at_once, value
-    from blrgen.validate.reading.statements import assign
-
-    if k == len(generators):
-        yield None
-        return
-    g = generators[k]
-    iterable = first if k == 0 else at_once(mc, value(mc, inner, g.iter))
-    for x in turns(mc, iterable):
-        assign(mc, inner, g.target, x, constant=True)
-        if all(mc.truth(value(mc, inner, c)) for c in g.ifs):
-            yield from _nested(mc, inner, generators, k + 1, first)
-
-
-def _mapped(mc: Machine, inner: Scope, node: Any, first: Any, axis: int) -> Any:
-    """[f(i) for i in range(n)]: one element, which stands for all."""
-    import numpy as np
-
-    from blrgen.validate.reading.expressions import value
-    from blrgen.validate.reading.statements import assign
-
-    if len(node.generators) > 1 or node.generators[0].ifs:
-        raise mc.sizes("a comprehension with conditions or several loops")
-    if any(loop.axis in (axis, -1) or axis == -1 for loop in mc.loops):
-        raise mc.sizes("two loops over the same axis")
-    mc.loops.append(Loop(axis))
-    try:
-        assign(mc, inner, node.generators[0].target, element(mc, first, axis), constant=True)
-        v = value(mc, inner, node.elt)
-    finally:
-        mc.loops.pop()
-    if isinstance(v, Array) and v.generic and v.rank:
-        return Listed(Array(v.data.reshape((1, *v.data.shape)), v.kind, (axis, *(v.axes or ()))))
-    if isinstance(v, Array | tuple | List | Dict) or v is None:
-        raise mc.sizes("a list of something else than numbers")
-    data = np.empty((1,), dtype=object)
-    data[0] = mc.node(v)
-    kind = "i" if isinstance(v, Whole) else "f"
-    return Listed(Array(data, kind, (axis,)))

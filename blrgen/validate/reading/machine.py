@@ -20,6 +20,7 @@ from blrgen.validate.reading.values import (
     List,
     Mark,
     Num,
+    Rank,
     Size,
     Text,
     Whole,
@@ -29,6 +30,8 @@ from blrgen.validate.reading.values import (
 LARGEST = 48  # the length up to which a reading at sizes goes
 MAX_DECISIONS, MAX_STATEMENTS = 12, 200_000
 LONGEST = 5_000  # turns of one loop, items of one list
+HEAVIEST = 5_000  # values in a tuple, those of tuples in it among them
+MOST_SHOWN = 200_000  # entries of arrays that are kept to find the line that is wrong
 
 
 @dataclass
@@ -37,6 +40,7 @@ class Bounds:
 
     threshold: int = 0
     period: int = 1
+    axes: int = 0  # the largest number that a number of axes was compared with
 
     def meets(self, mark: Mark, constant: int) -> None:
         """A length, or what was made of it, is held against a constant."""
@@ -93,6 +97,7 @@ class Machine:
     active: list[Any] = field(default_factory=list)  # the functions that are being read
     symbols: dict[str, Any] = field(default_factory=dict)  # of scalars, for words
     racing: bool = False  # parallel loops are read turn by turn, for what they would raise
+    shown: int = 0  # entries of arrays that are kept in `records`
     growing: list[Any] = field(default_factory=list)  # lists that a loop has made longer
 
     # ends --------------------------------------------------------------------------------
@@ -113,6 +118,21 @@ class Machine:
         self.statements += n
         if self.statements > MAX_STATEMENTS:
             raise self.refuse(f"more than {MAX_STATEMENTS:,} statements")
+
+    def weighed(self, items: Any) -> Any:
+        """A tuple or a list of few values, those of tuples inside it among them."""
+        stack, count = [items], 0
+        while stack:
+            x = stack.pop()
+            count += 1
+            if count > HEAVIEST:
+                raise self.refuse(f"a tuple or a list of more than {HEAVIEST:,} values")
+            if isinstance(x, tuple | list):
+                stack.extend(x[: HEAVIEST + 1])
+            elif isinstance(x, List):
+                stack.extend(x.items[: HEAVIEST + 1])
+        self.spend(count // 8)
+        return items
 
     # numbers ---------------------------------------------------------------------------
     def number(self, x: Fraction | int) -> Num:
@@ -150,7 +170,8 @@ class Machine:
                  "Dict": "a dictionary", "NoneType": "None", "Cond": "a truth value",
                  "Function": "a function", "Num": "a number", "Whole": "a whole number",
                  "Known": "a name of a module", "Unusable": "a value of the module that can change",
-                 "Slice": "a slice", "Size": "a length"}  # fmt: skip
+                 "Slice": "a slice", "Size": "a length",
+                 "Rank": "a number of axes"}  # fmt: skip
         return known.get(type(x).__name__, type(x).__name__.lower())
 
     def carried(self, x: Any) -> Any:
@@ -199,6 +220,9 @@ class Machine:
             return self.branch(n, True)
         if isinstance(x, Text):
             return bool(x.text)
+        if isinstance(x, Rank):
+            self.bounds.axes = max(self.bounds.axes, 1)
+            return x.value != 0
         if isinstance(x, tuple):
             return bool(x)
         if isinstance(x, List) and not self.depth:
@@ -217,6 +241,7 @@ class Machine:
         if known is not None:
             if counted:
                 raise self.refuse("a condition on what a loop or a sum has counted")
+            self.decide(c)  # which refuses what rounding decides
             return known
         if self.oracle is not None:
             return self.oracle(c)

@@ -14,6 +14,7 @@ from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.table import meaning
 from blrgen.validate.reading.values import (
     Array,
+    Cond,
     Known,
     List,
     Listed,
@@ -22,6 +23,7 @@ from blrgen.validate.reading.values import (
     Text,
     Whole,
 )
+from blrgen.validate.reading.whole import fits
 
 FLOATS = ("float", "float64", "double", "d", "f8")
 NARROW = "it computes in float32, whose rounding is not compared"
@@ -71,6 +73,7 @@ def filled(mc: Machine, shape: Any, make: Any, kind: str = "f") -> Array:
     known, axes = shape_of(mc, shape)
     data = np.empty(known, dtype=object)
     flat = data.reshape(-1)
+    mc.spend(flat.size)
     for k in range(flat.size):
         flat[k] = make()
     return Array(data, kind, axes)
@@ -85,6 +88,7 @@ def like(mc: Machine, x: Any, make: Any, dtype: Any, kind: str | None = None) ->
         raise mc.refuse(f"an array like {mc.called(x)}")
     data = np.empty(x.data.shape, dtype=object)
     flat = data.reshape(-1)
+    mc.spend(flat.size)
     for k in range(flat.size):
         flat[k] = make()
     return Array(data, kind or ("f" if dtype is not None else x.kind), x.axes)
@@ -127,6 +131,8 @@ def _full(mc: Machine, shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     floating(mc, dtype)
     kind = kind_of(mc, fill_value)
     n = mc.node(fill_value)
+    if kind == "i":
+        fits(mc, fill_value)
     return filled(mc, shape, lambda: n, "f" if dtype is not None else kind)
 
 
@@ -179,6 +185,7 @@ def _eye(mc: Machine, n: Any, dtype: Any = None) -> Any:
         raise mc.sizes("an identity matrix")
     data, _ = shape_of(mc, (n, n))
     made = np.empty(data, dtype=object)
+    mc.spend(made.size)
     for i in range(data[0]):
         for j in range(data[0]):
             made[i, j] = mc.graph.number(int(i == j))
@@ -205,6 +212,8 @@ def arrayed(mc: Machine, x: Any) -> Array:
     if isinstance(x, Listed):
         return x.array
     if isinstance(x, Num | Whole):
+        if kind_of(mc, x) == "i":
+            fits(mc, x)
         return Array(_boxed(mc.node(x)), kind_of(mc, x), () if mc.generic else None)
     if isinstance(x, List | tuple):
         items = x.items if isinstance(x, List) else list(x)
@@ -250,6 +259,7 @@ def converted(mc: Machine, x: Array, dtype: Any, *, new: bool) -> Array:
             return Array(np.asarray(data, dtype=object), "f", x.axes)
         return Array(x.data.copy(), "f", x.axes)
     mc.touch(x)
+    mc.spend(x.data.size // 8)
     return Array(x.data.copy(), x.kind, x.axes) if new or not x.data.flags.c_contiguous else x
 
 
@@ -258,9 +268,16 @@ def _copy(mc: Machine, x: Any, /) -> Any:
     return converted(mc, arrayed(mc, x), None, new=True)
 
 
-@meaning("array.astype", text="a copy, as real numbers", example="x.astype(float)")
-def _astype(mc: Machine, x: Any, dtype: Any, /) -> Any:
-    return converted(mc, x, dtype, new=True)
+@meaning(
+    "array.astype",
+    text="a copy, as real numbers; the same array with copy=False",
+    example="x.astype(float)",
+)
+def _astype(mc: Machine, x: Any, dtype: Any, /, *, copy: Any = None) -> Any:
+    known = copy is None or (isinstance(copy, Cond) and copy.node.op == "truth")
+    if not known:
+        raise mc.refuse("keyword copy= that is no truth value")
+    return converted(mc, x, dtype, new=copy is None or bool(copy.node.data))
 
 
 @meaning("numpy.copyto", text="store into an array", example="[a := x.copy(), np.copyto(a, y)][0]")

@@ -20,6 +20,7 @@ from blrgen.decide.matrices import Model, difference, matrix_degree, numeric_mod
 from blrgen.decide.modular import NoModel, Unlucky
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.validate import reference
+from blrgen.validate.reading import sizes
 from blrgen.validate.reading.algebra import names_in
 from blrgen.validate.reading.branches import paths
 from blrgen.validate.reading.definedness import split
@@ -40,11 +41,11 @@ from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
 from blrgen.validate.reading.needs import Needs
 from blrgen.validate.reading.points import POOL, contains
 from blrgen.validate.reading.signals import NeedsSizes, Refused
+from blrgen.validate.reading.sizes import BEYOND, LEAST
 from blrgen.validate.reading.values import Array, Num, Tensor, Whole
 from blrgen.value.evaluate import Undefined
 
 Expr = Any
-LEAST, BEYOND = 6, (8, 11)  # sizes that are always read
 TRIALS, ATTEMPTS, POINTS = 2, 40, 12
 
 
@@ -52,24 +53,25 @@ def shown(reading: Any) -> Any:
     """Every size up to beyond what constants say, then, if it is proved, every size at once."""
     from blrgen.validate.reading.ranks import Shown
 
-    judge = Matrices(reading)
+    judge = reading.judge = Matrices(reading)
     reading.element = judge.scalars
     out = Shown(1)
     bounds = Bounds()
-    sizes = list(range(1, LEAST + 1))
+    waiting = list(range(1, LEAST + 1))
     done: list[int] = []
-    while sizes:
-        d = sizes.pop(0)
+    while waiting:
+        d = waiting.pop(0)
         done.append(d)
-        judge.size(out, d, bounds)
-        if out.refuted:
-            return out
+        for rows in sizes.rows(judge.rule, d, bounds):
+            judge.size(out, d, bounds, rows)
+            if out.refuted:
+                return out
         most = bounds.largest(LEAST)
         if most > LARGEST:
             raise Refused(f"a length that meets a constant beyond {LARGEST}", reading.f.node.lineno)
-        sizes += [k for k in range(LEAST + 1, most + 1) if k not in done and k not in sizes]
-        if not sizes and done[-1] < BEYOND[-1]:
-            sizes += [k for k in BEYOND if k not in done]
+        waiting += [k for k in range(LEAST + 1, most + 1) if k not in done + waiting]
+        if not waiting and done[-1] < BEYOND[-1]:
+            waiting += [k for k in BEYOND if k not in done]
     if all(p.proved for ps in out.proofs.values() for p in ps):
         judge.every_size(out)
     return out
@@ -99,9 +101,9 @@ class Matrices:
         return self.scalars.decide(c)
 
     # one size -----------------------------------------------------------------------------
-    def size(self, out: Any, d: int, bounds: Bounds) -> None:
+    def size(self, out: Any, d: int, bounds: Bounds, rows: int) -> None:
         """All paths at one size."""
-        made = Entries(self.rule, self.graph, d)
+        made = Entries(self.rule, self.graph, d, rows)
 
         def start(given: list[bool]) -> Machine:
             mc: Machine = self.reading.machine(
@@ -132,6 +134,9 @@ class Matrices:
         values = {n: [self._data(n, x, made) for x in (result.values[n], result.in_place.get(n))
                       if x is not None] for n in states}  # fmt: skip
         effects = [e for e in dict.fromkeys(path.machine.effects) if e.number is None]
+        roots = [k for xs in values.values() for x in xs for k in x.reshape(-1)]
+        single = made.d == made.rows == 1
+        sizes.hidden(self.rule, [*roots, *effects], path.machine.bounds, single=single)
         proofs = self._proofs(values, effects, path.conditions, made)
         for n, proof in proofs.items():
             out.add(n, proof)
@@ -154,21 +159,21 @@ class Matrices:
     ) -> dict[str, Proof]:
         flat = {n: [k for x in xs for k in x.reshape(-1)] for n, xs in values.items()}
         if made.d <= 3:
-            refuted = self._refute(values, effects, path, made.d)
+            refuted = self._refute(values, effects, path, made)
             if refuted:
                 return refuted
         return self._exact(values, flat, effects, path, made)
 
     # reals ----------------------------------------------------------------------------------
     def _refute(
-        self, values: Any, effects: list[Node], path: Any, d: int
+        self, values: Any, effects: list[Node], path: Any, made: Entries
     ) -> dict[str, Proof] | None:
         """A point at which a state and the rule differ."""
         roots = [*(k for xs in values.values() for x in xs for k in x.reshape(-1)), *effects,
                  *(c for c, _ in path)]  # fmt: skip
-        for trial in range(POINTS if d <= 3 else 3):
-            point = self._singled(trial, roots)
-            found = self._at(values, roots, path, d, point)
+        for trial in range(POINTS if made.d <= 3 else 3):
+            point = {**self._singled(trial, roots), **sizes.data(self.rule, made, self.random)}
+            found = self._at(values, roots, path, made.d, point)
             if found:
                 return found
         return None
@@ -324,7 +329,7 @@ class Matrices:
                     )
                     out[n] = Proof(NOT_COMPARED, f"{n}_next", why)
         if out:
-            return (made.d > 3 and self._refute(values, effects, path, made.d)) or out
+            return (made.d > 3 and self._refute(values, effects, path, made)) or out
         needs = Needs(self, point, memo, model, made.d)
         why = needs.lacking(roots, tuple(x for c, v in path for x in split(c, v)))
         for n in values:
@@ -335,15 +340,16 @@ class Matrices:
     def _proved(self, n: str, d: int) -> Proof:
         size = matrix_degree(self.next[n], d)
         bound = f"(k/2^127)^{TRIALS} at each size, k the larger degree (rule: {size})"
-        sizes = f"d = 1…{LEAST}, {', '.join(map(str, BEYOND))}"
-        detail = f"equal for random matrices over a finite field at {sizes}"
-        return Proof("random-exact", f"{n}_next", detail, bound=bound, sizes=sizes)
+        at = f"d = 1…{LEAST}, {', '.join(map(str, BEYOND))}"
+        detail = f"equal for random matrices over a finite field at {at}"
+        return Proof("random-exact", f"{n}_next", detail, bound=bound, sizes=at)
 
     def _model(self, point: FieldPoint, made: Entries) -> Model:
         """The rule over the same point."""
 
         def symbol(s: Expr) -> Any:
             height, width = (size_at(k, made.d) for k in s.shape)
+            height = made.rows if self.rule[s.name].kind == "data" else height
 
             def at(i: int, j: int) -> Any:
                 index = [i] if width == 1 and self._is_vector(s) else [i, j]

@@ -39,7 +39,9 @@ def parsed(source: str, function: str, path: str) -> ast.Module:
     """The syntax tree; what is not Python, or has no such function, is a mistake in the call."""
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (RecursionError, MemoryError):
+        raise Refused("an expression nested too deep for Python's parser", 1) from None
+    except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         raise UserError(
             f"{path} is not Python", where=f"{path}:{line}" if line else path,
@@ -59,7 +61,7 @@ def parsed(source: str, function: str, path: str) -> ast.Module:
 
 def check_text(source: str, tree: ast.Module) -> None:
     """Refuse an encoding that Python would read otherwise, and trees that are too deep."""
-    for k, line in enumerate(source.splitlines()[:2]):
+    for k, line in enumerate(re.split("\r\n?|\n", source)[:2]):
         found = _COOKIE.match(line)
         if found and found[1].lower().replace("_", "-") not in ("utf-8", "utf8"):
             raise Refused(f"the encoding {found[1]}", k + 1)
@@ -216,6 +218,16 @@ def _dataclass_options(mc: Machine, scope: Scope, node: ast.ClassDef) -> dict[st
     return {k.arg: getattr(k.value, "value", None) for k in d.keywords}
 
 
+NO_FIELD = ("ClassVar", "InitVar", "KW_ONLY")
+
+
+def _no_field(scope: Scope, node: ast.expr) -> bool:
+    """Whether an annotation says, under any name, that this is no field."""
+    known = [scope.names.get(n.id) for n in ast.walk(node) if isinstance(n, ast.Name)]
+    meant = [x.name.rpartition(".")[2] for x in known if isinstance(x, Known)]
+    return any(w in meant or w in ast.unparse(node) for w in NO_FIELD)
+
+
 def _record_class(mc: Machine, scope: Scope, node: ast.ClassDef) -> RecordClass:
     """A NamedTuple or a frozen dataclass: names and fixed defaults, no methods."""
     bases = [value(mc, scope, b) for b in node.bases]
@@ -237,6 +249,8 @@ def _record_class(mc: Machine, scope: Scope, node: ast.ClassDef) -> RecordClass:
         if not (isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name)):
             raise mc.refuse("a class with methods")
         calls.annotation(mc, part.annotation)
+        if _no_field(scope, part.annotation):
+            raise mc.refuse("a field that is none")
         names.append(part.target.id)
         if part.value is not None:
             x = value(mc, scope, part.value)

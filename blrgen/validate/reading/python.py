@@ -21,6 +21,7 @@ from blrgen.validate.reading.values import (
     Mark,
     Num,
     Partial,
+    Rank,
     Record,
     Size,
     Span,
@@ -40,7 +41,7 @@ def _len(mc: Machine, x: Any, /) -> Any:
     if isinstance(x, List):
         return Whole(len(x.items), Mark("carried") if x.born < mc.depth or mc.grown(x) else None)
     if isinstance(x, Lengths):
-        raise mc.refuse("the number of axes")
+        return Rank(len(x))
     if isinstance(x, tuple):
         return Whole(len(x))
     if isinstance(x, Record) and x.is_tuple:
@@ -71,6 +72,8 @@ def span(mc: Machine, start: Any, stop: Any, step: Any, *, parallel: bool = Fals
     """range and prange."""
     if stop is None:
         start, stop = Whole(0), start
+    if isinstance(stop, Num) and stop.integral and not parallel:
+        return Span(start, stop, Whole(1) if step is None else step)
     step = Whole(1) if step is None else step
     for x in (start, step):
         if isinstance(x, Size):
@@ -155,6 +158,13 @@ def _float(mc: Machine, x: Any, /) -> Any:
         mc.ambiguous = True
         raise mc.raises("float of an array")
     raise mc.refuse(f"float of {mc.called(x)}")
+
+
+@meaning("int", text="a whole number as it is", example="rho ** int(2)")
+def _int(mc: Machine, x: Any, /) -> Any:
+    if isinstance(x, Whole) or (isinstance(x, Num) and x.integral and not x.numpy):
+        return x
+    raise mc.refuse(f"int of {mc.called(x)}")
 
 
 @meaning("pow", text="xʸ", example="pow(x, 2)")

@@ -20,9 +20,11 @@ from blrgen.validate.reading.reader import Reader
 from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
 from blrgen.validate.reading.values import Array, Num, Whole
 
+Shape = tuple[int, ...]
 Entry = tuple[Node, int, Callable[[Node], Node]]  # a value, its place, names for conditions
 LEAST = 5  # lengths that are read even if no constant meets one
 RANKS = (1, 2, 0)
+MOST_AXES = 6
 
 
 @dataclass
@@ -46,10 +48,19 @@ class Shown:
 class Ranks(Reader):
     """What a reading does for elementwise rules."""
 
+    axes: int = 0  # the largest number that a number of axes was compared with
+
     # elementwise rules ------------------------------------------------------------------------
     def ranks(self) -> list[Shown]:
         self.element = Elementwise(self.rule, self.graph, self.numbers)
-        return [self._tried(r) for r in RANKS]
+        found = [self._tried(r) for r in RANKS]
+        rank = max(RANKS)
+        while rank <= self.axes and not any(s.refuted for s in found):
+            rank += 1
+            if rank > MOST_AXES:
+                raise Refused(f"a number of axes compared with more than {MOST_AXES - 1}", 1)
+            found.append(self._tried(rank))
+        return found
 
     def _tried(self, rank: int) -> Shown:
         """One rank; a construct without meaning leaves it, and only it, not compared."""
@@ -65,15 +76,20 @@ class Ranks(Reader):
     def _rank(self, rank: int) -> Shown:
         """One rank: for every length, else at sizes."""
         made = arguments.Elements(self.rule, self.graph, (1,) * rank, generic=True)
-        shown = Shown(rank)
+        shown, bounds = Shown(rank), Bounds()
         ambiguous = False
         try:
-            found = self._paths(made, generic=True, bounds=Bounds())
+            found = self._paths(made, generic=True, bounds=bounds)
+            self.axes = max(self.axes, bounds.axes)
             if rank:
                 self._busy(found)
             ambiguous = any(p.machine.ambiguous for p in found)
             self._judge(shown, found, rank, lambda n, x: [(_only(x), 0, _same)])
-        except NeedsSizes:
+        except NeedsSizes as error:
+            self.axes = max(self.axes, bounds.axes)
+            if rank > 2:
+                what = f"{error.what} for arrays of {rank} axes"
+                raise Refused(what, error.line) from None
             if rank > 1 and self._beyond(rank):
                 shown.taken = False
                 return shown
@@ -206,13 +222,16 @@ class Ranks(Reader):
         classes: dict[Any, int] = {}
         done = 0
         lengths: list[int] = []
+        raising: list[Shape] = []
         limit = LEAST
         try:
             while done < limit and not shown.refuted:
                 done += 1
                 for shape in _shapes(shown.rank, done):
                     part = self._one_size(shown, shape, bounds, classes)
-                    if part.taken and done not in lengths:
+                    if not part.taken:
+                        raising.append(shape)
+                    elif done not in lengths:
                         lengths.append(done)
                 limit = bounds.largest(LEAST)
                 if limit > LARGEST:
@@ -221,8 +240,9 @@ class Ranks(Reader):
         except NeedsSizes as error:
             raise Refused(error.what, error.line) from None
         shown.taken = bool(lengths)
-        every = lengths == list(range(1, done + 1))
-        shown.sizes = f"lengths 1…{done}" if every else f"lengths {', '.join(map(str, lengths))}"
+        shown.sizes = f"lengths 1…{done}"
+        if raising and lengths:
+            self._partly(shown, raising, lengths)
         if (
             shown.taken
             and not shown.refuted
@@ -233,8 +253,21 @@ class Ranks(Reader):
                 shown.add(n, Proof(NOT_COMPARED, f"{n}_next", why))
         return shown
 
+    def _partly(self, shown: Shown, raising: list[Shape], lengths: list[int]) -> None:
+        """A rank with lengths on which Python raises is not taken; of vectors that is no proof.
+
+        Code for vectors may run on matrices of one column, and code for numbers on one element.
+        """
+        wrong = [p for ps in shown.proofs.values() for p in ps if not p.proved]
+        if shown.rank == 1 and lengths != [1]:
+            why = f"Python raises for arrays of shape {raising[0]}, and not for all"
+            for n in self.matching.states:
+                shown.add(n, Proof(NOT_COMPARED, f"{n}_next", why))
+        elif not wrong:
+            shown.taken = False
+
     def _one_size(
-        self, shown: Shown, shape: tuple[int, ...], bounds: Bounds, classes: dict[Any, int]
+        self, shown: Shown, shape: Shape, bounds: Bounds, classes: dict[Any, int]
     ) -> Shown:
         made = arguments.Elements(self.rule, self.graph, shape, generic=False)
         found = self._paths(made, generic=False, bounds=bounds)
@@ -253,6 +286,7 @@ class Ranks(Reader):
             return list(out.values())
 
         several = any(p.conditions or p.machine.effects for p in found)
+        self.axes = max(self.axes, bounds.axes)
         self._judge(part, found, len(shape), entries)
         for n, proofs in part.proofs.items():
             for p in proofs:
@@ -260,10 +294,10 @@ class Ranks(Reader):
         shown.taken = part.taken
         return shown if part.taken else part
 
-    def _named(self, index: tuple[int, ...]) -> Callable[[Node], Node]:
+    def _named(self, index: Shape) -> Callable[[Node], Node]:
         return lambda n: self.own(n, index)
 
-    def own(self, n: Node, index: tuple[int, ...]) -> Node:
+    def own(self, n: Node, index: Shape) -> Node:
         """A value with the symbols of its own element named as those that stand for all."""
         tag = "".join(f"_{i}" for i in index)
         arrays = {q.name for q in self.rule.quantities if self.element.elements.is_array(q)}
@@ -322,7 +356,7 @@ def _only(x: Array) -> Node:
     return x.data.reshape(-1)[0]  # type: ignore[no-any-return]
 
 
-def _shapes(rank: int, n: int) -> list[tuple[int, ...]]:
+def _shapes(rank: int, n: int) -> list[Shape]:
     """The shapes whose largest length is n."""
     if rank == 1:
         return [(n,)]

@@ -37,9 +37,15 @@ class Reader:
         self.matching = Matching((), (), ())
         self.notes: set[str] = set()
         self.element: Any = None
+        self.judge: Any = None  # of a matrix rule
         self.wrong: Any = None  # (machine, outcome) of a path that is refuted
         self.f: Function | None = None
         self.construct: Refused | None = None
+
+    @property
+    def line(self) -> int:
+        """Where the reading is."""
+        return self.graph.line
 
     # calls ---------------------------------------------------------------------------------
     def machine(self, *, generic: bool, given: Sequence[bool] = (), bounds: Bounds | None = None,

@@ -103,6 +103,24 @@ def _mean(mc: Machine, a: Any, axis: Any = None, *, keepdims: Any = None) -> Any
     return over(mc, _no_truths(mc, a), axis, keepdims, mean)
 
 
+def _register_extreme(name: str, op: str, text: str) -> None:
+    names = (f"numpy.{name}", f"numpy.a{name}", f"array.{name}")
+    examples = (f"x + np.{name}(x)", f"x + np.a{name}(x)", f"x + x.{name}()")
+
+    @meaning(*names, text=text, example=examples)
+    def f(mc: Machine, a: Any, axis: Any = None, *, keepdims: Any = None) -> Any:
+        def extreme(nodes: list[Node]) -> Node:
+            if not nodes:
+                raise mc.raises("an extreme of nothing")
+            return reduce(lambda x, y: mc.graph.make(op, (x, y)), nodes)
+
+        return over(mc, _no_truths(mc, a), axis, keepdims, extreme)
+
+
+_register_extreme("max", "max", "the largest over an axis or of all")
+_register_extreme("min", "min", "the smallest over an axis or of all")
+
+
 @meaning("numpy.cumsum", text="sums of the first 1, 2, … of a vector", example="x + np.cumsum(x)")
 def _cumsum(mc: Machine, a: Any, /) -> Any:
     x = arrayed(mc, _no_truths(mc, a))

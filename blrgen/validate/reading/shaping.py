@@ -70,7 +70,8 @@ def reshaped(mc: Machine, x: Array, shape: Any) -> Array:
         raise mc.raises("a shape that does not fit") from None
 
 
-def _concrete(mc: Machine, x: Any) -> Array:
+def concrete(mc: Machine, x: Any) -> Array:
+    """An array of known lengths."""
     a = arrayed(mc, x)
     if a.generic and a.rank:
         raise mc.sizes("another shape")
@@ -92,7 +93,7 @@ def _transpose(mc: Machine, a: Any, /) -> Any:
 
 @meaning("numpy.flip", text="backwards over every axis", example="np.flip(X)")
 def _flip(mc: Machine, m: Any, /) -> Any:
-    x = _concrete(mc, m)
+    x = concrete(mc, m)
     return Array(np.asarray(np.flip(x.data), dtype=object), x.kind)
 
 
@@ -102,7 +103,7 @@ def _flip(mc: Machine, m: Any, /) -> Any:
     example="np.diag(np.diag(X)) + np.diag(x)",
 )
 def _diag(mc: Machine, v: Any, /) -> Any:
-    x = _concrete(mc, v)
+    x = concrete(mc, v)
     if x.rank == 2:
         return Array(np.array(np.diag(x.data), dtype=object), x.kind)
     if x.rank != 1:
@@ -119,12 +120,13 @@ def _diag(mc: Machine, v: Any, /) -> Any:
 def _parts(mc: Machine, arrays: Any) -> list[Array]:
     if isinstance(arrays, Iter):
         raise mc.refuse("parts from an iterator")
-    parts = [_concrete(mc, x) for x in loops.finite(mc, arrays)]
+    parts = [concrete(mc, x) for x in loops.finite(mc, arrays)]
     common_axes(mc, parts)
     return parts
 
 
-def _joined(mc: Machine, f: Any, arrays: Any) -> Array:
+def joined(mc: Machine, f: Any, arrays: Any) -> Array:
+    """Arrays of known lengths and of one kind, joined by a function of NumPy."""
     parts = _parts(mc, arrays)
     try:
         data = f([p.data for p in parts])
@@ -140,7 +142,7 @@ def _joined(mc: Machine, f: Any, arrays: Any) -> Array:
     "numpy.stack", text="arrays side by side on a new first axis", example="np.stack([x, y])[0]"
 )
 def _stack(mc: Machine, arrays: Any) -> Any:
-    return _joined(mc, np.stack, arrays)
+    return joined(mc, np.stack, arrays)
 
 
 @meaning(
@@ -149,7 +151,7 @@ def _stack(mc: Machine, arrays: Any) -> Any:
     example="{name}([x, y])[: len(x)]",
 )
 def _concatenate(mc: Machine, arrays: Any, /) -> Any:
-    return _joined(mc, np.concatenate, arrays)
+    return joined(mc, np.concatenate, arrays)
 
 
 @meaning(
@@ -176,7 +178,7 @@ def _atleast(mc: Machine, x: Any, /) -> Any:
 
 
 def _triangle(mc: Machine, x: Array, keep: Any) -> Array:
-    x = _concrete(mc, x)
+    x = concrete(mc, x)
     if x.rank != 2:
         raise mc.refuse("a triangle of what is no matrix")
     zero = mc.graph.number(0)

@@ -12,11 +12,16 @@ from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.table import meaning
 from blrgen.validate.reading.values import Array, Cond, List, Num, Text, Whole
 
+LARGEST_BLOCK = 60  # rows of a matrix that is solved or factored
+
 
 def block_entries(
     mc: Machine, op: str, entries: list[Node], order: int, shape: tuple[int, ...]
 ) -> Any:
     """What a matrix operation gives, entry by entry; that it is defined counts even if unused."""
+    if order > LARGEST_BLOCK:
+        raise mc.refuse(f"linear algebra of more than {LARGEST_BLOCK} rows")
+    mc.spend(len(entries))
     block = mc.graph.block(op, entries, order, shape)
     out = np.empty(shape, dtype=object)
     flat = out.reshape(-1)
@@ -249,9 +254,16 @@ def _full(data: np.ndarray, *, lower: bool) -> np.ndarray:
 
 @meaning("numpy.linalg.det", text="the determinant", example="x + np.linalg.det(X)")
 def _det(mc: Machine, a: Any, /) -> Any:
+    return Num(determinant(mc, a))
+
+
+def determinant(mc: Machine, a: Any) -> Node:
+    """det A, as a number."""
     x = square(mc, a)
+    if x.data.shape[0] > LARGEST_BLOCK:
+        raise mc.refuse(f"linear algebra of more than {LARGEST_BLOCK} rows")
     block = mc.graph.block("det", list(x.data.reshape(-1)), x.data.shape[0], (1,))
-    return Num(mc.graph.entry(block, 0))
+    return mc.graph.entry(block, 0)
 
 
 @meaning(

@@ -10,9 +10,19 @@ from blrgen.validate.reading import calls, loops
 from blrgen.validate.reading.arithmetic import NAMES, augmented
 from blrgen.validate.reading.expressions import at_once, value
 from blrgen.validate.reading.indexing import item, store
-from blrgen.validate.reading.machine import Machine
+from blrgen.validate.reading.machine import MOST_SHOWN, Machine
 from blrgen.validate.reading.scopes import bind, lookup
-from blrgen.validate.reading.values import Array, Known, Lengths, Num, Scope, Size, Text, Whole
+from blrgen.validate.reading.values import (
+    Array,
+    Diagonal,
+    Known,
+    Lengths,
+    Num,
+    Scope,
+    Size,
+    Text,
+    Whole,
+)
 
 Flow = tuple[str, Any] | None  # ("return", value), ("break", None), ("continue", None)
 
@@ -42,21 +52,24 @@ def assign(mc: Machine, scope: Scope, target: ast.expr, v: Any, *, constant: boo
         at_once(mc, v)
     if isinstance(target, ast.Name):
         bind(mc, scope, target.id, v, constant=constant)
-        mc.records.append((target.lineno, target.id, _shown(v)))
+        _record(mc, target.lineno, target.id, v)
     elif isinstance(target, ast.Subscript):
         x = value(mc, scope, target.value)
         store(mc, x, value(mc, scope, target.slice), v)
         if isinstance(x, Array):
-            mc.records.append((target.lineno, ast.unparse(target), _shown(x)))
+            _record(mc, target.lineno, ast.unparse(target), x)
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(mc, scope, target.elts, v)
     else:
         raise mc.refuse("an assignment to an attribute")
 
 
-def _shown(v: Any) -> Any:
-    """A value as it is now."""
-    return v.data.copy() if isinstance(v, Array) else v
+def _record(mc: Machine, line: int, name: str, v: Any) -> None:
+    """Keep a value as it is now, to find the line that is wrong; not more of them than needed."""
+    if isinstance(v, Array):
+        mc.shown += v.data.size
+        v = v.data.copy() if mc.shown <= MOST_SHOWN else None
+    mc.records.append((line, name, v))
 
 
 def _unpack(mc: Machine, scope: Scope, targets: list[ast.expr], v: Any) -> None:
@@ -112,10 +125,10 @@ def _augmented(mc: Machine, scope: Scope, node: ast.AugAssign) -> Flow:
     x, key = value(mc, scope, target.value), value(mc, scope, target.slice)
     old = item(mc, x, key)
     new = augmented(mc, op, old, value(mc, scope, node.value))
-    if not isinstance(old, Array):
+    if not isinstance(old, Array) or isinstance(key, Diagonal):
         store(mc, x, key, new)
     if isinstance(x, Array):
-        mc.records.append((target.lineno, ast.unparse(target), _shown(x)))
+        _record(mc, target.lineno, ast.unparse(target), x)
     return None
 
 
@@ -131,7 +144,7 @@ def _return(mc: Machine, scope: Scope, node: ast.Return) -> Flow:
     for k, x in enumerate(items):
         line = node.value.elts[k].lineno if several else node.lineno  # type: ignore[union-attr]
         if isinstance(x, Array | Num | Whole):
-            mc.records.append((line, f"returned {k}", _shown(x)))
+            _record(mc, line, f"returned {k}", x)
     return ("return", v)
 
 

@@ -18,6 +18,8 @@ from blrgen.validate.reading.values import Tensor
 SHORT = {"numpy": "np", "array": "x", "list": "items", "dict": "words"}
 ROOMS = (
     "attributes",
+    "axes",
+    "factors",
     "functions",
     "linear",
     "making",

@@ -71,6 +71,28 @@ class Lengths(tuple):  # type: ignore[type-arg]
 
 
 @dataclass(frozen=True)
+class Rank:
+    """How many axes an array has: to be compared, and nothing else."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    """np.diag_indices(n), as a subscript."""
+
+    n: Whole
+
+
+@dataclass(frozen=True, eq=False)
+class Pivots:
+    """What lu_factor gives beside its factors: which matrix these are of, and what they were."""
+
+    matrix: Array
+    factors: np.ndarray
+
+
+@dataclass(frozen=True)
 class Index:
     """The counter of a loop over an axis of any size."""
 
@@ -82,7 +104,7 @@ class Span:
     """range(start, stop, step), or a range over an axis of any size."""
 
     start: Whole
-    stop: Whole | Size
+    stop: Whole | Size | Num
     step: Whole
     parallel: bool = False
 

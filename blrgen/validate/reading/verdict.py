@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict, weakest
 from blrgen.errors import UserError
 from blrgen.validate import reference
 from blrgen.validate.match import without
+from blrgen.validate.reading.limits import TooMuch, bounded
 from blrgen.validate.reading.module import MAX_BYTES, parsed
 from blrgen.validate.reading.ranks import Ranks, Shown
 from blrgen.validate.reading.signals import Refused
@@ -38,8 +40,21 @@ def verify_source(
     path: str = "<step>", locate: bool = True, run: bool = True,
 ) -> Verdict:  # fmt: skip
     """As `verify_file`, for source text; `run` also runs what is proved."""
-    tree = parsed(source, function, path)
+    nothing = Reading(source, ast.Module([], []), rule, function, mapping or {}, path)
+    try:
+        tree = parsed(source, function, path)
+    except Refused as error:
+        return nothing.refused(error)
     reading = Reading(source, tree, rule, function, mapping or {}, path)
+    try:
+        with bounded():
+            return _verified(reading, locate=locate, run=run)
+    except TooMuch as error:
+        return reading.refused(Refused(f"a function that takes {error} to read,", reading.line))
+
+
+def _verified(reading: Reading, *, locate: bool, run: bool) -> Verdict:
+    """The verdict, whatever ends the reading."""
     try:
         verdict = reading.verdict()
     except Refused as error:
@@ -50,7 +65,7 @@ def verify_source(
         raise
     except Exception as error:  # whatever the code is, no traceback: it is not compared
         what = f"what ended the reading with {type(error).__name__},"
-        return reading.refused(Refused(what, reading.graph.line))
+        return reading.refused(Refused(what, reading.line))
     if verdict.level == "refuted" and locate:
         from blrgen.validate.reading.lines import located
 

@@ -1,0 +1,50 @@
+"""An end in time and memory: counts bound what is read, a clock bounds the algebra."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+SECONDS, GIGABYTES = 120.0, 3.0
+EVERY = 0.5  # seconds between two looks at the clock
+
+
+class TooMuch(BaseException):
+    """More time or memory than a step function is given; no handler for exceptions sees it."""
+
+
+def _peak() -> float:
+    """The most memory that this process has had, in gigabytes."""
+    import resource
+
+    unit = 2**30 if sys.platform == "darwin" else 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+@contextmanager
+def bounded(seconds: float = SECONDS, gigabytes: float = GIGABYTES) -> Iterator[None]:
+    """Inside, TooMuch ends what takes too long or too much; where there are no signals, nothing."""
+    here = threading.current_thread() is threading.main_thread()
+    if not here or not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
+        yield
+        return
+    start, had = time.monotonic(), _peak()
+
+    def look(*_: Any) -> None:
+        if time.monotonic() - start > seconds:
+            raise TooMuch(f"more than {seconds:.0f} s")
+        if _peak() - had > gigabytes:
+            raise TooMuch(f"more than {gigabytes:.0f} GB")
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, EVERY, EVERY)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -41,10 +41,7 @@ def gaussian_expectation(f: Expr, x: Expr, mean: Expr, precision: Expr) -> Expr 
         return _turned(f, turns.pop(), x, mean, precision)
     b, p = sp.Symbol("b", real=True), sp.Symbol("p", positive=True)
     by_parts = _by_sign(f, x)
-    if by_parts is None:
-        found = _smooth(f, x, b, p)
-    else:
-        found = _with_sign(by_parts, x, b, p)
+    found = _smooth(f, x, b, p) if by_parts is None else _with_sign(by_parts, x, b, p)
     if found is None:
         return None
     at = found.subs({b: p * mean}, simultaneous=True).subs(p, precision)
@@ -63,7 +60,10 @@ def _turned(f: Expr, w: Expr, x: Expr, mean: Expr, precision: Expr) -> Expr | No
     if slope.has(x) or not slope.is_nonzero:
         return None
     u = sp.Dummy("w", real=True)
-    moved = f.subs(w, u).subs(x, sp.expand((u - w.subs(x, 0)) / slope))
+    corners = {sp.Abs(w): sp.Abs(u), sp.sign(w): sp.sign(u)}
+    moved = f.xreplace(corners).subs(x, sp.expand((u - w.subs(x, 0)) / slope))
+    if {t.args[0] for t in moved.atoms(sp.sign, sp.Abs)} != {u}:
+        return None
     return gaussian_expectation(moved, u, w.subs(x, mean), precision / slope**2)
 
 

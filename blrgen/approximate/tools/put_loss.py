@@ -35,10 +35,6 @@ from blrgen.rule.component_loss import component_value
 from blrgen.rule.loss_names import data_quantities, with_hyperparameters
 
 Expr = Any
-_TRIED = (
-    "not found in closed form (tried: polynomials, exponentials and waves under a normal density, "
-    "signs by erf)"
-)
 
 
 def put_loss(d: Derivation) -> Derivation:
@@ -73,7 +69,8 @@ def put_loss(d: Derivation) -> Derivation:
     if kept:
         note += f"; {', '.join(kept)}, put there by an approximation, stays an input"
     if left:
-        note += f"; {', '.join(left)}: {_TRIED}, so {'they stay inputs' if left[1:] else 'it stays an input'}"
+        stays = "they stay inputs" if left[1:] else "it stays an input"
+        note += f"; {', '.join(left)}: not found in closed form (tried: {_tried(d)}), so {stays}"
     return say(d, "", None, f"The loss ℓ(θ) = {d.loss.text}", note)
 
 
@@ -115,6 +112,17 @@ def _value(d: Derivation, probe: Probe) -> Expr | None:
     if probe.at in points:
         return value.subs(theta, points[probe.at])
     raise UserError(f"the loss cannot be put where the rule probes it ({probe.at})")
+
+
+def _tried(d: Derivation) -> str:
+    """By what an expectation was looked for, in words."""
+    if d.family.factors:
+        return "products of each factor's own moments"
+    if d.geometry.integral.quadratic is None:
+        return "moments of the statistics, tilts of the density by exponentials of them"
+    if d.geometry.ring.elementwise:
+        return "polynomials, exponentials, sin and cos under a normal density, corners by erf"
+    return "affine derivatives, functions of one inner product ⟨x, θ⟩"
 
 
 def _weighted(d: Derivation, probe: Probe) -> Expr | None:

@@ -10,7 +10,7 @@
 | `invert` | Solving for a vector that also stands in sums: μ = f(η, Σ g(η)) for η |
 | `multigamma` | The multivariate gamma function of symbolic size, and its derivatives |
 | `named` | Differences and quotients of special functions that have a name of their own |
-| `nodes` | Unevaluated functions that stand for what has no closed form: A(λ) and E_q[f](λ) |
+| `nodes` | Unevaluated functions that stand for what has no known closed form: A(λ) and E_q[f](λ) |
 | `partial` | ∂f/∂x of scalars: sums, products, powers, and functions by their own derivative |
 | `ranks` | Symbols with a rank, and the few functions between ranks |
 | `ring` | What differs between scalar, matrix and component families, in one place |

@@ -16,7 +16,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.components import has_components, slope
-from blrgen.algebra.partial import partial
+from blrgen.algebra.partial import corner_slopes, partial
 from blrgen.algebra.ranks import Ranked, SymMat, T, like, logdet, trace
 from blrgen.algebra.words import normal, split
 from blrgen.errors import InternalError
@@ -51,7 +51,11 @@ def differential(f: Expr, x: Expr, dx: Expr) -> Expr:
         return trace(normal(f.args[0] ** -1 * differential(f.args[0], x, dx)), *f.args[1:])
     if f.is_commutative and f.is_Function:
         inner = [differential(a, x, dx) for a in f.args]
-        return sp.Add(*[f.fdiff(i + 1) * da for i, da in enumerate(inner) if da != 0])
+        corners = corner_slopes(f)
+        return sp.Add(*[
+            (f.fdiff(i + 1) if corners is None else corners[i]) * da
+            for i, da in enumerate(inner) if da != 0
+        ])  # fmt: skip
     raise InternalError(f"no differential rule for {type(f).__name__} in {f}")
 
 

@@ -22,7 +22,7 @@ Expr = Any
 
 
 def solve_component(equation: Expr, x: Expr) -> Expr:
-    """x from equation = 0, a number or a vector; `InternalError` where there is no closed form."""
+    """x from equation = 0, a number or a vector; `InternalError` where it is not solved."""
     table = {t: sp.Dummy(f"t{i}", real=True) for i, t in enumerate(outer_totals(equation))}
     inside = {v: k for k, v in table.items() if k.has(x)}
     known = {v: k for k, v in table.items() if not k.has(x)}
@@ -52,11 +52,11 @@ def solve_scalar(equation: Expr, x: Expr) -> Expr:
         return isolate(numerator, x)
     held = [f for f in sorted(equation.atoms(sp.Function), key=str) if f.has(x)]
     if len(held) != 1 or len(held[0].args) != 1 or not hasattr(held[0], "inverse"):
-        raise InternalError(f"{equation} = 0 has no closed form in {x}")
+        raise InternalError(f"{equation} = 0 was not solved for {x} in closed form")
     letter = sp.Dummy("held", real=True)
     level = equation.xreplace({held[0]: letter})
     if level.has(x) or partial(level, letter, 2) != 0:
-        raise InternalError(f"{equation} = 0 has no closed form in {x}")
+        raise InternalError(f"{equation} = 0 was not solved for {x} in closed form")
     value = held[0].inverse()(isolate(level, letter))
     return value if held[0].args[0] == x else solve_scalar(held[0].args[0] - value, x)
 

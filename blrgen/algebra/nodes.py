@@ -1,4 +1,4 @@
-"""Unevaluated functions that stand for what has no closed form: A(λ) and E_q[f](λ).
+"""Unevaluated functions that stand for what has no known closed form: A(λ) and E_q[f](λ).
 
 What such a number is, its derivative and its value belong to the density it speaks of
 (`blrgen.geometry.numbers.nodes`); that an expression holds one is all the algebra knows.
@@ -20,5 +20,5 @@ class Numeric(sp.Function):  # type: ignore[misc]
 
 
 def has_nodes(expr: Expr) -> bool:
-    """Whether an expression holds what has no closed form."""
+    """Whether an expression holds what has no known closed form."""
     return bool(sp.sympify(expr).has(Numeric))

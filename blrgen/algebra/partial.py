@@ -64,11 +64,53 @@ def _once(f: Expr, x: Expr) -> Expr:
         return f.derivative(x, _once)
     if any(not a.is_commutative for a in f.args):
         return _of_matrices(f, x)
-    if isinstance(f, sp.Function) and not isinstance(f, sp.Abs | sp.sign):
+    slopes = corner_slopes(f)
+    if slopes is not None:
+        return sp.Add(*[d * _once(a, x) for d, a in zip(slopes, f.args, strict=True) if a.has(x)])
+    if isinstance(f, sp.Function):
         return sp.Add(*[
             _slope(f, i) * _once(a, x) for i, a in enumerate(f.args) if a.has(x)
         ])  # fmt: skip
     return sp.diff(f, x)
+
+
+def corner_slopes(f: Expr) -> tuple[Expr, ...] | None:
+    """The slopes of what has a corner or a jump, one an argument; None for anything else.
+
+    d|a| = sign(a) da, d max(a, b, …) = Σ da Π ½(1 + sign(a − b)) and d sign(a) = 2δ(a) da,
+    where δ is for `without_jumps` to take away or to find left.
+    """
+    if isinstance(f, sp.Abs):
+        return (sp.sign(f.args[0]),)
+    if isinstance(f, sp.sign):
+        return (2 * sp.DiracDelta(f.args[0]),)
+    if isinstance(f, sp.Max | sp.Min):
+        up = 1 if isinstance(f, sp.Max) else -1
+        return tuple(
+            sp.Mul(*[(1 + sp.sign(up * (a - b))) / 2 for b in f.args if b != a]) for a in f.args
+        )
+    return None
+
+
+def without_jumps(f: Expr) -> Expr:
+    """The terms g δ(a) in which g is 0 where a is; a δ that is left is no function."""
+    if not f.has(sp.DiracDelta):
+        return f
+    kept = []
+    for term in sp.Add.make_args(sp.expand(f)):
+        jumps = [t for t in term.args_cnc()[0] if isinstance(t, sp.DiracDelta)]
+        if len(jumps) != 1 or not _vanishes(term / jumps[0], jumps[0].args[0]):
+            kept.append(term)
+    return sp.Add(*kept)
+
+
+def _vanishes(g: Expr, a: Expr) -> bool:
+    """Whether g is 0 where a is, for an a that is linear in one of its symbols."""
+    for x in sorted(a.free_symbols, key=str):
+        slope = sp.diff(a, x) if x.is_commutative else x
+        if not slope.has(x) and slope != 0:
+            return bool(sp.expand(g.subs(x, sp.expand(x - a / slope))) == 0)
+    return False
 
 
 def _of_matrices(f: Expr, x: Expr) -> Expr:

@@ -58,7 +58,7 @@ def _at_the_mean(d: Derivation, option: str | None) -> Derivation:
                          f"at a mean of {x}")  # fmt: skip
     mean = expected_value(x, d.geometry)
     if mean is None:
-        raise refuse("delta", f"the mean of {x} has no closed form")
+        raise refuse("delta", f"the mean of {x} was not found in closed form")
     mean = d.geometry.to_working(mean)
     at, tex = unicode(mean), latex(mean)
     g = Probe(

@@ -1,6 +1,6 @@
 """Show a family's geometry: log-partition, mean, Fisher matrix, entropy, and how each is known.
 
-With --at, its numbers at a point, also where there is no closed form; with --mean, the
+With --at, its numbers at a point, also where there is no known closed form; with --mean, the
 member that has these mean parameters (exit code 3 when the search did not converge).
 
   blrgen show gaussian

@@ -102,7 +102,7 @@ def _equal(left: Expr, right: Expr, domains: Mapping[Expr, str], claim: str, uni
 
 
 def _identical(left: Expr, right: Expr, domains: Mapping[Expr, str], units: float) -> bool:
-    """The normal form alone: what has no closed form takes long to evaluate."""
+    """The normal form alone: what has no known closed form takes long to evaluate."""
     try:
         return identical(left, right, domains, units)
     except (TooLarge, Unsupported, NotImplementedError):

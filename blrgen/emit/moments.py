@@ -59,7 +59,7 @@ class Moments:
 
 
 def moments_of(derivation: Derivation, program: Program) -> Moments | None:
-    """None where the law has no closed form, or states are not the family's parameters."""
+    """None where the law has no known closed form, or states are not the family's parameters."""
     if derivation.geometry is None or "precision" in dict(program.posterior):
         return None
     law = component_law(derivation.geometry)

@@ -8,7 +8,9 @@
 | `enumeration` | Finite support: E_q[ℓ] = Σ_k q(θ_k) ℓ(θ_k), with one probe a point |
 | `expectation` | ∇_μ E_q[ℓ] as it was found: by which route, from which probes |
 | `gaps` | Coordinates in which a moved domain is a cone: G = S − X for a parameter X in −SPD + S |
+| `gaussian` | E[f(x)] of a normal variable x, by what can be integrated against exp(bx − ½Px²) |
 | `identities` | Differential identities of a density, found and checked on the density itself |
+| `mean_field` | What a factor of a product is told by a concrete loss: E_{q∖k}[ℓ] |
 | `metric` | F⁻¹ with letters: where the entries of F are long they keep names of their own |
 | `moments` | Expectations in closed form: what lies in the span of the statistics |
 | `operators` | First-order identities of a density: v·∂_ψ q = −(p q)′, found by linear algebra |

@@ -57,7 +57,7 @@ def log_base_of(geometry: Geometry) -> LogBase:
         return LogBase("closed", gradient, general + "∇_μ𝓗 = −λ − ∇_μ𝔼_q[log h]: h depends on θ")
     return LogBase(
         "open", None,
-        general + "∇_μ𝓗 = −λ − ∇_μ𝔼_q[log h]: this expectation has no closed form, "
+        general + "∇_μ𝓗 = −λ − ∇_μ𝔼_q[log h]: this expectation was not found in closed form, "
         "so log h joins the loss under 𝔼_q below",
     )  # fmt: skip
 

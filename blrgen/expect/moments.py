@@ -20,6 +20,7 @@ from blrgen.algebra.nodes import has_nodes
 from blrgen.algebra.partial import partial
 from blrgen.algebra.span import canonical, in_span
 from blrgen.core import Domain, Family
+from blrgen.expect.gaussian import gaussian_expectation
 from blrgen.expect.words import span_of_words
 from blrgen.geometry.geometry import Geometry
 from blrgen.geometry.numbers.nodes import variables
@@ -103,6 +104,9 @@ def expected_value(f: Expr, geometry: Geometry) -> Expr | None:
     if not family.elementwise or has_nodes(geometry.log_partition):
         return None
     xs = variables(family)
+    if geometry.integral.quadratic is not None:
+        _, b, precision = geometry.integral.quadratic
+        return gaussian_expectation(f, xs[0], b / precision, precision)
     parts = []
     for term in sp.Add.make_args(canonical(f, xs)):
         free, dependent = term.as_independent(*xs, as_Add=False)

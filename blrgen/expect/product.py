@@ -1,6 +1,7 @@
 """∇_μ E_q[ℓ] of a product: each factor by the route that it allows, the others held in E_q.
 
-∇_{μ_k} E_q[ℓ] is the k-th factor's gradient for the loss E_{q∖k}[ℓ].
+∇_{μ_k} E_q[ℓ] is the k-th factor's gradient for the loss E_{q∖k}[ℓ], which a concrete loss
+gives where it is found (`mean_field`); elsewhere the factor asks for what an abstract one would.
 """
 
 from __future__ import annotations
@@ -8,8 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
+
 from blrgen.core import Probe
-from blrgen.expect.expectation import Expectation
+from blrgen.expect.expectation import Expectation, NoRoute
+from blrgen.expect.mean_field import factor_losses
+from blrgen.expect.moments import Split
 from blrgen.expect.routes import expectation_of
 from blrgen.geometry.product import Product
 
@@ -20,9 +25,16 @@ Expr = Any
 _ORDER = {1: ("derivative", "∂ℓ/∂{x}"), 2: ("second derivative", "∂²ℓ/∂{x}²")}
 
 
-def product_expectation(geometry: Product, current: bool = False) -> Expectation:
+def product_expectation(geometry: Product, current: bool = False, loss: Expr = None) -> Expectation:
     """The factors' expectations, every probe with a name of its own."""
-    parts = tuple(_apart(g, k, current) for k, g in enumerate(geometry.factors, 1))
+    own = (None,) * len(geometry.factors)
+    if loss is not None:
+        own = factor_losses(geometry.factors, loss)
+    parts = tuple(
+        _exact(g, f, current) or _apart(g, k, current)
+        for k, (g, f) in enumerate(zip(geometry.factors, own, strict=True), 1)
+    )
+    exact = loss is not None and not any(p.probes for p in parts)
     gradients = tuple(e for part in parts for e in part.mean_gradient)
     because = "; ".join(
         f"{g.family.variable}: {p.route}" for g, p in zip(geometry.factors, parts, strict=True)
@@ -34,8 +46,20 @@ def product_expectation(geometry: Product, current: bool = False) -> Expectation
         gradients,
         (),
         factors=parts,
+        split=Split((), loss, sp.S.Zero, sp.S.Zero) if exact else None,
         current=current,
     )
+
+
+def _exact(geometry: Geometry, loss: Expr | None, current: bool) -> Expectation | None:
+    """A factor whose gradient is found without asking; None where something would be left."""
+    if loss is None:
+        return None
+    try:
+        found = expectation_of(geometry, loss, "moments", current=current)
+    except NoRoute:
+        return None
+    return replace(found, working_gradient=())
 
 
 def _apart(geometry: Geometry, k: int, current: bool) -> Expectation:

@@ -45,7 +45,7 @@ def expectation_of(
 
         if route:
             raise NoRoute("each factor of a product takes its own route")
-        return product_expectation(geometry, current)  # type: ignore[arg-type]
+        return product_expectation(geometry, current, loss)  # type: ignore[arg-type]
     base = log_base_of(geometry)
     if current:
         if base.case == "open":
@@ -149,9 +149,11 @@ def _by_moments(geometry: Geometry, base: LogBase, loss: Expr) -> Expectation:
         raise NoRoute("the loss is abstract: closed moments need a formula, --loss")
     parts = split(loss, geometry)
     if parts.rest != 0:
-        raise NoRoute(f"no closed form was found for the expectation of {parts.rest}")
+        raise NoRoute(f"the expectation of {parts.rest} was not found in closed form")
     if base.case == "open":
-        raise NoRoute("𝔼_q[log h] has no closed form, so an expectation is left in any case")
+        raise NoRoute(
+            "𝔼_q[log h] was not found in closed form, so an expectation is left in any case"
+        )
     return _moments(geometry, base, parts)
 
 

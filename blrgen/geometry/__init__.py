@@ -32,7 +32,7 @@
 | `invert` | μ → λ for any family: the closed form, one equation |
 | `invert_arrays` | μ → λ for families with vectors and matrices, at the sizes that the means tell |
 | `invert_components` | μ → λ for families of vectors: what a user names |
-| `joint_numbers` | Numbers of several scalar variables whose log-partition has no closed form |
+| `joint_numbers` | Numbers of several scalar variables with a log-partition by quadrature |
 | `law` | Mean and variance of the variable itself, and how it is drawn, in working parameters |
 | `likelihood` | Maximum likelihood is a moment match |
 | `near_ends` | Whether what must be positive is so all over the declared domains |

@@ -73,7 +73,7 @@ class Geometry(Derived):
     def _covariance(self, i: int, j: int) -> Expr:
         """∂μ_i/∂λ_j = ∂μ_j/∂λ_i, the one with fewer numbers by quadrature.
 
-        Where it has no closed form, E[T_i T_j] − μ_i μ_j.
+        Where it has no known closed form, E[T_i T_j] − μ_i μ_j.
         """
         if i > j:
             return self._covariance(j, i)
@@ -139,7 +139,7 @@ class Geometry(Derived):
 
     @cached_property
     def inverse_mean(self) -> tuple[Expr, ...] | None:
-        """λ as a function of mu, or mu1, mu2, …; None where there is no closed form."""
+        """λ as a function of mu, or mu1, mu2, …; None where there is no known closed form."""
         from blrgen.geometry.inverse import inverse_mean
 
         return inverse_mean(self)
@@ -260,7 +260,7 @@ def gaussian_moment(f: Expr, theta: Expr, quadratic: tuple[Expr, Expr, Expr], ri
     slope = ring.tidy(gradient(f, theta))
     q = ring.tidy(jacobian(slope, theta))
     if q.has(theta):
-        raise UserError(f"E_q of {f} has no closed form here", why="it is not quadratic")
+        raise UserError(f"E_q of {f} is not found by second moments", why="it is not quadratic")
     mean = ring.tidy(precision**-1 * b0)
 
     def free(x: Expr) -> Expr:
@@ -286,7 +286,7 @@ def _free_part(x: Expr, theta: Expr) -> Expr:
 
 def _no_moment(family: Family) -> UserError:
     return UserError(
-        f"E_q[log h] of {family.name!r} has no closed form that blrgen can find",
+        f"E_q[log h] of {family.name!r} was not found in closed form",
         where=family.path,
         why="the base measure depends on the variable, so the rule needs ∇_μ E_q[log h]",
         how="absorb part of the base measure into the statistics, where that is possible",

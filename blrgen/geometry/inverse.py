@@ -1,7 +1,7 @@
 """μ → λ in closed form, where the mean map can be solved one equation at a time.
 
 The equations μ_i = μ_i(ψ) are solved for the working parameters and carried to the
-natural ones; a family whose mean map does not separate has no closed form here.
+natural ones; a family whose mean map does not separate has no known closed form here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def mean_symbols(geometry: Geometry) -> tuple[Expr, ...]:
 
 
 def inverse_mean(geometry: Geometry) -> tuple[Expr, ...] | None:
-    """λ(μ), or None where there is no closed form; through the working parameters first."""
+    """λ(μ), or None where there is no known closed form; through the working parameters first."""
     ring = geometry.ring
     symbols = mean_symbols(geometry)
     for means, unknowns in (

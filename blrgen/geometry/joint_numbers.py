@@ -1,4 +1,4 @@
-"""Numbers of several scalar variables whose log-partition has no closed form, in doubles.
+"""Numbers of several scalar variables with a log-partition by quadrature, in doubles.
 
 The interface of `numeric.moments.Density`, by sums over the joint density; the error is the
 square of what half the nodes miss, and never below rounding.

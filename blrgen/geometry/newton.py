@@ -63,7 +63,7 @@ class Newton:
 
     @property
     def numeric(self) -> bool:
-        """Whether A or its derivatives have no closed form."""
+        """Whether A or its derivatives have no known closed form."""
         from blrgen.algebra.nodes import has_nodes
 
         g = self.geometry

@@ -67,7 +67,7 @@ class Product(Geometry):
 
     @cached_property
     def inverse_mean(self) -> tuple[Expr, ...] | None:
-        """Each factor's, in the product's mu1, mu2, …; None where one has no closed form."""
+        """Each factor's, in the product's mu1, mu2, …; None where one has no known closed form."""
         from blrgen.geometry.inverse import mean_symbols
 
         symbols, found = list(mean_symbols(self)), list[Expr]()

@@ -23,6 +23,7 @@
 | `fading` | Which states fade away, and may be 0 where they are almost 0 |
 | `falls` | Differences of ψ and of ψ′ at two points of which one is known to be the larger |
 | `formed` | A symmetric matrix that is made entry by entry, factored and solved with once |
+| `fractions_of_sums` | Quotients of sums of exponentials that neither overflow nor cancel |
 | `hoist` | What does not change from element to element is computed once a step |
 | `inspect` | Nodes and programs as text |
 | `kernel` | Quotients of Bessel kernels G_ν(s) = I_ν(√s)/√s^ν, whole in s |
@@ -36,6 +37,7 @@
 | `order` | Statements in an order in which everything is computed before it is read |
 | `passes` | The passes in their order, from a lowered program to one that is ready to be emitted |
 | `program` | A whole program: variables, and phases of ordered typed statements |
+| `quotient_forms` | eˡ/Πdᵠ and its logarithm, for sums d of exponentials, finite far out |
 | `recover` | Noise read back from where it moved the loss to, instead of kept beside it |
 | `sized` | A program whose sizes are numbers: d = 4 in every type, identity and formula |
 | `sizes` | The sizes of a rule's vectors and matrices: names without a quantity of their own |
@@ -43,6 +45,7 @@
 | `split` | A body that is too long for one loop, as several that are run one after the other |
 | `stable` | Forms that keep their digits where the textbook ones lose them |
 | `strength` | Cheaper operations for the same numbers: x² → x·x, and x³ … x⁸ by multiplication |
+| `sums` | Sums of exponentials as polynomials: Σ c · m · eˡ with exact numbers c |
 | `terms` | The terms of a body's long sums, in one order for all of them |
 | `totals` | Sums over components, and how many there are, as statements of their own |
 | `types` | Ranks and shapes, and the checker that infers them |

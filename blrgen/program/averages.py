@@ -115,7 +115,7 @@ def density(family: Family) -> Density:
         raise UserError(
             f"no target can average over the variables of {family.name!r}",
             where=family.path,
-            why="there is no closed form, and quadrature is emitted for one variable",
+            why="no closed form was found, and quadrature is emitted for one variable",
         )
     swap = _parameters(family)
     names = tuple(s.name for s in swap.values())

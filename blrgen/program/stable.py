@@ -1,7 +1,8 @@
 """Forms that keep their digits where the textbook ones lose them.
 
 log(1+x) → log1p(x), exp(x)−1 → expm1(x), log(1+eˣ) → softplus(x),
-eᵖˣ/(1+eˣ)^q → powers of logistic (`logistic`), log(eˣ+e⁻ˣ) = log(2 cosh x) → logcosh2(x),
+quotients of sums of exponentials as in `fractions_of_sums`, what those leave of eᵖˣ/(1+eˣ)^q
+as powers of logistic (`logistic`), log(eˣ+e⁻ˣ) = log(2 cosh x) → logcosh2(x),
 logarithms of other sums and differences of exponentials as in `exponential_sums`,
 1−tanh²x → 4σ(2x)σ(−2x), or a factor cosh²x where it divides, also where tanh x has a
 name: the difference is 0 from x = 9 on in float32, and what is divided by it is lost;
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 
 from blrgen.program import nodes as n
 from blrgen.program.exponential_sums import log_of_exponentials, turned
+from blrgen.program.fractions_of_sums import without_overflow
 from blrgen.program.logistic import beside_one, factors, is_call, logistic_powers
 from blrgen.program.program import Program
 
@@ -38,7 +40,7 @@ def stable_form(node: n.Node, named: Mapping[str, n.Node] | None = None) -> n.No
         argument = _of_one_minus_tanh_squared(x, known)
         return _one_minus_square(x) if argument is None else _sech_squared(argument)
 
-    return n.transform(n.transform(node, multiply), change)
+    return n.transform(without_overflow(n.transform(node, multiply), known), change)
 
 
 def _undo_division(node: n.Div, named: Mapping[str, n.Node]) -> n.Node:

@@ -131,6 +131,9 @@ FUNCTIONS: dict[str, Function] = {
         Function("expm1", _ONE, "scalar", _expm1),
         Function("sqrt", _ONE, "scalar", _of("sqrt")),
         Function("abs", _ONE, "scalar", _of("Abs")),
+        Function("sign", _ONE, "scalar", _of("sign")),
+        Function("max", _TWO, "scalar", _of("Max")),
+        Function("min", _TWO, "scalar", _of("Min")),
         Function("sin", _ONE, "scalar", _of("sin")),
         Function("cos", _ONE, "scalar", _of("cos")),
         Function("tanh", _ONE, "scalar", _of("tanh")),
@@ -168,7 +171,7 @@ MATRIX_FUNCTIONS = frozenset({"dot", "outer", "transpose", "inv", "trace", "logd
 COMPONENT_FUNCTIONS = frozenset({"sum", "prod", "head"})
 
 # how SymPy and the algebra print these, so that what is printed can be read back
-PRINTED = {"Abs": "abs", "T": "transpose", "total": "sum"}
+PRINTED = {"Abs": "abs", "Max": "max", "Min": "min", "T": "transpose", "total": "sum"}
 
 CONSTANTS = ("pi",)
 

@@ -150,7 +150,7 @@ def _solve_for(side: Expr, right: Expr, unknown: Expr, ring: Ring) -> Expr:
     for solution in _branches(side, right, unknown):
         if _starts_here(solution, unknown):
             return solution
-    raise InternalError(f"the equation for {unknown} has no solution in closed form")
+    raise InternalError(f"the equation for {unknown} was not solved in closed form")
 
 
 def _branches(side: Expr, right: Expr, unknown: Expr) -> list[Expr]:

@@ -136,7 +136,7 @@ def test_strength() -> None:
                 n.mul(y, call("exp", n.neg(n.mul(n.TWO, x)))),
                 n.Pow(n.add(n.ONE, call("exp", n.neg(x))), 3),
             ),
-            "y * logistic(-x)**2 * logistic(x)",
+            "y * logistic(x) * logistic(-x)**2",
         ),
         (
             n.Div(call("exp", n.neg(x)), n.mul(a, n.Pow(n.add(n.ONE, call("exp", x)), 2))),

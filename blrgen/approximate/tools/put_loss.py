@@ -1,8 +1,8 @@
 """A concrete loss put into a rule: its derivatives where the rule probes it.
 
 At the mean and at a draw a probe becomes the derivative there.  Under q it becomes its
-expectation where that has a closed form (a derivative that is affine in θ, or a
-quadratic loss); otherwise it stays an input, and the line says which integral it is.
+expectation where one is found (`expect.gaussian`; of vectors a derivative that is affine in θ,
+or a function of one ⟨x, θ⟩); otherwise it stays an input, and the line says so.
 A new scale given by the loss is cancelled against what it multiplies, so that a
 quadratic loss with ρ = 1 loses its starting point.
 """
@@ -16,7 +16,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.calculus import gradient, jacobian
-from blrgen.algebra.partial import partial
+from blrgen.algebra.partial import partial, without_jumps
 from blrgen.approximate.tools.base import made
 from blrgen.approximate.tools.rewrite import (
     drop_unused,
@@ -29,8 +29,8 @@ from blrgen.approximate.tools.rewrite import (
     with_quantities,
 )
 from blrgen.core import Derivation, Probe
-from blrgen.errors import UserError
-from blrgen.geometry.geometry import gaussian_moment
+from blrgen.errors import InternalError, UserError
+from blrgen.expect.gaussian import along_one_direction, gaussian_expectation
 from blrgen.rule.component_loss import component_value
 from blrgen.rule.loss_names import data_quantities, with_hyperparameters
 
@@ -70,7 +70,8 @@ def put_loss(d: Derivation) -> Derivation:
     if kept:
         note += f"; {', '.join(kept)}, put there by an approximation, stays an input"
     if left:
-        note += f"; {', '.join(left)} has no closed form here and stays an input"
+        stays = "they stay inputs" if left[1:] else "it stays an input"
+        note += f"; {', '.join(left)}: not found in closed form (tried: {_tried(d)}), so {stays}"
     return say(d, "", None, f"The loss ℓ(θ) = {d.loss.text}", note)
 
 
@@ -108,7 +109,11 @@ def _value(d: Derivation, probe: Probe) -> Expr | None:
         return None
     if probe.at == "weighted":
         return _weighted(d, probe)
-    value = derivative(d, probe.order)
+    value = without_jumps(derivative(d, probe.order))
+    if probe.at == "q" and value.has(sp.DiracDelta):
+        return _smoothed(d, probe.order)
+    if value.has(sp.DiracDelta):
+        raise _no_curvature(d, value)
     if probe.at == "theta":
         return value.subs(theta, d.rule["theta"].symbol)
     mean = dict(d.rule.posterior).get("mean", d.facts.place)
@@ -120,6 +125,17 @@ def _value(d: Derivation, probe: Probe) -> Expr | None:
     if probe.at in points:
         return value.subs(theta, points[probe.at])
     raise UserError(f"the loss cannot be put where the rule probes it ({probe.at})")
+
+
+def _tried(d: Derivation) -> str:
+    """By what an expectation was looked for, in words."""
+    if d.family.factors:
+        return "products of each factor's own moments"
+    if d.geometry.integral.quadratic is None:
+        return "moments of the statistics, tilts of the density by exponentials of them"
+    if d.geometry.ring.elementwise:
+        return "polynomials, exponentials, sin and cos under a normal density, corners by erf"
+    return "affine derivatives, functions of one inner product ⟨x, θ⟩"
 
 
 def _weighted(d: Derivation, probe: Probe) -> Expr | None:
@@ -135,25 +151,45 @@ def _weighted(d: Derivation, probe: Probe) -> Expr | None:
 
 
 def _expected(d: Derivation, value: Expr) -> Expr | None:
-    """E_q of an expression in θ: exact when it is affine, or (scalars) quadratic."""
+    """E_q of an expression in θ, for the q that the rule now writes; None where not found."""
     theta, ring = d.family.variable, d.geometry.ring
     if not value.has(theta):
         return value
-    mean = dict(d.rule.posterior).get("mean")
+    now = dict(d.rule.posterior)
+    if "precision" not in now or d.geometry.integral.quadratic is None:
+        return None
     if ring.elementwise:
-        if d.geometry.integral.quadratic is None or not value.is_polynomial(theta):
-            return None
-        if sp.degree(value, theta) > 2:
-            return None
-        precision = dict(d.rule.posterior)["precision"]
-        now = (sp.S.Zero, precision * mean, precision)  # q as the rule now writes it
-        return gaussian_moment(value, theta, now, ring)
+        return gaussian_expectation(value, theta, now["mean"], now["precision"])
     try:
         slope = jacobian(value, theta)
-    except Exception as e:  # a derivative that is no word in θ has no closed moment
-        del e
+    except InternalError:  # no word in θ, or a matrix
+        slope = theta
+    if not slope.has(theta):
+        return value.subs(theta, now["mean"])
+    found = along_one_direction(value, theta, now["mean"], now["precision"])
+    return None if found is None else ring.tidy(found)
+
+
+def _smoothed(d: Derivation, order: int) -> Expr | None:
+    """E_q[∇ᵏℓ] = ∂ᵏ_m E_q[ℓ], which holds whether ℓ has derivatives or not."""
+    now = dict(d.rule.posterior)
+    if not d.geometry.ring.elementwise or "precision" not in now:
         return None
-    return value.subs(theta, mean) if not slope.has(theta) else None
+    m = sp.Dummy("m", real=True)
+    found = gaussian_expectation(derivative(d, 0), d.family.variable, m, now["precision"])
+    return None if found is None else partial(found, m, order).subs(m, now["mean"])
+
+
+def _no_curvature(d: Derivation, value: Expr) -> UserError:
+    """ℓ has a corner, and the rule asks for ∇²ℓ at a point."""
+    jump = sorted(value.atoms(sp.DiracDelta), key=str)[0].args[0]
+    return UserError(
+        f"the loss has no second derivative where {shown(jump)} = 0", where="--loss",
+        why="abs, max and min have a corner there and sign a jump, and the rule asks for the "
+        "curvature at a point",
+        how="leave the expectation in (no --delta, no --stochastic), or take the curvature from "
+        "gradients: --hessian squared-gradient, or a family with a fixed scale",
+    )  # fmt: skip
 
 
 def _cancel_new_scale(d: Derivation) -> Derivation:

@@ -24,7 +24,7 @@ Expr = Any
 
 
 def expected(family: Family, f: Expr, mean: tuple[Expr, ...], ring: Ring) -> Expr:
-    """E_q[f] as a function of λ, for f = c + Σ_k g(x_k); refused where there is no closed form."""
+    """E_q[f] as a function of λ, for f = c + Σ_k g(x_k); refused where none is found."""
     f = sp.expand(opened(f), log=False)
     separated = separate(f, family.variable)
     found = None
@@ -36,7 +36,7 @@ def expected(family: Family, f: Expr, mean: tuple[Expr, ...], ring: Ring) -> Exp
             found = _by_source(family, f, ring)
     if found is None:
         raise UserError(
-            f"E_q[{f}] of {family.name!r} has no closed form that blrgen can find",
+            f"E_q[{f}] of {family.name!r} was not found in closed form",
             where=family.path,
             why="it is no affine combination of the statistics",
             how="absorb part of the base measure into the statistics, where that is possible",

@@ -61,16 +61,21 @@ def _drop(x: Expr, theta: Expr) -> Expr:
     return sp.Add(*[a for a in sp.Add.make_args(x) if not a.has(theta)])
 
 
-def _gaussian_integral(quadratic: tuple[Expr, Expr, Expr], problem: Problem) -> Integral:
-    (c, b, precision), ring = quadratic, problem.ring
-    value = (
+def quadratic_integral(quadratic: tuple[Expr, Expr, Expr], variable: Expr, ring: Ring) -> Expr:
+    """log ∫ exp(c + bᵀθ − ½θᵀPθ)."""
+    c, b, precision = quadratic
+    return (
         c
         + ring.inner(b, precision**-1 * b) / 2
         - _logdet(precision, ring) / 2
-        + ring.dim_of(problem.variable) * sp.log(2 * sp.pi) / 2
+        + ring.dim_of(variable) * sp.log(2 * sp.pi) / 2
     )
+
+
+def _gaussian_integral(quadratic: tuple[Expr, Expr, Expr], problem: Problem) -> Integral:
+    (_, b, precision), ring = quadratic, problem.ring
     return Integral(
-        value,
+        quadratic_integral(quadratic, problem.variable, ring),
         "gaussian integral",
         "the exponent is c + bᵀθ − ½θᵀPθ, and ∫ exp of it is exp(c + ½bᵀP⁻¹b) (2π)^(d/2) |P|^(−½)",
         quadratic,

@@ -8,7 +8,7 @@
 | `make` | A rule for the density of a declaration: over an interval, integers or points |
 | `modes` | Where a density has its mass: local maxima on a branch, and how far out it counts |
 | `moments` | Densities at points, kept: A |
-| `nodes` | Symbols for what has no closed form: A(λ) and E_q[f](λ) |
+| `nodes` | Symbols for what has no known closed form: A(λ) and E_q[f](λ) |
 | `panels` | Gauss–Legendre panels, halved until n and 3n/2 nodes agree for every integrand |
 | `quadrature` | ∫ f h exp⟨λ, T⟩ over an interval, by Gauss–Legendre panels around the modes |
 | `samples` | Points all over a support: the places at which a density is first looked at |

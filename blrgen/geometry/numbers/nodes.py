@@ -1,4 +1,4 @@
-"""Symbols for what has no closed form: A(λ) and E_q[f](λ), as unevaluated SymPy functions.
+"""Symbols for what has no known closed form: A(λ) and E_q[f](λ), as unevaluated SymPy functions.
 
     A(λ, c) = log ∫ h exp⟨λ, T⟩          ∂A/∂λ_i = E_q[T_i]
     E_q[f](λ, c)                         ∂E_q[f]/∂λ_i = E_q[f T_i] − E_q[f] E_q[T_i]

@@ -56,7 +56,7 @@ def geometry_data(geometry: Any) -> dict[str, Any]:
 
 
 def text(e: Expr, *, matrix: bool = False) -> str:
-    """As SymPy reads it; "numeric" where it holds what has no closed form."""
+    """As SymPy reads it; "numeric" where it holds what has no known closed form."""
     return "numeric" if has_nodes(e) else ascii(e, matrix=matrix)
 
 

@@ -34,7 +34,7 @@ def likelihood(w: Writer) -> list[Row]:
     because += f"t̄ = (1/{w.count}) ∑ T(xᵢ); the log-likelihood is concave in λ. "
     because += f"Covariance of the estimate: F⁻¹/{w.count} in its chart, for large {w.count}"
     if found is None:
-        because += ". No closed form: solved as the mean parameters are"
+        because += ". No closed form found: solved as the mean parameters are"
     return [Row("Maximum likelihood", tuple(formulas), because, "working" if working else
                 "natural", "numeric" if found is None else "derived")]  # fmt: skip
 

@@ -41,7 +41,7 @@ def _inverse(w: Writer) -> Row:
         return _one_equation(w, title)
     if g.inverse_mean is None:
         because = (
-            "no closed form: μ(λ) = μ is solved by safeguarded Newton steps with the Fisher "
+            "no closed form found: μ(λ) = μ is solved by safeguarded Newton steps with the Fisher "
             "matrix, and whether they converged is part of the answer"
         )
         return Row(title, (), because, "natural", "numeric")

@@ -1,7 +1,7 @@
 """The geometry's numbers at a point: `--at`.
 
 Closed forms are evaluated with more and more digits until they settle, and as limits where
-they are removable singularities; what has no closed form comes from quadrature or
+they are removable singularities; what has no known closed form comes from quadrature or
 summation of the density.  `error` bounds the absolute error of every number.
 """
 

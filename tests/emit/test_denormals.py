@@ -115,7 +115,6 @@ def test_threads_and_steps_that_draw_again_do_the_same(monkeypatch: pytest.Monke
     assert np.array_equal(after(True), wanted)
     for threads in (1, 3):
         with monkeypatch.context() as patch:
-            module("ivon")._stretch.cache_clear()
             patch.setattr(module("ivon"), "THREADED", 1)
             patch.setattr(module("ivon"), "get_num_threads", lambda t=threads: t)
             assert np.array_equal(after(False), wanted)

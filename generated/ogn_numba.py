@@ -129,7 +129,7 @@ class OGN:
         _load(self, saved, HYPERPARAMETERS, KEPT)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, _settable(self, name, value, HYPERPARAMETERS))
+        _set(self, name, value, HYPERPARAMETERS)
 
     def __repr__(self) -> str:
         return _told(self, HYPERPARAMETERS)
@@ -192,7 +192,7 @@ def _check_kind(name: str, array: Any, updated: bool = False) -> None:
 def _held(name: str, params: Arrays) -> Arrays:
     """Return the arrays to update; refuse those of which two share memory."""
     views = [x for x in _views(name, params) if x.size]
-    places = sorted((x.__array_interface__["data"][0], x.nbytes) for x in views)
+    places = sorted((x.ctypes.data, x.nbytes) for x in views)
     if any(place + size > after for (place, size), (after, _) in pairwise(places)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
@@ -242,15 +242,15 @@ def _mine(opt: Any) -> Any:
     return opt.params
 
 
-def _settable(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> Any:
-    """Return a value for an attribute, in its domain; refuse a name that there is not."""
+def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
+    """Set an attribute, a number in its domain; refuse a name that there is not."""
     held = vars(opt)
     if domains.get(name):
-        return _fitting(name, value, 0.0, domains[name])
-    if "check_finite" in held and (name not in held or name == "params"):
+        value = _fitting(name, value, 0.0, domains[name])
+    elif "check_finite" in held and (name not in held or name == "params"):
         near = ", ".join(get_close_matches(name, held, 1) or domains)
         raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {near} can")
-    return value
+    held[name] = value
 
 
 def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:

@@ -220,7 +220,7 @@ class Writer:
 
     def resume(self) -> str:
         """How the state is saved, taken back, set from outside and told."""
-        for name in ("_load", "_settable", "_told", "deepcopy", "Any", "Mapping"):
+        for name in ("_load", "_set", "_told", "deepcopy", "Any", "Mapping"):
             use(name)
         p, key = self.plan, 'name.lstrip("_")' if self.plan.carried or self.plan.sums else "name"
         left = [f"pending={self.shaped_like(p.carried)}"] if p.carried else []

@@ -56,7 +56,7 @@ def _check_kind(name: str, array: Any, updated: bool = False) -> None:
 def _held(name: str, params: Arrays) -> Arrays:
     """Return the arrays to update; refuse those of which two share memory."""
     views = [x for x in _views(name, params) if x.size]
-    places = sorted((x.__array_interface__["data"][0], x.nbytes) for x in views)
+    places = sorted((x.ctypes.data, x.nbytes) for x in views)
     if any(place + size > after for (place, size), (after, _) in pairwise(places)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params

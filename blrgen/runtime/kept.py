@@ -31,15 +31,15 @@ def _mine(opt: Any) -> Any:
     return opt.params
 
 
-def _settable(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> Any:
-    """Return a value for an attribute, in its domain; refuse a name that there is not."""
+def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
+    """Set an attribute, a number in its domain; refuse a name that there is not."""
     held = vars(opt)
     if domains.get(name):
-        return _fitting(name, value, 0.0, domains[name])
-    if "check_finite" in held and (name not in held or name == "params"):
+        value = _fitting(name, value, 0.0, domains[name])
+    elif "check_finite" in held and (name not in held or name == "params"):
         near = ", ".join(get_close_matches(name, held, 1) or domains)
         raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {near} can")
-    return value
+    held[name] = value
 
 
 def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:

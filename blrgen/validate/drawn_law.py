@@ -87,7 +87,7 @@ def _drawn(
 
     program.names["_cholesky"] = factor
     program.names["_vector"] = lambda name, x, *_: x
-    program.names["_settable"] = lambda opt, name, value, domains: value
+    program.names["_set"] = lambda opt, name, value, _: opt.__dict__.update({name: value})
     program.names["_split"] = lambda x, params: x
     opt = cls.__new__(cls)
     for q in rule.of("state", "hyper")[1:]:  # the first is the parameters

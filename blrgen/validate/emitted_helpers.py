@@ -68,10 +68,10 @@ def give_checks(program: Program, cls: Any) -> set[str]:
     """What refuses a step: the step is compared where it stays inside."""
     used = set()
     looked: dict[str, Callable[..., Any]] = {
-        "_settable": lambda opt, name, value, domains: value,
+        "_set": lambda opt, name, value, domains: opt.__dict__.update({name: value}),
         "_mine": lambda opt: opt.params,
         "_held": lambda name, params: params,
-        "_check_kind": lambda *_: None,
+        "_check_kind": lambda *_, **__: None,
         "_finite": lambda *_: None,
         "_generator": lambda rng, *_: rng,
         "_number": lambda name, x, *_: x,

@@ -16,7 +16,7 @@ from benchmarks.cases import Case
 from benchmarks.emitted import Emitted, inputs
 from benchmarks.goals import read_goals
 from benchmarks.prepare import Shape, Timed
-from benchmarks.setup import BAR, OURS, ROOF, Setup
+from benchmarks.setup import BAR, CHECKED, OURS, ROOF, Setup
 from benchmarks.timing import Stepper
 
 PLAIN = 1_000_000  # elements up to which the NumPy form is timed beside
@@ -26,6 +26,7 @@ def step(case: Case, timed: Timed) -> Setup:
     """A whole step against everybody."""
     emitted = Emitted(timed, case.size, case.dtype)
     steppers = {OURS: emitted.whole()}
+    steppers[CHECKED] = Emitted(timed, case.size, case.dtype, checked=True).whole()
     if timed.noises and emitted.fused:
         steppers[f"{OURS}, two calls"] = Emitted(timed, case.size, case.dtype).apart()
     if not timed.noises:

@@ -39,6 +39,7 @@ class Emitted:
     size: int
     dtype: str
     path: str = ""  # another file of the same rule
+    checked: bool = False  # whether a step looks at its inputs
     optimizer: Any = field(init=False)
     inputs: list[Any] = field(init=False)
     rng: np.random.Generator = field(init=False)
@@ -46,7 +47,7 @@ class Emitted:
     def __post_init__(self) -> None:
         module = loaded(self.path or self.timed.path)
         params = arrays.full(self.size, self.dtype, 0.25)
-        self.optimizer = getattr(module, self.timed.class_name)(params)
+        self.optimizer = getattr(module, self.timed.class_name)(params, check_finite=self.checked)
         self.inputs = inputs(self.timed, self.size, self.dtype)
         self.rng = np.random.default_rng(1)
 

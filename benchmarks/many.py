@@ -7,7 +7,7 @@ from benchmarks.cases import TENSOR, TENSORS, Case
 from benchmarks.elementwise import others
 from benchmarks.emitted import Emitted, inputs, loaded
 from benchmarks.prepare import Timed
-from benchmarks.setup import OURS, Setup
+from benchmarks.setup import CHECKED, OURS, Setup
 from benchmarks.timing import Stepper
 
 
@@ -20,14 +20,16 @@ def flat(case: Case, timed: Timed) -> Setup:
 def listed(case: Case, timed: Timed) -> Setup:
     """The optimizer is given a list of arrays, and a list of gradients each step."""
     params = [arrays.full(TENSOR, case.dtype, 0.25) for _ in range(TENSORS)]
-    optimizer = getattr(loaded(timed.path), timed.class_name)(params)
+    optimizer = getattr(loaded(timed.path), timed.class_name)(params, check_finite=False)
     each = inputs(timed, TENSOR, case.dtype)
     given = [[arrays.copied(x) for _ in range(TENSORS)] for x in each]
 
-    def once() -> None:
-        optimizer.step(*given)
-
-    return Setup({OURS: Stepper(once)} | _theirs(case, timed), case.size)
+    checked = getattr(loaded(timed.path), timed.class_name)([arrays.copied(x) for x in params])
+    ours = {
+        OURS: Stepper(lambda: optimizer.step(*given)),
+        CHECKED: Stepper(lambda: checked.step(*given)),
+    }
+    return Setup(ours | _theirs(case, timed), case.size)
 
 
 def _theirs(case: Case, timed: Timed) -> dict[str, Stepper]:

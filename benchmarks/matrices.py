@@ -55,7 +55,7 @@ def _stepping(timed: Timed, path: str, matrix: Any, vector: Any) -> tuple[Steppe
     named = {"vector": vector, "symmetric": matrix, "matrix": matrix, "scalar": 1.0}
     given = [named[rank] for _, rank in timed.inputs]
     params = arrays.full(len(vector), vector.dtype.name, 0.25)
-    optimizer = getattr(loaded(path), timed.class_name)(params)
+    optimizer = getattr(loaded(path), timed.class_name)(params, check_finite=False)
     return Stepper(lambda: optimizer.step(*given)), optimizer, given
 
 
@@ -80,7 +80,7 @@ def ridge(case: Case, timed: Timed) -> Setup:
     X = rng.standard_normal((case.size, COLUMNS)).astype(case.dtype)
     y = (X @ rng.standard_normal(COLUMNS) + rng.standard_normal(case.size)).astype(case.dtype)
     params = arrays.full(COLUMNS, case.dtype, 0.0)
-    optimizer = getattr(loaded(timed.path), timed.class_name)(params)
+    optimizer = getattr(loaded(timed.path), timed.class_name)(params, check_finite=False)
     steppers = {OURS: Stepper(lambda: optimizer.step(X, y))}
     bar = bars.stepper(timed, optimizer, [X, y], {}, case.threads)
     steppers |= {BAR: bar} if bar is not None else {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from benchmarks.timing import Stepper, Timing
 
 OURS, ROOF, BAR = "emitted", "roofline", "hand-written"
+CHECKED = "emitted, check_finite"  # with the pass over its inputs that is on unless turned off
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ minibatch the spread is about √(N/M) times too narrow.
 
 Hyperparameters:
 
-    alpha  step size of the mean, in (0, ∞), 0.1 by default
+    alpha  step size of the mean, in [0, ∞), 0.1 by default
     beta1  decay of the gradient average, in [0, 1), 0.9 by default
     beta2  decay of the curvature average, in [0, 1), 0.99999 by default
     delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by
@@ -68,9 +68,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import cache
+from copy import copy, deepcopy
+from difflib import get_close_matches
+from itertools import pairwise
+from os import getpid
+from threading import Thread, current_thread
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba import get_num_threads, njit, prange, types
@@ -84,8 +88,14 @@ Arrays: TypeAlias = Array | Sequence[Array]
 Numbers: TypeAlias = tuple[float, ...]
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
 FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
-HYPERPARAMETERS = ("alpha", "beta1", "beta2", "delta", "N", "c", "h0")
-KEPT = ("m", "u", "h", "_pending", "_sums", "_draws")
+HYPERPARAMETERS = {
+    "alpha": "[0, inf)", "beta1": "[0, 1)", "beta2": "[0, 1)", "delta": "[0, inf)", "N": "(0, inf)",
+    "c": "(0, inf]", "h0": "(0, inf)",
+}  # fmt: skip
+KEPT = {
+    "m": "(-inf, inf)", "u": "(-inf, inf)", "h": "(0, inf)", "_pending": "(-inf, inf)",
+    "_sums": "(-inf, inf)", "_draws": "[0, inf)",
+}  # fmt: skip
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy", forceinline=True)
@@ -99,16 +109,16 @@ def _draw(theta: Array, m: Array, h: Array, eps: Array, numbers: Numbers) -> Non
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _step(m: Array, u: Array, h: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
-    beta1, beta2, delta, N, one_minus_beta1, one_minus_beta2 = numbers[:6]
-    one_minus_beta2_squared_over_two, scaled_c, scaled_delta, scaled_alpha = numbers[6:]
+    beta1, beta2, delta, N, c, one_minus_beta1, one_minus_beta2 = numbers[:7]
+    one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0, beta1_correction = numbers[7:]
     for i in range(m.size):
         h_hat = N * (g[i] * g[i])
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         h_minus_h_hat = h[i] - h_hat
         part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
-        part_2 = scaled_delta * m[i] + scaled_alpha * u_next
-        m_next = m[i] - max(min(part_2 / (h_next + delta), scaled_c), -scaled_c)
+        part_2 = delta * m[i] + u_next / beta1_correction
+        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
         m[i] = m_next
         u[i] = _flushed(u_next)
         h[i] = h_next
@@ -137,6 +147,7 @@ class IVONSquaredGradient:
         N: float = 1000.0,
         c: float = math.inf,
         h0: float = 1.0,
+        check_finite: bool = True,
     ) -> None:
         """Keep the arrays to update; everything else starts as the rule says."""
         self.alpha = alpha
@@ -146,41 +157,22 @@ class IVONSquaredGradient:
         self.N = N
         self.c = c
         self.h0 = h0
-        self._check_hyperparameters()
-        _views("params", params)
-        self.params = params
+        self.params = _held("params", params)
         self.t = 0  # steps taken
         self.u = [_apart(m, 1) for m in self.m]
         self.h = [_apart(m, 2, self.h0) for m in self.m]
         self._pending: dict[str, list[Array]] = {}  # what the last draw left
         self._sums: dict[str, list[Array]] = {}  # over this step's draws
         self._draws = 0  # how many there are in them
+        self.check_finite = check_finite
 
     @property
     def m(self) -> list[Array]:
         """The parameters as flat views."""
-        return [array.reshape(-1) for array in _listed(self.params)]
-
-    def _check_hyperparameters(self) -> None:
-        """Refuse values outside their range; NaN is outside every range."""
-        if not 0 < self.alpha < math.inf:
-            raise ValueError(f"alpha = {self.alpha!r} is outside (0, inf)")
-        if not 0 <= self.beta1 < 1:
-            raise ValueError(f"beta1 = {self.beta1!r} is outside [0, 1)")
-        if not 0 <= self.beta2 < 1:
-            raise ValueError(f"beta2 = {self.beta2!r} is outside [0, 1)")
-        if not 0 <= self.delta < math.inf:
-            raise ValueError(f"delta = {self.delta!r} is outside [0, inf)")
-        if not 0 < self.N < math.inf:
-            raise ValueError(f"N = {self.N!r} is outside (0, inf)")
-        if not 0 < self.c <= math.inf:
-            raise ValueError(f"c = {self.c!r} is outside (0, inf]")
-        if not 0 < self.h0 < math.inf:
-            raise ValueError(f"h0 = {self.h0!r} is outside (0, inf)")
+        return _flat(self)
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
-        self._check_hyperparameters()
         one_over_sqrt_N = 1 / math.sqrt(self.N)
         theta = [np.empty_like(m) for m in self.m]
         if eps is None:
@@ -188,7 +180,7 @@ class IVONSquaredGradient:
             rows = [theta, self.m, self.h]
             _run_anew(_draw_anew, _draw_anew_threads, rng, rows, self.delta, one_over_sqrt_N)
         else:
-            eps = _views("eps", eps, self.params)
+            eps = _views("eps", eps, self.params, self.check_finite)
             for arrays in zip(theta, self.m, self.h, eps, strict=True):
                 _draw(*arrays, *_typed(arrays[0], self.delta, one_over_sqrt_N))
         self._pending = {"theta": theta}
@@ -198,7 +190,7 @@ class IVONSquaredGradient:
         """Take g at the last draw, one of several."""
         if not self._pending:
             raise RuntimeError("observe needs a draw: call draw first")
-        g = _views("g", g, self.params)
+        g = _views("g", g, self.params, self.check_finite)
         if not self._sums:
             self._sums["g_sum"] = [np.zeros_like(m) for m in self.m]
             self._sums["h_hat_sum"] = [np.zeros_like(m) for m in self.m]
@@ -210,7 +202,8 @@ class IVONSquaredGradient:
         self, g: Arrays | None = None, *, rng: np.random.Generator | None = None
     ) -> Arrays | None:
         """Update in place from g at the draw, or all observed; with rng, draw again."""
-        self._check_hyperparameters()
+        if rng is not None:
+            _generator(rng)
         if not self._draws and g is not None:
             self._step_single(g, rng)
         else:
@@ -226,25 +219,22 @@ class IVONSquaredGradient:
         """Estimate and update in one pass, from one draw."""
         if not self._pending:
             raise RuntimeError("step needs a draw: call draw first")
-        g = _views("g", g, self.params)
+        g = _views("g", g, self.params, self.check_finite)
         t = self.t + 1
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
         one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
-        scaled_c = self.alpha * (self.delta + self.h0) * self.c
-        scaled_delta = self.alpha * (self.delta + self.h0) * self.delta
+        alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
-        scaled_alpha = self.alpha * (self.delta + self.h0) / beta1_correction
         numbers = (
-            self.beta1, self.beta2, self.delta, self.N, one_minus_beta1, one_minus_beta2,
-            one_minus_beta2_squared_over_two, scaled_c, scaled_delta, scaled_alpha,
+            self.beta1, self.beta2, self.delta, self.N, self.c, one_minus_beta1, one_minus_beta2,
+            one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0, beta1_correction,
         )  # fmt: skip
         if rng is None:
             _run(_step, _step_threads, (self.m, self.u, self.h, g), *numbers)
             self._pending = {}
         else:
             one_over_sqrt_N = 1 / math.sqrt(self.N)
-            rng = _generator(rng, "eps=")
             rows = [self._pending["theta"], self.m, self.u, self.h, g]
             _run_anew(
                 _step_draw_anew, _step_draw_anew_threads, rng, rows, *numbers, one_over_sqrt_N
@@ -260,13 +250,12 @@ class IVONSquaredGradient:
         one_minus_beta1 = 1 - self.beta1
         one_minus_beta2 = 1 - self.beta2
         one_minus_beta2_squared_over_two = (1 - self.beta2) ** 2 / 2
-        scaled_c = self.alpha * (self.delta + self.h0) * self.c
-        scaled_delta = self.alpha * (self.delta + self.h0) * self.delta
+        alpha_times_delta_plus_h0 = self.alpha * (self.delta + self.h0)
         beta1_correction = _one_minus_power(self.beta1, t)
-        scaled_alpha = self.alpha * (self.delta + self.h0) / beta1_correction
         numbers = (
-            self.beta1, self.beta2, self.delta, float(self._draws), one_minus_beta1,
-            one_minus_beta2, one_minus_beta2_squared_over_two, scaled_c, scaled_delta, scaled_alpha,
+            self.beta1, self.beta2, self.delta, self.c, float(self._draws), one_minus_beta1,
+            one_minus_beta2, one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0,
+            beta1_correction,
         )  # fmt: skip
         rows = [self.m, self.u, self.h, self._sums["g_sum"], self._sums["h_hat_sum"]]
         _run(_step_averaged, _step_averaged_threads, rows, *numbers)
@@ -285,6 +274,7 @@ class IVONSquaredGradient:
 
     def sample(self, rng: np.random.Generator) -> Arrays:
         """Draw from the posterior; the same seed gives the same draw."""
+        _generator(rng)
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
         values, key = [], int(rng.integers(2**63))
@@ -295,26 +285,27 @@ class IVONSquaredGradient:
         return _shaped(values, self.params)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything that is needed to resume exactly, as copies."""
+        """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
         hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
         kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
         return {"t": self.t, "hyperparameters": hyperparameters, **kept}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Resume from what `state_dict` returned; parameters are written in place."""
-        names = ["t", "hyperparameters", *(x.lstrip("_") for x in KEPT)]
-        missing = [x for x in names if x not in saved]
-        if missing:
-            raise ValueError(f"the saved state lacks {', '.join(missing)}")
-        found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
-        for x in KEPT:
-            value, current = saved[x.lstrip("_")], getattr(self, x)
-            if isinstance(value, dict):
-                current = dict.fromkeys(value, self.m)
-            found[x] = _restored(x.lstrip("_"), value, current)
-        for array, value in zip(self.m, found.pop("m"), strict=True):
-            array[:] = value
-        vars(self).update(found, t=int(saved["t"]))
+        """Resume from what `state_dict` returned: from all of it, or not at all."""
+        _load(
+            self,
+            saved,
+            HYPERPARAMETERS,
+            KEPT,
+            pending={"theta": self.m},
+            sums={"g_sum": self.m, "h_hat_sum": self.m},
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _set(self, name, value, HYPERPARAMETERS)
+
+    def __repr__(self) -> str:
+        return _told(self, HYPERPARAMETERS)
 
 
 # --- The same rule in other passes over memory, and what is made for it alone
@@ -334,8 +325,8 @@ def _step_averaged(
     m: Array, u: Array, h: Array, g_sum: Array, h_hat_sum: Array, numbers: Numbers
 ) -> None:
     """Update every element in place, from averages over draws."""
-    beta1, beta2, delta, draws, one_minus_beta1, one_minus_beta2 = numbers[:6]
-    one_minus_beta2_squared_over_two, scaled_c, scaled_delta, scaled_alpha = numbers[6:]
+    beta1, beta2, delta, c, draws, one_minus_beta1, one_minus_beta2 = numbers[:7]
+    one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0, beta1_correction = numbers[7:]
     for i in range(m.size):
         g = g_sum[i] / draws
         h_hat = h_hat_sum[i] / draws
@@ -343,8 +334,8 @@ def _step_averaged(
         h_minus_h_hat = h[i] - h_hat
         part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
-        part_2 = scaled_delta * m[i] + scaled_alpha * u_next
-        m_next = m[i] - max(min(part_2 / (h_next + delta), scaled_c), -scaled_c)
+        part_2 = delta * m[i] + u_next / beta1_correction
+        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
         m[i] = m_next
         u[i] = _flushed(u_next)
         h[i] = h_next
@@ -355,8 +346,8 @@ def _step_draw(
     theta: Array, m: Array, u: Array, h: Array, eps: Array, g: Array, numbers: Numbers
 ) -> None:
     """Update every element in place, and theta for the next draw."""
-    beta1, beta2, delta, N, one_minus_beta1, one_minus_beta2 = numbers[:6]
-    one_minus_beta2_squared_over_two, scaled_c, scaled_delta, scaled_alpha = numbers[6:10]
+    beta1, beta2, delta, N, c, one_minus_beta1, one_minus_beta2 = numbers[:7]
+    one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0, beta1_correction = numbers[7:10]
     (one_over_sqrt_N,) = numbers[10:]
     for i in range(theta.size):
         h_hat = N * (g[i] * g[i])
@@ -365,8 +356,8 @@ def _step_draw(
         part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
         h_next_plus_delta = h_next + delta
-        part_2 = scaled_delta * m[i] + scaled_alpha * u_next
-        m_next = m[i] - max(min(part_2 / h_next_plus_delta, scaled_c), -scaled_c)
+        part_2 = delta * m[i] + u_next / beta1_correction
+        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / h_next_plus_delta, c), -c)
         theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(h_next_plus_delta)
         m[i] = m_next
         u[i] = _flushed(u_next)
@@ -465,29 +456,53 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
+def _views(
+    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
+) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     found, like = _listed(arrays), _listed(arrays if params is None else params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
     for index, (array, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
-        if params is None and array.dtype not in DTYPES:
-            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        _check_kind(where, array, updated=params is None)
         if array.dtype != other.dtype:
             raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
         if not array.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
-        if params is None and not array.flags.writeable:
-            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+            raise ValueError(f"{where} is not contiguous: its elements are not side by side")
         if array.shape != other.shape:
             raise ValueError(
                 f"{where} has shape {array.shape}, but its parameters have {other.shape}"
             )
+        if finite:
+            _finite(where, array)
     return [array.reshape(-1) for array in found]
+
+
+def _check_kind(name: str, array: Any, updated: bool = False) -> None:
+    """Refuse what is no plain NumPy array, and one that must be updated in place and cannot be."""
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
+    if updated and array.dtype not in DTYPES:
+        wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+        raise TypeError(f"{name} is {array.dtype}, not {wanted}, and is updated in place")
+    if updated and not array.flags.writeable:
+        raise ValueError(f"{name} is read-only and cannot be updated in place")
+
+
+def _held(name: str, params: Arrays) -> Arrays:
+    """Return the arrays to update; refuse those of which two share memory."""
+    views = [x for x in _views(name, params) if x.size]
+    places = sorted((x.ctypes.data, x.nbytes) for x in views)
+    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+        raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
+    return list(params) if isinstance(params, list | tuple) else params
+
+
+def _finite(name: str, array: Array) -> None:
+    """Refuse an array with a NaN or an infinity in it."""
+    if not np.vdot(array, array) < np.inf and not np.isfinite(array).all():  # squares overflow
+        raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
 def _apart(like: Array, place: int, value: float = 0.0) -> Array:
@@ -518,24 +533,98 @@ def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
     return lent
 
 
-def _restored(name: str, saved: Any, current: Any) -> Any:
-    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
-    if isinstance(current, dict):
-        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
-    if isinstance(current, list):
-        if len(saved) != len(current):
-            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
-        pairs = enumerate(zip(saved, current, strict=True))
-        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
-    if isinstance(current, np.ndarray):
-        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
-        if wanted != found:
-            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
-    return deepcopy(saved)
+OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
+
+
+def _flat(opt: Any) -> list[Array]:
+    """Return the parameters as flat views."""
+    return [array.reshape(-1) for array in _listed(_mine(opt))]
+
+
+def _mine(opt: Any) -> Any:
+    """Return the parameters, to the one thread that uses the object while it lives."""
+    me, made = current_thread(), "check_finite" in vars(opt)
+    if made and OWNERS.setdefault(opt, me) is not me and OWNERS[opt].is_alive():
+        raise RuntimeError("another thread uses this object; copy.copy(it) hands it to this one")
+    if made:
+        OWNERS[opt] = me
+    return opt.params
+
+
+def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
+    """Set an attribute, a number in its domain; refuse a name that there is not."""
+    held = vars(opt)
+    if domains.get(name):
+        value = _fitting(name, value, 0.0, domains[name])
+    elif "check_finite" in held and (name not in held or name == "params"):
+        near = ", ".join(get_close_matches(name, held, 1) or domains)
+        raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {near} can")
+    held[name] = value
+
+
+def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
+    """Return a copy of what can stand in the place of another; refuse what cannot."""
+    if isinstance(like, dict | list):
+        if not isinstance(x, Mapping if isinstance(like, dict) else list):
+            raise TypeError(
+                f"the saved {name} is a {type(x).__name__}, not a {type(like).__name__}"
+            )
+        own, wanted = (v if isinstance(v, Mapping) else dict(enumerate(v)) for v in (x, like))
+        for said, names in ("lacks", wanted.keys() - own), ("has unknown", own.keys() - wanted):
+            if names:
+                raise ValueError(f"the saved {name} {said} {', '.join(sorted(map(str, names)))}")
+        inner = domain if isinstance(domain, Mapping) else dict.fromkeys(wanted, domain)
+        told = (lambda k: f"{name}[{k}]") if isinstance(like, list) else str
+        found = {k: _fitting(told(k), own[k], wanted[k], inner[k]) for k in wanted}
+        return found if isinstance(like, dict) else list(found.values())
+    kind, other = ((getattr(v, "dtype", "a number"), np.shape(v)) for v in (like, x))
+    if isinstance(like, np.ndarray):
+        if type(x) is not np.ndarray or kind != other:
+            raise ValueError(f"the saved {name} is {other}, but here it must be {kind}")
+    elif not isinstance(x, np.floating | np.integer | int | float) or isinstance(x, bool):
+        raise TypeError(f"{name} = {x!r} is no number")
+    low, high = map(float, (domain or "(-inf, inf)")[1:-1].split(","))
+    inside = ((x > low) | (domain[:1] == "[") & (x == low)) & (x < high)
+    if not np.all(inside | (domain[-1:] == "]") & (x == high)):
+        raise ValueError(f"{name} = {x!r} is outside {domain}")
+    if isinstance(like, int) and x != int(x):
+        raise ValueError(f"{name} = {x!r} is no whole number")
+    return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
+
+
+def _load(
+    opt: Any, saved: Any, numbers: Mapping[str, str], kept: Mapping[str, Any], **left: Any
+) -> None:
+    """Take all of what was saved; where something is wrong, none of it."""
+    like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
+    domains = {"t": "[0, inf)", "hyperparameters": numbers}
+    domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
+    found = _fitting("state", saved, like, domains)
+    if bool(found.get("sums")) != bool(found.get("draws")):
+        raise ValueError("of the saved sums and draws one is empty and the other is not")
+    values = np.concatenate([x.ravel() for x in _listed(found.pop(next(iter(kept))))])
+    found |= found.pop("hyperparameters")
+    trial = copy(opt)
+    vars(trial)["params"] = deepcopy(opt.params)
+    for one in (trial, opt):
+        rest = values
+        for array in _listed(one.params):
+            array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
+        vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})
+        getattr(one, "_check_state", bool)()
+
+
+def _told(opt: Any, numbers: Mapping[str, str]) -> str:
+    """Return what an object is: its arrays, its hyperparameters, its steps."""
+    arrays = _listed(opt.params)
+    shapes = [f"{x.dtype}{list(x.shape)}" for x in arrays[:3]] + ["…"] * (len(arrays) > 3)
+    values = [f"{name}={getattr(opt, name)!r}" for name in (*numbers, "t")]
+    return f"{type(opt).__name__}({', '.join(shapes + values)})"
 
 
 THREADED = 65536  # elements from which a thread of its own is worth its start
 PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
+PROCESS = getpid()  # where this was imported
 
 
 def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
@@ -550,18 +639,14 @@ def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: 
             serial(*arrays, *typed)
 
 
-@cache
 def _stretch(size: int) -> int:
-    """Return how many elements a thread takes, whole portions; 0 where one thread takes all."""
-    threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
+    """Return how many elements a thread takes, whole portions; 0 where one thread takes all.
+
+    One does in a process that was forked off this one, where the others have ended.
+    """
+    few = size < THREADED or getpid() != PROCESS
+    threads = 1 if few else min(get_num_threads(), 1 + size // THREADED)
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
-
-
-def _generator(rng: Any, other: str) -> np.random.Generator:
-    """Return the generator; refuse what is none, and name what may be given instead."""
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"pass rng=np.random.default_rng(seed), or {other} with the noise itself")
-    return rng
 
 
 def _run_anew(
@@ -630,6 +715,14 @@ def _float_of(context: Any, k: Any) -> Any:
         return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
 
     return result(k), cast
+
+
+def _generator(rng: Any, other: str = "") -> np.random.Generator:
+    """Return the generator; refuse what is none, and name what may be given instead."""
+    if not isinstance(rng, np.random.Generator):
+        hint = f", or {other} with the noise itself" if other else ""
+        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+    return rng
 
 
 BLOCK = 256  # numbers that are made at once, of words that stay in the fastest cache

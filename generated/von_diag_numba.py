@@ -15,7 +15,7 @@ Update:
 
 Hyperparameters:
 
-    rho  step size of the rule, in (0, 1], 0.1 by default
+    rho  step size of the rule, in [0, 1], 0.1 by default
 
 See Khan & Rue (2023).
 """
@@ -23,9 +23,13 @@ See Khan & Rue (2023).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from functools import cache
+from copy import copy, deepcopy
+from difflib import get_close_matches
+from itertools import pairwise
+from os import getpid
+from threading import Thread, current_thread
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba import get_num_threads, njit, prange
@@ -38,8 +42,8 @@ Arrays: TypeAlias = Array | Sequence[Array]
 Numbers: TypeAlias = tuple[float, ...]
 DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
 FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞
-HYPERPARAMETERS = ("rho",)
-KEPT = ("m", "s")
+HYPERPARAMETERS = {"rho": "[0, 1]"}
+KEPT = {"m": "(-inf, inf)", "s": "(0, inf)"}
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -69,30 +73,24 @@ class VONDiagonal:
         params: Arrays,
         *,
         rho: float = 0.1,
+        check_finite: bool = True,
     ) -> None:
         """Keep the arrays to update; everything else starts as the rule says."""
         self.rho = rho
-        self._check_hyperparameters()
-        _views("params", params)
-        self.params = params
+        self.params = _held("params", params)
         self.t = 0  # steps taken
         self.s = [_apart(m, 1, 1) for m in self.m]
+        self.check_finite = check_finite
 
     @property
     def m(self) -> list[Array]:
         """The parameters as flat views."""
-        return [array.reshape(-1) for array in _listed(self.params)]
-
-    def _check_hyperparameters(self) -> None:
-        """Refuse values outside their range; NaN is outside every range."""
-        if not 0 < self.rho <= 1:
-            raise ValueError(f"rho = {self.rho!r} is outside (0, 1]")
+        return _flat(self)
 
     def step(self, g: Arrays, h: Arrays) -> None:
         """Update the parameters in place from g and h, at m."""
-        self._check_hyperparameters()
-        g = _views("g", g, self.params)
-        h = _views("h", h, self.params)
+        g = _views("g", g, self.params, self.check_finite)
+        h = _views("h", h, self.params, self.check_finite)
         one_minus_rho = 1 - self.rho
         _run(_step, _step_threads, (self.m, self.s, g, h), self.rho, one_minus_rho)
         self.t += 1
@@ -105,27 +103,27 @@ class VONDiagonal:
 
     def sample(self, rng: np.random.Generator) -> Arrays:
         """Draw from the posterior; the same seed gives the same draw."""
+        _generator(rng)
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
         draws = [x + s * rng.standard_normal(x.shape, x.dtype) for x, s in pairs]
         return _shaped(draws, self.params)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything that is needed to resume exactly, as copies."""
+        """Return what resuming exactly needs, as copies."""
         hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
         kept = {name: deepcopy(getattr(self, name)) for name in KEPT}
         return {"t": self.t, "hyperparameters": hyperparameters, **kept}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Resume from what `state_dict` returned; parameters are written in place."""
-        missing = [x for x in ("t", "hyperparameters", *KEPT) if x not in saved]
-        if missing:
-            raise ValueError(f"the saved state lacks {', '.join(missing)}")
-        found = {x: deepcopy(saved["hyperparameters"][x]) for x in HYPERPARAMETERS}
-        found |= {x: _restored(x, saved[x], getattr(self, x)) for x in KEPT}
-        for array, value in zip(self.m, found.pop("m"), strict=True):
-            array[:] = value
-        vars(self).update(found, t=int(saved["t"]))
+        """Resume from what `state_dict` returned: from all of it, or not at all."""
+        _load(self, saved, HYPERPARAMETERS, KEPT)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _set(self, name, value, HYPERPARAMETERS)
+
+    def __repr__(self) -> str:
+        return _told(self, HYPERPARAMETERS)
 
 
 # --- The same rule in other passes over memory, and what is made for it alone
@@ -148,29 +146,53 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
+def _views(
+    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
+) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     found, like = _listed(arrays), _listed(arrays if params is None else params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
     for index, (array, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
-        if params is None and array.dtype not in DTYPES:
-            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        _check_kind(where, array, updated=params is None)
         if array.dtype != other.dtype:
             raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
         if not array.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
-        if params is None and not array.flags.writeable:
-            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+            raise ValueError(f"{where} is not contiguous: its elements are not side by side")
         if array.shape != other.shape:
             raise ValueError(
                 f"{where} has shape {array.shape}, but its parameters have {other.shape}"
             )
+        if finite:
+            _finite(where, array)
     return [array.reshape(-1) for array in found]
+
+
+def _check_kind(name: str, array: Any, updated: bool = False) -> None:
+    """Refuse what is no plain NumPy array, and one that must be updated in place and cannot be."""
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
+    if updated and array.dtype not in DTYPES:
+        wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+        raise TypeError(f"{name} is {array.dtype}, not {wanted}, and is updated in place")
+    if updated and not array.flags.writeable:
+        raise ValueError(f"{name} is read-only and cannot be updated in place")
+
+
+def _held(name: str, params: Arrays) -> Arrays:
+    """Return the arrays to update; refuse those of which two share memory."""
+    views = [x for x in _views(name, params) if x.size]
+    places = sorted((x.ctypes.data, x.nbytes) for x in views)
+    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+        raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
+    return list(params) if isinstance(params, list | tuple) else params
+
+
+def _finite(name: str, array: Array) -> None:
+    """Refuse an array with a NaN or an infinity in it."""
+    if not np.vdot(array, array) < np.inf and not np.isfinite(array).all():  # squares overflow
+        raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
 def _apart(like: Array, place: int, value: float = 0.0) -> Array:
@@ -193,24 +215,98 @@ def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
     return shaped if isinstance(params, list | tuple) else shaped[0]
 
 
-def _restored(name: str, saved: Any, current: Any) -> Any:
-    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
-    if isinstance(current, dict):
-        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
-    if isinstance(current, list):
-        if len(saved) != len(current):
-            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
-        pairs = enumerate(zip(saved, current, strict=True))
-        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
-    if isinstance(current, np.ndarray):
-        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
-        if wanted != found:
-            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
-    return deepcopy(saved)
+OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
+
+
+def _flat(opt: Any) -> list[Array]:
+    """Return the parameters as flat views."""
+    return [array.reshape(-1) for array in _listed(_mine(opt))]
+
+
+def _mine(opt: Any) -> Any:
+    """Return the parameters, to the one thread that uses the object while it lives."""
+    me, made = current_thread(), "check_finite" in vars(opt)
+    if made and OWNERS.setdefault(opt, me) is not me and OWNERS[opt].is_alive():
+        raise RuntimeError("another thread uses this object; copy.copy(it) hands it to this one")
+    if made:
+        OWNERS[opt] = me
+    return opt.params
+
+
+def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
+    """Set an attribute, a number in its domain; refuse a name that there is not."""
+    held = vars(opt)
+    if domains.get(name):
+        value = _fitting(name, value, 0.0, domains[name])
+    elif "check_finite" in held and (name not in held or name == "params"):
+        near = ", ".join(get_close_matches(name, held, 1) or domains)
+        raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {near} can")
+    held[name] = value
+
+
+def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
+    """Return a copy of what can stand in the place of another; refuse what cannot."""
+    if isinstance(like, dict | list):
+        if not isinstance(x, Mapping if isinstance(like, dict) else list):
+            raise TypeError(
+                f"the saved {name} is a {type(x).__name__}, not a {type(like).__name__}"
+            )
+        own, wanted = (v if isinstance(v, Mapping) else dict(enumerate(v)) for v in (x, like))
+        for said, names in ("lacks", wanted.keys() - own), ("has unknown", own.keys() - wanted):
+            if names:
+                raise ValueError(f"the saved {name} {said} {', '.join(sorted(map(str, names)))}")
+        inner = domain if isinstance(domain, Mapping) else dict.fromkeys(wanted, domain)
+        told = (lambda k: f"{name}[{k}]") if isinstance(like, list) else str
+        found = {k: _fitting(told(k), own[k], wanted[k], inner[k]) for k in wanted}
+        return found if isinstance(like, dict) else list(found.values())
+    kind, other = ((getattr(v, "dtype", "a number"), np.shape(v)) for v in (like, x))
+    if isinstance(like, np.ndarray):
+        if type(x) is not np.ndarray or kind != other:
+            raise ValueError(f"the saved {name} is {other}, but here it must be {kind}")
+    elif not isinstance(x, np.floating | np.integer | int | float) or isinstance(x, bool):
+        raise TypeError(f"{name} = {x!r} is no number")
+    low, high = map(float, (domain or "(-inf, inf)")[1:-1].split(","))
+    inside = ((x > low) | (domain[:1] == "[") & (x == low)) & (x < high)
+    if not np.all(inside | (domain[-1:] == "]") & (x == high)):
+        raise ValueError(f"{name} = {x!r} is outside {domain}")
+    if isinstance(like, int) and x != int(x):
+        raise ValueError(f"{name} = {x!r} is no whole number")
+    return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
+
+
+def _load(
+    opt: Any, saved: Any, numbers: Mapping[str, str], kept: Mapping[str, Any], **left: Any
+) -> None:
+    """Take all of what was saved; where something is wrong, none of it."""
+    like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
+    domains = {"t": "[0, inf)", "hyperparameters": numbers}
+    domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
+    found = _fitting("state", saved, like, domains)
+    if bool(found.get("sums")) != bool(found.get("draws")):
+        raise ValueError("of the saved sums and draws one is empty and the other is not")
+    values = np.concatenate([x.ravel() for x in _listed(found.pop(next(iter(kept))))])
+    found |= found.pop("hyperparameters")
+    trial = copy(opt)
+    vars(trial)["params"] = deepcopy(opt.params)
+    for one in (trial, opt):
+        rest = values
+        for array in _listed(one.params):
+            array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
+        vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})
+        getattr(one, "_check_state", bool)()
+
+
+def _told(opt: Any, numbers: Mapping[str, str]) -> str:
+    """Return what an object is: its arrays, its hyperparameters, its steps."""
+    arrays = _listed(opt.params)
+    shapes = [f"{x.dtype}{list(x.shape)}" for x in arrays[:3]] + ["…"] * (len(arrays) > 3)
+    values = [f"{name}={getattr(opt, name)!r}" for name in (*numbers, "t")]
+    return f"{type(opt).__name__}({', '.join(shapes + values)})"
 
 
 THREADED = 65536  # elements from which a thread of its own is worth its start
 PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
+PROCESS = getpid()  # where this was imported
 
 
 def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
@@ -225,10 +321,13 @@ def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: 
             serial(*arrays, *typed)
 
 
-@cache
 def _stretch(size: int) -> int:
-    """Return how many elements a thread takes, whole portions; 0 where one thread takes all."""
-    threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
+    """Return how many elements a thread takes, whole portions; 0 where one thread takes all.
+
+    One does in a process that was forked off this one, where the others have ended.
+    """
+    few = size < THREADED or getpid() != PROCESS
+    threads = 1 if few else min(get_num_threads(), 1 + size // THREADED)
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
 
 
@@ -238,3 +337,11 @@ def _deviation(precision: Array) -> Array:
         count = np.count_nonzero(~(precision > 0))
         raise ValueError(f"the posterior precision is not positive at {count} of its elements")
     return 1 / np.sqrt(precision)
+
+
+def _generator(rng: Any, other: str = "") -> np.random.Generator:
+    """Return the generator; refuse what is none, and name what may be given instead."""
+    if not isinstance(rng, np.random.Generator):
+        hint = f", or {other} with the noise itself" if other else ""
+        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+    return rng

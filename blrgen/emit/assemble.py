@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from blrgen.core import Derivation
 from blrgen.emit import GENERATORS, averages, binomial
-from blrgen.emit.common import DTYPES, dtype_tuple, wants_gaussian
+from blrgen.emit.common import DTYPES, domains, dtype_tuple, wants_gaussian
 from blrgen.emit.elementwise import ElementwiseWriter
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import lowered_law
@@ -18,7 +18,7 @@ from blrgen.emit.prose import module_docstring
 from blrgen.emit.sampler import drawing_of
 from blrgen.emit.support import Support, support_of
 from blrgen.emit.templates import fill
-from blrgen.emit.text import assignment_of, sentence_list
+from blrgen.emit.text import assignment_in_braces, sentence_list
 from blrgen.emit.uses import collecting
 from blrgen.emit.writer import Writer
 from blrgen.errors import UserError, did_you_mean
@@ -118,17 +118,14 @@ def _sums(writer: Writer, program: Program, draws: bool, form: str) -> list[str]
 def _header(writer: Writer, dtype: str | None, support: Support) -> str:
     """What the kernels need above them, and what the class keeps."""
     compiled = "FASTMATH" in support.names or "njit" in support.names
-    hypers = [f'"{v.name}"' for v in writer.program.of("hyper")]
+    ranges = assignment_in_braces("HYPERPARAMETERS", domains(writer.program))
+    if ranges.endswith("{}"):
+        ranges = "HYPERPARAMETERS: dict[str, str] = {}"
     return fill(
         f"{'numba' if compiled else 'numpy'}/header.py.jinja",
         name=class_name(writer.derivation),
         numbers="Numbers: TypeAlias = tuple[float, ...]\n" if "Numbers" in support.names else "",
         dtypes=dtype_tuple(dtype),
-        hyperparameters=assignment_of(
-            "HYPERPARAMETERS" if hypers else "HYPERPARAMETERS: tuple[str, ...]",
-            hypers,
-            0,
-            braced=True,
-        ),
-        kept=assignment_of("KEPT", [f'"{x}"' for x in writer.kept()], 0, braced=True),
+        hyperparameters=ranges,
+        kept=assignment_in_braces("KEPT", writer.kept()),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from blrgen.emit.names import class_name
 from blrgen.emit.printers import ArrayPrinter, ScalarPrinter, literal
 from blrgen.emit.prose import clean, heading, wrapped
-from blrgen.emit.ranges import condition
+from blrgen.emit.ranges import interval
 from blrgen.emit.templates import fill
 from blrgen.emit.text import indented, sentence_list
 from blrgen.emit.uses import use
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from blrgen.core import Derivation
 
 DTYPES = ("float32", "float64")
+ANY = "(-inf, inf)"  # every number that is finite
 
 
 def dtype_tuple(dtype: str | None) -> str:
@@ -98,8 +99,9 @@ def derived_assignment(v: Variable, names: dict[str, str]) -> str:
 
 
 def keyword_arguments(arguments: list[str]) -> str:
-    """Keyword-only arguments, one a line; nothing when there are none."""
-    return indented("\n".join(f"{a}," for a in ("*", *arguments)), 8) + "\n" if arguments else ""
+    """Keyword-only arguments, one a line."""
+    rows = ("*", *arguments, "check_finite: bool = True")
+    return indented("\n".join(f"{a}," for a in rows), 8) + "\n"
 
 
 def number(node: n.Node) -> str:
@@ -120,24 +122,34 @@ def hyper_assignments(program: Program) -> str:
     return "".join(f"        {row}\n" for row in rows)
 
 
-def check_method(program: Program) -> str:
-    """_check_hyperparameters."""
+def check_method(program: Program) -> list[str]:
+    """_check_hyperparameters, where a range depends on other hyperparameters."""
     rows = []
     for v in (v for v in program.of("hyper") if v.type == SCALAR):
-        test = condition(f"self.{v.name}", v.domain)
-        if test is None and (v.lower, v.upper) != (None, None):
-            if program.kind == LINEAR:
-                continue  # its ends are known where the sizes are: in a step
+        if interval(v.domain) is None and program.kind != LINEAR:
             rows.append(_between(v, {h.name: f"self.{h.name}" for h in program.of("hyper")}))
-            continue
-        if test is None:
+    return [fill("class/check.py.jinja", checks=indented("\n".join(rows), 8))] if rows else []
+
+
+def check_line(program: Program) -> str:
+    """The call of that method, where there is one."""
+    return "        self._check_hyperparameters()\n" if check_method(program) else ""
+
+
+def domains(program: Program) -> list[str]:
+    """Each hyperparameter with its range, "" where that is no interval between numbers."""
+    rows = []
+    for v in program.of("hyper"):
+        known = interval(v.domain) if v.type == SCALAR else ""
+        if known is None and (v.lower, v.upper) == (None, None):
             raise InternalError(f"the domain {v.domain!r} of {v.name} is not an interval")
-        where = (v.domain or "(-oo, oo)").replace("oo", "inf")
-        rows += [
-            f"if not {test}:",
-            f'    raise ValueError(f"{v.name} = {{self.{v.name}!r}} is outside {where}")',
-        ]
-    return fill("class/check.py.jinja", checks=indented("\n".join(rows) or "return", 8))
+        rows.append(f'"{v.name}": "{known or ""}"')
+    return rows
+
+
+def state_domain(v: Variable) -> str:
+    """What is looked at in a saved state: the ends of an interval; all is finite."""
+    return (interval(v.domain) if v.domain else None) or ANY
 
 
 def _between(v: Variable, names: dict[str, str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from blrgen.emit.common import (
+    check_line,
     check_method,
     defaults,
     head,
@@ -99,8 +100,7 @@ class ElementwiseWriter(Writer):
         return any(v.type == SCALAR for v in self.plan.inputs)
 
     def definition(self) -> str:
-        methods = [self.init(), self.held(), check_method(self.program)]
-        methods += method(self)
+        methods = [self.init(), self.held(), *check_method(self.program), *method(self)]
         if self.plan.draw is not None:
             methods.append(draw_method(self))
         if self.plan.observe is not None:
@@ -108,7 +108,7 @@ class ElementwiseWriter(Writer):
         methods.append(self.step())
         if self.program.until:
             methods.append(self.run())
-        methods += [*self.posterior(posterior_methods), self.state_dict()]
+        methods += [*self.posterior(posterior_methods), self.resume()]
         return "\n\n".join([head(self.derivation, self.program), *methods])
 
     @property
@@ -122,9 +122,9 @@ class ElementwiseWriter(Writer):
 
     def init(self) -> str:
         arguments, needed = defaults(self.program)
-        rows = [f'{use("_views")}("params", params)']
+        rows = [f'self.params = {use("_held")}("params", params)']
         rows += [self.check_vectors()] if self.coupled else []
-        rows += ["self.params = params", "self.t = 0  # steps taken"]
+        rows += ["self.t = 0  # steps taken"]
         for v in self.plan.states:
             if v.name == self.main:
                 continue
@@ -140,9 +140,10 @@ class ElementwiseWriter(Writer):
         if self.plan.sums:
             rows.append("self._sums: dict[str, list[Array]] = {}  # over this step's draws")
             rows.append("self._draws = 0  # how many there are in them")
-        rows += at_start(self)
+        rows += [*at_start(self), "self.check_finite = check_finite"]
         return fill(
             "class/init.py.jinja",
+            check=check_line(self.program),
             arguments=keyword_arguments(arguments),
             params="Arrays",
             summary="Keep the arrays to update; everything else starts as the rule says.",
@@ -157,7 +158,7 @@ class ElementwiseWriter(Writer):
             main=self.main,
             kind="list[Array]",
             summary="The parameters as flat views.",
-            value=f"[array.reshape(-1) for array in {use('_listed')}(self.params)]",
+            value=f"{use('_flat')}(self)",
         )
 
     def check_vectors(self) -> str:
@@ -171,7 +172,8 @@ class ElementwiseWriter(Writer):
     def first_arrays(self, v: Variable, asked: bool) -> str:
         """The first value of a state beside each array of parameters; `asked`: an argument."""
         if asked:
-            return f'[x.copy() for x in {use("_views")}("{v.name}", {v.name}, params)]'
+            views = f'{use("_views")}("{v.name}", {v.name}, params, check_finite)'
+            return f"[x.copy() for x in {views}]"
         number = init_number(self.program, v)
         value = init_value(self.program, v, self.main)
         if self.jitted and number is not None:
@@ -219,9 +221,15 @@ class ElementwiseWriter(Writer):
         return {x: f'self._pending["{x}"]' for x in self.plan.carried}
 
     def input_views(self) -> list[str]:
-        """The inputs that are arrays, checked; a scalar is used as it is."""
+        """The inputs, checked."""
         arrays = [v.name for v in self.plan.inputs if v.type != SCALAR]
-        return [f'        {x} = {use("_views")}("{x}", {x}, self.params)' for x in arrays]
+        given = "self.params, self.check_finite"
+        rows = [f'        {x} = {use("_views")}("{x}", {x}, {given})' for x in arrays]
+        for v in self.plan.inputs:
+            if v.type == SCALAR:
+                value = f'{use("_number")}("{v.name}", {v.name}, self.check_finite)'
+                rows.append(f"        {v.name} = {value}")
+        return rows
 
     def step(self) -> str:
         if self.plan.observe is not None:
@@ -280,10 +288,3 @@ class ElementwiseWriter(Writer):
     def parameters_shaped(self) -> str:
         """A copy in the caller's own shape."""
         return f"{use('_shaped')}([x.copy() for x in self.{self.main}], self.params)"
-
-    def state_dict(self) -> str:
-        arrays = f'zip(self.{self.main}, found.pop("{self.main}"), strict=True)'
-        return self.resume(
-            [f"for array, value in {arrays}:", "    array[:] = value"],
-            f"dict.fromkeys(value, self.{self.main})" if self.plan.carried else "",
-        )

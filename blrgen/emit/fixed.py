@@ -6,7 +6,6 @@ writes the entries of the next values to arrays that are new.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from blrgen.emit.extents import told
@@ -59,17 +58,6 @@ def step(writer: LinearWriter, program: Program) -> str:
         told=f"({words})[failed - 1]",
         results=", ".join(results),
     )
-
-
-def held_as_they_were(writer: LinearWriter, arrays: Sequence[str]) -> list[str]:
-    """A look at arrays that may have been set from outside: compiled code looks at no bounds."""
-    held = {v.name: v for v in writer.program.of("state", "hyper") if v.name != writer.main}
-    rows = []
-    for v in (held[a] for a in arrays if a in held):
-        shape = ", ".join(v.type.shape) + ("," if len(v.type.shape) == 1 else "")
-        given = [f'"{v.name}"', f"self.{v.name}", f"({shape})", writer.main]
-        rows.append(call(f"        {use('_shaped_as')}(", given))
-    return rows
 
 
 def _body(made: Unrolled, main: str, what: list[str], taken: set[str]) -> list[str]:

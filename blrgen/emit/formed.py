@@ -127,13 +127,9 @@ def first_rows(writer: LinearWriter) -> list[str]:
     return rows
 
 
-def room(made: Formed, main: str) -> list[str]:
-    """A look at the state, and the array that it is not in: where its next value goes."""
-    rows = [f"        {made.name} = self._own[self.{made.state} is self._own[0]]"]
-    if made.state in made.leaves:  # a loop reads it, which looks at no bounds
-        given = [f'"{made.state}"', f"self.{made.state}", f"self._{WORK}.shape", main]
-        rows.append(call(f"        {use('_shaped_as')}(", given))
-    return rows
+def room(made: Formed) -> list[str]:
+    """The array that the state is not in: where its next value goes."""
+    return [f"        {made.name} = self._own[self.{made.state} is self._own[0]]"]
 
 
 def suffix_of(name: str) -> str:

@@ -92,18 +92,23 @@ def after_step(writer: ElementwiseWriter) -> list[str]:
 
 
 def at_start(writer: ElementwiseWriter) -> list[str]:
-    """Refuse first values outside the domain."""
-    if not writer.guarded:
-        return []
+    """The look at first values."""
+    return ["self._check_state()"] if writer.guarded else []
+
+
+def check_state(writer: ElementwiseWriter) -> str:
+    """_check_state: what is there at the start, and what was saved."""
     names = sentence_list(v.name for v in (*writer.guarded, *numbers(writer)))
-    return [
-        "if self._outside():",
-        f'    raise ValueError(f"{names}: {{self._outside()}} elements are outside the domain")',
+    rows = [
+        "        if self._outside():",
+        f'            raise ValueError(f"{names}: {{self._outside()}} elements are outside the '
+        'domain")',
     ]
+    return fill("class/check_state.py.jinja", what=names, checks="\n".join(rows))
 
 
 def method(writer: ElementwiseWriter) -> list[str]:
-    """_outside, or nothing."""
+    """_outside and _check_state, or nothing."""
     if not writer.guarded:
         return []
     own = [v.name for v in writer.guarded]
@@ -134,7 +139,8 @@ def method(writer: ElementwiseWriter) -> list[str]:
             typed=typed,
             inside=text,
             numbers="".join(_number_rows(numbers(writer), printer)),
-        )
+        ),
+        check_state(writer),
     ]
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from blrgen.emit import fixed
 from blrgen.emit import formed as matrix
 from blrgen.emit.common import (
+    check_line,
     check_method,
     head,
     hyper_assignments,
@@ -23,7 +23,7 @@ from blrgen.emit.common import (
 )
 from blrgen.emit.extents import Extent, extent_text, extents
 from blrgen.emit.linear_functions import functions
-from blrgen.emit.linear_guard import before_step, before_writing, sizes_in_ends
+from blrgen.emit.linear_guard import before_step, before_writing, check_state, sizes_in_ends
 from blrgen.emit.linear_parts import constructor_arguments, first_rows, inputs_checked
 from blrgen.emit.linear_posterior import posterior_methods
 from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
@@ -107,7 +107,8 @@ class LinearWriter(Writer):
     # -- the class ---------------------------------------------------------------
 
     def definition(self) -> str:
-        methods = [self.init(), self.gathering(), check_method(self.program)]
+        methods = [self.init(), self.gathering(), *check_method(self.program)]
+        methods += check_state(self)
         if self.plan.draw is not None:
             methods.append(self.draw())
         if self.plan.observe is not None:
@@ -115,7 +116,7 @@ class LinearWriter(Writer):
         methods.append(self.step())
         if self.program.until:
             methods.append(self.run())
-        methods += [*self.posterior(posterior_methods), self.state_dict()]
+        methods += [*self.posterior(posterior_methods), self.resume()]
         return "\n\n".join([head(self.derivation, self.program), *methods])
 
     def gathering(self) -> str:
@@ -126,7 +127,7 @@ class LinearWriter(Writer):
             main=self.main,
             kind="Array",
             summary=f"The parameters as one {'vector' if self.is_vector else 'matrix'}.",
-            value=f'{use(held)}("params", self.params)',
+            value=f'{use(held)}("params", {use("_mine")}(self))',
         )
 
     def scatter(self, value: str) -> str:
@@ -136,17 +137,20 @@ class LinearWriter(Writer):
         return f"self.params[:] = {value}"
 
     def init(self) -> str:
-        rows = [f'{use("_views")}("params", params)'] if self.is_vector else []
-        rows += ["self.params = params", "self.t = 0  # steps taken"]
+        held = f'{use("_held")}("params", params)' if self.is_vector else "params"
+        rows = [f"self.params = {held}", "self.t = 0  # steps taken"]
         rows += [f"{self.main} = self.{self.main}", *first_rows(self), *matrix.first_rows(self)]
         if self.plan.carried:
             rows.append("self._pending: dict[str, Array] = {}  # the noise of the last draw")
         if self.plan.sums:
             rows.append("self._sums: dict[str, Array] = {}  # over the draws of this step")
             rows.append("self._draws = 0  # how many there are in them")
+        rows += ["self._check_state()"] if check_state(self) else []
+        rows.append("self.check_finite = check_finite")
         what = "arrays" if self.is_vector else "matrix"
         return fill(
             "class/init.py.jinja",
+            check=check_line(self.program),
             arguments=keyword_arguments(constructor_arguments(self)),
             params="Arrays" if self.is_vector else "Array",
             summary=f"Keep the {what} to update; everything else starts as the rule says.",
@@ -171,11 +175,9 @@ class LinearWriter(Writer):
         values += self.scalar_given(scalars, own)
         results = ", ".join(self.results(program))
         rows = [f"        real = {self.main}.dtype.type"] if scalars else []
-        if self.fixed and program == self.plan.single:
-            rows += fixed.held_as_they_were(self, arrays)
         made = self.formed(program)
         if made is not None:
-            rows += matrix.room(made, self.main)
+            rows += matrix.room(made)
             values += [made.name, f"self._{matrix.WORK}"]
             values += [f"self._{matrix.DIAGONAL}"] if matrix.again(self) else []
         return [*rows, call(f"        {results} = {name}(", values)]
@@ -251,6 +253,7 @@ class LinearWriter(Writer):
             rows.append("        self._pending = {}")
         return fill(
             "class/step.py.jinja",
+            check=check_line(self.program),
             arguments=", ".join(["self", *self.input_arguments()]),
             summary=f"Update the parameters in place from {input_words(self.plan.inputs)}.",
             body="\n".join(rows),
@@ -276,16 +279,14 @@ class LinearWriter(Writer):
         for v in p.noises:
             law = distribution(v.distribution)
             assert law is not None
-            given = f'{use("_vector")}("{v.name}", {v.name}, self.params)'
+            given = f'{use("_vector")}("{v.name}", {v.name}, self.params, self.check_finite)'
             drawn = call(f"{use(DRAWN[law.name])}(", ["rng", self.main, *law_numbers(law)])
             rows += [
                 f"        if {v.name} is not None:",
                 f"            {v.name} = {given}.copy()",
-                "        elif isinstance(rng, np.random.Generator):",
-                f"            {v.name} = {drawn}",
                 "        else:",
-                '            raise TypeError("pass rng=np.random.default_rng(seed), or '
-                f'{v.name}=")',
+                f'            rng = {use("_generator")}(rng, "{v.name}=")',
+                f"            {v.name} = {drawn}",
             ]
         rows += self.scalar_lines(p.draw)
         rows += self.called("_draw", p.draw, {v.name: v.name for v in p.noises})
@@ -295,6 +296,7 @@ class LinearWriter(Writer):
         rows.append(f"        return {use('_split')}({p.probe}.copy(), self.params)")
         return fill(
             "class/draw.py.jinja",
+            check=check_line(self.program),
             signature=call("    def draw(", ["self", *noise_arguments(p.noises)], ") -> Arrays:"),
             summary="Return where to evaluate the loss; the noise is remembered for `step`.",
             body="\n".join(rows),
@@ -325,8 +327,3 @@ class LinearWriter(Writer):
     def shaped(self, vector: str) -> str:
         """A vector as the caller holds his: the parameters' shape, if they are one."""
         return f"{use('_split')}({vector}, self.params)" if self.is_vector else vector
-
-    # -- resuming ----------------------------------------------------------------
-
-    def state_dict(self) -> str:
-        return self.resume([self.scatter(f'found.pop("{self.main}")')])

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.emit.extents import LinearPrinter
+from blrgen.emit.extents import LinearPrinter, extent_text
 from blrgen.emit.plan import phase_of
+from blrgen.emit.templates import fill
 from blrgen.emit.text import call
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
@@ -27,6 +28,33 @@ def before_step(writer: LinearWriter) -> list[str]:
     for v in (*writer.scalar_states, *_constants(writer)):
         rows += _ends(v, f'"{v.name}"', f"self.{v.name}", printer, 8)
     return rows
+
+
+def check_state(writer: LinearWriter) -> list[str]:
+    """_check_state: what is there at the start, and what was saved; matrices by themselves."""
+    rows = before_step(writer)
+    constants = [v for v in writer.program.of("hyper") if v.type.shape]
+    states = [v for v in writer.plan.states if v.name != writer.main]
+    for v in (*states, *constants):
+        rows += [f"        {row}" for row in definite(v.name, v, f"self.{v.name}")]
+    rows += [f"        {row}" for row in definite("params", writer.program.parameter, writer.main)]
+    if not rows:
+        return []
+    used = sorted(sizes_in_ends(writer))
+    sizes = [f"        {x} = {extent_text(x, writer.extents, writer.held)}" for x in used]
+    read = any(writer.main in row for row in [*rows, *sizes])
+    first = [writer.gathered()] if read else []
+    checks = "\n".join([*first, *sizes, *rows])
+    return [fill("class/check_state.py.jinja", what="what is kept", checks=checks)]
+
+
+def definite(told: str, v: Variable, value: str) -> list[str]:
+    """A check that what must be positive definite is, where that is said by itself."""
+    if isinstance(v.definite, n.Sym):
+        return [f'{use("_cholesky")}("{told}", {value})']
+    if isinstance(v.definite, n.Neg):
+        return [f'{use("_cholesky")}("minus {told}", -{value})']
+    return []
 
 
 def _constants(writer: LinearWriter) -> list[Variable]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from blrgen.emit.common import defaults, derived_assignment, is_derived
 from blrgen.emit.extents import Extent, extent_text, rows_like
 from blrgen.emit.printers import ScalarPrinter
+from blrgen.emit.text import assignment
 from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
@@ -58,7 +59,6 @@ def first_rows(writer: LinearWriter) -> list[str]:
         rows.append(f'{use("_shaped_as")}("params", {main.name}, ({shape}), {main.name})')
     if main.type.rank == "symmetric":
         rows.append(f'{use("_symmetric")}("params", {main.name}, {main.name})')
-    rows += _definite("params", main, main.name)
     needed = needed_states(writer.program, writer.extents)
     states = [v for v in writer.plan.states if v.name != main.name]
     arrays = [v for v in states if v.type != SCALAR]
@@ -79,34 +79,28 @@ def first_rows(writer: LinearWriter) -> list[str]:
     return rows
 
 
-def _definite(told: str, v: Variable, value: str) -> list[str]:
-    """A check that what must be positive definite is, where that is said by itself."""
-    if isinstance(v.definite, n.Sym):
-        return [f'{use("_cholesky")}("{told}", {value})']
-    if isinstance(v.definite, n.Neg):
-        return [f'{use("_cholesky")}("minus {told}", -{value})']
-    return []
-
-
 def _given(writer: LinearWriter, v: Variable) -> list[str]:
-    """An array from the caller; a constant that is left out has its first value."""
+    """An array from the caller; a constant that is left out has its first value.
+
+    Whether a matrix is definite is looked at when all is there (`linear_guard.check_state`).
+    """
     value = f"{checked(writer, v)}.copy()"
     if v.kind == "hyper":
         start = _first(writer, v)
         value = f"{start} if {v.name} is None else {value}"
-    return [f"self.{v.name} = {value}", *_definite(v.name, v, f"self.{v.name}")]
+    return [f"self.{v.name} = {value}"]
 
 
-def checked(writer: LinearWriter, v: Variable) -> str:
+def checked(writer: LinearWriter, v: Variable, finite: str = "check_finite") -> str:
     """An array given by the caller, of the right kind, shape and dtype."""
     main, name = writer.main, v.name
     if v.type.rank == "vector" and v.type == writer.kind:
-        return f'{use("_vector")}("{name}", {name}, self.params)'
+        return f'{use("_vector")}("{name}", {name}, self.params, {finite})'
     if v.type.rank == "symmetric" and v.type.shape[0] in writer.extents:
         if writer.extents[v.type.shape[0]].array != name:
             like = rows_like(v.type, writer.extents, writer.held)
-            return f'{use("_symmetric")}("{name}", {name}, {like})'
-        return f'{use("_symmetric")}("{name}", {name}, {name})'
+            return f'{use("_symmetric")}("{name}", {name}, {like}, {finite})'
+        return f'{use("_symmetric")}("{name}", {name}, {name}, {finite})'
     shape = [
         extent_text(x, writer.extents, writer.held)
         if writer.extents.get(x, Extent(main)).array != name
@@ -114,7 +108,7 @@ def checked(writer: LinearWriter, v: Variable) -> str:
         for axis, x in enumerate(v.type.shape)
     ]
     text = ", ".join(shape) + ("," if len(shape) == 1 else "")
-    return f'{use("_shaped_as")}("{name}", {name}, ({text}), {main})'
+    return f'{use("_shaped_as")}("{name}", {name}, ({text}), {main}, {finite})'
 
 
 def _first(writer: LinearWriter, v: Variable) -> str:
@@ -155,21 +149,23 @@ def _multiple(writer: LinearWriter, v: Variable, start: n.Node, hypers: dict[str
 
 
 def inputs_checked(writer: LinearWriter) -> list[str]:
-    """The inputs of `step`: kind, shape and dtype."""
+    """The inputs of `step`: kind, shape and dtype, finite where that is asked for."""
+    finite = "self.check_finite"
     rows = []
     counted = next((v.name for v in writer.plan.inputs if v.kind == "data"), "")
     for v in writer.plan.inputs:
         if v.type == SCALAR:
-            value = f'{use("_number")}("{v.name}", {v.name})'
+            value = f'{use("_number")}("{v.name}", {v.name}, {finite})'
         elif v.kind == "data":
             sizes = {"n": f"len({counted})", "d": f"len({writer.main})"}
             shape = ", ".join(sizes.get(x, x) for x in v.type.shape)
             shape += "," if len(v.type.shape) == 1 else ""
             if v.type == writer.kind:
-                value = f'{use("_vector")}("{v.name}", {v.name}, self.params)'
+                value = f'{use("_vector")}("{v.name}", {v.name}, self.params, {finite})'
             else:
-                value = f'{use("_shaped_as")}("{v.name}", {v.name}, ({shape}), {writer.main})'
+                given = f'"{v.name}", {v.name}, ({shape}), {writer.main}, {finite}'
+                value = f"{use('_shaped_as')}({given})"
         else:
-            value = checked(writer, v)
-        rows.append(f"        {v.name} = {value}")
+            value = checked(writer, v, finite)
+        rows.append(assignment(v.name, value, 8))
     return rows

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from blrgen.emit.common import input_words, law_numbers, noise_arguments
+from blrgen.emit.common import check_line, input_words, law_numbers, noise_arguments
 from blrgen.emit.guard import guarded
 from blrgen.emit.joined import Joined, Noise, drivers
 from blrgen.emit.kernels import Kernel, in_turn, kernel
@@ -167,16 +167,21 @@ def _run_anew(
     given: dict[str, str],
     indent: int,
     more: tuple[str, ...] | None = None,
+    stepping: bool = False,
 ) -> list[str]:
-    """The call of a function that makes noise; with `more` its first numbers have a name."""
+    """The call of a function that makes noise; with `more` its first numbers have a name.
+
+    A step has looked at its generator before anything else.
+    """
     rows = [given.get(a, f"self.{a}") for a in j.rows]
     numbers, handed = numbers_of(writer, j.kernel.scalars, indent)
     if more is not None:
         numbers, handed = [], ["*numbers", *numbers_of(writer, more, indent)[1]]
     other = " and ".join(f"{v.name}=" for v in writer.plan.noises)
     rng = f'{" " * indent}rng = {use("_generator")}(rng, "{other}")'
+    first = [] if stepping else [rng]
     arguments = [j.serial, j.threaded, "rng", "rows", *handed]
-    return [rng, *numbers, *_given(use("_run_anew"), arguments, rows, indent)]
+    return [*first, *numbers, *_given(use("_run_anew"), arguments, rows, indent)]
 
 
 def fused_rows(writer: ElementwiseWriter, given: dict[str, str]) -> list[str]:
@@ -191,7 +196,7 @@ def fused_rows(writer: ElementwiseWriter, given: dict[str, str]) -> list[str]:
     if more is not None and len(k.scalars) > 2 and set(one) <= set(other):
         shared = numbers_of(writer, k.scalars, 8)[0]
     run = run_all(writer, k, given, 12)
-    anew = _run_anew(writer, both, given, 12, more if shared else None)
+    anew = _run_anew(writer, both, given, 12, more if shared else None, stepping=True)
     own = set(numbers_of(writer, k.scalars, 12)[0]) if shared else set()
     return [
         *(r for r in one if r in other),
@@ -226,7 +231,8 @@ def draw_method(writer: ElementwiseWriter) -> str:
             law = distribution(v.distribution)
             assert law is not None
             arguments = [f'"{v.name}"', v.name, "rng", "self.params", use(DRAWN[law.name])]
-            made_of = call(f"        {v.name} = {use('_noise')}(", [*arguments, *law_numbers(law)])
+            arguments += ["self.check_finite", *law_numbers(law)]
+            made_of = call(f"        {v.name} = {use('_noise')}(", arguments)
             rows.append(made_of)
         rows += writer.loop(made, given)
     if p.carried:
@@ -237,6 +243,7 @@ def draw_method(writer: ElementwiseWriter) -> str:
         "class/draw.py.jinja",
         signature=call("    def draw(", ["self", *noise_arguments(p.noises)], ") -> Arrays:"),
         summary="Return where to evaluate the loss; `step` looks there again.",
+        check=check_line(writer.program),
         body="\n".join(rows),
     )
 
@@ -250,7 +257,10 @@ def _either(writer: ElementwiseWriter, made: Kernel, given: dict[str, str]) -> l
         f"        if {missing}:",
         *_run_anew(writer, j, given, 12),
         "        else:",
-        *(f'            {x} = {use("_views")}("{x}", {x}, self.params)' for x in own),
+        *(
+            f'            {x} = {use("_views")}("{x}", {x}, self.params, self.check_finite)'
+            for x in own
+        ),
         *run_all(writer, made, given, 12, threads=False),
     ]
 

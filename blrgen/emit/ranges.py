@@ -1,31 +1,27 @@
-"""Domains as text → the condition that emitted code checks."""
+"""Domains as text → the intervals between numbers that emitted code checks."""
 
 from __future__ import annotations
 
 import re
-
-from blrgen.emit.uses import use
+from fractions import Fraction
 
 _BOUND = r"[+-]?(?:oo|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\d+/\d+)"
 _INTERVAL = re.compile(rf"\s*([(\[])\s*({_BOUND})\s*,\s*({_BOUND})\s*([)\]])\s*")
 
 
-def condition(value: str, domain: str) -> str | None:
-    """A Python condition that holds inside the interval and fails for NaN; None if no interval."""
+def interval(domain: str) -> str | None:
+    """The interval with ends that `float` reads: [0, inf); None where it is none."""
     match = _INTERVAL.fullmatch(domain or "(-oo, oo)") or _INTERVAL.fullmatch(_in_numbers(domain))
     if match is None:
         return None
     opening, low, high, closing = match.groups()
-    left = f"{_bound(low)} {'<' if opening == '(' else '<='} "
-    right = f" {'<' if closing == ')' else '<='} {_bound(high)}"
-    return f"{left}{value}{right}"
+    return f"{opening}{_bound(low)}, {_bound(high)}{closing}"
 
 
 def _bound(text: str) -> str:
-    if text.endswith("oo"):
-        name = f"{use('math')}.inf"
-        return f"-{name}" if text.startswith("-") else name
-    return text.lstrip("+")
+    if "/" in text:
+        return repr(float(Fraction(text)))
+    return text.lstrip("+").replace("oo", "inf")
 
 
 def _in_numbers(domain: str) -> str:

@@ -18,11 +18,11 @@ from blrgen.paths import package_dir
 # The modules of each target, in the order in which a file has them.
 MODULES: Mapping[str, tuple[str, ...]] = {
     "numpy": (
-        "arrays", "numbers", "plain", "elementary", "exponentials", "errors", "gammas", "falls",
-        "multivariate", "bessels", "besselk", "quantiles", "randoms", "linear", "sampling",
+        "arrays", "kept", "numbers", "plain", "elementary", "exponentials", "errors", "gammas",
+        "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "linear", "sampling",
     ),
     "numba": (
-        "arrays", "threads", "numbers", "compiled", "elementary", "exponentials", "errors",
+        "arrays", "kept", "threads", "numbers", "compiled", "elementary", "exponentials", "errors",
         "gammas", "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "lapack",
         "sampling", "threefry", "noise", "logistic", "uniform", "choices",
     ),

@@ -42,8 +42,9 @@ def keys(name: str) -> frozenset[str]:
 
 # What the words of a template need of a file beside what fills it.
 USES: Mapping[str, tuple[str, ...]] = {
-    "class/draws": ("np",),
-    "class/lent": (),
+    "class/sample": ("_generator",),
+    "class/draws": ("np", "_generator"),
+    "class/drawn": ("_generator",),
 }
 
 

@@ -56,6 +56,14 @@ def assignment_of(
     return "\n".join([f"{margin}{name} = {first}", *rows, f"{margin}{last}  # fmt: skip"])
 
 
+def assignment_in_braces(name: str, items: Sequence[str]) -> str:
+    """The assignment of a dictionary at the margin."""
+    line = f"{name} = {{{', '.join(items)}}}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"{name} = {{", *filled([f"{x}," for x in items], 4), "}  # fmt: skip"])
+
+
 def filled(words: Iterable[str], indent: int) -> list[str]:
     """Lines of as many words as fit."""
     margin = " " * indent

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from blrgen.core import Derivation
-from blrgen.emit.common import input_words
+from blrgen.emit.common import ANY, check_line, input_words, state_domain
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import Lowered
 from blrgen.emit.moments import Moments
@@ -178,6 +178,7 @@ class Writer:
                 "class/step.py.jinja",
                 arguments=", ".join(arguments),
                 summary=f"{summary}.",
+                check=check_line(self.program),
                 body=body,
             )
         own = [*arguments, "*", "rng: np.random.Generator | None = None"]
@@ -189,6 +190,8 @@ class Writer:
             "class/step_draw.py.jinja",
             signature=call("    def step(", ["self", *own], ") -> Arrays | None:"),
             summary=f"{summary}; with rng, draw again.",
+            check=check_line(self.program),
+            generator=f"{use('_generator')}(rng)",
             body=body,
             drawn=drawn,
         )
@@ -228,39 +231,35 @@ class Writer:
             shaped=self.parameters_shaped(),
         )
 
-    def resume(self, write: Sequence[str], like: str = "") -> str:
-        """state_dict and load_state_dict; `write` puts what was saved into the parameters.
-
-        `like` are the arrays whose shape all that is kept has, where all have one.
-        """
-        for name in ("deepcopy", "_restored", "Any", "Mapping"):
+    def resume(self) -> str:
+        """How the state is saved, taken back, set from outside and told."""
+        for name in ("_load", "_set", "_told", "deepcopy", "Any", "Mapping"):
             use(name)
-        kept = "{name: deepcopy(getattr(self, name)) for name in KEPT}"
-        missing = ['missing = [x for x in ("t", "hyperparameters", *KEPT) if x not in saved]']
-        restore = ["found |= {x: _restored(x, saved[x], getattr(self, x)) for x in KEPT}"]
-        if any(x.startswith("_") for x in self.kept()):
-            kept = '{name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}'
-            missing = [
-                'names = ["t", "hyperparameters", *(x.lstrip("_") for x in KEPT)]',
-                "missing = [x for x in names if x not in saved]",
-            ]
-            restore = [
-                "for x in KEPT:",
-                '    value, current = saved[x.lstrip("_")], getattr(self, x)',
-                *(["    if isinstance(value, dict):", f"        current = {like}"] if like else []),
-                '    found[x] = _restored(x.lstrip("_"), value, current)',
-            ]
+        p, key = self.plan, 'name.lstrip("_")' if self.plan.carried or self.plan.sums else "name"
+        left = [f"pending={self.shaped_like(p.carried)}"] if p.carried else []
+        left += [f"sums={self.shaped_like(p.sums, p.means)}"] if p.sums else []
         return fill(
             "class/state_dict.py.jinja",
-            kept=kept,
-            missing=indented("\n".join(missing), 8),
-            restore=indented("\n".join(restore), 8),
-            write=indented("\n".join(write), 8),
+            beside="; save rng.bit_generator.state beside it" if p.noises else "",
+            kept=f"{{{key}: deepcopy(getattr(self, name)) for name in KEPT}}",
+            load=call("        _load(", ["self", "saved", "HYPERPARAMETERS", "KEPT", *left]),
         )
 
     def kept(self) -> list[str]:
-        """The attributes that are saved beside hyperparameters and t, the parameters first."""
-        states = [self.main, *(v.name for v in self.array_states if v.name != self.main)]
-        states += [v.name for v in self.scalar_states]
-        states += ["_pending"] if self.plan.carried else []
-        return states + (["_sums", "_draws"] if self.plan.sums else [])
+        """What is saved beside hyperparameters and t, the parameters first, with its domain."""
+        states = [self.program[self.main], *(v for v in self.array_states if v.name != self.main)]
+        found = {v.name: state_domain(v) for v in (*states, *self.scalar_states)}
+        found |= {"_pending": ANY} if self.plan.carried else {}
+        found |= {"_sums": ANY, "_draws": "[0, inf)"} if self.plan.sums else {}
+        return [f'"{name}": "{domain}"' for name, domain in found.items()]
+
+    def shaped_like(self, names: Sequence[str], of: Sequence[str] = ()) -> str:
+        """Each name with a state of its shape, as source of a dictionary."""
+        rows = []
+        for name, told in zip(names, of or names, strict=True):
+            kind = self.program.scope[told]
+            like = [v.name for v in (self.program[self.main], *self.array_states) if v.type == kind]
+            if not like:
+                raise InternalError(f"no state has the shape of {name}")
+            rows.append(f'"{name}": self.{like[0]}')
+        return f"{{{', '.join(rows)}}}"

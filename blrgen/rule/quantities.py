@@ -18,9 +18,9 @@ TIME = sp.Symbol("t", integer=True, positive=True)
 
 _HYPER: dict[str, tuple[str, str, str]] = {
     # name: default, domain, meaning
-    "rho": ("1/10", "(0, 1]", "step size of the rule"),
-    "alpha": ("1/1000", "(0, oo)", "step size of the mean"),
-    "beta": ("1/100", "(0, 1]", "step size of the scale"),
+    "rho": ("1/10", "[0, 1]", "step size of the rule"),
+    "alpha": ("1/1000", "[0, oo)", "step size of the mean"),
+    "beta": ("1/100", "[0, 1]", "step size of the scale"),
     "beta1": ("9/10", "[0, 1)", "decay of the gradient average"),
     "beta2": ("999/1000", "[0, 1)", "decay of the curvature average"),
     "gamma": ("9/10", "[0, 1)", "momentum: how much of the last step is repeated"),

@@ -2,7 +2,7 @@
 
 | module | what it does |
 |---|---|
-| `arrays` | Arrays of a caller as flat views and back, and what a class keeps of them |
+| `arrays` | Arrays of a caller as flat views and back, checked before they are used |
 | `besselk` | Functions of K by the trapezoidal rule |
 | `bessels` | Ratios of Bessel functions |
 | `choices` | One of two values for every element, with the probability of that element |
@@ -13,6 +13,7 @@
 | `falls` | Differences of the functions of Gamma at two points, without cancellation |
 | `gammas` | log Γ, ψ and what is built from them |
 | `hashed` | Random words by a hash of counters |
+| `kept` | What an object keeps: attributes in their domains, resuming, one thread at a time |
 | `lapack` | Matrices in compiled loops where they are small and by LAPACK where they are large |
 | `linear` | Matrices in NumPy: what is symmetric, factors, triangular systems |
 | `logistic` | Logistic numbers made of random words |

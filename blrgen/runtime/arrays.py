@@ -1,9 +1,9 @@
-"""Arrays of a caller as flat views and back, and what a class keeps of them."""
+"""Arrays of a caller as flat views and back, checked before they are used."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,29 +19,53 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(name: str, arrays: Arrays, params: Arrays | None = None) -> list[Array]:
+def _views(
+    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
+) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     found, like = _listed(arrays), _listed(arrays if params is None else params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
     for index, (array, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"{where} is a {type(array).__name__}; pass a NumPy array")
-        if params is None and array.dtype not in DTYPES:
-            wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-            raise TypeError(f"{where} is {array.dtype}, not {wanted}; convert it with astype")
+        _check_kind(where, array, updated=params is None)
         if array.dtype != other.dtype:
             raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
         if not array.flags.c_contiguous:
-            raise ValueError(f"{where} is not contiguous; pass np.ascontiguousarray({where})")
-        if params is None and not array.flags.writeable:
-            raise ValueError(f"{where} is read-only and cannot be updated in place; pass a copy")
+            raise ValueError(f"{where} is not contiguous: its elements are not side by side")
         if array.shape != other.shape:
             raise ValueError(
                 f"{where} has shape {array.shape}, but its parameters have {other.shape}"
             )
+        if finite:
+            _finite(where, array)
     return [array.reshape(-1) for array in found]
+
+
+def _check_kind(name: str, array: Any, updated: bool = False) -> None:
+    """Refuse what is no plain NumPy array, and one that must be updated in place and cannot be."""
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
+    if updated and array.dtype not in DTYPES:
+        wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+        raise TypeError(f"{name} is {array.dtype}, not {wanted}, and is updated in place")
+    if updated and not array.flags.writeable:
+        raise ValueError(f"{name} is read-only and cannot be updated in place")
+
+
+def _held(name: str, params: Arrays) -> Arrays:
+    """Return the arrays to update; refuse those of which two share memory."""
+    views = [x for x in _views(name, params) if x.size]
+    places = sorted((x.ctypes.data, x.nbytes) for x in views)
+    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+        raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
+    return list(params) if isinstance(params, list | tuple) else params
+
+
+def _finite(name: str, array: Array) -> None:
+    """Refuse an array with a NaN or an infinity in it."""
+    if not np.vdot(array, array) < np.inf and not np.isfinite(array).all():  # squares overflow
+        raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
 def _apart(like: Array, place: int, value: float = 0.0) -> Array:
@@ -72,9 +96,9 @@ def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
     return lent
 
 
-def _vector(name: str, arrays: Arrays, params: Arrays | None = None) -> Array:
+def _vector(name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False) -> Array:
     """Return one array or several as one vector, in the order of the parameters."""
-    views = _views(name, arrays, params)
+    views = _views(name, arrays, params, finite)
     if len(views) == 1:
         return views[0]
     if any(view.dtype != views[0].dtype for view in views):
@@ -86,7 +110,7 @@ def _scattered(vector: Array, params: Arrays) -> None:
     """Write a vector to the parameters, in place."""
     start = 0
     for array in _listed(params):
-        array.reshape(-1)[:] = vector[start : start + array.size]
+        array[...] = vector[start : start + array.size].reshape(array.shape)
         start += array.size
 
 
@@ -96,45 +120,26 @@ def _split(vector: Array, params: Arrays) -> Arrays:
     return _shaped(np.split(vector, ends[:-1]), params)
 
 
-def _shaped_as(name: str, array: Array, shape: tuple[int, ...], like: Array) -> Array:
+def _shaped_as(
+    name: str, array: Array, shape: tuple[int, ...], like: Array, finite: bool = False
+) -> Array:
     """Return the array; refuse one of the wrong kind, shape or dtype."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
+    _check_kind(name, array)
     if array.dtype != like.dtype:
         raise TypeError(f"{name} is {array.dtype}, but the parameters are {like.dtype}")
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}; here it must be {shape}")
+    if finite:
+        _finite(name, array)
     return array
 
 
 def _parameter(name: str, array: Array) -> Array:
     """Return the matrix that is updated in place; refuse what cannot be."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
-    if array.dtype not in DTYPES:
-        wanted = " or ".join(np.dtype(d).name for d in DTYPES)
-        raise TypeError(f"{name} is {array.dtype}, not {wanted}; convert it with astype")
+    _check_kind(name, array, updated=True)
     if array.ndim != 2:
         raise ValueError(f"{name} has shape {array.shape}; here it must be a matrix")
-    if not array.flags.writeable:
-        raise ValueError(f"{name} is read-only and cannot be updated in place; pass a copy")
     return array
-
-
-def _restored(name: str, saved: Any, current: Any) -> Any:
-    """Return a copy of what was saved; refuse arrays that do not fit those that are there."""
-    if isinstance(current, dict):
-        return {key: _restored(key, x, current.get(key)) for key, x in saved.items()}
-    if isinstance(current, list):
-        if len(saved) != len(current):
-            raise ValueError(f"saved {name}: {len(saved)} arrays, but there are {len(current)}")
-        pairs = enumerate(zip(saved, current, strict=True))
-        return [_restored(f"{name}[{k}]", old, new) for k, (old, new) in pairs]
-    if isinstance(current, np.ndarray):
-        wanted, found = ((x.dtype, x.shape) for x in (current, saved))
-        if wanted != found:
-            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
-    return deepcopy(saved)
 
 
 def _check_vectors(params: Arrays, size: int | None, alone: bool) -> None:

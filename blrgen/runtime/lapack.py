@@ -62,9 +62,9 @@ def _asymmetry(matrix: Array) -> tuple[float, float]:
     return largest, gap
 
 
-def _symmetric(name: str, matrix: Array, like: Array) -> Array:
+def _symmetric(name: str, matrix: Array, like: Array, finite: bool = False) -> Array:
     """Return the matrix by rows; refuse one of the wrong kind, shape or dtype, or not symmetric."""
-    _shaped_as(name, matrix, (len(like), len(like)), like)
+    _shaped_as(name, matrix, (len(like), len(like)), like, finite)
     matrix = np.ascontiguousarray(matrix)
     if not _equals_transpose(matrix):
         largest, gap = _asymmetry(matrix)

@@ -7,9 +7,9 @@ import numpy as np
 from blrgen.runtime.arrays import Array, _shaped_as
 
 
-def _symmetric(name: str, matrix: Array, like: Array) -> Array:
+def _symmetric(name: str, matrix: Array, like: Array, finite: bool = False) -> Array:
     """Return the matrix; refuse one of the wrong kind, shape or dtype, or not symmetric."""
-    _shaped_as(name, matrix, (len(like), len(like)), like)
+    _shaped_as(name, matrix, (len(like), len(like)), like, finite)
     size = np.abs(matrix).max(initial=0)
     if np.abs(matrix - matrix.T).max(initial=0) > size * np.sqrt(np.finfo(matrix.dtype).eps):
         raise ValueError(f"{name} is not symmetric; pass ({name} + {name}.T) / 2")

@@ -13,10 +13,12 @@ from blrgen.runtime.marks import elementwise
 from blrgen.runtime.plain import _real_of
 
 
-def _number(name: str, value: float) -> float:
+def _number(name: str, value: float, finite: bool = False) -> float:
     """Return a number as a float; refuse an array."""
     if np.ndim(value) != 0:
         raise TypeError(f"{name} has shape {np.shape(value)}; pass a number")
+    if finite and not math.isfinite(value):
+        raise ValueError(f"{name} = {value!r} is not finite; nothing has been changed")
     return float(value)
 
 
@@ -25,12 +27,6 @@ def _between(name: str, value: float, low: float, high: float) -> None:
     if not low < value < high:
         where = f"{float(value):.6g} is not in ({float(low):.6g}, {float(high):.6g})"
         raise ValueError(f"{name} leaves its domain: {where}; nothing has been changed")
-
-
-def _finite(name: str, array: Array) -> None:
-    """Refuse an array with a NaN or an infinity in it."""
-    if not np.vdot(array, array) < np.inf and not np.isfinite(array).all():  # squares overflow
-        raise ValueError(f"{name} is not finite; nothing has been changed")
 
 
 def _deviation(precision: Array) -> Array:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from blrgen.runtime.arrays import Array, Arrays, _listed, _views
+
+
+def _generator(rng: Any, other: str = "") -> np.random.Generator:
+    """Return the generator; refuse what is none, and name what may be given instead."""
+    if not isinstance(rng, np.random.Generator):
+        hint = f", or {other} with the noise itself" if other else ""
+        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+    return rng
 
 
 def _normals(rng: np.random.Generator, like: Array) -> Array:
@@ -37,11 +46,11 @@ def _noise(
     rng: np.random.Generator | None,
     params: Arrays,
     distribution: Callable[..., Array],
+    finite: bool = False,
     *numbers: float,
 ) -> list[Array]:
     """Return a copy of the noise that was given, or draw it."""
     if given is not None:
-        return [array.copy() for array in _views(name, given, params)]
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"pass rng=np.random.default_rng(seed), or {name}= with the noise itself")
+        return [array.copy() for array in _views(name, given, params, finite)]
+    rng = _generator(rng, f"{name}=")
     return [distribution(rng, array.reshape(-1), *numbers) for array in _listed(params)]

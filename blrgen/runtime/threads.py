@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from os import getpid
 from typing import Any
 
-import numpy as np
 from numba import get_num_threads
 
 from blrgen.runtime.arrays import Array, _typed
 
 THREADED = 65536  # elements from which a thread of its own is worth its start
 PORTION = 2048  # elements of which a thread takes a whole number, so that blocks stay whole
+PROCESS = getpid()  # where this was imported
 
 
 def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: float) -> None:
@@ -27,18 +27,14 @@ def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: 
             serial(*arrays, *typed)
 
 
-@cache
 def _stretch(size: int) -> int:
-    """Return how many elements a thread takes, whole portions; 0 where one thread takes all."""
-    threads = min(get_num_threads(), 1 + size // THREADED) if size >= THREADED else 1
+    """Return how many elements a thread takes, whole portions; 0 where one thread takes all.
+
+    One does in a process that was forked off this one, where the others have ended.
+    """
+    few = size < THREADED or getpid() != PROCESS
+    threads = 1 if few else min(get_num_threads(), 1 + size // THREADED)
     return (size // threads // PORTION + 1) * PORTION if threads > 1 else 0
-
-
-def _generator(rng: Any, other: str) -> np.random.Generator:
-    """Return the generator; refuse what is none, and name what may be given instead."""
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"pass rng=np.random.default_rng(seed), or {other} with the noise itself")
-    return rng
 
 
 def _run_anew(

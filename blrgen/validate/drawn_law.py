@@ -86,12 +86,13 @@ def _drawn(
         return lower.copy()
 
     program.names["_cholesky"] = factor
-    program.names["_vector"] = lambda name, x, params=None: x
+    program.names["_vector"] = lambda name, x, *_: x
+    program.names["_set"] = lambda opt, name, value, _: opt.__dict__.update({name: value})
     program.names["_split"] = lambda x, params: x
     opt = cls.__new__(cls)
     for q in rule.of("state", "hyper")[1:]:  # the first is the parameters
         setattr(opt, q.name, values[q.name])
-    opt.params, opt._pending = mean, {}
+    opt.params, opt._pending, opt.check_finite = mean, {}, False
     for name, method in (
         ("_check_hyperparameters", lambda self: None),
         (rule.of("state")[0].name, property(lambda self: mean)),

@@ -67,6 +67,18 @@ def _exp_added(top: Any, share: Any, level: Any) -> tuple[Any, Any]:
 def give_checks(program: Program, cls: Any) -> set[str]:
     """What refuses a step: the step is compared where it stays inside."""
     used = set()
+    looked: dict[str, Callable[..., Any]] = {
+        "_set": lambda opt, name, value, domains: opt.__dict__.update({name: value}),
+        "_mine": lambda opt: opt.params,
+        "_held": lambda name, params: params,
+        "_check_kind": lambda *_, **__: None,
+        "_finite": lambda *_: None,
+        "_generator": lambda rng, *_: rng,
+        "_number": lambda name, x, *_: x,
+    }
+    found = {name: f for name, f in looked.items() if name in program.names}
+    program.names |= found
+    used |= {*found}
     if hasattr(cls, "_outside"):
         cls._outside = lambda self, only=None: 0
         used.add("_outside")
@@ -79,15 +91,13 @@ def give_checks(program: Program, cls: Any) -> set[str]:
 def give_linear(program: Program, factor: Factor) -> set[str]:
     """The helpers around linear algebra, for matrices of any size."""
     functions: dict[str, Callable[..., Any]] = {
-        "_views": lambda name, arrays, params=None: [arrays],
-        "_vector": lambda name, arrays, params=None: arrays,
+        "_views": lambda name, arrays, *_: [arrays],
+        "_vector": lambda name, arrays, *_: arrays,
         "_split": lambda vector, params: vector,
         "_scattered": _scattered,
-        "_symmetric": lambda name, matrix, like=None: matrix,
+        "_symmetric": lambda name, matrix, *_: matrix,
         "_shaped_as": lambda name, x, *_: x,
         "_parameter": lambda name, x: x,
-        "_number": lambda name, x: x,
-        "_finite": lambda *_: None,
         "_cholesky": lambda name, matrix: factor(matrix),
         "_known_factor": lambda name, matrix, *_: factor(matrix),
         "_solve": _solve,

@@ -193,7 +193,7 @@ def test_what_cannot_be_used_is_refused(hand: Any, name: str, target: str) -> No
          lambda: cls(ones).step(np.ones(5), *H)),
         (ValueError, "g is not contiguous", lambda: cls(ones).step(np.ones(8)[::2], *H)),
         (ValueError, "g: 2 arrays for 1 arrays", lambda: cls(ones).step([ones, ones], *H)),
-        (ValueError, "the saved state lacks t", lambda: cls(ones).load_state_dict({})),
+        (ValueError, "the saved state lacks .*, t", lambda: cls(ones).load_state_dict({})),
         (ValueError, r"saved m(\[0\])? is .*float64.*, \(4,\)\)",
          lambda: cls(np.ones(3)).load_state_dict(cls(ones).state_dict())),
     ]  # fmt: skip
@@ -205,9 +205,8 @@ def test_what_cannot_be_used_is_refused(hand: Any, name: str, target: str) -> No
     with pytest.raises(ValueError, match="read-only"):
         cls(frozen)
     opt = cls(ones)
-    setattr(opt, hyper, 2.0)
     with pytest.raises(ValueError, match=rf"{hyper} = 2.0 is outside"):
-        opt.step(np.ones(4), *H)
+        setattr(opt, hyper, 2.0)
     assert opt.t == 0 and np.array_equal(ones, np.ones(4))
 
 
@@ -254,7 +253,7 @@ def test_a_declared_dtype_refuses_the_other(hand: Any) -> None:
     for target in TARGETS:
         cls = made(hand, "adam", target, "float32")
         with pytest.raises(
-            TypeError, match="params is float64, not float32; convert it with astype"
+            TypeError, match="params is float64, not float32, and is updated in place"
         ):
             cls(np.ones(3))
         params = np.ones(3, np.float32)

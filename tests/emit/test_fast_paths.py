@@ -23,14 +23,8 @@ def emitted(name: str) -> Any:
     return load(emit(blrgen.derive(name), target="numba"))
 
 
-def module(name: str) -> Any:
-    own = emitted(name)
-    own._stretch.cache_clear()  # the number of threads is asked for each size once
-    return own
-
-
 def made(name: str, params: Any) -> Any:
-    own = module(name)
+    own = emitted(name)
     return getattr(own, own.__all__[0])(params)
 
 
@@ -47,7 +41,7 @@ def numbers(size: int, seed: int, dtype: str = "float32") -> Any:
 
 def serial(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """No array is large."""
-    monkeypatch.setattr(module(name), "THREADED", 10**9)
+    monkeypatch.setattr(emitted(name), "THREADED", 10**9)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -57,8 +51,8 @@ def test_threads_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> N
         plain = stepped("adam", start := numbers(size, 0), lambda k: numbers(size, k + 1))
     for threads in THREADS:
         with monkeypatch.context() as patch:
-            patch.setattr(module("adam"), "THREADED", 1)
-            patch.setattr(module("adam"), "get_num_threads", lambda t=threads: t)
+            patch.setattr(emitted("adam"), "THREADED", 1)
+            patch.setattr(emitted("adam"), "get_num_threads", lambda t=threads: t)
             opt = stepped("adam", params := numbers(size, 0), lambda k: numbers(size, k + 1))
         assert np.array_equal(params, start)
         assert all(np.array_equal(getattr(opt, x)[0], getattr(plain, x)[0]) for x in ("u", "s"))
@@ -87,9 +81,9 @@ def test_few_large_arrays(
     with monkeypatch.context() as patch:
         serial(patch, name)
         _, wanted = run()
-    monkeypatch.setattr(module(name), "THREADED", 2_000)
-    monkeypatch.setattr(module(name), "get_num_threads", lambda: threads)
-    own, threaded = module(name), []
+    monkeypatch.setattr(emitted(name), "THREADED", 2_000)
+    monkeypatch.setattr(emitted(name), "get_num_threads", lambda: threads)
+    own, threaded = emitted(name), []
 
     def counted(f: Any) -> Any:
         return lambda *given: (threaded.append(f), f(*given))
@@ -240,7 +234,7 @@ def test_a_draw_is_made_of_the_numbers_of_its_law(
     name: str, law: str, numbers: tuple[float, ...], dtype: str
 ) -> None:
     """The numbers of a block lie in the memory of its words: none may be written over another."""
-    own, params = module(name), np.random.default_rng(1).standard_normal(1000).astype(dtype)
+    own, params = emitted(name), np.random.default_rng(1).standard_normal(1000).astype(dtype)
     drawn = made(name, params).draw(np.random.default_rng(4))
     key = np.random.default_rng(4).integers(2**63)
     block, words = numba.njit(filler(getattr(own, f"{law}_block"))), np.empty(1024, np.uint32)

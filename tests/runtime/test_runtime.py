@@ -11,7 +11,7 @@ import pytest
 from blrgen.emit.special import BUILDERS, helper
 from blrgen.emit.special.checked import check
 from blrgen.emit.support import MODULES
-from blrgen.runtime import arrays, lapack, linear, numbers, randoms, threads
+from blrgen.runtime import arrays, kept, lapack, linear, numbers, randoms, threads
 
 pytestmark = pytest.mark.core
 
@@ -74,12 +74,16 @@ def test_arrays_that_do_not_begin_alike(dtype: Any) -> None:
 def test_what_was_saved_is_copied_or_refused() -> None:
     current = {"a": [np.ones(3)], "b": 2}
     saved = {"a": [np.zeros(3)], "b": 5}
-    found = arrays._restored("state", saved, current)
+    domains = {"a": "[0, inf)", "b": "[0, inf)"}
+    found = kept._fitting("state", saved, current, domains)
     assert found["b"] == 5 and np.array_equal(found["a"][0], saved["a"][0])
     assert not np.shares_memory(found["a"][0], saved["a"][0])
-    for wrong in ([np.zeros(4)], [np.zeros(3, np.float32)], []):
-        with pytest.raises(ValueError, match="saved a"):
-            arrays._restored("state", {"a": wrong}, current)
+    for wrong in ([np.zeros(4)], [np.zeros(3, np.float32)], [], [-np.ones(3)]):
+        with pytest.raises(ValueError, match=r"saved a|a\[0\] = .* outside"):
+            kept._fitting("state", {"a": wrong, "b": 5}, current, domains)
+    for number in (-1, 0.5, np.nan, True, "x"):
+        with pytest.raises((ValueError, TypeError), match="b = "):
+            kept._fitting("state", {"a": [np.zeros(3)], "b": number}, current, domains)
 
 
 def test_vectors_of_several_arrays() -> None:
@@ -105,8 +109,8 @@ def test_numbers_that_are_refused() -> None:
     with pytest.raises(ValueError, match="leaves its domain"):
         numbers._between("n", 3.0, 3.0, 5.0)
     with pytest.raises(ValueError, match="not finite"):
-        numbers._finite("m", np.array([1.0, np.nan]))
-    numbers._finite("m", np.array([1e300, -1e300]))  # their squares overflow
+        arrays._finite("m", np.array([1.0, np.nan]))
+    arrays._finite("m", np.array([1e300, -1e300]))  # their squares overflow
     with pytest.raises(ValueError, match="2 of its elements"):
         numbers._deviation(np.array([1.0, 0.0, np.nan]))
 
@@ -116,7 +120,7 @@ def test_noise_is_the_generators_or_what_is_given() -> None:
     given = randoms._noise("eps", params, None, params, randoms._normals)
     assert np.array_equal(given[0], np.ones(4)) and not np.shares_memory(given[0], params)
     (drawn,) = randoms._noise(
-        "eps", None, np.random.default_rng(0), params, randoms._uniforms, -1, 2
+        "eps", None, np.random.default_rng(0), params, randoms._uniforms, True, -1, 2
     )
     assert drawn.shape == (4,) and (np.abs(drawn) < 1).all()
     with pytest.raises(TypeError, match="or eps="):
@@ -141,7 +145,6 @@ def test_factors_and_solutions(module: Any, d: int) -> None:
 
 def test_large_arrays_are_taken_in_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "get_num_threads", lambda: 3)
-    monkeypatch.setattr(threads, "_stretch", threads._stretch.__wrapped__)
     assert threads._stretch(threads.THREADED - 1) == 0
     for size in (threads.THREADED, 10**6, 10**6 + 1):
         stretch = threads._stretch(size)

@@ -10,13 +10,13 @@ from blrgen.validate.very_text import definitions, untold
 
 EDITS = {
     "class.__init__": ("alpha: float = 0.001", "alpha: float = 0.01"),
-    "KEPT": ('KEPT = ("m", "u", "s")', 'KEPT = ("m", "u")'),
+    "KEPT": ('"s": "[0, inf)"}', '"s": "(0, inf)"}'),
     "_step_threads": ("prange(-(-m.size // stretch))", "prange(m.size // stretch)"),
     "class.sample": ("rng.standard_normal(x.shape, x.dtype)", "rng.random(x.shape, x.dtype)"),
     "_views": ("if len(found) != len(like):", "if False:"),
-    "class._check_hyperparameters": ("if not 0 <= self.beta1 < 1:", "if not 0 <= self.beta1 < 2:"),
+    "HYPERPARAMETERS": ('"beta1": "[0, 1)"', '"beta1": "[0, 2)"'),
     "THREADED": ("THREADED = 65536", "THREADED = 65537"),
-    "class.load_state_dict": ('t=int(saved["t"])', "t=0"),
+    "class.load_state_dict": ("saved, HYPERPARAMETERS, KEPT)", "saved, {}, KEPT)"),
     "class.posterior": ("_deviation(x) for x", "2 * _deviation(x) for x"),
 }
 

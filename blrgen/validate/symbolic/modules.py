@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import itertools
 import operator
+import weakref
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -312,10 +313,14 @@ MODULES: dict[str, Any] = {
         "functools",
         _pick(functools, "partial reduce wraps") | {"lru_cache": _decorator, "cache": lambda f: f},
     ),
-    "itertools": Module("itertools", _pick(itertools, "chain product repeat count")),
+    "itertools": Module("itertools", _pick(itertools, "chain pairwise product repeat count")),
     "operator": Module("operator", _pick(operator, "add sub mul neg")),
     "fractions": Module("fractions", {"Fraction": Fraction}),
     "__future__": Module("__future__", {"annotations": __future__.annotations}),
+    "threading": Absorb("threading"),
+    "os": Module("os", {"getpid": lambda: 1}),
+    "weakref": Module("weakref", _pick(weakref, "WeakKeyDictionary")),
+    "difflib": Absorb("difflib"),
     "sys": Module("sys", {"getrefcount": lambda _: 1}),
     "contextlib": Absorb("contextlib"),
     "warnings": Absorb("warnings"),

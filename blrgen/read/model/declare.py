@@ -263,7 +263,9 @@ class Declarer:
             if support.kind == "one-hot":
                 entry.label = entry.shape[0]
             elif support.kind == "finite" and [int(p) for p in support.points] == [0, 1]:
-                entry.label, entry.binary = (Size("", 2), True) if not entry.shape else (None, False)
+                entry.label, entry.binary = (
+                    (Size("", 2), True) if not entry.shape else (None, False)
+                )
 
     def arguments(self) -> None:
         """Sizes, constants and data become arguments of the constructor."""
@@ -285,4 +287,3 @@ class Declarer:
                     "duplicate", place, f"{name!r} cannot be the name of data, a constant or a size",
                     why=why, instead="choose another name", node=node,
                 )  # fmt: skip
-

@@ -216,5 +216,3 @@ def converted(e: Any, sizes: Mapping[str, Size], values: Mapping[str, Expr]) -> 
     if e.is_Mul:
         return Product(parts)
     return Power(*parts) if e.is_Pow else None
-
-

@@ -219,18 +219,13 @@ class Maker:
 def own_sizes(family: core.Family) -> list[str]:
     """The sizes that a family names: of its variables and of its parameters."""
     shapes = [own_shape(s.size) for s in family.supports]
-    shapes += [
-        own_shape(p.domain.size) for p in (*family.natural, *family.working, *family.fixed)
-    ]
+    shapes += [own_shape(p.domain.size) for p in (*family.natural, *family.working, *family.fixed)]
     return list(dict.fromkeys(s.name for shape in shapes for s in shape if s.name))
 
 
 def _infinite(e: raw.RawExpr) -> bool:
-    return isinstance(e, raw.RawInfinity) or (
-        isinstance(e, raw.RawNegation) and _infinite(e.arg)
-    )
+    return isinstance(e, raw.RawInfinity) or (isinstance(e, raw.RawNegation) and _infinite(e.arg))
 
 
 def _filled(rank: int) -> str:
     return {1: "write zeros(p), or c*ones(p)", 2: "write c*eye(p)"}.get(rank, "")
-

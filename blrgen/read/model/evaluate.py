@@ -126,7 +126,10 @@ def fold(do: Callable[[Scalar, Scalar], Scalar], values: list[Value]) -> Value:
 
 def exact(x: Scalar) -> Scalar:
     """The number itself, as a double where it has grown too long."""
-    if isinstance(x, Fraction) and (x.numerator.bit_length() + x.denominator.bit_length()) > MAX_BITS:
+    if (
+        isinstance(x, Fraction)
+        and (x.numerator.bit_length() + x.denominator.bit_length()) > MAX_BITS
+    ):
         return float(x)
     return x
 
@@ -252,4 +255,6 @@ def _scalar(e: Call, *args: Scalar) -> Scalar:
     try:
         return _SCALAR[e.function](*map(float, args))
     except ValueError:
-        raise Undefined(e.place, f"{e.function}({', '.join(f'{float(a):.3g}' for a in args)})") from None
+        raise Undefined(
+            e.place, f"{e.function}({', '.join(f'{float(a):.3g}' for a in args)})"
+        ) from None

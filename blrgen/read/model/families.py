@@ -44,7 +44,9 @@ def own_shape(size: tuple[str, ...]) -> Shape:
         match = _SIZE.fullmatch(text.replace(" ", ""))
         assert match is not None, text
         name, sign, change, number = match.groups()
-        found.append(Size("", int(number)) if number else Size(name, int(f"{sign or ''}{change or 0}")))
+        found.append(
+            Size("", int(number)) if number else Size(name, int(f"{sign or ''}{change or 0}"))
+        )
     return tuple(found)
 
 

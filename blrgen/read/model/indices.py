@@ -58,9 +58,7 @@ def resolve_indices(
     return tuple(found), (*left, *shape[max(0, given - plates) :])
 
 
-def _wrong_number(
-    reader: Resolver, e: raw.RawRef, entry: Entry, shape: Shape, most: int
-) -> None:
+def _wrong_number(reader: Resolver, e: raw.RawRef, entry: Entry, shape: Shape, most: int) -> None:
     letters = ", ".join(entry.letters)
     runs = f"{e.name} runs along {letters}" if letters else f"{e.name} has no plates"
     given = len(e.indices)
@@ -71,8 +69,9 @@ def _wrong_number(
             how += f", or {e.name}[:] for all of them"
     else:
         wants = " or ".join(map(str, sorted({len(entry.letters), most})))
-        text, how = f"{e.name} takes {wants} ind{'ex' if most == 1 else 'ices'}, not {given}", (
-            f"write {form}"
+        text, how = (
+            f"{e.name} takes {wants} ind{'ex' if most == 1 else 'ices'}, not {given}",
+            (f"write {form}"),
         )
     why = runs + (f", its value is {reader.words(shape)}" if shape else ", its value is a number")
     reader.wrong("index", e.place, text, why=why, how=how)
@@ -95,7 +94,9 @@ def _index(reader: Resolver, said: raw.RawIndex, e: raw.RawRef, letter: str) -> 
                 reader.wrong("index", said.place, f"{said.name} is a size, not an index",
                              how="write the plate's letter, or a whole number")  # fmt: skip
             return reader.label(said)
-        case raw.RawOps(parts=((_, raw.RawRef(name=name, indices=())), (sign, raw.RawNumber() as n))):
+        case raw.RawOps(
+            parts=((_, raw.RawRef(name=name, indices=())), (sign, raw.RawNumber() as n))
+        ):
             if said.additive and name in reader.scope.axes and n.value.denominator == 1:
                 shift = int(n.value) * (1 if sign == "+" else -1)
                 if shift > 0:

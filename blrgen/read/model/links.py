@@ -40,9 +40,7 @@ def in_turn(groups: list[Group], scope: Scope) -> Iterator[tuple[Group, int]]:
             yield from ((g, i) for i in range(len(g.statements)) if i < len(g.indices))
 
 
-def _note_cycle(
-    waiting: list[tuple[Group, int]], names: dict[int, set[str]], scope: Scope
-) -> None:
+def _note_cycle(waiting: list[tuple[Group, int]], names: dict[int, set[str]], scope: Scope) -> None:
     """One mistake for each circle of links; what only waits for it stays unsaid."""
     edges: dict[str, set[str]] = {}
     for g, i in waiting:

@@ -94,5 +94,3 @@ def every(do: Callable[[T], U], items: Iterable[T]) -> list[U]:
     if trouble is not None:
         raise trouble
     return done
-
-

@@ -245,7 +245,7 @@ def _spoken(value: Value) -> str:
 
 
 def _membership(sample: Sample, value: Value, domain: Domain) -> str:
-    """"" inside, "boundary" or "outside"."""
+    """ "" inside, "boundary" or "outside"."""
     match domain.kind:
         case "interval":
             lower, upper = (
@@ -304,6 +304,3 @@ def _simplex(value: Value, domain: Domain) -> str:
     if any(x < -SLACK for x in value) or abs(sum(value) - 1) > SLACK:
         return "outside"
     return "boundary" if not domain.closed and any(x == 0 for x in value) else ""
-
-
-

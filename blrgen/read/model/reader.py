@@ -216,18 +216,14 @@ class Building:
         made = self.made.get(group.number, {})
         if group.broken or len(made) < len(group.statements):
             return None
-        statements = tuple(
-            self.values(group, at, made[at]) for at in range(len(group.statements))
-        )
+        statements = tuple(self.values(group, at, made[at]) for at in range(len(group.statements)))
         return Node(
             group.names, group.kind, group.letters, self.node_domains(group, made[0]), statements,
             group.missing, place=targets(group.statements[0])[0].place,
         )  # fmt: skip
 
     def values(self, group: Group, at: int, made: Distribution | Expr) -> Statement:
-        indices = tuple(
-            Letter(x) if isinstance(x, str) else Literal(x) for x in group.indices[at]
-        )
+        indices = tuple(Letter(x) if isinstance(x, str) else Literal(x) for x in group.indices[at])
         general = all(isinstance(x, str) for x in group.indices[at])
         first = group.first if general else 1
         without = tuple(x for x in group.literals if x > first) if general else ()
@@ -243,6 +239,4 @@ class Building:
         family = self.scope.families.read[first.family]
         assert family is not None
         values = {a.name: a.value for a in first.arguments}
-        return tuple(
-            support_domain(s, dict(first.sizes), values) for s in family.family.supports
-        )
+        return tuple(support_domain(s, dict(first.sizes), values) for s in family.family.supports)

@@ -1,4 +1,4 @@
-"""List what blrgen knows: families, models, recipes, approximations, losses, targets and algorithms.
+"""List what blrgen knows: families, models, recipes, approximations, losses, targets, algorithms.
 
 Without a SUBJECT, everything under its heading.  `list families` says of every claim about
 a family how it is known, as `blrgen check` found: kept from earlier, or found now.

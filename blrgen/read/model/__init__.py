@@ -4,10 +4,10 @@
 |---|---|
 | `calls` | Functions in a model's expressions: what their arguments must be, what they make |
 | `data` | Data against a model: sizes, shapes, labels, missing values, supports, domains |
-| `declare` | All names of a model before any expression is read: the order of the text is free |
-| `domains` | Where values live: what the text says of a constant, what a family says of its variable |
+| `declare` | All names of a model before any expression is read: text order is free |
+| `domains` | Where values live: what the text and the families say |
 | `draws` | Distributions: a family with its arguments, `choose`, `point` |
-| `evaluate` | A model's expressions at one point: exact fractions as long as they last, else doubles |
+| `evaluate` | A model's expressions at one point: exact fractions while they last, or doubles |
 | `expressions` | Raw expressions → resolved ones: every name looked up, every shape computed |
 | `families` | Families as a model uses them: their parameters in order, with shapes |
 | `find` | Where a model's text is: a file ending in .model here, or one of those that ship |

@@ -97,7 +97,7 @@ class DataCheck:
             if what == "missing" and isinstance(owner, Node):
                 how = f"write observed or missing behind the statement of {owner.name}"
             self.wrong("data", owner, name, f"{name}{_at(at)} is {what}", "not a number", how)
-            return None
+            return np.where(bad, np.nan, value)
         return value
 
     def given_size(self, name: str) -> None:

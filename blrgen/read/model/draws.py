@@ -107,10 +107,13 @@ class Maker:
                     why=f"its arguments are {signature.spoken}",
                 )  # fmt: skip
                 wrong = Broken(parameter.name)
+        known = Draw(said.family, tuple(done), tuple(own.items()), said.place)
+        kind = "latent" if self.latent else "observed"
+        self.reader.scope.partial.append((",".join(self.reader.around.own), kind, known))
         self.fits(said, signature.family, own)
         if wrong is not None or self.failed:
             raise wrong or Broken(said.family)
-        return Draw(said.family, tuple(done), tuple(own.items()), said.place)
+        return known
 
     def matched(self, said: raw.RawDraw, signature: Signature) -> dict[str, raw.RawArgument]:
         """Parameter → its argument."""

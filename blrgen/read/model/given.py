@@ -73,10 +73,11 @@ def _many(path: str) -> dict[str, Any]:
 def _json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 0)
-        why = f"line {line}, column {getattr(error, 'colno', 0)}: {error.msg}" if line else ""  # type: ignore[attr-defined]
-        raise UserError("this is not JSON", where=where, why=why) from None
+    except json.JSONDecodeError as error:
+        why = f"line {error.lineno}, column {error.colno}: {error.msg}"
+    except (ValueError, RecursionError):
+        why = "a number in it is too long, or it is nested too deeply"
+    raise UserError("this is not JSON", where=where, why=why)
 
 
 def _array(value: Any, name: str, where: str) -> Any:

@@ -21,11 +21,11 @@ def first_outside(values: Array, domain: Domain, end: End) -> tuple[tuple[int, .
 
     rank = len(domain.shape)
     whole = np.asarray(values, dtype=np.float64)
-    missing = np.isnan(whole)
+    missing: Array = np.isnan(whole)
     if rank:
         missing = missing.any(axis=tuple(range(whole.ndim - rank, whole.ndim)))
     for test, why in _tests(whole, domain, end):
-        bad = ~np.asarray(test)
+        bad: Array = ~np.asarray(test)
         if rank and bad.ndim == whole.ndim:
             bad = bad.any(axis=tuple(range(whole.ndim - rank, whole.ndim)))
         bad = bad & ~missing
@@ -43,9 +43,8 @@ def _tests(x: Array, domain: Domain, end: End) -> list[tuple[Array, str]]:
         match domain.kind:
             case "simplex":
                 total = np.abs(x.sum(axis=-1) - 1) <= SLACK * max(1, x.shape[-1])
-                low = (x >= 0) if domain.closed else (x > 0)
-                return [(low, "a component is negative" if domain.closed else
-                         "a component is not positive"), (total, "the components do not sum to 1")]  # fmt: skip
+                low, what = (x >= 0, "negative") if domain.closed else (x > 0, "not positive")
+                return [(low, f"a component is {what}"), (total, "the components do not sum to 1")]
             case "one-hot":
                 ones = ((x == 0) | (x == 1)).all(axis=-1) & (x.sum(axis=-1) == 1)
                 return [(ones, "it is no row with a single 1")]

@@ -55,8 +55,10 @@ class Known:
         """A constant that is one number, inside an expression."""
         from fractions import Fraction
 
+        import numpy as np
+
         found = self.array(e, ())
-        if found is None or getattr(found, "ndim", 0):
+        if found is None or np.ndim(found):
             raise TooFar
         return Fraction(float(found))
 

@@ -33,6 +33,7 @@ from blrgen.read.model.values import (
 )
 
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)  # how tightly a form binds
+_MINUS_ONE = Number(Fraction(-1))
 
 
 def spelled(e: Expr) -> str:
@@ -96,10 +97,9 @@ def _sum(terms: tuple[Expr, ...]) -> str:
 def _product(factors: tuple[Expr, ...]) -> str:
     text = ""
     for f in factors:
-        if text and isinstance(f, Power) and isinstance(f.exponent, Number):
-            if f.exponent.value == -1:
-                text += f"/{_at_least(f.base, _POWER)}"
-                continue
+        if text and isinstance(f, Power) and f.exponent == _MINUS_ONE:
+            text += f"/{_at_least(f.base, _POWER)}"
+            continue
         text += ("*" if text else "") + _at_least(f, _SIGN if text else _PRODUCT)
     return text
 

@@ -37,6 +37,7 @@ from blrgen.read.model.values import (
 )
 from blrgen.read.suggest import other_name
 
+MAX_PRODUCTS = 80
 ELSEWHERE: Mapping[str, str] = {
     "log": "log(x)", "I": "eye(p)", "identity": "eye(p)", "zero": "zeros(p)", "one": "ones(p)",
     "mean": "sum(x)/N", "matmul": "A*B", "inverse": "inv(A)", "chol": "inv(A)", "t": "transpose(A)",
@@ -48,6 +49,7 @@ class Resolver:
 
     def __init__(self, scope: Scope, around: Around) -> None:
         self.scope, self.around = scope, around
+        self.products = 0  # of matrices so far: each stands inside the next
 
     def read(self, e: raw.RawExpr) -> Expr:
         match e:
@@ -200,6 +202,10 @@ class Resolver:
         return Power(v, Number(Fraction(-1), (), v.place), v.shape, v.place)
 
     def matrix_product(self, a: Expr, b: Expr, place: Place) -> Expr:
+        self.products += 1
+        if self.products > MAX_PRODUCTS:
+            self.wrong("syntax", b.place, "too many products of matrices",
+                       why=f"at most {MAX_PRODUCTS} in a statement", how="name a part of it: A = …")  # fmt: skip
         if not self.scope.sizes.same(a.shape[1], b.shape[0]):
             rows = self.scope.sizes.find(b.shape[0])
             self.wrong(

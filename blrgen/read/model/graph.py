@@ -28,6 +28,7 @@ from blrgen.read.model.values import (
 )
 
 MAX_ELEMENTS = 9  # looked at along a chain
+MAX_MOVING = 4  # letters of a node that are told apart
 _DISCRETE = ("integers", "finite", "one-hot", "counts")
 Element: TypeAlias = tuple[int, tuple[int, ...]]  # a node's number and its place along chains
 
@@ -183,7 +184,9 @@ def _edges(model: Model) -> dict[Element, list[Element]]:
     owner = {name: i for i, n in enumerate(model.nodes) for name in n.names}
     moving = _moving(model)
     last = min(MAX_ELEMENTS, 2 + max((m for m in moving.values()), default=0))
-    along = [[x for x in n.letters if x in moving] for n in model.nodes]
+    along = [[x for x in n.letters if x in moving][:MAX_MOVING] for n in model.nodes]
+    if max(map(len, along), default=0) > 2:
+        last = min(last, 5)
     found: dict[Element, list[Element]] = {}
     for i, node in enumerate(model.nodes):
         for at in product(range(1, last + 1), repeat=len(along[i])):

@@ -54,11 +54,15 @@ class Broken(Exception):
     """Raised where a part cannot be read further; what is wrong has been noted."""
 
 
+MANY = 200
+
+
 class Mistakes:
     """Gathers mistakes while a model is read; `node` is what is being read just now."""
 
     def __init__(self) -> None:
         self.found: list[Mistake] = []
+        self.known: set[Mistake] = set()
         self.node = ""
 
     def note(
@@ -68,7 +72,8 @@ class Mistakes:
         """Keep a mistake, once."""
         about = self.node if node is None else node
         mistake = Mistake(kind, place.line, place.column, about, text, why, instead)
-        if mistake not in self.found:
+        if mistake not in self.known:
+            self.known.add(mistake)
             self.found.append(mistake)
 
     def broken(
@@ -77,6 +82,11 @@ class Mistakes:
         """Keep a mistake and give the exception that leaves the part."""
         self.note(kind, place, text, why=why, instead=instead)
         return Broken(text)
+
+    @property
+    def many(self) -> bool:
+        """So many that words like the unknown ones are no longer looked for."""
+        return len(self.found) > MANY
 
     def in_order(self) -> tuple[Mistake, ...]:
         """By place, those found first before others at the same place."""

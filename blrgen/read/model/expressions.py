@@ -189,6 +189,9 @@ class Resolver:
                     how="write transpose(A)*x, or outer(x, y) for a matrix",
                 )  # fmt: skip
             shape = self.met(shape, v, parts, "multiplied component by component")
+            if factors and isinstance(v, Number) and isinstance(last := factors[-1], Number):
+                factors[-1] = Number(last.value * v.value, (), last.place)
+                continue
             factors.append(v)
         return factors[0] if len(factors) == 1 else Product(tuple(factors), shape, place)
 
@@ -204,8 +207,10 @@ class Resolver:
     def matrix_product(self, a: Expr, b: Expr, place: Place) -> Expr:
         self.products += 1
         if self.products > MAX_PRODUCTS:
-            self.wrong("syntax", b.place, "too many products of matrices",
-                       why=f"at most {MAX_PRODUCTS} in a statement", how="name a part of it: A = …")  # fmt: skip
+            self.wrong(
+                "syntax", b.place, "too many products of matrices",
+                why=f"at most {MAX_PRODUCTS} in a statement", how="name a part of it: A = …",
+            )  # fmt: skip
         if not self.scope.sizes.same(a.shape[1], b.shape[0]):
             rows = self.scope.sizes.find(b.shape[0])
             self.wrong(

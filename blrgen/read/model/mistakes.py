@@ -19,6 +19,35 @@ KINDS = (
 )  # fmt: skip
 
 
+# what holds of every mistake of a kind: said where nothing closer is
+WHY = {
+    "syntax": "the line is no statement of the language",
+    "unknown-family": "no file declares it",
+    "unknown-name": "no statement says what it is",
+    "duplicate": "a name means one thing in a model",
+    "arguments": "arguments are matched by position, or by the names in the family's file",
+    "cycle": "a model is built from its parents on: none comes before itself",
+    "index": "a name takes its plates in order, then components of its value",
+    "size": "values that meet have one shape, and sizes are shared by name",
+    "domain": "the density is defined inside the domain only",
+    "nothing-observed": "without data every posterior is its prior",
+    "unused": "no statement refers to it",
+    "data": "arrays have the axes of the plates, then those of the value",
+    "support": "its density there is 0",
+}
+INSTEAD = {
+    "syntax": "see the statements of the models that ship: blrgen list models",
+    "arguments": "give each argument once",
+    "cycle": "make one of them without the others",
+    "index": "write the letter of a plate of that size, a whole number from 1, or a label",
+    "size": "declare them with the same sizes",
+    "domain": "choose a value inside",
+    "improper": "choose a value inside",
+    "data": "give an array of that shape",
+    "support": "choose a family with such values, or correct the data",
+}
+
+
 @dataclass(frozen=True)
 class Mistake:
     """One mistake; `node` is the node that it is about, "" where it is about none."""
@@ -71,6 +100,7 @@ class Mistakes:
     ) -> None:  # fmt: skip
         """Keep a mistake, once."""
         about = self.node if node is None else node
+        why, instead = why or WHY.get(kind, ""), instead or INSTEAD.get(kind, "")
         mistake = Mistake(kind, place.line, place.column, about, text, why, instead)
         if mistake not in self.known:
             self.known.add(mistake)

@@ -16,7 +16,7 @@ def test_every_mistake_at_its_place(wrong: Wrong) -> None:
     model, mistakes, _ = examine(wrong.text)
     assert [(m.kind, m.line, m.column) for m in mistakes] == wrong.mistakes
     assert model is None
-    assert all(m.text and (m.why or m.instead) for m in mistakes)
+    assert all(m.text and m.why and m.instead for m in mistakes)
 
 
 def test_every_kind_is_among_them() -> None:

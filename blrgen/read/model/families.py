@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blrgen import core
-from blrgen.errors import UserError, did_you_mean
+from blrgen.errors import UserError
 from blrgen.read.family import family_of, find_family, list_families, source_of
+from blrgen.read.model import elsewhere
 from blrgen.read.model.mistakes import Mistakes
 from blrgen.read.model.raw import RawFamily
 from blrgen.read.model.values import Place, Shape, Size
@@ -81,14 +82,14 @@ class Families:
                 "unknown-family", place, f"unknown family {name[:80]!r}",
                 why="it is neither a family that comes with blrgen nor declared here",
                 instead=f"{self.near(name[:80])} "
-                f'A file of your own: family {name[:40]} = "file.toml"',
+                f'(a file of your own: family {name[:40]} = "file.toml")',
             )  # fmt: skip
         return self.read[name]
 
     def near(self, name: str) -> str:
         """Families with a name like it; looked for once."""
         if name not in self.hints:
-            self.hints[name] = did_you_mean(name, {*list_families(), *self.aliases})
+            self.hints[name] = elsewhere.family(name, {*list_families(), *self.aliases})
         return self.hints[name]
 
     def used(self) -> tuple[tuple[str, core.Family], ...]:

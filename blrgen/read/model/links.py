@@ -56,7 +56,7 @@ def _note_cycle(
         links[name].broken = links[name].entries[0].broken = True
     said: set[str] = set()
     for name in edges:
-        way = _way_back(name, edges) if name not in said else []
+        way = way_back(name, edges) if name not in said else []
         if way:
             said |= set(way)
             scope.mistakes.note(
@@ -66,7 +66,7 @@ def _note_cycle(
             )  # fmt: skip
 
 
-def _way_back(name: str, edges: dict[str, set[str]]) -> list[str]:
+def way_back(name: str, edges: dict[str, set[str]]) -> list[str]:
     """A shortest way from a name back to itself, [] where there is none."""
     before: dict[str, str] = {}
     todo = deque([name])

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from blrgen.read.model.domains import parameter_domain
-from blrgen.read.model.evaluate import TooFar, Undefined, Value, pivots
+from blrgen.read.model.evaluate import Evaluator, TooFar, Undefined, Value, pivots
 from blrgen.read.model.mistakes import Mistakes
 from blrgen.read.model.samples import Sample, size_sets
 from blrgen.read.model.spell import spelled
@@ -30,8 +30,8 @@ from blrgen.read.model.values import (
     Power,
     Ref,
     SizeOf,
-    children,
 )
+from blrgen.read.model.walk import children
 
 SAMPLES = 24  # points for each assignment of sizes
 SLACK = 1e-9
@@ -241,6 +241,8 @@ def _at_sizes(
 ) -> tuple[Witness | None, bool]:
     """The worst of a number of points; whether any of them could be computed."""
     constant = not any(isinstance(x, Ref) for x in inside)
+    if domain.kind == "simplex" and Evaluator(sizes, _no_value).shape(domain.shape) == (1,):
+        return None, False  # one class: nothing is chosen
     done, worst = False, None
     for seed in range(1 if constant else SAMPLES):
         sample = Sample(model, sizes, seed)
@@ -259,6 +261,10 @@ def _at_sizes(
                 return shown, True
             worst = worst or shown
     return worst, done
+
+
+def _no_value(ref: Ref) -> Value:
+    raise TooFar
 
 
 def _at(sample: Sample, inside: list[Expr], sizes: dict[str, int]) -> str:

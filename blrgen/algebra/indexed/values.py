@@ -104,7 +104,7 @@ class Symbol:
         return 0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Atom:
     """A factor: what it is, its indices, and the expressions that it is a function of.
 
@@ -133,7 +133,11 @@ class Atom:
         places = ",".join(f"{i.axis}.{i.text}" for i in self.indices)
         inner = ";".join(a.key for a in self.arguments)
         cut = f"<{self.cut[0]},{self.cut[1]}>" if self.kind == "guard" else ""
-        return f"{_ORDER[self.kind]}{self.name}{cut}[{places}]({inner})"
+        places, inner = places and f"[{places}]", inner and f"({inner})"
+        return f"{_ORDER[self.kind]}{self.name}{cut}{places}{inner}"
+
+    def __repr__(self) -> str:
+        return self.key
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Atom) and self.key == other.key
@@ -146,12 +150,17 @@ class Atom:
         return self._hash
 
     @cached_property
-    def letters(self) -> tuple[Index, ...]:
-        """The letters that stand free in it, in a fixed order."""
-        own = {i.base: None for i in self.indices if not i.literal}
-        inside = (i for a in self.arguments for i in a.letters)
+    def places(self) -> tuple[Index, ...]:
+        """Every letter that stands free in it, with each of its shifts, in a fixed order."""
+        own = {i: None for i in self.indices if not i.literal}
+        inside = (i for a in self.arguments for i in a.places)
         hidden = (ROW, COLUMN) if self.kind == "matrix" else ()
         return tuple(own | {i: None for i in inside if i.name not in hidden})
+
+    @cached_property
+    def letters(self) -> tuple[Index, ...]:
+        """The letters that stand free in it, in a fixed order."""
+        return tuple({i.base: None for i in self.places})
 
     @cached_property
     def height(self) -> int:
@@ -170,7 +179,7 @@ _ORDER = {"size": "#", "symbol": "", "function": "~", "matrix": "~", "sum": "~+"
 _ORDER["guard"] = "~["
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Term:
     """A product of atoms to rational powers, summed over its bound indices; no coefficient."""
 
@@ -183,6 +192,9 @@ class Term:
         sums = "".join(f"Σ{r.name}:{r.axis}<{r.low},{r.high}>" for r in self.bound)
         return sums + "*".join(a.key if p == 1 else f"{a.key}^{p}" for a, p in self.factors)
 
+    def __repr__(self) -> str:
+        return self.key
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Term) and self.key == other.key
 
@@ -194,18 +206,23 @@ class Term:
         return self._hash
 
     @cached_property
+    def places(self) -> tuple[Index, ...]:
+        """Every letter that stands free in it, with each of its shifts, in a fixed order."""
+        bound = {r.name for r in self.bound}
+        found = {i: None for a, _ in self.factors for i in a.places if i.name not in bound}
+        return tuple(found)
+
+    @cached_property
     def letters(self) -> tuple[Index, ...]:
         """The letters that stand free in it, in a fixed order."""
-        bound = {r.name for r in self.bound}
-        found = {i: None for a, _ in self.factors for i in a.letters if i.name not in bound}
-        return tuple(found)
+        return tuple({i.base: None for i in self.places})
 
     @cached_property
     def height(self) -> int:
         return max((a.height for a, _ in self.factors), default=0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Expression:
     """A sum of terms with rational coefficients, in the order of their texts."""
 
@@ -222,6 +239,9 @@ class Expression:
     def __hash__(self) -> int:
         return self._hash
 
+    def __repr__(self) -> str:
+        return self.key
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Expression) and self.key == other.key
 
@@ -230,9 +250,14 @@ class Expression:
         return bool(self.terms)
 
     @cached_property
+    def places(self) -> tuple[Index, ...]:
+        """Every letter that stands free in it, with each of its shifts, in a fixed order."""
+        return tuple({i: None for t, _ in self.terms for i in t.places})
+
+    @cached_property
     def letters(self) -> tuple[Index, ...]:
         """The letters that stand free in it, in a fixed order."""
-        return tuple({i: None for t, _ in self.terms for i in t.letters})
+        return tuple({i.base: None for i in self.places})
 
     @cached_property
     def height(self) -> int:

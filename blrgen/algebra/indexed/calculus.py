@@ -117,8 +117,8 @@ def _outer(atom: Atom, k: int) -> Expression:
         if k == 1:
             return multiplied(of_atom(atom), log(base))
         return multiplied(exponent, of_atom(atom), power(base, -1))
-    if atom.name == "polygamma" and k == 1:
-        return plain("polygamma", add(args[0], ONE), args[1])
+    if atom.name in ("polygamma", "uniform_cumulant") and k == 1:  # their order goes up by one
+        return plain(atom.name, add(args[0], ONE), args[1])
     if atom.name == "multigammaln" and k == 0:
         return plain("multidigamma", *args)
     rule = _RULES.get(atom.name)

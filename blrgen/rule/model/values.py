@@ -140,6 +140,8 @@ class ModelDerivation:
     updates: tuple[Update, ...]
     points: tuple[PointUpdate, ...]
     statistics: tuple[Statistic, ...]
+    batch: str = ""  # the axis of which a step sees some places; sums over it count N/M times
+    rate: str = ""  # rho_t where sums are averaged over steps, "" where they are not
     expected_joint: Expression = ZERO
     edges: tuple[Edge, ...] = ()
     choices: tuple[Choice, ...] = ()

@@ -43,7 +43,7 @@ def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
     letters = list(spare)
     found = []
     for position, (value, p) in enumerate(zip(values, family.natural, strict=True)):
-        shape = _statistic_axes(p.symbol, axes)
+        shape = statistic_axes(p.symbol, axes)
         places = tuple(Index(a, x) for a, x in zip(shape, letters, strict=False))
         element = (*at, *over)
         found.append(
@@ -52,7 +52,7 @@ def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
     return tuple(found)
 
 
-def _statistic_axes(symbol: object, axes: dict[str, str]) -> tuple[str, ...]:
+def statistic_axes(symbol: object, axes: dict[str, str]) -> tuple[str, ...]:
     """The axes of a statistic: those of its natural parameter."""
     from blrgen.algebra.components import Component
     from blrgen.algebra.ranks import Ranked
@@ -67,13 +67,32 @@ def _statistic_axes(symbol: object, axes: dict[str, str]) -> tuple[str, ...]:
 
 
 def block_of(table: Table, factors: Sequence[Factor], nodes: Sequence[Node]) -> Block:
-    """The full conditional of a block of nodes, divided and multiplied back."""
+    """The full conditional of a block of nodes, divided and multiplied back.
+
+    Several nodes are a block of a declared family over all of their variables where one
+    divides it; else their statistics are taken together, with all pairs.
+    """
+    if len(nodes) > 1:
+        from blrgen.expect.blocks.library import holding
+
+        whole = holding(table, factors, nodes)
+        if whole is not None:
+            return whole
     templates = tuple(t for node in nodes for t in node_templates(table, node))
+    own = {node.name for node in nodes}
+    base = add(*[f.base for f in factors if f.node in own])
+    families = ",".join(dict.fromkeys(node.draws[0].family for node in nodes))
+    return assembled(table, factors, nodes, templates, base, families)
+
+
+def assembled(
+    table: Table, factors: Sequence[Factor], nodes: Sequence[Node],
+    templates: tuple[Template, ...], base: Expression, family: str,
+) -> Block:  # fmt: skip
+    """The log joint less log h, divided by the templates and multiplied back."""
     names = frozenset(name for node in nodes for name in node.names)
     ordered = sorted(templates, key=lambda t: -t.degree)
     division = Division(tuple(ordered), names)
-    own = {node.name for node in nodes}
-    base = add(*[f.base for f in factors if f.node in own])
     joint = add(*[f.total for f in factors], scaled(base, -1))
     with_block = Expression(
         tuple((t, c) for t, c in joint.terms if any(holds(a, names) for a, _ in t.factors))
@@ -87,9 +106,8 @@ def block_of(table: Table, factors: Sequence[Factor], nodes: Sequence[Node]) -> 
         for k, c in _complete(coefficients, division, templates).items()
     ]
     kind, axis, lag = joined(parts, templates, names, table)
-    families = ",".join(dict.fromkeys(node.draws[0].family for node in nodes))
     return Block(
-        tuple(n.name for n in nodes), families, tuple(nodes[0].letters), tuple(parts), base,
+        tuple(n.name for n in nodes), family, tuple(nodes[0].letters), tuple(parts), base,
         tagged(rest, factors, names), kind, axis, lag, proved=not rest, measure=measure,
     )  # fmt: skip
 
@@ -144,6 +162,10 @@ def joined(
     gaussian = all((degree_in(t.value, names) or 9) <= 2 for t in templates)
     linear = all((degree_in(p.value, names) or 9) <= 2 for p in pairs)
     if gaussian and linear and not _discrete(names, table):
+        plates = {t.nodes: {i.name for i in t.element} for t in templates}
+        apart = set.union(*plates.values()) - set.intersection(*plates.values())
+        if apart and not lag:  # what has no such plate couples all elements along it
+            return "dense", _axis(templates, min(apart)), 0
         if any(s is None for _, s in moves):
             return "dense", axis, 0
         if len(letters) <= 1:

@@ -94,7 +94,6 @@ class Block:
     lag: int = 0
     proved: bool = False
     measure: Expression = ONE  # how many identical elements one stands for; divided out of parts
-    hint: str = ""  # the family whose statistics hold the remainder too, if there is one
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from blrgen.expect.blocks.library import holding
 from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.names import Table
 from blrgen.read.model.values import Node
@@ -38,8 +39,8 @@ def exact_blocks(p: Prepared, flag: str) -> tuple[list[list[Node]], tuple[Block,
     groups = exact_groups(p)
     blocks = divided_blocks(p, groups)
     for group, block in zip(groups, blocks, strict=True):
-        gaussian = block.kind in ("joint", "banded", "dense") and not block.remainder
-        if len(group) > 1 and not gaussian:
+        whole = block.kind in ("joint", "banded", "dense") or "," not in block.family
+        if len(group) > 1 and (block.remainder or not whole):
             names = " and ".join(n.name for n in group)
             raise refused(
                 p.model, group[-1], f"--{flag} needs {names} as one exact block",
@@ -84,7 +85,8 @@ def check(p: Prepared, group: Sequence[Node], block: Block, flag: str) -> None:
     if block.remainder:
         r = block.remainder[0]
         child = next((n for n in p.model.nodes if n.name == r.child), group[0])
-        hint = f"; {block.hint} holds it" if block.hint else ""
+        other = holding(p.table, p.factors, group, without=(block.family,))
+        hint = f"; {other.family} holds it" if other is not None else ""
         raise refused(
             p.model, child, f"{flag} does not apply to {names}",
             f"the edge {names} -> {r.child} is not conjugate: {text(p.table, r.value)} is no "

@@ -162,8 +162,8 @@ def joined(
     gaussian = all((degree_in(t.value, names) or 9) <= 2 for t in templates)
     linear = all((degree_in(p.value, names) or 9) <= 2 for p in pairs)
     if gaussian and linear and not _discrete(names, table):
-        plates = {t.nodes: {i.name for i in t.element} for t in templates}
-        apart = set.union(*plates.values()) - set.intersection(*plates.values())
+        plates = {t.nodes: frozenset(i.name for i in t.element) for t in templates}
+        apart = frozenset().union(*plates.values()) - frozenset.intersection(*plates.values())
         if apart and not lag:  # what has no such plate couples all elements along it
             return "dense", _axis(templates, min(apart)), 0
         if any(s is None for _, s in moves):

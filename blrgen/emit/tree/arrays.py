@@ -57,8 +57,9 @@ class _Arrays(Values):
         whole = {x.pointers for x in p.letters}
         real = next((q.name for q in p.given if q.sizes and q.labels == "" and not q.key
                      and q.name not in whole), "")  # fmt: skip
+        outs = tuple(map(t.name, p.outs))
         whole_function = t.Function(self.name, arrays, wholes, reals, (*head, *body), "All of it.",
-                          reals_of=real, returns=p.outs, once=tuple(once))  # fmt: skip
+                                    reals_of=real, returns=outs, once=tuple(once))  # fmt: skip
         return typed(whole_function)
 
     def named_sizes(

@@ -216,7 +216,7 @@ class Function:
     summary: str = ""
     parallel: bool = False
     reals_of: str = ""  # the array whose type all numbers have
-    returns: tuple[str, ...] = ()
+    returns: tuple[Node, ...] = ()
     once: tuple[Statement, ...] = ()  # numbers in double precision, before all else
 
 

@@ -3,6 +3,7 @@
 | module | what it does |
 |---|---|
 | `base_measure` | ∇_μ E_q[log h]: the part of ∇_μ𝓗 that is not −λ, by what the base measure is |
+| `blocks` | Log joints of models, divided block by block by the statistics |
 | `by_component` | ∇_μ E_q[ℓ] for vectors by their components: sums over unit vectors |
 | `ends` | Whether p q vanishes at the ends of the support, looked at in numbers |
 | `enumeration` | Finite support: E_q[ℓ] = Σ_k q(θ_k) ℓ(θ_k), with one probe a point |

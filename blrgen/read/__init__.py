@@ -18,6 +18,7 @@
 | `joint` | Densities of several variables: `variable` and `support` as lists of equal length |
 | `limits` | What keeps an expression small: exact numbers, bounded powers, finite real values |
 | `loss` | Losses: text → `Loss`, a formula in the random variable and in data |
+| `model` | Models: a text with plates → a `Model`, or every mistake in it with its place |
 | `minimal` | Minimality: no combination of the statistics is constant on the support |
 | `minimal_components` | The table of values behind minimality, for statistics over components |
 | `names` | Words that mean something in a rule or in emitted code, and so cannot be given away |

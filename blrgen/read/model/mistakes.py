@@ -1,0 +1,78 @@
+"""Mistakes in a model: what kind, where, why, and what to write instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from blrgen.errors import UserError
+from blrgen.read.model.values import Place
+
+KINDS = (
+    "syntax", "unknown-family", "unknown-name", "duplicate", "arguments", "cycle", "index",
+    "size", "domain", "improper", "unused", "measure", "nothing-observed", "data", "support",
+    "not-applicable", "unidentified",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake; `node` is the node that it is about, "" where it is about none."""
+
+    kind: str
+    line: int
+    column: int
+    node: str
+    text: str
+    why: str = ""
+    instead: str = ""
+
+    def error(self, file: str) -> UserError:
+        """The mistake as it is printed."""
+        where = f"{file}:{self.line}:{self.column}" if self.line else file
+        return UserError(self.text, where=where, why=self.why, how=self.instead)
+
+
+class ModelError(UserError):
+    """A model with mistakes: all that were found, in the order of the text."""
+
+    def __init__(self, file: str, mistakes: tuple[Mistake, ...]) -> None:
+        self.mistakes = mistakes
+        self.file = file
+        first = mistakes[0].error(file)
+        super().__init__(first.what, where=first.where, why=first.why, how=first.how)
+
+    def render(self) -> str:
+        return "\nerror: ".join(m.error(self.file).render() for m in self.mistakes)
+
+
+class Broken(Exception):
+    """Raised where a part cannot be read further; what is wrong has been noted."""
+
+
+class Mistakes:
+    """Gathers mistakes while a model is read; `node` is what is being read just now."""
+
+    def __init__(self) -> None:
+        self.found: list[Mistake] = []
+        self.node = ""
+
+    def note(
+        self, kind: str, place: Place, text: str, *, why: str = "", instead: str = "",
+        node: str | None = None,
+    ) -> None:  # fmt: skip
+        """Keep a mistake, once."""
+        about = self.node if node is None else node
+        mistake = Mistake(kind, place.line, place.column, about, text, why, instead)
+        if mistake not in self.found:
+            self.found.append(mistake)
+
+    def broken(
+        self, kind: str, place: Place, text: str, *, why: str = "", instead: str = ""
+    ) -> Broken:
+        """Keep a mistake and give the exception that leaves the part."""
+        self.note(kind, place, text, why=why, instead=instead)
+        return Broken(text)
+
+    def in_order(self) -> tuple[Mistake, ...]:
+        """By place, those found first before others at the same place."""
+        return tuple(sorted(self.found, key=lambda m: (m.line, m.column)))

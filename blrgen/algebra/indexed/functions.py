@@ -58,7 +58,7 @@ def _log_rest(e: Expression) -> Expression:
         return ZERO
     if len(e.terms) > 1 or e.terms[0][0].bound:
         return plain("log", e)
-    (term, c) = e.terms[0]
+    (term, _) = e.terms[0]
     signed = [(a, p) for a, p in term.factors if atom_sign(a) < 0 and p.denominator == 1]
     if not signed:
         return plain("log", e)

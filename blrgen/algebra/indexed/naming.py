@@ -8,7 +8,7 @@ components are then sorted by their texts and the names counted through.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from blrgen.algebra.indexed.moving import move_atom
@@ -38,7 +38,7 @@ def _written(factor: tuple[Atom, Fraction]) -> tuple[str, Fraction]:
     return factor[0].key, factor[1]
 
 
-def _names(factors: Factors, ranges: Mapping[str, Range]) -> Iterable[str]:
+def _names(factors: Factors, ranges: Mapping[str, Range]) -> Iterator[str]:
     """_1, _2, …, with a prime for every level of functions, none of them free here.
 
     A function's own bound indices stand at a lower level: no name inside is one outside.

@@ -84,6 +84,7 @@ def _term_interval(term: Term, c: Fraction) -> Interval:
         if p == 1 and atom.symbol is not None:
             s = atom.symbol
             ends = [None if x is None else c * x for x in (s.lower, s.upper)]
-            return Interval(*(ends if c > 0 else reversed(ends)), closed=s.closed)
-    s = _term_sign(term) * (1 if c > 0 else -1)
-    return Interval(Fraction(0) if s > 0 else None, Fraction(0) if s < 0 else None)
+            lower, upper = ends if c > 0 else reversed(ends)
+            return Interval(lower, upper, s.closed)
+    own = _term_sign(term) * (1 if c > 0 else -1)
+    return Interval(Fraction(0) if own > 0 else None, Fraction(0) if own < 0 else None)

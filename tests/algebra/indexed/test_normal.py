@@ -46,7 +46,7 @@ def index(axis: str, name: str) -> Index:
     return Index(axis, name)
 
 
-I, J, K, N = index("d", "i"), index("d", "j"), index("K", "k"), index("N", "n")
+I1, J, K, N = index("d", "i"), index("d", "j"), index("K", "k"), index("N", "n")
 LAST = Index("K", "=last")
 
 
@@ -132,7 +132,7 @@ def test_the_form_of_a_form_is_itself():
 
 
 def test_four_equal_quadratic_forms_are_named_at_once():
-    i, j = I, J
+    i, j = I1, J
     form = summed(summed(multiplied(symbol(B, i), symbol(M, i, j), symbol(B, j)), i), j)
     assert len(power(form, 4).terms) == 1
 
@@ -146,12 +146,12 @@ def test_products_keep_bound_letters_apart():
 
 def test_capture_is_avoided_when_letters_are_put_in():
     bound = index("d", "_1")
-    e = summed(multiplied(symbol(M, I, J), symbol(B, J)), J)
-    opened = moved(e, {I: bound})
+    e = summed(multiplied(symbol(M, I1, J), symbol(B, J)), J)
+    opened = moved(e, {I1: bound})
     v = values()
     assert v.of(opened, {"_1": 2}) == pytest.approx(v.arrays["M"][2] @ v.arrays["b"])
-    inner = exp(summed(multiplied(symbol(M, I, J), symbol(B, J)), J))
-    total = summed(moved(inner, {I: bound}), bound)
+    inner = exp(summed(multiplied(symbol(M, I1, J), symbol(B, J)), J))
+    total = summed(moved(inner, {I1: bound}), bound)
     assert v.of(total) == pytest.approx(np.exp(v.arrays["M"] @ v.arrays["b"]).sum())
 
 
@@ -192,26 +192,26 @@ def test_sizes_of_ranges_are_polynomials_in_the_size():
 def test_inverses_cancel_from_both_sides():
     k = Index("K", "=", 1)
     m = index("d", "m")
-    inv = inverse(symbol(L, k, I, J), I, J)
-    assert summed(multiplied(inv, symbol(L, k, J, m)), J) == delta(I, m)
-    assert summed(multiplied(inv, symbol(L, k, m, I)), I) == delta(J, m)
-    general = inverse(symbol(M, I, J), I, J)
-    assert summed(multiplied(general, symbol(M, J, m)), J) == delta(I, m)
-    assert summed(multiplied(general, symbol(M, m, J)), J) != delta(I, m)
-    assert inverse(general, I, J) == symbol(M, I, J)
+    inv = inverse(symbol(L, k, I1, J), I1, J)
+    assert summed(multiplied(inv, symbol(L, k, J, m)), J) == delta(I1, m)
+    assert summed(multiplied(inv, symbol(L, k, m, I1)), I1) == delta(J, m)
+    general = inverse(symbol(M, I1, J), I1, J)
+    assert summed(multiplied(general, symbol(M, J, m)), J) == delta(I1, m)
+    assert summed(multiplied(general, symbol(M, m, J)), J) != delta(I1, m)
+    assert inverse(general, I1, J) == symbol(M, I1, J)
 
 
 def test_logdet_takes_scalars_and_diagonals_out():
     k = Index("K", "=", 1)
-    half = scaled(symbol(L, k, I, J), Fraction(1, 2))
-    expected = subtracted(logdet(symbol(L, k, I, J), I, J), multiplied(size("d"), log(number(2))))
-    assert logdet(half, I, J) == expected
-    diagonal = multiplied(exp(symbol(B, I)), delta(I, J))
-    assert logdet(diagonal, I, J) == summed(symbol(B, I), I)
+    half = scaled(symbol(L, k, I1, J), Fraction(1, 2))
+    expected = subtracted(logdet(symbol(L, k, I1, J), I1, J), multiplied(size("d"), log(number(2))))
+    assert logdet(half, I1, J) == expected
+    diagonal = multiplied(exp(symbol(B, I1)), delta(I1, J))
+    assert logdet(diagonal, I1, J) == summed(symbol(B, I1), I1)
     v = values()
-    wide = add(symbol(L, k, I, J), multiplied(symbol(S), delta(I, J)))
+    wide = add(symbol(L, k, I1, J), multiplied(symbol(S), delta(I1, J)))
     want = np.linalg.slogdet(v.arrays["L"][0] + 1.7 * np.eye(3))[1]
-    assert v.of(logdet(wide, I, J)) == pytest.approx(want)
+    assert v.of(logdet(wide, I1, J)) == pytest.approx(want)
 
 
 def test_log_splits_known_signs_only():

@@ -6,8 +6,8 @@
     partition   λ → A
 
 A natural parameter that is negative definite is given, and made, as its negative: what is
-solved with is positive definite.  Letters are a family's own; `inlined` puts such a program into another one, with the letters of
-plates in front of everything.
+solved with is positive definite.  Letters are a family's own; `inlined` puts such a program
+into another one, with the letters of plates in front of everything.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def family_program(geometry: Geometry, kind: str) -> a.Program:
     for one in BEFORE[:-1]:
         program = one(program)
     over = over_axes if linear else over_axis
-    found = _with_volumes(over(program, program.phases[0]), tuple(volumes))
-    return _counted(replace(found, outs=tuple(made)), counted, given)
+    whole = _with_volumes(over(program, program.phases[0]), tuple(volumes))
+    return _counted(replace(whole, outs=tuple(made)), counted, given)
 
 
 def _without_volumes(made: dict[str, Expr]) -> tuple[dict[str, Expr], dict[str, Expr]]:

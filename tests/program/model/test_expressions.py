@@ -13,7 +13,8 @@ from blrgen.program.axes.check import check
 from blrgen.program.axes.interpret import interpret
 from blrgen.program.model.expressions import Equations, labels_reader
 
-N, K, I, J = Index("N", "n"), Index("K", "k"), Index("d", "i"), Index("d", "j")
+N, K = Index("N", "n"), Index("K", "k")
+ROW, COLUMN = Index("d", "i"), Index("d", "j")
 R = np.random.default_rng(3)
 X, W = R.normal(size=(5, 2)), R.normal(size=(3, 2))
 LABELS = np.array([0, 2, 1, 1, 0])
@@ -51,37 +52,45 @@ def z(n, k):
 
 
 def test_bound_indices_are_sums():
-    e = scaled(summed(multiplied(x(N, I), w(K, I)), I), Fraction(1, 2))
+    e = scaled(summed(multiplied(x(N, ROW), w(K, ROW)), ROW), Fraction(1, 2))
     np.testing.assert_allclose(value(e, (N, K)), X @ W.T / 2)
 
 
 def test_two_letters_over_one_axis():
-    square = summed(summed(multiplied(x(N, I), x(N, J), w(K, I), w(K, J)), I), J)
+    square = summed(
+        summed(multiplied(x(N, ROW), x(N, COLUMN), w(K, ROW), w(K, COLUMN)), ROW), COLUMN
+    )
     np.testing.assert_allclose(value(square, (N, K)), (X @ W.T) ** 2)
-    outer = summed(multiplied(x(N, I), x(N, J)), N)
-    np.testing.assert_allclose(value(add(outer, delta(I, J)), (I, J), "sym"), X.T @ X + np.eye(2))
+    outer = summed(multiplied(x(N, ROW), x(N, COLUMN)), N)
+    np.testing.assert_allclose(
+        value(add(outer, delta(ROW, COLUMN)), (ROW, COLUMN), "sym"), X.T @ X + np.eye(2)
+    )
 
 
 def test_labels_are_gathered():
     readers = {"z": labels_reader("z")}
-    by_label = summed(multiplied(z(N, K), x(N, I)), N)
+    by_label = summed(multiplied(z(N, K), x(N, ROW)), N)
     wanted = np.stack([X[k == LABELS].sum(0) for k in range(3)])
-    np.testing.assert_allclose(value(by_label, (K, I), readers=readers), wanted)
-    gathered = summed(multiplied(z(N, K), w(K, I)), K)
-    np.testing.assert_allclose(value(gathered, (N, I), readers=readers), W[LABELS])
+    np.testing.assert_allclose(value(by_label, (K, ROW), readers=readers), wanted)
+    gathered = summed(multiplied(z(N, K), w(K, ROW)), K)
+    np.testing.assert_allclose(value(gathered, (N, ROW), readers=readers), W[LABELS])
 
 
 def test_powers_and_functions():
     scale = np.array([0.5, 1.5, 2.0])
     e = add(power(s(K), Fraction(-3, 2)), log(add(s(K), power(s(K), 2))))
     np.testing.assert_allclose(value(e, (K,)), scale**-1.5 + np.log(scale + scale**2))
-    total = log(summed(exp(summed(multiplied(x(N, I), w(K, I)), I)), K))
+    total = log(summed(exp(summed(multiplied(x(N, ROW), w(K, ROW)), ROW)), K))
     np.testing.assert_allclose(value(total, (N,)), np.log(np.exp(X @ W.T).sum(1)))
 
 
 def test_matrices_are_equations_of_their_own():
-    matrix = add(symbol(Symbol("M", symmetric=True), I, J), multiplied(s(K), delta(I, J)))
+    matrix = add(
+        symbol(Symbol("M", symmetric=True), ROW, COLUMN), multiplied(s(K), delta(ROW, COLUMN))
+    )
     scale = np.array([0.5, 1.5, 2.0])
     wanted = np.linalg.inv(MATRIX + scale[:, None, None] * np.eye(2))
-    np.testing.assert_allclose(value(inverse(matrix, I, J), (K, I, J)), wanted)
-    np.testing.assert_allclose(value(logdet(matrix, I, J), (K,)), -np.linalg.slogdet(wanted)[1])
+    np.testing.assert_allclose(value(inverse(matrix, ROW, COLUMN), (K, ROW, COLUMN)), wanted)
+    np.testing.assert_allclose(
+        value(logdet(matrix, ROW, COLUMN), (K,)), -np.linalg.slogdet(wanted)[1]
+    )

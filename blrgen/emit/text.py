@@ -40,6 +40,10 @@ def assignment(name: str, expression: str, indent: int, sign: str = "=") -> str:
         inner = f"{margin}    {inside[:-1]}"
         if len(inner) <= WIDTH:
             return f"{margin}{name} {sign} {head}(\n{inner}\n{margin})"
+        arguments = _arguments(inside[:-1])
+        if all(len(x) + indent + 5 <= WIDTH for x in arguments):
+            inner = "".join(f"{margin}    {x},\n" for x in arguments)
+            return f"{margin}{name} {sign} {head}(\n{inner}{margin})"
     rows = _operands(expression, (" + ", " - "))
     if len(rows) == 1 and indent + 4 + len(expression) > WIDTH:
         rows = _operands(expression, (" * ", " / "))
@@ -56,6 +60,17 @@ def _is_call(expression: str) -> bool:
         if depth == 0:
             return k == len(rest) - 1 and bool(head) and head.replace(".", "_").isidentifier()
     return False
+
+
+def _arguments(inside: str) -> list[str]:
+    """What stands between the outermost commas."""
+    rows, depth, start = [], 0, 0
+    for k, c in enumerate(inside):
+        depth += (c in "([") - (c in ")]")
+        if depth == 0 and inside[k : k + 2] == ", ":
+            rows.append(inside[start:k])
+            start = k + 2
+    return [*rows, inside[start:]]
 
 
 def assignment_of(

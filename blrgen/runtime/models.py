@@ -321,7 +321,34 @@ def _row_numbers(rows: Any, size: int) -> Array:
     return np.asarray(found, dtype=np.int64, order="C")
 
 
-def _run_rows(model: Any, steps: int | None, tol: float, batch: int) -> dict[str, Any]:
+def _rate(t: int, delay: float, forgetting: float) -> float:
+    """Return ρ_t = (delay + t)^−forgetting."""
+    return float((delay + t) ** -forgetting)
+
+
+def _some_rows(
+    data: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    places: Mapping[str, tuple[str, str]],
+    batch: str,
+    rows: Array,
+) -> tuple[dict[str, Array], dict[str, int]]:
+    """Return the data of some rows, those of different lengths by their pointers, and sizes."""
+    some, own = dict(data), {**sizes, batch: rows.size}
+    for name, (axis, by) in places.items():
+        if not by:
+            some[name] = np.ascontiguousarray(data[name][rows])
+            continue
+        start, lengths = data[by][rows], data[by][rows + 1] - data[by][rows]
+        ends = np.cumsum(lengths)
+        inside = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
+        some[name] = data[name][np.repeat(start, lengths) + inside]
+        some[by] = np.concatenate([np.zeros(1, np.int64), ends])
+        own[axis] = int(ends[-1])
+    return some, own
+
+
+def _run_rows(model: Any, count: int, steps: int | None, tol: float, batch: int) -> dict[str, Any]:
     """Take steps over rows in an order that is drawn for each epoch; the objective once an epoch.
 
     Steps that are left of an epoch are taken, and the objective after them is the last one.
@@ -330,7 +357,7 @@ def _run_rows(model: Any, steps: int | None, tol: float, batch: int) -> dict[str
     taken, reason, order = 0, "steps", np.zeros(0, np.int64)
     while taken < most:
         if not order.size:
-            order = model.rng.permutation(model.rows)
+            order = model.rng.permutation(count)
         rows, order = order[:batch], order[batch:]
         model.step(rows)
         taken += 1

@@ -15,7 +15,7 @@ from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.numba import INLINED, SUPPORT, closed
 from blrgen.errors import InternalError, UserError, did_you_mean
 from blrgen.program.model.check import check
-from blrgen.program.model.values import ModelProgram
+from blrgen.program.model.values import Argument, Array, ModelProgram
 
 MEASURE = 92
 BELOW = "# --- Support functions, the same in every file that uses them"
@@ -27,6 +27,14 @@ def text(program: ModelProgram, target: str = "numba") -> str:
         raise UserError(f"unknown target {target!r}", how=did_you_mean(target, TARGETS))
     check(program)
     return _File(program, TARGETS[target]).text()
+
+
+def _arrays(x: Argument) -> tuple[Array, ...]:
+    """The arrays that an argument becomes."""
+    if not x.seen:
+        return (x.array,)
+    axes = x.array.axes
+    return (x.array, Array(x.seen, axes[: len(axes) - x.value_axes]))
 
 
 class _File:
@@ -80,7 +88,20 @@ class _File:
             )  # fmt: skip
             rows.append((c.Literal(v.name), c.Table(parts)))
         kind = "Mapping[str, Mapping[str, Any]]"
-        return "\n".join(layout.constant("NODES", c.Table(tuple(rows)), kind))
+        found = layout.constant("NODES", c.Table(tuple(rows)), kind)
+        return "\n".join([*found, *(self.rows() if self.program.batch else [])])
+
+    def rows(self) -> list[str]:
+        """Where rows lie in data: along which axis, and by which pointers if they are ragged."""
+        p = self.program
+        pointers = {x.name: x.pointers for x in p.lengths if x.outer == p.batch}
+        table: list[tuple[c.Expression, c.Expression]] = []
+        for x in (*(y for g in p.arguments for y in _arrays(g)),):
+            first = x.axes[0] if x.axes else ""
+            if first == p.batch or first in pointers:
+                by = pointers.get(str(first), "")
+                table.append((c.Literal(x.name), c.Row((c.Literal(first), c.Literal(by)))))
+        return layout.constant("ROWS", c.Table(tuple(table)), "Mapping[str, tuple[str, str]]")
 
     def docstring(self) -> str:
         """What the model is, and what was derived for it."""

@@ -28,8 +28,8 @@ class Places:
             self.known[name] = _item("sums", name)
         self.known["t"] = c.Sign("+", c.Literal(1), c.attribute("t"))
 
-    def call(self, f: t.Function, takes: Iterable[str] = ()) -> c.Invoked:
-        """The function with its arguments; `takes` are local names."""
+    def call(self, f: t.Function, takes: Iterable[str] = (), rows: bool = False) -> c.Invoked:
+        """The function with its arguments; `takes` are local names, `rows` those of a batch."""
         local = set(takes)
 
         def found(name: str) -> c.Expression:
@@ -37,12 +37,20 @@ class Places:
                 return c.Name(name)
             if name not in self.known:
                 raise InternalError(f"{f.name} reads {name}, which no argument or state is")
-            return self.known[name]
+            return _local(self.known[name]) if rows else self.known[name]
 
         arrays = [found(x) for x in f.arrays]
-        sizes = [c.Item(c.attribute("sizes"), c.Literal(x)) for x in f.wholes]
-        reals = [found(x) if x == "t" else c.call("float", found(x)) for x in f.reals]
+        whole = c.Name("sizes") if rows else c.attribute("sizes")
+        sizes = [c.Item(whole, c.Literal(x)) for x in f.wholes]
+        reals = [found(x) if x in ("t", *local) else c.call("float", found(x)) for x in f.reals]
         return c.call(c.Name(f.name), *arrays, *sizes, *reals)
+
+
+def _local(place: c.Expression) -> c.Expression:
+    """The place among the rows of a batch, where it is one of data."""
+    if isinstance(place, c.Item) and place.of == c.attribute("data"):
+        return c.Item(c.Name("data"), place.key)
+    return place
 
 
 def _item(where: str, name: str) -> c.Item:

@@ -19,6 +19,8 @@ from blrgen.program.model.values import (
 
 ANY, ARRAY, STATE = "Any", "Array", "dict[str, Array]"
 NOTHING = c.Literal(None)
+LOCAL = ("scale", "rho")  # what a step over some rows also reads
+RATES = (("delay", 1.0), ("forgetting", 0.7))
 DATA, SIZES, DTYPE, RNG = (c.attribute(x) for x in ("data", "sizes", "dtype", "rng"))
 
 
@@ -70,6 +72,8 @@ class Writer:
             c.Argument("start", "Mapping[str, Any] | None", NOTHING, True),
             c.Argument("seed", "int", c.Literal(0), True),
         ]
+        rates = RATES if p.batch else ()
+        own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
         given = [*map(_argument, p.arguments)]
         needed = [x for x in given if x.default is None]
         arguments = [*needed, *lengths, *sizes, *(x for x in given if x.default), *own]
@@ -94,6 +98,7 @@ class Writer:
             c.Set((c.attribute("t"),), c.Literal(0)),
             c.Set((c.attribute("notes"),), c.Row((), True), "list[dict[str, str]]"),
         ]  # fmt: skip
+        body += [c.Set((c.attribute(x),), c.Name(x)) for x, _ in rates]
         if p.sums:
             body.append(c.Set((c.attribute("sums"),), c.Table(()), STATE))
             outs = tuple(c.Item(c.attribute("sums"), c.Literal(x)) for x in p.sums.program.outs)
@@ -192,29 +197,32 @@ class Writer:
         """Some rows in each step; the objective is of all of them."""
         p = self.program
         assert p.bound is not None
-        size = self.size(p.batch)
-        rows = c.Set((c.Name("rows"),), c.call("_row_numbers", c.Name("rows"), size))
+        rows, size = c.Name("rows"), self.size(p.batch)
         outs = p.sweep.program.outs
+        next_t = c.Sign("+", right=c.Literal(1), left=c.attribute("t"))
         table = c.Table(tuple((c.Literal(x.name), c.Name(y))
                               for x, y in zip(p.state, outs, strict=True)))  # fmt: skip
+        some = c.call("_some_rows", DATA, SIZES, c.Name("ROWS"), c.Literal(p.batch), rows)
+        rate = c.call("_rate", next_t, c.attribute("delay"), c.attribute("forgetting"))
         body = (
-            rows,
-            result(p.sweep, self.call(p.sweep, ("rows",))),
+            c.Set((rows,), c.call("_row_numbers", rows, size)),
+            c.Set((c.Name("data"), c.Name("sizes")), some),
+            c.Set((c.Name("scale"),), c.Sign("/", right=c.Attribute(rows, "size"), left=size)),
+            c.Set((c.Name("rho"),), rate),
+            result(p.sweep, self.places.call(self.functions[p.sweep.name], LOCAL, True)),
             c.Set((c.attribute("state"),), table),
-            c.Set((c.attribute("t"),), c.Sign("+", c.Literal(1), c.attribute("t"))),
+            c.Set((c.attribute("t"),), next_t),
         )
         step = c.Method("step", (c.Argument("rows", ANY),), "None",
                         "Take one step by the rows at these places.", body)  # fmt: skip
         bound = c.Method("objective", (), "float", "Return the objective at the current state.",
                          (c.Return(c.call("float", self.call(p.bound))),))  # fmt: skip
-        run = c.call("_run_rows", c.Name("self"), *map(c.Name, ("steps", "tol", "batch")))
+        run = c.call("_run_rows", c.Name("self"), size, *map(c.Name, ("steps", "tol", "batch")))
         running = self.running(run)
+        doc = "Take steps of so many rows; the objective is looked at once an epoch."
         batch = c.Argument("batch", "int", c.Literal(1))
-        running = c.Method("run", (*running.arguments, batch), running.returns,
-                           running.doc, running.body)  # fmt: skip
-        doc = "How many rows there are."
-        count = c.Method("rows", (), "int", doc, (c.Return(size),), "property")
-        return [step, running, bound, count]
+        words = (*running.arguments, batch)
+        return [step, c.Method("run", words, running.returns, doc, running.body), bound]
 
     # -- what is known --------------------------------------------------------------------
     def posterior(self) -> c.Method:

@@ -21,7 +21,7 @@ Expr = Any  # a SymPy expression; SymPy is imported lazily and is untyped
 class Domain:
     """An interval, R^d, R^(n,p), SPD or -SPD; `power` is the size of a Cartesian power."""
 
-    kind: str  # "interval" | "vector" | "matrix" | "spd" | "-spd"
+    kind: str  # "interval" | "vector" | "matrix" | "spd" | "-spd" | "simplex"
     lower: Expr = None
     upper: Expr = None
     size: tuple[str, ...] = ()
@@ -76,6 +76,10 @@ class Family:
     joint: tuple[Expr, ...] = ()  # the variables where there are several; `variable` is the first
     factors: tuple[Family, ...] = ()  # of a product of independent families
     components: Expr = None  # how many components the variable has, where they are summed over
+    # working parameters on the simplex, K numbers for K - 1 coordinates: no chart of the manifold
+    # but another way to say a point of it, its boundary included; and the natural ones by them
+    simplex: tuple[Parameter, ...] = ()
+    natural_of_simplex: tuple[Expr, ...] = ()
 
     @property
     def variables(self) -> tuple[Expr, ...]:

@@ -53,6 +53,18 @@ class Head(Component):
     __slots__ = ()
 
 
+class Last(sp.Symbol):  # type: ignore[misc]
+    """The last component of a vector: a number of its own beside `Head`."""
+
+    __slots__ = ()
+
+    def _hashable_content(self) -> Any:
+        return ("last", *super()._hashable_content())
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"last({self.name})"
+
+
 class total(sp.Function):  # type: ignore[misc]
     """Σ_k f_k over k = 1 … size: linear, and factors that do not depend on k come out."""
 
@@ -122,6 +134,15 @@ def head(f: Expr) -> Expr:
         for x in f.atoms(Component)
     }
     return f.xreplace(shorter)
+
+
+def last(f: Expr) -> Expr:
+    """The last component of the vector f; sums in it stay the numbers they are."""
+    if isinstance(f, Component):
+        return Last(f.name, **{k: v for k, v in f._assumptions_orig.items() if v})
+    if isinstance(f, total) or not f.args:
+        return f
+    return f.func(*map(last, f.args))
 
 
 def has_components(f: Expr) -> bool:

@@ -78,7 +78,7 @@ def _declared(path: str, total: float) -> Context | Finding:
 
 def _summary(context: Context) -> str:
     family = context.family
-    statistics, working = len(family.statistics), len(family.working)
+    statistics, working = len(family.statistics), len(family.working or family.simplex)
     idle = ", ".join(p.name for p in family.fixed if p.symbol not in _used(family))
     return (
         f"{family.name}: {statistics} statistic{'s' * (statistics != 1)}, "

@@ -8,6 +8,7 @@
 | `ends` | Whether p q vanishes at the ends of the support, looked at in numbers |
 | `enumeration` | Finite support: E_q[ℓ] = Σ_k q(θ_k) ℓ(θ_k), with one probe a point |
 | `expectation` | ∇_μ E_q[ℓ] as it was found: by which route, from which probes |
+| `factors` | log p of every statement of a model, in the index algebra |
 | `gaps` | Coordinates in which a moved domain is a cone: G = S − X for a parameter X in −SPD + S |
 | `identities` | Differential identities of a density, found and checked on the density itself |
 | `metric` | F⁻¹ with letters: where the entries of F are long they keep names of their own |

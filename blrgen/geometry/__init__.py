@@ -50,6 +50,7 @@
 | `tabulated` | The density itself, as a table of nodes and probabilities |
 | `verify` | Checking what a declaration claims: a given log-partition |
 | `verify_components` | Checking the log-partition of a family of vectors against its density |
+| `simplex` | Working parameters on the simplex: p with Σ p = 1 from the natural parameters |
 | `working` | Working parameters of natural ones that were found, as doubles by name |
 | `integrate` | The log-partition A(λ) = log ∫ h(θ) exp⟨λ, T(θ)⟩ dθ, by rules on the exponent |
 | `numbers` | A, μ and expectations without a closed form: quadrature and summation over a density |

@@ -101,3 +101,37 @@ def check_charts(
             "a chart without working parameters", where=source.line("natural"),
             how="declare them in [working]",
         )  # fmt: skip
+
+
+def check_simplex(
+    natural: tuple[Parameter, ...], working: tuple[Parameter, ...], source: Source
+) -> None:
+    """K numbers with sum 1 stand for the K - 1 coordinates alone, and say what those are."""
+    name = next(p.name for p in working if p.domain.kind == "simplex")
+    where = source.where(name, "working")
+    if len(working) > 1:
+        others = ", ".join(p.name for p in working if p.name != name)
+        raise UserError(
+            f"{name} on the simplex stands beside {others}", where=where,
+            why="a simplex says all of the natural parameters, with one number more than they have",
+            how=f"declare {name} alone, or {others} without it",
+        )  # fmt: skip
+    if any(p.chart is not None for p in working) or any(p.chart is None for p in natural):
+        raise UserError(
+            f"{name} on the simplex needs the other direction", where=where,
+            why="its numbers are bound by their sum: they are found from the natural parameters",
+            how=f'give working = … on each natural parameter: "log(head({name})/last({name}))"',
+        )  # fmt: skip
+
+
+def check_last(statistics: list[str], table: Mapping[str, Any], source: Source) -> None:
+    """The last component is a word of charts: statistics and measures are symmetric in all."""
+    texts = [("statistics", t) for t in statistics]
+    texts += [(k, table[k]) for k in ("base_measure", "log_partition") if k in table]
+    for key, text in texts:
+        if isinstance(text, str) and re.search(r"\blast\s*\(", text):
+            raise UserError(
+                "last(…) cannot be used here", where=source.where(key),
+                why="it says a working parameter on the simplex in natural ones, nothing else",
+                how="head(x) is the vector without its last component",
+            )  # fmt: skip

@@ -8,7 +8,14 @@ from typing import Any
 
 from blrgen.core import Domain, Family, Parameter, Support
 from blrgen.errors import UserError, did_you_mean
-from blrgen.read.agreement import check_charts, check_count, check_order, check_pairs
+from blrgen.read.agreement import (
+    check_charts,
+    check_count,
+    check_order,
+    check_pairs,
+    check_last,
+    check_simplex,
+)
 from blrgen.read.declaration import (
     Source,
     expect,
@@ -43,6 +50,7 @@ class Declaration:
         self.statistics = self.texts()
         self.names: dict[str, Expr] = {}
         self.taken: dict[str, str] = {}
+        check_last(self.statistics, self.table, source)
         words, kinds = self.vocabulary()
         mixed = needs_one_algebra(listed(self.table["support"]))
         self.components = not mixed and needs_components(words, kinds)
@@ -112,11 +120,17 @@ class Declaration:
         natural = self.charts("natural", natural, working, fixed)
         working = self.charts("working", working, natural, fixed)
         check_charts(natural, working, self.source)
+        simplex, by_simplex = (), ()
+        if any(p.domain.kind == "simplex" for p in working):
+            check_simplex(natural, working, self.source)
+            simplex, by_simplex = working, tuple(p.chart for p in natural)
+            natural, working = tuple(replace(p, chart=None) for p in natural), ()
         return Family(
             name, title, variables[0], support, statistics, base_measure, natural, working, fixed,
             log_partition, self.elementwise, self.source.path,
             joint=variables if support.parts else (),
             components=size_symbol(support.size[0]) if self.components else None,
+            simplex=simplex, natural_of_simplex=by_simplex,
         )  # fmt: skip
 
     def support(self) -> Support:
@@ -151,6 +165,8 @@ class Declaration:
         kind = domain.kind
         if self.components and domain.size:
             known = {"positive": True} if positive else {}
+            if kind == "simplex":
+                known = {"positive": True}
             if kind in ("counts", "one-hot"):
                 known = {"nonnegative": True}
             return Component(name, size_symbol(domain.size[0]), **known)

@@ -4,6 +4,7 @@
 * whole numbers, for known constants: integers >= 1
 * vector: R^d, R^(K-1)
 * matrix: R^(n,p)
+* simplex: K numbers from 0 with sum 1, for a working parameter: its ends belong to it
 * spd, -spd: SPD, -SPD, SPD(p), symmetric positive (negative) definite, and either of them
   moved by a matrix: -SPD + outer(a, a)/(4*b)
 * a support may also be integers >= 0, integers 0..n, {0, ..., n}, {-1, 1}, {-1, 1}^d
@@ -32,6 +33,8 @@ _POWER = re.compile(rf"(.*[\]\)}}])\^(?:({_SIZE})|\(({_SIZE})\))")
 
 _SPD = re.compile(rf"(?P<sign>-?)SPD(?:\((?P<size>{_SIZE})\))?")
 
+_SIMPLEX = re.compile(rf"simplex(?:\((?P<size>{_SIZE})\))?")
+
 _DOMAINS = (
     'an interval such as "(0, oo)" or "[0, 1)", its power "(0, oo)^d", "R^d", "R^(K-1)", '
     '"R^(n,p)", "SPD", "SPD(p)", "-SPD" or "integers >= 1"'
@@ -51,6 +54,8 @@ def read_domain(
         return Domain("matrix", size=(match[1], match[2]), text=text.strip())
     if match := _VECTOR.fullmatch(plain):
         return Domain("vector", size=(match[1] or match[2],), text=text.strip())
+    if match := _SIMPLEX.fullmatch(plain):
+        return Domain("simplex", size=(match["size"] or "K",), text=text.strip())
     if match := _SPD.match(plain):
         return _definite(match, text.strip(), names, where, bare)
     if plain.startswith("integers"):

@@ -82,6 +82,12 @@ def _head(x: Expr) -> Expr:
     return head(x)
 
 
+def _last(x: Expr) -> Expr:
+    from blrgen.algebra.components import last
+
+    return last(x)
+
+
 def _outer(a: Expr, b: Expr) -> Expr:
     from blrgen.algebra.ranks import T
 
@@ -156,6 +162,7 @@ FUNCTIONS: dict[str, Function] = {
         Function("sum", ("vector",), "scalar", _sum),
         Function("prod", ("vector",), "scalar", _prod),
         Function("head", ("vector",), "vector", _head),
+        Function("last", ("vector",), "scalar", _last),
         Function("outer", ("vector", "vector"), "matrix", _outer),
         Function("transpose", ("any",), "flipped", _transpose),
         Function("inv", ("matrix",), "matrix", _inv),
@@ -165,7 +172,7 @@ FUNCTIONS: dict[str, Function] = {
 }  # fmt: skip
 
 MATRIX_FUNCTIONS = frozenset({"dot", "outer", "transpose", "inv", "trace", "logdet"})
-COMPONENT_FUNCTIONS = frozenset({"sum", "prod", "head"})
+COMPONENT_FUNCTIONS = frozenset({"sum", "prod", "head", "last"})
 
 # how SymPy and the algebra print these, so that what is printed can be read back
 PRINTED = {"Abs": "abs", "T": "transpose", "total": "sum"}

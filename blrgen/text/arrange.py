@@ -9,7 +9,7 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from blrgen.algebra.binomial import binomial_mean
-from blrgen.algebra.components import Component, Head, total
+from blrgen.algebra.components import Component, Head, Last, total
 from blrgen.algebra.nodes import Numeric
 from blrgen.algebra.ranks import T, Vec, trace
 from blrgen.errors import InternalError
@@ -92,6 +92,8 @@ class Arranger:
     def _atom(self, e: Expr) -> Node:
         if isinstance(e, Component):
             return Indexed(e.name, INDEX[self.depth], isinstance(e, Head))
+        if isinstance(e, Last):
+            return Name(f"{e.name}_K")
         if isinstance(e, sp.Symbol):
             return Name(e.name)
         if isinstance(e, total):

@@ -2,5 +2,9 @@
 
 | module | what it does |
 |---|---|
+| `block` | A block of nodes and its full conditional |
+| `divide` | Division by the span of {1, T}, and multiplying back |
+| `match` | Matching a term against a template |
+| `templates` | Statistics as templates |
 | `values` | Factors, statistics, coefficients, remainders, blocks |
 """

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blrgen.algebra.indexed import ZERO, Expression, Index, Symbol
+from blrgen.algebra.indexed import ONE, ZERO, Expression, Index, Symbol
 from blrgen.read.model.values import NOWHERE, Place
 
 
@@ -93,6 +93,7 @@ class Block:
     axis: str = ""
     lag: int = 0
     proved: bool = False
+    measure: Expression = ONE  # how many identical elements one stands for; divided out of parts
     hint: str = ""  # the family whose statistics hold the remainder too, if there is one
 
     @property

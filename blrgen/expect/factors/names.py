@@ -15,6 +15,7 @@ from blrgen.read.model.values import (
     Const,
     Domain,
     Expr,
+    Letter,
     Model,
     Negation,
     Node,

@@ -18,7 +18,9 @@ MAX_STATEMENTS = 2_000
 MAX_LENGTH = 10_000  # of a statement
 MAX_DEPTH = 40  # brackets inside brackets
 
-_STARTS = re.compile(r"\s*(?:(?:plate|const|param|family)\s+[^\W\d]|[^#~=]*~|\w+(?:\[[^\]]*\])?\s+=)")
+_STARTS = re.compile(
+    r"\s*(?:(?:plate|const|param|family)\s+[^\W\d]|[^#~=]*~|\w+(?:\[[^\]]*\])?\s+=)"
+)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from blrgen.errors import UserError
 from blrgen.read.model.values import Place
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 KINDS = (
     "syntax", "unknown-family", "unknown-name", "duplicate", "arguments", "cycle", "index",
@@ -76,3 +81,16 @@ class Mistakes:
     def in_order(self) -> tuple[Mistake, ...]:
         """By place, those found first before others at the same place."""
         return tuple(sorted(self.found, key=lambda m: (m.line, m.column)))
+
+
+def every(do: Callable[[T], U], items: Iterable[T]) -> list[U]:
+    """All of them done, so that all mistakes are found; then broken if any was."""
+    done, trouble = [], None
+    for item in items:
+        try:
+            done.append(do(item))
+        except Broken as broken:
+            trouble = broken
+    if trouble is not None:
+        raise trouble
+    return done

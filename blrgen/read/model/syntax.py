@@ -168,7 +168,9 @@ class _Build:
 
     def interval(self, parts: list[Any]) -> raw.RawDomain:
         opened, lower, upper, closed = parts
-        return raw.RawDomain("interval", (lower, upper), (opened == "(", closed == ")"), place=self.at(opened))
+        return raw.RawDomain(
+            "interval", (lower, upper), (opened == "(", closed == ")"), place=self.at(opened)
+        )
 
     def power(self, parts: list[Any]) -> tuple[raw.RawSize, ...]:
         return tuple(p for p in parts if p is not None)
@@ -227,7 +229,11 @@ class _Build:
     def exact(self, token: Any) -> raw.RawNumber:
         text = str(token)
         mantissa, _, exponent = text.lower().partition("e")
-        if len(mantissa) > MAX_DIGITS or len(exponent) > 5 or abs(int(exponent or 0)) > MAX_EXPONENT:
+        if (
+            len(mantissa) > MAX_DIGITS
+            or len(exponent) > 5
+            or abs(int(exponent or 0)) > MAX_EXPONENT
+        ):
             raise _BadNumber(text, self.at(token))
         return raw.RawNumber(Fraction(text), text, self.at(token))
 

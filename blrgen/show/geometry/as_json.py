@@ -6,6 +6,7 @@ from typing import Any
 
 from blrgen.algebra.nodes import has_nodes
 from blrgen.core import Family, Parameter
+from blrgen.geometry.simplex import of_natural, spelled
 from blrgen.show.geometry.charts import working_form
 from blrgen.show.geometry.likelihood import sampler_of
 from blrgen.show.geometry.moments import fisher_form
@@ -28,9 +29,13 @@ def geometry_data(geometry: Any) -> dict[str, Any]:
         "statistics": [ascii(t) for t in family.statistics],
         "base_measure": ascii(family.base_measure),
         "natural": [_parameter(p) for p in family.natural],
-        "working": [_parameter(p) for p in family.working],
+        "working": [_parameter(p) for p in (*family.working, *family.simplex)],
         "natural_of_working": {
             x.name: text(e, matrix=is_matrix(x)) for x, e in _chart(geometry, family)
+        }
+        | {
+            p.name: spelled(e)
+            for p, e in zip(family.natural, family.natural_of_simplex, strict=False)
         },
         "log_partition": text(geometry.log_partition),
         "mean": _components(geometry, geometry.mean),
@@ -43,7 +48,8 @@ def geometry_data(geometry: Any) -> dict[str, Any]:
             x.name: text(geometry.working_of_natural[x], matrix=is_matrix(x))
             for x in geometry.working
             if family.working
-        },
+        }
+        | {spelled(x): spelled(e) for x, e in of_natural(family)},
         "fisher_working": _working_fisher(geometry),
         "fisher_mean": _table(geometry.metric_in_charts.mean)
         if geometry.ring.elementwise

@@ -8,6 +8,7 @@ import sympy as sp
 
 from blrgen.algebra.nodes import has_nodes
 from blrgen.geometry.readable import readable
+from blrgen.geometry.simplex import of_natural
 from blrgen.show.geometry.moments import table
 from blrgen.show.geometry.rows import Row, Shown, Writer, low
 from blrgen.show.page import Formula, is_matrix
@@ -20,7 +21,7 @@ Expr = Any
 def charts(w: Writer) -> list[Row]:
     """The chart, F in every chart, and the natural gradient both ways."""
     g = w.geometry
-    rows = [_working(w)] if g.family.working else []
+    rows = [_working(w)] if g.family.working else [_simplex(w)] if g.family.simplex else []
     if g.ring.elementwise:
         rows += _metrics(w)
         rows += _natural_gradient(w)
@@ -39,6 +40,17 @@ def _working(w: Writer) -> Row:
     ]
     return Row("Working parameters", (*chart, *back, *mean), "the chart, both ways", "working",
                "identity")  # fmt: skip
+
+
+def _simplex(w: Writer) -> Row:
+    family = w.geometry.family
+    chart = [w.equal(p.name, e) for p, e in
+             zip(family.natural, family.natural_of_simplex, strict=True)]  # fmt: skip
+    (front, head), (end, last) = of_natural(family)
+    back = [w.equal(front.name, head), w.equal(f"{end.name}_K", last)]
+    because = "the chart, both ways: K numbers with sum 1 for K − 1; on the boundary, where one "
+    because += "of them is 0, there is no natural parameter"
+    return Row("Working parameters", (*chart, *back), because, "working", "identity")
 
 
 def _metrics(w: Writer) -> list[Row]:

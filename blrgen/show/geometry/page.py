@@ -68,7 +68,11 @@ def _variable(family: Family) -> str:
 
 def _entries(family: Family) -> list[Entry]:
     found = []
-    groups = {"natural": family.natural, "working": family.working, "fixed": family.fixed}
+    groups = {
+        "natural": family.natural,
+        "working": (*family.working, *family.simplex),
+        "fixed": family.fixed,
+    }
     for kind, group in groups.items():
         found += [Entry(kind, p.name, _domain(p.domain)) for p in group]
     return found

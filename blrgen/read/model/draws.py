@@ -219,7 +219,8 @@ class Maker:
 def own_sizes(family: core.Family) -> list[str]:
     """The sizes that a family names: of its variables and of its parameters."""
     shapes = [own_shape(s.size) for s in family.supports]
-    shapes += [own_shape(p.domain.size) for p in (*family.natural, *family.working, *family.fixed)]
+    shapes += [own_shape(p.domain.size)
+        for p in (*family.natural, *family.working, *family.simplex, *family.fixed)]
     return list(dict.fromkeys(s.name for shape in shapes for s in shape if s.name))
 
 

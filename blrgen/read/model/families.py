@@ -114,4 +114,4 @@ class Families:
 
 
 def _signature(family: core.Family) -> Signature:
-    return Signature(family, family.natural, family.working, family.fixed)
+    return Signature(family, family.natural, family.working or family.simplex, family.fixed)

@@ -105,7 +105,7 @@ def _argument(
     model: Model, node: Node, draw: Draw, argument: Argument, mistakes: Mistakes
 ) -> list[Finding]:
     family = model.family(draw.family)
-    parameters = (*family.natural, *family.working, *family.fixed)
+    parameters = (*family.natural, *family.working, *family.simplex, *family.fixed)
     parameter = next(p for p in parameters if p.name == argument.name)
     values = {a.name: a.value for a in draw.arguments}
     domain = parameter_domain(parameter.domain, dict(draw.sizes), values)

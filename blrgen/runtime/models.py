@@ -21,6 +21,12 @@ def _size(name: str, value: Any) -> int:
     return int(value)
 
 
+def _optional(sizes: dict[str, int], name: str, value: Any) -> None:
+    """Note a size that the caller may leave to an array."""
+    if value is not None:
+        sizes[name] = _size(name, value)
+
+
 def _dtype(*arrays: Any) -> Any:
     """Return float32 where all arrays of floats are that, else float64."""
     kinds = {x.dtype for x in arrays if isinstance(x, np.ndarray) and x.dtype.kind == "f"}
@@ -127,8 +133,12 @@ def _filled(
     value: Any, default: float, axes: tuple[str | int, ...], sizes: Mapping[str, int]
 ) -> Any:
     """Return what the caller gives, or where it is None the default everywhere."""
-    shape = (x if isinstance(x, int) else sizes[x] for x in axes)
-    return np.full(tuple(shape), default) if value is None else value
+    if value is not None:
+        return value
+    unknown = [x for x in axes if isinstance(x, str) and x not in sizes]
+    if unknown:
+        raise TypeError(f"no array shows how large {unknown[0]} is; pass {unknown[0]}=…")
+    return np.full(tuple(x if isinstance(x, int) else sizes[x] for x in axes), default)
 
 
 def _pointers(name: str, lengths: Any, outer: str, inner: str, sizes: dict[str, int]) -> Array:

@@ -47,7 +47,10 @@ class Writer:
 
     def doc(self) -> str:
         p = self.program
-        words = [f"{python_name(x)}=…" for x in (*(x for x in p.sizes), *self.required())]
+        words = [
+            f"{python_name(x)}=…"
+            for x in (*(x for x in p.sizes if x not in p.optional), *self.required())
+        ]
         name = p.variables[0].name if p.variables else p.posteriors[0].node
         return (
             f"{p.title}\n\n"
@@ -66,7 +69,9 @@ class Writer:
     # -- constructor ---------------------------------------------------------------------
     def constructor(self) -> c.Method:
         p = self.program
-        sizes = [c.Argument(python_name(x), "int", only=True) for x in p.sizes]
+        sizes = [c.Argument(python_name(x), "int", None, True) for x in p.sizes
+                 if x not in p.optional]  # fmt: skip
+        free = [c.Argument(python_name(x), "int | None", NOTHING, True) for x in p.optional]
         lengths = [c.Argument(python_name(x.name), ANY, only=True) for x in p.lengths]
         own = [
             c.Argument("start", "Mapping[str, Any] | None", NOTHING, True),
@@ -76,13 +81,17 @@ class Writer:
         own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
         given = [*map(_argument, p.arguments)]
         needed = [x for x in given if x.default is None]
-        arguments = [*needed, *lengths, *sizes, *(x for x in given if x.default), *own]
+        arguments = [*needed, *lengths, *sizes, *free, *(x for x in given if x.default), *own]
         known = tuple((c.Literal(x), c.call("_size", c.Literal(x), c.Name(python_name(x))))
-                      for x in p.sizes)  # fmt: skip
+                      for x in p.sizes if x not in p.optional)  # fmt: skip
         reals = [c.Name(caller_name(x)) for x in p.arguments
                  if x.role == "data" and not x.array.labels]  # fmt: skip
         body: list[c.Statement] = [
             c.Set((SIZES,), c.Table(known), "dict[str, int]" if not known else ""),
+            *(
+                c.Do(c.call("_optional", SIZES, c.Literal(x), c.Name(python_name(x))))
+                for x in p.optional
+            ),
             c.Set((DTYPE,), c.call("_dtype", *reals)),
             c.Set((DATA,), c.Table(()), STATE),
         ]

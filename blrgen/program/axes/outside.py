@@ -1,6 +1,6 @@
 """What a recurrence does not change stands before it.
 
-    for t: part = log(s); a[t] = part * a[t-1]   →   part = log(s); for t: a[t] = part * a[t-1]
+for t: part = log(s); a[t] = part * a[t-1]   →   part = log(s); for t: a[t] = part * a[t-1]
 """
 
 from __future__ import annotations

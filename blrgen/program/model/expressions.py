@@ -98,14 +98,35 @@ class Equations:
             name = self.letter(r.axis, r.name, inside.values())
             inside[r.name] = name
             over.append(name)
-        masks = [self.mask(r.low, r.high, inside[r.name]) for r in t.bound]
-        above, below = [m for m in masks if m is not None], []
-        for atom, p in t.factors:
-            (below if p < 0 else above).append(_power(self.atom(atom, inside), abs(p)))
-        product = n.div(n.mul(*above) if above else n.ONE, n.mul(*below) if below else n.ONE)
-        if over:
-            product = a.Red("sum", tuple(over), product)
-        return _scaled(c, product)
+        masks = [m for r in t.bound if (m := self.mask(r.low, r.high, inside[r.name])) is not None]
+        return _scaled(c, self.contracted(_Product(t, over, masks), inside))
+
+    def contracted(self, p: _Product, where: Mapping[str, str]) -> n.Node:
+        """Σ of the product: what is known alone is summed first, what does not vary stays out.
+
+        Σ_n Σ_j L[j,i] x[n,j] = Σ_j L[j,i] (Σ_n x[n,j]), and the sum of data is found once.
+        """
+        bound = {where[r.name] for r in p.term.bound}
+        parts = [_Factor(self.atom(x, where), q, x.known) for x, q in p.term.factors]
+        parts += [_Factor(m, Fraction(1), True) for m in p.masks]
+        for b in sorted(bound):
+            inner = [f for f in parts if b in f.letters]
+            if len(inner) == len(parts) or not all(f.known for f in inner):
+                continue
+            rest = [f for f in parts if f not in inner]
+            outside = {x for f in rest for x in f.letters}
+            own = tuple(x for x in p.over if x in bound and x not in outside
+                        and any(x in f.letters for f in inner))  # fmt: skip
+            if b in own:
+                total = a.Red("sum", own, _product(inner))
+                parts = [*rest, _Factor(total, Fraction(1), True)]
+                bound -= {*own}
+        inner = [f for f in parts if bound & set(f.letters)]
+        outer = [f for f in parts if f not in inner]
+        left = tuple(x for x in p.over if x in bound)
+        found = [a.Red("sum", left, _product(inner))] if left else []
+        above = [*(f for f in outer if f.power > 0), *(_Factor(x, Fraction(1)) for x in found)]
+        return _product([*above, *(f for f in outer if f.power < 0)])
 
     def mask(self, low: int, high: int, letter: str) -> n.Node | None:
         """1 where low < place ≤ size − high, counted from 1."""
@@ -203,10 +224,39 @@ class Equations:
         return self.known[key]
 
 
+@dataclass(frozen=True)
+class _Product:
+    """A term, the letters that it is summed over, and what is 0 outside of their ranges."""
+
+    term: Term
+    over: list[str]
+    masks: list[n.Node]
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """An expression to a power; `known` before anything is fitted."""
+
+    node: n.Node
+    power: Fraction
+    known: bool = False
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        return a.free(self.node)
+
+
+def _product(factors: list[_Factor]) -> n.Node:
+    """The product, those with negative powers below."""
+    above = [_power(f.node, f.power) for f in factors if f.power > 0]
+    below = [_power(f.node, -f.power) for f in factors if f.power < 0]
+    return n.div(n.mul(*above) if above else n.ONE, n.mul(*below) if below else n.ONE)
+
+
 def _power(x: n.Node, p: Fraction) -> n.Node:
     """x^p for a positive p."""
     whole, rest = divmod(p, 1)
-    found = [x] if whole == 1 else [n.Pow(x, int(whole))] if whole else []
+    found: list[n.Node] = [x] if whole == 1 else [n.Pow(x, int(whole))] if whole else []
     if rest == Fraction(1, 2):
         found.append(n.sqrt(x))
     elif rest:

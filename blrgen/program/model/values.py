@@ -150,10 +150,11 @@ class ModelProgram:
     title: str
     equations: tuple[tuple[str, tuple[str, ...]], ...]  # headed groups of lines, as derived
     arguments: tuple[Argument, ...]
-    sizes: tuple[str, ...]  # that no array shows, in order
+    sizes: tuple[str, ...]  # that no array shows which the caller must give, in order
     variables: tuple[Variable, ...]  # with a state
     sweep: Method
     posteriors: tuple[Posterior, ...]
+    optional: tuple[str, ...] = ()  # of these sizes those that an array with a default may show
     lengths: tuple[Lengths, ...] = ()
     sums: Method | None = None
     bound: Method | None = None

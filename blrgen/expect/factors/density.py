@@ -57,6 +57,8 @@ def _pieces(family: Family) -> Pieces:
     ring = ring_of(family)
     forward, _ = charts(family, ring)
     found = tuple((str(k), v) for k, v in forward.items())
+    if family.simplex:
+        found = tuple((p.name, c) for p, c in zip(family.natural, family.natural_of_simplex, strict=True))
     return Pieces(family.statistics, log_integral(family, ring).log_partition, found,
                   log_base(family))  # fmt: skip
 
@@ -68,7 +70,8 @@ def natural_values(
     names = [p.name for p in family.natural]
     if all(n in given for n in names):
         return {n: given[n] for n in names}
-    translator = Translator(given, axes, letters)
+    vectors = {p.name: p.symbol.size for p in family.simplex}
+    translator = Translator(given, axes, letters, vectors)
     charts = dict(pieces(family).charts)
     return {p.name: _charted(translator, charts[p.name], p.symbol) for p in family.natural}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.components import Component, Head, total
+from blrgen.algebra.components import Component, Head, Last, total
 from blrgen.algebra.indexed.build import (
     add,
     delta,
@@ -46,6 +46,7 @@ class Translator:
     arrays: Mapping[str, Value]
     axes: Mapping[str, str]  # the family's size → the axis it is here
     counter: Iterator[int] = field(default_factory=lambda: count(1))
+    vectors: Mapping[str, Expr] = field(default_factory=dict)  # sizes, where `last` stands alone
 
     def letter(self, axis: str) -> Index:
         """A letter that nothing else has."""
@@ -90,6 +91,8 @@ class Translator:
         array = self.arrays.get(e.name)
         if array is None:
             return size(self.axis(e))
+        if isinstance(e, Last):
+            return array((Index(self.axis(self.vectors[e.name]), LAST),))
         if isinstance(e, Component):
             if k is None:
                 raise InternalError(f"{e} has no component here")
@@ -109,9 +112,6 @@ class Translator:
         """A scalar function; factorials and binomials by log Γ, hyperbolic ones by exp."""
         args = [self.scalar(a, k) for a in e.args]
         name = type(e).__name__.lower()
-        if name == "last":
-            (x,) = e.args
-            return self.scalar(x, Index(self.axis(_size_of(x)), LAST))
         special = _SPECIAL.get(name)
         return special(*args) if special else applied(_NAMES.get(name, name), *args)
 

@@ -1,0 +1,153 @@
+"""Expectations under a factorised q: a product inside one block is under that block's q.
+
+The factors of a term are grouped by block; each group is found among the block's statistics,
+pairs included, and replaced by the symbol E[T] with the same letters.  A group that is no
+statistic gets a symbol of its own and is reported: it has no closed form here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from blrgen.algebra.indexed.build import add, multiplied, subtracted, summed
+from blrgen.algebra.indexed.moving import move_atom, move_index
+from blrgen.algebra.indexed.normal import collected, normal
+from blrgen.algebra.indexed.values import Atom, Expression, Index, Range, Symbol, Term
+from blrgen.expect.blocks.divide import consumed
+from blrgen.expect.blocks.match import Factor, Map, match_factors
+from blrgen.expect.blocks.templates import Template, holds, split, template
+from blrgen.expect.blocks.values import Block, Part, Statistic
+
+
+@dataclass(frozen=True)
+class Known:
+    """A statistic of a block, ready to be found in a term."""
+
+    statistic: Statistic
+    shape: Template
+
+
+@dataclass
+class Expecting:
+    """What is known of every block, and what was met that is no statistic."""
+
+    known: dict[str, tuple[Known, ...]]  # by block
+    owner: dict[str, str]  # variable → block
+    unnamed: dict[str, Statistic] = field(default_factory=dict)
+
+    def of(self, e: Expression) -> Expression:
+        """E_q[e]."""
+        found: list[tuple[Term, Fraction]] = []
+        for term, c in e.terms:
+            found += self.term(term, c)
+        return collected(found)
+
+    def term(self, term: Term, c: Fraction) -> list[tuple[Term, Fraction]]:
+        """E_q of one term: block by block."""
+        factors, ranges = list(term.factors), list(term.bound)
+        for block in dict.fromkeys(self.owner.values()):
+            names = frozenset(v for v, b in self.owner.items() if b == block)
+            own, rest = split(Term(tuple(factors)), names)
+            if not own:
+                continue
+            if any(self.shared(a, names) for a, _ in own):
+                return normal(c, [(self.whole(factors, names), Fraction(1))], ranges)
+            atom, divisor, used, scale = self.group(block, own, rest, ranges)
+            factors = [*rest, (atom, Fraction(1)), *((a, -p) for a, p in divisor)]
+            ranges = [r for r in ranges if r.index not in used]
+            c /= scale
+        return normal(c, factors, ranges)
+
+    def shared(self, atom: Atom, names: frozenset[str]) -> bool:
+        """Whether variables of other blocks stand inside the same function."""
+        return holds(atom, frozenset(self.owner) - names)
+
+    def whole(self, factors: Sequence[Factor], names: frozenset[str]) -> Atom:
+        """The expectation of everything that is unknown in a term, as a symbol."""
+        every = frozenset(self.owner)
+        own = [f for f in factors if holds(f[0], every)]
+        rest = [f for f in factors if not holds(f[0], every)]
+        return self.named("", [*own, *rest])
+
+    def group(
+        self, block: str, own: list[Factor], rest: list[Factor], ranges: list[Range]
+    ) -> tuple[Atom, tuple[Factor, ...], frozenset[Index], Fraction]:
+        """(E[T] at its places, T's known factors, letters that T sums, T's coefficient)."""
+        by_letter = {r.index: r for r in ranges}
+        for known in self.known[block]:
+            t = known.shape
+            for found in match_factors(t.own, own, {}):
+                used = consumed(t, found, rest, by_letter)
+                if used is None or any(i not in found for i in t.element):
+                    continue
+                places = tuple(move_index(i, found) for i in t.places)
+                divisor = tuple((move_atom(a, found), p) for a, p in t.rest)
+                made = known.statistic
+                return (Atom("symbol", made.name, places, symbol=made.symbol), divisor, used,
+                        t.coefficient)  # fmt: skip
+        return self.named(block, own), (), frozenset(), Fraction(1)
+
+    def named(self, block: str, own: Sequence[Factor]) -> Atom:
+        """A symbol for an expectation that is no statistic, reported as such."""
+        from blrgen.text.indexed import written
+
+        letters = tuple(dict.fromkeys(i for a, _ in own for i in a.letters))
+        plain: Map = {i: Index(i.axis, f"i{k}") for k, i in enumerate(letters, 1)}
+        value = collected(normal(Fraction(1), [(move_atom(a, plain), p) for a, p in own], ()))
+        name = f"E[{written(value)}]"
+        symbol = Symbol(name)
+        places = tuple(plain[i] for i in letters)
+        self.unnamed[name] = Statistic(name, (block,), places, value, (), symbol)
+        return Atom("symbol", name, letters, symbol=symbol)
+
+
+def expecting(blocks: Sequence[Block], variables: Mapping[str, tuple[str, ...]]) -> Expecting:
+    """All blocks divided: `variables` are those of each block, by its name."""
+    known = {}
+    for b in blocks:
+        names = frozenset(variables[b.name])
+        ready = [Known(p.statistic, ready_template(p.statistic, names)) for p in b.parts]
+        ready = [k for k in ready if len(k.statistic.value.terms) == 1]
+        known[b.name] = tuple(sorted(ready, key=lambda k: -k.shape.degree))
+    owner = {v: name for name, names in variables.items() for v in names}
+    return Expecting(known, owner)
+
+
+def ready_template(s: Statistic, names: frozenset[str]) -> Template:
+    """A statistic as what is looked for in a term; all its places must be found."""
+    position = s.positions[0] if s.positions else 0
+    return template(s.nodes, position, s.places, s.places, s.value, names)
+
+
+def with_expectations(block: Block, q: Expecting) -> tuple[Part, ...]:
+    """The parts of a block with their coefficients' expectations."""
+    return tuple(Part(p.statistic, p.coefficient, q.of(p.coefficient)) for p in block.parts)
+
+
+def paired_with(block: Block, *, expected: bool = True) -> Expression:
+    """Σ_j ⟨c_j, E[T_j]⟩ of a block, each element as often as it counts."""
+    from blrgen.algebra.indexed.build import symbol
+
+    parts = []
+    for p in block.parts:
+        c = p.expected if expected else p.coefficient
+        e = multiplied(c, block.measure, symbol(p.statistic.symbol, *p.statistic.places))
+        for i in p.statistic.places:
+            e = summed(e, i)
+        parts.append(e)
+    return add(*parts)
+
+
+def stationary(block: Block, joint: Expression, q: Expecting) -> Expression:
+    """What E[L] − Σ⟨c, E[T]⟩ − E[log h] still has of the block's expectations: zero, proved.
+
+    Then the objective is A-conjugate in the block: its stationary point is λ = c.
+    """
+    rest = subtracted(subtracted(joint, paired_with(block)), q.of(block.base))
+    own = frozenset(p.statistic.name for p in block.parts)
+    left = [(t, c) for t, c in rest.terms if any(holds(a, own) for a, _ in t.factors)]
+    return Expression(tuple(left))
+
+

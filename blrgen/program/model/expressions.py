@@ -25,7 +25,7 @@ from blrgen.program.program import fresh
 
 Reader = Callable[[tuple[n.Node, ...]], n.Node]
 CALLS = {"lgamma": "loggamma", "pow": "pow"}  # where programs have another name
-NAMES = "nkijlpqrsuvw"
+NAMES = "ijlpqrsuvwnk"
 
 
 @dataclass

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.dead import dead
+from blrgen.program.nodes import Node, walk
 
 
 def given(program: a.Program, names: Sequence[str], outs: Sequence[str]) -> a.Program:
@@ -39,14 +40,15 @@ def trimmed(program: a.Program) -> a.Program:
     }  # fmt: skip
     found = [x for x in program.letters if x.name in letters]
     letters |= {x.under for x in found}
+    counted = {y.axis for s in program.lets for e in s.expressions for y in walk(e)
+               if isinstance(y, a.Extent)} - {x.size for x in found}  # fmt: skip
+    letters |= {next(x.name for x in program.letters if x.size == y) for y in sorted(counted)}
     kept = tuple(x for x in program.letters if x.name in letters)
     read |= {x.pointers for x in kept}
     return replace(program, letters=kept, given=tuple(q for q in program.given if q.name in read))
 
 
 def _reduced(e: object) -> set[str]:
-    from blrgen.program.nodes import Node, walk
-
     assert isinstance(e, Node)
     out: set[str] = set()
     for x in walk(e):

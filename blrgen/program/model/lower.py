@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from blrgen.algebra.indexed import Expression
 from blrgen.errors import InternalError, UserError
-from blrgen.expect.blocks.values import Block, Statistic
+from blrgen.expect.blocks.expectation import expecting
+from blrgen.expect.blocks.values import Block
+from blrgen.expect.factors.names import axis_of
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.model.expressions import Equations
+from blrgen.program.model.expressions import Equations, Reader
 from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member
 from blrgen.program.model.names import Given, domain_text, size_of
@@ -81,7 +82,11 @@ class _Lowering:
         self.given = Given(d.model)
         self.eq = Equations(self.given.readers, self.given.ragged, taken=self.given.names.taken)
         self.points = _Points()
-        for block in (u.block for u in d.updates):
+        for p in d.model.plates:
+            self.eq.letter(axis_of(p.size), p.letter, ())
+        latents = [u.block for u in d.updates]
+        self.expecting = expecting(latents, {b.name: variables_of(d.model, b) for b in latents})
+        for block in latents:
             if block.remainder or block.kind != "element":
                 raise UserError(f"no programs yet for the block {block.name} ({block.kind})")
 
@@ -97,7 +102,9 @@ class _Lowering:
         first = blocks[0] if blocks else None
         if first is not None:
             self.updated(first)
-        self.eq.let(a.Let("objective", (), objective(d, blocks, self.eq)))
+        bases = [self.expecting.of(own.member.block.base) for own in blocks]
+        whole = objective(d, blocks, bases, self.eq)
+        self.eq.let(a.Let("objective", (), whole))
         last = first.lowered.working(first.natural, first.name) if first is not None else ()
         for own in blocks[1:]:
             self.updated(own)
@@ -141,13 +148,13 @@ class _Lowering:
         found = self.d.model.node(node)
         for name, domain in zip(found.names, found.domains, strict=True):
             plates = tuple(self.axis(x) for x in found.letters)
-            shape = tuple(size_of(_axis(s)) for s in domain.shape)
+            shape = tuple(size_of(axis_of(s)) for s in domain.shape)
             array = Array(self.given.names.of(name), (*plates, *shape), domain_text(domain))
             self.points.arrays[name] = array
             self.given.readers[name] = _reader(array.name)
 
     def axis(self, letter: str) -> a.Size:
-        return size_of(_axis(self.d.model.plate(letter).size))
+        return size_of(axis_of(self.d.model.plate(letter).size))
 
     def argmax(self, u: PointUpdate) -> None:
         """Its equations in turn; where one has no value the point stays."""
@@ -236,9 +243,14 @@ def member_of(model: Model, block: Block) -> Member:
     """The block's family and what its variable is."""
     known = dict(model.families)
     family = known.get(block.family) or read_family(block.family)
-    names = [x for node in block.nodes for x in model.node(node).names]
+    names = variables_of(model, block)
     domains = [d for node in block.nodes for d in model.node(node).domains]
     return Member(block, family, len(names) == 1 and domains[0].kind == "one-hot")
+
+
+def variables_of(model: Model, block: Block) -> tuple[str, ...]:
+    """The variables of all of a block's nodes."""
+    return tuple(x for node in block.nodes for x in model.node(node).names)
 
 
 def merged(program: a.Program) -> a.Program:
@@ -263,17 +275,5 @@ def _quantity(x: Array) -> a.Quantity:
     return a.Quantity(x.name, x.sizes, structure)
 
 
-def _axis(size: object) -> str:
-    from blrgen.expect.factors.names import axis_of
-    from blrgen.read.model.values import Size
-
-    assert isinstance(size, Size)
-    return axis_of(size)
-
-
-def _reader(name: str) -> object:
+def _reader(name: str) -> Reader:
     return lambda index: a.Ref(name, index)
-
-
-def _unused(e: Expression, s: Statistic) -> None:
-    raise NotImplementedError

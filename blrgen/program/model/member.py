@@ -11,7 +11,8 @@ A = lse c, and the working parameter is E[z].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from blrgen.algebra.components import Component
@@ -145,7 +146,9 @@ class Lowered:
                               n.Call("log", (a.ref(state[0], *element, k),))))  # fmt: skip
             return (name,)
         names = dict(zip((p.name for p in self.member.working), state, strict=True))
-        return self.inline("natural", names, stem)
+        turned = set(negated(self.geometry)) if self.geometry else set()
+        definite = [k for k, p in enumerate(self.member.family.natural) if p.symbol in turned]
+        return self.inline("natural", names, stem, definite)
 
     # -- what follows from λ ------------------------------------------------------------
     def means(self, natural: tuple[str, ...], stem: str) -> tuple[str, ...]:
@@ -188,8 +191,10 @@ class Lowered:
             found = (*found, self.eq.letter(i.axis, i.name, found))
         return found[:-1], found[-1]
 
-    def inline(self, kind: str, names: dict[str, str], stem: str) -> tuple[str, ...]:
-        """One of the family's functions, for every element."""
+    def inline(
+        self, kind: str, names: dict[str, str], stem: str, definite: Sequence[int] = ()
+    ) -> tuple[str, ...]:
+        """One of the family's functions, for every element; some outs are definite."""
         assert self.geometry is not None
         program = family_program(self.geometry, kind)
         program = resized(program, {k: size_of(v) for k, v in self.member.sizes.items()})
@@ -207,8 +212,9 @@ class Lowered:
             several = out and len(program.outs) > 1
             wish = (f"{stem}_{number}" if several else stem) if out else f"{stem}_{s.name}"
             own[s.name] = self.eq.own(wish)
+        known = {own[program.outs[k]] for k in definite}
         for s in inlined(program, plates, own, letters):
-            self.eq.let(s)
+            self.eq.let(replace(s, structure="spd") if s.name in known else s)
         return tuple(own[x] for x in program.outs)
 
 

@@ -57,8 +57,8 @@ def plain(name: str) -> str:
     """An ASCII identifier: Greek letters by their names."""
     words = []
     for c in name:
-        if c.isascii() and (c.isalnum() or c == "_"):
-            words.append(c)
+        if c.isascii():
+            words.append(c if c.isalnum() else "_")
         else:
             word = unicodedata.name(c, "").split(" WITH ")[0].rsplit(" ", 1)[-1].lower()
             words.append(word if word.isidentifier() and word.isascii() else "_")

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from blrgen.program.model.lower import Own
 
 
-def objective(d: ModelDerivation, blocks: Sequence[Own], eq: Equations) -> n.Node:
-    """The number, as an expression over all axes."""
+def objective(
+    d: ModelDerivation, blocks: Sequence[Own], bases: Sequence[Expression], eq: Equations
+) -> n.Node:
+    """The number, as an expression over all axes; `bases` are E[log h] of the blocks."""
     gone = {p.statistic.name for own in blocks[:1] for p in own.member.block.parts}
     gone |= {x for own in blocks[:1] for node in own.member.block.nodes
              for x in d.model.node(node).names}  # fmt: skip
@@ -30,7 +32,7 @@ def objective(d: ModelDerivation, blocks: Sequence[Own], eq: Equations) -> n.Nod
         parts.append(summed(own, own.lowered.partition(own.natural, f"{own.name}_A"), eq))
         if k:
             parts += [n.neg(x) for x in pairings(own, eq)]
-            parts.append(n.neg(eq.expr(own.member.block.expected_base, {})))
+            parts.append(n.neg(eq.expr(bases[k], {})))
     return n.add(*parts)
 
 

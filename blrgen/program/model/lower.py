@@ -120,11 +120,10 @@ class _Lowering:
     def from_state(self, own: Own) -> None:
         """λ and E[T] of what the state holds."""
         stem = own.name.removesuffix("_q")
-        made = []
-        for p in own.member.working:
-            array = own.member.array(p, self.given.names.of(f"{stem}_{p.name}"))
-            made.append(array)
-        own.arrays = tuple(made)
+        own.arrays = tuple(
+            own.member.array(k, self.given.names.of(f"{stem}_{p}"))
+            for k, p in enumerate(own.member.working)
+        )
         names = tuple(x.name for x in own.arrays)
         own.natural = own.lowered.natural_of_state(names, f"{own.name}_was")
         self.bind(own, f"{stem}_was")
@@ -222,12 +221,12 @@ class _Lowering:
     def variable(self, own: Own) -> Variable:
         parts = zip(own.member.working, own.arrays, strict=True)
         return Variable(own.member.block.name, own.member.family.name,
-                        tuple(Part(array, p.name) for p, array in parts))  # fmt: skip
+                        tuple(Part(array, p) for p, array in parts))  # fmt: skip
 
     def posterior(self, every: a.Program, own: Own, last: tuple[str, ...]) -> Posterior:
         """Of the first block, at its maximum."""
         name = own.member.block.name
-        pairs = zip((p.name for p in own.member.working), last, strict=True)
+        pairs = zip(own.member.working, last, strict=True)
         program = handing_out(every, tuple(dict.fromkeys(last)))
         stem = self.given.names.of(f"posterior_{name}")
         method = Method(stem, program, f"Return q of {name}, at its maximum given the others.")

@@ -69,8 +69,6 @@ class Member:
 
     def axes(self, p: Parameter) -> tuple[a.Size, ...]:
         """The sizes of a working parameter's array."""
-        if self.one_hot:
-            return (*self.plates, size_of(self.statistics[0].places[-1].axis))
         own = (self.sizes.get(x, x) for x in _shape(p.symbol))
         return (*self.plates, *map(size_of, own))
 
@@ -79,13 +77,21 @@ class Member:
         return tuple(size_of(i.axis) for i in self.element)
 
     @property
-    def working(self) -> tuple[Parameter, ...]:
-        """What people call its parameters."""
-        return self.family.working or self.family.natural
+    def working(self) -> tuple[str, ...]:
+        """What people call its parameters; of a one-hot variable its probabilities."""
+        return tuple(p.name for p in self.parameters) or ("p",)
 
-    def array(self, p: Parameter, name: str) -> Array:
-        """The array of a working parameter."""
-        return Array(name, self.axes(p), SIMPLEX if self.one_hot else parameter_domain(p))
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return self.family.working or (() if self.one_hot else self.family.natural)
+
+    def array(self, k: int, name: str) -> Array:
+        """The array of the k-th working parameter."""
+        if self.one_hot:
+            axis = size_of(self.statistics[0].places[-1].axis)
+            return Array(name, (*self.plates, axis), SIMPLEX)
+        p = self.parameters[k]
+        return Array(name, self.axes(p), parameter_domain(p))
 
 
 def _shape(symbol: Expr) -> tuple[str, ...]:
@@ -145,7 +151,7 @@ class Lowered:
             self.eq.let(a.Let(name, (*element, k),
                               n.Call("log", (a.ref(state[0], *element, k),))))  # fmt: skip
             return (name,)
-        names = dict(zip((p.name for p in self.member.working), state, strict=True))
+        names = dict(zip(self.member.working, state, strict=True))
         turned = set(negated(self.geometry)) if self.geometry else set()
         definite = [k for k, p in enumerate(self.member.family.natural) if p.symbol in turned]
         return self.inline("natural", names, stem, definite)

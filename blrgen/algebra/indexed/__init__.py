@@ -3,6 +3,7 @@
 | module | what it does |
 |---|---|
 | `build` | Symbols, deltas, sums, products, powers, and symbols replaced: in normal form |
+| `calculus` | One differential: ∂x_i/∂x_j = δ_ij |
 | `functions` | log, exp, powers, log-gamma, opened where they are made |
 | `matrices` | inv(M) and logdet(M): scalars out, diagonals by elements |
 | `moving` | Indices put in place of others, without capture |

@@ -200,6 +200,7 @@ def named(
     alone = value.terms[0][0].factors
     symbol = alone[0][0].symbol if len(alone) == 1 and len(value.terms) == 1 else None
     total = symbol.total if symbol is not None and alone[0][1] == 1 else None
+    s = s or int(symbol is not None and (symbol.one_hot or symbol.binary))  # a probability
     made = Symbol(
         name, symmetric=len(places) > 1 and swapped(value, places) == value,
         lower=Fraction(0) if s > 0 else None, upper=Fraction(0) if s < 0 else None, total=total,

@@ -149,5 +149,3 @@ def stationary(block: Block, joint: Expression, q: Expecting) -> Expression:
     own = frozenset(p.statistic.name for p in block.parts)
     left = [(t, c) for t, c in rest.terms if any(holds(a, own) for a, _ in t.factors)]
     return Expression(tuple(left))
-
-

@@ -58,7 +58,9 @@ def _pieces(family: Family) -> Pieces:
     forward, _ = charts(family, ring)
     found = tuple((str(k), v) for k, v in forward.items())
     if family.simplex:
-        found = tuple((p.name, c) for p, c in zip(family.natural, family.natural_of_simplex, strict=True))
+        found = tuple(
+            (p.name, c) for p, c in zip(family.natural, family.natural_of_simplex, strict=True)
+        )
     return Pieces(family.statistics, log_integral(family, ring).log_partition, found,
                   log_base(family))  # fmt: skip
 

@@ -7,8 +7,7 @@ For `--vmp` of x[n] ~ gaussian(mu, 1/tau), mu ~ gaussian(0, 10), tau ~ gamma(1, 
     objective E[L] + Σ_b entropy of block b: `expected_joint`, and the blocks
 
 An update sets the natural parameters of the block's family to `Part.expected`, part by
-part.  A point is set to the mode of ⟨c, T⟩ (`PointUpdate`), c being `Part.expected` of a
-block whose family is a carrier: its support is the point's domain, its base measure is 1.
+part.  Points are set to the argmax of E[L] (`PointUpdate`), in the order of the list.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from blrgen.algebra.indexed import ZERO, Expression, Index
-from blrgen.expect.blocks.values import Block, Factor, Remainder, Statistic
+from blrgen.expect.blocks.values import Block, Factor, Statistic
 from blrgen.read.model.values import Model
 
 
@@ -54,17 +53,55 @@ class Update:
 
 
 @dataclass(frozen=True)
-class PointUpdate:
-    """argmax of E[L] over points: closed equations in order, or Newton on `remainder`.
+class Unknown:
+    """A point in a system of equations, with the letters of all its places."""
 
-    `mode`: "linear" (Gaussian statistics: a linear system), "ratio" (−c1/c2), "simplex"
-    (c/Σc), "scaled-inverse" (−c1 inv(c2)), "newton".
+    name: str
+    places: tuple[Index, ...]
+
+
+@dataclass(frozen=True)
+class LinearSystem:
+    """Σ_h Σ_columns matrix[g][h] x_h = right[g], one system for each place of `shared`.
+
+    `matrix[g][h]` is open in the places of unknown g, and in those of unknown h with a prime,
+    but for the letters in `shared`: the system does not couple these.  It is symmetric unless
+    a factor has been cancelled.
     """
 
-    block: Block
+    unknowns: tuple[Unknown, ...]
+    shared: tuple[Index, ...]
+    right: tuple[Expression, ...]
+    matrix: tuple[tuple[Expression, ...], ...]
+
+
+@dataclass(frozen=True)
+class Stationary:
+    """Equations without a closed solution: slope = 0, with its derivative by the unknowns.
+
+    `slope[g]` is open in the places of unknown g; `bend[g][h]` also in those of h, primed,
+    but for the letters in `shared`, which the equations do not couple.
+    """
+
+    unknowns: tuple[Unknown, ...]
+    shared: tuple[Index, ...]
+    slope: tuple[Expression, ...]
+    bend: tuple[tuple[Expression, ...], ...]
+
+
+@dataclass(frozen=True)
+class PointUpdate:
+    """argmax of E[L] over some points, all others at their new values where they came before.
+
+    `mode`: "closed" (`equations`), "linear" (`system`), "newton" (`stationary`).
+    """
+
+    names: tuple[str, ...]
     mode: str
     equations: tuple[Equation, ...] = ()
-    remainder: tuple[Remainder, ...] = ()
+    system: LinearSystem | None = None
+    stationary: Stationary | None = None
+    because: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,6 +140,8 @@ class ModelDerivation:
     updates: tuple[Update, ...]
     points: tuple[PointUpdate, ...]
     statistics: tuple[Statistic, ...]
+    batch: str = ""  # the axis of which a step sees some places; sums over it count N/M times
+    rate: str = ""  # rho_t where sums are averaged over steps, "" where they are not
     expected_joint: Expression = ZERO
     edges: tuple[Edge, ...] = ()
     choices: tuple[Choice, ...] = ()

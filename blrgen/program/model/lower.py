@@ -21,6 +21,7 @@ from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member
 from blrgen.program.model.names import Given, domain_text, size_of
 from blrgen.program.model.objective import objective
+from blrgen.program.model.solved import solved
 from blrgen.program.model.start import start_of
 from blrgen.program.model.sums import with_sums
 from blrgen.program.model.values import (
@@ -33,9 +34,10 @@ from blrgen.program.model.values import (
     Variable,
 )
 from blrgen.read.family import read_family
-from blrgen.read.model.values import Model
+from blrgen.read.model.values import Model, Node
 from blrgen.rule.model.values import ModelDerivation, PointUpdate
 
+EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
 KEPT = "nothing says where it is: it stays where it was"
 
 
@@ -94,24 +96,27 @@ class _Lowering:
     def program(self) -> ModelProgram:
         d = self.d
         blocks = [self.own(u.block) for u in d.updates]
+        moved = {x for u in d.points for x in u.names}
         for p in d.model.nodes:
-            if p.kind == "param" or p.name in {x for u in d.points for x in u.block.nodes}:
-                self.point(p.name)
-        for own in blocks[1:]:
+            if p.kind == "param" or moved & set(p.names):
+                self.point(p)
+        count = len(blocks) if d.algorithm in EXACT else 1
+        first, others = blocks[:count], blocks[count:]
+        for own in others:
             self.from_state(own)
-        first = blocks[0] if blocks else None
-        if first is not None:
-            self.updated(first)
-        bases = [self.expecting.of(own.member.block.base) for own in blocks]
-        whole = objective(d, blocks, bases, self.eq)
+        for own in first:
+            self.updated(own)
+        bases = [self.expecting.of(own.member.block.base) for own in others]
+        whole = objective(d, first, others, bases, self.eq)
         self.eq.let(a.Let("objective", (), whole))
-        last = first.lowered.working(first.natural, first.name) if first is not None else ()
-        for own in blocks[1:]:
+        for own in first:
+            own.next = own.lowered.working(own.natural, own.name)
+        for own in others:
             self.updated(own)
             own.next = own.lowered.working(own.natural, f"{own.name}_next")
         for u in d.points:
             self.argmax(u)
-        return self.whole(blocks, last)
+        return self.whole(first, others)
 
     def own(self, block: Block) -> Own:
         name = self.given.names.of("_".join(block.nodes) + "_q")
@@ -142,9 +147,8 @@ class _Lowering:
             self.given.readers[s.name] = _reader(name)
 
     # -- points --------------------------------------------------------------------------
-    def point(self, node: str) -> None:
+    def point(self, found: Node) -> None:
         """A point is read from the state."""
-        found = self.d.model.node(node)
         for name, domain in zip(found.names, found.domains, strict=True):
             plates = tuple(self.axis(x) for x in found.letters)
             shape = tuple(size_of(axis_of(s)) for s in domain.shape)
@@ -157,8 +161,12 @@ class _Lowering:
 
     def argmax(self, u: PointUpdate) -> None:
         """Its equations in turn; where one has no value the point stays."""
+        if u.system is not None:
+            for unknown, made in solved(u.system, self.eq):
+                self.kept(unknown, self.points.arrays[unknown], made)
+            return
         if not u.equations:
-            raise UserError(f"no programs yet for the point {u.block.name} ({u.mode})")
+            raise UserError(f"no programs yet for the point {', '.join(u.names)} ({u.mode})")
         for e in u.equations:
             array = self.points.arrays.get(e.target)
             raw = self.eq.own(f"{array.name if array else e.target}_found")
@@ -182,11 +190,12 @@ class _Lowering:
         self.given.readers[target] = _reader(name)
 
     # -- all of it -----------------------------------------------------------------------
-    def whole(self, blocks: Sequence[Own], last: tuple[str, ...]) -> ModelProgram:
-        variables = [self.variable(own) for own in blocks[1:]]
+    def whole(self, first: Sequence[Own], others: Sequence[Own]) -> ModelProgram:
+        variables = [self.variable(own) for own in others]
         variables += [Variable(x, "", (Part(array),)) for x, array in self.points.arrays.items()]
         state = [p.array for v in variables for p in v.parts]
-        after = [x for own in blocks[1:] for x in own.next]
+        after = [x for own in others for x in own.next]
+        last = [x for own in first for x in own.next]
         after += [self.points.next.get(x, "") for x in self.points.arrays]
         if "" in after:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
@@ -198,7 +207,7 @@ class _Lowering:
         )  # fmt: skip
         every = merged(every)
         sweep = handing_out(every, ("objective", *after, *flags))
-        found = [self.posterior(every, own, last) for own in blocks[:1]]
+        found = [self.posterior(every, own) for own in first]
         found += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
                   for v in variables]  # fmt: skip
         made = ModelProgram(
@@ -213,7 +222,7 @@ class _Lowering:
             posteriors=tuple(found),
             optional=self.given.optional,
             lengths=tuple(self.given.lengths),
-            start=start_of(every, blocks, after, self.given),
+            start=start_of(every, first, after, self.given),
             notes=tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
         )
         return with_sums(made)
@@ -223,11 +232,11 @@ class _Lowering:
         return Variable(own.member.block.name, own.member.family.name,
                         tuple(Part(array, p) for p, array in parts))  # fmt: skip
 
-    def posterior(self, every: a.Program, own: Own, last: tuple[str, ...]) -> Posterior:
+    def posterior(self, every: a.Program, own: Own) -> Posterior:
         """Of the first block, at its maximum."""
         name = own.member.block.name
-        pairs = zip(own.member.working, last, strict=True)
-        program = handing_out(every, tuple(dict.fromkeys(last)))
+        pairs = zip(own.member.working, own.next, strict=True)
+        program = handing_out(every, tuple(dict.fromkeys(own.next)))
         stem = self.given.names.of(f"posterior_{name}")
         method = Method(stem, program, f"Return q of {name}, at its maximum given the others.")
         return Posterior(name, own.member.family.name, tuple(pairs), method)

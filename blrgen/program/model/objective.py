@@ -21,18 +21,22 @@ if TYPE_CHECKING:
 
 
 def objective(
-    d: ModelDerivation, blocks: Sequence[Own], bases: Sequence[Expression], eq: Equations
+    d: ModelDerivation,
+    first: Sequence[Own],
+    others: Sequence[Own],
+    bases: Sequence[Expression],
+    eq: Equations,
 ) -> n.Node:
-    """The number, as an expression over all axes; `bases` are E[log h] of the blocks."""
-    gone = {p.statistic.name for own in blocks[:1] for p in own.member.block.parts}
-    gone |= {x for own in blocks[:1] for node in own.member.block.nodes
+    """The number, as an expression over all axes; `bases` are E[log h] of the other blocks."""
+    gone = {p.statistic.name for own in first for p in own.member.block.parts}
+    gone |= {x for own in first for node in own.member.block.nodes
              for x in d.model.node(node).names}  # fmt: skip
     parts = [eq.expr(without(d.expected_joint, gone), {})]
-    for k, own in enumerate(blocks):
+    for own in (*first, *others):
         parts.append(summed(own, own.lowered.partition(own.natural, f"{own.name}_A"), eq))
-        if k:
-            parts += [n.neg(x) for x in pairings(own, eq)]
-            parts.append(n.neg(eq.expr(bases[k], {})))
+    for own, base in zip(others, bases, strict=True):
+        parts += [n.neg(x) for x in pairings(own, eq)]
+        parts.append(n.neg(eq.expr(base, {})))
     return n.add(*parts)
 
 

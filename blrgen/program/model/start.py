@@ -15,16 +15,14 @@ if TYPE_CHECKING:
 
 
 def start_of(
-    every: a.Program, blocks: Sequence[Own], after: Sequence[str], known: Given
+    every: a.Program, first: Sequence[Own], after: Sequence[str], known: Given
 ) -> Start | None:
     """The step with the labels given, if there are any over one plate."""
-    first = blocks[0] if blocks else None
-    if first is None or not first.member.one_hot or not after:
+    labels = [own for own in first if own.member.one_hot and len(own.member.element) == 1]
+    if len(first) != 1 or not labels or not after:
         return None
-    (name,) = first.means
+    (name,) = labels[0].means
     sizes = every.sizes[name]
-    if len(sizes) != 2:
-        return None
     rows = tuple(
         x.array.name for x in known.arguments
         if x.role == "data" and not x.array.labels and x.array.sizes[:1] == sizes[:1]

@@ -50,7 +50,7 @@ def _numbers(
     found = np.asarray(found, dtype=dtype, order="C")
     if not missing and not np.isfinite(found).all():
         raise ValueError(f"{name} has entries that are not finite")
-    _in_domain(name, found, domain)
+    _in_domain(name, found, domain, sizes)
     return found
 
 
@@ -92,7 +92,19 @@ def _labels(
     return np.asarray(found, dtype=np.int64, order="C")
 
 
-def _in_domain(name: str, array: Array, domain: str) -> None:
+def _ends(domain: str, sizes: Mapping[str, int]) -> tuple[float, float]:
+    """Return the ends of an interval; one may be a size, more or less a number."""
+
+    def end(text: str) -> float:
+        first, *rest = text.replace("oo", "inf").split()
+        value = float(sizes[first]) if first in sizes else float(first)
+        return value + float("".join(rest)) if rest else value
+
+    low, high = domain[1:-1].split(",")
+    return end(low), end(high)
+
+
+def _in_domain(name: str, array: Array, domain: str, sizes: Mapping[str, int]) -> None:
     """Refuse an array outside of its domain; NaN is passed over."""
     if domain == "SPD":
         _check_definite(name, array)
@@ -101,7 +113,7 @@ def _in_domain(name: str, array: Array, domain: str) -> None:
         if not (array >= 0).all() or not near.all():
             raise ValueError(f"{name} has rows that are not on the simplex")
     elif domain != "R":
-        low, high = (float(x.replace("oo", "inf")) for x in domain[1:-1].split(","))
+        low, high = _ends(domain, sizes)
         below = array <= low if domain[0] == "(" and low > -math.inf else array < low
         above = array >= high if domain[-1] == ")" and high < math.inf else array > high
         if below.any() or above.any():
@@ -199,11 +211,12 @@ def _drawn_start(
     for parts in nodes.values():
         for name, axes, domain in parts.values():
             shape = tuple(x if isinstance(x, int) else sizes[x] for x in axes)
-            state[name] = np.asarray(_middle(domain, rng.standard_normal(shape)), dtype=dtype)
+            found = _middle(domain, rng.standard_normal(shape), sizes)
+            state[name] = np.asarray(found, dtype=dtype)
     return state
 
 
-def _middle(domain: str, noise: Array) -> Array:
+def _middle(domain: str, noise: Array, sizes: Mapping[str, int]) -> Array:
     """Return an element of a domain near its middle for each element of the noise."""
     if domain == "R":
         return noise
@@ -212,7 +225,7 @@ def _middle(domain: str, noise: Array) -> Array:
     some = np.exp(0.1 * noise)
     if domain == "simplex":
         return np.asarray(some / some.sum(-1, keepdims=True))
-    low, high = (float(x.replace("oo", "inf")) for x in domain[1:-1].split(","))
+    low, high = _ends(domain, sizes)
     if high < math.inf and low > -math.inf:
         return np.asarray(low + (high - low) * some / (1 + some))
     return np.asarray(high - some if low == -math.inf else low + some)

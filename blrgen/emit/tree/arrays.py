@@ -201,7 +201,7 @@ class _Arrays(Values):
 
     def whole(self, value: n.Node, e: n.Node, letters: tuple[str, ...]) -> n.Node:
         """The value with all of its axes, where the equation names only some of them."""
-        if isinstance(e, a.Lin | a.Red) or set(letters) <= set(a.free(e)):
+        if isinstance(e, a.Lin) or set(letters) <= set(a.free(e)):
             plain = isinstance(value, n.Sym) and value.name in self.sizes
             return t.Apply("np.copy", (value,)) if plain and letters else value
         shape = t.Apply("", tuple(self.size(x) for x in letters))

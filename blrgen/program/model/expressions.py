@@ -178,6 +178,8 @@ class Equations:
             if whole is not None:
                 return whole
         args = tuple(self.expr(e, where) for e in x.arguments)
+        if x.name == "log_indicator":  # of what must be 0
+            return n.Select(n.Compare("==", args[0], n.ZERO), n.ZERO, n.neg(n.Named("inf")))
         return n.Call(CALLS.get(x.name, x.name), args)
 
     def log_sum(self, e: Expression, where: Mapping[str, str]) -> n.Node | None:

@@ -11,7 +11,7 @@ A = lse c, and the working parameter is E[z].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,7 +91,7 @@ class Member:
             axis = size_of(self.statistics[0].places[-1].axis)
             return Array(name, (*self.plates, axis), SIMPLEX)
         p = self.parameters[k]
-        return Array(name, self.axes(p), parameter_domain(p))
+        return Array(name, self.axes(p), parameter_domain(p, self.sizes))
 
 
 def _shape(symbol: Expr) -> tuple[str, ...]:
@@ -101,22 +101,28 @@ def _shape(symbol: Expr) -> tuple[str, ...]:
     return tuple(str(s).replace(" ", "") for s in getattr(symbol, "shape", ()) if s != 1)
 
 
-def parameter_domain(p: Parameter) -> str:
-    """As an emitted file checks it; ends that are expressions are left open."""
+def parameter_domain(p: Parameter, axes: Mapping[str, str]) -> str:
+    """As an emitted file checks it; an end may be a size, more or less a whole number."""
     if p.domain.kind == "spd":
         return DEFINITE
     if p.domain.kind != "interval":
         return REAL
-    ends = [str(x) for x in (p.domain.lower, p.domain.upper)]
-    ends = [x if _plain(x) else y for x, y in zip(ends, ("-oo", "oo"), strict=True)]
-    left = "(" if p.domain.lower_open or ends[0] == "-oo" else "["
-    right = ")" if p.domain.upper_open or ends[1] == "oo" else "]"
-    text = f"{left}{ends[0]}, {ends[1]}{right}"
+    low, high = (_end(x, axes) for x in (p.domain.lower, p.domain.upper))
+    left = "(" if p.domain.lower_open or low in ("", "-oo") else "["
+    right = ")" if p.domain.upper_open or high in ("", "oo") else "]"
+    text = f"{left}{low or '-oo'}, {high or 'oo'}{right}"
     return REAL if text == "(-oo, oo)" else text
 
 
-def _plain(end: str) -> bool:
-    return end.lstrip("-").replace(".", "").isdigit() or end.lstrip("-") == "oo"
+def _end(e: Expr, axes: Mapping[str, str]) -> str:
+    """An end as text, "" where it is anything else."""
+    more, size = e.as_coeff_Add() if hasattr(e, "as_coeff_Add") else (e, 0)
+    if e.is_number:
+        return str(e)
+    if not size.is_Symbol or not more.is_Integer or str(size) not in axes:
+        return ""
+    name = axes[str(size)]
+    return f"{name} {'-' if more < 0 else '+'} {abs(more)}" if more else name
 
 
 class Lowered:

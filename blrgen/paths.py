@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 # kind → its place in a checkout; a wheel has every one under blrgen/_data/KIND
 _CHECKOUT = {
     "families": ("families",),
+    "models": ("models",),
     "templates": ("templates",),
     "reference": ("tests", "reference"),
 }
@@ -26,7 +27,7 @@ def package_dir() -> Path:
 
 
 def data_dir(kind: str) -> Path:
-    """The folder of "families", "templates" or "reference" (hand-written algorithms)."""
+    """The folder of "families", "models", "templates" or "reference" (hand-written algorithms)."""
     if kind not in _CHECKOUT:
         raise InternalError(f"no data folder is called {kind!r}; known: {', '.join(_CHECKOUT)}")
     package = package_dir()

@@ -9,6 +9,7 @@
 | `list` | List what blrgen knows: families, recipes, approximations, losses |
 | `main` | Find the command, run it, and turn what happens into an exit code |
 | `new_family` | Write a commented family file to start from |
+| `of_model` | Commands on a model's text: `check FILE.model`, `derive FILE.model` |
 | `output` | Results to standard output, everything else to standard error |
 | `parser` | An argument parser that suggests: the nearest flag, the nearest value |
 | `point` | NAME=VALUE,… as a mapping; a value is a number, or a list of numbers or of such lists |

@@ -32,6 +32,10 @@ def configure(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the derivation."""
+    if options.what.endswith(".model"):
+        from blrgen.cli.of_model import derive as derive_model
+
+        return derive_model(options)
     derivation = derived(options)
     if options.format == "json":
         from blrgen.identify import with_identified

@@ -1,4 +1,4 @@
-"""List what blrgen knows: families, recipes, approximations, losses, targets and algorithms.
+"""List what blrgen knows: families, models, recipes, approximations, losses, targets, algorithms.
 
 Without a SUBJECT, everything under its heading.  `list families` says of every claim about
 a family how it is known, as `blrgen check` found: kept from earlier, or found now.
@@ -37,6 +37,14 @@ def families_with_evidence() -> Iterable[Item]:
     with Progress() as progress:
         for done in known_evidence(progress.say):
             yield {"name": done.name, "title": titles[done.name], "evidence": evidence(done.data)}
+
+
+def models() -> Iterable[Item]:
+    """Every model's name and what its first line says."""
+    from blrgen.read.model.find import list_models, title_of
+
+    for name in list_models():
+        yield {"name": name, "title": title_of(name)}
 
 
 def recipes() -> Iterable[Item]:
@@ -89,6 +97,7 @@ def algorithms() -> Iterable[Item]:
 
 SUBJECTS = {
     "families": families,
+    "models": models,
     "recipes": recipes,
     "approximations": approximations,
     "losses": losses,

@@ -24,11 +24,11 @@ COMMANDS = {
     "identify": ("WHAT [approximations]", "which known algorithm this is"),
     "show": ("FAMILY", "a family's geometry: A, the mean, Fisher, entropy; numbers at a point"),
     "check": (
-        "[FILE.toml]",
-        "is this family file right, line by line; all that are shipped without a file",
+        "[FILE.toml | FILE.model]",
+        "is this family file or model right; all families that are shipped without a file",
     ),
     "new-family": ("NAME", "a commented family file to start from"),
-    "list": ("[SUBJECT]", "families, recipes, approximations, losses, targets, algorithms"),
+    "list": ("[SUBJECT]", "families, models, recipes, approximations, losses, targets, algorithms"),
     "table": ("", "Table 1 of the paper, every row computed live"),
 }
 

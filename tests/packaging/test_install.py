@@ -105,6 +105,7 @@ def shipped(root: Path) -> set[str]:
     """Every data file of the checkout under its name in a wheel."""
     kinds = {
         "families": root / "families",
+        "models": root / "models",
         "templates": root / "templates",
         "reference": root / "tests" / "reference",
     }

@@ -50,7 +50,7 @@ def call(reader: Resolver, e: raw.RawCall) -> Expr:
             return Call(name, tuple(args), args[0].shape[::-1], e.place)
         case "inv" | "trace" | "logdet":
             _need(reader, e, args, (2,))
-            _same(reader, args[0].place, *args[0].shape, args)
+            _same(reader, args[0].place, args[0].shape[0], args[0].shape[1], args)
             return Call(name, tuple(args), args[0].shape if name == "inv" else (), e.place)
     if max(ranks) > 1:
         at = ranks.index(max(ranks))

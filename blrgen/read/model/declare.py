@@ -6,7 +6,7 @@ from blrgen.read.model import raw
 from blrgen.read.model.domains import replaced, said_shape
 from blrgen.read.model.draws import first_family, own_sizes
 from blrgen.read.model.families import own_shape
-from blrgen.read.model.groups import Group
+from blrgen.read.model.groups import Group, targets
 from blrgen.read.model.indices import left_letters
 from blrgen.read.model.mistakes import Broken
 from blrgen.read.model.scope import Axis, Entry, Scope
@@ -80,7 +80,9 @@ class Declarer:
             while outer:
                 if outer in seen:
                     self.mistakes.note("cycle", place, f"the plate {axis.letter} counts in itself")
-                    axis.size, axis.outer = Size(axis.size.name), ()
+                    for letter in seen:
+                        inside = self.scope.axes[letter]
+                        inside.size, inside.outer = Size(inside.size.name), ()
                     break
                 if outer not in self.scope.axes:
                     if outer not in self.scope.failed:
@@ -151,13 +153,14 @@ class Declarer:
                 if i in found:
                     raise self.mistakes.broken(
                         "index", place, f"{target.name} runs along {i} twice",
-                        instead="declare a second plate over the same size, with a letter of its own",
+                        instead="declare a second plate over the same size, with its own letter",
                     )  # fmt: skip
                 missing = [o for o in self.scope.axes[i].outer if o not in found]
                 if missing:
+                    whole = ", ".join([*map(str, found), *missing, i])
                     raise self.mistakes.broken(
                         "index", place, f"{i} counts inside {missing[0]}, which is missing",
-                        instead=f"write {target.name}[{', '.join([*map(str, found), *missing, i])}]",
+                        instead=f"write {target.name}[{whole}]",
                     )  # fmt: skip
             found.append(i)
         return tuple(found)
@@ -202,6 +205,8 @@ class Declarer:
             entry = Entry(name, group.kind, place, group=group.number)
             self.scope.entries[name] = entry
             group.entries.append(entry)
+        for said in group.statements:
+            self.mark(said)
         try:
             self.alike(group)
             group.find_letters(self.letters, self.scope)
@@ -213,6 +218,13 @@ class Declarer:
             group.broken = True
             for entry in group.entries:
                 entry.broken = True
+
+    def mark(self, said: raw.RawRandom | raw.RawLink) -> None:
+        """The plates on the left of a statement are used, whatever is wrong with it."""
+        for target in targets(said):
+            for letter in left_letters(target.indices, dict(self.scope.axes)):
+                if isinstance(letter, str):
+                    self.scope.axes[letter].used = True
 
     def alike(self, group: Group) -> None:
         """All statements of a node say the same of it."""
@@ -247,10 +259,12 @@ class Declarer:
         assert isinstance(first, raw.RawRandom)
         said = first_family(first.made)
         if said is None:
-            raise self.mistakes.broken(
-                "measure", first.made.place, "a node of point masses alone has no distribution",
-                instead="write a family for one of the labels",
-            )  # fmt: skip
+            if isinstance(first.made, raw.RawChoose):
+                self.mistakes.note(
+                    "measure", first.made.place, "a node of point masses alone has no distribution",
+                    instead="write a family for one of the labels",
+                )  # fmt: skip
+            raise Broken(group.name)  # what a single point is wrong for is said where it is read
         signature = self.scope.families.get(said.family, said.place)
         if signature is None:
             raise Broken(said.family)
@@ -284,6 +298,6 @@ class Declarer:
                     )  # fmt: skip
             elif why := self.scope.argument_clash(name):
                 self.mistakes.note(
-                    "duplicate", place, f"{name!r} cannot be the name of data, a constant or a size",
+                    "duplicate", place, f"{name!r} cannot name data, a constant or a size",
                     why=why, instead="choose another name", node=node,
                 )  # fmt: skip

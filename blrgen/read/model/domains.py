@@ -153,6 +153,7 @@ def parameter_shape(domain: core.Domain, sizes: Mapping[str, Size]) -> Shape:
 
 
 def replaced(shape: Shape, sizes: Mapping[str, Size]) -> Shape:
+    """A shape in a family's own sizes, in those of the model."""
     found = []
     for s in shape:
         other = sizes.get(s.name)
@@ -215,4 +216,4 @@ def converted(e: Any, sizes: Mapping[str, Size], values: Mapping[str, Expr]) -> 
         return Sum(parts)
     if e.is_Mul:
         return Product(parts)
-    return Power(*parts) if e.is_Pow else None
+    return Power(parts[0], parts[1]) if e.is_Pow else None

@@ -107,10 +107,13 @@ class Maker:
                     why=f"its arguments are {signature.spoken}",
                 )  # fmt: skip
                 wrong = Broken(parameter.name)
+        known = Draw(said.family, tuple(done), tuple(own.items()), said.place)
+        kind = "latent" if self.latent else "observed"
+        self.reader.scope.partial.append((",".join(self.reader.around.own), kind, known))
         self.fits(said, signature.family, own)
         if wrong is not None or self.failed:
             raise wrong or Broken(said.family)
-        return Draw(said.family, tuple(done), tuple(own.items()), said.place)
+        return known
 
     def matched(self, said: raw.RawDraw, signature: Signature) -> dict[str, raw.RawArgument]:
         """Parameter → its argument."""
@@ -219,8 +222,10 @@ class Maker:
 def own_sizes(family: core.Family) -> list[str]:
     """The sizes that a family names: of its variables and of its parameters."""
     shapes = [own_shape(s.size) for s in family.supports]
-    shapes += [own_shape(p.domain.size)
-        for p in (*family.natural, *family.working, *family.simplex, *family.fixed)]
+    shapes += [
+        own_shape(p.domain.size)
+        for p in (*family.natural, *family.working, *family.simplex, *family.fixed)
+    ]
     return list(dict.fromkeys(s.name for shape in shapes for s in shape if s.name))
 
 

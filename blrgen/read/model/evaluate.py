@@ -103,6 +103,7 @@ def _give_up() -> Value:
 
 
 def each(do: Callable[[Scalar], Scalar], x: Value) -> Value:
+    """A function of every number in a value."""
     return [each(do, y) for y in x] if isinstance(x, list) else do(x)
 
 
@@ -118,6 +119,7 @@ def both(do: Callable[[Scalar, Scalar], Scalar], a: Value, b: Value) -> Value:
 
 
 def fold(do: Callable[[Scalar, Scalar], Scalar], values: list[Value]) -> Value:
+    """Values joined from left to right."""
     found = values[0]
     for v in values[1:]:
         found = both(do, found, v)
@@ -135,6 +137,7 @@ def exact(x: Scalar) -> Scalar:
 
 
 def power(a: Scalar, b: Scalar, place: Place) -> Scalar:
+    """a to the b, exact where b is whole or the root is rational."""
     if isinstance(b, Fraction) and b.denominator == 1:
         n = int(b)
         if a == 0 and n < 0:
@@ -155,6 +158,7 @@ def isqrt(a: Fraction) -> Fraction | None:
 
 
 def matmul(a: Value, b: Value) -> Value:
+    """A matrix times a vector or a matrix."""
     if not isinstance(b[0], list):
         return [total([x * y for x, y in zip(row, b, strict=True)]) for row in a]
     return [[total([x * y for x, y in zip(row, col, strict=True)]) for col in zip(*b, strict=True)]
@@ -162,6 +166,7 @@ def matmul(a: Value, b: Value) -> Value:
 
 
 def total(values: list[Scalar]) -> Scalar:
+    """Their sum."""
     found: Scalar = Fraction(0)
     for v in values:
         found = exact(found + v)
@@ -188,7 +193,7 @@ def inverse(matrix: list[list[Scalar]], place: Place) -> Value:
     n = len(matrix)
     rows = [[*r, *(Fraction(i == j) for j in range(n))] for i, r in enumerate(matrix)]
     for i in range(n):
-        at = max(range(i, n), key=lambda k: abs(rows[k][i]))
+        at = max(range(i, n), key=lambda k: abs(float(rows[k][i])))
         if rows[at][i] == 0:
             raise Undefined(place, "the inverse of a singular matrix")
         rows[i], rows[at] = rows[at], rows[i]
@@ -247,13 +252,13 @@ def _scalar(e: Call, *args: Scalar) -> Scalar:
     if e.function == "sqrt":
         return power(args[0], Fraction(1, 2), e.place)
     if e.function in _RATIONAL:
-        return abs(args[0])
+        return max(args[0], -args[0])
     if e.function == "exp" and args[0] == 0:
         return Fraction(1)
     if e.function == "log" and args[0] == 1:
         return Fraction(0)
     try:
-        return _SCALAR[e.function](*map(float, args))
+        return float(_SCALAR[e.function](*map(float, args)))
     except ValueError:
         raise Undefined(
             e.place, f"{e.function}({', '.join(f'{float(a):.3g}' for a in args)})"

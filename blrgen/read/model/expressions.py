@@ -8,6 +8,7 @@ A + c·1 and A + c·eye is meant, the text has to say.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 from typing import NoReturn
 
@@ -30,9 +31,9 @@ from blrgen.read.model.values import (
     Product,
     Ref,
     Shape,
+    Size,
     SizeOf,
     Sum,
-    Size,
 )
 from blrgen.read.suggest import other_name
 
@@ -131,10 +132,8 @@ class Resolver:
 
     def quietly(self, e: raw.RawExpr) -> None:
         """Read for the mistakes in it."""
-        try:
+        with suppress(Broken):
             self.read(e)
-        except Broken:
-            pass
 
     def power(self, e: raw.RawPower, base: Expr, exponent: Expr) -> Expr:
         if exponent.shape:

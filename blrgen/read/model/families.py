@@ -107,7 +107,8 @@ class Families:
         except UserError as error:
             why = "; ".join(x for x in (error.where, error.why) if x)
             self.mistakes.note(
-                "unknown-family", said.place, f"the family {said.name} cannot be read: {error.what}",
+                "unknown-family", said.place,
+                f"the family {said.name} cannot be read: {error.what}",
                 why=why, instead=error.how or f"see blrgen check {said.path}", node="",
             )  # fmt: skip
             return None

@@ -167,11 +167,14 @@ def _note_cycle(model: Model, nodes: list[int], mistakes: Mistakes) -> None:
     turned = nodes[nodes.index(first) :] + nodes[: nodes.index(first)]
     names = [model.nodes[n].name for n in turned]
     node = model.nodes[first]
+    why, how = " ← ".join([*names, names[0]]), "one of them must not depend on the others"
+    if len(names) == 1:
+        earlier = [*node.letters[:-1], f"{node.letters[-1]}-1"] if node.letters else []
+        why = "at the same element"
+        how = f"refer to an earlier one: {node.names[0]}[{','.join(earlier)}]" if earlier else ""
     mistakes.note(
-        "cycle", node.place, f"{node.name} depends on itself",
-        why=" ← ".join([*names, names[0]]) if len(names) > 1 else "at the same element",
-        instead=f"refer to an earlier element, such as {node.names[0]}[t-1]"
-        if len(names) == 1 else "one of them must not depend on the others", node=node.name,
+        "cycle", node.place, f"{node.name} depends on itself", why=why, instead=how,
+        node=node.name,
     )  # fmt: skip
 
 
@@ -207,9 +210,9 @@ def _moving(model: Model) -> dict[str, int]:
                 if isinstance(index, Literal):
                     found[letter] = max(found.get(letter, 1), index.value)
             for ref in refs(s.made):
-                for index in ref.indices:
-                    if isinstance(index, Letter) and index.shift:
-                        found[index.name] = max(found.get(index.name, 1), -index.shift)
+                for i in ref.indices:
+                    if isinstance(i, Letter) and i.shift:
+                        found[i.name] = max(found.get(i.name, 1), -i.shift)
     return found
 
 

@@ -47,7 +47,7 @@ class Group:
 
     @property
     def first(self) -> int:
-        """Where the statement with the letter begins: behind the literals 1, 2, …"""
+        """Where the statement with the letter begins: behind the literals 1, 2 and so on."""
         first = 1
         while first in self.literals:
             first += 1
@@ -82,7 +82,7 @@ class Group:
             if found in self.indices[:at]:
                 raise scope.mistakes.broken(
                     "duplicate", place, f"{self.name} is declared twice",
-                    why=f"the first time on line {self.statements[self.indices.index(found)].place.line}",
+                    why=f"the first time on line {self._line(found)}",
                     instead="give one of them another name",
                 )  # fmt: skip
             for position, index in enumerate(found):
@@ -93,6 +93,9 @@ class Group:
                             why="first elements are along one plate",
                         )  # fmt: skip
                     self.literal_axis = position
+
+    def _line(self, found: Letters) -> int:
+        return self.statements[self.indices.index(found)].place.line
 
     def _general(self, scope: Scope) -> tuple[str, ...]:
         """The letters of the statement that holds for all others."""
@@ -127,6 +130,8 @@ class Group:
         """x[1] ~ …, x[2] ~ … alone: the one plate of that many elements."""
         many = len(self.statements)
         fitting = [a.letter for a in scope.axes.values() if str(a.size) == str(many)]
+        for axis in scope.axes.values():
+            axis.used = True  # one of them was meant
         if len(fitting) != 1 or self.literals != list(range(1, many + 1)):
             raise scope.mistakes.broken(
                 "index", self.statements[0].place,

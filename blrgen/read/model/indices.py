@@ -34,7 +34,7 @@ class Around:
 def resolve_indices(
     reader: Resolver, e: raw.RawRef, entry: Entry, shape: Shape, *, whole: bool = False
 ) -> tuple[tuple[Index, ...], Shape]:
-    """The indices of a reference and the shape that is left; `whole`: components may not be taken."""
+    """The indices of a reference and the shape left; `whole`: components may not be taken."""
     plates = len(entry.letters)
     given = len(e.indices)
     most = plates if whole else plates + len(shape)
@@ -102,7 +102,7 @@ def _index(reader: Resolver, said: raw.RawIndex, e: raw.RawRef, letter: str) -> 
                 if shift > 0:
                     reader.wrong("index", said.place, f"{e.name}[{name}+{shift}] lies ahead",
                                  why="a statement refers to earlier elements",
-                                 how=f"write the statement for the later one, with {name}-{shift}")  # fmt: skip
+                                 how=f"write it for the later, with {name}-{shift}")  # fmt: skip
                 return _bound(reader, name, shift, said.place)
     place = getattr(said, "place", e.place)
     reader.wrong(

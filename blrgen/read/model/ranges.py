@@ -15,6 +15,7 @@ from blrgen.read.model.domains import parameter_domain
 from blrgen.read.model.evaluate import TooFar, Undefined, Value, pivots
 from blrgen.read.model.mistakes import Mistakes
 from blrgen.read.model.samples import Sample, size_sets
+from blrgen.read.model.spell import spelled
 from blrgen.read.model.values import (
     Argument,
     Call,
@@ -29,7 +30,6 @@ from blrgen.read.model.values import (
     Ref,
     SizeOf,
     children,
-    draws,
 )
 
 SAMPLES = 24  # points for each assignment of sizes
@@ -54,8 +54,14 @@ class Witness:
     place: Any = None
 
 
-def check_ranges(model: Model, mistakes: Mistakes) -> tuple[Finding, ...]:
-    """All arguments of all draws, defaults of constants, and counts of plates."""
+def check_ranges(
+    model: Model, known: tuple[tuple[str, str, Draw], ...], mistakes: Mistakes
+) -> tuple[Finding, ...]:
+    """All arguments of all draws, defaults of constants, and counts of plates.
+
+    `known` are the draws with their nodes and kinds, also those of which only some arguments
+    could be read.
+    """
     findings: list[Finding] = []
     for constant in model.constants:
         _default(model, constant, mistakes)
@@ -70,12 +76,12 @@ def check_ranges(model: Model, mistakes: Mistakes) -> tuple[Finding, ...]:
                     instead="declare the counts in integers >= 0",
                 )  # fmt: skip
     for node in model.nodes:
-        for statement in node.statements:
-            if node.kind == "deterministic":
+        if node.kind == "deterministic":
+            for statement in node.statements:
                 _defined(model, node, statement.made, mistakes)  # type: ignore[arg-type]
-            for draw in draws(statement.made):
-                for argument in draw.arguments:
-                    findings += _argument(model, node, draw, argument, mistakes)
+    for name, kind, draw in known:
+        for argument in draw.arguments:
+            findings += _argument(model, name, kind, draw, argument, mistakes)
     return tuple(findings)
 
 
@@ -102,7 +108,7 @@ def _defined(model: Model, node: Node, value: Expr, mistakes: Mistakes) -> None:
 
 
 def _argument(
-    model: Model, node: Node, draw: Draw, argument: Argument, mistakes: Mistakes
+    model: Model, node: str, kind: str, draw: Draw, argument: Argument, mistakes: Mistakes
 ) -> list[Finding]:
     family = model.family(draw.family)
     parameters = (*family.natural, *family.working, *family.simplex, *family.fixed)
@@ -116,28 +122,41 @@ def _argument(
         return []
     always, witness = seen
     name = f"{argument.name} of {draw.family}"
+    inside = _told(domain)
     if not always:
-        text = f"{name} leaves {domain.text} for some sizes: {witness.text}"
-        return [Finding("domain", node.name, text)]
+        text = f"{name} leaves {inside} for some sizes: {witness.text}"
+        return [Finding("domain", node, text)]
     fixed = not any(isinstance(e, Ref) for e in _inside(argument.value))
-    if witness.how == "boundary" and fixed and node.kind == "latent":
+    if witness.how == "boundary" and fixed and kind == "latent":
         mistakes.note(
-            "improper", argument.value.place, f"{name} is on the boundary of {domain.text}",
+            "improper", argument.value.place, f"{name} is on the boundary of {inside}",
             why=f"{witness.text}: the prior has no density of finite mass",
-            instead=f"choose {argument.name} inside, or declare {node.name} as a param: no prior",
-            node=node.name,
+            instead=f"choose {argument.name} inside, or declare {node} as a param: no prior",
+            node=node,
         )  # fmt: skip
     else:
-        verb = "has no value" if witness.how == "undefined" else f"can leave {domain.text}"
-        verb = f"is not in {domain.text}" if fixed and witness.how != "undefined" else verb
+        verb = "has no value" if witness.how == "undefined" else f"can leave {inside}"
+        verb = f"is not in {inside}" if fixed and witness.how != "undefined" else verb
         mistakes.note(
             "domain", witness.place or argument.value.place, f"{name} {verb}", why=witness.text,
-            instead=_instead(domain, argument.value), node=node.name,
+            instead="" if fixed else _instead(domain), node=node,
         )  # fmt: skip
     return []
 
 
-def _instead(domain: Domain, value: Expr) -> str:
+def _told(domain: Domain) -> str:
+    """The domain with its ends as they are here, not as the family's file calls them."""
+    ends = [e for e in (domain.lower, domain.upper) if e is not None]
+    if domain.kind != "interval" or all(isinstance(e, Number) for e in ends):
+        return domain.text
+    low = "-oo" if domain.lower is None else spelled(domain.lower)
+    high = "oo" if domain.upper is None else spelled(domain.upper)
+    return f"{'[('[domain.lower_open]}{low}, {high}{'])'[domain.upper_open]}"
+
+
+def _instead(domain: Domain) -> str:
+    if domain.whole:
+        return f"declare what stands in it in {domain.text}"
     if domain.kind == "spd":
         return "a sum with a positive definite matrix is one, W*transpose(W) alone need not be"
     if domain.kind == "simplex":
@@ -195,7 +214,7 @@ def _size_names(model: Model, inside: list[Expr], domain: Domain) -> list[str]:
             names |= dict.fromkeys(s.name for s in shape if s.name)
     for end in (domain.lower, domain.upper):
         for e in _inside(end) if end is not None else ():
-            if isinstance(e, SizeOf):
+            if isinstance(e, SizeOf) and e.size.name:
                 names[e.size.name] = None
     return list(names)
 
@@ -245,7 +264,7 @@ def _spoken(value: Value) -> str:
 
 
 def _membership(sample: Sample, value: Value, domain: Domain) -> str:
-    """ "" inside, "boundary" or "outside"."""
+    """Inside is the empty word; else "boundary" or "outside"."""
     match domain.kind:
         case "interval":
             lower, upper = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from blrgen.read.model.values import Place
+from blrgen.read.model.values import NOWHERE, Place
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class RawDomain:
     ends: tuple[RawExpr | None, ...] = ()
     open: tuple[bool, bool] = (True, True)
     sizes: tuple[RawSize, ...] = ()
-    place: Place = Place()
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from blrgen.read.model.values import (
     Literal,
     Model,
     Node,
+    Place,
     Plate,
     Statement,
     draws,
@@ -58,7 +59,7 @@ def examine(
     findings: tuple[Finding, ...] = ()
     if model is not None:
         check_graph(model, scope, complete=not mistakes.found)
-        findings = check_ranges(model, mistakes)
+        findings = check_ranges(model, scope.sizes.settled(tuple(scope.partial)), mistakes)
     return model if not mistakes.found else None, mistakes.in_order(), findings
 
 
@@ -110,7 +111,7 @@ class Building:
     def empty(self) -> None:
         if not self.mistakes.found:
             self.mistakes.note(
-                "nothing-observed", raw.Place(1, 1), "the model is empty",
+                "nothing-observed", Place(1, 1), "the model is empty",
                 instead="write a statement: x[n] ~ gaussian(0, 1) observed",
             )  # fmt: skip
 

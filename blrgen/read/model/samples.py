@@ -35,6 +35,7 @@ class Sample:
 
     def __init__(self, model: Model, sizes: dict[str, int], seed: int) -> None:
         self.model, self.random = model, random.Random(seed)
+        self.zero = seed == 0  # where constants and params are 0 if they may be
         self.evaluator = Evaluator(sizes, self.ref)
         self.elements: dict[tuple[Any, ...], Value] = {}
         self.letters: dict[str, int] = {}
@@ -52,7 +53,10 @@ class Sample:
         for c in self.model.constants:
             if c.name == name:
                 return c
-        return self.model.node(name)
+        for n in self.model.nodes:
+            if name in n.names:
+                return n
+        raise TooFar  # its own statement could not be read
 
     def along(
         self, owner: Const | Node, name: str, plates: list[tuple[Index, int]],
@@ -81,7 +85,7 @@ class Sample:
             return index.value - 1
         if isinstance(index, Letter):
             return self.letters.setdefault(index.name, self.random.randrange(6)) + index.shift
-        return self.random.randrange(6)
+        return self.letters.setdefault(repr(index), self.random.randrange(6))
 
     def element(self, owner: Const | Node, name: str, key: tuple[Any, ...]) -> Value:
         where = (name, key)
@@ -152,6 +156,8 @@ class Sample:
             if lower is None:
                 return step - 3 if upper is None else upper - step
             return lower + step if upper is None else min(lower + step, upper)
+        if self.zero and not sure and (lower is None or lower < 0) and (upper is None or upper > 0):
+            return Fraction(0)
         if lower is None and upper is None:
             return Fraction(0) if not sure and self.random.random() < 0.2 else pick(_REAL)
         if upper is None:
@@ -181,9 +187,9 @@ def size_sets(model: Model, names: list[str]) -> list[dict[str, int]]:
     if not names:
         return [{}]
     if len(names) == 1:
-        return [{names[0]: n} for n in (1, 2, 3, 6)]
+        return [{names[0]: n} for n in (2, 1, 3, 6)]
     if len(names) == 2:
-        return [dict(zip(names, x, strict=True)) for x in product((1, 2, 4), repeat=2)]
+        return [dict(zip(names, x, strict=True)) for x in product((2, 1, 4), repeat=2)]
     return [
         {n: 1 + (i + shift) % 3 for i, n in enumerate(names)} for shift in range(3)
     ] + [dict.fromkeys(names, 2), {n: 1 + i for i, n in enumerate(names)}]  # fmt: skip

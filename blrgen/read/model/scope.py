@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import keyword
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from blrgen.errors import did_you_mean
 from blrgen.read.model import raw
 from blrgen.read.model.families import Families
 from blrgen.read.model.mistakes import Broken, Mistakes
 from blrgen.read.model.unify import Sizes
-from blrgen.read.model.values import Domain, Expr, Place, Shape, Size
+from blrgen.read.model.values import Domain, Draw, Expr, Place, Shape, Size
 
 RESERVED = ("start", "seed", "steps", "tol", "delay", "forgetting", "floor")
 # names that every object of Python keeps for itself, and what stands for infinity
@@ -57,6 +58,7 @@ class Scope:
     entries: dict[str, Entry] = field(default_factory=dict)
     size_names: dict[str, Place] = field(default_factory=dict)
     ragged: dict[str, str] = field(default_factory=dict)  # size name → the letter it is per
+    partial: list[tuple[str, str, Draw]] = field(default_factory=list)  # node, kind, what is known
     failed: set[str] = field(default_factory=set)  # names in statements that were not parsed
 
     def size(self, said: raw.RawSize, *, plate: bool = False) -> Size:
@@ -99,11 +101,16 @@ class Scope:
             return self.mistakes.broken(
                 "index", place, f"{name} is a size and has no elements", instead=f"write {name}"
             )
-        known = [*self.entries, *self.axes, *self.size_names]
+        known = [*self.entries, *self.size_names]
         if name == "pi":
             how = "the number is 3.141592653589793; a node is declared: pi ~ dirichlet(…)"
         else:
-            how = did_you_mean(name[:80], known) if known else f"declare it: const {name} in R"
+            near = get_close_matches(name[:80], known, n=1, cutoff=0.55)
+            how = (
+                did_you_mean(name[:80], known)
+                if near
+                else (f"declare it, const {name[:80]} in R, or write the statement that makes it")
+            )
         return self.mistakes.broken(
             "unknown-name", place, f"unknown name {name[:80]!r}",
             why="no statement says what it is", instead=how,

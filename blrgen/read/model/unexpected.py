@@ -77,10 +77,10 @@ def _unclosed(line: Line) -> str:
 
 def _instead(word: str, expected: set[str], rest: str, left: str) -> str:
     """The nearest right text, from the character or from what the grammar expects."""
+    if rest.startswith(("==", "<-", "=~")) or (word == "=" and left.rstrip().endswith("=")):
+        return "write = for a deterministic link, ~ for a distribution"
     if word in _HINTS:
         return _HINTS[word]
-    if rest.startswith(("==", "<-", "=~")):
-        return "write = for a deterministic link, ~ for a distribution"
     if left.rstrip().endswith("~"):
         return "behind ~ stands a family with its arguments in brackets: gaussian(0, 1)"
     if not left.strip():

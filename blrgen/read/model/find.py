@@ -1,0 +1,78 @@
+"""Where a model's text is: a file ending in .model here, or one of those that ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from blrgen.errors import UserError, did_you_mean
+from blrgen.paths import data_dir
+from blrgen.read.model.mistakes import Mistake, ModelError
+from blrgen.read.model.ranges import Finding
+from blrgen.read.model.reader import examine
+from blrgen.read.model.values import Model
+
+ENDING = ".model"
+MAX_BYTES = 1_000_000
+
+
+def list_models() -> tuple[str, ...]:
+    """The names of the models that come with blrgen."""
+    return tuple(sorted(p.stem for p in data_dir("models").glob(f"*{ENDING}")))
+
+
+def is_model(what: str) -> bool:
+    """Whether WHAT is a model's text: its path ends so."""
+    return what.endswith(ENDING)
+
+
+def title_of(name: str) -> str:
+    """The first line of a shipped model's comment."""
+    first = (data_dir("models") / f"{name}{ENDING}").read_text(encoding="utf-8").split("\n", 1)[0]
+    return first.lstrip("# ").rstrip(".:")
+
+
+def find_model(what: str) -> Path:
+    """The file here, else the shipped one of that name."""
+    path = Path(what)
+    if path.is_file():
+        return path
+    shipped = data_dir("models") / what
+    if path.name == what and shipped.is_file():
+        return shipped
+    known = [f"{n}{ENDING}" for n in list_models()]
+    raise UserError(
+        f"there is no model {what[:80]!r}",
+        why="it is neither a file here nor among those that come with blrgen",
+        how=did_you_mean(path.name[:80], known),
+    )
+
+
+def examine_file(
+    what: str,
+) -> tuple[str, Model | None, tuple[Mistake, ...], tuple[Finding, ...]]:
+    """The name, and what `examine` says of the text."""
+    path = find_model(what)
+    name = path.name.removesuffix(ENDING)
+    raw = path.read_bytes()
+    if len(raw) > MAX_BYTES:
+        text = f"the file is too large: {len(raw)} bytes"
+        return name, None, (Mistake("syntax", 1, 1, "", text, f"at most {MAX_BYTES}"),), ()
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start]
+        column = error.start - (before.rfind(b"\n") + 1) + 1
+        bad = Mistake(
+            "syntax", before.count(b"\n") + 1, column, "", "this is not UTF-8 text",
+            f"the byte {raw[error.start]:#04x} cannot be decoded", "save the model as UTF-8",
+        )  # fmt: skip
+        return name, None, (bad,), ()
+    return name, *examine(text, name, str(path))
+
+
+def read_file(what: str) -> Model:
+    """The model of a file or of a shipped name; a `ModelError` with all mistakes."""
+    _, model, mistakes, _ = examine_file(what)
+    if model is None or mistakes:
+        raise ModelError(what, mistakes)
+    return model

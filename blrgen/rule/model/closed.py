@@ -104,7 +104,8 @@ def _along(e: Expression, unit: Expression) -> tuple[Expression | None, Expressi
     """(α, C) with e = α unit + C."""
     ((term, _),) = unit.terms
     ((atom, _),) = term.factors
-    held, free = [], []
+    held: list[Expression] = []
+    free: list[Expression] = []
     for t, c in e.terms:
         own = [f for f in t.factors if f[0] == atom and f[1] == 1]
         (held if own else free).append(Expression(((t, c),)))

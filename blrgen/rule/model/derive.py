@@ -187,11 +187,11 @@ def batch_axis(p: Prepared, flag: str) -> str:
     for node in observed:
         if node.letters[0] != letter:
             raise refused(p.model, node, f"{flag} needs one outermost plate of what is observed",
-                          f"{observed[0].name} has {letter}, {node.name} has {node.letters[0]}")  # fmt: skip
+                          f"{observed[0].name} has {letter}, {node.name} {node.letters[0]}")  # fmt: skip
     for node in p.model.nodes:
         if node.chain is not None and node.chain.letter == letter:
             raise refused(p.model, node, f"{flag} does not apply to {node.name}",
-                          f"a chain along {letter} is one sequence: its elements are no rows")  # fmt: skip
+                          f"a chain along {letter} is one sequence, its elements no rows")  # fmt: skip
     return p.table.letter(letter).axis
 
 

@@ -10,8 +10,6 @@ from blrgen.read.model.values import Node
 from blrgen.rule.model.prepare import Prepared, divided_blocks, refused
 from blrgen.text.indexed import written
 
-_JOINT = ("element", "joint", "banded", "dense", "labels")
-
 
 def exact_groups(p: Prepared) -> list[list[Node]]:
     """Latents that stand in a term together, directly or through others."""
@@ -40,15 +38,24 @@ def exact_blocks(p: Prepared, flag: str) -> tuple[list[list[Node]], tuple[Block,
     groups = exact_groups(p)
     blocks = divided_blocks(p, groups)
     for group, block in zip(groups, blocks, strict=True):
-        check(p, group, block, f"--{flag}")
-        if len(group) > 1 and block.kind not in ("joint", "banded", "dense"):
+        gaussian = block.kind in ("joint", "banded", "dense") and not block.remainder
+        if len(group) > 1 and not gaussian:
             names = " and ".join(n.name for n in group)
             raise refused(
-                p.model, group[-1], f"{flag} needs {names} as one exact block",
-                f"{_joining(p, group)} joins them, and no family here holds both",
-                "--vmp takes them as a block each",
+                p.model, group[-1], f"--{flag} needs {names} as one exact block",
+                f"{_joining(p, group)} joins them, and no family here holds it",
+                _hint(p),
             )  # fmt: skip
+        check(p, group, block, f"--{flag}")
     return groups, blocks
+
+
+def _hint(p: Prepared) -> str:
+    """Mean field, where every latent by itself is conjugate."""
+    blocks = divided_blocks(p, [[n] for n in p.latents])
+    if any(b.remainder or b.kind == "coupled" for b in blocks):
+        return ""
+    return "--vmp takes them as a block each"
 
 
 def _joining(p: Prepared, group: Sequence[Node]) -> str:

@@ -109,7 +109,7 @@ def _without_matrix(
 
 def _candidates(e: Expression, letter: Index) -> list[Atom]:
     """Symmetric matrices with the letter as one of their last two places."""
-    found = {}
+    found: dict[Atom, None] = {}
     for term, _ in e.terms:
         for a, p in term.factors:
             square = len(a.indices) > 1 and a.indices[-1].axis == a.indices[-2].axis

@@ -39,8 +39,8 @@ def prepared(model: Model, point: Sequence[str] = ()) -> Prepared:
     """The log joint; `point` names latents that are points too."""
     for name in point:
         if name not in {n.name for n in model.nodes if n.kind in ("latent", "param")}:
-            latents = ", ".join(n.name for n in model.nodes if n.kind == "latent")
-            raise refused(model, None, f"{name} is no latent node", f"the latents are {latents}",
+            known = ", ".join(n.name for n in model.nodes if n.kind == "latent")
+            raise refused(model, None, f"{name} is no latent node", f"the latents are {known}",
                           "name one of them in --point")  # fmt: skip
     latents = tuple(n for n in model.nodes if n.kind == "latent" and n.name not in point)
     points = tuple(

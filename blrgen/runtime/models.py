@@ -27,10 +27,13 @@ def _optional(sizes: dict[str, int], name: str, value: Any) -> None:
         sizes[name] = _size(name, value)
 
 
-def _dtype(*arrays: Any) -> Any:
-    """Return float32 where all arrays of floats are that, else float64."""
+def _dtype(only: str, *arrays: Any) -> Any:
+    """Return float32 where all arrays of floats are that, else float64; `only` may be asked for."""
     kinds = {x.dtype for x in arrays if isinstance(x, np.ndarray) and x.dtype.kind == "f"}
-    return np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+    if only and kinds - {np.dtype(only)}:
+        raise TypeError(f"data are {', '.join(map(str, kinds))}; this class is for {only}")
+    single = only == "float32" or (not only and kinds == {np.dtype(np.float32)})
+    return np.float32 if single else np.float64
 
 
 def _numbers(

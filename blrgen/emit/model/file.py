@@ -21,12 +21,12 @@ MEASURE = 92
 BELOW = "# --- Support functions, the same in every file that uses them"
 
 
-def text(program: ModelProgram, target: str = "numba") -> str:
-    """A file that stands alone."""
+def text(program: ModelProgram, target: str = "numba", dtype: str = "") -> str:
+    """A file that stands alone; with a dtype its class refuses data of the other."""
     if target not in TARGETS:
         raise UserError(f"unknown target {target!r}", how=did_you_mean(target, TARGETS))
     check(program)
-    return _File(program, TARGETS[target]).text()
+    return _File(program, TARGETS[target], dtype).text()
 
 
 def _arrays(x: Argument) -> tuple[Array, ...]:
@@ -38,13 +38,13 @@ def _arrays(x: Argument) -> tuple[Array, ...]:
 
 
 class _File:
-    def __init__(self, program: ModelProgram, target: Target) -> None:
+    def __init__(self, program: ModelProgram, target: Target, dtype: str) -> None:
         self.program, self.target = program, target
         self.made = {
             m.name: target.make(m.program, f"_{m.name}") for m in program.methods
         }  # fmt: skip
         last = {name: made[-1] for name, made in self.made.items()}
-        self.definition = Writer(program, last).definition()
+        self.definition = Writer(program, last, dtype).definition()
 
     def text(self) -> str:
         """The parts in their order."""

@@ -30,6 +30,7 @@ class Writer:
 
     program: ModelProgram
     functions: Mapping[str, t.Function]
+    dtype: str = ""  # the only one, if there is one
 
     def __post_init__(self) -> None:
         self.places = Places(self.program)
@@ -92,7 +93,7 @@ class Writer:
                 c.Do(c.call("_optional", SIZES, c.Literal(x), c.Name(python_name(x))))
                 for x in p.optional
             ),
-            c.Set((DTYPE,), c.call("_dtype", *reals)),
+            c.Set((DTYPE,), c.call("_dtype", c.Literal(self.dtype), *reals)),
             c.Set((DATA,), c.Table(()), STATE),
         ]
         for length in p.lengths:

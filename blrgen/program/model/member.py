@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import sympy as sp
+
 from blrgen.algebra.components import Component
 from blrgen.algebra.indexed import Expression, Index
 from blrgen.algebra.indexed.build import add, moved, scaled
@@ -116,9 +118,10 @@ def parameter_domain(p: Parameter, axes: Mapping[str, str]) -> str:
 
 def _end(e: Expr, axes: Mapping[str, str]) -> str:
     """An end as text, "" where it is anything else."""
-    more, size = e.as_coeff_Add() if hasattr(e, "as_coeff_Add") else (e, 0)
+    e = sp.sympify(e)
     if e.is_number:
         return str(e)
+    more, size = e.as_coeff_Add()
     if not size.is_Symbol or not more.is_Integer or str(size) not in axes:
         return ""
     name = axes[str(size)]

@@ -41,8 +41,11 @@ class _Solving:
         self.shared = self.named(system.shared, ())
         self.rows = [self.own(u.places) for u in system.unknowns]
         self.columns = [self.primed(k) for k in range(len(self.rows))]
-        self.right = [self.made("right", (*self.shared, *row), system.shared, u.places, e)
-                      for row, u, e in zip(self.rows, system.unknowns, system.right, strict=True)]  # fmt: skip
+        each = zip(self.rows, system.unknowns, system.right, strict=True)
+        self.right = [
+            self.made("right", (*self.shared, *row), system.shared, u.places, e)
+            for row, u, e in each
+        ]
         count = range(len(self.rows))
         self.matrix = {(g, h): self.block(g, h) for g in count for h in count}
 
@@ -138,7 +141,7 @@ class _Solving:
         column = self.matrix[p, g]
         if self.rows[g]:
             swap = dict(zip(self.columns[g], map(a.Ix, self.rows[g]), strict=True))
-            product = n.mul(a.swapped(column.ref, swap), over.ref)
+            product = n.mul(a.swapped(column.ref, {**swap}), over.ref)
             self.eq.let(a.Let(left, letters, a.Red("sum", self.rows[g], product)))
         else:
             self.eq.let(a.Let(left, letters, n.mul(column.ref, over.ref)))
@@ -152,9 +155,9 @@ class _Solving:
             )  # fmt: skip
 
     def less(self, stem: str, of: _Entry, at: n.Node, other: n.Node, g: int,
-             rows: dict[str, n.Node], structure: str = "dense") -> _Entry:  # fmt: skip
+             rows: dict[str, a.Ix], structure: str = "dense") -> _Entry:  # fmt: skip
         """of − Σ at · other over the places of unknown g."""
-        product = n.mul(a.swapped(at, rows), other)
+        product = n.mul(a.swapped(at, {**rows}), other)
         total = a.Red("sum", self.rows[g], product) if self.rows[g] else product
         name = self.eq.own(stem)
         self.eq.let(a.Let(name, of.letters, n.Sub(of.ref, total), structure))
@@ -171,12 +174,6 @@ class _Solving:
             expr: n.Node = n.div(right.ref, self.matrix[g, g].ref)
         else:
             expr = a.Lin("solve", (self.matrix[g, g].ref, right.ref))
-            swap = dict(zip(self.columns[g], self.rows[g], strict=True))
-            expr = self.turned(expr, swap)
         made = a.Let(self.eq.own("found"), right.letters, expr)
         self.eq.let(made)
         return made
-
-    def turned(self, expr: a.Lin, swap: dict[str, str]) -> a.Lin:
-        """solve(M[row, column], b[row]): the result carries the row's letter."""
-        return expr

@@ -1,6 +1,6 @@
 """Sums of data alone are found once: the step's loops do not see the rows then.
 
-    lam_1 = m0/v0 + tau * sum(n, x[n])   →   sums: sum_1 = sum(n, x[n]); lam_1 = m0/v0 + tau * sum_1
+lam_1 = m0/v0 + tau * sum(n, x[n])   →   sums: sum_1 = sum(n, x[n]); lam_1 = m0/v0 + tau * sum_1
 """
 
 from __future__ import annotations

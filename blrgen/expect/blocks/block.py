@@ -25,8 +25,7 @@ def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
     axes = {name: axis_of(s) for name, s in draw.sizes}
     at = tuple(table.letter(x) for x in node.letters)
     known = table.variables[node.names[0]]
-    spare = iter(x for x in _SPARE if x not in {p.letter for p in table.model.plates})
-    over = tuple(Index(a, next(spare)) for a in known.shape) if family.elementwise else ()
+    over = place_letters(table, known.shape, at) if family.elementwise else ()
     reader = Reader(table)
     fixed = {p.name for p in family.fixed}
     given = {
@@ -40,15 +39,30 @@ def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
     }
     names = frozenset(node.names)
     values = statistic_values(family, given, own, axes)
-    letters = list(spare)
     found = []
     for position, (value, p) in enumerate(zip(values, family.natural, strict=True)):
-        shape = statistic_axes(p.symbol, axes)
-        places = tuple(Index(a, x) for a, x in zip(shape, letters, strict=False))
         element = (*at, *over)
+        places = place_letters(table, statistic_axes(p.symbol, axes), element)
         found.append(
             template((node.name,), position, element, (*element, *places), value(places), names)
         )
+    return tuple(found)
+
+
+def place_letters(
+    table: Table, axes: Sequence[str], taken: Sequence[Index]
+) -> tuple[Index, ...]:  # fmt: skip
+    """A letter for each axis: the model's own for it where that is free, else i, j, l."""
+    own = [(p.letter, table.letter(p.letter).axis) for p in table.model.plates]
+    used = {i.name for i in taken}
+    found = []
+    for axis in axes:
+        free = [x for x, a in own if a == axis] + [
+            x for x in _SPARE if x not in {y for y, _ in own}
+        ]
+        name = next(x for x in free if x not in used)
+        used.add(name)
+        found.append(Index(axis, name))
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from itertools import permutations
 
 from blrgen.core import Family, Support
 from blrgen.errors import UserError
-from blrgen.expect.blocks.block import assembled, statistic_axes
+from blrgen.expect.blocks.block import assembled, place_letters, statistic_axes
 from blrgen.expect.blocks.templates import Template, template
 from blrgen.expect.blocks.values import Block, Factor
 from blrgen.expect.factors.density import pieces, statistic_values
@@ -21,8 +21,6 @@ from blrgen.expect.factors.names import Table
 from blrgen.expect.factors.translate import Translator, Value
 from blrgen.read.family import list_families, read_family
 from blrgen.read.model.values import Domain, Negation, Node, Number
-
-_SPARE = "ijlmrsuvabc"
 
 
 def holding(
@@ -115,13 +113,8 @@ def _tried(
     values = statistic_values(family, {}, own, axes)
     node_names = tuple(n.name for n in nodes)
     found: list[Template] = []
-    from blrgen.algebra.indexed.values import Index
-
-    taken = {p.letter for p in table.model.plates}
-    spare = [x for x in _SPARE if x not in taken]
     for position, (value, p) in enumerate(zip(values, family.natural, strict=True)):
-        shape = statistic_axes(p.symbol, axes)
-        places = tuple(Index(a, x) for a, x in zip(shape, spare, strict=False))
+        places = place_letters(table, statistic_axes(p.symbol, axes), at)
         e = value(places)
         found.append(template(node_names, position, at, (*at, *places), e, variables))
     log_base = pieces(family).log_base

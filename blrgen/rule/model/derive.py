@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from blrgen.algebra.indexed.build import add
 from blrgen.expect.blocks.values import Block
 from blrgen.read.model.values import Model, Node
 from blrgen.rule.model import choices
@@ -54,7 +55,8 @@ def _finished(
 ) -> ModelDerivation:  # fmt: skip
     """Expectations, points, edges: what all algorithms share."""
     q = expecting_of(blocks, groups)
-    joint = q.of(p.joint)
+    expected = tuple(q.of(f.total) for f in p.factors)
+    joint = add(*expected)
     ready = expected_blocks(blocks, q)
     updates = tuple(Update(b) for b in _scheduled(p, ready, options))
     points: tuple[PointUpdate, ...] = ()
@@ -64,6 +66,7 @@ def _finished(
     statistics += tuple(q.unnamed.values())
     return ModelDerivation(
         p.model, algorithm, p.factors, updates, points, statistics, expected_joint=joint,
+        expected_factors=expected,
         edges=edges_of(p, ready), choices=tuple(made),
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from blrgen.algebra.indexed.build import add, multiplied, subtracted, summed
 from blrgen.algebra.indexed.moving import move_atom, move_index
 from blrgen.algebra.indexed.normal import collected, normal
 from blrgen.algebra.indexed.values import Atom, Expression, Index, Range, Symbol, Term
-from blrgen.expect.blocks.divide import consumed
+from blrgen.expect.blocks.divide import consumed, known_left
 from blrgen.expect.blocks.match import Factor, Map, match_factors
 from blrgen.expect.blocks.templates import Template, holds, split, template
 from blrgen.expect.blocks.values import Block, Part, Statistic
@@ -79,7 +79,7 @@ class Expecting:
         for known in self.known[block]:
             t = known.shape
             for found in match_factors(t.own, own, {}):
-                used = consumed(t, found, rest, by_letter)
+                used = consumed(t, found, known_left(t, found, rest), by_letter)
                 if used is None or any(i not in found for i in t.element):
                     continue
                 places = tuple(move_index(i, found) for i in t.places)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from blrgen.algebra.indexed.build import add
+from blrgen.algebra.indexed.calculus import NoDerivative
+from blrgen.algebra.indexed.values import Expression
 from blrgen.expect.blocks.values import Block
 from blrgen.read.model.values import Model, Node
 from blrgen.rule.model import choices
@@ -61,7 +63,7 @@ def _finished(
     updates = tuple(Update(b) for b in _scheduled(p, ready, options))
     points: tuple[PointUpdate, ...] = ()
     if p.points and algorithm != "gibbs":
-        points = point_updates(points_of(p), joint)
+        points = _points(p, joint)
     statistics = tuple(part.statistic for b in ready for part in b.parts)
     statistics += tuple(q.unnamed.values())
     return ModelDerivation(
@@ -69,6 +71,16 @@ def _finished(
         expected_factors=expected,
         edges=edges_of(p, ready), choices=tuple(made),
     )  # fmt: skip
+
+
+def _points(p: Prepared, joint: Expression) -> tuple[PointUpdate, ...]:
+    """The updates of the points; a function without a derivative is refused."""
+    try:
+        return point_updates(points_of(p), joint)
+    except NoDerivative as e:
+        raise refused(p.model, p.points[0], "the points cannot be maximised over",
+                      f"the expected log joint holds {e}, whose derivative has no name here",
+                      ) from None  # fmt: skip
 
 
 def _scheduled(p: Prepared, blocks: Sequence[Block], options: Options) -> list[Block]:

@@ -86,7 +86,8 @@ def _points(p: Prepared, joint: Expression) -> tuple[PointUpdate, ...]:
 def _scheduled(p: Prepared, blocks: Sequence[Block], options: Options) -> list[Block]:
     """In reverse order of the statements, or as the user says."""
     if not options.schedule:
-        return list(reversed(blocks))
+        last = list(reversed(blocks))
+        return sorted(last, key=lambda b: bool(b.given))  # labels before what is given them
     by_name = {n: b for b in blocks for n in (b.name, *b.nodes)}
     missing = [n for n in options.schedule if n not in by_name]
     if missing:

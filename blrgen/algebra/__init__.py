@@ -7,6 +7,7 @@
 | `calculus` | Differentials and gradients of scalars, vectors and matrices |
 | `components` | Vectors by their components: commuting symbols, and sums over the components |
 | `directions` | Displacements: a symbol for one, and how far a function moves along it |
+| `indexed` | The index algebra: sums of products of symbols with indices |
 | `invert` | Solving for a vector that also stands in sums: μ = f(η, Σ g(η)) for η |
 | `multigamma` | The multivariate gamma function of symbolic size, and its derivatives |
 | `named` | Differences and quotients of special functions that have a name of their own |

@@ -2,8 +2,10 @@
 
 | module | what it does |
 |---|---|
+| `algorithms` | The algorithms of a model as flags |
 | `check` | Check a family file line by line: every identity against the density itself |
 | `derive` | Derive the learning rule of a candidate distribution, line by line |
+| `fit` | Fit a model to data: derive its algorithm, emit it, run it |
 | `generate` | Write the derived rule as one source file that stands alone |
 | `identify` | Name the known algorithm that this derivation is |
 | `list` | List what blrgen knows: families, recipes, approximations, losses |

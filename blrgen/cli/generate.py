@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 
+from blrgen.cli.algorithms import add_algorithms, refuse_algorithms
 from blrgen.cli.output import note, result, save
 from blrgen.cli.parser import OneOf, Parser
 from blrgen.cli.what import add_size, add_what, derived, sizes
@@ -21,6 +22,7 @@ def configure(parser: Parser) -> None:
     from blrgen.emit.targets import TARGETS
 
     add_what(parser)
+    add_algorithms(parser)
     parser.add_argument(
         "--target", action=OneOf, values=TARGETS, default="numba", help="numba if absent"
     )
@@ -43,16 +45,7 @@ def configure(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the source, or save it without losing what is there."""
-    derivation = derived(options)
-    from blrgen.emit import emit
-
-    source = emit(
-        derivation,
-        target=options.target,
-        dtype=options.dtype,
-        noise=options.noise,
-        sizes=sizes(options.size),
-    )
+    source = of_model(options) if options.what.endswith(".model") else of_rule(options)
     if options.output == "-":
         result(source)
     elif save(options.output, source, force=options.force):
@@ -60,3 +53,27 @@ def run(options: argparse.Namespace) -> int:
     else:
         note(f"{options.output} is up to date")
     return 0
+
+
+def of_rule(options: argparse.Namespace) -> str:
+    """The file of a family's or a recipe's rule."""
+    refuse_algorithms(options)
+    derivation = derived(options)
+    from blrgen.emit import emit
+
+    return emit(
+        derivation,
+        target=options.target,
+        dtype=options.dtype,
+        noise=options.noise,
+        sizes=sizes(options.size),
+    )
+
+
+def of_model(options: argparse.Namespace) -> str:
+    """The file of a model's algorithm."""
+    from blrgen.cli.fit import derived as derived_model
+    from blrgen.emit.model.file import text
+    from blrgen.program.model.lower import lower
+
+    return text(lower(derived_model(options)), options.target, options.dtype or "")

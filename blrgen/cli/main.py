@@ -13,13 +13,14 @@ from blrgen.cli.output import flush, note, prepare_streams, report, result
 from blrgen.errors import UserError, did_you_mean
 
 BUG, INTERRUPTED, READER_GONE = 70, 130, 141
-TIMED = ("derive", "generate", "verify", "identify", "show", "check", "table")
+TIMED = ("derive", "generate", "fit", "verify", "identify", "show", "check", "table")
 TIMED_HELP = "milliseconds and operation counts of every stage and pass, on standard error"
 
 # name → (what follows it, what it does); the module of the same name has the rest
 COMMANDS = {
     "derive": ("WHAT [approximations]", "the learning rule, derived line by line"),
     "generate": ("WHAT [approximations]", "the derived rule as a source file that stands alone"),
+    "fit": ("FILE.model FLAG --data …", "a model's algorithm, run on data"),
     "verify": ("WHAT | FILE.py", "prove or refute: derived against reference, code against rule"),
     "identify": ("WHAT [approximations]", "which known algorithm this is"),
     "show": ("FAMILY", "a family's geometry: A, the mean, Fisher, entropy; numbers at a point"),

@@ -47,6 +47,7 @@
 | `uses` | What the text of a file needs, declared where the text is written |
 | `writer` | What the classes of both kinds of program have in common: the order of things |
 | `special` | Special functions of emitted files: what they mean, and the numbers that they hold |
+| `model` | Model programs → source files that stand alone |
 | `tree` | Programs over axes → functions → source text |
 
 What an emitted file is made of, for whoever runs it on symbols: every check of what a

@@ -3,10 +3,12 @@
 | module | what it does |
 |---|---|
 | `base_measure` | ∇_μ E_q[log h]: the part of ∇_μ𝓗 that is not −λ, by what the base measure is |
+| `blocks` | Log joints of models, divided block by block by the statistics |
 | `by_component` | ∇_μ E_q[ℓ] for vectors by their components: sums over unit vectors |
 | `ends` | Whether p q vanishes at the ends of the support, looked at in numbers |
 | `enumeration` | Finite support: E_q[ℓ] = Σ_k q(θ_k) ℓ(θ_k), with one probe a point |
 | `expectation` | ∇_μ E_q[ℓ] as it was found: by which route, from which probes |
+| `factors` | log p of every statement of a model, in the index algebra |
 | `gaps` | Coordinates in which a moved domain is a cone: G = S − X for a parameter X in −SPD + S |
 | `gaussian` | E[f(x)] of a normal variable x, by what can be integrated against exp(bx − ½Px²) |
 | `identities` | Differential identities of a density, found and checked on the density itself |

@@ -18,6 +18,7 @@
 | `linear` | Matrices in NumPy: what is symmetric, factors, triangular systems |
 | `logistic` | Logistic numbers made of random words |
 | `marks` | Decorators of functions that both targets have |
+| `models` | Fitting a model: what a caller hands in, first states, runs, what is kept |
 | `multivariate` | Functions of the multivariate Gamma function |
 | `noise` | Normal numbers made of random words: each is a function of its place in a stream |
 | `numbers` | Numbers and arrays that are looked at, and numbers made once a step |

@@ -6,6 +6,7 @@ r"""The text stage: an expression as unicode, LaTeX, MathML or plain text.
 | `arrange` | SymPy expressions into `layout` nodes, in reading order |
 | `escape` | Foreign text made safe in every format: names and prose may come from the user |
 | `expression` | Expressions in four notations: one order, chosen in `layout`, four spellings |
+| `indexed` | Expressions with indices as one line of plain text |
 | `latex` | Expressions in LaTeX: \frac, \sqrt, m^{+} for the next value, S^{-1}, m^{\top} |
 | `layout` | The order and shape in which a person writes an expression |
 | `mathml` | Expressions in presentation MathML, which browsers show without any script |

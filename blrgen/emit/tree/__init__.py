@@ -12,6 +12,7 @@
 | `views` | rows of arrays taken before the innermost loops |
 | `constants` | every number given the arrays' type, before the loops |
 | `support` | functions that files hold: linear algebra on given memory, sums of chunks |
+| `classes`, `layout` | a class as a value; classes as text |
 | `printer`, `numba` | the tree → Numba's Python |
 | `values`, `arrays` | equations → array statements |
 | `numpy` | their tree → NumPy |

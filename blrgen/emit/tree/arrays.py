@@ -57,8 +57,9 @@ class _Arrays(Values):
         whole = {x.pointers for x in p.letters}
         real = next((q.name for q in p.given if q.sizes and q.labels == "" and not q.key
                      and q.name not in whole), "")  # fmt: skip
+        outs = tuple(map(t.name, p.outs))
         whole_function = t.Function(self.name, arrays, wholes, reals, (*head, *body), "All of it.",
-                          reals_of=real, returns=p.outs, once=tuple(once))  # fmt: skip
+                                    reals_of=real, returns=outs, once=tuple(once))  # fmt: skip
         return typed(whole_function)
 
     def named_sizes(
@@ -200,7 +201,7 @@ class _Arrays(Values):
 
     def whole(self, value: n.Node, e: n.Node, letters: tuple[str, ...]) -> n.Node:
         """The value with all of its axes, where the equation names only some of them."""
-        if isinstance(e, a.Lin | a.Red) or set(letters) <= set(a.free(e)):
+        if isinstance(e, a.Lin) or set(letters) <= set(a.free(e)):
             plain = isinstance(value, n.Sym) and value.name in self.sizes
             return t.Apply("np.copy", (value,)) if plain and letters else value
         shape = t.Apply("", tuple(self.size(x) for x in letters))

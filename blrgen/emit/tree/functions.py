@@ -33,9 +33,12 @@ RAGGED_ROWS = 64  # of a loop with rows of different lengths, likewise
 SUMMED = 1 << 19  # numbers in all chunks' sums together, at which there may be four at least
 
 
-def functions(plan: Schedule, name: str) -> tuple[t.Function, ...]:
-    """The functions of a scheduled program; the last one is the program."""
-    return _Functions(plan, name).whole()
+def functions(plan: Schedule, name: str, returns: bool = False) -> tuple[t.Function, ...]:
+    """The functions of a scheduled program; the last one is the program.
+
+    It writes what is handed out to arrays of the caller, or with `returns` makes and returns it.
+    """
+    return _Functions(plan, name, returns).whole()
 
 
 @dataclass
@@ -53,8 +56,9 @@ class _Part:
 
 
 class _Functions:
-    def __init__(self, plan: Schedule, name: str) -> None:
+    def __init__(self, plan: Schedule, name: str, returns: bool) -> None:
         self.plan, self.name, self.program = plan, name, plan.program
+        self.returns = returns
         storages = storage(plan)
         self.parallel = shared(plan)
         added = [x for loop in self.parallel for x in sums(loop, plan)]
@@ -138,7 +142,25 @@ class _Functions:
         for p, names, mine in zip(self.parts, used, own, strict=False):
             arrays = [x for x in (*given, *outs, *shared) if x in names or x in p.adds]
             made.append(self.kernel(p, arrays, mine))
+        if self.returns:
+            driver = [*map(self.handed_out, self.program.outs), *driver]
+            outs = []
         return (*made, self.driver(driver, [*given, *outs], shared, made))
+
+    def handed_out(self, out: str) -> t.Make:
+        """Memory for a result; what is known to be 0 of a triangle is not written."""
+        shape = self.memory.shape(self.memory.made[out].letters)
+        fill = n.ZERO if self.program.structures[out] == "lower" else None
+        letters = self.memory.made[out].letters
+        kind = "truth" if out in self.memory.truths else "real"
+        return t.Make(out, shape if letters else (), kind, fill)
+
+    def returned(self) -> tuple[n.Node, ...]:
+        """What is handed out, numbers as numbers."""
+        if not self.returns:
+            return ()
+        letters = {x: self.memory.made[x].letters for x in self.program.outs}
+        return tuple(t.name(x) if letters[x] else t.Entry(x, ()) for x in self.program.outs)
 
     def scratch(self) -> dict[str, tuple[str, ...]]:
         """Arrays that are neither given nor handed out, with their letters."""
@@ -210,8 +232,8 @@ class _Functions:
         used = _names(out) | _names(self.once)
         reals = [q.name for q in self.program.given if not q.sizes and not q.key and q.name in used]
         f = t.Function(self.name, tuple(arrays), tuple(wholes), tuple(reals), (*sizes, *out),
-                       "Do all of it.", bool(kernels), self.reals_of(arrays),
-                       once=tuple(self.once))  # fmt: skip
+                       "Do all of it.", bool(kernels), self.reals_of(arrays), self.returned(),
+                       tuple(self.once))  # fmt: skip
         return typed(replace(f, body=self.quick(f.body)))
 
     def called(self, p: _Part, k: t.Function) -> list[t.Statement]:

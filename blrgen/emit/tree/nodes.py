@@ -216,7 +216,7 @@ class Function:
     summary: str = ""
     parallel: bool = False
     reals_of: str = ""  # the array whose type all numbers have
-    returns: tuple[str, ...] = ()
+    returns: tuple[Node, ...] = ()
     once: tuple[Statement, ...] = ()  # numbers in double precision, before all else
 
 
@@ -280,7 +280,7 @@ def support(functions: tuple[Function, ...]) -> tuple[str, ...]:
     from blrgen.program.nodes import Call
 
     found: list[str] = []
-    for s in (s for f in functions for s in statements(f.body)):
+    for s in (s for f in functions for s in statements((*f.once, *f.body))):
         found += [s.function] if isinstance(s, Invoke) and s.support else []
         calls = [x for e in expressions(s) for x in walk(e) if isinstance(x, Call)]
         found += [x.name for x in calls if x.name.startswith("_")]

@@ -26,7 +26,7 @@ SUPPORT = {x: f for x, f in vars(support).items() if x.startswith("_") and inspe
 def text(functions: tuple[t.Function, ...]) -> str:
     """A file that stands alone."""
     names = t.support(functions)
-    own = _closed([x for x in names if x in SUPPORT])
+    own = closed([x for x in names if x in SUPPORT])
     others = [x for x in names if x not in SUPPORT]
     found = support_of("numba", others)
     head = f"from __future__ import annotations\n\n{found.imports(IMPORTS)}\n\n{CONSTANTS}"
@@ -35,7 +35,7 @@ def text(functions: tuple[t.Function, ...]) -> str:
     return "\n\n".join(p.strip("\n") for p in [*parts, *map(function, functions)]) + "\n"
 
 
-def _closed(names: list[str]) -> list[str]:
+def closed(names: list[str]) -> list[str]:
     """With what they call, in the order of the module."""
     found = set(names)
     while True:
@@ -45,18 +45,22 @@ def _closed(names: list[str]) -> list[str]:
         found |= more
 
 
-def function(f: t.Function) -> str:
-    """One function."""
+def function(f: t.Function, cached: bool = False) -> str:
+    """One function; `cached` where its file keeps what is compiled."""
     arguments = [f"{x}: Array" for x in f.arrays] + [f"{x}: int" for x in f.wholes]
     arguments += [f"{x}: float" for x in f.reals]
     aside = ", parallel=ASIDE" if f.parallel else ""
-    lines = [f'@njit(fastmath=SUMS, error_model="numpy"{aside})',
-             *call(f"def {f.name}(", arguments, ") -> None:").split("\n")]  # fmt: skip
+    words = f'{"cache=True, " if cached else ""}fastmath=SUMS, error_model="numpy"{aside}'
+    kind = "Any" if f.returns else "None"
+    lines = [f"@njit({words})", *call(f"def {f.name}(", arguments, f") -> {kind}:").split("\n")]
     lines += [f'    """{f.summary}"""']
     lines += Lines(Expressions()).body(f.once, 4)
     if f.reals_of and _is_typed(f):
         lines.append(f"    real = {f.reals_of}.dtype.type")
-    return "\n".join([*lines, *Lines(Expressions()).body(f.body, 4)])
+    elif _is_typed(f):
+        lines.append("    real = np.float64")
+    write = Lines(Expressions())
+    return "\n".join([*lines, *write.body(f.body, 4), *write.returned(f.returns, 4)])
 
 
 def _is_typed(f: t.Function) -> bool:

@@ -25,14 +25,12 @@ def text(f: t.Function) -> str:
 def function(f: t.Function) -> str:
     """The function."""
     arguments = [f"{x}: Array" for x in f.arrays] + [f"{x}: int" for x in f.wholes]
-    arguments += [f"{x}: float" for x in f.reals]
+    arguments += [f"{x}: Any" for x in f.reals]
     lines = call(f"def {f.name}(", arguments, ") -> Any:").split("\n")
     lines += [f'    """{f.summary}"""', *Lines(Arrays()).body(f.once, 4)]
-    lines += [f"    real = {f.reals_of}.dtype.type"]
-    lines += Lines(Arrays()).body(f.body, 4)
-    if f.returns:
-        lines.append(f"    return {', '.join(f.returns)}")
-    return "\n".join(lines)
+    lines += [f"    real = {f.reals_of}.dtype.type" if f.reals_of else "    real = np.float64"]
+    write = Lines(Arrays())
+    return "\n".join([*lines, *write.body(f.body, 4), *write.returned(f.returns, 4)])
 
 
 class Arrays(Places, ArrayPrinter):

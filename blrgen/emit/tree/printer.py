@@ -9,6 +9,7 @@ from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM, PRODUCT, SUM
 
+PARTS = (t.Sum, t.Difference, t.Times, t.Quotient, t.Entry, t.Shape, t.Length, n.Call)
 KINDS = {"real": "real", "truth": "np.bool_", "whole": "np.int64"}
 
 
@@ -27,7 +28,8 @@ class Places(PythonPrinter):
     def print_Span(self, node: t.Span) -> tuple[str, int]:
         start = "" if node.start is None or node.start == t.Whole(0) else self(node.start)
         stop = "" if node.stop is None else self(node.stop)
-        return f"{start}:{stop}", 0
+        space = " " if isinstance(node.start, PARTS) or isinstance(node.stop, PARTS) else ""
+        return f"{start}{start and space}:{stop and space}{stop}", 0
 
     def print_Entry(self, node: t.Entry) -> tuple[str, int]:
         return f"{node.array}[{', '.join(map(self, node.index)) or '()'}]", ATOM
@@ -104,7 +106,11 @@ class Lines:
         return assignment(self.expr(s.target), self.expr(s.value), indent).split("\n")
 
     def line_Increase(self, s: t.Increase, indent: int) -> list[str]:
-        return [f"{' ' * indent}{self.expr(s.target)} += {self.expr(s.value)}"]
+        return assignment(self.expr(s.target), self.expr(s.value), indent, "+=").split("\n")
+
+    def returned(self, values: tuple[n.Node, ...], indent: int) -> list[str]:
+        """`return` with all values, if there are any."""
+        return [f"{' ' * indent}return {', '.join(map(self.expr, values))}"] if values else []
 
     def line_Make(self, s: t.Make, indent: int) -> list[str]:
         shape = ", ".join(map(self.expr, s.shape)) + ("," if len(s.shape) == 1 else "")

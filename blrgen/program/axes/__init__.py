@@ -19,6 +19,7 @@
 | `dead` | equations that nothing needs are left out |
 | `order` | which letter is outside of which |
 | `split` | parts of products by their letters |
+| `outside` | what a recurrence does not change stands before it |
 | `structure` | half of what is symmetric, no zeros of what is triangular |
 | `schedule` | the rule that finds the loops |
 | `blocks` | blocks of rows, by columns or by rows |

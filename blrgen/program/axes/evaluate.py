@@ -41,10 +41,28 @@ def special(name: str) -> Callable[..., Any]:
     known: dict[str, Callable[..., Any]] = {
         "digamma": ss.digamma, "loggamma": ss.gammaln,
         "trigamma": lambda x: ss.polygamma(1, x), "erf": ss.erf, "erfc": ss.erfc,
+        "digamma_rise": lambda x, y: ss.digamma(x + y) - ss.digamma(x),
+        "trigamma_fall": lambda x, y: ss.polygamma(1, x) - ss.polygamma(1, x + y),
+        "loggamma_ratio": lambda x, y: ss.gammaln(x + y) - ss.gammaln(x),
+        "log_beta": ss.betaln, "multigammaln": _multigammaln,
+        "multipolygamma_0": lambda x, d: _over_halves(ss.digamma, x, d),
+        "multipolygamma_1": lambda x, d: _over_halves(lambda y: ss.polygamma(1, y), x, d),
     }  # fmt: skip
     if name not in known:
         raise InternalError(f"nothing says what {name} means")
     return known[name]
+
+
+def _over_halves(f: Callable[[Array], Any], x: Array, d: Array) -> Array:
+    """Σ_j f(x − (j − 1)/2) for j from 1 to d."""
+    return np.asarray(sum(f(x - j / 2) for j in range(int(np.max(d)))))
+
+
+def _multigammaln(x: Array, d: Array) -> Array:
+    """log Γ_d(x)."""
+    import scipy.special as ss
+
+    return _over_halves(ss.gammaln, x, d) + d * (d - 1) / 4 * np.log(np.pi)
 
 
 def _lse(x: Array, axis: int) -> Array:

@@ -12,6 +12,7 @@ from blrgen.program.axes.dead import dead
 from blrgen.program.axes.kept import kept
 from blrgen.program.axes.labels import labels
 from blrgen.program.axes.order import order
+from blrgen.program.axes.outside import outside
 from blrgen.program.axes.quotients import quotients
 from blrgen.program.axes.schedule import Schedule, schedule
 from blrgen.program.axes.share import share
@@ -40,6 +41,6 @@ def scheduled(
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
     ready = prepared(program, written)
     letters = tuple(by) if by is not None else order(ready)
-    ready = structure(split(ready, letters))
+    ready = structure(outside(split(ready, letters)))
     plain = schedule(ready, letters)
     return plain if blocks == "" else blocked(plain, letters, blocks or "")

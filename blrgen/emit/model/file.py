@@ -1,0 +1,116 @@
+"""A model program → its file: docstring, kernels, class, and the support functions it uses."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterable
+
+from blrgen.emit.model.kernels import TARGETS, Target
+from blrgen.emit.model.writer import Writer
+from blrgen.emit.support import support_of, table
+from blrgen.emit.tree import classes as c
+from blrgen.emit.tree import layout
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.numba import INLINED, SUPPORT, closed
+from blrgen.errors import InternalError, UserError, did_you_mean
+from blrgen.program.model.check import check
+from blrgen.program.model.values import Argument, Array, ModelProgram
+
+MEASURE = 92
+BELOW = "# --- Support functions, the same in every file that uses them"
+
+
+def text(program: ModelProgram, target: str = "numba", dtype: str = "") -> str:
+    """A file that stands alone; with a dtype its class refuses data of the other."""
+    if target not in TARGETS:
+        raise UserError(f"unknown target {target!r}", how=did_you_mean(target, TARGETS))
+    check(program)
+    return _File(program, TARGETS[target], dtype).text()
+
+
+def _arrays(x: Argument) -> tuple[Array, ...]:
+    """The arrays that an argument becomes."""
+    if not x.seen:
+        return (x.array,)
+    axes = x.array.axes
+    return (x.array, Array(x.seen, axes[: len(axes) - x.value_axes]))
+
+
+class _File:
+    def __init__(self, program: ModelProgram, target: Target, dtype: str) -> None:
+        self.program, self.target = program, target
+        self.made = {
+            m.name: target.make(m.program, f"_{m.name}") for m in program.methods
+        }  # fmt: skip
+        last = {name: made[-1] for name, made in self.made.items()}
+        self.definition = Writer(program, last, dtype).definition()
+
+    def text(self) -> str:
+        """The parts in their order."""
+        functions = [f for made in self.made.values() for f in made]
+        names = {*t.support(tuple(functions)), *c.used(self.definition)}
+        linear = closed([x for x in names if x in SUPPORT])
+        others = sorted(names - set(linear))
+        support = support_of(self.target.name, others)
+        self.refuse(f.name for f in functions)
+        imports = support.imports([*self.target.imports, *others])
+        body = [self.target.text(f) for f in functions]
+        head = "\n".join([x for _, x in self.target.constants])
+        below = [*(f"{INLINED}\n{inspect.getsource(SUPPORT[x])}" for x in linear),
+                 *support.made, *support.texts]  # fmt: skip
+        parts = [
+            f"{head}\n{self.nodes()}",
+            *body,
+            layout.definition(self.definition),
+            BELOW,
+            *below,
+        ]
+        top = "\n".join(layout.docstring(self.docstring(), 0))
+        public = f'__all__ = ["{self.program.name}"]'
+        top += f"\n\nfrom __future__ import annotations\n\n{imports}\n\n{public}\n\n"
+        return top + "\n\n\n".join(x.strip("\n") for x in parts) + "\n"
+
+    def refuse(self, names: Iterable[str]) -> None:
+        """A function of the file must not hide one that all files have."""
+        taken = set(names) & ({*SUPPORT} | table(self.target.name).definitions.keys())
+        if taken:
+            raise InternalError(f"functions of a model have names of support: {sorted(taken)}")
+
+    def nodes(self) -> str:
+        """What is kept of each node: parameter → array of the state, its axes, its domain."""
+        rows = []
+        for v in self.program.variables:
+            parts = tuple(
+                (c.Literal(p.parameter), c.Row((c.Literal(p.array.name),
+                 c.Row(tuple(map(c.Literal, p.array.axes))), c.Literal(p.array.domain))))
+                for p in v.parts
+            )  # fmt: skip
+            rows.append((c.Literal(v.name), c.Table(parts)))
+        kind = "Mapping[str, Mapping[str, Any]]"
+        found = layout.constant("NODES", c.Table(tuple(rows)), kind)
+        return "\n".join([*found, *(self.rows() if self.program.batch else [])])
+
+    def rows(self) -> list[str]:
+        """Where rows lie in data: along which axis, and by which pointers if they are ragged."""
+        p = self.program
+        pointers = {x.name: x.pointers for x in p.lengths if x.outer == p.batch}
+        table: list[tuple[c.Expression, c.Expression]] = []
+        for x in (*(y for g in p.arguments for y in _arrays(g)),):
+            first = x.axes[0] if x.axes else ""
+            if first == p.batch or first in pointers:
+                by = pointers.get(str(first), "")
+                table.append((c.Literal(x.name), c.Row((c.Literal(first), c.Literal(by)))))
+        return layout.constant("ROWS", c.Table(tuple(table)), "Mapping[str, tuple[str, str]]")
+
+    def docstring(self) -> str:
+        """What the model is, and what was derived for it."""
+        p = self.program
+        parts = [p.title, ""]
+        for head, lines in p.equations:
+            parts += [f"{head}:", ""]
+            for line in lines:
+                parts += textwrap.wrap(line, MEASURE, initial_indent="    ",
+                                       subsequent_indent="        ")  # fmt: skip
+            parts.append("")
+        return "\n".join(parts).strip("\n")

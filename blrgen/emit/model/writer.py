@@ -1,0 +1,365 @@
+"""A model program → its class: constructor, steps, runs, and what is known after them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from blrgen.emit.model.places import Places, caller_name, python_name, result
+from blrgen.emit.tree import classes as c
+from blrgen.emit.tree import nodes as t
+from blrgen.program.model.values import (
+    Argument,
+    Array,
+    Method,
+    ModelProgram,
+    Posterior,
+    Start,
+)
+
+ANY, ARRAY, STATE = "Any", "Array", "dict[str, Array]"
+NOTHING = c.Literal(None)
+LOCAL = ("scale", "rho")  # what a step over some rows also reads
+RATES = (("delay", 1.0), ("forgetting", 0.7))
+DATA, SIZES, DTYPE, RNG = (c.attribute(x) for x in ("data", "sizes", "dtype", "rng"))
+
+
+@dataclass
+class Writer:
+    """Writes one class; `functions` are those that the methods' programs became."""
+
+    program: ModelProgram
+    functions: Mapping[str, t.Function]
+    dtype: str = ""  # the only one, if there is one
+
+    def __post_init__(self) -> None:
+        self.places = Places(self.program)
+
+    def definition(self) -> c.Class:
+        """The class."""
+        p = self.program
+        methods = [self.constructor(), self.start()]
+        methods += self.steps() if not p.batch else self.batch_steps()
+        methods += [self.posterior(), *(self.own_posterior(x) for x in p.posteriors if x.method)]
+        methods += [self.chain("pairs", p.pairs)] if p.pairs else []
+        methods += [self.chain("path", p.paths)] if p.paths else []
+        methods += [self.predictive(p.predictive)] if p.predictive else []
+        return c.Class(p.name, self.doc(), (*methods, *_resuming()))
+
+    def doc(self) -> str:
+        p = self.program
+        words = [
+            f"{python_name(x)}=…"
+            for x in (*(x for x in p.sizes if x not in p.optional), *self.required())
+        ]
+        name = p.variables[0].name if p.variables else p.posteriors[0].node
+        return (
+            f"{p.title}\n\n"
+            "`start` is a dictionary name → {parameter: array}, of a point the array itself; what\n"
+            "it does not say begins by the seed. Arrays are read where they lie, and not changed.\n"
+            "The module's docstring has the equations.\n\n"
+            f"    model = {p.name}({', '.join(words)})\n"
+            "    model.run()\n"
+            f'    model.posterior("{name}")'
+        )
+
+    def required(self) -> list[str]:
+        found = [caller_name(x) for x in self.program.arguments if x.default is None]
+        return [*found, *(x.name for x in self.program.lengths)]
+
+    # -- constructor ---------------------------------------------------------------------
+    def constructor(self) -> c.Method:
+        p = self.program
+        sizes = [c.Argument(python_name(x), "int", None, True) for x in p.sizes
+                 if x not in p.optional]  # fmt: skip
+        free = [c.Argument(python_name(x), "int | None", NOTHING, True) for x in p.optional]
+        lengths = [c.Argument(python_name(x.name), ANY, only=True) for x in p.lengths]
+        own = [
+            c.Argument("start", "Mapping[str, Any] | None", NOTHING, True),
+            c.Argument("seed", "int", c.Literal(0), True),
+        ]
+        rates = RATES if p.batch else ()
+        own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
+        given = [*map(_argument, p.arguments)]
+        needed = [x for x in given if x.default is None]
+        arguments = [*needed, *lengths, *sizes, *free, *(x for x in given if x.default), *own]
+        known = tuple((c.Literal(x), c.call("_size", c.Literal(x), c.Name(python_name(x))))
+                      for x in p.sizes if x not in p.optional)  # fmt: skip
+        reals = [c.Name(caller_name(x)) for x in p.arguments
+                 if x.role == "data" and not x.array.labels]  # fmt: skip
+        body: list[c.Statement] = [
+            c.Set((SIZES,), c.Table(known), "dict[str, int]" if not known else ""),
+            *(
+                c.Do(c.call("_optional", SIZES, c.Literal(x), c.Name(python_name(x))))
+                for x in p.optional
+            ),
+            c.Set((DTYPE,), c.call("_dtype", c.Literal(self.dtype), *reals)),
+            c.Set((DATA,), c.Table(()), STATE),
+        ]
+        for length in p.lengths:
+            name = c.Name(python_name(length.name))
+            words = map(c.Literal, (length.outer, length.name))
+            called = c.call("_pointers", c.Literal(length.name), name, *words, SIZES)
+            body.append(c.Set((c.Item(DATA, c.Literal(length.pointers)),), called))
+        body += [s for x in p.arguments for s in _kept(x)]
+        body += [
+            c.Set((RNG,), c.call(c.Attribute(c.Attribute(c.Use("np"), "random"), "default_rng"),
+                                 c.Name("seed"))),
+            c.Set((c.attribute("t"),), c.Literal(0)),
+            c.Set((c.attribute("notes"),), c.Row((), True), "list[dict[str, str]]"),
+        ]  # fmt: skip
+        body += [c.Set((c.attribute(x),), c.Name(x)) for x, _ in rates]
+        if p.sums:
+            body.append(c.Set((c.attribute("sums"),), c.Table(()), STATE))
+            outs = tuple(c.Item(c.attribute("sums"), c.Literal(x)) for x in p.sums.program.outs)
+            body.append(c.Set(outs, self.call(p.sums)))
+        called = c.call(c.attribute("_first_state"), c.Name("start"))
+        body += [c.Set((c.attribute("state"),), c.Table(()), STATE),
+                 c.Set((c.attribute("state"),), called)]  # fmt: skip
+        doc = "Read the data, and begin."
+        return c.Method("__init__", tuple(arguments), "None", doc, tuple(body))
+
+    def start(self) -> c.Method:
+        """What `start` says, and what it does not say."""
+        p, nodes = self.program, c.Name("NODES")
+        given, state = c.Name("given"), c.attribute("state")
+        body: list[c.Statement] = [
+            c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE)),
+            c.Set((state,), c.Sign("|", given, c.call("_drawn_start", nodes, SIZES, DTYPE, RNG))),
+        ]
+        if p.start is not None:
+            short = c.Sign("<", c.call("len", state), c.call("len", given))
+            body.append(c.When(short, self.from_labels(p.start)))
+        body.append(c.Return(c.Sign("|", given, state)))
+        argument = c.Argument("start", "Mapping[str, Any] | None")
+        return c.Method("_first_state", (argument,), STATE, "Return the first state.", tuple(body))
+
+    def from_labels(self, start: Start) -> tuple[c.Statement, ...]:
+        """The state after a step in which the labels are found by the data alone."""
+        count, labels = (self.size(x) for x in start.given.sizes)
+        rows = c.Row(tuple(c.Item(DATA, c.Literal(x)) for x in start.rows), True)
+        grouped = c.call("_grouped", rows, count, labels, DTYPE, RNG)
+        name = c.Name(start.given.name)
+        method = start.method
+        found = self.places.call(self.functions[method.name], (start.given.name,))
+        table = c.Table(tuple((c.Literal(x.removesuffix("_next")), c.Name(x))
+                              for x in method.program.outs))  # fmt: skip
+        return (
+            c.Set((name,), grouped),
+            result(method, found),
+            c.Set((c.attribute("state"),), c.Sign("|", table, c.attribute("state"))),
+        )
+
+    def size(self, size: str | int) -> c.Expression:
+        return c.Literal(size) if isinstance(size, int) else c.Item(SIZES, c.Literal(size))
+
+    # -- steps ---------------------------------------------------------------------------
+    def call(self, method: Method, takes: tuple[str, ...] = ()) -> c.Invoked:
+        return self.places.call(self.functions[method.name], takes)
+
+    def steps(self) -> list[c.Method]:
+        """All rows in each step."""
+        p = self.program
+        objective, *rest = p.sweep.program.outs
+        count = len(p.state)
+        table = c.Table(tuple((c.Literal(x.name), c.Name(y))
+                              for x, y in zip(p.state, rest[:count], strict=True)))  # fmt: skip
+        flags = c.Table(tuple((c.Literal(x), c.Name(x)) for x in rest[count:]))
+        value = c.Row((c.call("float", c.Name(objective)), table, flags))
+        swept = c.Method("_swept", (), f"tuple[float, {STATE}, {STATE}]",
+                         "Return the objective, the state after a step, and what to say of it.",
+                         (result(p.sweep, self.call(p.sweep)), c.Return(value)))  # fmt: skip
+        three = tuple(map(c.Name, ("objective", "state", "flags")))
+        all_of = c.Set(three, c.call(c.attribute("_swept")))
+        finite = c.call("_all_finite", c.Name("objective"), c.Name("state"))
+        take = c.Do(c.call(c.attribute("_take"), c.Name("state"), c.Name("flags")))
+        body = (all_of, c.When(finite, (take,)), c.Return(c.Name("objective")))
+        doc = "Take one step; return the objective before it."
+        step = c.Method("step", (), "float", doc, body)
+        item = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
+        bound = c.Method("objective", (), "float", "Return the objective at the current state.",
+                         (c.Return(item),))  # fmt: skip
+        run = c.call("_run_steps", c.Name("self"), c.Name("steps"), c.Name("tol"))
+        return [step, self.running(run), bound, swept, self.take()]
+
+    def running(self, call: c.Expression) -> c.Method:
+        arguments = (
+            c.Argument("steps", "int | None", NOTHING),
+            c.Argument("tol", "float", c.Literal(1e-8)),
+        )
+        doc = "Take steps until the objective changes by less than tol·(1 + |objective|)."
+        return c.Method("run", arguments, "dict[str, Any]", doc, (c.Return(call),))
+
+    def take(self) -> c.Method:
+        flags, state = c.Name("flags"), c.Name("state")
+        body: list[c.Statement] = [
+            c.Set((c.attribute("state"),), state),
+            c.Set((c.attribute("t"),), c.Sign("+", c.Literal(1), c.attribute("t"))),
+        ]
+        for x in self.program.notes:
+            words = map(c.Literal, (x.kind, x.node, x.text))
+            flag = c.Item(flags, c.Literal(x.flags))
+            body.append(c.Do(c.call("_noted", c.attribute("notes"), *words, flag)))
+        arguments = (c.Argument("state", STATE), c.Argument("flags", STATE))
+        return c.Method("_take", arguments, "None", "Go on from a state.", tuple(body))
+
+    def batch_steps(self) -> list[c.Method]:
+        """Some rows in each step; the objective is of all of them."""
+        p = self.program
+        assert p.bound is not None
+        rows, size = c.Name("rows"), self.size(p.batch)
+        outs = p.sweep.program.outs
+        next_t = c.Sign("+", right=c.Literal(1), left=c.attribute("t"))
+        table = c.Table(tuple((c.Literal(x.name), c.Name(y))
+                              for x, y in zip(p.state, outs, strict=True)))  # fmt: skip
+        some = c.call("_some_rows", DATA, SIZES, c.Name("ROWS"), c.Literal(p.batch), rows)
+        rate = c.call("_rate", next_t, c.attribute("delay"), c.attribute("forgetting"))
+        body = (
+            c.Set((rows,), c.call("_row_numbers", rows, size)),
+            c.Set((c.Name("data"), c.Name("sizes")), some),
+            c.Set((c.Name("scale"),), c.Sign("/", right=c.Attribute(rows, "size"), left=size)),
+            c.Set((c.Name("rho"),), rate),
+            result(p.sweep, self.places.call(self.functions[p.sweep.name], LOCAL, True)),
+            c.Set((c.attribute("state"),), table),
+            c.Set((c.attribute("t"),), next_t),
+        )
+        step = c.Method("step", (c.Argument("rows", ANY),), "None",
+                        "Take one step by the rows at these places.", body)  # fmt: skip
+        bound = c.Method("objective", (), "float", "Return the objective at the current state.",
+                         (c.Return(c.call("float", self.call(p.bound))),))  # fmt: skip
+        run = c.call("_run_rows", c.Name("self"), size, *map(c.Name, ("steps", "tol", "batch")))
+        running = self.running(run)
+        doc = "Take steps of so many rows; the objective is looked at once an epoch."
+        batch = c.Argument("batch", "int", c.Literal(1))
+        words = (*running.arguments, batch)
+        return [step, c.Method("run", words, running.returns, doc, running.body), bound]
+
+    # -- what is known --------------------------------------------------------------------
+    def posterior(self) -> c.Method:
+        """By the name of a node."""
+        body: list[c.Statement] = []
+        for x in self.program.posteriors:
+            made = c.call(c.attribute(_own(x.node)))
+            value = made if x.method else c.call("_copied", _parameters(x, _of_state))
+            body.append(_named(x.node, c.Return(value)))
+        body.append(_unknown("posterior", [x.node for x in self.program.posteriors]))
+        doc = "Return the parameters of q of a node, or a point."
+        return c.Method("posterior", (c.Argument("name", "str"),), ANY, doc, tuple(body))
+
+    def own_posterior(self, x: Posterior) -> c.Method:
+        """One that needs a pass over the data."""
+        assert x.method is not None
+        outs = set(x.method.program.outs)
+        value = _parameters(x, lambda n: c.Name(n) if n in outs else _of_state(n))
+        body = (result(x.method, self.call(x.method)), c.Return(value))
+        return c.Method(_own(x.node), (), ANY, f"{x.method.meaning}", body)
+
+    def chain(self, name: str, methods: tuple[tuple[str, Method], ...]) -> c.Method:
+        """Of the chains among the nodes."""
+        body: list[c.Statement] = []
+        for node, method in methods:
+            outs = tuple(map(c.Name, method.program.outs))
+            value = c.call("_best_path", *outs) if name == "path" else outs[0]
+            lines = (result(method, self.call(method)), c.Return(value))
+            body.append(_named(node, *lines))
+        body.append(_unknown(name, [x for x, _ in methods]))
+        doc = {"pairs": "Return the joint of neighbours of a chain under q.",
+               "path": "Return the most probable path of a chain."}[name]  # fmt: skip
+        return c.Method(name, (c.Argument("name", "str"),), ANY, doc, tuple(body))
+
+    def predictive(self, method: Method) -> c.Method:
+        """Of new rows, whose number is their own."""
+        given = tuple(x.array.name for x in method.takes)
+        fresh = {s for x in method.takes for s in x.array.axes} - set(self._known_sizes())
+        body: list[c.Statement] = [c.Set((c.Name("sizes"),), c.call("dict", SIZES))]
+        for x in method.takes:
+            value = _checked(x, c.Name(caller_name(x)), c.Name("sizes"))
+            body.append(c.Set((c.Name(x.array.name),), value))
+        call = self.call(method, given)
+        local = {c.Item(SIZES, c.Literal(s)): c.Item(c.Name("sizes"), c.Literal(s)) for s in fresh}
+        args = tuple(local.get(a, a) if isinstance(a, c.Item) else a for a in call.args)
+        array = c.Attribute(c.Use("np"), "asarray")
+        body.append(c.Return(c.call(array, c.Invoked(call.function, args))))
+        arguments = tuple(_argument(x) for x in method.takes)
+        return c.Method("log_predictive", arguments, ARRAY, method.meaning, tuple(body))
+
+    def _known_sizes(self) -> list[str | int]:
+        p = self.program
+        return [*p.sizes, *(s for x in p.arguments for s in x.array.axes)]
+
+
+def _own(node: str) -> str:
+    """The name of the method that has a node's posterior."""
+    return f"_posterior_{''.join(x if x.isalnum() else '_' for x in node)}"
+
+
+def _of_state(name: str) -> c.Expression:
+    return c.Item(c.attribute("state"), c.Literal(name))
+
+
+def _named(node: str, *body: c.Statement) -> c.When:
+    """What is done where the method is asked for this node."""
+    return c.When(c.Sign("==", c.Literal(node), c.Name("name")), body)
+
+
+def _unknown(what: str, nodes: list[str]) -> c.Return:
+    """A name that is not there is refused with those that are."""
+    there = c.Row(tuple(map(c.Literal, nodes)), True)
+    return c.Return(c.call("_unknown", c.Literal(what), c.Name("name"), there))
+
+
+def _parameters(x: Posterior, place: Callable[[str], c.Expression]) -> c.Expression:
+    """The dictionary of a family's parameters; the array of a point."""
+    found = [(k, place(n)) for k, n in x.parameters]
+    if not x.family:
+        return found[0][1]
+    return c.Table(tuple((c.Literal(k), e) for k, e in found))
+
+
+def _argument(x: Argument) -> c.Argument:
+    default: c.Expression | None = None
+    kind = ANY
+    if x.default is not None:
+        default = NOTHING if x.array.axes else c.Literal(x.default)
+        kind = ANY if x.array.axes else "float"
+    return c.Argument(caller_name(x), kind, default, True)
+
+
+def _kept(x: Argument) -> list[c.Statement]:
+    """What the constructor does with an argument."""
+    value: c.Expression = c.Name(caller_name(x))
+    if x.default is not None and x.array.axes:
+        value = c.call("_filled", value, c.Literal(x.default), _axes(x.array), SIZES)
+    found = _checked(x, value, SIZES)
+    place = c.Item(DATA, c.Literal(x.array.name))
+    if not x.seen:
+        return [c.Set((place,), found)]
+    seen = c.Item(DATA, c.Literal(x.seen))
+    return [c.Set((place, seen), c.call("_seen", found, c.Literal(x.value_axes)))]
+
+
+def _checked(x: Argument, value: c.Expression, sizes: c.Expression) -> c.Invoked:
+    name, axes = c.Literal(x.called or x.array.name), _axes(x.array)
+    if x.array.labels != "":
+        return c.call("_labels", name, value, axes, sizes, c.Literal(x.array.labels))
+    words: dict[str, c.Expression] = {}
+    if x.array.domain != "R":
+        words["domain"] = c.Literal(x.array.domain)
+    if x.seen:
+        words["missing"] = c.Literal(True)
+    return c.call("_numbers", name, value, axes, sizes, DTYPE, **words)
+
+
+def _axes(array: Array) -> c.Row:
+    return c.Row(tuple(map(c.Literal, array.axes)))
+
+
+def _resuming() -> tuple[c.Method, ...]:
+    saved = c.Argument("saved", "Mapping[str, Any]")
+    own = c.Name("self")
+    return (
+        c.Method("state_dict", (), "dict[str, Any]", "Return copies of all that a run needs.",
+                 (c.Return(c.call("_saved", own)),)),
+        c.Method("load_state_dict", (saved,), "None", "Go on from what was saved, all or nothing.",
+                 (c.Do(c.call("_load", own, c.Name("saved"))),)),
+    )  # fmt: skip

@@ -1,0 +1,287 @@
+"""Expressions of the index algebra → equations over axes.
+
+    ½ Σ_n z[n,k] x[n]²        →   1/2 * sum(n, z[n,k] * x[n]**2)
+    δ(i,j)                    →   [i == j]
+    x[n,v] of labels x[N]     →   [x[n] == v]
+    inv(M)[i,j], logdet(M)    →   equations of their own: M, and what is solved with it
+    log Σ_k exp(f)            →   lse(k, f)
+
+A free index is a letter of the left side, a bound one is summed over.  Letters of one axis are
+shared between equations: what stands around an expression is never used in it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from blrgen.algebra.indexed import Atom, Expression, Index, Term
+from blrgen.algebra.indexed.values import COLUMN, NUMBER, ROW
+from blrgen.errors import InternalError
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.program import fresh
+
+Reader = Callable[[tuple[n.Node, ...]], n.Node]
+CALLS = {"lgamma": "loggamma", "pow": "pow"}  # where programs have another name
+NAMES = "ijlpqrsuvwnk"
+
+
+@dataclass
+class Equations:
+    """Equations under way, with the letters and names that they use."""
+
+    readers: Mapping[str, Reader] = field(default_factory=dict)
+    ragged: Mapping[str, a.Letter] = field(default_factory=dict)  # by axis
+    fixed: Mapping[str, int] = field(default_factory=dict)  # sizes that are numbers
+    letters: dict[str, a.Letter] = field(default_factory=dict)
+    body: list[a.Statement] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+    known: dict[tuple[str, str], str] = field(default_factory=dict)  # matrices that are there
+
+    # -- letters -----------------------------------------------------------------------
+    def letter(self, axis: str, wish: str, used: Iterable[str]) -> str:
+        """A letter over the axis that is not in use around."""
+        used = set(used)
+        for x in self.letters.values():
+            if str(x.size) == axis and x.name not in used and not x.down:
+                return x.name
+        stem = wish if wish.isidentifier() and not wish.startswith("_") else NAMES[0]
+        if stem in self.taken:
+            stem = next((x for x in NAMES if x not in self.taken), stem)
+        name = fresh(stem, self.taken)
+        self.taken.add(name)
+        self.letters[name] = self.made(name, axis)
+        return name
+
+    def made(self, name: str, axis: str) -> a.Letter:
+        if axis in self.ragged:
+            like = self.ragged[axis]
+            return a.Letter(name, axis, like.under, like.pointers)
+        return a.Letter(name, int(axis) if axis.isdigit() else axis)
+
+    def own(self, name: str) -> str:
+        """A name for an equation."""
+        name = fresh(name, self.taken)
+        self.taken.add(name)
+        return name
+
+    def let(self, s: a.Let) -> None:
+        self.taken.add(s.name)
+        self.body.append(s)
+
+    # -- expressions -------------------------------------------------------------------
+    def equation(
+        self, name: str, places: tuple[Index, ...], e: Expression, structure: str = "dense"
+    ) -> a.Let:
+        """name[places] = e, with what it needs before it."""
+        own: tuple[str, ...] = ()
+        for i in places:
+            own = (*own, self.letter(i.axis, i.name, own))
+        where = dict(zip((i.name for i in places), own, strict=True))
+        made = a.Let(name, own, self.expr(e, where), structure)
+        self.let(made)
+        return made
+
+    def expr(self, e: Expression, where: Mapping[str, str]) -> n.Node:
+        """The value at letters: `where` has the letter of each free index."""
+        if not e.terms:
+            return n.ZERO
+        return n.add(*(self.term(t, c, where) for t, c in e.terms))
+
+    def term(self, t: Term, c: Fraction, where: Mapping[str, str]) -> n.Node:
+        """A rational number times a product, summed over its bound indices."""
+        inside = dict(where)
+        over: list[str] = []
+        for r in t.bound:
+            name = self.letter(r.axis, r.name, inside.values())
+            inside[r.name] = name
+            over.append(name)
+        masks = [m for r in t.bound if (m := self.mask(r.low, r.high, inside[r.name])) is not None]
+        return _scaled(c, self.contracted(_Product(t, over, masks), inside))
+
+    def contracted(self, p: _Product, where: Mapping[str, str]) -> n.Node:
+        """Σ of the product: what is known alone is summed first, what does not vary stays out.
+
+        Σ_n Σ_j L[j,i] x[n,j] = Σ_j L[j,i] (Σ_n x[n,j]), and the sum of data is found once.
+        """
+        bound = {where[r.name] for r in p.term.bound}
+        parts = [_Factor(self.atom(x, where), q, x.known) for x, q in p.term.factors]
+        parts += [_Factor(m, Fraction(1), True) for m in p.masks]
+        for b in sorted(bound):
+            inner = [f for f in parts if b in f.letters]
+            if len(inner) == len(parts) or not all(f.known for f in inner):
+                continue
+            rest = [f for f in parts if f not in inner]
+            outside = {x for f in rest for x in f.letters}
+            own = tuple(x for x in p.over if x in bound and x not in outside
+                        and any(x in f.letters for f in inner))  # fmt: skip
+            if b in own:
+                total = a.Red("sum", own, _product(inner))
+                parts = [*rest, _Factor(total, Fraction(1), True)]
+                bound -= {*own}
+        inner = [f for f in parts if bound & set(f.letters)]
+        outer = [f for f in parts if f not in inner]
+        left = tuple(x for x in p.over if x in bound)
+        found = [a.Red("sum", left, _product(inner))] if left else []
+        above = [*(f for f in outer if f.power > 0), *(_Factor(x, Fraction(1)) for x in found)]
+        return _product([*above, *(f for f in outer if f.power < 0)])
+
+    def mask(self, low: int, high: int, letter: str) -> n.Node | None:
+        """1 where low < place ≤ size − high, counted from 1."""
+        if not low and not high:
+            return None
+        if high:
+            raise InternalError("a range that ends before its axis has no equation yet")
+        ends = [a.Is(a.Ix(letter), a.Num(k)) for k in range(low)]
+        return n.Sub(n.ONE, n.add(*ends))
+
+    def place(self, i: Index, where: Mapping[str, str]) -> n.Node:
+        """An index as a place."""
+        if i.name == NUMBER:
+            return a.Num(i.shift - 1)
+        if i.literal:
+            if i.axis.isdigit():
+                return a.Num(int(i.axis) - 1 + i.shift)
+            raise InternalError(f"the last place of {i.axis} is known only where it is a number")
+        letter = where[i.name]
+        return a.Lag(letter, i.shift) if i.shift else a.Ix(letter)
+
+    # -- atoms ---------------------------------------------------------------------------
+    def atom(self, x: Atom, where: Mapping[str, str]) -> n.Node:
+        found: n.Node = getattr(self, f"of_{x.kind}")(x, where)
+        return found
+
+    def of_symbol(self, x: Atom, where: Mapping[str, str]) -> n.Node:
+        index = tuple(self.place(i, where) for i in x.indices)
+        read = self.readers.get(x.name)
+        return a.Ref(x.name, index) if read is None else read(index)
+
+    def of_delta(self, x: Atom, where: Mapping[str, str]) -> n.Node:
+        i, j = (self.place(y, where) for y in x.indices)
+        return a.Is(i, j)
+
+    def of_guard(self, x: Atom, where: Mapping[str, str]) -> n.Node:
+        (i,) = x.indices
+        return self.mask(*x.cut, where[i.name]) or n.ONE
+
+    def of_size(self, x: Atom, where: Mapping[str, str]) -> n.Node:
+        return a.Extent(x.name)
+
+    def of_sum(self, x: Atom, where: Mapping[str, str]) -> n.Node:
+        return self.expr(x.arguments[0], where)
+
+    def of_function(self, x: Atom, where: Mapping[str, str]) -> n.Node:
+        if x.name == "log":
+            whole = self.log_sum(x.arguments[0], where)
+            if whole is not None:
+                return whole
+        args = tuple(self.expr(e, where) for e in x.arguments)
+        if x.name == "log_indicator":  # of what must be 0
+            return n.Select(n.Compare("==", args[0], n.ZERO), n.ZERO, n.neg(n.Named("inf")))
+        return n.Call(CALLS.get(x.name, x.name), args)
+
+    def log_sum(self, e: Expression, where: Mapping[str, str]) -> n.Node | None:
+        """log Σ exp(f), where that is what the sum is."""
+        if len(e.terms) != 1:
+            return None
+        ((t, c),) = e.terms
+        exps = [x for x, p in t.factors if x.name == "exp" and x.kind == "function" and p == 1]
+        if c != 1 or not t.bound or len(exps) != 1 or len(t.factors) != 1:
+            return None
+        inside = dict(where)
+        for r in t.bound:
+            inside[r.name] = self.letter(r.axis, r.name, inside.values())
+        over = tuple(inside[r.name] for r in t.bound)
+        return a.Red("lse", over, self.expr(exps[0].arguments[0], inside))
+
+    def of_matrix(self, x: Atom, where: Mapping[str, str]) -> n.Node:
+        """inv(M)[i,j] or logdet(M): M is an equation, and so is what is made of it."""
+        inner = x.arguments[0]
+        batch = tuple(where[i.name] for i in x.letters if i.name in where
+                      and i in inner.letters)  # fmt: skip
+        axis = next(i.axis for i in inner.letters if i.name in (ROW, COLUMN))
+        row = self.letter(axis, "i", where.values())
+        column = self.letter(axis, "j", (*where.values(), row))
+        third = self.letter(axis, "l", (*where.values(), row, column))
+        matrix = self.expr(inner, {**where, ROW: row, COLUMN: column})
+        name = self.once("matrix", a.Let("", (*batch, row, column), matrix, "spd"))
+        if x.name == "logdet":
+            volume = a.Lin("logdet", (a.ref(name, *batch, row, column),))
+            return a.ref(self.once("volume", a.Let("", batch, volume)), *batch)
+        same = self.once("same", a.Let("", (row, column), a.Is(a.Ix(row), a.Ix(column))))
+        solved = a.Lin("solve", (a.ref(name, *batch, row, third), a.ref(same, row, column)))
+        made = self.once("inverse", a.Let("", (*batch, row, column), solved, "spd"))
+        i, j = (self.place(y, where) for y in x.indices)
+        return a.Ref(made, (*map(a.Ix, batch), i, j))
+
+    def once(self, stem: str, s: a.Let) -> str:
+        """The name of an equation, which is there already or made now."""
+        key = (stem, repr((s.letters, s.expr, s.structure)))
+        if key not in self.known:
+            name = self.own(stem)
+            self.known[key] = name
+            self.let(a.Let(name, s.letters, s.expr, s.structure))
+        return self.known[key]
+
+
+@dataclass(frozen=True)
+class _Product:
+    """A term, the letters that it is summed over, and what is 0 outside of their ranges."""
+
+    term: Term
+    over: list[str]
+    masks: list[n.Node]
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """An expression to a power; `known` before anything is fitted."""
+
+    node: n.Node
+    power: Fraction
+    known: bool = False
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        return a.free(self.node)
+
+
+def _product(factors: list[_Factor]) -> n.Node:
+    """The product, those with negative powers below."""
+    above = [_power(f.node, f.power) for f in factors if f.power > 0]
+    below = [_power(f.node, -f.power) for f in factors if f.power < 0]
+    return n.div(n.mul(*above) if above else n.ONE, n.mul(*below) if below else n.ONE)
+
+
+def _power(x: n.Node, p: Fraction) -> n.Node:
+    """x^p for a positive p."""
+    whole, rest = divmod(p, 1)
+    found: list[n.Node] = [x] if whole == 1 else [n.Pow(x, int(whole))] if whole else []
+    if rest == Fraction(1, 2):
+        found.append(n.sqrt(x))
+    elif rest:
+        found.append(n.Call("pow", (x, n.Const(rest))))
+    return n.mul(*found)
+
+
+def _scaled(c: Fraction, x: n.Node) -> n.Node:
+    if c < 0:
+        return n.neg(_scaled(-c, x))
+    return x if c == 1 else n.mul(n.Const(c), x)
+
+
+def labels_reader(name: str) -> Reader:
+    """One-hot rows that are kept as labels: x[n,v] is 1 where the label of n is v."""
+
+    def read(index: tuple[n.Node, ...]) -> n.Node:
+        *front, last = index
+        return a.Is(a.At(a.Ref(name, tuple(front))), last)
+
+    return read
+
+
+def named_reader(node: n.Node) -> Reader:
+    """A number by its name."""
+    return lambda index: node

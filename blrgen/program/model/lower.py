@@ -1,0 +1,287 @@
+"""A model's derivation → a model program.
+
+One step is one program: expectations under the state, the first block of the schedule at its
+maximum, the objective there, then the other blocks and the points in turn, each with what
+those before it came to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from blrgen.errors import InternalError, UserError
+from blrgen.expect.blocks.expectation import expecting
+from blrgen.expect.blocks.values import Block
+from blrgen.expect.factors.names import axis_of
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.model.expressions import Equations, Reader
+from blrgen.program.model.given import handing_out
+from blrgen.program.model.member import Lowered, Member
+from blrgen.program.model.names import Given, domain_text, size_of
+from blrgen.program.model.objective import objective
+from blrgen.program.model.solved import solved
+from blrgen.program.model.start import start_of
+from blrgen.program.model.sums import with_sums
+from blrgen.program.model.values import (
+    Array,
+    Method,
+    ModelProgram,
+    Note,
+    Part,
+    Posterior,
+    Variable,
+)
+from blrgen.read.family import read_family
+from blrgen.read.model.values import Model, Node
+from blrgen.rule.model.values import ModelDerivation, PointUpdate
+
+EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
+KEPT = "nothing says where it is: it stays where it was"
+
+
+def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
+    """The programs of the algorithm, and what its class holds."""
+    return _Lowering(derivation, name or class_name(derivation.model.name)).program()
+
+
+def class_name(model: str) -> str:
+    """gamma-mixture → GammaMixture."""
+    words = "".join(x if x.isalnum() else " " for x in model).split()
+    found = "".join(w[0].upper() + w[1:] for w in words)
+    return found if found.isidentifier() else f"Model{found}"
+
+
+@dataclass
+class Own:
+    """A block under way: its equations' writer, its state, and λ as it stands."""
+
+    lowered: Lowered
+    name: str
+    arrays: tuple[Array, ...] = ()
+    natural: tuple[str, ...] = ()
+    means: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+
+    @property
+    def member(self) -> Member:
+        return self.lowered.member
+
+
+@dataclass
+class _Points:
+    """The points: their arrays and what they become."""
+
+    arrays: dict[str, Array] = field(default_factory=dict)
+    next: dict[str, str] = field(default_factory=dict)
+    flags: list[tuple[str, str]] = field(default_factory=list)
+
+
+class _Lowering:
+    def __init__(self, d: ModelDerivation, name: str) -> None:
+        self.d, self.name = d, name
+        self.given = Given(d.model)
+        self.eq = Equations(self.given.readers, self.given.ragged, taken=self.given.names.taken)
+        self.points = _Points()
+        for p in d.model.plates:
+            self.eq.letter(axis_of(p.size), p.letter, ())
+        latents = [u.block for u in d.updates]
+        self.expecting = expecting(latents, {b.name: variables_of(d.model, b) for b in latents})
+        for block in latents:
+            if block.remainder or block.kind != "element":
+                raise UserError(f"no programs yet for the block {block.name} ({block.kind})")
+
+    # -- the step ----------------------------------------------------------------------
+    def program(self) -> ModelProgram:
+        d = self.d
+        blocks = [self.own(u.block) for u in d.updates]
+        moved = {x for u in d.points for x in u.names}
+        for p in d.model.nodes:
+            if p.kind == "param" or moved & set(p.names):
+                self.point(p)
+        count = len(blocks) if d.algorithm in EXACT else 1
+        first, others = blocks[:count], blocks[count:]
+        for own in others:
+            self.from_state(own)
+        for own in first:
+            self.updated(own)
+        bases = [self.expecting.of(own.member.block.base) for own in others]
+        whole = objective(d, first, others, bases, self.eq)
+        self.eq.let(a.Let("objective", (), whole))
+        for own in first:
+            own.next = own.lowered.working(own.natural, own.name)
+        for own in others:
+            self.updated(own)
+            own.next = own.lowered.working(own.natural, f"{own.name}_next")
+        for u in d.points:
+            self.argmax(u)
+        return self.whole(first, others)
+
+    def own(self, block: Block) -> Own:
+        name = self.given.names.of("_".join(block.nodes) + "_q")
+        return Own(Lowered(self.eq, member_of(self.d.model, block)), name)
+
+    def from_state(self, own: Own) -> None:
+        """λ and E[T] of what the state holds."""
+        stem = own.name.removesuffix("_q")
+        own.arrays = tuple(
+            own.member.array(k, self.given.names.of(f"{stem}_{p}"))
+            for k, p in enumerate(own.member.working)
+        )
+        names = tuple(x.name for x in own.arrays)
+        own.natural = own.lowered.natural_of_state(names, f"{own.name}_was")
+        self.bind(own, f"{stem}_was")
+
+    def updated(self, own: Own) -> None:
+        """λ is what the others expect."""
+        parts = {p.statistic: p.expected for p in own.member.block.parts}
+        values = tuple(parts[s] for s in own.member.statistics)
+        own.natural = own.lowered.natural(values, own.name)
+        self.bind(own, own.name.removesuffix("_q"))
+
+    def bind(self, own: Own, stem: str) -> None:
+        """Expressions read E[T] of the block as it stands."""
+        own.means = own.lowered.means(own.natural, f"{stem}_mean")
+        for s, name in zip(own.member.statistics, own.means, strict=True):
+            self.given.readers[s.name] = _reader(name)
+
+    # -- points --------------------------------------------------------------------------
+    def point(self, found: Node) -> None:
+        """A point is read from the state."""
+        for name, domain in zip(found.names, found.domains, strict=True):
+            plates = tuple(self.axis(x) for x in found.letters)
+            shape = tuple(size_of(axis_of(s)) for s in domain.shape)
+            array = Array(self.given.names.of(name), (*plates, *shape), domain_text(domain))
+            self.points.arrays[name] = array
+            self.given.readers[name] = _reader(array.name)
+
+    def axis(self, letter: str) -> a.Size:
+        return size_of(axis_of(self.d.model.plate(letter).size))
+
+    def argmax(self, u: PointUpdate) -> None:
+        """Its equations in turn; where one has no value the point stays."""
+        if u.system is not None:
+            for unknown, made in solved(u.system, self.eq):
+                self.kept(unknown, self.points.arrays[unknown], made)
+            return
+        if not u.equations:
+            raise UserError(f"no programs yet for the point {', '.join(u.names)} ({u.mode})")
+        for e in u.equations:
+            array = self.points.arrays.get(e.target)
+            raw = self.eq.own(f"{array.name if array else e.target}_found")
+            structure = "spd" if array and array.domain == "SPD" else "dense"
+            made = self.eq.equation(raw, e.places, e.value, structure)
+            if array is None:
+                self.given.readers[e.target] = _reader(raw)
+                continue
+            self.kept(e.target, array, made)
+
+    def kept(self, target: str, array: Array, made: a.Let) -> None:
+        """The value found, or the old one where it is no number."""
+        new = a.ref(made.name, *made.letters)
+        old = a.ref(array.name, *made.letters)
+        name, flag = self.eq.own(f"{array.name}_next"), self.eq.own(f"{array.name}_kept")
+        there = n.Compare("==", new, new)
+        self.eq.let(a.Let(name, made.letters, n.Select(there, new, old), made.structure))
+        self.eq.let(a.Let(flag, made.letters, n.Compare("!=", new, new)))
+        self.points.next[target] = name
+        self.points.flags.append((target, flag))
+        self.given.readers[target] = _reader(name)
+
+    # -- all of it -----------------------------------------------------------------------
+    def whole(self, first: Sequence[Own], others: Sequence[Own]) -> ModelProgram:
+        variables = [self.variable(own) for own in others]
+        variables += [Variable(x, "", (Part(array),)) for x, array in self.points.arrays.items()]
+        state = [p.array for v in variables for p in v.parts]
+        after = [x for own in others for x in own.next]
+        last = [x for own in first for x in own.next]
+        after += [self.points.next.get(x, "") for x in self.points.arrays]
+        if "" in after:
+            raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
+        flags = [x for _, x in self.points.flags]
+        quantities = [*self.given.quantities.values(), *map(_quantity, state)]
+        every = a.Program(
+            tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
+            ("objective", *after, *flags, *last),
+        )  # fmt: skip
+        every = merged(every)
+        sweep = handing_out(every, ("objective", *after, *flags))
+        found = [self.posterior(every, own) for own in first]
+        found += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
+                  for v in variables]  # fmt: skip
+        made = ModelProgram(
+            name=self.name,
+            algorithm=self.d.algorithm,
+            title=f"{self.d.model.name} by {self.d.algorithm}.",
+            equations=self.lines(),
+            arguments=self.given.arguments,
+            sizes=self.given.sizes,
+            variables=tuple(variables),
+            sweep=Method("sweep", sweep, "One step."),
+            posteriors=tuple(found),
+            optional=self.given.optional,
+            lengths=tuple(self.given.lengths),
+            start=start_of(every, first, after, self.given),
+            notes=tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
+        )
+        return with_sums(made)
+
+    def variable(self, own: Own) -> Variable:
+        parts = zip(own.member.working, own.arrays, strict=True)
+        return Variable(own.member.block.name, own.member.family.name,
+                        tuple(Part(array, p) for p, array in parts))  # fmt: skip
+
+    def posterior(self, every: a.Program, own: Own) -> Posterior:
+        """Of the first block, at its maximum."""
+        name = own.member.block.name
+        pairs = zip(own.member.working, own.next, strict=True)
+        program = handing_out(every, tuple(dict.fromkeys(own.next)))
+        stem = self.given.names.of(f"posterior_{name}")
+        method = Method(stem, program, f"Return q of {name}, at its maximum given the others.")
+        return Posterior(name, own.member.family.name, tuple(pairs), method)
+
+    def lines(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What was derived, as text."""
+        lines = tuple(f"{x.title}: {x.equation}" if x.title else x.equation for x in self.d.lines)
+        return (("Derivation", lines),) if lines else ()
+
+
+def member_of(model: Model, block: Block) -> Member:
+    """The block's family and what its variable is."""
+    known = dict(model.families)
+    family = known.get(block.family) or read_family(block.family)
+    names = variables_of(model, block)
+    domains = [d for node in block.nodes for d in model.node(node).domains]
+    return Member(block, family, len(names) == 1 and domains[0].kind == "one-hot")
+
+
+def variables_of(model: Model, block: Block) -> tuple[str, ...]:
+    """The variables of all of a block's nodes."""
+    return tuple(x for node in block.nodes for x in model.node(node).names)
+
+
+def merged(program: a.Program) -> a.Program:
+    """The program in which equal equations are one."""
+    names: dict[str, str] = {}
+    seen: dict[str, str] = {}
+    body: list[a.Statement] = []
+    for s in program.body:
+        assert isinstance(s, a.Let)
+        let = a.Let(s.name, s.letters, a.renamed(s.expr, names), s.structure)
+        key = repr((let.letters, let.expr))
+        if key in seen and s.name not in program.outs and s.structure == "dense":
+            names[s.name] = seen[key]
+            continue
+        seen.setdefault(key, s.name)
+        body.append(let)
+    return a.Program(program.letters, program.given, tuple(body), program.outs)
+
+
+def _quantity(x: Array) -> a.Quantity:
+    structure = "spd" if x.domain == "SPD" else "dense"
+    return a.Quantity(x.name, x.sizes, structure)
+
+
+def _reader(name: str) -> Reader:
+    return lambda index: a.Ref(name, index)

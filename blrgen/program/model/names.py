@@ -1,0 +1,214 @@
+"""Names of a model → names of programs, and what of a model the caller gives.
+
+A program's name is a plain identifier that no printed line uses for itself; what the caller
+says keeps the model's name.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from fractions import Fraction
+from keyword import iskeyword
+
+from blrgen.expect.factors.names import axis_of
+from blrgen.program.axes import nodes as a
+from blrgen.program.model.expressions import Reader, labels_reader, named_reader
+from blrgen.program.model.values import DEFINITE, REAL, SIMPLEX, Argument, Array, Lengths
+from blrgen.program.nodes import ONE, Named
+from blrgen.program.program import fresh
+from blrgen.read.model.values import (
+    Call,
+    Const,
+    Domain,
+    Expr,
+    Model,
+    Negation,
+    Node,
+    Number,
+    Product,
+    Shape,
+)
+
+TAKEN = frozenset({
+    "real", "np", "math", "range", "prange", "min", "max", "abs", "float", "int", "Array", "Any",
+    "zero", "one", "two", "half", "inf", "self", "data", "state", "sizes", "sums", "rows", "rho",
+    "scale", "objective", "flags", "t", "name", "saved", "steps", "tol", "batch", "start", "seed",
+    "given", "njit", "SUMS", "ASIDE", "FASTMATH", "slice", "len", "dict",
+})  # fmt: skip
+
+
+class Names:
+    """Program names by the model's, each its own."""
+
+    def __init__(self, model: Model) -> None:
+        self.taken = {*TAKEN, *map(plain, model.sizes)}
+        self.found: dict[str, str] = {}
+
+    def of(self, name: str) -> str:
+        """The program's name."""
+        if name not in self.found:
+            self.found[name] = fresh(plain(name), self.taken)
+            self.taken.add(self.found[name])
+        return self.found[name]
+
+
+def plain(name: str) -> str:
+    """An ASCII identifier: Greek letters by their names."""
+    words = []
+    for c in name:
+        if c.isascii():
+            words.append(c if c.isalnum() else "_")
+        else:
+            word = unicodedata.name(c, "").split(" WITH ")[0].rsplit(" ", 1)[-1].lower()
+            words.append(word if word.isidentifier() and word.isascii() else "_")
+    made = re.sub(r"__+", "_", "".join(words)) or "x"
+    made = made if not made[0].isdigit() else f"x{made}"
+    return f"{made}_" if iskeyword(made) else made.lstrip("_") or "x"
+
+
+class Given:
+    """Constants, data, ragged sizes of a model, as arguments and as what expressions read."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.names = model, Names(model)
+        self.readers: dict[str, Reader] = {"pi#": named_reader(Named("pi"))}
+        self.quantities: dict[str, a.Quantity] = {}
+        self.ragged: dict[str, a.Letter] = {}
+        self.lengths: list[Lengths] = []
+        for p in model.plates:
+            if p.outer:
+                self.rows_of_lengths(p.letter)
+        data = [self.observed(x) for x in model.nodes if x.kind == "observed"]
+        self.arguments = (*(y for x in data for y in x), *map(self.constant, model.constants))
+        shown = {s for x in self.arguments if x.default is None for s in x.array.axes}
+        shown |= {x.name for x in self.lengths} | {x.outer for x in self.lengths}
+        axes = {axis_of(p.size) for p in model.plates}
+        used = axes | {str(s) for n in model.nodes for sh in n.shapes for s in sh}
+        self.sizes = tuple(s for s in model.sizes if s not in shown and s in used)
+        said = {s for x in self.arguments if x.default is not None for s in x.array.axes}
+        self.optional = tuple(s for s in self.sizes if s in said)
+
+    def rows_of_lengths(self, letter: str) -> None:
+        plate = self.model.plate(letter)
+        outer = axis_of(self.model.plate(plate.outer[-1]).size)
+        axis = axis_of(plate.size)
+        if axis in self.ragged:
+            return
+        pointers = self.names.of(f"{axis}_starts")
+        self.ragged[axis] = a.Letter(letter, axis, plate.outer[-1], pointers)
+        self.lengths.append(Lengths(axis, outer, pointers))
+        self.quantities[pointers] = a.Quantity(pointers, (f"{outer}_ends",))
+        self.readers[f"exists:{axis}"] = named_reader(ONE)
+
+    def observed(self, node: Node) -> list[Argument]:
+        """Its arrays; what may be missing comes with what is there."""
+        out = []
+        for name, domain in zip(node.names, node.domains, strict=True):
+            axes = tuple(axis_of(self.model.plate(x).size) for x in node.letters)
+            x = self.argument(name, axes, domain, "data")
+            if node.missing:
+                seen = self.names.of(f"{name}_seen")
+                self.quantities[seen] = a.Quantity(seen, axes)
+                self.readers[f"seen:{name}"] = _plain(seen)
+                values = len(x.array.sizes) - len(axes)
+                x = Argument(x.array, name, "data", None, seen, values)
+            out.append(x)
+        return out
+
+    def constant(self, x: Const) -> Argument:
+        axes = tuple(axis_of(self.model.plate(y).size) for y in x.letters)
+        return self.argument(x.name, axes, x.domain, "constant", number(x.default))
+
+    def argument(
+        self,
+        name: str,
+        axes: tuple[str, ...],
+        domain: Domain,
+        role: str,
+        default: float | None = None,
+    ) -> Argument:
+        """An array that the caller gives."""
+        own = self.names.of(name)
+        if domain.kind in ("one-hot", "labels"):
+            labels = axis_of(domain.labels) if domain.labels else axis_of(domain.shape[0])
+            array = Array(own, _sized(axes), "labels", size_of(labels), _sized(self.flat(axes)))
+            self.readers[name] = labels_reader(own)
+        else:
+            sizes = (*axes, *_axes(domain.shape))
+            flat = _sized(self.flat(sizes))
+            array = Array(own, _sized(sizes), domain_text(domain), "", flat)
+            self.readers[name] = _plain(own)
+        structure = "spd" if domain.kind == "spd" else "dense"
+        self.quantities[own] = a.Quantity(own, array.sizes, structure, array.labels)
+        return Argument(array, name, role, default)
+
+    def flat(self, axes: tuple[str, ...]) -> tuple[str, ...]:
+        """The axes in memory: the one under which another is ragged is not one of them."""
+        unders = {axis_of(self.model.plate(x.under).size): axis for axis, x in self.ragged.items()}
+        kept = tuple(x for x in axes if unders.get(x) not in axes)
+        return kept if len(kept) < len(axes) else ()
+
+
+def _plain(name: str) -> Reader:
+    return lambda index: a.Ref(name, index)
+
+
+def size_of(axis: str) -> a.Size:
+    """An axis as a size: a number where it is one."""
+    return int(axis) if axis.isdigit() else axis
+
+
+def _sized(axes: tuple[str, ...]) -> tuple[a.Size, ...]:
+    return tuple(map(size_of, axes))
+
+
+def _axes(shape: Shape) -> tuple[str, ...]:
+    return tuple(axis_of(s) for s in shape)
+
+
+def number(e: Expr | None) -> float | None:
+    """A default that is one number, or the same number everywhere."""
+    match e:
+        case Number(value=value):
+            return float(value)
+        case Negation(arg=arg):
+            inner = number(arg)
+            return None if inner is None else -inner
+        case Call(function="ones"):
+            return 1.0
+        case Call(function="zeros"):
+            return 0.0
+        case Product(factors=factors):
+            found = [number(x) for x in factors]
+            total = Fraction(1)
+            for x in found:
+                if x is None:
+                    return None
+                total *= Fraction(x)
+            return float(total)
+    return None
+
+
+def domain_text(domain: Domain) -> str:
+    """The domain as an emitted file checks it."""
+    if domain.kind == "simplex":
+        return SIMPLEX
+    if domain.kind == "spd":
+        return DEFINITE
+    if domain.kind == "finite":
+        return f"[{_short(float(min(domain.points)))}, {_short(float(max(domain.points)))}]"
+    if domain.kind == "counts":
+        return "[0, oo)"
+    ends = (number(domain.lower), number(domain.upper))
+    if domain.kind != "interval" or ends == (None, None):
+        return REAL
+    low = "-oo" if ends[0] is None else _short(ends[0])
+    high = "oo" if ends[1] is None else _short(ends[1])
+    left = "(" if domain.lower_open or ends[0] is None else "["
+    right = ")" if domain.upper_open or ends[1] is None else "]"
+    return f"{left}{low}, {high}{right}"
+
+
+def _short(x: float) -> str:
+    return str(int(x)) if x == int(x) else repr(x)

@@ -1,0 +1,86 @@
+"""The objective at the first block's maximum: E[L] + Σ entropies, what cancels left out.
+
+    A(λ_first) + E[terms of L without it] + Σ_others (A(λ_b) − ⟨λ_b, E T_b⟩ − E[log h_b])
+
+⟨λ_first, E T⟩ is what E[L] has of the first block's statistics, so both go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from blrgen.algebra.indexed import Atom, Expression
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.model.expressions import Equations
+from blrgen.rule.model.values import ModelDerivation
+
+if TYPE_CHECKING:
+    from blrgen.program.model.lower import Own
+
+
+def objective(
+    d: ModelDerivation,
+    first: Sequence[Own],
+    others: Sequence[Own],
+    bases: Sequence[Expression],
+    eq: Equations,
+) -> n.Node:
+    """The number, as an expression over all axes; `bases` are E[log h] of the other blocks."""
+    gone = {p.statistic.name for own in first for p in own.member.block.parts}
+    gone |= {x for own in first for node in own.member.block.nodes
+             for x in d.model.node(node).names}  # fmt: skip
+    parts = [eq.expr(without(d.expected_joint, gone), {})]
+    for own in (*first, *others):
+        parts.append(summed(own, own.lowered.partition(own.natural, f"{own.name}_A"), eq))
+    for own, base in zip(others, bases, strict=True):
+        parts += [n.neg(x) for x in pairings(own, eq)]
+        parts.append(n.neg(eq.expr(base, {})))
+    return n.add(*parts)
+
+
+def without(e: Expression, names: set[str]) -> Expression:
+    """The terms in which none of these symbols stands."""
+    kept = tuple((t, c) for t, c in e.terms if not any(holds(x, names) for x, _ in t.factors))
+    return Expression(kept)
+
+
+def holds(x: Atom, names: set[str]) -> bool:
+    """Whether one of the symbols stands in an atom."""
+    if x.kind == "symbol":
+        return x.name in names
+    return any(holds(y, names) for e in x.arguments for t, _ in e.terms for y, _ in t.factors)
+
+
+def summed(own: Own, name: str, eq: Equations) -> n.Node:
+    """Σ over elements, as often as each counts."""
+    letters: tuple[str, ...] = ()
+    for i in own.member.element:
+        letters = (*letters, eq.letter(i.axis, i.name, letters))
+    where = dict(zip((i.name for i in own.member.element), letters, strict=True))
+    value = a.ref(name, *letters)
+    measure = own.member.block.measure
+    weighted = value if measure.number == 1 else n.mul(eq.expr(measure, where), value)
+    return a.Red("sum", letters, weighted) if letters else weighted
+
+
+def pairings(own: Own, eq: Equations) -> list[n.Node]:
+    """⟨λ_b, E T_b⟩ over all elements, statistic by statistic."""
+    from blrgen.program.model.family import negated
+
+    turned = set(negated(own.lowered.geometry)) if own.lowered.geometry else set()
+    out: list[n.Node] = []
+    for k, s in enumerate(own.member.statistics):
+        letters: tuple[str, ...] = ()
+        for i in s.places:
+            letters = (*letters, eq.letter(i.axis, i.name, letters))
+        where = dict(zip((i.name for i in s.places), letters, strict=True))
+        value = n.mul(a.ref(own.natural[k], *letters), a.ref(own.means[k], *letters))
+        measure = own.member.block.measure
+        if measure.number != 1:
+            value = n.mul(eq.expr(measure, where), value)
+        total: n.Node = a.Red("sum", letters, value) if letters else value
+        minus = own.member.family.natural[k].symbol in turned
+        out.append(n.neg(total) if minus else total)
+    return out

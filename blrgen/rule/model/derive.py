@@ -1,0 +1,241 @@
+"""A model and an algorithm → its derivation: the rule with named choices, nothing else.
+
+Every algorithm divides the same log joint.  They differ in what is one block, what is a
+point, and which ρ a block is visited with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from blrgen.algebra.indexed.build import add
+from blrgen.algebra.indexed.calculus import NoDerivative
+from blrgen.algebra.indexed.values import Expression
+from blrgen.expect.blocks.values import Block
+from blrgen.read.model.values import Model, Node
+from blrgen.rule.model import choices
+from blrgen.rule.model.edges import edges_of
+from blrgen.rule.model.exact import check, exact_blocks
+from blrgen.rule.model.points import point_updates
+from blrgen.rule.model.prepare import (
+    Prepared,
+    divided_blocks,
+    expected_blocks,
+    expecting_of,
+    points_of,
+    prepared,
+    refused,
+)
+from blrgen.rule.model.values import Choice, ModelDerivation, PointUpdate, Update
+
+RATE = "rho_t"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may say beside the algorithm."""
+
+    point: tuple[str, ...] = ()
+    joined: tuple[tuple[str, ...], ...] = ()  # --block a,b
+    schedule: tuple[str, ...] = ()
+
+
+def derive_model(model: Model, algorithm: str, options: Options | None = None) -> ModelDerivation:
+    """The algorithm of a model; one that does not apply is refused with the reason."""
+    options = options or Options()
+    make = ALGORITHMS.get(algorithm)
+    if make is None:
+        raise refused(model, None, f"no algorithm is called {algorithm}",
+                      f"known: {', '.join(sorted(ALGORITHMS))}")  # fmt: skip
+    return make(prepared(model, options.point), options)
+
+
+def _finished(
+    p: Prepared, algorithm: str, groups: Sequence[Sequence[Node]], blocks: Sequence[Block],
+    options: Options, made: Sequence[Choice],
+) -> ModelDerivation:  # fmt: skip
+    """Expectations, points, edges: what all algorithms share."""
+    q = expecting_of(blocks, groups)
+    expected = tuple(q.of(f.total) for f in p.factors)
+    joint = add(*expected)
+    ready = expected_blocks(blocks, q)
+    updates = tuple(Update(b) for b in _scheduled(p, ready, options))
+    points: tuple[PointUpdate, ...] = ()
+    if p.points and algorithm != "gibbs":
+        points = _points(p, joint)
+    statistics = tuple(part.statistic for b in ready for part in b.parts)
+    statistics += tuple(q.unnamed.values())
+    return ModelDerivation(
+        p.model, algorithm, p.factors, updates, points, statistics, expected_joint=joint,
+        expected_factors=expected,
+        edges=edges_of(p, ready), choices=tuple(made),
+    )  # fmt: skip
+
+
+def _points(p: Prepared, joint: Expression) -> tuple[PointUpdate, ...]:
+    """The updates of the points; a function without a derivative is refused."""
+    try:
+        return point_updates(points_of(p), joint)
+    except NoDerivative as e:
+        raise refused(p.model, p.points[0], "the points cannot be maximised over",
+                      f"the expected log joint holds {e}, whose derivative has no name here",
+                      ) from None  # fmt: skip
+
+
+def _scheduled(p: Prepared, blocks: Sequence[Block], options: Options) -> list[Block]:
+    """In reverse order of the statements, or as the user says."""
+    if not options.schedule:
+        last = list(reversed(blocks))
+        return sorted(last, key=lambda b: bool(b.given))  # labels before what is given them
+    by_name = {n: b for b in blocks for n in (b.name, *b.nodes)}
+    missing = [n for n in options.schedule if n not in by_name]
+    if missing:
+        raise refused(p.model, None, f"--schedule: {missing[0]} is no block",
+                      f"the blocks are {', '.join(b.name for b in blocks)}")  # fmt: skip
+    chosen = list(dict.fromkeys(by_name[n].name for n in options.schedule))
+    left = [b.name for b in blocks if b.name not in chosen]
+    if left:
+        raise refused(p.model, None, f"--schedule leaves out {left[0]}",
+                      "every block is visited once a step", f"add {left[0]}")  # fmt: skip
+    return [by_name[n] for n in chosen]
+
+
+def _names(nodes: Sequence[Node]) -> tuple[str, ...]:
+    return tuple(n.name for n in nodes)
+
+
+def _exact(p: Prepared, flag: str, options: Options) -> ModelDerivation:
+    groups, blocks = exact_blocks(p, flag)
+    made = [choices.exact(_names(p.latents))] if p.latents else []
+    if p.points:
+        made.append(choices.delta(_names(p.points)))
+    return _finished(p, flag, groups, blocks, options, made)
+
+
+def conjugate(p: Prepared, options: Options) -> ModelDerivation:
+    """One exact step: all latents as exact blocks, no points."""
+    if p.points:
+        raise refused(p.model, p.points[0], "--conjugate has no points",
+                      f"{p.points[0].name} is unknown and has no prior",
+                      "--em finds it, or give it a prior")  # fmt: skip
+    return _exact(p, "conjugate", options)
+
+
+def em(p: Prepared, options: Options) -> ModelDerivation:
+    """All latents exact given the points, then the joint argmax over the points."""
+    if not p.points:
+        raise refused(p.model, None, "--em has nothing to maximise over",
+                      "the model has no param, and --point names none",
+                      "--point NAME makes a latent a point")  # fmt: skip
+    return _exact(p, "em", options)
+
+
+def online_em(p: Prepared, options: Options) -> ModelDerivation:
+    """EM on averages of expected statistics over steps."""
+    made = em(p, options)
+    axis = batch_axis(p, "--online-em")
+    return replace(
+        made, algorithm="online-em", batch=axis, rate=RATE,
+        updates=tuple(replace(u, local=True) for u in made.updates),
+        choices=(*made.choices, choices.minibatch(_names(p.points), axis),
+                 choices.decaying(_names(p.points))),
+    )  # fmt: skip
+
+
+def _groups(p: Prepared, options: Options) -> list[list[Node]]:
+    """A statement a block, those of --block joined at the place of the first."""
+    by_name = {n.name: n for n in p.latents}
+    joined = {name: group for group in options.joined for name in group}
+    for name in joined:
+        if name not in by_name:
+            raise refused(p.model, None, f"--block: {name} is no latent node",
+                          f"the latents are {', '.join(by_name)}")  # fmt: skip
+    groups: list[list[Node]] = []
+    for node in p.latents:
+        group = joined.get(node.name)
+        if group is None:
+            groups.append([node])
+        elif not any(n.name in group for g in groups for n in g):
+            groups.append([by_name[n] for n in group])
+    return groups
+
+
+def _mean_field(p: Prepared, flag: str, options: Options) -> ModelDerivation:
+    groups = _groups(p, options)
+    blocks = divided_blocks(p, groups)
+    for group, block in zip(groups, blocks, strict=True):
+        check(p, group, block, f"--{flag}")
+    made = [choices.exact(_names(p.latents))]
+    if len(blocks) > 1:
+        made.append(choices.mean_field(_names(p.latents)))
+    if p.points:
+        made.append(choices.delta(_names(p.points)))
+    return _finished(p, flag, groups, blocks, options, made)
+
+
+def vmp(p: Prepared, options: Options) -> ModelDerivation:
+    """Mean field, ρ = 1 block by block."""
+    return _mean_field(p, "vmp", options)
+
+
+def svi(p: Prepared, options: Options) -> ModelDerivation:
+    """Local blocks to their fixed point, global ones with ρ_t on a minibatch."""
+    axis = batch_axis(p, "--svi")
+    made = _mean_field(p, "svi", options)
+    letters = {x.letter for x in p.model.plates if p.table.letter(x.letter).axis == axis}
+    local = [u for u in made.updates if letters & set(u.block.letters)]
+    rest = [u for u in made.updates if not letters & set(u.block.letters)]
+    names = tuple(u.block.name for u in rest)
+    updates = [replace(u, local=True) for u in local]
+    updates += [replace(u, rate=RATE, scaled=axis) for u in rest]
+    extra = (choices.minibatch(names, axis), choices.decaying(names))
+    return replace(made, updates=tuple(updates), batch=axis, rate=RATE,
+                   choices=(*made.choices, *extra))  # fmt: skip
+
+
+def batch_axis(p: Prepared, flag: str) -> str:
+    """The outermost plate of what is observed; a chain along it cannot be cut."""
+    observed = [n for n in p.model.nodes if n.kind == "observed" and n.letters]
+    if not observed:
+        raise refused(p.model, None, f"{flag} needs rows", "nothing observed has a plate")
+    letter = observed[0].letters[0]
+    for node in observed:
+        if node.letters[0] != letter:
+            raise refused(p.model, node, f"{flag} needs one outermost plate of what is observed",
+                          f"{observed[0].name} has {letter}, {node.name} has not")  # fmt: skip
+    for node in p.model.nodes:
+        if node.chain is not None and node.chain.letter == letter:
+            raise refused(p.model, node, f"{flag} does not apply to {node.name}",
+                          f"a chain along {letter} is one sequence, no rows")  # fmt: skip
+    return p.table.letter(letter).axis
+
+
+def gibbs(p: Prepared, options: Options) -> ModelDerivation:
+    """Every block drawn from its full conditional."""
+    if p.points:
+        raise refused(p.model, p.points[0], "--gibbs does not apply",
+                      f"{p.points[0].name} has no prior to be drawn with",
+                      f"write {p.points[0].name} ~ …, or use --em")  # fmt: skip
+    made = _mean_field(p, "gibbs", options)
+    return replace(made, choices=(choices.draws(_names(p.latents)),))
+
+
+def filtering(p: Prepared, options: Options) -> ModelDerivation:
+    """The exact step, one element of a chain at a time."""
+    chains = [n for n in p.latents if n.chain is not None]
+    if not chains:
+        raise refused(p.model, None, "--filter needs a chain", "no latent refers to an earlier t")
+    for node in p.latents:
+        if node.chain is None or node.chain.letter != chains[0].chain.letter:  # type: ignore[union-attr]
+            raise refused(p.model, node, "--filter does not apply",
+                          f"{node.name} does not run along {chains[0].chain.letter}: it would "  # type: ignore[union-attr]
+                          "have to be known")  # fmt: skip
+    made = conjugate(p, options)
+    return replace(made, algorithm="filter")
+
+
+ALGORITHMS: dict[str, Callable[[Prepared, Options], ModelDerivation]] = {
+    "conjugate": conjugate, "em": em, "online-em": online_em, "vmp": vmp, "cavi": vmp,
+    "svi": svi, "gibbs": gibbs, "filter": filtering,
+}  # fmt: skip

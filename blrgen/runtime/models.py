@@ -1,0 +1,423 @@
+"""Fitting a model: what a caller hands in, first states, runs, and what is kept of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import Any, NoReturn
+
+import numpy as np
+
+from blrgen.runtime.arrays import Array
+
+MOST_STEPS = 10000  # of a run that is given no number
+
+
+def _size(name: str, value: Any) -> int:
+    """Return a size; refuse what is no whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} = {value!r} is no size; pass a whole number from 1 on")
+    return int(value)
+
+
+def _optional(sizes: dict[str, int], name: str, value: Any) -> None:
+    """Note a size that the caller may leave to an array."""
+    if value is not None:
+        sizes[name] = _size(name, value)
+
+
+def _dtype(only: str, *arrays: Any) -> Any:
+    """Return float32 where all arrays of floats are that, else float64; `only` may be asked for."""
+    kinds = {x.dtype for x in arrays if isinstance(x, np.ndarray) and x.dtype.kind == "f"}
+    if only and kinds - {np.dtype(only)}:
+        raise TypeError(f"data are {', '.join(map(str, kinds))}; this class is for {only}")
+    single = only == "float32" or (not only and kinds == {np.dtype(np.float32)})
+    return np.float32 if single else np.float64
+
+
+def _numbers(
+    name: str,
+    value: Any,
+    axes: tuple[str | int, ...],
+    sizes: dict[str, int],
+    dtype: Any,
+    domain: str = "R",
+    missing: bool = False,
+) -> Array:
+    """Return an array as it is where it can be used so; note its sizes, refuse what is wrong."""
+    found = np.asarray(value)
+    if found.dtype.kind not in "fiub":
+        raise TypeError(f"{name} holds {found.dtype}, not numbers")
+    _fitted(name, found.shape, axes, sizes)
+    found = np.asarray(found, dtype=dtype, order="C")
+    if not missing and not np.isfinite(found).all():
+        raise ValueError(f"{name} has entries that are not finite")
+    _in_domain(name, found, domain, sizes)
+    return found
+
+
+def _fitted(
+    name: str, shape: tuple[int, ...], axes: tuple[str | int, ...], sizes: dict[str, int]
+) -> None:
+    """Refuse a shape that does not fit what is known of the axes; else note what it says."""
+    known = [x if isinstance(x, int) else sizes.get(x) for x in axes]
+    fits = len(shape) == len(axes) and all(
+        k in (None, s) for k, s in zip(known, shape, strict=False)
+    )
+    if not fits:
+        said = [f"{x} = {sizes[x]}" for x in axes if isinstance(x, str) and x in sizes]
+        wanted = f"({', '.join(map(str, axes))}{',' if len(axes) == 1 else ''})"
+        where = f" with {', '.join(dict.fromkeys(said))}" if said else ""
+        raise ValueError(f"{name} has shape {shape}; here it must be {wanted}{where}")
+    seen: dict[str, int] = {}
+    for x, s in zip(axes, shape, strict=True):
+        if isinstance(x, str) and seen.setdefault(x, s) != s:
+            raise ValueError(f"{name} has shape {shape}, but {x} is one size")
+    sizes |= seen
+
+
+def _labels(
+    name: str, value: Any, axes: tuple[str | int, ...], sizes: dict[str, int], labels: str | int
+) -> Array:
+    """Return whole numbers from 0; of one-hot rows, where each has its 1."""
+    found = np.asarray(value)
+    if found.ndim == len(axes) + 1:
+        _fitted(name, found.shape, (*axes, labels), sizes)
+        if not (np.isin(found, (0, 1)).all() and (found.sum(-1) == 1).all()):
+            raise ValueError(f"{name} has rows that are not one-hot")
+        return np.asarray(found.argmax(-1), dtype=np.int64)
+    _fitted(name, found.shape, axes, sizes)
+    whole = found.dtype.kind in "iub" or (found.dtype.kind == "f" and (found % 1 == 0).all())
+    most = labels if isinstance(labels, int) else sizes.get(labels, math.inf)
+    if not whole or (found.size and (found.min() < 0 or found.max() >= most)):
+        raise ValueError(f"{name} has labels that are not whole numbers from 0 to before {most}")
+    return np.asarray(found, dtype=np.int64, order="C")
+
+
+def _ends(domain: str, sizes: Mapping[str, int]) -> tuple[float, float]:
+    """Return the ends of an interval; one may be a size, more or less a number."""
+
+    def end(text: str) -> float:
+        first, *rest = text.replace("oo", "inf").split()
+        value = float(sizes[first]) if first in sizes else float(first)
+        return value + float("".join(rest)) if rest else value
+
+    low, high = domain[1:-1].split(",")
+    return end(low), end(high)
+
+
+def _in_domain(name: str, array: Array, domain: str, sizes: Mapping[str, int]) -> None:
+    """Refuse an array outside of its domain; NaN is passed over."""
+    if domain == "SPD":
+        _check_definite(name, array)
+    elif domain == "simplex":
+        near = np.abs(array.sum(-1) - 1) < 1e-5
+        if not (array >= 0).all() or not near.all():
+            raise ValueError(f"{name} has rows that are not on the simplex")
+    elif domain != "R":
+        low, high = _ends(domain, sizes)
+        below = array <= low if domain[0] == "(" and low > -math.inf else array < low
+        above = array >= high if domain[-1] == ")" and high < math.inf else array > high
+        if below.any() or above.any():
+            raise ValueError(f"{name} has entries outside {domain}")
+
+
+def _check_definite(name: str, array: Array) -> None:
+    """Refuse matrices that are not symmetric and positive definite."""
+    turned = np.swapaxes(array, -1, -2)
+    if not np.allclose(array, turned, rtol=1e-5, atol=1e-8 * float(np.abs(array).max(initial=0))):
+        raise ValueError(f"{name} is not symmetric")
+    try:
+        np.linalg.cholesky(array)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(f"{name} is not positive definite") from error
+
+
+def _seen(array: Array, values: int) -> tuple[Array, Array]:
+    """Return an array with 0 for elements that have a NaN, and 1 for the others, 0 for these."""
+    axes = tuple(range(array.ndim - values, array.ndim))
+    gone = np.isnan(array).any(axis=axes, keepdims=True)
+    if not np.isfinite(array[~np.broadcast_to(gone, array.shape)]).all():
+        raise ValueError("an observed array has entries that are not finite")
+    there = np.asarray(~np.squeeze(gone, axis=axes), dtype=array.dtype)
+    return (np.where(gone, array.dtype.type(0), array) if gone.any() else array), there
+
+
+def _filled(
+    value: Any, default: float, axes: tuple[str | int, ...], sizes: Mapping[str, int]
+) -> Any:
+    """Return what the caller gives, or where it is None the default everywhere."""
+    if value is not None:
+        return value
+    unknown = [x for x in axes if isinstance(x, str) and x not in sizes]
+    if unknown:
+        raise TypeError(f"no array shows how large {unknown[0]} is; pass {unknown[0]}=…")
+    return np.full(tuple(x if isinstance(x, int) else sizes[x] for x in axes), default)
+
+
+def _pointers(name: str, lengths: Any, outer: str, inner: str, sizes: dict[str, int]) -> Array:
+    """Return where rows of these lengths begin, and where the last one ends."""
+    found = np.asarray(lengths)
+    _fitted(name, found.shape, (outer,), sizes)
+    if found.dtype.kind not in "iu" or (found.size and found.min() < 0):
+        raise ValueError(f"{name} holds no lengths; pass whole numbers from 0 on")
+    out = np.zeros(found.size + 1, np.int64)
+    np.cumsum(found, out=out[1:])
+    _fitted(name, (int(out[-1]),), (inner,), sizes)
+    return out
+
+
+def _unknown(what: str, name: str, names: Iterable[str]) -> NoReturn:
+    """Refuse a name that is not there, and say which are."""
+    raise ValueError(f"no {what} of {name!r} here; there are: {', '.join(names) or 'none'}")
+
+
+def _copied(found: Any) -> Any:
+    """Return a copy of an array, or of each in a dictionary."""
+    if isinstance(found, Mapping):
+        return {name: np.array(x) for name, x in found.items()}
+    return np.array(found)
+
+
+def _given_start(
+    start: Mapping[str, Any] | None,
+    nodes: Mapping[str, Mapping[str, Any]],
+    sizes: dict[str, int],
+    dtype: Any,
+) -> dict[str, Array]:
+    """Return the arrays of the state that `start` says; refuse what it says wrong."""
+    state: dict[str, Array] = {}
+    for node, found in (start or {}).items():
+        if node not in nodes:
+            _unknown("start", node, nodes)
+        parts = nodes[node]
+        values = {"": found} if "" in parts else found
+        if not isinstance(values, Mapping) or set(values) != set(parts):
+            wanted = ", ".join(parts)
+            raise ValueError(f"start of {node} must be a dictionary with {wanted}")
+        for parameter, (name, axes, domain) in parts.items():
+            where = f"start of {node}{' ' if parameter else ''}{parameter}"
+            array = _numbers(where, values[parameter], axes, dict(sizes), dtype, domain)
+            state[name] = np.array(array)
+    return state
+
+
+def _drawn_start(
+    nodes: Mapping[str, Mapping[str, Any]],
+    sizes: dict[str, int],
+    dtype: Any,
+    rng: np.random.Generator,
+) -> dict[str, Array]:
+    """Return a state in the middle of every domain, with noise so that no two elements agree."""
+    state: dict[str, Array] = {}
+    for parts in nodes.values():
+        for name, axes, domain in parts.values():
+            shape = tuple(x if isinstance(x, int) else sizes[x] for x in axes)
+            found = _middle(domain, rng.standard_normal(shape), sizes)
+            state[name] = np.asarray(found, dtype=dtype)
+    return state
+
+
+def _middle(domain: str, noise: Array, sizes: Mapping[str, int]) -> Array:
+    """Return an element of a domain near its middle for each element of the noise."""
+    if domain == "R":
+        return noise
+    if domain == "SPD":
+        return np.asarray(np.broadcast_to(np.eye(noise.shape[-1]), noise.shape))
+    some = np.exp(0.1 * noise)
+    if domain == "simplex":
+        return np.asarray(some / some.sum(-1, keepdims=True))
+    low, high = _ends(domain, sizes)
+    if high < math.inf and low > -math.inf:
+        return np.asarray(low + (high - low) * some / (1 + some))
+    return np.asarray(high - some if low == -math.inf else low + some)
+
+
+def _grouped(
+    rows: list[Array], count: int, labels: int, dtype: Any, rng: np.random.Generator
+) -> Array:
+    """Return weights of labels: most on the nearest of some rows far from each other, or on any.
+
+    The first of these rows is any, each further one with a probability that grows as the square
+    of its distance from those before (k-means++, Arthur & Vassilvitskii, 2007).  No weight is 0,
+    so that a label with one row of its own begins with a spread.
+    """
+    if rows:
+        table = np.concatenate([x.reshape(count, -1).astype(np.float64) for x in rows], axis=1)
+        spread = table.std(axis=0)
+        table = table / np.where(spread > 0, spread, 1.0)
+        nearest = np.zeros(count, np.int64)
+        least = np.full(count, np.inf)
+        for k in range(labels):
+            total = least.sum() if k else 0.0
+            chosen = rng.choice(count, p=least / total) if total > 0 else rng.integers(count)
+            far = np.square(table - table[chosen]).sum(axis=1)
+            nearest[far < least] = k
+            least = np.minimum(least, far)
+    else:
+        nearest = rng.integers(0, labels, count)
+    out = np.full((count, labels), 0.1 / labels, dtype)
+    out[np.arange(count), nearest] += 0.9
+    return out
+
+
+def _all_finite(objective: float, state: Mapping[str, Array]) -> bool:
+    """Return whether a step may be taken."""
+    return math.isfinite(objective) and all(np.isfinite(x).all() for x in state.values())
+
+
+def _noted(notes: list[dict[str, str]], kind: str, node: str, text: str, flags: Any) -> None:
+    """Say once what a step has to say, with the elements of which it is so."""
+    if not np.any(flags):
+        return
+    at = [", ".join(str(i + 1) for i in index) for index in np.argwhere(flags)]
+    where = f" ({'; '.join(at[:5])}{', …' if len(at) > 5 else ''})" if np.ndim(flags) else ""
+    note = {"kind": kind, "node": node, "text": f"{text}{where}"}
+    if note not in notes:
+        notes.append(note)
+
+
+def _run_steps(model: Any, steps: int | None, tol: float) -> dict[str, Any]:
+    """Take steps until the objective rests, or so many; each step's objective is of its start."""
+    most = MOST_STEPS if steps is None else steps
+    trace: list[float] = []
+    before, reason = dict(model.state), "steps"
+    while True:
+        objective, state, flags = model._swept()
+        if not math.isfinite(objective) and trace:
+            model.state, reason = before, "unbounded"
+            break
+        trace.append(objective)
+        if len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
+            reason = "converged"
+            break
+        if len(trace) > most:
+            break
+        if not _all_finite(objective, state):
+            reason = "unbounded"
+            break
+        before = dict(model.state)
+        model._take(state, flags)
+    return {
+        "steps": len(trace) - 1,
+        "converged": reason == "converged",
+        "reason": reason,
+        "objective": trace[-1],
+        "trace": trace,
+        "notes": deepcopy(model.notes),
+    }
+
+
+def _saved(model: Any) -> dict[str, Any]:
+    """Return copies of all that a run goes on from."""
+    return {
+        "state": {name: np.array(x) for name, x in model.state.items()},
+        "t": model.t,
+        "rng": deepcopy(model.rng.bit_generator.state),
+        "notes": deepcopy(model.notes),
+    }
+
+
+def _load(model: Any, saved: Mapping[str, Any]) -> None:
+    """Go on from what was saved; refuse what does not fit with nothing changed."""
+    current = _saved(model)
+    if set(saved) != set(current):
+        raise ValueError(f"saved: {', '.join(saved)}; here it must be {', '.join(current)}")
+    state = saved["state"]
+    if set(state) != set(current["state"]):
+        there = ", ".join(current["state"])
+        raise ValueError(f"saved state: {', '.join(state)}; here it must be {there}")
+    for name, array in current["state"].items():
+        wanted, found = ((x.dtype, x.shape) for x in (array, np.asarray(state[name])))
+        if wanted != found:
+            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    rng = deepcopy(model.rng)
+    rng.bit_generator.state = deepcopy(saved["rng"])
+    model.state = {name: np.array(state[name]) for name in current["state"]}
+    model.t, model.rng, model.notes = int(saved["t"]), rng, deepcopy(saved["notes"])
+
+
+def _row_numbers(rows: Any, size: int) -> Array:
+    """Return places of rows; refuse what is none."""
+    found = np.asarray(rows)
+    whole = found.ndim == 1 and found.dtype.kind in "iu" and found.size > 0
+    if not whole or found.min() < 0 or found.max() >= size:
+        raise ValueError(f"rows must be places of rows, whole numbers from 0 to before {size}")
+    return np.asarray(found, dtype=np.int64, order="C")
+
+
+def _rate(t: int, delay: float, forgetting: float) -> float:
+    """Return ρ_t = (delay + t)^−forgetting."""
+    return float((delay + t) ** -forgetting)
+
+
+def _some_rows(
+    data: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    places: Mapping[str, tuple[str, str]],
+    batch: str,
+    rows: Array,
+) -> tuple[dict[str, Array], dict[str, int]]:
+    """Return the data of some rows, those of different lengths by their pointers, and sizes."""
+    some, own = dict(data), {**sizes, batch: rows.size}
+    for name, (axis, by) in places.items():
+        if not by:
+            some[name] = np.ascontiguousarray(data[name][rows])
+            continue
+        start, lengths = data[by][rows], data[by][rows + 1] - data[by][rows]
+        ends = np.cumsum(lengths)
+        inside = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
+        some[name] = data[name][np.repeat(start, lengths) + inside]
+        some[by] = np.concatenate([np.zeros(1, np.int64), ends])
+        own[axis] = int(ends[-1])
+    return some, own
+
+
+def _run_rows(model: Any, count: int, steps: int | None, tol: float, batch: int) -> dict[str, Any]:
+    """Take steps over rows in an order that is drawn for each epoch; the objective once an epoch.
+
+    Steps that are left of an epoch are taken, and the objective after them is the last one.
+    """
+    most, trace = MOST_STEPS if steps is None else steps, [model.objective()]
+    taken, reason, order = 0, "steps", np.zeros(0, np.int64)
+    while taken < most:
+        if not order.size:
+            order = model.rng.permutation(count)
+        rows, order = order[:batch], order[batch:]
+        model.step(rows)
+        taken += 1
+        if order.size and taken < most:
+            continue
+        trace.append(model.objective())
+        if not order.size and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
+            reason = "converged"
+            break
+    return {
+        "steps": taken,
+        "converged": reason == "converged",
+        "reason": reason,
+        "objective": trace[-1],
+        "trace": trace,
+        "notes": deepcopy(model.notes),
+    }
+
+
+def _best_path(start: Array, transition: Array, evidence: Array) -> Array:
+    """Return the most probable labels of a chain, from logarithms (Viterbi, 1967).
+
+    `evidence` has an entry an element and label; `transition` is one for all, or one an element
+    from the second on.
+    """
+    length, labels = evidence.shape
+    best = start + evidence[0]
+    came = np.zeros((length, labels), np.int64)
+    for t in range(1, length):
+        ways = best[:, None] + (transition if transition.ndim == 2 else transition[t - 1])
+        came[t] = ways.argmax(axis=0)
+        best = ways.max(axis=0) + evidence[t]
+    path = np.zeros(length, np.int64)
+    path[-1] = best.argmax()
+    for t in range(length - 1, 0, -1):
+        path[t - 1] = came[t, path[t]]
+    return path

@@ -1,0 +1,1 @@
+"""Model programs written by hand: what a lowering must come to."""

@@ -16,6 +16,7 @@ from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.names import axis_of
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.model.bands import Band
 from blrgen.program.model.chains import Labels
 from blrgen.program.model.expressions import Equations
 from blrgen.program.model.given import handing_out
@@ -39,7 +40,9 @@ from blrgen.read.model.values import Model, Node
 from blrgen.rule.model.values import ModelDerivation, PointUpdate
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
-KINDS: dict[str, type[Lowered]] = {"element": Lowered, "labels": Labels}  # what joins elements
+KINDS: dict[str, type[Lowered]] = {  # by what joins elements
+    "element": Lowered, "labels": Labels, "banded": Band,
+}  # fmt: skip
 KEPT = "nothing says where it is: it stays where it was"
 
 

@@ -41,8 +41,7 @@ KEPT = ("m",)
 def _step(m: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     (rho,) = numbers
-    m_next = m - rho * g
-    m[:] = m_next
+    m[:] = m - rho * g
 
 
 class GradientDescent:

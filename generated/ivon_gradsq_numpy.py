@@ -96,8 +96,7 @@ def _step(m: Array, u: Array, h: Array, g: Array, numbers: Numbers) -> None:
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / (h + delta)
     part_2 = scaled_delta * m + scaled_alpha * u_next
-    m_next = m - np.maximum(-scaled_c, np.minimum(scaled_c, part_2 / (h_next + delta)))
-    m[:] = m_next
+    m[:] = m - np.maximum(-scaled_c, np.minimum(scaled_c, part_2 / (h_next + delta)))
     u[:] = u_next
     h[:] = h_next
 
@@ -298,8 +297,8 @@ class IVONSquaredGradient:
 def _observe(g: Array, g_sum: Array, h_hat_sum: Array, numbers: Numbers) -> None:
     """Add what one draw has shown to the sums."""
     (N,) = numbers
-    h_hat_sum[:] += N * (g * g)
     g_sum[:] += g
+    h_hat_sum[:] += N * (g * g)
 
 
 def _step_averaged(
@@ -315,8 +314,7 @@ def _step_averaged(
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / (h + delta)
     part_2 = scaled_delta * m + scaled_alpha * u_next
-    m_next = m - np.maximum(-scaled_c, np.minimum(scaled_c, part_2 / (h_next + delta)))
-    m[:] = m_next
+    m[:] = m - np.maximum(-scaled_c, np.minimum(scaled_c, part_2 / (h_next + delta)))
     u[:] = u_next
     h[:] = h_next
 

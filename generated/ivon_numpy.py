@@ -101,8 +101,7 @@ def _step(theta: Array, m: Array, u: Array, h: Array, g: Array, numbers: Numbers
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / h_plus_delta
     part_2 = scaled_delta * m + scaled_alpha * u_next
-    m_next = m - np.maximum(-scaled_c, np.minimum(scaled_c, part_2 / (h_next + delta)))
-    m[:] = m_next
+    m[:] = m - np.maximum(-scaled_c, np.minimum(scaled_c, part_2 / (h_next + delta)))
     u[:] = u_next
     h[:] = h_next
 
@@ -313,8 +312,8 @@ def _observe(
 ) -> None:
     """Add what one draw has shown to the sums."""
     delta, N = numbers
-    h_hat_sum[:] += N * (theta - m) * (h + delta) * g
     g_sum[:] += g
+    h_hat_sum[:] += N * (theta - m) * (h + delta) * g
 
 
 def _step_averaged(
@@ -330,8 +329,7 @@ def _step_averaged(
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / (h + delta)
     part_2 = scaled_delta * m + scaled_alpha * u_next
-    m_next = m - np.maximum(-scaled_c, np.minimum(scaled_c, part_2 / (h_next + delta)))
-    m[:] = m_next
+    m[:] = m - np.maximum(-scaled_c, np.minimum(scaled_c, part_2 / (h_next + delta)))
     u[:] = u_next
     h[:] = h_next
 

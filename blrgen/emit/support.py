@@ -24,7 +24,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "numba": (
         "arrays", "threads", "numbers", "compiled", "elementary", "exponentials", "errors",
         "gammas", "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "lapack",
-        "sampling", "threefry", "noise", "logistic", "uniform", "choices",
+        "loops", "sampling", "threefry", "noise", "logistic", "uniform", "choices",
     ),
 }  # fmt: skip
 GENERATED_BY = {"threefry": "threefry", "hash": "hashed"}  # the words of a generator
@@ -34,6 +34,7 @@ HEADER = (
     "DTYPES",
     "FASTMATH",
     "Numbers",
+    "SUMS",
 )  # what every file has above its kernels
 # What a decorator of `runtime.marks` is in a file of a target; compiled functions are parts of
 # the loops that call them, as a call that stays one keeps a loop from doing many at once.
@@ -45,6 +46,7 @@ MARKS: Mapping[str, Mapping[str, str]] = {
     "numba": {
         "elementwise": '@njit(cache=True, error_model="numpy", forceinline=True)',
         "contracted": ('@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)'),
+        "inlined": '@njit(fastmath=SUMS, error_model="numpy", inline="always")',
     },
 }
 MARKED = {"numpy": ("np",), "numba": ("njit",)}  # what these lines need
@@ -144,7 +146,8 @@ def support_of(target: str, uses: Iterable[str], generator: str = "threefry") ->
 _ALONE = """Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
 DTYPES = (np.float32, np.float64)
-FASTMATH = {"contract", "nsz", "arcp", "afn"}"""
+FASTMATH = {"contract", "nsz", "arcp", "afn"}
+SUMS = FASTMATH | {"reassoc"}"""
 
 
 def alone(target: str, names: Iterable[str], generator: str = "threefry") -> str:

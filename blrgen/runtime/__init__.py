@@ -16,6 +16,7 @@
 | `lapack` | Matrices in compiled loops where they are small and by LAPACK where they are large |
 | `linear` | Matrices in NumPy: what is symmetric, factors, triangular systems |
 | `logistic` | Logistic numbers made of random words |
+| `loops` | Linear algebra in loops on memory of the caller's |
 | `marks` | Decorators of functions that both targets have |
 | `multivariate` | Functions of the multivariate Gamma function |
 | `noise` | Normal numbers made of random words: each is a function of its place in a stream |

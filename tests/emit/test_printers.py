@@ -236,18 +236,13 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
     for module in (
         "assemble",
         "common",
-        "components",
         "elementwise",
         "fixed",
         "formed",
         "guard",
-        "kernels",
-        "joined",
         "linear",
         "linear_functions",
         "linear_posterior",
-        "numba",
-        "pieces",
         "posterior",
         "probing",
         "sampler",
@@ -272,7 +267,7 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
         emit(derive("dirichlet"), target)  # sums over components
         emit(derive("multinomial"), target)  # and of exponentials
     emit(derive("von"), sizes={"d": 2})  # entries written out
-    others = ("special/", "draws/", "noise/", "numba/blocks")  # these have tests of their own
+    others = ("special/", "draws/", "noise/")  # these have tests of their own
     used = {x for x in used if not x.startswith(others)}
     assert used == {x for x in environment().list_templates() if not x.startswith(others)}
 

@@ -45,11 +45,15 @@ class Equations:
         e = expanded(e, ("logistic",)) if isinstance(e, n.Call) else e
         e = e.rebuilt(lambda c: self.expr(c, item, ctx, many))
         if isinstance(e, n.Call):
-            name = "sigmoid" if e.name == "logistic" else e.name
-            name = APART.get(name, name) if many else name
+            name = self.function(e.name, many)
             own = name not in PLAIN or (many and name in MANY)
             return n.Call(f"_{name}" if own and not name.startswith("_") else name, e.args)
         return e
+
+    def function(self, name: str, many: bool) -> str:
+        """What computes a function, of many entries side by side or of one."""
+        name = "sigmoid" if name == "logistic" else name
+        return APART.get(name, name) if many else name
 
     # -- items -----------------------------------------------------------------------
     def item(self, item: Item, ctx: Context, many: bool) -> list[t.Statement]:
@@ -106,7 +110,7 @@ class Equations:
             before, sizes = [], sizes if len(args) > 1 else sizes[:1]
         if e.op == "logdet":
             return [*before, t.Assign(target, n.Call("_logdet", (factor, *sizes[:1])))]
-        kind = "_vector" if len(own) == 1 else ""
+        kind = "" if len(e.args) == 1 else "_vector" if len(own) == 1 else "_matrix"
         return [*before, t.Invoke(f"_{e.op}{kind}", (*args, target, *sizes))]
 
     def factor(

@@ -181,6 +181,8 @@ class Values:
             product = self.product(e.arg, over)
             if product is not None:
                 return product
+        if e.op == "lse":
+            return self.log_sum(e)
         v = self.expr(n.Call("log", (e.arg,)) if e.op == "sumlog" else e.arg)
         kept = tuple(x for x in v.letters if x not in over)
         places = [p for p, x in enumerate(v.letters) if x in over]
@@ -189,12 +191,19 @@ class Values:
         word = "np.max" if e.op == "max" else "np.sum"
         return Valued(t.Apply(word, (v.node,), options=options), kept)
 
+    def log_sum(self, e: a.Red) -> Valued:
+        """Of one axis, as the library has it."""
+        whole = Valued(t.Apply("np.logaddexp.reduce", (self.expr(e.arg).node,)))
+        if e.more is None:
+            return whole
+        return Valued(t.Apply("np.logaddexp", (whole.node, self.expr(e.more).node)))
+
     def product(self, e: n.Node, over: tuple[str, ...]) -> Valued | None:
         """Σ of a product of entries."""
         factors = list(e.args) if isinstance(e, n.Mul) else [e]
         plain = [f for f in factors if a.free(f)]
-        if len(plain) < 2:
-            return None
+        if len(plain) < 2 or len({x for f in plain for x in a.free(f)}) < 2:
+            return None  # a sum over one axis is added up in pairs, with more digits
         parts = [self.expr(f) for f in plain]
         numbers = [self.expr(f).node for f in factors if f not in plain]
         letters = tuple(dict.fromkeys(x for p in parts for x in p.letters))

@@ -165,7 +165,7 @@ class _Scheduling:
     def dependencies(self, i: Item, items: list[Item], made: dict[str, Item]) -> set[Item]:
         """What must be there before: what is read, and who reads what is overwritten."""
         parts = [*i.let.expressions, *i.let.at]
-        found = set()
+        found = {made[x] for x in i.let.after}
         for r in (r for e in parts for r in a.refs(e)):
             maker = made.get(r.name)
             if maker is not None and maker is not i and not is_earlier(r, maker, i):

@@ -71,12 +71,14 @@ class _Arrays(Values):
         for given, made in p.writes:
             body.append(t.Assign(t.Entry(given, (t.Rest(),)), t.name(made)))
         arrays = tuple(q.name for q in p.given if q.sizes)
-        reals = tuple(q.name for q in p.given if not q.sizes)
+        keys = tuple(q.name for q in p.given if q.key)
+        reals = tuple(q.name for q in p.given if not q.sizes and not q.key)
         head, wholes = self.named_sizes(tuple(body))
         whole = {x.pointers for x in p.letters}
         real = next((q.name for q in p.given if q.sizes and q.labels == "" and not q.key
                      and q.name not in whole), "")  # fmt: skip
-        whole_function = t.Function(self.name, arrays, wholes, reals, (*head, *body), "All of it.",
+        whole_function = t.Function(self.name, arrays, (*wholes, *keys), reals, (*head, *body),
+                          "All of it.",
                           reals_of=real, returns=p.outs, once=tuple(once))  # fmt: skip
         return typed(whole_function)
 

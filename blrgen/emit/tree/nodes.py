@@ -323,8 +323,10 @@ def support(functions: tuple[Function, ...]) -> tuple[str, ...]:
     found: list[str] = []
     for s in (s for f in functions for s in statements(f.body)):
         found += [s.function] if isinstance(s, Invoke) and s.support else []
+        found += ["WORDS"] if isinstance(s, Make) and s.kind == "word" else []
         nodes = [x for e in expressions(s) for x in walk(e)]
         found += [x.name for x in nodes if isinstance(x, Call) and x.name.startswith("_")]
+        found += [x.function for x in nodes if isinstance(x, Apply) and x.function.startswith("_")]
         found += ["_either" for x in nodes if isinstance(x, Select) and x.same]
     return tuple(dict.fromkeys(found))
 

@@ -130,6 +130,13 @@ class Part(Node):
 
 
 @dataclass(frozen=True)
+class Outside(Node):
+    """Whether a number is not positive, or not finite."""
+
+    arg: Node
+
+
+@dataclass(frozen=True)
 class Retyped(Node):
     """The memory of an array as numbers of another array's type."""
 
@@ -215,6 +222,13 @@ class If:
 
 
 @dataclass(frozen=True)
+class Return:
+    """The function ends with a value."""
+
+    value: Node
+
+
+@dataclass(frozen=True)
 class Break:
     """The innermost loop ends."""
 
@@ -228,7 +242,7 @@ class Invoke:
     support: bool = True
 
 
-Statement = Assign | Increase | Make | View | For | If | Break | Invoke
+Statement = Assign | Increase | Make | View | For | If | Break | Return | Invoke
 
 
 @dataclass(frozen=True)
@@ -244,6 +258,7 @@ class Function:
     parallel: bool = False
     reals_of: str = ""  # the array whose type all numbers have
     returns: tuple[str, ...] = ()
+    gives: str = ""  # the type of what it returns in its body
     once: tuple[Statement, ...] = ()  # numbers in double precision, before all else
     numbers: tuple[str, ...] = ()  # in the arrays' type already, in one argument
     handed: bool = False  # that argument is handed on as it is, and the arrays are its last
@@ -254,13 +269,9 @@ class Function:
     @property
     def result(self) -> str:
         """The type of what it returns: numbers, or nothing."""
-        if not self.returns:
-            return "None"
-        return (
-            "float"
-            if len(self.returns) == 1
-            else f"tuple[{', '.join(['float'] * len(self.returns))}]"
-        )
+        if self.gives or len(self.returns) < 2:
+            return self.gives or ("float" if self.returns else "None")
+        return f"tuple[{', '.join(['float'] * len(self.returns))}]"
 
 
 def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
@@ -278,6 +289,8 @@ def expressions(s: Statement) -> tuple[Node, ...]:
     """The expressions of a statement itself."""
     if isinstance(s, Assign | Increase):
         return s.target, s.value
+    if isinstance(s, Return):
+        return (s.value,)
     if isinstance(s, Make):
         return (*s.shape, *([] if s.fill is None else [s.fill]))
     if isinstance(s, View):
@@ -299,6 +312,8 @@ def rewritten(body: tuple[Statement, ...], change: Callable[[Node], Node]) -> tu
     for s in body:
         if isinstance(s, Assign | Increase):
             out.append(replace(s, target=change(s.target), value=change(s.value)))
+        elif isinstance(s, Return):
+            out.append(Return(change(s.value)))
         elif isinstance(s, Make):
             out.append(replace(s, shape=tuple(map(change, s.shape)), fill=on(s.fill)))
         elif isinstance(s, View):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from blrgen.emit.printers import _NUMPY, PythonPrinter, literal
+from blrgen.emit.printers import NUMPY, PythonPrinter, literal
 from blrgen.emit.text import WIDTH, assignment, call
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.uses import use
@@ -67,6 +67,9 @@ class Places(PythonPrinter):
     def print_Retyped(self, node: t.Retyped) -> tuple[str, int]:
         return f"{self.at(node.arg, ATOM)}.view({node.like}.dtype)", ATOM
 
+    def print_Outside(self, node: t.Outside) -> tuple[str, int]:
+        return f"not 0 < {self(node.arg)} < np.inf", 0
+
     def print_Several(self, node: t.Several) -> tuple[str, int]:
         return ", ".join(map(self, node.args)), 0
 
@@ -99,7 +102,7 @@ class Places(PythonPrinter):
 class Expressions(Places):
     """Expressions over names and entries."""
 
-    functions = _NUMPY
+    functions = NUMPY
 
     def print_Call(self, node: n.Call) -> tuple[str, int]:
         """Functions that the file holds begin with an underscore already."""
@@ -120,10 +123,6 @@ class Expressions(Places):
             self(first),
             self.nested(function, tuple(rest))[0] if len(rest) > 1 else self(rest[0]),
         )
-
-    def choice(self, node: n.Select) -> tuple[str, int]:
-        yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
-        return f"{yes} if {condition} else {no}", 0
 
 
 def arguments(f: t.Function) -> list[str]:
@@ -191,10 +190,11 @@ class Lines:
         return found
 
     def line_Assign(self, s: t.Assign, indent: int) -> list[str]:
-        if isinstance(s.target, t.Several) and isinstance(s.value, n.Call):
-            prefix = f"{' ' * indent}{self.expr(s.target)} = {use(s.value.name)}("
+        target, value = self.expr(s.target), self.expr(s.value)
+        if isinstance(s.value, n.Call) and value.startswith(f"{s.value.name}("):
+            prefix = f"{' ' * indent}{target} = {s.value.name}("
             return call(prefix, map(self.expr, s.value.args)).split("\n")
-        return assignment(self.expr(s.target), self.expr(s.value), indent).split("\n")
+        return assignment(target, value, indent).split("\n")
 
     def line_Increase(self, s: t.Increase, indent: int) -> list[str]:
         return [f"{' ' * indent}{self.expr(s.target)} += {self.expr(s.value)}"]
@@ -228,6 +228,9 @@ class Lines:
         if s.other:
             lines += [f"{margin}else:", *self.body(s.other, indent + 4)]
         return lines
+
+    def line_Return(self, s: t.Return, indent: int) -> list[str]:
+        return [f"{' ' * indent}return {self.expr(s.value)}"]
 
     def line_Break(self, s: t.Break, indent: int) -> list[str]:
         return [" " * indent + "break"]

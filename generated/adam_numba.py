@@ -79,8 +79,7 @@ def _step(m: Array, u: Array, s: Array, g: Array, numbers: Numbers) -> None:
     for i in range(m.size):
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         s_next = beta2 * s[i] + one_minus_beta2 * (g[i] * g[i])
-        m_next = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
-        m[i] = m_next
+        m[i] = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
         u[i] = _flushed(u_next)
         s[i] = s_next
 

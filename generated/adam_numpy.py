@@ -74,8 +74,7 @@ def _step(m: Array, u: Array, s: Array, g: Array, numbers: Numbers) -> None:
     (c_times_sqrt_beta2_correction,) = numbers[5:]
     u_next = beta1 * u + one_minus_beta1 * g
     s_next = beta2 * s + one_minus_beta2 * (g * g)
-    m_next = m - scaled_alpha * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
-    m[:] = m_next
+    m[:] = m - scaled_alpha * u_next / (np.sqrt(s_next) + c_times_sqrt_beta2_correction)
     u[:] = u_next
     s[:] = s_next
 

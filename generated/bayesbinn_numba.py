@@ -75,8 +75,7 @@ def _step(theta: Array, lam: Array, g: Array, numbers: Numbers) -> None:
     for i in range(theta.size):
         cosh_lam = _cosh(lam[i])
         part = rho_over_tau * g[i] * (one - theta[i]) * (one + theta[i]) * (cosh_lam * cosh_lam)
-        lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
-        lam[i] = lam_next
+        lam[i] = one_minus_rho * lam[i] + lam0_times_rho - part
 
 
 class BayesBiNN:

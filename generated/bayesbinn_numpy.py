@@ -65,8 +65,7 @@ def _step(theta: Array, lam: Array, g: Array, numbers: Numbers) -> None:
     one_minus_rho, lam0_times_rho, rho_over_tau = numbers
     cosh_lam = np.cosh(lam)
     part = one_minus_rho * lam + lam0_times_rho
-    lam_next = part - rho_over_tau * g * (1 - theta) * (1 + theta) * (cosh_lam * cosh_lam)
-    lam[:] = lam_next
+    lam[:] = part - rho_over_tau * g * (1 - theta) * (1 + theta) * (cosh_lam * cosh_lam)
 
 
 class BayesBiNN:

@@ -84,9 +84,8 @@ def _step(theta: Array, lam: Array, lam_prev: Array, g: Array, numbers: Numbers)
             * (one + theta[i])
             * (cosh_lam_prev * cosh_lam_prev)
         )
-        lam_next = one_minus_rho * lam[i] + lam0_times_rho - part
         lam_prev_next = lam[i]
-        lam[i] = lam_next
+        lam[i] = one_minus_rho * lam[i] + lam0_times_rho - part
         lam_prev[i] = lam_prev_next
 
 

@@ -68,9 +68,8 @@ def _step(theta: Array, lam: Array, lam_prev: Array, g: Array, numbers: Numbers)
     one_minus_rho, lam0_times_rho, rho_over_tau = numbers
     cosh_lam_prev = np.cosh(lam_prev)
     part = rho_over_tau * g * (1 - theta) * (1 + theta) * (cosh_lam_prev * cosh_lam_prev)
-    lam_next = one_minus_rho * lam + lam0_times_rho - part
-    lam_prev_next = lam.copy()
-    lam[:] = lam_next
+    lam_prev_next = np.copy(lam)
+    lam[:] = one_minus_rho * lam + lam0_times_rho - part
     lam_prev[:] = lam_prev_next
 
 

@@ -49,8 +49,7 @@ def _step(lam: Array, lminus: Array, lplus: Array, numbers: Numbers) -> None:
     one_minus_rho, half_times_rho = numbers
     for i in range(lam.size):
         part = one_minus_rho * lam[i] + half_times_rho * lminus[i]
-        lam_next = part - half_times_rho * lplus[i]
-        lam[i] = lam_next
+        lam[i] = part - half_times_rho * lplus[i]
 
 
 class ExactBernoulli:

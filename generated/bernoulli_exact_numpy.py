@@ -43,8 +43,7 @@ KEPT = {"lam": "(-inf, inf)"}
 def _step(lam: Array, lminus: Array, lplus: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     one_minus_rho, half_times_rho = numbers
-    lam_next = one_minus_rho * lam + half_times_rho * lminus - half_times_rho * lplus
-    lam[:] = lam_next
+    lam[:] = one_minus_rho * lam + half_times_rho * lminus - half_times_rho * lplus
 
 
 class ExactBernoulli:

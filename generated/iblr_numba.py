@@ -72,7 +72,7 @@ def _write_S(
     half_times_rho_squared: float,
 ) -> None:
     """Write the next S to `out`, and a copy to `work`."""
-    for i in range(len(out)):
+    for i in range(out.shape[0]):
         row, H_row, S_row, product_row = out[i], H[i], S[i], product[i]
         for j in range(row.size):
             row[j] = _S_next(

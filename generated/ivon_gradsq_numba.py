@@ -118,8 +118,7 @@ def _step(m: Array, u: Array, h: Array, g: Array, numbers: Numbers) -> None:
         part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
         part_2 = delta * m[i] + u_next / beta1_correction
-        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
-        m[i] = m_next
+        m[i] = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
         u[i] = _flushed(u_next)
         h[i] = h_next
 
@@ -316,8 +315,8 @@ def _observe(g: Array, g_sum: Array, h_hat_sum: Array, numbers: Numbers) -> None
     """Add what one draw has shown to the sums."""
     (N,) = numbers
     for i in range(g.size):
-        h_hat_sum[i] += N * (g[i] * g[i])
         g_sum[i] += g[i]
+        h_hat_sum[i] += N * (g[i] * g[i])
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -335,8 +334,7 @@ def _step_averaged(
         part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
         h_next = beta2 * h[i] + one_minus_beta2 * h_hat + part / (h[i] + delta)
         part_2 = delta * m[i] + u_next / beta1_correction
-        m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
-        m[i] = m_next
+        m[i] = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / (h_next + delta), c), -c)
         u[i] = _flushed(u_next)
         h[i] = h_next
 
@@ -358,11 +356,10 @@ def _step_draw(
         h_next_plus_delta = h_next + delta
         part_2 = delta * m[i] + u_next / beta1_correction
         m_next = m[i] - alpha_times_delta_plus_h0 * max(min(part_2 / h_next_plus_delta, c), -c)
-        theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(h_next_plus_delta)
         m[i] = m_next
         u[i] = _flushed(u_next)
         h[i] = h_next
-        theta[i] = theta_next
+        theta[i] = m_next + one_over_sqrt_N * eps[i] / np.sqrt(h_next_plus_delta)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")

@@ -110,8 +110,7 @@ def _step(m: Array, u: Array, h: Array, g: Array, numbers: Numbers) -> None:
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / (h + delta)
     part_2 = (delta * m + u_next / beta1_correction) / (h_next + delta)
-    m_next = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
-    m[:] = m_next
+    m[:] = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
     u[:] = u_next
     h[:] = h_next
 
@@ -294,8 +293,8 @@ class IVONSquaredGradient:
 def _observe(g: Array, g_sum: Array, h_hat_sum: Array, numbers: Numbers) -> None:
     """Add what one draw has shown to the sums."""
     (N,) = numbers
-    h_hat_sum[:] += N * (g * g)
     g_sum[:] += g
+    h_hat_sum[:] += N * (g * g)
 
 
 def _step_averaged(
@@ -311,8 +310,7 @@ def _step_averaged(
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / (h + delta)
     part_2 = (delta * m + u_next / beta1_correction) / (h_next + delta)
-    m_next = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
-    m[:] = m_next
+    m[:] = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
     u[:] = u_next
     h[:] = h_next
 

@@ -112,8 +112,7 @@ def _step(theta: Array, m: Array, u: Array, h: Array, g: Array, numbers: Numbers
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / h_plus_delta
     part_2 = (delta * m + u_next / beta1_correction) / (h_next + delta)
-    m_next = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
-    m[:] = m_next
+    m[:] = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
     u[:] = u_next
     h[:] = h_next
 
@@ -306,8 +305,8 @@ def _observe(
 ) -> None:
     """Add what one draw has shown to the sums."""
     delta, N = numbers
-    h_hat_sum[:] += N * (theta - m) * (h + delta) * g
     g_sum[:] += g
+    h_hat_sum[:] += N * (theta - m) * (h + delta) * g
 
 
 def _step_averaged(
@@ -323,8 +322,7 @@ def _step_averaged(
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
     h_next = beta2 * h + one_minus_beta2 * h_hat + part / (h + delta)
     part_2 = (delta * m + u_next / beta1_correction) / (h_next + delta)
-    m_next = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
-    m[:] = m_next
+    m[:] = m - alpha_times_delta_plus_h0 * np.maximum(-c, np.minimum(c, part_2))
     u[:] = u_next
     h[:] = h_next
 

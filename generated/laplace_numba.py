@@ -56,7 +56,7 @@ def _S_next(H: Array) -> Any:
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _write_S(out: Array, work: Array, H: Array) -> None:
     """Write the next S to `out`, and its upper triangle to `work`."""
-    for i in range(len(out)):
+    for i in range(out.shape[0]):
         row, H_row = out[i], H[i]
         for j in range(row.size):
             row[j] = _S_next(H_row[j])

@@ -61,8 +61,7 @@ def _step(m: Array, u: Array, g: Array, numbers: Numbers) -> None:
     rho, gamma = numbers
     for i in range(m.size):
         u_next = g[i] + gamma * u[i]
-        m_next = m[i] - rho * u_next
-        m[i] = m_next
+        m[i] = m[i] - rho * u_next
         u[i] = _flushed(u_next)
 
 

@@ -56,8 +56,7 @@ def _step(m: Array, u: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     rho, gamma = numbers
     u_next = g + gamma * u
-    m_next = m - rho * u_next
-    m[:] = m_next
+    m[:] = m - rho * u_next
     u[:] = u_next
 
 

@@ -56,10 +56,8 @@ def _step(m: Array, v: Array, g: Array, h: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     rho, one_plus_rho = numbers
     for i in range(m.size):
-        m_next = m[i] - rho * g[i] * v[i]
-        v_next = one_plus_rho * v[i] - rho * h[i] * (v[i] * v[i])
-        m[i] = m_next
-        v[i] = v_next
+        m[i] = m[i] - rho * g[i] * v[i]
+        v[i] = one_plus_rho * v[i] - rho * h[i] * (v[i] * v[i])
 
 
 class NaturalGradient:

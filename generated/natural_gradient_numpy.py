@@ -51,10 +51,8 @@ KEPT = {"m": "(-inf, inf)", "v": "(0, inf)"}
 def _step(m: Array, v: Array, g: Array, h: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     rho, one_plus_rho = numbers
-    m_next = m - rho * g * v
-    v_next = one_plus_rho * v - rho * h * (v * v)
-    m[:] = m_next
-    v[:] = v_next
+    m[:] = m - rho * g * v
+    v[:] = one_plus_rho * v - rho * h * (v * v)
 
 
 class NaturalGradient:

@@ -67,8 +67,7 @@ def _step(m: Array, s: Array, g: Array, h: Array, numbers: Numbers) -> None:
     rho, delta, one_minus_rho, rho_times_delta = numbers
     for i in range(m.size):
         s_next = rho * h[i] + one_minus_rho * s[i]
-        m_next = m[i] - (rho * g[i] + rho_times_delta * m[i]) / (s_next + delta)
-        m[i] = m_next
+        m[i] = m[i] - (rho * g[i] + rho_times_delta * m[i]) / (s_next + delta)
         s[i] = s_next
 
 

@@ -62,8 +62,7 @@ def _step(m: Array, s: Array, g: Array, h: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     rho, delta, one_minus_rho, rho_times_delta = numbers
     s_next = rho * h + one_minus_rho * s
-    m_next = m - (rho * g + rho_times_delta * m) / (s_next + delta)
-    m[:] = m_next
+    m[:] = m - (rho * g + rho_times_delta * m) / (s_next + delta)
     s[:] = s_next
 
 

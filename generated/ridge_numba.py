@@ -54,8 +54,9 @@ def _S_next(product: Array, delta: float, unit: float) -> Any:
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _write_S(out: Array, work: Array, product: Array, delta: float) -> None:
     """Write the next S to `out`, and its upper triangle to `work`."""
-    zero, one = out.dtype.type(0), out.dtype.type(1)
-    for i in range(len(out)):
+    real = out.dtype.type
+    zero, one = real(0), real(1)
+    for i in range(out.shape[0]):
         row, product_row = out[i], product[i]
         for j in range(row.size):
             row[j] = _S_next(product_row[j], delta, zero)

@@ -68,8 +68,7 @@ def _step(m: Array, s: Array, g: Array, numbers: Numbers) -> None:
     alpha, beta, c, one_minus_beta = numbers
     for i in range(m.size):
         s_next = beta * (g[i] * g[i]) + one_minus_beta * s[i]
-        m_next = m[i] - alpha * g[i] / (np.sqrt(s_next) + c)
-        m[i] = m_next
+        m[i] = m[i] - alpha * g[i] / (np.sqrt(s_next) + c)
         s[i] = s_next
 
 

@@ -63,8 +63,7 @@ def _step(m: Array, s: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     alpha, beta, c, one_minus_beta = numbers
     s_next = beta * (g * g) + one_minus_beta * s
-    m_next = m - alpha * g / (np.sqrt(s_next) + c)
-    m[:] = m_next
+    m[:] = m - alpha * g / (np.sqrt(s_next) + c)
     s[:] = s_next
 
 

@@ -56,8 +56,7 @@ def _step(m: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     (rho,) = numbers
     for i in range(m.size):
-        m_next = m[i] - rho * g[i]
-        m[i] = m_next
+        m[i] = m[i] - rho * g[i]
 
 
 class SGD:

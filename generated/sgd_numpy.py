@@ -51,8 +51,7 @@ KEPT = {"m": "(-inf, inf)"}
 def _step(m: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     (rho,) = numbers
-    m_next = m - rho * g
-    m[:] = m_next
+    m[:] = m - rho * g
 
 
 class SGD:

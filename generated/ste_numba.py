@@ -73,8 +73,7 @@ def _step(lam: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     (alpha,) = numbers
     for i in range(lam.size):
-        lam_next = lam[i] - alpha * g[i]
-        lam[i] = lam_next
+        lam[i] = lam[i] - alpha * g[i]
 
 
 class STE:

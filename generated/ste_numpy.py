@@ -66,8 +66,7 @@ def _draw(theta: Array, lam: Array) -> None:
 def _step(lam: Array, g: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     (alpha,) = numbers
-    lam_next = lam - alpha * g
-    lam[:] = lam_next
+    lam[:] = lam - alpha * g
 
 
 class STE:

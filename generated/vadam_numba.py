@@ -106,8 +106,7 @@ def _step(m: Array, u: Array, s: Array, g: Array, numbers: Numbers) -> None:
         h_hat = g[i] * g[i]
         u_next = beta1 * u[i] + one_minus_beta1 * (g[i] + delta * m[i])
         s_next = beta2 * s[i] + one_minus_beta2 * h_hat
-        m_next = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
-        m[i] = m_next
+        m[i] = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
         u[i] = _flushed(u_next)
         s[i] = s_next
 
@@ -300,8 +299,8 @@ class Vadam:
 def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
     """Add what one draw has shown to the sums."""
     for i in range(g.size):
-        h_hat_sum[i] += g[i] * g[i]
         g_sum[i] += g[i]
+        h_hat_sum[i] += g[i] * g[i]
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -316,8 +315,7 @@ def _step_averaged(
         h_hat = h_hat_sum[i] / draws
         u_next = beta1 * u[i] + one_minus_beta1 * (g + delta * m[i])
         s_next = beta2 * s[i] + one_minus_beta2 * h_hat
-        m_next = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
-        m[i] = m_next
+        m[i] = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
         u[i] = _flushed(u_next)
         s[i] = s_next
 
@@ -334,11 +332,10 @@ def _step_draw(
         u_next = beta1 * u[i] + one_minus_beta1 * (g[i] + delta * m[i])
         s_next = beta2 * s[i] + one_minus_beta2 * h_hat
         m_next = m[i] - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
-        theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next + delta)
         m[i] = m_next
         u[i] = _flushed(u_next)
         s[i] = s_next
-        theta[i] = theta_next
+        theta[i] = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next + delta)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")

@@ -98,8 +98,7 @@ def _step(m: Array, u: Array, s: Array, g: Array, numbers: Numbers) -> None:
     h_hat = g * g
     u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
     s_next = beta2 * s + one_minus_beta2 * h_hat
-    m_next = m - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
-    m[:] = m_next
+    m[:] = m - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
     u[:] = u_next
     s[:] = s_next
 
@@ -278,8 +277,8 @@ class Vadam:
 
 def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
     """Add what one draw has shown to the sums."""
-    h_hat_sum[:] += g * g
     g_sum[:] += g
+    h_hat_sum[:] += g * g
 
 
 def _step_averaged(
@@ -292,8 +291,7 @@ def _step_averaged(
     h_hat = h_hat_sum / draws
     u_next = beta1 * u + one_minus_beta1 * (g + delta * m)
     s_next = beta2 * s + one_minus_beta2 * h_hat
-    m_next = m - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
-    m[:] = m_next
+    m[:] = m - scaled_alpha * u_next / (np.sqrt(s_next) + scaled_delta)
     u[:] = u_next
     s[:] = s_next
 

@@ -83,8 +83,7 @@ def _step(m: Array, s: Array, g: Array, h: Array, numbers: Numbers) -> None:
     rho, delta, one_minus_rho, rho_times_delta = numbers
     for i in range(m.size):
         s_next = rho * h[i] + one_minus_rho * s[i]
-        m_next = m[i] - (rho * g[i] + rho_times_delta * m[i]) / (s_next + delta)
-        m[i] = m_next
+        m[i] = m[i] - (rho * g[i] + rho_times_delta * m[i]) / (s_next + delta)
         s[i] = s_next
 
 
@@ -273,8 +272,7 @@ def _step_averaged(m: Array, s: Array, g_sum: Array, h_sum: Array, numbers: Numb
         g = g_sum[i] / draws
         h = h_sum[i] / draws
         s_next = rho * h + one_minus_rho * s[i]
-        m_next = m[i] - (rho * g + rho_times_delta * m[i]) / (s_next + delta)
-        m[i] = m_next
+        m[i] = m[i] - (rho * g + rho_times_delta * m[i]) / (s_next + delta)
         s[i] = s_next
 
 
@@ -288,10 +286,9 @@ def _step_draw(
         s_next = rho * h[i] + one_minus_rho * s[i]
         s_next_plus_delta = s_next + delta
         m_next = m[i] - (rho * g[i] + rho_times_delta * m[i]) / s_next_plus_delta
-        theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next_plus_delta)
         m[i] = m_next
         s[i] = s_next
-        theta[i] = theta_next
+        theta[i] = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next_plus_delta)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")

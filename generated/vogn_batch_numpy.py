@@ -75,8 +75,7 @@ def _step(m: Array, s: Array, g: Array, h: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     rho, delta, one_minus_rho, rho_times_delta = numbers
     s_next = rho * h + one_minus_rho * s
-    m_next = m - (rho * g + rho_times_delta * m) / (s_next + delta)
-    m[:] = m_next
+    m[:] = m - (rho * g + rho_times_delta * m) / (s_next + delta)
     s[:] = s_next
 
 
@@ -247,8 +246,7 @@ def _step_averaged(m: Array, s: Array, g_sum: Array, h_sum: Array, numbers: Numb
     g = g_sum / draws
     h = h_sum / draws
     s_next = rho * h + one_minus_rho * s
-    m_next = m - (rho * g + rho_times_delta * m) / (s_next + delta)
-    m[:] = m_next
+    m[:] = m - (rho * g + rho_times_delta * m) / (s_next + delta)
     s[:] = s_next
 
 

@@ -76,8 +76,7 @@ def _step(m: Array, s: Array, g: Array, h: Array, numbers: Numbers) -> None:
     rho, delta, one_minus_rho = numbers
     for i in range(m.size):
         s_next = rho * (h[i] + delta) + one_minus_rho * s[i]
-        m_next = m[i] - rho * g[i] / s_next
-        m[i] = m_next
+        m[i] = m[i] - rho * g[i] / s_next
         s[i] = s_next
 
 
@@ -253,8 +252,7 @@ def _step_averaged(m: Array, s: Array, g_sum: Array, h_sum: Array, numbers: Numb
         g = g_sum[i] / draws
         h = h_sum[i] / draws
         s_next = rho * (h + delta) + one_minus_rho * s[i]
-        m_next = m[i] - rho * g / s_next
-        m[i] = m_next
+        m[i] = m[i] - rho * g / s_next
         s[i] = s_next
 
 
@@ -267,10 +265,9 @@ def _step_draw(
     for i in range(theta.size):
         s_next = rho * (h[i] + delta) + one_minus_rho * s[i]
         m_next = m[i] - rho * g[i] / s_next
-        theta_next = m_next + eps[i] / np.sqrt(s_next)
         m[i] = m_next
         s[i] = s_next
-        theta[i] = theta_next
+        theta[i] = m_next + eps[i] / np.sqrt(s_next)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")

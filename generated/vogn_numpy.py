@@ -68,8 +68,7 @@ def _step(m: Array, s: Array, g: Array, h: Array, numbers: Numbers) -> None:
     """Update every element in place."""
     rho, delta, one_minus_rho = numbers
     s_next = rho * (h + delta) + one_minus_rho * s
-    m_next = m - rho * g / s_next
-    m[:] = m_next
+    m[:] = m - rho * g / s_next
     s[:] = s_next
 
 
@@ -231,8 +230,7 @@ def _step_averaged(m: Array, s: Array, g_sum: Array, h_sum: Array, numbers: Numb
     g = g_sum / draws
     h = h_sum / draws
     s_next = rho * (h + delta) + one_minus_rho * s
-    m_next = m - rho * g / s_next
-    m[:] = m_next
+    m[:] = m - rho * g / s_next
     s[:] = s_next
 
 

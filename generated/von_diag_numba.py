@@ -52,8 +52,7 @@ def _step(m: Array, s: Array, g: Array, h: Array, numbers: Numbers) -> None:
     rho, one_minus_rho = numbers
     for i in range(m.size):
         s_next = rho * h[i] + one_minus_rho * s[i]
-        m_next = m[i] - rho * g[i] / s_next
-        m[i] = m_next
+        m[i] = m[i] - rho * g[i] / s_next
         s[i] = s_next
 
 

@@ -51,7 +51,7 @@ def _S_next(H: Array, S: Array, rho: float, one_minus_rho: float) -> Any:
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _write_S(out: Array, work: Array, H: Array, S: Array, rho: float, one_minus_rho: float) -> None:
     """Write the next S to `out`, and its upper triangle to `work`."""
-    for i in range(len(out)):
+    for i in range(out.shape[0]):
         row, H_row, S_row = out[i], H[i], S[i]
         for j in range(row.size):
             row[j] = _S_next(H_row[j], S_row[j], rho, one_minus_rho)

@@ -93,8 +93,7 @@ def _step(m: Array, s: Array, g: Array, numbers: Numbers) -> None:
     for i in range(m.size):
         h_hat = g[i] * g[i]
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - (alpha * g[i] + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
-        m[i] = m_next
+        m[i] = m[i] - (alpha * g[i] + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
         s[i] = s_next
 
 
@@ -270,8 +269,8 @@ class Vprop:
 def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
     """Add what one draw has shown to the sums."""
     for i in range(g.size):
-        h_hat_sum[i] += g[i] * g[i]
         g_sum[i] += g[i]
+        h_hat_sum[i] += g[i] * g[i]
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -282,8 +281,7 @@ def _step_averaged(m: Array, s: Array, g_sum: Array, h_hat_sum: Array, numbers: 
         g = g_sum[i] / draws
         h_hat = h_hat_sum[i] / draws
         s_next = beta * h_hat + one_minus_beta * s[i]
-        m_next = m[i] - (alpha * g + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
-        m[i] = m_next
+        m[i] = m[i] - (alpha * g + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
         s[i] = s_next
 
 
@@ -295,10 +293,9 @@ def _step_draw(theta: Array, m: Array, s: Array, eps: Array, g: Array, numbers: 
         h_hat = g[i] * g[i]
         s_next = beta * h_hat + one_minus_beta * s[i]
         m_next = m[i] - (alpha * g[i] + alpha_times_delta * m[i]) / (np.sqrt(s_next) + delta)
-        theta_next = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next + delta)
         m[i] = m_next
         s[i] = s_next
-        theta[i] = theta_next
+        theta[i] = m_next + one_over_sqrt_N * eps[i] / np.sqrt(s_next + delta)
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")

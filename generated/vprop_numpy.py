@@ -85,8 +85,7 @@ def _step(m: Array, s: Array, g: Array, numbers: Numbers) -> None:
     alpha, beta, delta, one_minus_beta, alpha_times_delta = numbers
     h_hat = g * g
     s_next = beta * h_hat + one_minus_beta * s
-    m_next = m - (alpha * g + alpha_times_delta * m) / (np.sqrt(s_next) + delta)
-    m[:] = m_next
+    m[:] = m - (alpha * g + alpha_times_delta * m) / (np.sqrt(s_next) + delta)
     s[:] = s_next
 
 
@@ -248,8 +247,8 @@ class Vprop:
 
 def _observe(g: Array, g_sum: Array, h_hat_sum: Array) -> None:
     """Add what one draw has shown to the sums."""
-    h_hat_sum[:] += g * g
     g_sum[:] += g
+    h_hat_sum[:] += g * g
 
 
 def _step_averaged(m: Array, s: Array, g_sum: Array, h_hat_sum: Array, numbers: Numbers) -> None:
@@ -258,8 +257,7 @@ def _step_averaged(m: Array, s: Array, g_sum: Array, h_hat_sum: Array, numbers: 
     g = g_sum / draws
     h_hat = h_hat_sum / draws
     s_next = beta * h_hat + one_minus_beta * s
-    m_next = m - (alpha * g + alpha_times_delta * m) / (np.sqrt(s_next) + delta)
-    m[:] = m_next
+    m[:] = m - (alpha * g + alpha_times_delta * m) / (np.sqrt(s_next) + delta)
     s[:] = s_next
 
 

@@ -7,7 +7,6 @@
 | `binomial` | E[g(j)] of a binomial j as an emitted function |
 | `common` | Pieces that the classes of both kinds of program share |
 | `compile` | An emitted source as a ready class |
-| `components` | Kernels of rules that couple the components of a vector |
 | `drawn` | Draws from a family as source text: a function `sample(rng, size, …)` in plain NumPy |
 | `elementwise` | The class around elementwise kernels: flat views, one kernel call for each array |
 | `extents` | Where the sizes of vectors and matrices are read from |
@@ -16,14 +15,13 @@
 | `generated` | The committed output under `generated/`: one file for each recipe and target |
 | `guard` | A step that leaves the domain of the parameters is undone and said |
 | `joined` | Kernels on stretches of arrays, with threads, and with new noise |
-| `kernels` | One elementwise phase → one kernel: a Numba loop, or the same lines on whole arrays |
+| `kernels` | What each kernel of a file is called, says of itself and computes |
 | `law` | Posterior and samples of families that are no Gaussians: moments, draws, inverse |
 | `linear` | The class around linear algebra: one vector of parameters, factor-and-solve |
 | `linear_functions` | Module-level functions of a file around linear algebra: what is computed |
 | `linear_guard` | Rules of vectors and matrices |
 | `linear_parts` | Constructor and inputs of a class around linear algebra: first values |
 | `linear_posterior` | Posterior and samples of a class around linear algebra |
-| `loops` | Forms that a compiled loop computes with fewer calls |
 | `moments` | Mean and standard deviation of the components of a vector: a kernel like the step's |
 | `names` | Names of the emitted class, and names a program must not use because the class does |
 | `numba` | The Numba target: one fused loop a kernel, compiled for one thread and for several |

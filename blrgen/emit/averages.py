@@ -7,7 +7,7 @@ the quotient of two sums over the windows, taken relative to the highest peak.
 from __future__ import annotations
 
 from blrgen.emit import tails
-from blrgen.emit.printers import ArrayPrinter, ElementPrinter, PythonPrinter, literal
+from blrgen.emit.printers import ArrayPrinter, PythonPrinter, literal
 from blrgen.emit.shorten import shortened
 from blrgen.emit.special.helper import JITTED, QUIET
 from blrgen.emit.templates import fill
@@ -36,10 +36,11 @@ class _Real:
         return f"real(np.{node.name})", ATOM
 
 
-class RealElement(_Real, ElementPrinter):
-    """One element, every number in its type."""
+class RealElement(_Real, ArrayPrinter):
+    """One element, every number in its type; its loops do one after the other."""
 
-    functions = ArrayPrinter.functions  # its loops do one element after the other anyway
+    choice = PythonPrinter.choice
+    _special = PythonPrinter._special
 
 
 class _RealArray(_Real, ArrayPrinter):

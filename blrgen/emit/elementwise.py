@@ -17,7 +17,7 @@ from blrgen.emit.common import (
     keyword_arguments,
 )
 from blrgen.emit.guard import after_step, at_start, before_step, guarded, method
-from blrgen.emit.kernels import Kernel, kernel
+from blrgen.emit.kernels import Kernel, adding, kernel
 from blrgen.emit.plan import DRAWS
 from blrgen.emit.posterior import posterior_methods
 from blrgen.emit.printers import ScalarPrinter
@@ -71,9 +71,8 @@ class ElementwiseWriter(Writer):
             made["observe"] = kernel(
                 "_observe",
                 "Add what one draw has shown to the sums.",
-                p.observe,
+                adding(p.observe),
                 self.order,
-                accumulate=True,
             )
             made["averaged"] = kernel(
                 "_step_averaged", "Update every element in place, from averages over draws.",

@@ -6,18 +6,19 @@ writes the entries of the next values to arrays that are new.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from blrgen.emit.extents import told
 from blrgen.emit.plan import phase_of
-from blrgen.emit.printers import ElementPrinter, literal
 from blrgen.emit.templates import fill
-from blrgen.emit.text import assignment, call
-from blrgen.emit.uses import use
+from blrgen.emit.text import call
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.constants import typed
+from blrgen.emit.tree.numba import function
 from blrgen.errors import UserError
-from blrgen.program import nodes as n
-from blrgen.program.naming import constant_name
-from blrgen.program.program import Program, fresh
+from blrgen.program.program import Program
 from blrgen.program.unrolled import Unrolled, unrolled
 
 if TYPE_CHECKING:
@@ -45,47 +46,51 @@ def step(writer: LinearWriter, program: Program) -> str:
     what = list(dict.fromkeys(told(x) for x in made.pivots.values()))
     words = ", ".join(f'"{x}"' for x in what) + ("," if len(what) == 1 else "")
     returns = "Array" if len(results) == 1 else f"tuple[{', '.join(['Array'] * len(results))}]"
-    inside = [*given, *(f"{x}: Array" for x in outputs)]
-    use("njit")
-    return fill(
-        "compiled/entries.py.jinja",
-        decorator=fill("numba/decorator.py.jinja"),
-        signature=call(f"def {ENTRIES}(", inside, ") -> int:"),
-        body="\n".join(_body(made, writer.main, what, {*program.scope, *arrays, *scalars})),
-        step=call("def _step(", given, f") -> {returns}:"),
-        made="\n".join(rows),
-        called=call(f"{ENTRIES}(", [*arrays, *scalars, *outputs]),
-        told=f"({words})[failed - 1]",
-        results=", ".join(results),
+    entries = _entries(made, arrays, scalars, outputs, what)
+    called = call(f"{ENTRIES}(", [*arrays, *outputs, *scalars])
+    step = fill(
+        "numpy/function.py.jinja",
+        signature=call("def _step(", given, f") -> {returns}:"),
+        summary="Return the next values; nothing is written here.",
+        body="\n".join([*rows, *_looked(called, words), f"    return {', '.join(results)}"]),
     )
+    return f"{function(entries)}\n\n\n{step}"
 
 
-def _body(made: Unrolled, main: str, what: list[str], taken: set[str]) -> list[str]:
-    """Numbers, loads, statements with a look at every pivot, stores."""
-    taken |= {s.name for s in made.body} | {name for name, _, _ in made.loads}
-    constants: dict[n.Const, str] = {}
+def _looked(called: str, words: str) -> list[str]:
+    """The call, and what is said where a pivot is not positive."""
+    return [
+        f"    failed = {called}",
+        "    if failed:",
+        f"        name = ({words})[failed - 1]",
+        '        raise ValueError(f"{name} is not positive definite; nothing has been changed")',
+    ]
 
-    def typed(node: n.Node) -> n.Node:
-        if not isinstance(node, n.Const):
-            return node
-        if node not in constants:
-            constants[node] = fresh(constant_name(node.value), taken)
-            taken.add(constants[node])
-        return n.Sym(constants[node])
 
-    printer = ElementPrinter()
-    rows = []
+def _entries(
+    made: Unrolled,
+    arrays: Sequence[str],
+    scalars: Sequence[str],
+    outputs: Sequence[str],
+    what: Sequence[str],
+) -> t.Function:
+    """Loads, statements with a look at every pivot, stores; the numbers are typed already."""
+    body: list[t.Statement] = [
+        t.Assign(t.name(name), _entry(array, place)) for name, array, place in made.loads
+    ]
     for s in made.body:
-        rows.append(assignment(s.name, printer(n.transform(s.expr, typed)), 4))
+        body.append(t.Assign(t.name(s.name), s.expr))
         if s.name in made.pivots:
-            rows.append(f"    if not 0 < {s.name} < np.inf:")
-            rows.append(f"        return {what.index(told(made.pivots[s.name])) + 1}")
-    stores = [
-        f"    {array}[{', '.join(map(str, place))}] = {printer(n.transform(e, typed))}"
-        for array, place, e in made.stores
-    ]
-    numbers = [
-        f"    {name} = {main}.dtype.type({literal(c.value)[0]})" for c, name in constants.items()
-    ]
-    loads = [f"    {name} = {a}[{', '.join(map(str, place))}]" for name, a, place in made.loads]
-    return [*numbers, *loads, *rows, *stores]
+            number = t.Whole(what.index(told(made.pivots[s.name])) + 1)
+            body.append(t.If(t.Outside(t.name(s.name)), (t.Return(number),)))
+    body += [t.Assign(_entry(array, place), e) for array, place, e in made.stores]
+    summary = "Write the next values, entry by entry; return which pivot is not positive, or 0."
+    f = t.Function(
+        ENTRIES, (*arrays, *outputs), (), (), (*body, t.Return(t.Whole(0))), summary,
+        reals_of=arrays[0], gives="int", ordered=True,
+    )  # fmt: skip
+    return replace(typed(f), reals=tuple(scalars))
+
+
+def _entry(array: str, place: tuple[int, ...]) -> t.Entry:
+    return t.Entry(array, tuple(map(t.Whole, place)))

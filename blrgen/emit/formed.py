@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from blrgen.emit.extents import LinearPrinter, told
 from blrgen.emit.plan import phase_of
-from blrgen.emit.printers import ElementPrinter, literal
+from blrgen.emit.printers import literal
 from blrgen.emit.shorten import shortened
 from blrgen.emit.templates import fill
 from blrgen.emit.text import assignment, call
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.numba import function as compiled
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.formed import UNIT, Formed
@@ -59,44 +61,53 @@ def names(made: Formed, suffix: str) -> tuple[str, str]:
 
 def entry_functions(made: Formed, suffix: str, again: bool) -> str:
     """Both functions, compiled; `again`: what is below the diagonal is copied, too."""
-    entry, writer = names(made, suffix)
+    entry, _ = names(made, suffix)
     scalars = [*made.scalars, *(name for name, _ in made.constants)]
+    unit = f"; `{UNIT}` is I, or an entry of it" if made.has_identity else ""
+    one = t.Function(
+        entry, tuple(made.leaves), (), (*scalars, *([UNIT] if made.has_identity else [])),
+        (t.Return(made.entry),), f"Return {told(n.Sym(made.name))}, or one entry of it{unit}.",
+        gives="Any", ordered=True,
+    )  # fmt: skip
+    return f"{compiled(one)}\n\n\n{compiled(_writer(made, suffix, scalars, again))}"
+
+
+def _writer(made: Formed, suffix: str, scalars: Sequence[str], again: bool) -> t.Function:
+    """The loop over all entries, row by row."""
+    entry, writer = names(made, suffix)
     taken = {*made.leaves, *scalars, UNIT, "out", WORK, "i", "j", "row"}
-    rows = {}
+    rows = {"out": "row"}
     for x in made.leaves:
         rows[x] = fresh(f"{x}_row", taken)
         taken.add(rows[x])
-    unit = [UNIT] if made.has_identity else []
-    single = [f"{rows[x]}[j]" for x in made.leaves]
-    inner = call(f"            row[j] = {entry}(", [*single, *scalars, *(["zero"] if unit else [])])
-    at = call(f"        row[i] = {entry}(", [*(f"{x}[i, i]" for x in made.leaves), *scalars, "one"])
-    arrays = [f"{x}: Array" for x in made.leaves]
-    use("njit")
-    return fill(
-        "compiled/entry.py.jinja",
-        decorator=fill("numba/decorator.py.jinja"),
-        signature=call(
-            f"def {entry}(", [*arrays, *(f"{x}: float" for x in (*scalars, *unit))], ") -> Any:"
-        ),
-        what=told(n.Sym(made.name)),
-        unit=f"; `{UNIT}` is I, or an entry of it" if unit else "",
-        entry=ElementPrinter()(made.entry),
-        writer=call(
-            f"def {writer}(",
-            ["out: Array", f"{WORK}: Array", *arrays, *(f"{x}: float" for x in scalars)],
-            ") -> None:",
-        ),
-        typed="    zero, one = out.dtype.type(0), out.dtype.type(1)\n" if unit else "",
-        rows=assignment(
-            ", ".join(["row", *rows.values()]),
-            ", ".join(f"{x}[i]" for x in ("out", *made.leaves)),
-            8,
-        ),
-        inner=inner,
-        diagonal=f"{at}\n" if unit else "",
-        what_is_copied="a copy" if again else "its upper triangle",
-        copied="there, here = work[i], row" if again else "there, here = work[i, i:], row[i:]",
-    )
+    i, j, zero, one = map(t.name, ("i", "j", "zero", "one"))
+    numbers = tuple(map(t.name, scalars))
+    unit = ((zero,), (one,)) if made.has_identity else ((), ())
+    at = tuple(t.Entry(rows[x], (j,)) for x in made.leaves)
+    inner = t.Assign(t.Entry("row", (j,)), n.Call(entry, (*at, *numbers, *unit[0])))
+    at = tuple(t.Entry(x, (i, i)) for x in made.leaves)
+    diagonal = t.Assign(t.Entry("row", (i,)), n.Call(entry, (*at, *numbers, *unit[1])))
+    right: tuple[n.Node, ...] = (t.Entry(WORK, (i,)), t.name("row"))
+    if not again:
+        right = (t.Entry(WORK, (i, t.Span(i))), t.Entry("row", (t.Span(i),)))
+    names_of = t.Several(tuple(t.name(rows[x]) for x in rows))
+    body: tuple[t.Statement, ...] = (
+        t.Assign(names_of, t.Several(tuple(t.Entry(x, (i,)) for x in rows))),
+        t.For("j", t.Whole(0), t.Length("row"), (inner,)),
+        *((diagonal,) if made.has_identity else ()),
+        t.Assign(t.Several((t.name("there"), t.name("here"))), t.Several(right)),
+        t.For("j", t.Whole(0), t.Length("here"),
+              (t.Assign(t.Entry("there", (j,)), t.Entry("here", (j,))),)),
+    )  # fmt: skip
+    typed = t.Assign(t.Several((zero, one)), t.Several((t.Real(n.ZERO), t.Real(n.ONE))))
+    loop = t.For("i", t.Whole(0), t.Shape("out", 0), body)
+    what = "a copy" if again else "its upper triangle"
+    return t.Function(
+        writer, ("out", WORK, *made.leaves), (), tuple(scalars),
+        (*((typed,) if made.has_identity else ()), loop),
+        f"Write {told(n.Sym(made.name))} to `out`, and {what} to `work`.",
+        reals_of="out", ordered=True,
+    )  # fmt: skip
 
 
 def _all(writer: LinearWriter) -> list[Formed]:

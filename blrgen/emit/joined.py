@@ -8,15 +8,15 @@ of all arrays: it depends neither on the threads nor on how the parameters are s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from blrgen.emit.kernels import Kernel
-from blrgen.emit.templates import fill
-from blrgen.emit.text import bracketed, call
-from blrgen.emit.uses import use, using
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.uses import use
+from blrgen.program import nodes as n
 from blrgen.program.program import fresh
 
-_RESULT = ") -> None:"
 # what the loops around a kernel call their own
 _LOOPS = frozenset({
     "key", "stretch", "part", "here", "first", "begin", "low", "high", "words", "numbers", "arrays",
@@ -29,7 +29,7 @@ class Noise:
 
     array: str
     function: str
-    numbers: tuple[str, ...] = ()
+    numbers: tuple[Fraction, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,65 +62,83 @@ class Joined:
         return {x: fresh(x, taken) if x in _LOOPS else x for x in self.kernel.arrays}
 
 
-def drivers(j: Joined) -> list[str]:
-    """The sources: with new noise, block by block, where there is some; with threads."""
-    return [*([_anew(j)] if j.noise else []), _threads(j)]
+def drivers(j: Joined) -> tuple[t.Function, ...]:
+    """With new noise, block by block, where there is some; with threads."""
+    return (*([_anew(j)] if j.noise else []), _threads(j))
 
 
-def _threads(j: Joined) -> str:
+def _driver(
+    j: Joined, name: str, summary: str, wholes: tuple[str, ...], body: tuple[t.Statement, ...]
+) -> t.Function:
+    """A function that hands its arrays and numbers on."""
+    rows = tuple(j.own[a] for a in j.rows)
+    return t.Function(
+        name, rows, wholes, (), body, summary,
+        reals_of=rows[0], numbers=j.kernel.scalars, handed=True, ordered=True,
+    )  # fmt: skip
+
+
+def _threads(j: Joined) -> t.Function:
     rows = [j.own[a] for a in j.rows]
-    place = ["key: int", "first: int"] if j.noise else []
-    typed = ["stretch: int", *place, *_numbers(j.kernel, ": Numbers"), "*arrays: Array"]
-    given = ["key", "first + part * stretch"] if j.noise else []
+    part, here, stretch = map(t.name, ("part", "here", "stretch"))
+    start, stop = (t.Times(x, stretch) for x in (part, t.plus(part, t.Whole(1))))
+    stretches = [t.Entry(a, (here,)) for a in rows]
+    place = [t.name("key"), t.plus(t.name("first"), start)]
     numbers = _numbers(j.kernel)
-    pieces = [f"{a}[here]" for a in rows]
-    text = fill(
-        "joined/threads.py.jinja",
-        signature=call(f"def {j.threaded}(", typed, _RESULT),
-        summary=f"Run `{j.serial}` on stretches of the arrays, with threads.",
-        arrays=", ".join(rows) if len(rows) > 1 else bracketed(rows),
-        length=rows[0],
-        call=call(
-            f"        {j.serial}(",
-            [*given, *numbers, *pieces] if j.noise else [*pieces, *numbers],
-        ),
+    given = [*place, *numbers, *stretches] if j.noise else [*stretches, *numbers]
+    body: tuple[t.Statement, ...] = (
+        t.Assign(here, t.Apply("slice", (start, stop))),
+        t.Invoke(j.serial, tuple(given), False),
     )
-    return using(text, "njit", "prange")
+    loop = t.For(part.name, t.Whole(0), t.RoundedUp(t.Length(rows[0]), stretch), body, side=True)
+    summary = f"Run `{j.serial}` on stretches of the arrays, with threads."
+    wholes = ("stretch", "key", "first") if j.noise else ("stretch",)
+    return replace(_driver(j, j.threaded, summary, wholes, (loop,)), parallel=True)
 
 
-def _anew(j: Joined) -> str:
+def _anew(j: Joined) -> t.Function:
     own, k = j.own, j.kernel
-    rows = [own[a] for a in j.rows]
-    typed = ["key: int", "first: int", *_numbers(k, ": Numbers"), "*arrays: Array"]
-    # the first beside its words, not at their places in another page: loads would wait for stores
-    places = ["words[WORDS // 2 :].view({0}.dtype)[:BLOCK]"]
-    places += ["np.empty(BLOCK, {0}.dtype)"] * (len(j.noise) - 1)
-    scratch = [
-        f"    {own[x.array]} = {made.format(rows[0])}"
-        for x, made in zip(j.noise, places, strict=True)
-    ]
+    length, block, words = t.Length(own[j.rows[0]]), t.name(use("BLOCK")), t.name("words")
+    key, first, begin, low, high = map(t.name, ("key", "first", "begin", "low", "high"))
+    end = t.Least((t.plus(begin, block), length))
     filled = [
-        call(
-            f"        {use(f'{x.function}_block')}(",
-            [own[x.array], "words", "np.uint64(key)", str(stream), "first + begin", *x.numbers],
+        t.Invoke(
+            f"{x.function}_block",
+            (
+                t.name(own[x.array]), words, t.Apply("np.uint64", (key,)), t.Whole(stream),
+                t.plus(first, begin), *map(t.Float, x.numbers),
+            ),
         )
         for stream, x in enumerate(j.noise)
-    ]
-    made = {x.array: f"{own[x.array]}[low - begin : high - begin]" for x in j.noise}
-    given = [made.get(a, f"{own[a]}[low:high]") for a in k.arrays]
-    text = fill(
-        "joined/blocks.py.jinja",
-        signature=call(f"def {j.serial}(", typed, _RESULT),
-        summary=f"Run `{k.name}` with new noise, of the elements from `first` on.",
-        arrays=", ".join(rows) if len(rows) > 1 else bracketed(rows),
-        length=rows[0],
-        scratch="\n".join(scratch),
-        noise="\n".join(filled),
-        call=call(f"        {k.name}(", [*given, *_numbers(k)]),
+    ]  # fmt: skip
+    made = {x.array for x in j.noise}
+    new = t.Span(t.Difference(low, begin), t.Difference(high, begin))
+    given = [t.Entry(own[a], (new if a in made else t.Span(low, high),)) for a in k.arrays]
+    body: tuple[t.Statement, ...] = (
+        *filled,
+        t.Assign(t.Several((low, high)), t.Several((t.Greatest((begin, t.Whole(0))), end))),
+        t.Invoke(k.name, (*given, *_numbers(k)), False),
     )
-    return using(text, "njit", "BLOCK", "WORDS")
+    start = n.neg(t.Remainder(first, block))
+    loop = t.For(begin.name, start, length, body, step=block)
+    summary = f"Run `{k.name}` with new noise, of the elements from `first` on."
+    return _driver(j, j.serial, summary, ("key", "first"), (*_scratch(j), loop))
 
 
-def _numbers(k: Kernel, kind: str = "") -> list[str]:
+def _scratch(j: Joined) -> list[t.Statement]:
+    """Memory for a block's words and its noise.
+
+    The first noise lies beside its words, not at their places in another page: loads would
+    wait for stores.
+    """
+    size, block, words = t.name(use("WORDS")), t.name("BLOCK"), t.name("words")
+    half = t.Part(words, (t.Span(t.Quotient(size, t.Whole(2))),))
+    beside = t.Part(t.Retyped(half, j.own[j.rows[0]]), (t.Span(None, block),))
+    names = [j.own[x.array] for x in j.noise]
+    rest = [t.Make(x, (block,)) for x in names[1:]]
+    return [t.Make(words.name, (size,), "word"), t.Assign(t.name(names[0]), beside), *rest]
+
+
+def _numbers(k: Kernel) -> list[n.Node]:
     """The kernel's numbers as the argument of a loop around it, which only hands them on."""
-    return [f"numbers{kind}"] if k.scalars else []
+    return [t.name("numbers")] if k.scalars else []

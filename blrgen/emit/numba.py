@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from blrgen.emit import GENERATORS
 from blrgen.emit.assemble import assemble
-from blrgen.emit.kernels import Kernel, calls_kernel, loop_kernel
-from blrgen.emit.pieces import in_pieces, is_in_pieces
-from blrgen.emit.templates import fill
-from blrgen.emit.uses import use
+from blrgen.emit.kernels import Kernel
+from blrgen.emit.tree.numba import function
+from blrgen.emit.tree.rules import compiled
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -39,12 +38,4 @@ def write(k: Kernel) -> str:
     One that is called for every block is compiled into its caller, so that numbers are given
     their type, and compared where arrays may overlap, once and not for every block.
     """
-    decorator = fill("numba/decorator.py.jinja")
-    use("njit")
-    if k.by_block and not is_in_pieces(k):
-        decorator = fill("numba/inlined.py.jinja")
-    if k.parts:
-        return calls_kernel(k, decorator)
-    if is_in_pieces(k):
-        return in_pieces(k, write, decorator)
-    return loop_kernel(k, "numba/kernel.py.jinja", decorator)
+    return "\n\n\n".join(map(function, compiled(k)))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blrgen.emit.assemble import assemble
-from blrgen.emit.kernels import Kernel, array_kernel
+from blrgen.emit.kernels import Kernel
+from blrgen.emit.tree.numpy import function
+from blrgen.emit.tree.rules import arrayed
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -20,4 +22,4 @@ def emit(derivation: Derivation, dtype: str | None) -> str:
 
 def write(k: Kernel) -> str:
     """A kernel on whole arrays."""
-    return array_kernel(k, "numpy/kernel.py.jinja")
+    return function(arrayed(k))

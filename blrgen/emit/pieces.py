@@ -11,11 +11,9 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from blrgen.emit.kernels import Kernel, kernel, signature, unpacked
+from blrgen.emit.kernels import Kernel, kernel
 from blrgen.emit.plan import phase_of
-from blrgen.emit.printers import literal
-from blrgen.emit.templates import fill
-from blrgen.emit.text import call
+from blrgen.emit.tree import nodes as t
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.program import Program, Variable, fresh
@@ -28,8 +26,8 @@ def is_in_pieces(k: Kernel) -> bool:
     return not k.coupled and is_long(k.program)
 
 
-def in_pieces(k: Kernel, write: Callable[[Kernel], str], decorator: str) -> str:
-    """The functions of the pieces, then the one that calls them."""
+def in_pieces(k: Kernel, looped: Callable[[Kernel], t.Function]) -> tuple[t.Function, ...]:
+    """The functions of the pieces, then the one that calls them block by block."""
     made = split(k.program)
     order = (*k.arrays, *made.kept)
     forms = [_form(p, order) for p in made.parts]
@@ -37,35 +35,37 @@ def in_pieces(k: Kernel, write: Callable[[Kernel], str], decorator: str) -> str:
     for form in forms[:-1]:  # the last one writes the states
         alike.setdefault(form.shape, []).append(form)
     groups = [*alike.values(), forms[-1:]]
-    functions, calls = [], dict[int, str]()
+    functions, calls = list[t.Function](), dict[int, t.Statement]()
     taken = {*k.program.scope, *order, "first", "last"}
     places = {a: _fresh(f"{a}_here", taken) for a in order}
-    here = [f"        {places[a]} = {a}[first:last]" for a in k.arrays]
-    here += [f"        {places[a]} = {a}[: last - first]" for a in made.kept]
     for number, group in enumerate(groups, 1):
         piece, arguments = _shared(f"{k.name}_{number}", group, order)
-        piece = replace(piece, packed=False)
-        if group is groups[-1]:
-            piece = replace(piece, accumulate=k.accumulate, is_output=k.is_output)
-        functions.append(write(piece))
+        piece = replace(piece, packed=False, is_output=k.is_output and group is groups[-1])
+        functions.append(looped(piece))
         for form in group:
             given = arguments(form)
-            row = [*(places[given[a]] for a in piece.arrays), *(given[s] for s in piece.scalars)]
-            calls[id(form)] = call(f"        {piece.name}(", row)
-    length = k.arrays[0]
-    kept = [f"    {a} = np.empty(min(BLOCK, {length}.size), {length}.dtype)" for a in made.kept]
-    use("BLOCK")
-    whole = fill(
-        "numba/blocks.py.jinja",
-        decorator=decorator,
-        signature=signature(k),
-        summary=k.summary,
-        numbers=unpacked(k),
-        kept="\n".join(kept),
-        length=length,
-        calls="\n".join([*here, *(calls[id(form)] for form in forms)]),
-    )
-    return "\n\n\n".join([*functions, whole])
+            row = [t.name(places[given[a].names[0]]) for a in piece.arrays]
+            numbers = [given[s] for s in piece.scalars]
+            calls[id(form)] = t.Invoke(piece.name, (*row, *numbers), False)
+    return (*functions, _block_by_block(k, made.kept, places, [calls[id(f)] for f in forms]))
+
+
+def _block_by_block(
+    k: Kernel, kept: tuple[str, ...], places: dict[str, str], calls: list[t.Statement]
+) -> t.Function:
+    """The pieces on a block of elements after another, with memory for what is kept."""
+    length, block = t.Length(k.arrays[0]), t.name(use("BLOCK"))
+    first, last = t.name("first"), t.name("last")
+    here = [t.View(places[a], t.Entry(a, (t.Span(first, last),))) for a in k.arrays]
+    whole = t.Difference(last, first)
+    here += [t.View(places[a], t.Entry(a, (t.Span(None, whole),))) for a in kept]
+    end = t.Assign(last, t.Least((t.plus(first, block), length)))
+    loop = t.For(first.name, t.Whole(0), length, (end, *here, *calls), step=block)
+    room = [t.Make(a, (t.Least((block, length)),)) for a in kept]
+    return t.Function(
+        k.name, k.arrays, (), (), (*room, loop), k.summary, reals_of=k.arrays[0],
+        numbers=k.scalars, ordered=True,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _form(program: Program, order: tuple[str, ...]) -> _Form:
 
 def _shared(
     name: str, group: list[_Form], order: tuple[str, ...]
-) -> tuple[Kernel, Callable[[_Form], dict[str, str]]]:
+) -> tuple[Kernel, Callable[[_Form], dict[str, n.Node]]]:
     """One function for all, and what it is called with for each."""
     first = group[0]
     program, taken = first.program, set(first.program.scope)
@@ -132,18 +132,12 @@ def _shared(
     several = f", once for each of {len(group)} groups of terms" if len(group) > 1 else ""
     piece = kernel(name, f"Do a part of the step{several}.", made, (*order, *renamed.values()))
 
-    def arguments(form: _Form) -> dict[str, str]:
-        given = {x: x for x in (*order, *form.program.scope)}
-        given |= {new: form.names[k] for k, new in arrays.items()}
-        return given | {c: _number(form.constants[k]) for k, c in scalars.items()}
+    def arguments(form: _Form) -> dict[str, n.Node]:
+        given: dict[str, n.Node] = {x: t.name(x) for x in (*order, *form.program.scope)}
+        given |= {new: t.name(form.names[k]) for k, new in arrays.items()}
+        return given | {c: t.Float(form.constants[k]) for k, c in scalars.items()}
 
     return piece, arguments
-
-
-def _number(value: Fraction) -> str:
-    """A number as a float, so that the function has one type for all calls."""
-    text = literal(value)[0]
-    return f"{text}.0" if value.denominator == 1 else text
 
 
 def _fresh(stem: str, taken: set[str]) -> str:

@@ -15,16 +15,12 @@ from blrgen.program.naming import is_correction
 
 LOOPED = "binomial_mean_"  # functions of numbers, whose loops differ from element to element
 _OWN = ("expectation_", "quantile_", LOOPED)  # functions made for one file
-_NUMPY = {
+NUMPY = {
     "sqrt": "np.sqrt", "exp": "np.exp", "log": "np.log", "log1p": "np.log1p",
     "expm1": "np.expm1", "sin": "np.sin", "cos": "np.cos", "tanh": "np.tanh",
     "sinh": "np.sinh", "cosh": "np.cosh", "atanh": "np.arctanh", "abs": "np.abs",
     "sign": "np.sign", "floor": "np.floor", "max": "np.maximum", "min": "np.minimum",
 }  # fmt: skip
-# what a loop calls the file's own functions for: a library's do one element after the other
-_IN_LOOPS = {name: f"_{name}" for name in (
-    "exp", "log", "log1p", "expm1", "tanh", "sinh", "cosh", "atanh",
-)}  # fmt: skip
 _MATH = {
     "sqrt": "math.sqrt", "exp": "math.exp", "log": "math.log", "log1p": "math.log1p",
     "expm1": "math.expm1", "sin": "math.sin", "cos": "math.cos", "tanh": "math.tanh",
@@ -91,7 +87,8 @@ class PythonPrinter(Printer):
 
     def choice(self, node: n.Select) -> tuple[str, int]:
         """One of two values."""
-        return super().print_Select(node)
+        yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
+        return f"{yes} if {condition} else {no}", 0
 
     def _special(self, node: n.Call) -> tuple[str, int]:
         """A function that the file holds itself."""
@@ -124,15 +121,11 @@ class ScalarPrinter(PythonPrinter):
     def number(self, node: n.Node) -> str:
         return f"np.float64({self(node)})"
 
-    def choice(self, node: n.Select) -> tuple[str, int]:
-        yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
-        return f"{yes} if {condition} else {no}", 0
-
 
 class ArrayPrinter(PythonPrinter):
     """NumPy arrays."""
 
-    functions: Mapping[str, str] = _NUMPY
+    functions: Mapping[str, str] = NUMPY
 
     def _special(self, node: n.Call) -> tuple[str, int]:
         if not node.name.startswith(LOOPED):
@@ -191,33 +184,3 @@ class ArrayPrinter(PythonPrinter):
 
     def print_Symmetrize(self, node: n.Symmetrize) -> tuple[str, int]:
         return self.call(use("_symmetrize"), self(node.arg))
-
-
-class ElementPrinter(ArrayPrinter):
-    """One element inside a compiled loop: arrays carry their index through `names`."""
-
-    functions: Mapping[str, str] = {**_NUMPY, **_IN_LOOPS}
-
-    def __init__(
-        self, names: Mapping[str, str] | None = None, numbers: Collection[str] = ()
-    ) -> None:
-        super().__init__(names)
-        self.numbers = frozenset(numbers)  # that are the same for every element, and no NaN
-
-    def print_Call(self, node: n.Call) -> tuple[str, int]:
-        """The larger of an element and numbers: one instruction, where np.maximum takes four.
-
-        Python's max keeps its first argument where nothing is larger, so a NaN comes first.
-        """
-        own = [a for a in node.args if not self.numbers.issuperset(n.names(a))]
-        if node.name not in ("max", "min") or len(own) != 1 or not self.numbers:
-            return super().print_Call(node)
-        rest = [a for a in node.args if a is not own[0]]
-        return self.call(node.name, *map(self, (*own, *rest)))
-
-    def _special(self, node: n.Call) -> tuple[str, int]:
-        return PythonPrinter._special(self, node)
-
-    def choice(self, node: n.Select) -> tuple[str, int]:
-        yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
-        return f"{yes} if {condition} else {no}", 0

@@ -17,6 +17,7 @@ from blrgen.emit.kernels import Kernel, in_turn, kernel
 from blrgen.emit.plan import phase_of
 from blrgen.emit.templates import fill
 from blrgen.emit.text import WIDTH, assignment_of, bracketed, call, indented
+from blrgen.emit.tree.numba import function
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.effort import better_apart
@@ -53,7 +54,8 @@ def noises(writer: ElementwiseWriter) -> tuple[Noise, ...]:
     for v in writer.plan.noises:
         law = distribution(v.distribution)
         assert law is not None
-        found.append(Noise(v.name, FILLED[law.name], tuple(law_numbers(law))))
+        numbers = () if law.name == "normal" else (law.location, law.scale)
+        found.append(Noise(v.name, FILLED[law.name], numbers))
     return tuple(found)
 
 
@@ -112,7 +114,7 @@ def joined(writer: ElementwiseWriter) -> list[Joined]:
 
 def joined_functions(writer: ElementwiseWriter) -> list[str]:
     """Those functions as source."""
-    return [text for j in joined(writer) for text in drivers(j)]
+    return [function(f) for j in joined(writer) for f in drivers(j)]
 
 
 def run_all(

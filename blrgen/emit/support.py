@@ -25,7 +25,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "numba": (
         "arrays", "kept", "threads", "numbers", "compiled", "elementary", "exponentials", "errors",
         "gammas", "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "lapack",
-        "sampling", "threefry", "noise", "logistic", "uniform", "choices",
+        "loops", "sampling", "threefry", "noise", "logistic", "uniform", "choices",
         "models",
     ),
 }  # fmt: skip
@@ -36,6 +36,7 @@ HEADER = (
     "DTYPES",
     "FASTMATH",
     "Numbers",
+    "SUMS",
 )  # what every file has above its kernels
 # What a decorator of `runtime.marks` is in a file of a target; compiled functions are parts of
 # the loops that call them, as a call that stays one keeps a loop from doing many at once.
@@ -47,6 +48,7 @@ MARKS: Mapping[str, Mapping[str, str]] = {
     "numba": {
         "elementwise": '@njit(cache=True, error_model="numpy", forceinline=True)',
         "contracted": ('@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)'),
+        "inlined": '@njit(fastmath=SUMS, error_model="numpy", inline="always")',
     },
 }
 MARKED = {"numpy": ("np",), "numba": ("njit",)}  # what these lines need
@@ -146,7 +148,8 @@ def support_of(target: str, uses: Iterable[str], generator: str = "threefry") ->
 _ALONE = """Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]
 DTYPES = (np.float32, np.float64)
-FASTMATH = {"contract", "nsz", "arcp", "afn"}"""
+FASTMATH = {"contract", "nsz", "arcp", "afn"}
+SUMS = FASTMATH | {"reassoc"}"""
 
 
 def alone(target: str, names: Iterable[str], generator: str = "threefry") -> str:

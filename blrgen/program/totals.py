@@ -5,14 +5,11 @@ A rule that couples the components of a vector is run in passes over them:
     total_a = Σ a_i                     the first pass adds up,
     k = f(total_a)                      numbers are computed once,
     a_i ← g(a_i, k)                     the next pass uses them.
-
-The level of a statement is how many passes come before the one it is computed in: a sum is
-one above what it adds up, everything else where the highest of what it reads is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from blrgen.program import nodes as n
@@ -83,12 +80,3 @@ def over_components(statements: Iterable[Statement]) -> tuple[str, ...]:
         if direct or any(x in found for x in n.names(s.expr)):
             found[s.name] = None
     return tuple(found)
-
-
-def levels(statements: Iterable[Statement]) -> Mapping[str, int]:
-    """The level of each statement, in order."""
-    found: dict[str, int] = {}
-    for s in statements:
-        inside = max((found.get(x, 0) for x in n.names(s.expr)), default=0)
-        found[s.name] = inside + isinstance(s.expr, n.Total | n.LogTotal)
-    return found

@@ -17,6 +17,7 @@
 | `lapack` | Matrices in compiled loops where they are small and by LAPACK where they are large |
 | `linear` | Matrices in NumPy: what is symmetric, factors, triangular systems |
 | `logistic` | Logistic numbers made of random words |
+| `loops` | Linear algebra in loops on memory of the caller's |
 | `marks` | Decorators of functions that both targets have |
 | `models` | Fitting a model: what a caller hands in, first states, runs, what is kept |
 | `multivariate` | Functions of the multivariate Gamma function |

@@ -19,6 +19,11 @@ def elementwise(function: F) -> F:
     return np.errstate(all="ignore")(function)
 
 
+def inlined(function: F) -> F:
+    """Mark one of loops that is put where it is called, with sums in the order that is fastest."""
+    return function
+
+
 def contracted(function: F) -> F:
     """Mark one in which a product and the sum it is in may be rounded once."""
     return np.errstate(all="ignore")(function)

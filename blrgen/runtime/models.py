@@ -324,7 +324,7 @@ def _saved(model: Any) -> dict[str, Any]:
     }
 
 
-def _load(model: Any, saved: Mapping[str, Any]) -> None:
+def _go_on(model: Any, saved: Mapping[str, Any]) -> None:
     """Go on from what was saved; refuse what does not fit with nothing changed."""
     current = _saved(model)
     if set(saved) != set(current):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
@@ -21,17 +22,22 @@ from blrgen.core import Assignment
 from blrgen.emit import compile as compiling
 from blrgen.emit import emit, generated
 from blrgen.emit.extents import Extent, LinearPrinter
-from blrgen.emit.printers import ArrayPrinter, ElementPrinter, ScalarPrinter, literal
+from blrgen.emit.kernels import kernel
+from blrgen.emit.printers import ArrayPrinter, ScalarPrinter, literal
 from blrgen.emit.prose import UnicodePrinter, clean, unicode_name
 from blrgen.emit.ranges import condition
 from blrgen.emit.support import alone
 from blrgen.emit.targets import TARGETS
 from blrgen.emit.templates import environment, fill, keys
+from blrgen.emit.tree.numba import function
+from blrgen.emit.tree.rules import looped
 from blrgen.emit.uses import collecting
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
 from blrgen.program.expand import expanded
 from blrgen.program.inspect import text
+from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
+from blrgen.program.types import elementwise
 
 pytestmark = pytest.mark.core
 
@@ -68,9 +74,7 @@ def test_the_lists_above_have_every_node() -> None:
 
 @pytest.mark.parametrize("node", ENTRYWISE, ids=text)
 def test_entrywise_nodes_mean_the_same_on_every_printer(node: n.Node) -> None:
-    """Scalars by `math`, arrays and elements by NumPy, against the tree's own value."""
-    import math
-
+    """Scalars by `math`, arrays and loops by NumPy, against the tree's own value."""
     node = expanded(node)
     for u, v in ((0.3, 0.7), (0.8, -0.4), (0.25, 0.25)):
         if isinstance(node, n.Call) and node.name == "pow" and v < 0:
@@ -78,13 +82,24 @@ def test_entrywise_nodes_mean_the_same_on_every_printer(node: n.Node) -> None:
         wanted = direct(node, {"x": u, "y": v})
         env = {"math": math, "np": np, "x": u, "y": v}
         assert run(ScalarPrinter()(node), env) == pytest.approx(wanted, rel=1e-15)
-        with collecting() as uses:
-            element = ElementPrinter()(node)
-        numbers = env | own(uses) | {"x": np.float64(u), "y": np.float64(v)}
-        assert run(element, numbers) == pytest.approx(wanted, rel=1e-15)
+        assert element(node, u, v) == pytest.approx(wanted, rel=1e-15)
         arrays = env | {"x": np.array([u, u]), "y": np.array([v, v])}
         found = np.broadcast_to(run(ArrayPrinter()(node), arrays), 2)
         assert found == pytest.approx([wanted, wanted], rel=1e-15)
+
+
+def element(node: n.Node, u: float, v: float) -> float:
+    """The value in a compiled loop of one turn, run as plain Python."""
+    body = (Statement("z", node, elementwise()),)
+    held = tuple(Variable(name, "state", elementwise()) for name in "xyz")
+    p = Program(held, (Phase("update", (), body, (("z", "z"),)),), ELEMENTWISE)
+    with collecting() as uses:
+        source = function(looped(kernel("f", "One.", p, ("z", "x", "y"), is_output=True)))
+    z, arrays = np.zeros(1), {"x": np.array([u]), "y": np.array([v])}
+    space = {**own(uses), "np": np, "math": math, "njit": lambda **_: lambda f: f, "FASTMATH": 0}
+    exec(source, space)
+    space["f"](z, *(a for name, a in arrays.items() if name in n.names(node)))
+    return float(z[0])
 
 
 def own(uses: set[str]) -> dict[str, Any]:
@@ -236,18 +251,13 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
     for module in (
         "assemble",
         "common",
-        "components",
         "elementwise",
         "fixed",
         "formed",
         "guard",
-        "kernels",
-        "joined",
         "linear",
         "linear_functions",
         "linear_posterior",
-        "numba",
-        "pieces",
         "posterior",
         "probing",
         "sampler",
@@ -272,7 +282,7 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
         emit(derive("dirichlet"), target)  # sums over components
         emit(derive("multinomial"), target)  # and of exponentials
     emit(derive("von"), sizes={"d": 2})  # entries written out
-    others = ("special/", "draws/", "noise/", "numba/blocks")  # these have tests of their own
+    others = ("special/", "draws/", "noise/")  # these have tests of their own
     used = {x for x in used if not x.startswith(others)}
     assert used == {x for x in environment().list_templates() if not x.startswith(others)}
 
@@ -369,16 +379,6 @@ def test_generated_folder_is_written_and_checked(tmp_path: Path) -> None:
     assert generated.write_all(tmp_path, wanted) == []
     (tmp_path / "a_numpy.py").write_text("one\nTWO\n", encoding="utf-8")
     assert generated.check(tmp_path, wanted) == ["different: a_numpy.py, first in line 2"]
-
-
-def test_an_element_comes_first_where_it_is_compared_with_numbers() -> None:
-    printer = ElementPrinter({"x": "x[i]", "y": "y[i]"}, ["c", "zero"])
-    c = n.Sym("c")
-    clipped = n.Call("max", (n.neg(c), n.Call("min", (c, x))))
-    assert printer(clipped) == "max(min(x[i], c), -c)"
-    assert printer(n.Call("max", (x, y))) == "np.maximum(x[i], y[i])"
-    assert printer(n.Call("min", (n.Sym("free"), x))) == "np.minimum(free, x[i])"  # may be NaN
-    assert ElementPrinter()(n.Call("min", (c, x))) == "np.minimum(c, x)"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

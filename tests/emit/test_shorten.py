@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blrgen.emit.printers import ElementPrinter
 from blrgen.emit.shorten import shortened
 from blrgen.emit.text import WIDTH
+from blrgen.emit.tree.printer import Expressions
 from blrgen.program import nodes as n
 from blrgen.program.program import fresh
 
 LEAVES = [n.Sym("x"), n.Sym("longer_name"), n.Sym("y"), n.ONE]
-PRINTER = ElementPrinter({"x": "x[i]"})
+PRINTER = Expressions({"x": "x[i]"})
 
 
 def _grown(inner: st.SearchStrategy[n.Node]) -> st.SearchStrategy[n.Node]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import textwrap
 from collections.abc import Iterable
 
@@ -12,7 +11,6 @@ from blrgen.emit.support import support_of, table
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import layout
 from blrgen.emit.tree import nodes as t
-from blrgen.emit.tree.numba import INLINED, SUPPORT, closed
 from blrgen.errors import InternalError, UserError, did_you_mean
 from blrgen.program.model.check import check
 from blrgen.program.model.values import Argument, Array, ModelProgram
@@ -49,22 +47,19 @@ class _File:
     def text(self) -> str:
         """The parts in their order."""
         functions = [f for made in self.made.values() for f in made]
-        names = {*t.support(tuple(functions)), *c.used(self.definition)}
-        linear = closed([x for x in names if x in SUPPORT])
-        others = sorted(names - set(linear))
-        support = support_of(self.target.name, others)
+        names = sorted({*t.support(tuple(functions)), *c.used(self.definition)})
+        support = support_of(self.target.name, names)
         self.refuse(f.name for f in functions)
-        imports = support.imports([*self.target.imports, *others])
+        imports = support.imports([*self.target.imports, *names])
         body = [self.target.text(f) for f in functions]
         head = "\n".join([x for _, x in self.target.constants])
-        below = [*(f"{INLINED}\n{inspect.getsource(SUPPORT[x])}" for x in linear),
-                 *support.made, *support.texts]  # fmt: skip
         parts = [
             f"{head}\n{self.nodes()}",
             *body,
             layout.definition(self.definition),
             BELOW,
-            *below,
+            *support.made,
+            *support.texts,
         ]
         top = "\n".join(layout.docstring(self.docstring(), 0))
         public = f'__all__ = ["{self.program.name}"]'
@@ -73,7 +68,7 @@ class _File:
 
     def refuse(self, names: Iterable[str]) -> None:
         """A function of the file must not hide one that all files have."""
-        taken = set(names) & ({*SUPPORT} | table(self.target.name).definitions.keys())
+        taken = set(names) & table(self.target.name).definitions.keys()
         if taken:
             raise InternalError(f"functions of a model have names of support: {sorted(taken)}")
 

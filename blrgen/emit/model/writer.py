@@ -362,5 +362,5 @@ def _resuming() -> tuple[c.Method, ...]:
         c.Method("state_dict", (), "dict[str, Any]", "Return copies of all that a run needs.",
                  (c.Return(c.call("_saved", own)),)),
         c.Method("load_state_dict", (saved,), "None", "Go on from what was saved, all or nothing.",
-                 (c.Do(c.call("_load", own, c.Name("saved"))),)),
+                 (c.Do(c.call("_go_on", own, c.Name("saved"))),)),
     )  # fmt: skip

@@ -7,11 +7,14 @@
 | `equations` | equations at one place of their loops → statements, and their sums |
 | `kernels` | loops of a schedule → statements: recurrences, blocks, ragged rows |
 | `functions` | a program → its functions: kernels of rows, and what runs them in chunks |
+| `rules` | the kernel of a rule → its functions, in loops or on whole arrays |
+| `careful` | loops in which sums keep their digits and NaN stays NaN |
+| `fitting` | lines that are too long, with parts of them as locals |
+| `stores` | values put where they go at once |
 | `jammed` | four turns at once of a loop around one over rows |
 | `loads` | entries of arrays read once, where nothing changes them |
 | `views` | rows of arrays taken before the innermost loops |
 | `constants` | every number given the arrays' type, before the loops |
-| `support` | functions that files hold: linear algebra on given memory, sums of chunks |
 | `classes`, `layout` | a class as a value; classes as text |
 | `printer`, `numba` | the tree → Numba's Python |
 | `values`, `arrays` | equations → array statements |

@@ -10,13 +10,14 @@ An axis under which another is ragged is a loop too, with the row of it as a sli
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.constants import typed
 from blrgen.emit.tree.values import Values
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.axes.anf import anf
+from blrgen.program.axes.anf import anf, taken
 from blrgen.program.axes.check import check
 from blrgen.program.axes.dead import dead
 from blrgen.program.axes.labels import labels
@@ -34,8 +35,26 @@ def array_function(program: a.Program, name: str) -> t.Function:
     return _Arrays(opened(dead(stable(anf(labels(program))))), name).function()
 
 
+def array_body(program: a.Program, name: str) -> tuple[t.Statement, ...]:
+    """The equations of a program after `anf` as statements, results in arrays that are given."""
+    names, used = dict[str, str](), taken(program)
+    for x in program.outs:  # the array itself is there
+        names[x] = fresh(f"{x}_now", used)
+        used.add(names[x])
+    body = tuple(replace(s, name=names.get(s.name, s.name), expr=a.renamed(s.expr, names))
+                 for s in program.lets)  # fmt: skip
+    program = replace(program, body=body)
+    work = _Arrays(program, name)
+    puts = [*names.items(), *program.writes]
+    return (*work.statements(program.body), *(work.put(x, y) for x, y in puts))
+
+
 class _Arrays(Values):
     """Statements on arrays."""
+
+    def put(self, array: str, value: str) -> t.Statement:
+        """Into an array that is there."""
+        return t.Assign(t.Entry(array, (t.Span(),)), t.name(value))
 
     def function(self) -> t.Function:
         p = self.program
@@ -52,14 +71,16 @@ class _Arrays(Values):
         for given, made in p.writes:
             body.append(t.Assign(t.Entry(given, (t.Rest(),)), t.name(made)))
         arrays = tuple(q.name for q in p.given if q.sizes)
-        reals = tuple(q.name for q in p.given if not q.sizes)
+        keys = tuple(q.name for q in p.given if q.key)
+        reals = tuple(q.name for q in p.given if not q.sizes and not q.key)
         head, wholes = self.named_sizes(tuple(body))
         whole = {x.pointers for x in p.letters}
         real = next((q.name for q in p.given if q.sizes and q.labels == "" and not q.key
                      and q.name not in whole), "")  # fmt: skip
         outs = tuple(map(t.name, p.outs))
-        whole_function = t.Function(self.name, arrays, wholes, reals, (*head, *body), "All of it.",
-                                    reals_of=real, returns=outs, once=tuple(once))  # fmt: skip
+        whole_function = t.Function(self.name, arrays, (*wholes, *keys), reals, (*head, *body),
+                                    "All of it.", reals_of=real, returns=outs,
+                                    once=tuple(once))  # fmt: skip
         return typed(whole_function)
 
     def named_sizes(

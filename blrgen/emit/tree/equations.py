@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.memory import Context, Memory
+from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.schedule import Item, Loop, Schedule, is_earlier
@@ -18,6 +19,11 @@ APART = {"digamma": "digamma_many"}  # another form in loops
 PLAIN = (*MANY, "sqrt", "sin", "cos", "abs", "sign", "floor", "max", "min", "pow")
 LARGE = n.Const(Fraction(10) ** 25)  # a running product is put away beyond it, and below 1/it
 SMALL = n.Const(Fraction(1, 10**25))
+BLOCKS = {x: f"_{name}_block" for x, name in (
+    ("normal", "standard_normal"), ("logistic", "logistic"), ("uniform", "uniform"),
+)}  # fmt: skip
+_UNIT = (t.Float(Fraction(0)), t.Float(Fraction(1)))
+NUMBERS = {"normal": (), "logistic": _UNIT, "uniform": _UNIT}  # the law's location and scale
 START = {"sum": n.ZERO, "sumlog": n.ZERO, "max": n.neg(n.Named("inf"))}
 
 
@@ -45,11 +51,15 @@ class Equations:
         e = expanded(e, ("logistic",)) if isinstance(e, n.Call) else e
         e = e.rebuilt(lambda c: self.expr(c, item, ctx, many))
         if isinstance(e, n.Call):
-            name = "sigmoid" if e.name == "logistic" else e.name
-            name = APART.get(name, name) if many else name
+            name = self.function(e.name, many)
             own = name not in PLAIN or (many and name in MANY)
             return n.Call(f"_{name}" if own and not name.startswith("_") else name, e.args)
         return e
+
+    def function(self, name: str, many: bool) -> str:
+        """What computes a function, of many entries side by side or of one."""
+        name = "sigmoid" if name == "logistic" else name
+        return APART.get(name, name) if many else name
 
     # -- items -----------------------------------------------------------------------
     def item(self, item: Item, ctx: Context, many: bool) -> list[t.Statement]:
@@ -59,6 +69,8 @@ class Equations:
             return self.copy(item, ctx)
         if isinstance(s.expr, a.Lin):
             return self.linear(item, s.expr, ctx)
+        if isinstance(s.expr, a.Draw):
+            return [self.drawn(item, s.expr, ctx)]
         if isinstance(s.expr, a.Red):
             value = self.expr(s.expr.arg, item, ctx, many)
             suffix = self.suffix(item)
@@ -106,8 +118,17 @@ class Equations:
             before, sizes = [], sizes if len(args) > 1 else sizes[:1]
         if e.op == "logdet":
             return [*before, t.Assign(target, n.Call("_logdet", (factor, *sizes[:1])))]
-        kind = "_vector" if len(own) == 1 else ""
+        kind = "" if len(e.args) == 1 else "_vector" if len(own) == 1 else "_matrix"
         return [*before, t.Invoke(f"_{e.op}{kind}", (*args, target, *sizes))]
+
+    def drawn(self, item: Item, e: a.Draw, ctx: Context) -> t.Statement:
+        """A block of random numbers, from the place of its first row on."""
+        kept = self.memory.storages[item.let.name].kept
+        if e.law not in BLOCKS or len(e.index) != 1 or len(kept) != 1 or kept[0] not in ctx.blocks:
+            raise InternalError(f"no block of draws: {item.let.name} from {e.law}")
+        out, words = t.name(self.memory.values[item.let.name]), t.name(self.memory.words)
+        key, first = t.Apply("np.uint64", (t.name(e.key.name),)), self.memory.place(e.index[0], ctx)
+        return t.Invoke(BLOCKS[e.law], (out, words, key, t.Whole(0), first, *NUMBERS[e.law]))
 
     def factor(
         self, r: a.Ref, matrix: n.Node, letters: tuple[str, ...]

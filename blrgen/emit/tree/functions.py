@@ -183,6 +183,8 @@ class _Functions:
         low, high = f"{p.letter}_lo", f"{p.letter}_hi"
         kept = self.scratch()
         head: list[t.Statement] = [self.made(x, kept[x]) for x in scratch]
+        if self.memory.words in _names(p.body):
+            head.append(t.Make(self.memory.words, (t.name("WORDS"),), "word"))
         if self.slices(p.loop):
             part = t.Span(t.name(low), t.name(high))
             rows = [x for x in self.build.first_axis(p.loop) if x in arrays]
@@ -190,7 +192,9 @@ class _Functions:
         body = (*head, *p.body)
         sizes, wholes = self.sizes(body, arrays)
         used = _names(body)
-        reals = [q.name for q in self.program.given if not q.sizes and q.name in used]
+        numbers = [q for q in self.program.given if not q.sizes and q.name in used]
+        wholes += [q.name for q in numbers if q.key]
+        reals = [q.name for q in numbers if not q.key]
         reals += [x for x in self.numbers(p.loop) if x in used]
         f = t.Function(p.name, tuple(arrays), (low, high, *wholes), tuple(reals), (*sizes, *body),
                        self.summary(p), reals_of=self.reals_of(arrays))  # fmt: skip
@@ -230,10 +234,12 @@ class _Functions:
                 out.append(s)
         sizes, wholes = self.sizes(tuple(out), arrays)
         used = _names(out) | _names(self.once)
-        reals = [q.name for q in self.program.given if not q.sizes and not q.key and q.name in used]
+        numbers = [q for q in self.program.given if not q.sizes and q.name in used]
+        wholes += [q.name for q in numbers if q.key]
+        reals = [q.name for q in numbers if not q.key]
         f = t.Function(self.name, tuple(arrays), tuple(wholes), tuple(reals), (*sizes, *out),
                        "Do all of it.", bool(kernels), self.reals_of(arrays), self.returned(),
-                       tuple(self.once))  # fmt: skip
+                       once=tuple(self.once))  # fmt: skip
         return typed(replace(f, body=self.quick(f.body)))
 
     def called(self, p: _Part, k: t.Function) -> list[t.Statement]:

@@ -219,7 +219,8 @@ class Body(Equations):
             part = t.Span(start, t.plus(start, rows))
             head.append(t.View(view, t.Entry(array, (part,))))
             views[array] = (view, letter)
-        inside = replace(inside, rows={**ctx.rows, **views}, inner={**ctx.inner, letter: start})
+        inside = replace(inside, rows={**ctx.rows, **views}, inner={**ctx.inner, letter: start},
+                         blocks=ctx.blocks | {self.plan.blocks[letter].inner})  # fmt: skip
         body = (*head, *self.nodes(loop.body, depth + 1, inside, False))
         return t.For(start.name, t.Whole(0), stop, body, step=t.Whole(BLOCK))
 

@@ -24,6 +24,7 @@ class Context:
     index: dict[str, n.Node] = field(default_factory=dict)
     rows: dict[str, tuple[str, str]] = field(default_factory=dict)  # array → view, its letter
     inner: dict[str, n.Node] = field(default_factory=dict)  # letter → place in such a view
+    blocks: frozenset[str] = frozenset()  # the letters inside of the blocks that are under way
 
     def at(self, letter: str, place: n.Node) -> Context:
         return replace(self, index={**self.index, letter: place})
@@ -45,6 +46,7 @@ class Memory:
         self.given = {q.name: q for q in p.given}
         self.truths = {s.name for s in p.lets if isinstance(s.expr, n.Compare)}
         self.outside = outside  # numbers that lie in memory: results of parallel loops
+        self.words = self.own("words")  # memory of what draws are made from
         self.works: dict[str, tuple[str, ...]] = {}  # memory of linear algebra, with its letters
         self.values = {name: self._value(name) for name in storages}
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
-from blrgen.program.nodes import Node, Sym, walk
+from blrgen.program.nodes import Call, Node, Select, Sym, walk
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,14 @@ class Span(Node):
 
 @dataclass(frozen=True)
 class Entry(Node):
-    """array[index]."""
+    """array[index]; a leaf for those who count nodes."""
 
     array: str
     index: tuple[Node, ...]
+
+    @cached_property
+    def weight(self) -> int:
+        return 1
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -70,6 +75,13 @@ class Length(Node):
 
 
 @dataclass(frozen=True)
+class Float(Node):
+    """A number of one type in all calls of a function."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True)
 class Integer(Node):
     """A number as a signed whole one."""
 
@@ -84,6 +96,13 @@ class Apply(Node):
     args: tuple[Node, ...]
     words: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Several(Node):
+    """Values side by side, or the names that they go to."""
+
+    args: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
@@ -108,6 +127,21 @@ class Part(Node):
 
     arg: Node
     index: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Outside(Node):
+    """Whether a number is not positive, or not finite."""
+
+    arg: Node
+
+
+@dataclass(frozen=True)
+class Retyped(Node):
+    """The memory of an array as numbers of another array's type."""
+
+    arg: Node
+    like: str
 
 
 @dataclass(frozen=True)
@@ -188,6 +222,13 @@ class If:
 
 
 @dataclass(frozen=True)
+class Return:
+    """The function ends with a value."""
+
+    value: Node
+
+
+@dataclass(frozen=True)
 class Break:
     """The innermost loop ends."""
 
@@ -201,7 +242,7 @@ class Invoke:
     support: bool = True
 
 
-Statement = Assign | Increase | Make | View | For | If | Break | Invoke
+Statement = Assign | Increase | Make | View | For | If | Break | Return | Invoke
 
 
 @dataclass(frozen=True)
@@ -217,7 +258,20 @@ class Function:
     parallel: bool = False
     reals_of: str = ""  # the array whose type all numbers have
     returns: tuple[Node, ...] = ()
+    gives: str = ""  # the type of what it returns in its body
     once: tuple[Statement, ...] = ()  # numbers in double precision, before all else
+    numbers: tuple[str, ...] = ()  # in the arrays' type already, in one argument
+    handed: bool = False  # that argument is handed on as it is, and the arrays are its last
+    ordered: bool = False  # sums are in the order in which they are written
+    inlined: bool = False  # it is compiled into those who call it
+    quiet: bool = False  # what is no number is looked at by those who call it
+
+    @property
+    def result(self) -> str:
+        """The type of what it returns: numbers, or nothing."""
+        if self.gives or len(self.returns) < 2:
+            return self.gives or ("float" if self.returns else "None")
+        return f"tuple[{', '.join(['float'] * len(self.returns))}]"
 
 
 def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
@@ -235,6 +289,8 @@ def expressions(s: Statement) -> tuple[Node, ...]:
     """The expressions of a statement itself."""
     if isinstance(s, Assign | Increase):
         return s.target, s.value
+    if isinstance(s, Return):
+        return (s.value,)
     if isinstance(s, Make):
         return (*s.shape, *([] if s.fill is None else [s.fill]))
     if isinstance(s, View):
@@ -256,6 +312,8 @@ def rewritten(body: tuple[Statement, ...], change: Callable[[Node], Node]) -> tu
     for s in body:
         if isinstance(s, Assign | Increase):
             out.append(replace(s, target=change(s.target), value=change(s.value)))
+        elif isinstance(s, Return):
+            out.append(Return(change(s.value)))
         elif isinstance(s, Make):
             out.append(replace(s, shape=tuple(map(change, s.shape)), fill=on(s.fill)))
         elif isinstance(s, View):
@@ -277,13 +335,14 @@ def rewritten(body: tuple[Statement, ...], change: Callable[[Node], Node]) -> tu
 
 def support(functions: tuple[Function, ...]) -> tuple[str, ...]:
     """The support functions that the tree calls, each once."""
-    from blrgen.program.nodes import Call
-
     found: list[str] = []
     for s in (s for f in functions for s in statements((*f.once, *f.body))):
         found += [s.function] if isinstance(s, Invoke) and s.support else []
-        calls = [x for e in expressions(s) for x in walk(e) if isinstance(x, Call)]
-        found += [x.name for x in calls if x.name.startswith("_")]
+        found += ["WORDS"] if isinstance(s, Make) and s.kind == "word" else []
+        nodes = [x for e in expressions(s) for x in walk(e)]
+        found += [x.name for x in nodes if isinstance(x, Call) and x.name.startswith("_")]
+        found += [x.function for x in nodes if isinstance(x, Apply) and x.function.startswith("_")]
+        found += ["_either" for x in nodes if isinstance(x, Select) and x.same]
     return tuple(dict.fromkeys(found))
 
 
@@ -315,6 +374,22 @@ class Difference(Node):
 @dataclass(frozen=True)
 class Times(Node):
     """left · right of whole numbers."""
+
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True)
+class RoundedUp(Node):
+    """left / right of whole numbers, rounded up."""
+
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True)
+class Remainder(Node):
+    """What whole numbers leave when they are divided."""
 
     left: Node
     right: Node

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from blrgen.emit.printers import ArrayPrinter
+from blrgen.emit.printers import LOOPED, ArrayPrinter
+from blrgen.emit.special.helper import QUIET
 from blrgen.emit.support import support_of
 from blrgen.emit.text import call
 from blrgen.emit.tree import nodes as t
-from blrgen.emit.tree.printer import Lines, Places
+from blrgen.emit.tree.printer import Lines, Places, arguments, is_typed, unpacked
+from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
 
@@ -24,11 +26,13 @@ def text(f: t.Function) -> str:
 
 def function(f: t.Function) -> str:
     """The function."""
-    arguments = [f"{x}: Array" for x in f.arrays] + [f"{x}: int" for x in f.wholes]
-    arguments += [f"{x}: Any" for x in f.reals]
-    lines = call(f"def {f.name}(", arguments, ") -> Any:").split("\n")
-    lines += [f'    """{f.summary}"""', *Lines(Arrays()).body(f.once, 4)]
-    lines += [f"    real = {f.reals_of}.dtype.type" if f.reals_of else "    real = np.float64"]
+    lines = [QUIET] if f.quiet else []
+    lines += call(f"def {f.name}(", arguments(f), f") -> {f.result}:").split("\n")
+    lines += [f'    """{f.summary}"""', *Lines(Arrays()).body(f.once, 4), *unpacked(f)]
+    if is_typed(f):
+        lines.append(
+            f"    real = {f.reals_of}.dtype.type" if f.reals_of else "    real = np.float64"
+        )
     write = Lines(Arrays())
     return "\n".join([*lines, *write.body(f.body, 4), *write.returned(f.returns, 4)])
 
@@ -37,17 +41,11 @@ class Arrays(Places, ArrayPrinter):
     """Expressions on whole arrays."""
 
     def print_Call(self, node: n.Call) -> tuple[str, int]:
+        if node.name.startswith(f"_{LOOPED}"):
+            return self.call(use("_over"), use(node.name), *map(self, node.args))
         if node.name.startswith("_"):
-            return self.call(node.name, *map(self, node.args))
+            return self.call(use(node.name), *map(self, node.args))
         return super().print_Call(node)
-
-    def print_Apply(self, node: t.Apply) -> tuple[str, int]:
-        words = [f'"{x}"' for x in node.words]
-        options = [f"{k}={v}" for k, v in node.options]
-        args = [*words, *map(self, node.args), *options]
-        if not node.function and len(args) == 1:
-            return f"({args[0]},)", ATOM
-        return self.call(node.function, *args)
 
     def print_Spread(self, node: t.Spread) -> tuple[str, int]:
         index = ", ".join(":" if x else "None" for x in node.axes)
@@ -57,9 +55,6 @@ class Arrays(Places, ArrayPrinter):
         if node.axes == (1, 0):
             return f"{self.at(node.arg, ATOM)}.T", ATOM
         return self.call("np.transpose", self(node.arg), str(node.axes))
-
-    def print_Part(self, node: t.Part) -> tuple[str, int]:
-        return f"{self.at(node.arg, ATOM)}[{', '.join(map(self, node.index))}]", ATOM
 
     def print_Rest(self, node: t.Rest) -> tuple[str, int]:
         return "...", ATOM

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from blrgen.emit.printers import _NUMPY, PythonPrinter
-from blrgen.emit.text import assignment, call
+import re
+
+from blrgen.emit.printers import NUMPY, PythonPrinter, literal
+from blrgen.emit.text import WIDTH, assignment, call
 from blrgen.emit.tree import nodes as t
+from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program.inspect import ATOM, PRODUCT, SUM
+from blrgen.program.inspect import ATOM, PRODUCT, SIGN, SUM
 
-PARTS = (t.Sum, t.Difference, t.Times, t.Quotient, t.Entry, t.Shape, t.Length, n.Call)
-KINDS = {"real": "real", "truth": "np.bool_", "whole": "np.int64"}
+KINDS = {"word": "np.uint32", "real": "real", "truth": "np.bool_", "whole": "np.int64"}
 
 
 class Places(PythonPrinter):
@@ -25,11 +27,15 @@ class Places(PythonPrinter):
     def print_Whole(self, node: t.Whole) -> tuple[str, int]:
         return str(node.value), ATOM
 
+    def print_Float(self, node: t.Float) -> tuple[str, int]:
+        text, level = literal(node.value)
+        return (f"{text}.0" if node.value.denominator == 1 else text), level
+
     def print_Span(self, node: t.Span) -> tuple[str, int]:
         start = "" if node.start is None or node.start == t.Whole(0) else self(node.start)
         stop = "" if node.stop is None else self(node.stop)
-        space = " " if isinstance(node.start, PARTS) or isinstance(node.stop, PARTS) else ""
-        return f"{start}{start and space}:{stop and space}{stop}", 0
+        simple = all(re.fullmatch(r"\w*", x) for x in (start, stop))
+        return (f"{start}:{stop}" if simple else f"{start} : {stop}".strip()), 0
 
     def print_Entry(self, node: t.Entry) -> tuple[str, int]:
         return f"{node.array}[{', '.join(map(self, node.index)) or '()'}]", ATOM
@@ -48,6 +54,32 @@ class Places(PythonPrinter):
 
     def print_Integer(self, node: t.Integer) -> tuple[str, int]:
         return self.call("np.int64", self(node.arg))
+
+    def print_RoundedUp(self, node: t.RoundedUp) -> tuple[str, int]:
+        return f"-(-{self.at(node.left, ATOM)} // {self.at(node.right, ATOM)})", SIGN
+
+    def print_Remainder(self, node: t.Remainder) -> tuple[str, int]:
+        return f"{self.at(node.left, PRODUCT)} % {self.at(node.right, ATOM)}", PRODUCT
+
+    def print_Part(self, node: t.Part) -> tuple[str, int]:
+        return f"{self.at(node.arg, ATOM)}[{', '.join(map(self, node.index))}]", ATOM
+
+    def print_Retyped(self, node: t.Retyped) -> tuple[str, int]:
+        return f"{self.at(node.arg, ATOM)}.view({node.like}.dtype)", ATOM
+
+    def print_Outside(self, node: t.Outside) -> tuple[str, int]:
+        return f"not 0 < {self(node.arg)} < np.inf", 0
+
+    def print_Several(self, node: t.Several) -> tuple[str, int]:
+        return ", ".join(map(self, node.args)), 0
+
+    def print_Apply(self, node: t.Apply) -> tuple[str, int]:
+        words = [f'"{x}"' for x in node.words]
+        options = [f"{k}={v}" for k, v in node.options]
+        args = [*words, *map(self, node.args), *options]
+        if not node.function and len(args) == 1:
+            return f"({args[0]},)", ATOM
+        return self.call(node.function, *args)
 
     def print_Real(self, node: t.Real) -> tuple[str, int]:
         return self.call("real", self(node.arg))
@@ -70,20 +102,75 @@ class Places(PythonPrinter):
 class Expressions(Places):
     """Expressions over names and entries."""
 
-    functions = _NUMPY
+    functions = NUMPY
 
     def print_Call(self, node: n.Call) -> tuple[str, int]:
         """Functions that the file holds begin with an underscore already."""
         if node.name.startswith("_"):
-            return self.call(node.name, *map(self, node.args))
+            return self.call(use(node.name), *map(self, node.args))
+        if node.name in ("maximum", "minimum"):
+            return self.nested(f"np.{node.name}", node.args)
         if node.name in ("max", "min"):  # keeps its first argument where nothing is larger
             first, *rest = sorted(node.args, key=lambda x: isinstance(x, n.Const))
             return self.call(node.name, self(first), *map(self, rest))
         return super().print_Call(node)
 
-    def choice(self, node: n.Select) -> tuple[str, int]:
-        yes, condition, no = self.at(node.yes, 1), self.at(node.condition, 0), self.at(node.no, 1)
-        return f"{yes} if {condition} else {no}", 0
+    def nested(self, function: str, args: tuple[n.Node, ...]) -> tuple[str, int]:
+        """A function of two, of several."""
+        first, *rest = args
+        return self.call(
+            function,
+            self(first),
+            self.nested(function, tuple(rest))[0] if len(rest) > 1 else self(rest[0]),
+        )
+
+
+def arguments(f: t.Function) -> list[str]:
+    """Its arguments by kind; several numbers of one type are one argument."""
+    numbers = [f"numbers: {use('Numbers')}"] if f.numbers else []
+    if f.handed:
+        return [*(f"{x}: int" for x in f.wholes), *numbers, "*arrays: Array"]
+    return [
+        *(f"{x}: Array" for x in f.arrays),
+        *(f"{x}: int" for x in f.wholes),
+        *(f"{x}: float" for x in f.reals),
+        *numbers,
+    ]
+
+
+def unpacked(f: t.Function) -> list[str]:
+    """The lines that give what comes in one argument its names, as many in each as fit."""
+    names, given = (f.arrays, "arrays") if f.handed else (f.numbers, "numbers")
+    groups: list[list[str]] = [[]]
+    for name in names:
+        if len(f"    {', '.join([*groups[-1], name])} = {given}[99:99]") > WIDTH:
+            groups.append([])
+        groups[-1].append(name)
+    rows, first = [], 0
+    for group in groups if names else ():
+        last = first + len(group)
+        low, high = str(first or ""), str(last) if last < len(names) else ""
+        part = f"[{low}:{high}]" if len(groups) > 1 else ""
+        whole = ", ".join(group) if len(group) > 1 else f"({group[0]},)"
+        rows.append(f"    {whole} = {given}{part}")
+        first = last
+    return rows
+
+
+def is_typed(f: t.Function) -> bool:
+    """Whether it makes arrays or numbers of the arrays' type."""
+    for s in t.statements(f.body):
+        if isinstance(s, t.Make):
+            if s.kind == "real":
+                return True
+            continue
+        if any(
+            isinstance(x, t.Real) or x == t.name("real")
+            for e in t.expressions(s)
+            for x in n.walk(e)
+        ):
+            return True
+    return False
 
 
 class Lines:
@@ -103,7 +190,11 @@ class Lines:
         return found
 
     def line_Assign(self, s: t.Assign, indent: int) -> list[str]:
-        return assignment(self.expr(s.target), self.expr(s.value), indent).split("\n")
+        target, value = self.expr(s.target), self.expr(s.value)
+        if isinstance(s.value, n.Call) and value.startswith(f"{s.value.name}("):
+            prefix = f"{' ' * indent}{target} = {s.value.name}("
+            return call(prefix, map(self.expr, s.value.args)).split("\n")
+        return assignment(target, value, indent).split("\n")
 
     def line_Increase(self, s: t.Increase, indent: int) -> list[str]:
         return assignment(self.expr(s.target), self.expr(s.value), indent, "+=").split("\n")
@@ -113,17 +204,18 @@ class Lines:
         return [f"{' ' * indent}return {', '.join(map(self.expr, values))}"] if values else []
 
     def line_Make(self, s: t.Make, indent: int) -> list[str]:
-        shape = ", ".join(map(self.expr, s.shape)) + ("," if len(s.shape) == 1 else "")
-        made = f"np.empty(({shape}), {KINDS[s.kind]})"
+        shape = ", ".join(map(self.expr, s.shape))
+        shape = f"({shape})" if len(s.shape) > 1 else shape
+        made = f"np.empty({shape}, {KINDS[s.kind]})"
         if s.fill is not None:
-            made = f"np.full(({shape}), {self.expr(s.fill)})"
+            made = f"np.full({shape}, {self.expr(s.fill)})"
         return [f"{' ' * indent}{s.name} = {made}"]
 
     def line_View(self, s: t.View, indent: int) -> list[str]:
         return [f"{' ' * indent}{s.name} = {self.expr(s.part)}"]
 
     def line_For(self, s: t.For, indent: int) -> list[str]:
-        over = f"{'prange' if s.side else 'range'}({self.ends(s)})"
+        over = f"{use('prange') if s.side else 'range'}({self.ends(s)})"
         return [f"{' ' * indent}for {s.letter} in {over}:", *self.body(s.body, indent + 4)]
 
     def ends(self, s: t.For) -> str:
@@ -141,8 +233,13 @@ class Lines:
             lines += [f"{margin}else:", *self.body(s.other, indent + 4)]
         return lines
 
+    def line_Return(self, s: t.Return, indent: int) -> list[str]:
+        return [f"{' ' * indent}return {self.expr(s.value)}"]
+
     def line_Break(self, s: t.Break, indent: int) -> list[str]:
         return [" " * indent + "break"]
 
     def line_Invoke(self, s: t.Invoke, indent: int) -> list[str]:
+        if s.support:
+            use(s.function)
         return call(f"{' ' * indent}{s.function}(", map(self.expr, s.args)).split("\n")

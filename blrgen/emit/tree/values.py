@@ -20,6 +20,9 @@ OWN = ("sqrt", "exp", "log", "log1p", "expm1", "sin", "cos", "tanh", "sinh", "co
        "abs", "sign", "floor", "max", "min", "pow")  # fmt: skip
 
 
+LAWS = {"normal": "_normals", "logistic": "_logistics", "uniform": "_uniforms"}
+
+
 @dataclass(frozen=True)
 class Valued:
     """An expression, and the letters of its axes."""
@@ -73,7 +76,7 @@ class Values:
         letters = tuple(x for x in self.order(a.free(e)) if x not in self.bound)
 
         def on(x: n.Node) -> n.Node:
-            if isinstance(x, a.Ref | a.Red | a.Lin | a.Is | a.Extent):
+            if isinstance(x, a.Ref | a.Red | a.Lin | a.Is | a.Extent | a.Draw):
                 parts.append(self.expr(x))
                 return self.aligned(parts[-1], letters)
             x = expanded(x) if isinstance(x, n.Call) else x
@@ -98,6 +101,8 @@ class Values:
             return self.red(e)
         if isinstance(e, a.Lin):
             return self.lin(e)
+        if isinstance(e, a.Draw):
+            return self.drawn(e)
         if isinstance(e, a.Extent):
             return Valued(t.Real(t.name(e.axis)))
         if isinstance(e, a.Is):
@@ -106,6 +111,17 @@ class Values:
             same = n.Compare("==", self.aligned(left, letters), self.aligned(right, letters))
             return Valued(n.Select(same, n.ONE, n.ZERO), letters)
         return self.joined(e)
+
+    def drawn(self, e: a.Draw) -> Valued:
+        """As many numbers of the law as there are places, from a generator of the key."""
+        letters = tuple(x for i in e.index for x in a.free(i))
+        if e.law not in LAWS or len(letters) != len(e.index) or set(letters) & set(self.bound):
+            raise InternalError(f"no array of draws from {e.law}")
+        sizes = tuple(map(self.size, letters))
+        shape = sizes[0] if len(sizes) == 1 else t.Apply("", sizes)
+        like = t.Apply("np.empty", (shape, t.name("real")))
+        rng = t.Apply("np.random.default_rng", (t.name(e.key.name),))
+        return Valued(t.Apply(LAWS[e.law], (rng, like)), letters)
 
     def value_of(self, i: n.Node) -> Valued:
         """An index as an array of places."""
@@ -181,6 +197,8 @@ class Values:
             product = self.product(e.arg, over)
             if product is not None:
                 return product
+        if e.op == "lse":
+            return self.log_sum(e)
         v = self.expr(n.Call("log", (e.arg,)) if e.op == "sumlog" else e.arg)
         kept = tuple(x for x in v.letters if x not in over)
         places = [p for p, x in enumerate(v.letters) if x in over]
@@ -189,12 +207,19 @@ class Values:
         word = "np.max" if e.op == "max" else "np.sum"
         return Valued(t.Apply(word, (v.node,), options=options), kept)
 
+    def log_sum(self, e: a.Red) -> Valued:
+        """Of one axis, as the library has it."""
+        whole = Valued(t.Apply("np.logaddexp.reduce", (self.expr(e.arg).node,)))
+        if e.more is None:
+            return whole
+        return Valued(t.Apply("np.logaddexp", (whole.node, self.expr(e.more).node)))
+
     def product(self, e: n.Node, over: tuple[str, ...]) -> Valued | None:
         """Σ of a product of entries."""
         factors = list(e.args) if isinstance(e, n.Mul) else [e]
         plain = [f for f in factors if a.free(f)]
-        if len(plain) < 2:
-            return None
+        if len(plain) < 2 or len({x for f in plain for x in a.free(f)}) < 2:
+            return None  # a sum over one axis is added up in pairs, with more digits
         parts = [self.expr(f) for f in plain]
         numbers = [self.expr(f).node for f in factors if f not in plain]
         letters = tuple(dict.fromkeys(x for p in parts for x in p.letters))

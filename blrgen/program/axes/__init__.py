@@ -15,6 +15,7 @@
 | `written_out`, `factors` | axes of known small sizes: each entry an equation |
 | `share` | functions called once |
 | `quotients` | one division where many would be by the same number |
+| `again` | what passes after a finished sum compute again instead of keeping it |
 | `kept` | what a recurrence reads of itself, apart from what is kept |
 | `dead` | equations that nothing needs are left out |
 | `order` | which letter is outside of which |

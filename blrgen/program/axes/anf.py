@@ -1,4 +1,4 @@
-"""Every reduction and every operation of linear algebra as an equation by itself.
+"""Every reduction, every operation of linear algebra and every draw as an equation by itself.
 
     lp[k] = lc[k] - sum(i, y[k,i]**2)
     →   lp_sum[k] = sum(i, y[k,i]**2);  lp[k] = lc[k] - lp_sum[k]
@@ -16,7 +16,7 @@ from blrgen.program.program import fresh
 
 
 def anf(program: a.Program) -> a.Program:
-    """The program with every `Red` and `Lin` at the top of an equation of its own."""
+    """The program with every `Red`, `Lin` and `Draw` at the top of an equation of its own."""
     return replace(program, body=_Lifting(program).body(program.body))
 
 
@@ -58,7 +58,7 @@ class _Lifting:
         alone = s.first is None and s.structure in ("dense", "lower")
         alone = alone or isinstance(s.expr, a.Lin)
         place = _Place(s, made, "plain" if s.first is None else "later")
-        if alone and s.first is None and isinstance(s.expr, a.Red | a.Lin):
+        if alone and s.first is None and isinstance(s.expr, a.Red | a.Lin | a.Draw):
             expr = s.expr.rebuilt(lambda c: self.lifted(c, place))
         else:
             expr = self.lifted(s.expr, place)
@@ -68,9 +68,10 @@ class _Lifting:
     def lifted(self, e: n.Node, place: _Place) -> n.Node:
         """The expression with its reductions replaced by references to equations."""
         e = e.rebuilt(lambda c: self.lifted(c, place))
-        if not isinstance(e, a.Red | a.Lin):
+        if not isinstance(e, a.Red | a.Lin | a.Draw):
             return e
-        name = fresh(f"{place.of.name}_{e.op}", self.taken)
+        word = e.law if isinstance(e, a.Draw) else e.op
+        name = fresh(f"{place.of.name}_{word}", self.taken)
         self.taken.add(name)
         own = a.own_letters(e) if isinstance(e, a.Lin) else ()
         order = dict.fromkeys((*place.of.letters, *self.order))

@@ -4,7 +4,8 @@ By columns: the rows of a block go innermost, into every loop, so that each vect
 given row by row is copied first, so that a column of the block lies together.  That pays where
 a reduction has two or more letters beside the rows', or has one and no given array is read at
 [row, letter].  By rows: what has other letters keeps its rows outside, and what has none is
-done for a block of rows at once.  That pays where functions are called of it.
+done for a block of rows at once.  That pays where functions are called of it, and is so where
+random numbers are drawn for each row: a block of them is made at once.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def blocked(plan: Schedule, order: Sequence[str], every: str = "") -> Schedule:
     used = taken(plan.program)
     for x in shared(plan):
         way = (every if may(x, plan, every) else "") if every else best(x, plan)
+        way = ROWS if draws(x) and may(x, plan, ROWS) else way
         if not way:
             continue
         if x.letter not in blocks:
@@ -64,6 +66,11 @@ def may(loop: Loop, plan: Schedule, way: str) -> bool:
     bounded = any(loop.letter in pair for s in items for pair in s.bounds)
     linear = any(isinstance(s.expr, a.Lin) for s in items)
     return not (ragged or scattered or bounded or linear)
+
+
+def draws(loop: Loop) -> bool:
+    """Whether random numbers are drawn, which is done for a block at once."""
+    return any(isinstance(i.let.expr, a.Draw) for i, _, _ in paths([loop]))
 
 
 def by_columns(loop: Loop, plan: Schedule) -> bool:

@@ -255,6 +255,8 @@ class _Checker:
             if x not in free:
                 raise self.wrong(f"axis {x} is reduced, but it is not there",
                                  expression=text(e), indexed=free)  # fmt: skip
+        if e.more is not None and e.op != "lse":
+            raise self.wrong("one number more, of what is no lse", expression=text(e), op=e.op)
         if e.op not in a.REDUCTIONS:
             raise self.wrong("unknown reduction", op=e.op, known=a.REDUCTIONS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -273,6 +273,8 @@ class Evaluation:
 
     def red(self, e: a.Red) -> Bound:
         """A reduction; place by place of an axis under which a reduced one is ragged."""
+        if e.more is not None:
+            return self.joined(np.logaddexp, self.red(replace(e, more=None)), self.expr(e.more))
         if not e.letters:
             return self.expr(e.arg)
         for x in (self.letters[y].under for y in self.ragged_in(e)):

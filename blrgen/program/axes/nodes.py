@@ -114,11 +114,12 @@ class Is(Node):
 
 @dataclass(frozen=True)
 class Red(Node):
-    """Σ, max, log Σ exp or Σ log over letters."""
+    """Σ, max, log Σ exp or Σ log over letters; log Σ exp of one number `more` where it is there."""
 
     op: str
     letters: tuple[str, ...]
     arg: Node
+    more: Node | None = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ class Let:
 
     Passes add: `at` says where the entry goes if not at its letters, and equal places are
     added up; of each pair (i, j) in `bounds` only i ≤ j is computed, and with `mirror` the
-    other triangle of the last two axes is the same.
+    other triangle of the last two axes is the same; it is computed once all those in `after`
+    are there.
     """
 
     name: str
@@ -164,6 +166,7 @@ class Let:
     at: tuple[Node, ...] = ()
     bounds: tuple[tuple[str, str], ...] = ()
     mirror: bool = False
+    after: tuple[str, ...] = ()
 
     @property
     def expressions(self) -> tuple[Node, ...]:
@@ -283,7 +286,8 @@ def free(node: Node) -> tuple[str, ...]:
     if isinstance(node, Ix | Lag):
         return (node.letter,)
     if isinstance(node, Red):
-        return tuple(x for x in free(node.arg) if x not in node.letters)
+        own = tuple(x for x in free(node.arg) if x not in node.letters)
+        return own if node.more is None else tuple(dict.fromkeys((*own, *free(node.more))))
     if isinstance(node, Lin):
         found = [x for a in node.args for x in free(a)]
         return tuple(dict.fromkeys(x for x in found if x not in _consumed(node)))
@@ -320,8 +324,8 @@ def swapped(node: Node, places: dict[str, Node]) -> Node:
     A lag of a letter that becomes another letter is that letter's lag.
     """
     if isinstance(node, Red):
-        places = {k: v for k, v in places.items() if k not in node.letters}
-        return node.rebuilt(lambda c: swapped(c, places))
+        inside = {k: v for k, v in places.items() if k not in node.letters}
+        return node.rebuilt(lambda c: swapped(c, places if c is node.more else inside))
     if isinstance(node, Ix):
         return places.get(node.letter, node)
     if isinstance(node, Lag) and node.letter in places:

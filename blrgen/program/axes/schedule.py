@@ -157,6 +157,8 @@ class _Scheduling:
         if row not in letters:
             return letters
         block = self.plan.blocks[row]
+        if isinstance(s.expr, a.Draw):
+            return [row]
         others = [x for x in letters if x != row]
         gathers = isinstance(s.expr, a.Ref) and any(isinstance(i, a.At) for i in s.expr.index)
         single = others or s.at or gathers
@@ -165,7 +167,7 @@ class _Scheduling:
     def dependencies(self, i: Item, items: list[Item], made: dict[str, Item]) -> set[Item]:
         """What must be there before: what is read, and who reads what is overwritten."""
         parts = [*i.let.expressions, *i.let.at]
-        found = set()
+        found = {made[x] for x in i.let.after}
         for r in (r for e in parts for r in a.refs(e)):
             maker = made.get(r.name)
             if maker is not None and maker is not i and not is_earlier(r, maker, i):
@@ -271,7 +273,8 @@ class _Scheduling:
     def is_blocked(self, item: Item, letter: str) -> bool:
         """Whether the item does the letter's loop in blocks."""
         block = self.plan.blocks.get(letter)
-        return block is not None and bool({block.inner, block.outer} & set(item.nest))
+        filled = isinstance(item.let.expr, a.Draw) and self.rows.get(item.let.name) == letter
+        return block is not None and (filled or bool({block.inner, block.outer} & set(item.nest)))
 
     def fits(self, d: Item, item: Item, letter: str) -> bool:
         """Whether the item may stand in the loop over the letter in which d stands."""

@@ -93,6 +93,8 @@ class _Keeping:
         if s.at:
             return set(s.letters)
         own = set(a.own_letters(s.expr)) if isinstance(s.expr, a.Lin) else set()
+        if isinstance(s.expr, a.Draw):  # for a block at once
+            own = {self.plan.blocks[x].inner for x in s.letters if x in self.plan.blocks}
         p = reducing(maker, self.base)
         inside = {x for x in maker.nest[p:] if self.base.get(x, x) in s.letters}
         return own | inside

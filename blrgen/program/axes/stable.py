@@ -2,6 +2,7 @@
 
 l = lse(k, x[k])      →  top = max(k, x[k]) (0 where that is −∞), e[k] = exp(x[k] - top),
                          l = top + log(sum(k, e[k]))
+l = lse(k, x[k], y)   →  a = lse(k, x[k]), l = y + log(1 + exp(a - y))
 exp(x[k] - l)         →  e[k] * (1 / sum(k, e[k]))
 """
 
@@ -49,7 +50,12 @@ class _Opening:
         e = s.first if at_first else s.expr
         if not isinstance(e, a.Red) or e.op != "lse":
             return (s,)
-        return self.opened(s, e, at_first)
+        if e.more is None:
+            return self.opened(s, e, at_first)
+        least = a.Let(self.own(f"{s.name}_least"), s.letters, replace(e, more=None))
+        found = a.Ref(least.name, tuple(map(a.Ix, s.letters)))
+        whole = n.add(e.more, n.Call("softplus", (n.Sub(found, e.more),)))
+        return (*self.let(least), replace(s, expr=whole))
 
     def own(self, name: str) -> str:
         name = fresh(name, self.taken)

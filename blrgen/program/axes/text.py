@@ -67,7 +67,7 @@ class AxesPrinter(Printer):
     def print_Red(self, node: a.Red) -> tuple[str, int]:
         over = ",".join(node.letters)
         over = f"({over})" if len(node.letters) > 1 else over
-        return self.call(node.op, over, self(node.arg))
+        return self.call(node.op, over, *map(self, node.children))
 
     def print_Lin(self, node: a.Lin) -> tuple[str, int]:
         return self.call(node.op, *map(self, node.args))
@@ -301,7 +301,7 @@ class _Reader:
             return a.Draw(ast.unparse(law), of, tuple(map(self.index, index)))
         over = re.findall(r"\w+", ast.unparse(e.args[0]))
         if name in a.REDUCTIONS and self.letters.issuperset(over):
-            return a.Red(name, tuple(over), self.expr(e.args[1]))
+            return a.Red(name, tuple(over), *map(self.expr, e.args[1:]))
         args = tuple(self.expr(x) for x in e.args)
         if name in a.LINEAR:
             return a.Lin(name, tuple(x for x in args if isinstance(x, a.Ref)))

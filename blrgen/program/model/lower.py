@@ -301,5 +301,3 @@ def _renamed(s: a.Let, names: dict[str, str]) -> a.Let:
 def _quantity(x: Array) -> a.Quantity:
     structure = "spd" if x.domain == "SPD" else "dense"
     return a.Quantity(x.name, x.sizes, structure)
-
-

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import scipy.special as ss
 
-from blrgen.emit.tree import numba, support
+from blrgen.emit.tree import numba
 from blrgen.emit.tree.functions import functions
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.schedule import Schedule
 from blrgen.program.axes.text import program
-from blrgen.runtime import linear
+from blrgen.runtime import linear, loops
 
 R = np.random.default_rng(5)
 
@@ -92,7 +92,7 @@ SMALL = {f.__name__: f() for f in (chain, effects, coupled, newton)}
 
 def names_of_numpy() -> dict[str, Any]:
     """What files import and hold, for running them as plain Python."""
-    known = {x: f for x, f in vars(support).items() if x.startswith("_") and callable(f)}
+    known = {x: f for x, f in vars(loops).items() if x.startswith("_") and callable(f)}
     special = {
         "_digamma": ss.digamma,
         "_digamma_many": ss.digamma,

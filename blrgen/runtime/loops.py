@@ -1,19 +1,19 @@
-"""Functions that emitted files hold when they call them: linear algebra on given memory, sums.
+"""Linear algebra in loops on memory of the caller's; sums of what threads have added up.
 
-Plain Python that Numba compiles and puts where it is called: a size that is a number there
-reaches the loops.  All memory is the caller's.
+Numba puts these where they are called: a size that is a number there reaches the loops.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array: TypeAlias = NDArray[Any]
+from blrgen.runtime.arrays import Array
+from blrgen.runtime.marks import inlined
 
 
+@inlined
 def _factor(a: Array, f: Array, d: int) -> None:
     """Write A = L D Lᵀ: L below the diagonal, where it is 1, and 1/D on it; NaN if D is not > 0."""
     real = a.dtype.type
@@ -31,7 +31,8 @@ def _factor(a: Array, f: Array, d: int) -> None:
         f[i, i] = real(1) / pivot if pivot > 0 else real(np.nan)
 
 
-def _solve(f: Array, b: Array, x: Array, d: int, m: int) -> None:
+@inlined
+def _solve_matrix(f: Array, b: Array, x: Array, d: int, m: int) -> None:
     """Write x = A⁻¹ b for the m columns of b, by the factor of A; many columns by rows."""
     if m < 8:
         for j in range(m):
@@ -63,6 +64,7 @@ def _solve(f: Array, b: Array, x: Array, d: int, m: int) -> None:
                 x[i, j] -= weight * x[k, j]
 
 
+@inlined
 def _solve_vector(f: Array, b: Array, x: Array, d: int) -> None:
     """Write x = A⁻¹ b, by the factor of A, along its rows both times."""
     for i in range(d):
@@ -78,6 +80,7 @@ def _solve_vector(f: Array, b: Array, x: Array, d: int) -> None:
             x[k] -= total * f[i, k]
 
 
+@inlined
 def _logdet(f: Array, d: int) -> Any:
     """Return log |A|, by the factor of A: a log of the product of many pivots."""
     real = f.dtype.type
@@ -90,6 +93,7 @@ def _logdet(f: Array, d: int) -> Any:
     return total - np.log(product)
 
 
+@inlined
 def _chol(a: Array, factor: Array, d: int) -> None:
     """Write the lower L of L Lᵀ = a; above the diagonal zeros."""
     for j in range(d):
@@ -107,7 +111,8 @@ def _chol(a: Array, factor: Array, d: int) -> None:
             factor[i, j] = total / root
 
 
-def _lsolve(factor: Array, b: Array, x: Array, d: int, m: int) -> None:
+@inlined
+def _lsolve_matrix(factor: Array, b: Array, x: Array, d: int, m: int) -> None:
     """Write x = L⁻¹ b for the m columns of b."""
     for i in range(d):
         for j in range(m):
@@ -119,7 +124,8 @@ def _lsolve(factor: Array, b: Array, x: Array, d: int, m: int) -> None:
             x[i, j] /= factor[i, i]
 
 
-def _ltsolve(factor: Array, b: Array, x: Array, d: int, m: int) -> None:
+@inlined
+def _ltsolve_matrix(factor: Array, b: Array, x: Array, d: int, m: int) -> None:
     """Write x = L⁻ᵀ b for the m columns of b."""
     for i in range(d - 1, -1, -1):
         for j in range(m):
@@ -131,6 +137,7 @@ def _ltsolve(factor: Array, b: Array, x: Array, d: int, m: int) -> None:
             x[i, j] /= factor[i, i]
 
 
+@inlined
 def _lsolve_vector(factor: Array, b: Array, x: Array, d: int) -> None:
     """Write x = L⁻¹ b."""
     for i in range(d):
@@ -140,6 +147,7 @@ def _lsolve_vector(factor: Array, b: Array, x: Array, d: int) -> None:
         x[i] = total / factor[i, i]
 
 
+@inlined
 def _ltsolve_vector(factor: Array, b: Array, x: Array, d: int) -> None:
     """Write x = L⁻ᵀ b."""
     for i in range(d - 1, -1, -1):
@@ -149,6 +157,7 @@ def _ltsolve_vector(factor: Array, b: Array, x: Array, d: int) -> None:
         x[i] = total / factor[i, i]
 
 
+@inlined
 def _linv(factor: Array, x: Array, d: int) -> None:
     """Write x = L⁻¹; above the diagonal zeros."""
     for j in range(d):
@@ -162,6 +171,7 @@ def _linv(factor: Array, x: Array, d: int) -> None:
             x[i, j] = -total / factor[i, i]
 
 
+@inlined
 def _joined_sum(total: Array, parts: Array) -> None:
     """Add up the chunks' sums in their order."""
     flat = total.reshape(total.size)
@@ -171,6 +181,7 @@ def _joined_sum(total: Array, parts: Array) -> None:
             flat[i] += rows[c, i]
 
 
+@inlined
 def _joined_max(total: Array, parts: Array) -> None:
     """Write the largest of the chunks' numbers."""
     flat = total.reshape(total.size)
@@ -180,6 +191,7 @@ def _joined_max(total: Array, parts: Array) -> None:
             flat[i] = max(flat[i], rows[c, i])
 
 
+@inlined
 def _longest(pointers: Array) -> int:
     """Return the length of the longest row."""
     most = 0

@@ -59,7 +59,8 @@ def bayesian_mixture(
     from sklearn.mixture import BayesianGaussianMixture
 
     model = BayesianGaussianMixture(
-        n_components=len(start["alpha"]), covariance_type="full", tol=0.0, reg_covar=0.0, max_iter=1,
+        n_components=len(start["alpha"]), covariance_type="full", tol=0.0, reg_covar=0.0,
+        max_iter=1,
         warm_start=True, weight_concentration_prior_type="dirichlet_distribution",
         weight_concentration_prior=float(prior["alpha"]), mean_prior=prior["m"],
         mean_precision_prior=float(prior["kappa"]), covariance_prior=prior["V"],
@@ -226,7 +227,7 @@ def wishart_mixture_vmp(
     from bayespy.inference import VB
     from bayespy.nodes import Categorical, Dirichlet, Gaussian, Mixture, Wishart
 
-    (N, d), K = x.shape, len(start["pi"])
+    N, K = len(x), len(start["pi"])
     pi = Dirichlet(np.full(K, prior["alpha"]))
     z = Categorical(pi, plates=(N,))
     mu = Gaussian(prior["m"], prior["S"], plates=(K,))

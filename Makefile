@@ -5,7 +5,7 @@
 #   make test       lint, then the whole test suite
 #   make quick      lint, then the core of every room's tests: a minute
 #   make lint       ruff and strict types
-#   make peers      the emitted optimizers against the public implementations, live
+#   make peers      the emitted optimizers and models against public implementations, live
 #   make bench      what is emitted against public packages, hand-written kernels and memory
 #                   (BENCH=--quick: a minute; BENCH=--growth: cost against size)
 #   make bench-tool how long the tool itself takes, as ratios
@@ -83,6 +83,7 @@ quick: lint
 
 peers: $(PEERS)/installed
 	$(PEERS)/bin/python tests/peers/live.py
+	$(PEERS)/bin/python -m tests.peers.models.live
 
 bench: $(TIMED)/installed
 	$(TIMED)/bin/python -m benchmarks $(BENCH)

@@ -67,7 +67,7 @@ def gaussian_mixtures() -> list[Case]:
     return [
         Case(
             f"mixture {kind}", f"gaussian-mixture-{kind}-em", "--em", "sklearn.GaussianMixture",
-            {"x": x}, {"pi": pi, "mu": mu} | spread, steps, run(kind, precision),
+            {"x": x, "K": np.array(K)}, {"pi": pi, "mu": mu} | spread, steps, run(kind, precision),
             {"points.pi": "pi", "points.mu": "mu"}, 1e-10,
         )
         for kind, (spread, precision) in kinds.items()
@@ -80,7 +80,7 @@ def bayesian_mixtures() -> list[Case]:
     x, K, d, steps = clusters(rng), 3, 2, 8
     V = definite(rng, K, d)
     start = {"alpha": np.array([40.0, 70.0, 40.0]), "kappa": np.array([40.0, 70.0, 40.0]),
-             "m": rng.normal(size=(K, d)) + [1.0, 1.0], "n": np.array([44.0, 74.0, 44.0]),
+             "m": 1 + rng.normal(size=(K, d)), "n": np.array([44.0, 74.0, 44.0]),
              "V": V * 40}  # fmt: skip
     # V is scikit-learn's here: the inverse of a normal-Wishart's scale
     prior = {"alpha": 1.0, "m": np.zeros(d), "kappa": 1.0, "V": np.eye(d), "n": 4.0}
@@ -99,13 +99,15 @@ def bayesian_mixtures() -> list[Case]:
     return [
         Case(
             "mixture, normal-Wishart", "gaussian-mixture-full", "--vmp",
-            "sklearn.BayesianGaussianMixture", {"x": x, "nu0": np.array(4.0)}, nodes, steps,
+            "sklearn.BayesianGaussianMixture",
+            {"x": x, "nu0": np.array(4.0), "K": np.array(K)}, nodes, steps,
             lambda: public.bayesian_mixture(x, start, prior, steps),
             {"posterior.pi.alpha": "alpha", "posterior.mu,L.m": "m",
              "posterior.mu,L.kappa": "kappa", "posterior.mu,L.n": "n"}, trace=False,
         ),
         Case(
-            "mixture of Bernoullis", "bernoulli-mixture", "--vmp", "bayespy", {"x": seen},
+            "mixture of Bernoullis", "bernoulli-mixture", "--vmp", "bayespy",
+            {"x": seen, "K": np.array(2)},
             bernoulli, steps,
             lambda: public.bernoulli_vmp(seen, ab, {"alpha": 1.0, "a": 1.0, "b": 1.0}, steps),
             {"posterior.pi.alpha": "pi", "posterior.p.a": "a", "posterior.p.b": "b",
@@ -136,7 +138,9 @@ def chains() -> list[Case]:
 
     return [
         Case(
-            f"hidden Markov, {kind}", f"hmm-{kind}-em", "--em", "hmmlearn", {"x": x},
+            f"hidden Markov, {kind}", f"hmm-{kind}-em", "--em", "hmmlearn",
+            {"x": x, "K": np.array(2), "V": np.array(3)} if kind == "categorical"
+            else {"x": x, "K": np.array(2)},
             {name: start[name] for name in ("pi", "P", *own[kind])}, 10, run(kind),
             {f"points.{n}": n for n in ("pi", "P", *own[kind])} | {"posterior.z.p": "z"},
         )

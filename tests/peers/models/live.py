@@ -33,8 +33,8 @@ def fitted(case: Case) -> dict[str, Any]:
         data, start = Path(folder, "data.json"), Path(folder, "start.json")
         data.write_text(json.dumps(plain(case.data)))
         start.write_text(json.dumps(plain(case.start)))
-        command = [sys.executable, "-m", "blrgen", "fit", f"{case.model}.model", case.flag,
-                   "--data", str(data), "--steps", str(case.steps), "--json", *case.options]  # fmt: skip
+        command = [sys.executable, "-m", "blrgen", "fit", f"{case.model}.model", case.flag]
+        command += ["--data", str(data), "--steps", str(case.steps), "--json", *case.options]
         if case.start:
             command += ["--start", str(start)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -80,9 +80,8 @@ def main() -> int:
         good = gaps[worst] <= case.limit
         failed += not good
         verdict = "pass" if good else "FAIL"
-        print(
-            f"{case.name:28} {case.peer:34} {verdict}  {gaps[worst]:.1e} ({worst}) ≤ {case.limit:.0e}"
-        )
+        shown = f"{gaps[worst]:.1e} ({worst}) ≤ {case.limit:.0e}"
+        print(f"{case.name:28} {case.peer:34} {verdict}  {shown}")
     print(f"{len(all_cases()) - failed} of {len(all_cases())} as they should be")
     return bool(failed)
 

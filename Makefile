@@ -6,7 +6,7 @@
 #   make quick      lint, then the core of every room's tests: a minute
 #   make lint       ruff and strict types
 #   make mutants    step functions with one mistake each, put to verify: none is proved (minutes)
-#   make peers      the emitted optimizers against the public implementations, live
+#   make peers      the emitted optimizers and models against public implementations, live
 #   make bench      what is emitted against public packages, hand-written kernels and memory
 #                   (BENCH=--quick: a minute; BENCH=--growth: cost against size)
 #   make bench-tool how long the tool itself takes, as ratios
@@ -87,6 +87,7 @@ mutants: $(VENV)/installed-test
 
 peers: $(PEERS)/installed
 	$(PEERS)/bin/python tests/peers/live.py
+	$(PEERS)/bin/python -m tests.peers.models.live
 
 bench: $(TIMED)/installed
 	$(TIMED)/bin/python -m benchmarks $(BENCH)

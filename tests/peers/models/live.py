@@ -1,0 +1,90 @@
+"""Models against public implementations, run now: `make peers`.
+
+    python -m tests.peers.models.live
+
+Prints a row a comparison; exits 1 when one is over its limit.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.peers.models.cases import Case, all_cases
+
+
+def plain(value: Any) -> Any:
+    """Arrays as lists; what is missing as null."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    array = np.asarray(value)
+    return np.where(np.isnan(array), None, array).tolist()  # type: ignore[call-overload]
+
+
+def fitted(case: Case) -> dict[str, Any]:
+    """The JSON of `blrgen fit` of this case."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, start = Path(folder, "data.json"), Path(folder, "start.json")
+        data.write_text(json.dumps(plain(case.data)))
+        start.write_text(json.dumps(plain(case.start)))
+        command = [sys.executable, "-m", "blrgen", "fit", f"{case.model}.model", case.flag]
+        command += ["--data", str(data), "--steps", str(case.steps), "--json", *case.options]
+        if case.start:
+            command += ["--start", str(start)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[0] if done.stderr else "no output")
+    return dict(json.loads(done.stdout))
+
+
+def at(tree: Any, place: str) -> Any:
+    """What stands at "posterior.pi.alpha"."""
+    for name in place.split("."):
+        tree = tree[name]
+    return np.asarray(tree, dtype=float)
+
+
+def gap(ours: Any, theirs: Any) -> float:
+    """The largest difference, relative to the largest number."""
+    a, b = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
+    return float(np.abs(a.reshape(b.shape) - b).max() / max(1.0, np.abs(b).max()))
+
+
+def compared(case: Case) -> dict[str, float]:
+    """The gap of everything that is compared."""
+    ours, theirs = fitted(case), case.theirs()
+    gaps = {place: gap(at(ours, place), theirs.end[name]) for place, name in case.places.items()}
+    if case.trace:
+        n = len(theirs.trace)
+        gaps["trace"] = gap(ours["trace"][-n:] if n > 1 else ours["objective"], theirs.trace)
+    return gaps
+
+
+def main() -> int:
+    """Every case, a row each."""
+    failed = 0
+    for case in all_cases():
+        try:
+            gaps = compared(case)
+        except Exception as error:  # one that cannot run must not hide the others
+            failed += 1
+            print(f"{case.name:28} {case.peer:34} FAIL  {type(error).__name__}: {error}"[:180])
+            continue
+        worst = max(gaps, key=lambda k: gaps[k])
+        good = gaps[worst] <= case.limit
+        failed += not good
+        verdict = "pass" if good else "FAIL"
+        shown = f"{gaps[worst]:.1e} ({worst}) ≤ {case.limit:.0e}"
+        print(f"{case.name:28} {case.peer:34} {verdict}  {shown}")
+    print(f"{len(all_cases()) - failed} of {len(all_cases())} as they should be")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

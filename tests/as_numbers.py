@@ -100,6 +100,8 @@ class Calls:
         singled = [float(random.choice(self.pool)) for _ in tame]
         chosen = np.array([random.random() < 0.3 * hard for _ in tame])
         a = np.where(chosen, np.array(singled), tame).reshape(shape)
+        if hard and q.rank != "symmetric":
+            a.flat[random.randrange(a.size)] = 0.0
         return a @ a.T + np.eye(d) if q.rank == "symmetric" else a
 
     def _same(self, f: Any, h: Any, numbers: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from blrgen.emit import DTYPES, GENERATORS, emit
 from blrgen.emit.targets import TARGETS
 from blrgen.errors import UserError
 from blrgen.validate.misfit import missing
+from blrgen.validate.reading.module import encoding
 
 FEW = 3  # functions in common, from which on a file was emitted; a getter can be anybody's
 FOREIGN = (
@@ -33,6 +34,9 @@ def untold(source: str, d: Derivation) -> list[tuple[str, Proof]]:
     One row, for the class, of a file that has hardly a function of any of these: somebody else
     wrote it.
     """
+    said = encoding(source)
+    if said:
+        return missing(("the file",), f"it asks Python for the encoding {said}")
     own = definitions(source)
     found: list[str] | None = None
     for text in _emitted(source, d):

@@ -114,6 +114,69 @@ def test_what_is_proved_is_also_run() -> None:
     reading.source = source.replace("- rho", "- 1.0001 * rho")
     taken = real.tested(verdict, reading)
     assert taken.level == NOT_COMPARED and "the run gives something else" in taken["m"].detail
+    assert "that is a defect of blrgen" in taken["m"].detail
+
+
+def test_doubles_must_be_near_the_rule() -> None:
+    """What algebra cancels and doubles do not is said with both numbers."""
+    verdict = check("def step(m, g, rho):\n    return m - rho * ((g + 1e20) - 1e20)\n")
+    assert verdict.exit_code == 3 and "in float64 m is" in verdict["m"].detail
+    near = check("def step(m, g, rho):\n    return m - rho * ((g + 10) - 10)\n")
+    assert near.proved
+
+
+def test_a_narrow_type_is_held_to_its_own_rounding() -> None:
+    verdict = check("""
+        import numpy as np
+        def step(m, g, rho):
+            return m - (rho * g).astype(np.float32)
+        """)
+    assert verdict.proved and any("float32" in n for n in verdict.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"), [("SECONDS", -1.0, "s"), ("GIGABYTES", -1.0, "GB")]
+)
+def test_a_reading_has_an_end(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: float, said: str
+) -> None:
+    monkeypatch.setattr(f"blrgen.validate.reading.limits.{name}", value)
+    monkeypatch.setattr("blrgen.validate.reading.limits.EVERY", 0.001)
+    source = "def step(m, g, rho):\n    x = m\n" + "    x = x * rho + g\n" * 3000 + "    return x\n"
+    verdict = check(source)
+    assert verdict.exit_code == 3 and f"takes more than -1 {said}" in verdict["m"].detail
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def step(m, g, rho):\n    return m - rho * g" + " + 0" * 60_000 + "\n",
+        "def step(m, g, rho):\n    return m - rho * " + "-" * 150_000 + "g\n",
+        "def step(m, g, rho):\n" + "    a = m\n" * 100_000 + "    return m - rho * g\n",
+        "def step(m, g, rho):\n    return m - rho * g * " + "9" * 4_000 + "\n",
+        "def step(m, g, rho):\n    return m - rho * g * 0x" + "f" * 100_000 + "\n",
+        "A0 = (1, 2)\n"
+        + "".join(f"A{k + 1} = (A{k}, A{k})\n" for k in range(60))
+        + "def step(m, g, rho):\n    return m - rho * g\n",
+    ],
+)
+def test_what_is_too_large_is_not_compared(source: str) -> None:
+    verdict = check(source)
+    assert verdict.exit_code == 3 and "has no meaning here" in verdict["m"].detail
+
+
+def test_the_rows_of_data_are_their_own() -> None:
+    """A step that takes data to be square is wrong, whatever the rule calls their sizes."""
+    verdict = check(
+        """
+        import numpy as np
+        def step(m, S, X, y, delta):
+            S = X.T @ X + delta * np.eye(len(y))
+            return np.linalg.solve(S, X.T @ y), S
+        """,
+        "ridge",
+    )
+    assert verdict.exit_code == 3
 
 
 def test_a_run_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:

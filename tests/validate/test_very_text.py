@@ -82,3 +82,11 @@ def test_a_class_of_somebody_else_is_no_text_of_ours(adam):
     found = untold("class Adam:\n    def step(self, g): pass\n", adam)
     assert [n for n, _ in found] == ["the class"] and not found[0][1].proved
     assert definitions('"""x."""\nimport math\nA = 1\n').keys() == {"import math", "A"}
+
+
+def test_an_encoding_that_python_would_read_otherwise(adam):
+    """A comment is free; one that changes what Python reads is not."""
+    source = emit(adam, "numba")
+    for first in ("# -*- coding: utf-7 -*-\n", "#\x0c\x0c# coding: latin-1\n"):
+        assert [n for n, _ in untold(first + source, adam)] == ["the file"]
+    assert untold("# -*- coding: utf-8 -*-\n" + source, adam) == []

@@ -57,4 +57,5 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `values` | The values that a reading knows |
 | `verdict` | From a file to a verdict: read, match, prove for every length, else at sizes |
 | `whole` | Whole numbers of NumPy have 64 bits: what may need more is refused |
+| `words` | Matrix rules at every size at once: words in place of entries |
 """

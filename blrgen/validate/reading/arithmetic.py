@@ -56,7 +56,16 @@ def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:
     check_kinds(mc, op, a, b)
     _count_meets(mc, a, b)
     return apply(mc, lambda x, y: number_op(mc, op, x, y, a, b), a, b,
-                 effect=op in ("div", "pow"), whole=op != "div")  # fmt: skip
+                 effect=op in ("div", "pow"), whole=_stays_whole(op, b))  # fmt: skip
+
+
+def _stays_whole(op: str, b: Any) -> bool:
+    """Whether Python makes a whole number of two: not by /, nor by a power below zero."""
+    if op == "pow":
+        return (isinstance(b, Whole) and b.value >= 0) or (
+            isinstance(b, Num) and b.node.op == "symbol"
+        )
+    return op != "div"
 
 
 def _count_meets(mc: Machine, a: Any, b: Any) -> None:
@@ -334,6 +343,7 @@ def write(
         raise mc.refuse("a number stored into an array of truth values")
     memory = mc.remember(target)
     mc.written.add(memory)
+    mc.changes += 1
     for loop in mc.loops:
         row = memory in loop.rows and loop.axis not in (target.axes or ())
         if not (loop.axis in at_index or row):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from blrgen.validate.reading.loops import as_long, element, generic_axis, turns
+from blrgen.validate.reading.loops import as_long, element, generic_axis, read_once, turns
 from blrgen.validate.reading.machine import LONGEST, Loop, Machine
 from blrgen.validate.reading.scopes import bound_in
 from blrgen.validate.reading.values import Array, Dict, Iter, List, Listed, Scope, Whole
@@ -71,8 +71,10 @@ def _mapped(mc: Machine, inner: Scope, node: Any, first: Any, axis: int) -> Any:
         raise mc.sizes("two loops over the same axis")
     mc.loops.append(Loop(axis))
     try:
-        assign(mc, inner, node.generators[0].target, element(mc, first, axis), constant=True)
-        v = value(mc, inner, node.elt)
+        one = element(mc, first, axis)
+        with read_once(mc):
+            assign(mc, inner, node.generators[0].target, one, constant=True)
+            v = value(mc, inner, node.elt)
     finally:
         mc.loops.pop()
     if isinstance(v, Array) and v.generic and v.rank:

@@ -33,9 +33,9 @@ def over_counter(mc: Machine, scope: Scope, node: ast.For, span: Span) -> None:
             scope.names[n] = any_number(mc, x)
     left = {n: scope.names[n] for n in names}
     scope.names[node.target.id] = Poison()
-    written, decided = set(mc.written), len(mc.taken)
+    changes, decided = mc.changes, len(mc.taken)
     block(mc, scope, body)
-    if mc.written != written or len(mc.taken) != decided:
+    if mc.changes != changes or len(mc.taken) != decided:
         raise mc.refuse("a loop over the counter that does more than to count")
     unknown = {x.node.index for x in left.values() if isinstance(x, Num)}
     for n in bound_in(body):

@@ -62,7 +62,8 @@ class Element:
                 if stem in self.rule:
                     self._symbol(name, self.rule[stem])
                     return self.symbols[name]
-            raise Refused(f"the symbol {name}")
+            known = f"the symbol {name}"
+            raise Refused("what a loop carries from turn to turn" if " " in name else known)
         return self.symbols[name]
 
     # the rule -----------------------------------------------------------------------------

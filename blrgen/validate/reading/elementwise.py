@@ -115,7 +115,7 @@ class Elementwise(Element):
                 self.done[memo] = self._compare(key, state, n, path, effects, i)
             except Refused as error:
                 self.done[memo] = Proof(
-                    NOT_COMPARED, f"{state}_next", f"line {error.line}: {error.what}"
+                    NOT_COMPARED, f"{state}_next", f"line {error.line or n.line}: {error.what}"
                 )
         return self.done[memo]
 

@@ -82,6 +82,7 @@ def store(mc: Machine, x: Any, key: Any, value: Any) -> None:
             raise mc.sizes("a list changed in a loop")
         if mc.depth:
             raise mc.refuse("a list changed in a loop")
+        mc.changes += 1
         if isinstance(x, Dict):
             if not isinstance(key, Text):
                 raise mc.refuse("a dictionary's key that is no word")

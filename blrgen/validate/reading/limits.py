@@ -27,19 +27,22 @@ def _peak() -> float:
 
 
 @contextmanager
-def bounded(seconds: float = SECONDS, gigabytes: float = GIGABYTES) -> Iterator[None]:
-    """Inside, TooMuch ends what takes too long or too much; where there are no signals, nothing."""
+def bounded() -> Iterator[None]:
+    """Inside, TooMuch ends what takes too long or too much; where there are no signals, nothing.
+
+    The clock is that of the processor: a machine that is busy otherwise changes no verdict.
+    """
     here = threading.current_thread() is threading.main_thread()
     if not here or not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield
         return
-    start, had = time.monotonic(), _peak()
+    start, had = time.process_time(), _peak()
 
     def look(*_: Any) -> None:
-        if time.monotonic() - start > seconds:
-            raise TooMuch(f"more than {seconds:.0f} s")
-        if _peak() - had > gigabytes:
-            raise TooMuch(f"more than {gigabytes:.0f} GB")
+        if time.process_time() - start > SECONDS:
+            raise TooMuch(f"more than {SECONDS:.0f} s")
+        if _peak() - had > GIGABYTES:
+            raise TooMuch(f"more than {GIGABYTES:.0f} GB")
 
     before = signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, EVERY, EVERY)

@@ -186,6 +186,9 @@ def _summed(mc: Machine, axes: Any, rank: int) -> tuple[list[int], list[int]]:
 def _contracted(
     mc: Machine, terms: list[str], parts: list[Array], right: str, sizes: dict[str, int]
 ) -> Any:
+    """Σ of products; of one array without a sum the same memory, as in NumPy."""
+    if len(parts) == 1 and set(terms[0]) == set(right):
+        return Array(np.einsum(f"{terms[0]}->{right}", parts[0].data))
     from blrgen.validate.reading.reductions import added, multiplied
 
     inner = sorted(set(sizes) - set(right))

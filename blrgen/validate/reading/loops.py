@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from blrgen.validate.reading.counted import any_number, over_counter
@@ -38,7 +39,8 @@ def for_loop(mc: Machine, scope: Scope, node: ast.For) -> Flow:
 
     iterable = at_once(mc, value(mc, scope, node.iter))
     if isinstance(iterable, Span) and isinstance(iterable.stop, Num):
-        over_counter(mc, scope, node, iterable)
+        with read_once(mc):
+            over_counter(mc, scope, node, iterable)
         return None
     axis = generic_axis(mc, iterable)
     if axis is not None:
@@ -116,9 +118,11 @@ def _once(mc: Machine, scope: Scope, node: ast.For, iterable: Any, axis: int) ->
         scope.names[name] = left_over(mc, scope.names.get(name))
     loop = Loop(axis)
     mc.loops.append(loop)
+    first = element(mc, iterable, axis)
     try:
-        assign(mc, scope, node.target, element(mc, iterable, axis), constant=True)
-        flow = block(mc, scope, node.body)
+        with read_once(mc):
+            assign(mc, scope, node.target, first, constant=True)
+            flow = block(mc, scope, node.body)
     finally:
         mc.loops.pop()
     if flow is not None and flow[0] != "continue":
@@ -173,9 +177,19 @@ def element(mc: Machine, x: Any, axis: int) -> Any:
 
 def begun(mc: Machine, x: Iter) -> None:
     """An iterator gives its items once."""
-    if x.used:
+    if x.used or x.serial < mc.since:
         raise mc.refuse("an iterator used twice")
     x.used = True
+
+
+@contextmanager
+def read_once(mc: Machine) -> Iterator[None]:
+    """A turn that stands for all: an iterator from outside would be empty in the next one."""
+    before, mc.since = mc.since, Iter("items", ()).serial
+    try:
+        yield
+    finally:
+        mc.since = before
 
 
 def while_loop(mc: Machine, scope: Scope, node: ast.While) -> Flow:

@@ -98,6 +98,8 @@ class Machine:
     symbols: dict[str, Any] = field(default_factory=dict)  # of scalars, for words
     racing: bool = False  # parallel loops are read turn by turn, for what they would raise
     shown: int = 0  # entries of arrays that are kept in `records`
+    changes: int = 0  # of arrays, lists and dictionaries
+    since: int = -1  # iterators made before this one are from outside a loop that is read once
     growing: list[Any] = field(default_factory=list)  # lists that a loop has made longer
 
     # ends --------------------------------------------------------------------------------

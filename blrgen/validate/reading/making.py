@@ -30,16 +30,17 @@ NARROW = "it computes in float32, whose rounding is not compared"
 MANY = 20_000  # entries of one array
 
 
-def floating(mc: Machine, dtype: Any) -> None:
-    """dtype= names a type of real numbers; a narrower one rounds, which is remarked."""
+def floating(mc: Machine, dtype: Any) -> bool:
+    """dtype= names a type of real numbers; whether it is a narrower one, which is remarked."""
     if dtype is None:
-        return
+        return False
     name = dtype.name if isinstance(dtype, Known) else dtype.text if isinstance(dtype, Text) else ""
     if name in ("numpy.float32", "float32", "f4", "f"):
         mc.notes.add(NARROW)
-        return
+        return True
     if not (name in DTYPES or name in FLOATS or dtype == Known("float")):
         raise mc.refuse("keyword dtype= that is no type of real numbers")
+    return False
 
 
 def shape_of(mc: Machine, shape: Any) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
@@ -240,19 +241,24 @@ def _array(mc: Machine, object: Any, dtype: Any = None) -> Any:
     return converted(mc, arrayed(mc, object), dtype, new=True)
 
 
-@meaning(
-    "numpy.asarray",
-    "numpy.ascontiguousarray",
-    text="the same array; of a list, a new one",
-    example="{name}(x)",
-)
+@meaning("numpy.asarray", text="the same array; of a list, a new one", example="np.asarray(x)")
 def _asarray(mc: Machine, a: Any, dtype: Any = None) -> Any:
     return converted(mc, arrayed(mc, a), dtype, new=False)
 
 
+@meaning(
+    "numpy.ascontiguousarray",
+    text="the same array; of a list or another layout, a new one",
+    example="np.ascontiguousarray(x)",
+)
+def _contiguous(mc: Machine, a: Any, dtype: Any = None) -> Any:
+    x = arrayed(mc, a)
+    return converted(mc, x, dtype, new=not x.data.flags.c_contiguous)
+
+
 def converted(mc: Machine, x: Array, dtype: Any, *, new: bool) -> Array:
     """An array of numbers: a copy, or itself where nothing changes."""
-    floating(mc, dtype)
+    new |= floating(mc, dtype)
     if dtype is not None and x.kind != "f":
         if x.kind == "b":
             data = np.frompyfunc(mc.as_number, 1, 1)(x.data)
@@ -260,7 +266,7 @@ def converted(mc: Machine, x: Array, dtype: Any, *, new: bool) -> Array:
         return Array(x.data.copy(), "f", x.axes)
     mc.touch(x)
     mc.spend(x.data.size // 8)
-    return Array(x.data.copy(), x.kind, x.axes) if new or not x.data.flags.c_contiguous else x
+    return Array(x.data.copy(), x.kind, x.axes) if new else x
 
 
 @meaning("numpy.copy", "array.copy", text="a copy", example=("np.copy(x)", "x.copy()"))

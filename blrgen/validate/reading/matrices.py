@@ -15,7 +15,7 @@ from mpmath import mp
 from blrgen.algebra.ranks import SymMat
 from blrgen.core import Rule
 from blrgen.decide.domain import range_of
-from blrgen.decide.equal import DIGITS, MORE_DIGITS, TOLERANCE, equal
+from blrgen.decide.equal import DIGITS, MORE_DIGITS, TOLERANCE
 from blrgen.decide.matrices import Model, difference, matrix_degree, numeric_model, size_at
 from blrgen.decide.modular import NoModel, Unlucky
 from blrgen.decide.proof import NOT_COMPARED, Proof
@@ -25,7 +25,7 @@ from blrgen.validate.reading.algebra import names_in
 from blrgen.validate.reading.branches import paths
 from blrgen.validate.reading.definedness import split
 from blrgen.validate.reading.elementwise import Elementwise
-from blrgen.validate.reading.entries import ROWS, Entries, Words
+from blrgen.validate.reading.entries import ROWS, Entries
 from blrgen.validate.reading.field import Pair
 from blrgen.validate.reading.graph import Node, reachable
 from blrgen.validate.reading.interpret import (
@@ -42,7 +42,8 @@ from blrgen.validate.reading.needs import Needs
 from blrgen.validate.reading.points import POOL, contains
 from blrgen.validate.reading.signals import NeedsSizes, Refused
 from blrgen.validate.reading.sizes import BEYOND, LEAST
-from blrgen.validate.reading.values import Array, Num, Tensor, Whole
+from blrgen.validate.reading.values import Array, Num, Whole
+from blrgen.validate.reading.words import every_size
 from blrgen.value.evaluate import Undefined
 
 Expr = Any
@@ -73,7 +74,7 @@ def shown(reading: Any) -> Any:
         if not waiting and done[-1] < BEYOND[-1]:
             waiting += [k for k in BEYOND if k not in done]
     if all(p.proved for ps in out.proofs.values() for p in ps):
-        judge.every_size(out)
+        every_size(judge, out)
     return out
 
 
@@ -365,31 +366,6 @@ class Matrices:
 
     def _is_vector(self, s: Expr) -> bool:
         return str(self.rule[s.name].rank) == "vector"
-
-    # every size -------------------------------------------------------------------------------
-    def every_size(self, out: Any) -> None:
-        """Words in place of sizes, where the code is simple enough."""
-        made = Words(self.rule, self.graph)
-        symbols = {q.name: q.symbol for q in self.rule.quantities if q.rank not in ROWS}
-
-        def start(given: list[bool]) -> Machine:
-            mc: Machine = self.reading.machine(generic=True, given=given, decide=self.decide)
-            mc.symbols = symbols
-            return mc
-
-        try:
-            found = list(paths(start, lambda mc: self.reading.call(mc, made)))
-        except (NeedsSizes, Refused, KeyError):
-            return
-        if len(found) != 1 or found[0].raised is not None:
-            return
-        for n in self.reading.matching.states:
-            x = found[0].result.values[n]
-            rank = 1 if self.rule[n].rank == "vector" else 2
-            if isinstance(x, Tensor) and x.rank == rank:
-                proof = equal(x.expr, self.next[n], self.domains, claim=f"{n}_next")
-                if proof.level == "identity":
-                    out.proofs[n] = [proof]
 
 
 def _entries(model: Model, e: Expr, x: np.ndarray) -> list[Any]:

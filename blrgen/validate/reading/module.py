@@ -59,12 +59,20 @@ def parsed(source: str, function: str, path: str) -> ast.Module:
     return tree
 
 
-def check_text(source: str, tree: ast.Module) -> None:
-    """Refuse an encoding that Python would read otherwise, and trees that are too deep."""
-    for k, line in enumerate(re.split("\r\n?|\n", source)[:2]):
+def encoding(source: str) -> str:
+    """The encoding that a file asks Python for, if it is not the one it is read in."""
+    for line in re.split("\r\n?|\n", source)[:2]:
         found = _COOKIE.match(line)
         if found and found[1].lower().replace("_", "-") not in ("utf-8", "utf8"):
-            raise Refused(f"the encoding {found[1]}", k + 1)
+            return found[1]
+    return ""
+
+
+def check_text(source: str, tree: ast.Module) -> None:
+    """Refuse an encoding that Python would read otherwise, and trees that are too deep."""
+    other = encoding(source)
+    if other:
+        raise Refused(f"the encoding {other}", 1)
     stack: list[tuple[ast.AST, int]] = [(tree, 0)]
     while stack:
         node, depth = stack.pop()
@@ -260,4 +268,4 @@ def _record_class(mc: Machine, scope: Scope, node: ast.ClassDef) -> RecordClass:
     return RecordClass(node.name, tuple(names), defaults, is_tuple)
 
 
-__all__ = ["MAX_BYTES", "check_text", "module", "parsed"]
+__all__ = ["MAX_BYTES", "check_text", "encoding", "module", "parsed"]

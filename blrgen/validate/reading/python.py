@@ -162,7 +162,7 @@ def _float(mc: Machine, x: Any, /) -> Any:
 
 @meaning("int", text="a whole number as it is", example="rho ** int(2)")
 def _int(mc: Machine, x: Any, /) -> Any:
-    if isinstance(x, Whole) or (isinstance(x, Num) and x.integral and not x.numpy):
+    if isinstance(x, Whole) or (isinstance(x, Num) and x.integral and x.node.op == "symbol"):
         return x
     raise mc.refuse(f"int of {mc.called(x)}")
 
@@ -283,6 +283,7 @@ def _append(mc: Machine, items: Any, x: Any, /) -> Any:
         raise mc.sizes("a list changed in a loop")
     mc.spend()
     items.items.append(mc.carried(x))
+    mc.changes += 1
     if mc.depth:
         mc.growing.append(items)
     return None

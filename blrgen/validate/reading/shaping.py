@@ -105,7 +105,7 @@ def _flip(mc: Machine, m: Any, /) -> Any:
 def _diag(mc: Machine, v: Any, /) -> Any:
     x = concrete(mc, v)
     if x.rank == 2:
-        return Array(np.array(np.diag(x.data), dtype=object), x.kind)
+        return Array(np.diag(x.data), x.kind)  # the same memory, to read only
     if x.rank != 1:
         raise mc.refuse("np.diag of this rank")
     n = len(x.data)
@@ -165,7 +165,7 @@ def _broadcast_to(mc: Machine, array: Any, shape: Any) -> Any:
     if x.generic and x.rank and x.axes != axes:
         raise mc.sizes("another shape")
     try:
-        return Array(np.broadcast_to(x.data, known).copy(), x.kind, axes)
+        return Array(np.broadcast_to(x.data, known), x.kind, axes)
     except ValueError:
         raise mc.raises("shapes that do not fit") from None
 

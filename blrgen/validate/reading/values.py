@@ -6,6 +6,7 @@ constant it meets says up to which length the code can behave otherwise.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -153,6 +154,7 @@ class Iter:
     start: int = 0
     used: bool = False
     lazy: bool = False  # Python computes its items where they are used: that must be at once
+    serial: int = field(default_factory=itertools.count().__next__)  # when it was made
 
 
 @dataclass(frozen=True, eq=False)

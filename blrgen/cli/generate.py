@@ -13,6 +13,7 @@ import argparse
 from blrgen.cli.output import note, result, save
 from blrgen.cli.parser import OneOf, Parser
 from blrgen.cli.what import add_size, add_what, derived, sizes
+from blrgen.errors import UserError
 
 
 def configure(parser: Parser) -> None:
@@ -43,6 +44,11 @@ def configure(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the source, or save it without losing what is there."""
+    if options.force and options.output == "-":
+        raise UserError(
+            "--force is for a file", where="blrgen generate", why="nothing is replaced on standard "
+            "output", how="add -o FILE, or leave --force out",
+        )  # fmt: skip
     derivation = derived(options)
     from blrgen.emit import emit
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blrgen.approximate.tools.base import Approximation
+from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -25,6 +25,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.rule.assemble import rule_of
 
     if option == "natural":
+        if made(d, "coordinates", "working"):
+            raise refuse("coordinates natural", "the step is taken in working coordinates already")
         return say(d, "coordinates", option, "Natural coordinates", "the rule's own coordinates")
     geometry = d.geometry
     if not geometry.family.working or not (
@@ -40,13 +42,13 @@ def apply(d: Derivation, option: str | None) -> Derivation:
             "put --coordinates before everything but --delta and --stochastic",
         )
     rho = d.rule["rho"].symbol
-    made = tuple(
+    steps = tuple(
         Assignment(f"{x.name}_next", arrange(geometry.ring.tidy(x + rho * step), [rho]))
         for x, step in zip(geometry.working, working_step(d), strict=True)
     )
     letters = {s.name for s, _ in d.expectation.metric}
     kept = tuple(a for a in d.rule.assignments if a.name in letters)
-    d = drop_unused(d.with_(rule=replace(d.rule, assignments=(*kept, *made))))
+    d = drop_unused(d.with_(rule=replace(d.rule, assignments=(*kept, *steps))))
     names = ", ".join(p.name for p in geometry.family.working)
     return say(d, "coordinates", option, "Working coordinates",
                f"the natural-gradient step taken in ({names}): "
@@ -115,4 +117,5 @@ APPROXIMATION = Approximation(
     citation="Amari (1998)",
     apply=apply,
     options=("natural", "working"),
+    stated=("natural",),
 )

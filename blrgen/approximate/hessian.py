@@ -21,6 +21,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
             + (", it has been replaced already" if made(d, "hessian", *_INSTEAD) else ""),
             "a candidate with a scale, such as gaussian-diag",
         )
+    if made(d, "hessian", *_INSTEAD):
+        raise refuse(f"hessian {option}", "something else stands for the Hessian already")
     if option == "exact":
         return say(d, "hessian", option, "Hessian", "the Hessian is kept as it is")
     return _INSTEAD[str(option)](d, gradient, curvature)
@@ -174,4 +176,5 @@ APPROXIMATION = Approximation(
     citation="Graves (2011); Khan et al. (2018); Lin et al. (2020); Shen et al. (2024)",
     apply=apply,
     options=("exact", *_INSTEAD),
+    stated=("exact",),
 )

@@ -38,6 +38,11 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         raise refuse("relax", "with fresh draws the rule has no fixed point")
     if d.family.support.kind != "finite" or len(d.family.support.points) != 2:
         raise refuse("relax", "only a variable with two values is relaxed", "bernoulli-sign")
+    if d.family.working:
+        raise refuse(
+            "relax", "the rule is in other parameters than the natural one, in which θ is drawn",
+            "a candidate in its natural parameter, such as bernoulli-sign",
+        )  # fmt: skip
     low, high = sorted(d.family.support.points)
     lam, statistic = d.geometry.natural[0], d.family.statistics[0]
     theta = d.geometry.ring.symbol_like(d.family.variable, "theta")
@@ -48,8 +53,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     eps, tau = sp.Symbol("eps", real=True), symbol(d, "tau")
     relaxed = (low + high) / 2 + (high - low) / 2 * sp.tanh((gap + eps) / tau)
     slope = partial(relaxed, lam).subs(sp.tanh((gap + eps) / tau), _inverse(theta, low, high))
-    fisher = _fisher_in_mean(d)
     mu = sp.Symbol("mu", real=True)
+    fisher = _fisher_in_mean(values, mu)
     g = Probe("g", d.geometry.ring.gradient_symbol(), 1, "theta")
     gradient = g.symbol * slope / fisher
     rule = _replace_enumeration(d, gradient)
@@ -94,18 +99,12 @@ def _check_threshold(d: Derivation, low: Expr, high: Expr) -> None:
         raise refuse("relax", "the base measure weighs the two values differently")
 
 
-def _fisher_in_mean(d: Derivation) -> Expr:
-    """F as a function of μ, using the derived mean map: d tanh(λ) = 1 − μ²."""
+def _fisher_in_mean(values: list[Expr], mu: Expr) -> Expr:
+    """F = Var[T] by μ: T has two values, (T − a)(T − b) = 0, so that E[T²] = (a + b)μ − ab."""
     import sympy as sp
 
-    from blrgen.algebra.partial import partial
-
-    lam, mean = d.geometry.natural[0], d.geometry.mean[0]
-    mu = sp.Symbol("mu", real=True)
-    fisher = sp.expand(partial(mean, lam))
-    (part,) = sorted(mean.atoms(sp.tanh), key=str)
-    level = sp.solve(mean.subs(part, sp.Symbol("_w")) - mu, sp.Symbol("_w"))[0]
-    return sp.expand(fisher.subs(part, level))
+    a, b = values
+    return sp.expand((mu - a) * (b - mu))
 
 
 def _replace_enumeration(d: Derivation, gradient: Expr) -> Any:

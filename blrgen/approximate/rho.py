@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
-    from blrgen.approximate.tools.rewrite import drop_unused, refuse, say, substitute, symbol
+    from blrgen.approximate.tools.rewrite import drop_unused, refuse, say, shown, substitute, symbol
     from blrgen.errors import UserError
     from blrgen.read.expression import parse
 
@@ -27,7 +27,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if "rho" not in d.rule:
         raise refuse("rho", "ρ has been replaced by other step sizes", "put --rho before them")
     d = drop_unused(substitute(d, {symbol(d, "rho"): sp.Rational(value)}))
-    return say(d, "rho", option, "Learning rate", f"ρ = {value}" + (
+    return say(d, "rho", option, "Learning rate", f"ρ = {shown(value)}" + (
         ": nothing of the old parameters is kept" if value == 1 else ""))  # fmt: skip
 
 

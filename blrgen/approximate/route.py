@@ -43,5 +43,6 @@ APPROXIMATION = Approximation(
     requires="a route that the candidate (for moments: the loss) has; first of all flags",
     citation="Williams (1992); Figurnov et al. (2018); Lin, Khan & Schmidt (2019)",
     apply=apply,
+    stated=("enumeration", "identities", "implicit", "moments", "score"),
     options=("enumeration", "identities", "implicit", "moments", "score"),
 )

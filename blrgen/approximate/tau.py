@@ -19,6 +19,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         refuse,
         rewrite,
         say,
+        shown,
         substitute,
         symbol,
     )
@@ -33,7 +34,11 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     tau = symbol(d, "tau")
     if value > 0:
         return say(
-            drop_unused(substitute(d, {tau: value})), "tau", option, "Temperature", f"τ = {value}"
+            drop_unused(substitute(d, {tau: value})),
+            "tau",
+            option,
+            "Temperature",
+            f"τ = {shown(value)}",
         )
     cooled = {
         a.name: a.expr.replace(

@@ -14,6 +14,7 @@ from blrgen.cli.algorithms import add_algorithms, refuse_algorithms
 from blrgen.cli.output import note, result, save
 from blrgen.cli.parser import OneOf, Parser
 from blrgen.cli.what import add_size, add_what, derived, sizes
+from blrgen.errors import UserError
 
 
 def configure(parser: Parser) -> None:
@@ -45,6 +46,11 @@ def configure(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the source, or save it without losing what is there."""
+    if options.force and options.output == "-":
+        raise UserError(
+            "--force is for a file", where="blrgen generate", why="nothing is replaced on standard "
+            "output", how="add -o FILE, or leave --force out",
+        )  # fmt: skip
     source = of_model(options) if options.what.endswith(".model") else of_rule(options)
     if options.output == "-":
         result(source)

@@ -67,6 +67,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from blrgen.errors import UserError
 from blrgen.timing import timed
 
 if TYPE_CHECKING:
@@ -94,10 +95,17 @@ def emit(
     """
     from blrgen.emit.targets import emitter
 
-    def found(name: str) -> Callable[[Derivation, str | None], str]:
-        return emitter(name, noise, sizes)
+    def written(d: Derivation, generator: str | None = noise) -> str:
+        def found(name: str) -> Callable[[Derivation, str | None], str]:
+            return emitter(name, generator, sizes)
 
-    def written(d: Derivation) -> str:
         return timed("load the target", found, target)(d, dtype)
 
-    return timed(f"emit {target}", written, derivation)
+    source = timed(f"emit {target}", written, derivation)
+    if noise is not None and all(source == written(derivation, x) for x in GENERATORS):
+        raise UserError(
+            f"--noise {noise} would change nothing",
+            why="this file makes no random numbers in compiled code",
+            how="leave --noise out",
+        )
+    return source

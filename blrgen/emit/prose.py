@@ -13,6 +13,7 @@ from blrgen.emit.text import sentence_list
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM, POWER, PRODUCT, SIGN, SUM, Printer
 from blrgen.program.recover import read_back
+from blrgen.text.layout import Number
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -112,6 +113,13 @@ class UnicodePrinter(Printer):
         return "·".join(parts), PRODUCT
 
     def print_Div(self, node: n.Div) -> tuple[str, int]:
+        """A quotient; 1.000001·m, not 1000001·m/1000000."""
+        above, top = _number_first(node.top)
+        below, bottom = _number_first(node.bottom)
+        share = above / below
+        if share > 0 and Number(share.numerator, share.denominator).decimal and (top or bottom):
+            text = self.at(n.mul(n.Const(share), *top), PRODUCT)
+            return f"{text}/{self.at(n.mul(*bottom), SIGN)}" if bottom else text, PRODUCT
         return f"{self.at(node.top, PRODUCT)}/{self.at(node.bottom, SIGN)}", PRODUCT
 
     def print_Neg(self, node: n.Neg) -> tuple[str, int]:
@@ -191,6 +199,14 @@ class UnicodePrinter(Printer):
 
     def print_Symmetrize(self, node: n.Symmetrize) -> tuple[str, int]:
         return self.call("sym", self(node.arg))
+
+
+def _number_first(node: n.Node) -> tuple[Fraction, list[n.Node]]:
+    """A product as its leading number and the rest."""
+    first, *rest = node.args if isinstance(node, n.Mul) else (node,)
+    if isinstance(first, n.Const):
+        return Fraction(first.value), rest
+    return Fraction(1), [first, *rest]
 
 
 def module_docstring(derivation: Derivation, program: Program) -> str:

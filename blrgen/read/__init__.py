@@ -11,6 +11,7 @@
 | `declaration` | TOML files that declare something: loading |
 | `declared` | The text of one family file → a `Family` |
 | `defined` | Whether a loss is a number wherever its variable can be |
+| `direction` | Charts that stand the wrong way round: told, with the lines that would be right |
 | `domain` | Where parameters and random variables live: text → `Domain` and `Support` |
 | `expression` | Text → expression, through a whitelist: the only reader of user formulas |
 | `family` | Family files: TOML → `Family`.  Declarations only; what is derived comes later |

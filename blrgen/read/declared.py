@@ -25,6 +25,7 @@ from blrgen.read.declaration import (
     one_line,
     slug,
 )
+from blrgen.read.direction import check_directions
 from blrgen.read.domain import JOINT, read_domain, read_support, size_symbol
 from blrgen.read.expression import Value, parse_ranked, rank_word
 from blrgen.read.functions import COMPONENT_FUNCTIONS, MATRIX_FUNCTIONS
@@ -47,6 +48,7 @@ class Declaration:
         self.source, self.table, self.bare = source, source.table, bare
         known_keys(self.table, _KEYS, _REQUIRED, source)
         check_lists(source)
+        check_directions(source, lambda other: Declaration(other, bare).family())
         self.statistics = self.texts()
         self.names: dict[str, Expr] = {}
         self.taken: dict[str, str] = {}

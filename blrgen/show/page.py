@@ -324,7 +324,7 @@ def entries(rule: Rule, reading: Reading) -> tuple[Entry, ...]:
     found = [
         *(Entry("state", q.name, _state(q, reading)) for q in rule.of("state")),
         *(Entry("input", q.name, _input(q)) for q in rule.of("input", "data")),
-        *(Entry("draw", q.name, _draw(q)) for q in rule.of("draw")),
+        *(Entry("draw", q.name, _draw(q, rule, reading)) for q in rule.of("draw")),
         *(Entry("choose", q.name, _hyper(q)) for q in rule.of("hyper")),
     ]
     if any(s.name == "t" for a in rule.assignments for s in a.expr.free_symbols):
@@ -349,7 +349,12 @@ def _input(q: Quantity) -> tuple[str | Math, ...]:
     return (sign, f": {meaning}" if meaning else "")
 
 
-def _draw(q: Quantity) -> tuple[str | Math, ...]:
+def _draw(q: Quantity, rule: Rule, reading: Reading) -> tuple[str | Math, ...]:
+    """What is drawn and from what; the candidate itself by its mean and covariance."""
+    known = dict(rule.posterior)
+    if q.rank == "vector" and "precision" in known:
+        mean, covariance = (arrange(e, reading) for e in (known["mean"], known["precision"] ** -1))
+        return (f"{q.meaning}; drawn from N(", Math(mean), ", ", Math(covariance), ")")
     drawn = f"drawn from {q.distribution}" if q.distribution else ""
     return ("; ".join(part for part in (q.meaning, drawn) if part),)
 

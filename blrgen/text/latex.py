@@ -58,6 +58,8 @@ class Latex(Terminal):
         return text if binding >= tight else bracketed(text)
 
     def _number(self, n: Number) -> tuple[str, int]:
+        if n.decimal:
+            return n.decimal, ATOM
         return (str(n.p), ATOM) if n.q == 1 else (rf"\tfrac{{{n.p}}}{{{n.q}}}", ATOM)
 
     def _real(self, n: Real) -> tuple[str, int]:

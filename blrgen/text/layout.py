@@ -31,6 +31,15 @@ class Number(Node):
     p: int
     q: int = 1
 
+    @property
+    def decimal(self) -> str:
+        """1.000001 for 1000001/1000000: a long quotient that is a short decimal; else nothing."""
+        if max(self.p, self.q) < 1000 or self.q == 1 or 10**9 % self.q:
+            return ""
+        whole, rest = divmod(self.p * (10**9 // self.q), 10**9)
+        text = f"{whole}.{rest:09d}".rstrip("0")
+        return text if len(text) <= 10 else ""
+
 
 @dataclass(frozen=True)
 class Real(Node):

@@ -91,8 +91,8 @@ class MathML(Terminal):
         return text if binding >= tight else fenced(text)
 
     def _number(self, n: Number) -> tuple[str, int]:
-        if n.q == 1:
-            return f"<mn>{n.p}</mn>", ATOM
+        if n.q == 1 or n.decimal:
+            return f"<mn>{n.decimal or n.p}</mn>", ATOM
         return f"<mfrac><mn>{n.p}</mn><mn>{n.q}</mn></mfrac>", ATOM
 
     def _real(self, n: Real) -> tuple[str, int]:

@@ -52,7 +52,7 @@ class Terminal(Plain):
     def _number(self, n: Number) -> tuple[str, int]:
         if (n.p, n.q) in _VULGAR:
             return _VULGAR[n.p, n.q], ATOM
-        return super()._number(n)
+        return (n.decimal, ATOM) if n.decimal else super()._number(n)
 
     def _real(self, n: Real) -> tuple[str, int]:
         return n.text.replace("-", "−"), ATOM
@@ -282,6 +282,8 @@ def vulgar(n: Product) -> tuple[tuple[int, int] | None, tuple[Node, ...], tuple[
     numbered = bool(n.top) and isinstance(n.top[0], Number)
     p = n.top[0].p if numbered else 1  # type: ignore[attr-defined]
     rest, below = n.top[1:] if numbered else n.top, n.bottom[1:]
+    if (number := Number(p, n.bottom[0].p)).decimal:
+        return None, (number, *rest), below
     sums_below = bool(below) and all(isinstance(b, Sum) for b in below)
     if (p, n.bottom[0].p) in _VULGAR and (rest or n.word) and (not below or (rest and sums_below)):
         return (p, n.bottom[0].p), rest, below

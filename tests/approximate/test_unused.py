@@ -14,7 +14,9 @@ CASES = {
     "a constant of the loss": ("gaussian", [], "0.5*(theta - 1)**2 + y", [], False),
     "cancelled": ("gaussian", ["delta"], "y*theta - y*theta + theta**2", [], False),
     "of a variable of two values": ("bernoulli", [], "y*(x - x**2) + x", [], False),
-    "a constant beside matrices": ("gaussian-full", ["rho=1"], "dot(theta, theta) + y", [], False),
+    "a constant beside matrices": (
+        "gaussian-full", ["rho=1"], "dot(y - X*theta, y - X*theta) + k", ["X", "y"], False,
+    ),
     "the same slope everywhere": ("gaussian-diag", ["stochastic"], "y*theta", ["y"], False),
     "the same for a vector": ("gaussian-full", ["stochastic"], "dot(y, theta)", ["y"], False),
     "an estimate made of the draw": (

@@ -28,6 +28,7 @@ class Approximation:
     citation: str
     apply: Apply
     options: tuple[str, ...] | str | None = None  # None: bare; a tuple: choices; "value": any
+    stated: tuple[str, ...] = ()  # options that may say what the rule does anyway
 
 
 @cache

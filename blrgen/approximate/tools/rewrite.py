@@ -174,7 +174,7 @@ def law_of(d: Derivation) -> str:
     from blrgen.text.expression import ascii
 
     posterior = dict(d.rule.posterior)
-    return f"N({ascii(posterior['mean'])}, ({ascii(posterior['precision'])})**(-1))"
+    return f"N({ascii(posterior['mean'])}, {ascii(posterior['precision'] ** -1)})"
 
 
 def redraw(d: Derivation) -> Derivation:

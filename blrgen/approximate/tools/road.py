@@ -15,7 +15,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from blrgen.approximate.tools.base import check_request, parse_request
+from blrgen.approximate.tools.base import check_request, parse_request, registry
 from blrgen.core import Derivation, Family, Loss, Recipe
 from blrgen.errors import NotApplicable, UserError
 from blrgen.timing import timed
@@ -63,6 +63,11 @@ def _derived(
     known = timed("read the loss", lambda f: read_loss(loss, f), family) if loss else Loss()
     d = exact_derivation(family, known)
     d = _along(d, tuple(requests), known)
+    if "bias-correction" in d.assumptions and not d.facts.corrections:
+        raise NotApplicable(
+            "--bias-correction does not apply here", where=_after(d),
+            why="no state became a moving average that starts at zero", how="leave it out",
+        )  # fmt: skip
     d = timed("put the loss in", put_loss, d) if loss else put_loss(d)
     d = _with_defaults(d, recipe) if recipe is not None else d
     return finished(d)
@@ -141,11 +146,30 @@ def approximate(d: Derivation, flag: str, option: str | None = None) -> Derivati
 
             check_halved(after, flag)
     except NotApplicable as e:
-        said = " ".join("--" + (f if o is None else f"{f} {o}") for f, o in d.approximations)
-        e.where = e.where or f"after: blrgen derive {d.family.name} {said}".rstrip()
+        e.where = e.where or _after(d)
         e.args = (e.render(),)
         raise
+    if _idle(d, after) and option not in registry()[flag].stated:
+        words = f"--{flag}" if option is None else f"--{flag} {option}"
+        raise NotApplicable(
+            f"{words} does not apply here", where=_after(d),
+            why="it would change nothing: not the update, its inputs or its hyperparameters",
+            how="leave it out",
+        )  # fmt: skip
     return after.with_(approximations=(*d.approximations, (flag, option)))
+
+
+def _idle(before: Derivation, after: Derivation) -> bool:
+    """Whether neither the rule nor what is known of it for later has changed."""
+    return (before.rule, before.facts, before.assumptions) == (
+        after.rule, after.facts, after.assumptions,
+    )  # fmt: skip
+
+
+def _after(d: Derivation) -> str:
+    """The road so far, as it is typed."""
+    said = " ".join("--" + (f if o is None else f"{f} {o}") for f, o in d.approximations)
+    return f"after: blrgen derive {d.family.name} {said}".rstrip()
 
 
 def _with_defaults(d: Derivation, recipe: Recipe) -> Derivation:

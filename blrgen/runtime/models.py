@@ -95,6 +95,11 @@ def _labels(
     return np.asarray(found, dtype=np.int64, order="C")
 
 
+def _scalar(x: Any) -> Any:
+    """Return what an array without axes holds; compiled functions return plain numbers."""
+    return np.asarray(x)[()]
+
+
 def _ends(domain: str, sizes: Mapping[str, int]) -> tuple[float, float]:
     """Return the ends of an interval; one may be a size, more or less a number."""
 

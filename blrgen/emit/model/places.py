@@ -42,8 +42,7 @@ class Places:
         arrays = [found(x) for x in f.arrays]
         whole = c.Name("sizes") if rows else c.attribute("sizes")
         sizes = [c.Item(whole, c.Literal(x)) for x in f.wholes]
-        whole = c.Row(())  # of an array without axes the number
-        reals = [found(x) if x in ("t", *local) else c.Item(found(x), whole) for x in f.reals]
+        reals = [found(x) if x in ("t", *local) else c.call("_scalar", found(x)) for x in f.reals]
         return c.call(c.Name(f.name), *arrays, *sizes, *reals)
 
 

@@ -259,7 +259,8 @@ class Writer:
         body: list[c.Statement] = []
         for node, method in methods:
             outs = tuple(map(c.Name, method.program.outs))
-            value = c.call("_best_path", *outs) if name == "path" else outs[0]
+            later = c.Item(outs[0], c.Name("1:"))
+            value = c.call("_best_path", *outs) if name == "path" else later
             lines = (result(method, self.call(method)), c.Return(value))
             body.append(_named(node, *lines))
         body.append(_unknown(name, [x for x, _ in methods]))

@@ -223,8 +223,8 @@ class Values:
             first = t.Apply("np.swapaxes", (first, t.Whole(-1), t.Whole(-2)))
         right = self.aligned(parts[1], (*batch, *own))
         if len(own) == 2:
-            return Valued(t.Apply("np.linalg.solve", (first, right)), (*batch, *own))
-        column = t.Apply("np.linalg.solve", (first, t.Part(right, (t.Rest(), t.Added()))))
+            return Valued(n.Call("_solved_or_nan", (first, right)), (*batch, *own))
+        column = n.Call("_solved_or_nan", (first, t.Part(right, (t.Rest(), t.Added()))))
         return Valued(t.Part(column, (t.Rest(), t.Whole(0))), (*batch, *own))
 
 

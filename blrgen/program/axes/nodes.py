@@ -224,8 +224,8 @@ class Program:
 
     def flat(self, letters: Sequence[str]) -> tuple[str, ...]:
         """The axes in memory: rows of different lengths lie one after the other."""
-        unders = [self.letter(x).under for x in letters[1:]]
-        return tuple(x for x, after in zip(letters, [*unders, ""], strict=True) if x != after)
+        unders = [*(self.letter(x).under for x in letters[1:]), ""]
+        return tuple(x for x, after in zip(letters, unders, strict=False) if x != after)
 
     @property
     def lets(self) -> tuple[Let, ...]:

@@ -13,7 +13,7 @@ shared between equations: what stands around an expression is never used in it a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from blrgen.algebra.indexed import Atom, Expression, Index, Term
@@ -98,7 +98,7 @@ class Equations:
             name = self.letter(r.axis, r.name, inside.values())
             inside[r.name] = name
             over.append(name)
-        masks = [m for r in t.bound if (m := self.mask(r.low, r.high, inside[r.name])) is not None]
+        masks = [m for r in t.bound for m in self.masks(r.low, r.high, inside[r.name])]
         return _scaled(c, self.contracted(_Product(t, over, masks), inside))
 
     def contracted(self, p: _Product, where: Mapping[str, str]) -> n.Node:
@@ -128,14 +128,46 @@ class Equations:
         above = [*(f for f in outer if f.power > 0), *(_Factor(x, Fraction(1)) for x in found)]
         return _product([*above, *(f for f in outer if f.power < 0)])
 
-    def mask(self, low: int, high: int, letter: str) -> n.Node | None:
-        """1 where low < place ≤ size − high, counted from 1."""
-        if not low and not high:
-            return None
-        if high:
-            raise InternalError("a range that ends before its axis has no equation yet")
-        ends = [a.Is(a.Ix(letter), a.Num(k)) for k in range(low)]
-        return n.Sub(n.ONE, n.add(*ends))
+    def masks(self, low: int, high: int, letter: str) -> list[n.Node]:
+        """1 where low < place ≤ size − high, counted from 1: factors."""
+        found = [self.ends(low, letter, False), self.ends(high, letter, True)]
+        return [a.ref(x, letter) for x in found if x]
+
+    def ends(self, count: int, letter: str, down: bool) -> str:
+        """An array that is 0 at the first places, or the last ones, and 1 elsewhere."""
+        if not count:
+            return ""
+        before = self.ends(count - 1, letter, down)
+        along = self.along(letter, down)
+        earlier = a.Ref(before, (a.Lag(along, 1 if down else -1),)) if before else n.ONE
+        return self.once("within", a.Let("", (along,), earlier, first=n.ZERO), along)
+
+    def along(self, letter: str, down: bool) -> str:
+        """The letter itself, or one over its axis that runs from the last place to the first."""
+        if not down:
+            return letter
+        at = self.letters[letter]
+        for x in self.letters.values():
+            if x.down and x.size == at.size:
+                return x.name
+        name = self.own("u")
+        self.letters[name] = replace(at, name=name, down=True)
+        return name
+
+    def shifted(self, x: Atom, k: int, where: Mapping[str, str]) -> n.Node:
+        """x with its k-th index moved: an array of its own, 0 where that is outside."""
+        i = x.indices[k]
+        by = 1 if i.shift > 0 else -1
+        along = self.along(where[i.name], by > 0)
+        nearer = Atom("symbol", x.name, (*x.indices[:k], i.moved(-by), *x.indices[k + 1 :]),
+                      symbol=x.symbol)  # fmt: skip
+        whole = self.of_symbol(nearer, where)
+        letters = tuple(dict.fromkeys(y for z in x.indices if not z.literal
+                                      for y in [where[z.name]]))  # fmt: skip
+        value = a.swapped(whole, {where[i.name]: a.Lag(along, by)})
+        inside = tuple(along if y == where[i.name] else y for y in letters)
+        name = self.once("shifted", a.Let("", inside, value, first=n.ZERO), along)
+        return a.ref(name, *letters)
 
     def place(self, i: Index, where: Mapping[str, str]) -> n.Node:
         """An index as a place."""
@@ -145,8 +177,7 @@ class Equations:
             if i.axis.isdigit():
                 return a.Num(int(i.axis) - 1 + i.shift)
             raise InternalError(f"the last place of {i.axis} is known only where it is a number")
-        letter = where[i.name]
-        return a.Lag(letter, i.shift) if i.shift else a.Ix(letter)
+        return a.Ix(where[i.name])
 
     # -- atoms ---------------------------------------------------------------------------
     def atom(self, x: Atom, where: Mapping[str, str]) -> n.Node:
@@ -154,6 +185,9 @@ class Equations:
         return found
 
     def of_symbol(self, x: Atom, where: Mapping[str, str]) -> n.Node:
+        moved = [k for k, i in enumerate(x.indices) if i.shift and not i.literal]
+        if moved:
+            return self.shifted(x, moved[0], where)
         index = tuple(self.place(i, where) for i in x.indices)
         read = self.readers.get(x.name)
         return a.Ref(x.name, index) if read is None else read(index)
@@ -164,7 +198,7 @@ class Equations:
 
     def of_guard(self, x: Atom, where: Mapping[str, str]) -> n.Node:
         (i,) = x.indices
-        return self.mask(*x.cut, where[i.name]) or n.ONE
+        return n.mul(*self.masks(*x.cut, where[i.name]))
 
     def of_size(self, x: Atom, where: Mapping[str, str]) -> n.Node:
         return a.Extent(x.name)
@@ -216,13 +250,14 @@ class Equations:
         i, j = (self.place(y, where) for y in x.indices)
         return a.Ref(made, (*map(a.Ix, batch), i, j))
 
-    def once(self, stem: str, s: a.Let) -> str:
-        """The name of an equation, which is there already or made now."""
-        key = (stem, repr((s.letters, s.expr, s.structure)))
+    def once(self, stem: str, s: a.Let, along: str = "") -> str:
+        """The name of an equation, which is there already or made now; `along` a recurrence."""
+        key = (stem, repr((s.letters, s.expr, s.structure, s.first)))
         if key not in self.known:
-            name = self.own(stem)
-            self.known[key] = name
-            self.let(a.Let(name, s.letters, s.expr, s.structure))
+            made = replace(s, name=self.own(stem))
+            self.known[key] = made.name
+            self.taken.add(made.name)
+            self.body.append(a.Seq(along, (made,)) if along else made)
         return self.known[key]
 
 

@@ -8,7 +8,7 @@ those before it came to.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from blrgen.errors import InternalError, UserError
 from blrgen.expect.blocks.expectation import expecting
@@ -16,9 +16,11 @@ from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.names import axis_of
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.model.expressions import Equations, Reader
+from blrgen.program.model.bands import Band
+from blrgen.program.model.chains import Labels
+from blrgen.program.model.expressions import Equations
 from blrgen.program.model.given import handing_out
-from blrgen.program.model.member import Lowered, Member
+from blrgen.program.model.member import Lowered, Member, named
 from blrgen.program.model.names import Given, domain_text, size_of
 from blrgen.program.model.objective import objective
 from blrgen.program.model.solved import solved
@@ -38,6 +40,9 @@ from blrgen.read.model.values import Model, Node
 from blrgen.rule.model.values import ModelDerivation, PointUpdate
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
+KINDS: dict[str, type[Lowered]] = {  # by what joins elements
+    "element": Lowered, "labels": Labels, "banded": Band,
+}  # fmt: skip
 KEPT = "nothing says where it is: it stays where it was"
 
 
@@ -89,7 +94,7 @@ class _Lowering:
         latents = [u.block for u in d.updates]
         self.expecting = expecting(latents, {b.name: variables_of(d.model, b) for b in latents})
         for block in latents:
-            if block.remainder or block.kind != "element":
+            if block.remainder or block.kind not in KINDS:
                 raise UserError(f"no programs yet for the block {block.name} ({block.kind})")
 
     # -- the step ----------------------------------------------------------------------
@@ -120,7 +125,7 @@ class _Lowering:
 
     def own(self, block: Block) -> Own:
         name = self.given.names.of("_".join(block.nodes) + "_q")
-        return Own(Lowered(self.eq, member_of(self.d.model, block)), name)
+        return Own(KINDS[block.kind](self.eq, member_of(self.d.model, block)), name)
 
     def from_state(self, own: Own) -> None:
         """λ and E[T] of what the state holds."""
@@ -135,16 +140,13 @@ class _Lowering:
 
     def updated(self, own: Own) -> None:
         """λ is what the others expect."""
-        parts = {p.statistic: p.expected for p in own.member.block.parts}
-        values = tuple(parts[s] for s in own.member.statistics)
-        own.natural = own.lowered.natural(values, own.name)
+        own.natural = own.lowered.natural(own.name)
         self.bind(own, own.name.removesuffix("_q"))
 
     def bind(self, own: Own, stem: str) -> None:
         """Expressions read E[T] of the block as it stands."""
-        own.means = own.lowered.means(own.natural, f"{stem}_mean")
-        for s, name in zip(own.member.statistics, own.means, strict=True):
-            self.given.readers[s.name] = _reader(name)
+        self.given.readers |= own.lowered.readers(own.natural, f"{stem}_mean")
+        own.means = own.lowered.last
 
     # -- points --------------------------------------------------------------------------
     def point(self, found: Node) -> None:
@@ -154,7 +156,7 @@ class _Lowering:
             shape = tuple(size_of(axis_of(s)) for s in domain.shape)
             array = Array(self.given.names.of(name), (*plates, *shape), domain_text(domain))
             self.points.arrays[name] = array
-            self.given.readers[name] = _reader(array.name)
+            self.given.readers[name] = named(array.name)
 
     def axis(self, letter: str) -> a.Size:
         return size_of(axis_of(self.d.model.plate(letter).size))
@@ -173,7 +175,7 @@ class _Lowering:
             structure = "spd" if array and array.domain == "SPD" else "dense"
             made = self.eq.equation(raw, e.places, e.value, structure)
             if array is None:
-                self.given.readers[e.target] = _reader(raw)
+                self.given.readers[e.target] = named(raw)
                 continue
             self.kept(e.target, array, made)
 
@@ -187,7 +189,7 @@ class _Lowering:
         self.eq.let(a.Let(flag, made.letters, n.Compare("!=", new, new)))
         self.points.next[target] = name
         self.points.flags.append((target, flag))
-        self.given.readers[target] = _reader(name)
+        self.given.readers[target] = named(name)
 
     # -- all of it -----------------------------------------------------------------------
     def whole(self, first: Sequence[Own], others: Sequence[Own]) -> ModelProgram:
@@ -203,7 +205,8 @@ class _Lowering:
         quantities = [*self.given.quantities.values(), *map(_quantity, state)]
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
-            ("objective", *after, *flags, *last),
+            ("objective", *after, *flags, *last,
+             *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path))),
         )  # fmt: skip
         every = merged(every)
         sweep = handing_out(every, ("objective", *after, *flags))
@@ -223,6 +226,8 @@ class _Lowering:
             optional=self.given.optional,
             lengths=tuple(self.given.lengths),
             start=start_of(every, first, after, self.given),
+            pairs=tuple(self.chain(every, own, "pairs") for own in first if own.lowered.pairs),
+            paths=tuple(self.chain(every, own, "path") for own in first if own.lowered.path),
             notes=tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
         )
         return with_sums(made)
@@ -240,6 +245,13 @@ class _Lowering:
         stem = self.given.names.of(f"posterior_{name}")
         method = Method(stem, program, f"Return q of {name}, at its maximum given the others.")
         return Posterior(name, own.member.family.name, tuple(pairs), method)
+
+    def chain(self, every: a.Program, own: Own, what: str) -> tuple[str, Method]:
+        """Neighbours, or what the most probable path is found from."""
+        name = own.member.block.name
+        outs = own.lowered.pairs if what == "pairs" else own.lowered.path
+        stem = self.given.names.of(f"{what}_{name}")
+        return name, Method(stem, handing_out(every, outs), f"Return the {what} of {name}.")
 
     def lines(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What was derived, as text."""
@@ -266,9 +278,11 @@ def merged(program: a.Program) -> a.Program:
     names: dict[str, str] = {}
     seen: dict[str, str] = {}
     body: list[a.Statement] = []
-    for s in program.body:
-        assert isinstance(s, a.Let)
-        let = a.Let(s.name, s.letters, a.renamed(s.expr, names), s.structure)
+    for s in a.mapped(program.body, lambda x: (_renamed(x, names),)):
+        if isinstance(s, a.Seq):
+            body.append(s)
+            continue
+        let = _renamed(s, names)
         key = repr((let.letters, let.expr))
         if key in seen and s.name not in program.outs and s.structure == "dense":
             names[s.name] = seen[key]
@@ -278,10 +292,14 @@ def merged(program: a.Program) -> a.Program:
     return a.Program(program.letters, program.given, tuple(body), program.outs)
 
 
+def _renamed(s: a.Let, names: dict[str, str]) -> a.Let:
+    first = None if s.first is None else a.renamed(s.first, names)
+    init = None if s.init is None else a.renamed(s.init, names)
+    return replace(s, expr=a.renamed(s.expr, names), first=first, init=init)
+
+
 def _quantity(x: Array) -> a.Quantity:
     structure = "spd" if x.domain == "SPD" else "dense"
     return a.Quantity(x.name, x.sizes, structure)
 
 
-def _reader(name: str) -> Reader:
-    return lambda index: a.Ref(name, index)

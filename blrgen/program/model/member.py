@@ -25,7 +25,7 @@ from blrgen.expect.blocks.values import Block, Statistic
 from blrgen.geometry import geometry_of
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.model.expressions import Equations
+from blrgen.program.model.expressions import Equations, Reader
 from blrgen.program.model.family import family_program, inlined, negated, resized
 from blrgen.program.model.names import size_of
 from blrgen.program.model.values import DEFINITE, REAL, SIMPLEX, Array
@@ -134,13 +134,23 @@ class Lowered:
     def __init__(self, eq: Equations, member: Member) -> None:
         self.eq, self.member = eq, member
         self.geometry = None if member.one_hot else geometry_of(member.family)
+        self.last: tuple[str, ...] = ()  # E[T] as it stands
+        self.pairs: tuple[str, ...] = ()  # of a chain: the joint of neighbours
+        self.path: tuple[str, ...] = ()  # of labels: start, transition, evidence as logarithms
+
+    @property
+    def elements(self) -> tuple[Index, ...]:
+        """Where A has a value of its own."""
+        return self.member.element
 
     # -- λ ------------------------------------------------------------------------------
-    def natural(self, values: tuple[Expression, ...], stem: str) -> tuple[str, ...]:
-        """λ, one a statistic, from expressions in the statistics' places."""
+    def natural(self, stem: str) -> tuple[str, ...]:
+        """λ, one a statistic: what the other blocks expect of its coefficient."""
         turned = set(negated(self.geometry)) if self.geometry else set()
+        expected = {p.statistic: p.expected for p in self.member.block.parts}
         out = []
-        for k, (s, e) in enumerate(zip(self.member.statistics, values, strict=True)):
+        for k, s in enumerate(self.member.statistics):
+            e = expected[s]
             symbol = self.member.family.natural[k].symbol
             matrix = not self.member.one_hot and len(_shape(symbol)) == 2
             if matrix:
@@ -151,6 +161,12 @@ class Lowered:
             self.eq.equation(name, s.places, scaled(e, -1) if minus else e, kind)
             out.append(name)
         return tuple(out)
+
+    def readers(self, natural: tuple[str, ...], stem: str) -> dict[str, Reader]:
+        """How expressions read E[T], by the names of the statistics."""
+        self.last = self.means(natural, stem)
+        pairs = zip(self.member.statistics, self.last, strict=True)
+        return {s.name: named(name) for s, name in pairs}
 
     def natural_of_state(self, state: tuple[str, ...], stem: str) -> tuple[str, ...]:
         """λ from the arrays of working parameters."""
@@ -231,6 +247,11 @@ class Lowered:
         for s in inlined(program, plates, own, letters):
             self.eq.let(replace(s, structure="spd") if s.name in known else s)
         return tuple(own[x] for x in program.outs)
+
+
+def named(name: str) -> Reader:
+    """An array by its name."""
+    return lambda index: a.Ref(name, index)
 
 
 def symmetrised(e: Expression, i: Index, j: Index) -> Expression:

@@ -56,9 +56,9 @@ def holds(x: Atom, names: set[str]) -> bool:
 def summed(own: Own, name: str, eq: Equations) -> n.Node:
     """Σ over elements, as often as each counts."""
     letters: tuple[str, ...] = ()
-    for i in own.member.element:
+    for i in own.lowered.elements:
         letters = (*letters, eq.letter(i.axis, i.name, letters))
-    where = dict(zip((i.name for i in own.member.element), letters, strict=True))
+    where = dict(zip((i.name for i in own.lowered.elements), letters, strict=True))
     value = a.ref(name, *letters)
     measure = own.member.block.measure
     weighted = value if measure.number == 1 else n.mul(eq.expr(measure, where), value)

@@ -1,0 +1,222 @@
+"""Gaussian chains: elimination forward, substitution backward.
+
+log q = Σ_t h_t·x_t − ½ x_tᵀ J_t x_t + Σ_{t>1} x_tᵀ C_t x_{t−1} − A: the coefficients of the
+divided log joint.  With K_t = J̃_t⁻¹ C_{t+1}ᵀ, x_t is integrated out into what follows:
+
+    J̃_t = J_t − C_t K_{t−1}        h̃_t = h_t + C_t g_{t−1}        g_t = J̃_t⁻¹ h̃_t
+    A = Σ_t ½ h̃_t·g_t − ½ log |J̃_t| + ½ d log 2π
+    m_t = g_t + K_t m_{t+1}        V_t = J̃_t⁻¹ + K_t V_{t+1} K_tᵀ       Cov(x_t, x_{t+1}) = K_t V_{t+1}
+
+From the last on: m = g, V = J̃⁻¹.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from blrgen.algebra.indexed import Expression, Index
+from blrgen.algebra.indexed.build import scaled
+from blrgen.errors import UserError
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.model.expressions import Reader
+from blrgen.program.model.family import negated
+from blrgen.program.model.member import Lowered, named, symmetrised
+
+Letters = tuple[str, ...]
+
+
+class Band(Lowered):
+    """A chain of one Gaussian node with lag 1, its elements numbers or vectors."""
+
+    def natural(self, stem: str) -> tuple[str, ...]:
+        """h, J, C."""
+        block = self.member.block
+        pair = [p for p in block.parts if len(p.statistic.positions) == 2]
+        if len(pair) != 1 or block.lag != 1 or len(block.nodes) != 1:
+            raise UserError(f"no programs yet for the block {block.name}: more than one lag or node")
+        expected = {p.statistic: p.expected for p in block.parts}
+        first, second = self.member.statistics
+        along = next(i for i in self.member.element if i.axis == block.axis)
+        places = {i: self.eq.letter(i.axis, i.name, ()) for i in self.member.element}
+        self.t = places[along]
+        self.outer = tuple(places[i] for i in self.member.element if i != along)
+        own = first.places[len(self.member.element) :]
+        self.i: Letters = ()
+        self.j: Letters = ()
+        self.l: Letters = ()
+        for x in own:
+            used = (*self.outer, self.t)
+            self.i = (self.eq.letter(x.axis, "i", used),)
+            self.j = (self.eq.letter(x.axis, "j", (*used, *self.i)),)
+            self.l = (self.eq.letter(x.axis, "l", (*used, *self.i, *self.j)),)
+        self.front = (*self.outer, self.t)
+        h = self.coefficient(f"{stem}_h", first.places, expected[first], self.i)
+        e = scaled(expected[second], -2)
+        if own:
+            e = symmetrised(e, second.places[-2], second.places[-1])
+        kind = "spd" if own else "dense"
+        matrix = self.coefficient(f"{stem}_J", second.places, e, (*self.i, *self.j), kind)
+        places_of_pair = pair[0].statistic.places
+        self.pair_name = pair[0].statistic.name
+        joined = self.coefficient(f"{stem}_C", places_of_pair, expected[pair[0].statistic],
+                                  (*self.i, *self.j))  # fmt: skip
+        return h, matrix, joined
+
+    @property
+    def elements(self) -> tuple[Index, ...]:
+        return tuple(i for i in self.member.element if i.axis != self.member.block.axis)
+
+    def coefficient(
+        self, stem: str, places: tuple[Index, ...], e: Expression, own: Letters,
+        structure: str = "dense",
+    ) -> str:  # fmt: skip
+        """An array of all elements' coefficients."""
+        name = self.eq.own(stem)
+        count = len(places) - len(own)
+        element = {i.name: self.eq.letter(i.axis, i.name, ()) for i in places[:count]}
+        where = element | dict(zip((i.name for i in places[count:]), own, strict=True))
+        letters = (*element.values(), *own)
+        self.eq.let(a.Let(name, letters, self.eq.expr(e, where), structure))
+        return name
+
+    # -- forward and backward -------------------------------------------------------------
+    def readers(self, natural: tuple[str, ...], stem: str) -> dict[str, Reader]:
+        self.forward(natural, stem)
+        self.backward(stem)
+        t, i, j = self.front, self.i, self.j
+        square = n.add(a.ref(self.spread, *t, *i, *j),
+                       n.mul(a.ref(self.middle, *t, *i), a.ref(self.middle, *t, *j)))  # fmt: skip
+        kind = "sym" if i else "dense"
+        second = self.let(f"{stem}_square", (*t, *i, *j), square, kind)
+        self.last = (self.middle, second)
+        both = self.previous(f"{stem}_neighbours", self.joint, True)
+        first, two = self.member.statistics
+        return {first.name: named(self.middle), two.name: named(second),
+                self.pair_name: named(both)}  # fmt: skip
+
+    def let(self, stem: str, letters: Letters, e: n.Node, structure: str = "dense") -> str:
+        name = self.eq.own(stem)
+        self.eq.let(a.Let(name, letters, e, structure))
+        return name
+
+    def solved(self, name: str, matrix: str, right: str, t: Letters, i: Letters,
+               j: Letters, l: Letters = ()) -> a.Let:  # fmt: skip
+        """name = matrix⁻¹ right, at the letters i and l of the right side."""
+        below, above = a.ref(matrix, *t, *i, *j), a.ref(right, *t, *i, *l)
+        expr: n.Node = a.Lin("solve", (below, above)) if i else n.div(above, below)
+        return a.Let(name, (*t, *i, *l), expr)
+
+    def forward(self, natural: tuple[str, ...], stem: str) -> None:
+        h, matrix, joined = natural
+        t, i, j, l = self.front, self.i, self.j, self.l
+        before = (*self.outer, a.Lag(self.t, -1))
+        ahead = self.following(f"{stem}_ahead", joined)
+        names = ("left", "right", "gain", "shift", "inverse", "volume")
+        left, right, gain, shift, inverse, volume = (self.eq.own(f"{stem}_{x}") for x in names)
+        same = self.eq.once("same", a.Let("", (*i, *j), a.Is(a.Ix(i[0]), a.Ix(j[0])))) if i else ""
+
+        def total(e: n.Node) -> n.Node:
+            return a.Red("sum", l, e) if l else e
+
+        here = a.ref(joined, *t, *i, *l)
+        less = total(n.mul(here, a.Ref(gain, (*before, *map(a.Ix, (*l, *j))))))
+        more = total(n.mul(here, a.Ref(shift, (*before, *map(a.Ix, l)))))
+        own, level = a.ref(matrix, *t, *i, *j), a.ref(h, *t, *i)
+        inverted = (
+            a.Let(inverse, (*t, *i, *j),
+                  a.Lin("solve", (a.ref(left, *t, *i, *l), a.ref(same, *i, *j))), "spd")
+            if i else a.Let(inverse, t, n.div(n.ONE, a.ref(left, *t)))
+        )  # fmt: skip
+        size = (a.Lin("logdet", (a.ref(left, *t, *i, *j),)) if i
+                else n.Call("log", (a.ref(left, *t),)))  # fmt: skip
+        body = (
+            a.Let(left, (*t, *i, *j), n.Sub(own, less), "spd" if i else "dense", first=own),
+            a.Let(right, (*t, *i), n.add(level, more), first=level),
+            self.solved(gain, left, ahead, t, i, l, j),
+            self.solved(shift, left, right, t, i, j),
+            inverted,
+            a.Let(volume, t, size),
+        )
+        self.eq.body.append(a.Seq(self.t, body))
+        self.gain, self.shift, self.inverse = gain, shift, inverse
+        pieces = n.mul(a.ref(right, *t, *i), a.ref(shift, *t, *i))
+        square = a.Red("sum", (self.t, *i), pieces)
+        axis = self.eq.letters[self.t].size
+        count: n.Node = a.Extent(str(axis))
+        if i:
+            count = n.mul(count, a.Extent(str(self.eq.letters[i[0]].size)))
+        volumes = a.Red("sum", (self.t,), a.ref(volume, *t))
+        whole = n.add(square, n.neg(volumes),
+                      n.mul(count, n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),))))  # fmt: skip
+        self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, whole))
+
+    def backward(self, stem: str) -> None:
+        """m, V, Cov of neighbours, E[x_u x_{u+1}ᵀ]."""
+        u = self.eq.along(self.t, True)
+        t, i, j, l = (*self.outer, u), self.i, self.j, self.l
+        after = (*self.outer, a.Lag(u, 1))
+        names = ("m", "V", "cross", "joint")
+        middle, spread, cross, joint = (self.eq.own(f"{stem}_{x}") for x in names)
+
+        def total(e: n.Node) -> n.Node:
+            return a.Red("sum", l, e) if l else e
+
+        gain = a.ref(self.gain, *t, *i, *l)
+        later = total(n.mul(gain, a.Ref(middle, (*after, *map(a.Ix, l)))))
+        along = total(n.mul(gain, a.Ref(spread, (*after, *map(a.Ix, (*l, *j))))))
+        wide = total(n.mul(a.ref(cross, *t, *i, *l), a.ref(self.gain, *t, *j, *l)))
+        own, level = a.ref(self.inverse, *t, *i, *j), a.ref(self.shift, *t, *i)
+        means = n.mul(a.ref(middle, *t, *i), a.Ref(middle, (*after, *map(a.Ix, j))))
+        body = (
+            a.Let(middle, (*t, *i), n.add(level, later), first=level),
+            a.Let(cross, (*t, *i, *j), along, first=n.ZERO),
+            a.Let(spread, (*t, *i, *j), n.add(own, wide), "spd" if i else "dense", first=own),
+            a.Let(joint, (*t, *i, *j), n.add(a.ref(cross, *t, *i, *j), means), first=n.ZERO),
+        )
+        self.eq.body.append(a.Seq(u, body))
+        self.middle, self.spread, self.cross, self.joint = middle, spread, cross, joint
+        self.pairs = (self.previous(f"{stem}_lagged", cross, False),)
+
+    def following(self, stem: str, joined: str) -> str:
+        """C_{t+1}ᵀ at t, 0 at the last."""
+        u = self.eq.along(self.t, True)
+        i, j = self.i, self.j
+        later = a.Ref(joined, (*map(a.Ix, self.outer), a.Lag(u, 1), *map(a.Ix, (*j, *i))))
+        name = self.eq.own(stem)
+        made = a.Let(name, (*self.outer, u, *i, *j), later, first=n.ZERO)
+        self.eq.body.append(a.Seq(u, (made,)))
+        return name
+
+    def previous(self, stem: str, of: str, turned: bool) -> str:
+        """An array of neighbours at the later of the two, 0 at the first."""
+        i, j = self.i, self.j
+        places = (*j, *i) if turned else (*i, *j)
+        earlier = a.Ref(of, (*map(a.Ix, self.outer), a.Lag(self.t, -1), *map(a.Ix, places)))
+        name = self.eq.own(stem)
+        made = a.Let(name, (*self.front, *i, *j), earlier, first=n.ZERO)
+        self.eq.body.append(a.Seq(self.t, (made,)))
+        return name
+
+    # -- what follows ---------------------------------------------------------------------
+    def partition(self, natural: tuple[str, ...], stem: str) -> str:
+        return self.total
+
+    def working(self, natural: tuple[str, ...], stem: str) -> tuple[str, ...]:
+        """Of the marginals, by the family's chart."""
+        t, i, j, l = self.front, self.i, self.j, self.l
+        assert self.geometry is not None
+        turned = self.member.family.natural[1].symbol in negated(self.geometry)
+        if i:
+            same = self.eq.once("same", a.Let("", (*i, *j), a.Is(a.Ix(i[0]), a.Ix(j[0]))))
+            solve = a.Lin("solve", (a.ref(self.spread, *t, *i, *l), a.ref(same, *i, *j)))
+            precision = self.let(f"{stem}_precision", (*t, *i, *j), solve, "spd")
+        else:
+            inverse = n.div(n.ONE, a.ref(self.spread, *t))
+            precision = self.let(f"{stem}_precision", t, inverse)
+        product = n.mul(a.ref(precision, *t, *i, *j), a.ref(self.middle, *t, *j))
+        first = self.let(f"{stem}_1", (*t, *i), a.Red("sum", j, product) if j else product)
+        half = n.mul(n.Const(Fraction(1, 2)), a.ref(precision, *t, *i, *j))
+        second = self.let(f"{stem}_2", (*t, *i, *j), half if turned else n.neg(half),
+                          "spd" if turned else "sym" if i else "dense")  # fmt: skip
+        return self.inline("working", self.named((first, second)), stem)

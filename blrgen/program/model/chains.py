@@ -1,0 +1,187 @@
+"""Chains of labels: forward and backward, scaled at every step.
+
+With evidence e_t, start log p and transitions W, all logarithms of numbers that need not sum
+to 1, B_t = exp(e_t − max e_t), A = exp W:
+
+    α_t ∝ B_t (Aᵀ α_{t−1})        L = Σ_t log s_t + max e_t, s_t what makes α_t sum to 1
+    β_t = A v_{t+1}               v_t = B_t β_t/s_t
+    E[z_t] = α_t β_t              E[z_t z_{t−1}ᵀ] = v_t α_{t−1}ᵀ ∘ Aᵀ
+
+L is log Σ over all paths, which is A(λ).  Nothing over pairs is kept for every t.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from blrgen.algebra.indexed import Expression, Index, Term
+from blrgen.algebra.indexed.values import NUMBER
+from blrgen.errors import UserError
+from blrgen.expect.blocks.values import Part
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.model.expressions import Reader
+from blrgen.program.model.member import Lowered, named
+
+
+class Labels(Lowered):
+    """A chain of one-hot variables with lag 1."""
+
+    @property
+    def along(self) -> Index:
+        """The letter of the chain."""
+        block = self.member.block
+        return next(i for i in self.member.element if i.axis == block.axis)
+
+    @property
+    def elements(self) -> tuple[Index, ...]:
+        return tuple(i for i in self.member.element if i != self.along)
+
+    @property
+    def pair(self) -> Part:
+        """The statistic of neighbours."""
+        found = [p for p in self.member.block.parts if len(p.statistic.positions) == 2]
+        if len(found) != 1 or self.member.block.lag != 1:
+            raise UserError(f"no programs yet for {self.member.block.name}: more than one lag")
+        return found[0]
+
+    def natural(self, stem: str) -> tuple[str, ...]:
+        """Evidence, start and transitions as logarithms."""
+        (s,) = self.member.statistics
+        (part,) = (p for p in self.member.block.parts if p.statistic == s)
+        begun, usual = split_first(part.expected, self.along)
+        places = {i: self.letter(i) for i in s.places}
+        self.t, self.k = places[self.along], places[s.places[-1]]
+        self.outer = tuple(places[i] for i in self.elements)
+        where = {i.name: x for i, x in places.items()}
+        evidence = self.let(f"{stem}_evidence", (*self.outer, self.t, self.k),
+                            self.eq.expr(usual, where))  # fmt: skip
+        start = self.let(f"{stem}_start", (*self.outer, self.k), self.eq.expr(begun, where))
+        return evidence, start, self.transitions(stem, where)
+
+    def letter(self, i: Index) -> str:
+        return self.eq.letter(i.axis, i.name, ())
+
+    def let(self, name: str, letters: tuple[str, ...], e: n.Node) -> str:
+        name = self.eq.own(name)
+        self.eq.let(a.Let(name, letters, e))
+        return name
+
+    def transitions(self, stem: str, where: dict[str, str]) -> str:
+        """W[j, k] from j to k."""
+        places = self.pair.statistic.places
+        now, before = places[-2], places[-1]
+        self.j = self.eq.letter(before.axis, "j", (*self.outer, self.t, self.k))
+        inside = {**{i.name: where[j.name] for i, j in zip(places, self.member.statistics[0].places,
+                  strict=False)}, now.name: self.k, before.name: self.j}  # fmt: skip
+        e = self.eq.expr(unguarded(self.pair.expected), inside)
+        if self.t in a.free(e):
+            raise UserError(f"no programs yet for {self.member.block.name}: "
+                            "transitions that change along the chain")  # fmt: skip
+        return self.let(f"{stem}_moves", (*self.outer, self.j, self.k), e)
+
+    def readers(self, natural: tuple[str, ...], stem: str) -> dict[str, Reader]:
+        """E[z_t], and E[z_t z_{t−1}] as a product of what is kept."""
+        own = self.forward(natural, stem)
+        self.backward(own, stem)
+        self.last = (self.both,)
+        self.kept(natural, stem)
+        return {
+            self.member.statistics[0].name: named(self.both),
+            self.pair.statistic.name: self.neighbours,
+        }
+
+    def neighbours(self, index: tuple[n.Node, ...]) -> n.Node:
+        """E[z_t z_{t−1}] at (…, t, k, j)."""
+        *front, t, k, j = index
+        earlier, later = a.Ref(self.before, (*front, t, j)), a.Ref(self.ahead, (*front, t, k))
+        return n.mul(earlier, a.Ref(self.move, (*front, j, k)), later)
+
+    def forward(self, natural: tuple[str, ...], stem: str) -> str:
+        """α, its scales, and L; returns B."""
+        evidence, start, moves = natural
+        o, t, k, j = self.outer, self.t, self.k, self.j
+        top = self.let(f"{stem}_top", (*o, t), a.Red("max", (k,), a.ref(evidence, *o, t, k)))
+        level = n.Sub(a.ref(evidence, *o, t, k), a.ref(top, *o, t))
+        own = self.let(f"{stem}_own", (*o, t, k), n.Call("exp", (level,)))
+        first = self.let(f"{stem}_first", (*o, k), n.Call("exp", (a.ref(start, *o, k),)))
+        self.move = self.let(f"{stem}_move", (*o, j, k), n.Call("exp", (a.ref(moves, *o, j, k),)))
+        whole, scale, alpha, before = (self.eq.own(f"{stem}_{x}") for x in
+                                       ("whole", "scale", "alpha", "before"))  # fmt: skip
+        earlier = a.Lag(t, -1)
+        moved = a.Red("sum", (j,), n.mul(a.ref(alpha, *o, earlier, j), a.ref(self.move, *o, j, k)))
+        here = a.ref(own, *o, t, k)
+        body = (
+            a.Let(whole, (*o, t, k), n.mul(moved, here), first=n.mul(a.ref(first, *o, k), here)),
+            a.Let(scale, (*o, t), a.Red("sum", (k,), a.ref(whole, *o, t, k))),
+            a.Let(alpha, (*o, t, k), n.div(a.ref(whole, *o, t, k), a.ref(scale, *o, t))),
+            a.Let(before, (*o, t, k), a.ref(alpha, *o, earlier, k), first=n.ZERO),
+        )
+        self.eq.body.append(a.Seq(t, body))
+        self.alpha, self.before, self.scale = alpha, before, scale
+        total = n.add(a.Red("sumlog", (t,), a.ref(scale, *o, t)), a.Red("sum", (t,),
+                      a.ref(top, *o, t)))  # fmt: skip
+        self.total = self.let(f"{stem}_total", o, total)
+        return own
+
+    def backward(self, own: str, stem: str) -> None:
+        """β, what comes ahead, and E[z]."""
+        o, k, j = self.outer, self.k, self.j
+        u = self.eq.along(self.t, True)
+        beta, ahead, both = (self.eq.own(f"{stem}_{x}") for x in ("beta", "ahead", "both"))
+        later = a.Lag(u, 1)
+        swap = {k: a.Ix(j), j: a.Ix(k)}
+        move = a.swapped(a.ref(self.move, *o, j, k), swap)  # from k to j
+        come = a.Red("sum", (j,), n.mul(move, a.ref(ahead, *o, later, j)))
+        here = n.mul(a.ref(own, *o, u, k), a.ref(beta, *o, u, k))
+        body = (
+            a.Let(beta, (*o, u, k), come, first=n.ONE),
+            a.Let(ahead, (*o, u, k), n.div(here, a.ref(self.scale, *o, u)), init=n.ZERO),
+            a.Let(both, (*o, u, k), n.mul(a.ref(self.alpha, *o, u, k), a.ref(beta, *o, u, k))),
+        )
+        self.eq.body.append(a.Seq(u, body))
+        self.ahead, self.both = ahead, both
+
+    def kept(self, natural: tuple[str, ...], stem: str) -> None:
+        """What `pairs` and `path` hand out."""
+        if self.outer:
+            return
+        evidence, start, moves = natural
+        joint = self.neighbours((a.Ix(self.t), a.Ix(self.k), a.Ix(self.j)))
+        self.pairs = (self.let(f"{stem}_joint", (self.t, self.j, self.k), joint),)
+        self.path = (start, moves, evidence)
+
+    def partition(self, natural: tuple[str, ...], stem: str) -> str:
+        return self.total
+
+    def working(self, natural: tuple[str, ...], stem: str) -> tuple[str, ...]:
+        return (self.both,)
+
+
+def split_first(e: Expression, along: Index) -> tuple[Expression, Expression]:
+    """What stands at the first place only, without its delta, and all else."""
+    begun: list[tuple[Term, Fraction]] = []
+    usual: list[tuple[Term, Fraction]] = []
+    for term, c in e.terms:
+        found = [(x, p) for x, p in term.factors if not _is_first(x, along)]
+        first = len(found) < len(term.factors)
+        (begun if first else usual).append((Term(tuple(found), term.bound), c))
+    return Expression(tuple(begun)), Expression(tuple(usual))
+
+
+def _is_first(x: object, along: Index) -> bool:
+    from blrgen.algebra.indexed import Atom
+
+    assert isinstance(x, Atom)
+    if x.kind != "delta":
+        return False
+    return along in x.indices and any(i.name == NUMBER and i.shift == 1 for i in x.indices)
+
+
+def unguarded(e: Expression) -> Expression:
+    """Without the guards that keep neighbours inside: what is not there is not read."""
+    found = []
+    for term, c in e.terms:
+        kept = tuple((x, p) for x, p in term.factors if x.kind != "guard")
+        found.append((Term(kept, term.bound), c))
+    return Expression(tuple(found))

@@ -115,11 +115,15 @@ def _exact(p: Prepared, flag: str, options: Options) -> ModelDerivation:
 
 def conjugate(p: Prepared, options: Options) -> ModelDerivation:
     """One exact step: all latents as exact blocks, no points."""
+    return _without_points(p, "conjugate", options)
+
+
+def _without_points(p: Prepared, flag: str, options: Options) -> ModelDerivation:
     if p.points:
-        raise refused(p.model, p.points[0], "--conjugate has no points",
+        raise refused(p.model, p.points[0], f"--{flag} has no points",
                       f"{p.points[0].name} is unknown and has no prior",
                       "--em finds it, or give it a prior")  # fmt: skip
-    return _exact(p, "conjugate", options)
+    return _exact(p, flag, options)
 
 
 def em(p: Prepared, options: Options) -> ModelDerivation:
@@ -231,8 +235,7 @@ def filtering(p: Prepared, options: Options) -> ModelDerivation:
             raise refused(p.model, node, "--filter does not apply",
                           f"{node.name} does not run along {chains[0].chain.letter}: it would "  # type: ignore[union-attr]
                           "have to be known")  # fmt: skip
-    made = conjugate(p, options)
-    return replace(made, algorithm="filter")
+    return _without_points(p, "filter", options)
 
 
 ALGORITHMS: dict[str, Callable[[Prepared, Options], ModelDerivation]] = {

@@ -11,9 +11,9 @@ from blrgen.errors import UserError, did_you_mean
 from blrgen.read.agreement import (
     check_charts,
     check_count,
+    check_last,
     check_order,
     check_pairs,
-    check_last,
     check_simplex,
 )
 from blrgen.read.declaration import (
@@ -120,7 +120,8 @@ class Declaration:
         natural = self.charts("natural", natural, working, fixed)
         working = self.charts("working", working, natural, fixed)
         check_charts(natural, working, self.source)
-        simplex, by_simplex = (), ()
+        simplex: tuple[Parameter, ...] = ()
+        by_simplex: tuple[Expr, ...] = ()
         if any(p.domain.kind == "simplex" for p in working):
             check_simplex(natural, working, self.source)
             simplex, by_simplex = working, tuple(p.chart for p in natural)

@@ -45,6 +45,7 @@ def test_everything_under_headings(invoke):
     headings = [line for line in said.out.splitlines() if line and not line.startswith(" ")]
     assert headings == [
         "families",
+        "models",
         "recipes",
         "approximations",
         "losses",
@@ -58,7 +59,7 @@ def test_every_family_in_the_list_is_a_what(invoke):
         assert invoke("derive", line.split()[0]).code == 0
 
 
-SUBJECTS = ["recipes", "approximations", "losses", "targets", "algorithms"]
+SUBJECTS = ["models", "recipes", "approximations", "losses", "targets", "algorithms"]
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)

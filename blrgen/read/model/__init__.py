@@ -7,6 +7,7 @@
 | `declare` | All names of a model before any expression is read: text order is free |
 | `domains` | Where values live: what the text and the families say |
 | `draws` | Distributions: a family with its arguments, `choose`, `point` |
+| `elsewhere` | What other languages call things, and how they are written here |
 | `evaluate` | A model's expressions at one point: exact fractions while they last, or doubles |
 | `expressions` | Raw expressions → resolved ones: every name looked up, every shape computed |
 | `families` | Families as a model uses them: their parameters in order, with shapes |
@@ -33,6 +34,7 @@
 | `unexpected` | What a parser did not expect, said as a colleague would |
 | `unify` | Sizes that are found by what must fit together |
 | `values` | A model that has been read: frozen values, every name resolved, every shape known |
+| `walk` | Walking through expressions and distributions |
 
 `reader` is the door: lines → syntax → names → expressions → sizes → graph → ranges.
 """

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from blrgen.errors import did_you_mean
+from blrgen.read.model.given import Unreadable
 from blrgen.read.model.inside import first_outside
 from blrgen.read.model.known import Known
 from blrgen.read.model.layout import Extent, arrays, lengths
 from blrgen.read.model.mistakes import Mistake, Mistakes
-from blrgen.read.model.ranges import Finding
+from blrgen.read.model.ranges import Finding, check_at_sizes
 from blrgen.read.model.values import Choose, Const, Domain, Draw, Model, Node, Place, Point
 
 Array = Any
@@ -53,7 +54,7 @@ class DataCheck:
                 if (value := self.numbers(name, owner)) is not None:
                     usable.append((name, owner, axes, value))
             elif not isinstance(owner, Const) or owner.default is None:
-                kind = "constant" if isinstance(owner, Const) else "data"
+                kind = "a constant" if isinstance(owner, Const) else "data"
                 self.wrong("data", owner, name, f"{name} is missing", f"it is {kind} of the model",
                            f'give it: --data {name}=FILE.csv, or "{name}" in the JSON')  # fmt: skip
         for name, owner, axes, value in usable:
@@ -62,6 +63,8 @@ class DataCheck:
         for name, owner, _, _ in usable:
             if name in self.values:
                 self.content(name, owner, self.values[name])
+        if not self.mistakes.found:
+            check_at_sizes(self.model, {n: v for n, (v, _) in self.sizes.items()}, self.mistakes)
 
     def wrong(
         self, kind: str, owner: Const | Node | None, name: str, text: str, why: str = "",
@@ -83,6 +86,9 @@ class DataCheck:
         """The array as numbers, or a mistake."""
         import numpy as np
 
+        if isinstance(self.given[name], Unreadable):
+            self.wrong("data", owner, name, f"{name} is no array of numbers", self.given[name].why)
+            return None
         value = np.asarray(self.given[name])
         if value.dtype.kind not in "fiub":
             self.wrong("data", owner, name, f"{name} is not made of numbers",
@@ -103,6 +109,9 @@ class DataCheck:
     def given_size(self, name: str) -> None:
         import numpy as np
 
+        if isinstance(self.given[name], Unreadable):
+            self.wrong("data", None, name, f"{name} is no number", self.given[name].why)
+            return
         value = np.asarray(self.given[name])
         whole = value.dtype.kind in "fiu" and bool((value == np.floor(value)).all())
         if not whole or value.size == 0 or bool((value < (0 if name in self.ragged else 1)).any()):
@@ -122,14 +131,15 @@ class DataCheck:
             self.wrong("data", None, name, f"the size {name} is one number",
                        f"given: {_shape(value.shape)}")  # fmt: skip
         else:
-            self.sizes[name] = (int(value), "given")
+            self.sizes[name] = (int(value), "")
 
     def say(self, name: str, value: int, by: str, owner: Const | Node | None) -> bool:
         """An array says a size; False where another said otherwise."""
         before, who = self.sizes.setdefault(name, (value, by))
         if before != value:
+            why = f"{name} = {before} " + (f"by {who}" if who else "is given")
             self.wrong("data", owner, by, f"{by} has {value} along {name}, which is {before}",
-                       f"{name} = {before} by {who}", "their lengths must agree")  # fmt: skip
+                       why, "their lengths must agree")  # fmt: skip
         return before == value
 
     def shape(self, name: str, owner: Const | Node, axes: tuple[Extent, ...], value: Array) -> None:
@@ -167,14 +177,16 @@ class DataCheck:
         return n == size.number
 
     def missing_sizes(self) -> None:
-        needed = dict.fromkeys(self.model.sizes)
-        for name in needed:
-            if name in self.ragged:
-                if name not in self.given:
-                    self.wrong("data", None, name, f"the lengths {name} are missing",
-                               "a ragged plate needs one for each outer element",
-                               f'"{name}": [3, 5, 4]')  # fmt: skip
-            elif name not in self.sizes and not self.mistakes.found:
+        """Lengths of ragged plates are given; other sizes are said by an array, or given."""
+        for name in self.ragged:
+            if name not in self.given:
+                self.wrong("data", None, name, f"the lengths {name} are missing",
+                           "a ragged plate needs one for each outer element",
+                           f'"{name}": [3, 5, 4]')  # fmt: skip
+        if self.mistakes.found:
+            return  # an array that is missing or wrong may be the one that says it
+        for name in self.model.sizes:
+            if name not in self.ragged and name not in self.sizes:
                 self.wrong("data", None, name, f"no array says the size {name}", "",
                            f"give it: --set {name}=3")  # fmt: skip
 
@@ -234,16 +246,17 @@ class DataCheck:
                 if bad is not None:
                     self.wrong("data", owner, name, f"{name}{_at(bad[0])} is no label", bad[1])
             return domain.kind == "labels"
-        many = self.sizes[size.name][0] + size.number if size.name in self.sizes else size.number
-        bad = ~np.isnan(value.astype(float)) & (
-            (value != np.floor(value)) | (value < 0) | (value >= max(many, 1))
-        )
+        said = not size.name or size.name in self.sizes
+        many = size.number + (self.sizes[size.name][0] if size.name and said else 0)
+        bad = ~np.isnan(value.astype(float)) & ((value != np.floor(value)) | (value < 0))
+        if said:
+            bad |= value >= many
         if bad.any():
             at = tuple(int(i) for i in np.argwhere(bad)[0])
             kind = "data" if isinstance(owner, Const) else "support"
             self.wrong(kind, owner, name, f"{name}{_at(at)} = {_short(value[at])} is no label",
-                       f"labels are whole numbers from 0 to {many - 1}",
-                       "count from 0" if value[at] == many else "")  # fmt: skip
+                       "labels are whole numbers from 0" + f" to {many - 1}" * said,
+                       "count from 0" if said and value[at] == many else "")  # fmt: skip
         return True
 
 

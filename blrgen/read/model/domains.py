@@ -198,6 +198,14 @@ def parameter_domain(
     return Domain(kind, shape, closed=kind == "simplex", text=domain.text)
 
 
+def _shifted(parts: tuple[Expr, ...]) -> Expr | None:
+    """d - 1 as a size."""
+    match parts:
+        case (Number(value=n), SizeOf(size=size)) if n.denominator == 1:
+            return SizeOf(Size(size.name, size.number + int(n)))
+    return None
+
+
 def converted(e: Any, sizes: Mapping[str, Size], values: Mapping[str, Expr]) -> Expr | None:
     """A bound of a family file (SymPy) in the model's terms; None for infinity or unknown."""
     if e is None or e.is_infinite:
@@ -213,7 +221,7 @@ def converted(e: Any, sizes: Mapping[str, Size], values: Mapping[str, Expr]) -> 
     if len(parts) != len(inside):
         return None
     if e.is_Add:
-        return Sum(parts)
+        return _shifted(parts) or Sum(parts)
     if e.is_Mul:
         return Product(parts)
     return Power(parts[0], parts[1]) if e.is_Pow else None

@@ -7,6 +7,7 @@ constants, or by keyword; or all natural parameters by keyword.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from blrgen import core
 from blrgen.errors import did_you_mean
@@ -138,7 +139,7 @@ class Maker:
             name = name or places[number].name
             if name not in known:
                 self.complain(argument, f"{said.family} has no parameter {name!r}",
-                              did_you_mean(name[:80], known))  # fmt: skip
+                              _named(name, signature, known))  # fmt: skip
             elif name in found:
                 self.complain(argument, f"{name} of {said.family} is given twice", "leave one out")
             else:
@@ -217,6 +218,13 @@ class Maker:
                     "size", said.place, f"{said.family} makes {self.reader.words(shape)}, "
                     f"elsewhere the variable is {self.reader.words(left)}",
                 )  # fmt: skip
+
+
+def _named(name: str, signature: Signature, known: Mapping[str, object]) -> str:
+    """A parameter of a like name, or those that there are."""
+    if get_close_matches(name[:80], known, n=1, cutoff=0.55):
+        return did_you_mean(name[:80], known)
+    return f"its arguments are {signature.spoken}"
 
 
 def own_sizes(family: core.Family) -> list[str]:

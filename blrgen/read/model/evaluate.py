@@ -31,6 +31,7 @@ Scalar = Fraction | float
 Value = Any  # Scalar | list[Value]
 MAX_BITS = 4_000  # of an exact number; beyond it doubles go on
 MAX_POWER = 64
+MAX_ELEMENTS = 400  # of an array
 
 
 class Undefined(Exception):
@@ -55,7 +56,10 @@ class Evaluator:
         return (self.sizes.get(size.name, 2) if size.name else 0) + size.number
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
-        return tuple(max(0, self.size(s)) for s in shape)
+        found = tuple(max(0, self.size(s)) for s in shape)
+        if math.prod(found) > MAX_ELEMENTS:
+            raise TooFar
+        return found
 
     def value(self, e: Expr) -> Value:
         try:

@@ -7,15 +7,16 @@ A + c·1 and A + c·eye is meant, the text has to say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from fractions import Fraction
 from typing import NoReturn
 
 from blrgen.errors import did_you_mean
+from blrgen.read.family import list_families
 from blrgen.read.functions import FUNCTIONS
 from blrgen.read.model import raw
 from blrgen.read.model.calls import MODEL_FUNCTIONS, call
+from blrgen.read.model.elsewhere import FUNCTIONS as FUNCTIONS_ELSEWHERE
 from blrgen.read.model.indices import Around, resolve_indices
 from blrgen.read.model.mistakes import Broken, every
 from blrgen.read.model.scope import Scope
@@ -37,10 +38,7 @@ from blrgen.read.model.values import (
 )
 from blrgen.read.suggest import other_name
 
-ELSEWHERE: Mapping[str, str] = {
-    "log": "log(x)", "I": "eye(p)", "identity": "eye(p)", "zero": "zeros(p)", "one": "ones(p)",
-    "mean": "sum(x)/N", "matmul": "A*B", "inverse": "inv(A)", "chol": "inv(A)", "t": "transpose(A)",
-}  # fmt: skip
+MAX_PRODUCTS = 80
 
 
 class Resolver:
@@ -48,6 +46,7 @@ class Resolver:
 
     def __init__(self, scope: Scope, around: Around) -> None:
         self.scope, self.around = scope, around
+        self.products = 0  # of matrices so far: each stands inside the next
 
     def read(self, e: raw.RawExpr) -> Expr:
         match e:
@@ -121,9 +120,15 @@ class Resolver:
         if name not in FUNCTIONS and name not in MODEL_FUNCTIONS:
             if self.scope.is_known(name):
                 how = f"write {name}*(…) for a product, {name}[…] for an element"
+            elif name in list_families():
+                how = f"a distribution stands behind ~: {self.around.own[0]} ~ {name}(…)"
             else:
-                form = other_name(name) or (f"write {ELSEWHERE[name]}" if name in ELSEWHERE else "")
-                how = form or did_you_mean(name[:80], {*FUNCTIONS, *MODEL_FUNCTIONS})
+                form = f"write {FUNCTIONS_ELSEWHERE[name]}" if name in FUNCTIONS_ELSEWHERE else ""
+                how = (
+                    form
+                    or other_name(name)
+                    or did_you_mean(name[:80], {*FUNCTIONS, *MODEL_FUNCTIONS})
+                )
             for arg in e.args:
                 self.quietly(arg)
             self.wrong("unknown-name", e.place, f"unknown function {name[:80]!r}",
@@ -187,6 +192,9 @@ class Resolver:
                     how="write transpose(A)*x, or outer(x, y) for a matrix",
                 )  # fmt: skip
             shape = self.met(shape, v, parts, "multiplied component by component")
+            if factors and isinstance(v, Number) and isinstance(last := factors[-1], Number):
+                factors[-1] = Number(last.value * v.value, (), last.place)
+                continue
             factors.append(v)
         return factors[0] if len(factors) == 1 else Product(tuple(factors), shape, place)
 
@@ -200,6 +208,12 @@ class Resolver:
         return Power(v, Number(Fraction(-1), (), v.place), v.shape, v.place)
 
     def matrix_product(self, a: Expr, b: Expr, place: Place) -> Expr:
+        self.products += 1
+        if self.products > MAX_PRODUCTS:
+            self.wrong(
+                "syntax", b.place, "too many products of matrices",
+                why=f"at most {MAX_PRODUCTS} in a statement", how="name a part of it: A = …",
+            )  # fmt: skip
         if not self.scope.sizes.same(a.shape[1], b.shape[0]):
             rows = self.scope.sizes.find(b.shape[0])
             self.wrong(

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blrgen import core
-from blrgen.errors import UserError, did_you_mean
+from blrgen.errors import UserError
 from blrgen.read.family import family_of, find_family, list_families, source_of
+from blrgen.read.model import elsewhere
 from blrgen.read.model.mistakes import Mistakes
 from blrgen.read.model.raw import RawFamily
 from blrgen.read.model.values import Place, Shape, Size
@@ -57,6 +58,7 @@ class Families:
         self.folder, self.mistakes = folder, mistakes
         self.aliases: dict[str, RawFamily] = {}
         self.read: dict[str, Signature | None] = {}
+        self.hints: dict[str, str] = {}
 
     def declare(self, said: RawFamily) -> None:
         """family name = "file.toml"."""
@@ -79,10 +81,16 @@ class Families:
             self.mistakes.note(
                 "unknown-family", place, f"unknown family {name[:80]!r}",
                 why="it is neither a family that comes with blrgen nor declared here",
-                instead=f'{did_you_mean(name[:80], {*list_families(), *self.aliases})} '
-                f'A file of your own: family {name[:40]} = "file.toml"',
+                instead=f"{self.near(name[:80])} "
+                f'(a file of your own: family {name[:40]} = "file.toml")',
             )  # fmt: skip
         return self.read[name]
+
+    def near(self, name: str) -> str:
+        """Families with a name like it; looked for once."""
+        if name not in self.hints:
+            self.hints[name] = elsewhere.family(name, {*list_families(), *self.aliases})
+        return self.hints[name]
 
     def used(self) -> tuple[tuple[str, core.Family], ...]:
         return tuple((n, s.family) for n, s in self.read.items() if s is not None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def given_data(files: Iterable[str], settings: Iterable[str]) -> dict[str, Any]:
         if not equals or not name.isidentifier():
             raise UserError(f"{said[:60]!r} is not NAME=VALUE", where="--set",
                             how="for example --set m0=0")  # fmt: skip
-        _add(found, name, _array(_json(text, f"--set {name}"), name, "--set"), f"--set {name}")
+        _add(found, name, _array(_json(text, f"--set {name}")), f"--set {name}")
     return found
 
 
@@ -67,7 +68,7 @@ def _many(path: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise UserError(f"{path} holds no names", where="--data",
                         how='write {"x": [1, 2, 3]}')  # fmt: skip
-    return {name: _array(value, name, path) for name, value in table.items()}
+    return {name: _array(value) for name, value in table.items()}
 
 
 def _json(text: str, where: str) -> Any:
@@ -80,7 +81,14 @@ def _json(text: str, where: str) -> Any:
     raise UserError("this is not JSON", where=where, why=why)
 
 
-def _array(value: Any, name: str, where: str) -> Any:
+@dataclass(frozen=True)
+class Unreadable:
+    """What stands under a name and is no array of numbers; why."""
+
+    why: str
+
+
+def _array(value: Any) -> Any:
     """A number, or lists of equal length of such; null is NaN."""
     import numpy as np
 
@@ -92,21 +100,19 @@ def _array(value: Any, name: str, where: str) -> Any:
             if isinstance(v, list):
                 inner += v
             elif not (v is None or isinstance(v, int | float)):
-                raise UserError(f"{name} is not made of numbers", where=where,
-                                why=f"it holds {json.dumps(v)[:40]}")  # fmt: skip
+                return Unreadable(f"it holds {json.dumps(v)[:40]}")
         todo = inner
         if depth > MAX_DEPTH:
-            raise UserError(f"{name} has too many axes", where=where, why=f"more than {MAX_DEPTH}")
+            return Unreadable(f"it has more than {MAX_DEPTH} axes")
     try:
-        found = np.array(_filled(value), dtype=np.float64)
-    except (ValueError, OverflowError) as error:
-        huge = isinstance(error, OverflowError)
-        raise UserError(
-            f"{name} is no array", where=where,
-            why="a number is too large" if huge else "its rows have different lengths",
-            how="" if huge else "a ragged plate is flat, with the lengths under the size's name",
-        ) from None  # fmt: skip
-    return found
+        return np.array(_filled(value), dtype=np.float64)
+    except OverflowError:
+        return Unreadable("a number in it is too large")
+    except ValueError:
+        return Unreadable(
+            "its rows have different lengths: a ragged plate is flat, with the lengths under the "
+            "size's name"
+        )
 
 
 def _filled(value: Any) -> Any:

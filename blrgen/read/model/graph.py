@@ -10,6 +10,7 @@ from itertools import product
 from typing import TypeAlias
 
 from blrgen.core import Family
+from blrgen.read.model.links import way_back
 from blrgen.read.model.mistakes import Mistakes
 from blrgen.read.model.scope import Scope
 from blrgen.read.model.values import (
@@ -24,10 +25,11 @@ from blrgen.read.model.values import (
     Point,
     Ref,
     Statement,
-    refs,
 )
+from blrgen.read.model.walk import refs
 
 MAX_ELEMENTS = 9  # looked at along a chain
+MAX_MOVING = 4  # letters of a node that are told apart
 _DISCRETE = ("integers", "finite", "one-hot", "counts")
 Element: TypeAlias = tuple[int, tuple[int, ...]]  # a node's number and its place along chains
 
@@ -35,6 +37,7 @@ Element: TypeAlias = tuple[int, tuple[int, ...]]  # a node's number and its plac
 def check_graph(model: Model, scope: Scope, *, complete: bool) -> None:
     """Note cycles, mixed measures, and (where all of the text could be read) what is not used."""
     mistakes = scope.mistakes
+    constants(model, mistakes)
     _cycles(model, mistakes)
     for node in model.nodes:
         for statement in node.statements:
@@ -45,6 +48,40 @@ def check_graph(model: Model, scope: Scope, *, complete: bool) -> None:
     unused(scope)
     if complete:
         _seen(model, mistakes)
+
+
+def constants(model: Model, mistakes: Mistakes) -> None:
+    """What is given depends on nothing that is found, and on no constant in a circle."""
+    names = {c.name for c in model.constants}
+    needs: dict[str, set[str]] = {}
+    said = [
+        (c.name, e, c.place)
+        for c in model.constants for e in (c.default, c.domain.lower, c.domain.upper)
+    ]  # fmt: skip
+    said += [("", p.times, p.place) for p in model.plates]
+    said += [
+        (n.name, e, n.place)
+        for n in model.nodes if n.kind == "param" for e in (n.domains[0].lower, n.domains[0].upper)
+    ]  # fmt: skip
+    for name, e, _ in said:
+        for ref in refs(e) if e is not None else ():
+            if ref.name not in names:
+                mistakes.note(
+                    "domain", ref.place, f"{ref.name} is not known here",
+                    why="defaults, ends of domains and counts are made of constants and sizes",
+                    instead=f"declare {ref.name} as a constant", node=name,
+                )  # fmt: skip
+            elif name in names:
+                needs.setdefault(name, set()).add(ref.name)
+    told: set[str] = set()
+    for c in model.constants:
+        way = way_back(c.name, needs) if c.name not in told else []
+        if way:
+            told |= set(way)
+            mistakes.note(
+                "cycle", c.place, f"{c.name} depends on itself", why=" → ".join([*way, c.name]),
+                instead="give one of them without the others", node=c.name,
+            )  # fmt: skip
 
 
 def unused(scope: Scope) -> None:
@@ -65,7 +102,10 @@ def unused(scope: Scope) -> None:
 
 
 def _seen(model: Model, mistakes: Mistakes) -> None:
-    """Every latent and every param has an observed node behind it."""
+    """Every latent and every param has an observed node behind it.
+
+    A deterministic one need not: it may be there to be read off, such as a difference of means.
+    """
     owner = {name: i for i, n in enumerate(model.nodes) for name in n.names}
     parents = [{owner[r] for r in parents_of(n) if r in owner} for n in model.nodes]
     reached = {i for i, n in enumerate(model.nodes) if n.kind == "observed"}
@@ -82,11 +122,10 @@ def _seen(model: Model, mistakes: Mistakes) -> None:
             reached.add(parent)
             todo.append(parent)
     for i, node in enumerate(model.nodes):
-        if i not in reached:
-            what = {"param": "nothing would move it", "deterministic": "it is not used"}
+        if i not in reached and node.kind != "deterministic":
             mistakes.note(
                 "unidentified", node.place, f"nothing observed depends on {node.name}",
-                why=what.get(node.kind, "its posterior is its prior"),
+                why="nothing moves it" if node.kind == "param" else "its posterior is its prior",
                 instead="leave it out, or use it in a statement of data", node=node.name,
             )  # fmt: skip
 
@@ -183,7 +222,9 @@ def _edges(model: Model) -> dict[Element, list[Element]]:
     owner = {name: i for i, n in enumerate(model.nodes) for name in n.names}
     moving = _moving(model)
     last = min(MAX_ELEMENTS, 2 + max((m for m in moving.values()), default=0))
-    along = [[x for x in n.letters if x in moving] for n in model.nodes]
+    along = [[x for x in n.letters if x in moving][:MAX_MOVING] for n in model.nodes]
+    if max(map(len, along), default=0) > 2:
+        last = min(last, 5)
     found: dict[Element, list[Element]] = {}
     for i, node in enumerate(model.nodes):
         for at in product(range(1, last + 1), repeat=len(along[i])):

@@ -149,6 +149,7 @@ def _fits_plate(
             reader.wrong(
                 "index", index.place, f"{e.name} runs along {letter} in {axis.size}, "
                 f"not along {index.name} in {mine.size}",
+                how=f"write a letter of a plate in {axis.size}, or a label with that many values",
             )  # fmt: skip
         for mine_outer, outer in zip(mine.outer, axis.outer, strict=True):
             at = entry.letters.index(outer) if outer in entry.letters else -1

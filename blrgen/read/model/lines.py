@@ -17,6 +17,7 @@ MAX_CHARACTERS = 200_000  # of a model
 MAX_STATEMENTS = 2_000
 MAX_LENGTH = 10_000  # of a statement
 MAX_DEPTH = 40  # brackets inside brackets
+MAX_POWERS = 80  # in a statement: each stands inside the one before
 
 _STARTS = re.compile(
     r"\s*(?:(?:plate|const|param|family)\s+[^\W\d]|[^#~=]*~|\w+(?:\[[^\]]*\])?\s+=)"
@@ -102,6 +103,11 @@ def _bounded(found: list[Line], mistakes: Mistakes) -> list[Line]:
                 "syntax", Place(line.first, 1),
                 f"the statement is too long: {len(line.text)} characters",
                 why=f"at most {MAX_LENGTH}", instead="split it into deterministic nodes: a = …",
+            )  # fmt: skip
+        elif line.text.count("**") > MAX_POWERS:
+            mistakes.note(
+                "syntax", Place(line.first, 1), f"too many powers: {line.text.count('**')}",
+                why=f"at most {MAX_POWERS} in a statement", instead="name a part of it: a = …",
             )  # fmt: skip
         elif (place := _too_deep(line)) is not None:
             mistakes.note(

@@ -6,6 +6,7 @@ statement of a chain's first element gives the shape to the others.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 
 from blrgen.read.model import raw
@@ -15,56 +16,62 @@ from blrgen.read.model.scope import Scope
 
 def in_turn(groups: list[Group], scope: Scope) -> Iterator[tuple[Group, int]]:
     """(node, statement) in an order in which all can be read; those in cycles are noted."""
-    waiting = [
-        (g, i) for g in groups if g.kind == "deterministic" and not g.broken
-        for i in range(len(g.statements))
-    ]  # fmt: skip
-    links = {g.names[0]: g for g, _ in waiting}
-    names = {id(g.statements[i]): _names(g.statements[i]) & set(links) for g, i in waiting}
-    while waiting:
-        ready = []
-        for g, i in waiting:
-            needs = names[id(g.statements[i])]
-            if all(links[n].entries[0].shape is not None or links[n].broken for n in needs):
-                ready.append((g, i))
-                yield g, i
-                if g.entries[0].shape is None:
-                    g.broken = g.entries[0].broken = True
-        if not ready:
-            _note_cycle(waiting, names, scope)
-            break
-        done = {(id(g), i) for g, i in ready}
-        waiting = [(g, i) for g, i in waiting if (id(g), i) not in done]
+    links = {g.names[0]: g for g in groups if g.kind == "deterministic" and not g.broken}
+    needs: dict[tuple[str, int], set[str]] = {}
+    wanted: dict[str, list[tuple[str, int]]] = {}
+    for name, g in links.items():
+        for i, said in enumerate(g.statements):
+            needs[name, i] = _names(said) & set(links)
+            for other in needs[name, i]:
+                wanted.setdefault(other, []).append((name, i))
+    ready = deque(key for key, others in needs.items() if not others)
+    known: set[str] = set()
+    while ready:
+        name, i = ready.popleft()
+        del needs[name, i]
+        yield links[name], i
+        if links[name].entries[0].shape is None:
+            links[name].broken = links[name].entries[0].broken = True
+        if name in known:
+            continue
+        known.add(name)
+        for key in wanted.get(name, ()):
+            if key in needs:
+                needs[key].discard(name)
+                if not needs[key]:
+                    ready.append(key)
+    _note_cycle(links, needs, scope)
     for g in groups:
         if g.kind != "deterministic":
             yield from ((g, i) for i in range(len(g.statements)) if i < len(g.indices))
 
 
-def _note_cycle(waiting: list[tuple[Group, int]], names: dict[int, set[str]], scope: Scope) -> None:
+def _note_cycle(
+    links: dict[str, Group], needs: dict[tuple[str, int], set[str]], scope: Scope
+) -> None:
     """One mistake for each circle of links; what only waits for it stays unsaid."""
     edges: dict[str, set[str]] = {}
-    for g, i in waiting:
-        edges.setdefault(g.names[0], set()).update(names[id(g.statements[i])])
-        g.broken = g.entries[0].broken = True
+    for (name, _), others in needs.items():
+        edges.setdefault(name, set()).update(others)
+        links[name].broken = links[name].entries[0].broken = True
     said: set[str] = set()
-    for g, _ in waiting:
-        name = g.names[0]
-        way = _way_back(name, edges) if name not in said else []
+    for name in edges:
+        way = way_back(name, edges) if name not in said else []
         if way:
             said |= set(way)
             scope.mistakes.note(
-                "cycle", g.statements[0].place, f"{name} depends on itself",
-                why=" → ".join([*way, name]),
+                "cycle", links[name].statements[0].place, f"{name} depends on itself",
+                why=" → ".join([*way[:20], name]) if len(way) <= 20 else f"by {len(way)} nodes",
                 instead="one of them needs a value that does not depend on the others", node=name,
             )  # fmt: skip
 
 
-def _way_back(name: str, edges: dict[str, set[str]]) -> list[str]:
+def way_back(name: str, edges: dict[str, set[str]]) -> list[str]:
     """A shortest way from a name back to itself, [] where there is none."""
     before: dict[str, str] = {}
-    todo = [name]
+    todo = deque([name])
     while todo:
-        at = todo.pop(0)
+        at = todo.popleft()
         for to in sorted(edges.get(at, ())):
             if to == name:
                 way = [at]

@@ -19,6 +19,35 @@ KINDS = (
 )  # fmt: skip
 
 
+# what holds of every mistake of a kind: said where nothing closer is
+WHY = {
+    "syntax": "the line is no statement of the language",
+    "unknown-family": "no file declares it",
+    "unknown-name": "no statement says what it is",
+    "duplicate": "a name means one thing in a model",
+    "arguments": "arguments are matched by position, or by the names in the family's file",
+    "cycle": "a model is built from its parents on: none comes before itself",
+    "index": "a name takes its plates in order, then components of its value",
+    "size": "values that meet have one shape, and sizes are shared by name",
+    "domain": "the density is defined inside the domain only",
+    "nothing-observed": "without data every posterior is its prior",
+    "unused": "no statement refers to it",
+    "data": "arrays have the axes of the plates, then those of the value",
+    "support": "its density there is 0",
+}
+INSTEAD = {
+    "syntax": "see the statements of the models that ship: blrgen list models",
+    "arguments": "give each argument once",
+    "cycle": "make one of them without the others",
+    "index": "write the letter of a plate of that size, a whole number from 1, or a label",
+    "size": "declare them with the same sizes",
+    "domain": "choose a value inside",
+    "improper": "choose a value inside",
+    "data": "give an array of that shape",
+    "support": "choose a family with such values, or correct the data",
+}
+
+
 @dataclass(frozen=True)
 class Mistake:
     """One mistake; `node` is the node that it is about, "" where it is about none."""
@@ -54,11 +83,15 @@ class Broken(Exception):
     """Raised where a part cannot be read further; what is wrong has been noted."""
 
 
+MANY = 200
+
+
 class Mistakes:
     """Gathers mistakes while a model is read; `node` is what is being read just now."""
 
     def __init__(self) -> None:
         self.found: list[Mistake] = []
+        self.known: set[Mistake] = set()
         self.node = ""
 
     def note(
@@ -67,8 +100,10 @@ class Mistakes:
     ) -> None:  # fmt: skip
         """Keep a mistake, once."""
         about = self.node if node is None else node
+        why, instead = why or WHY.get(kind, ""), instead or INSTEAD.get(kind, "")
         mistake = Mistake(kind, place.line, place.column, about, text, why, instead)
-        if mistake not in self.found:
+        if mistake not in self.known:
+            self.known.add(mistake)
             self.found.append(mistake)
 
     def broken(
@@ -77,6 +112,11 @@ class Mistakes:
         """Keep a mistake and give the exception that leaves the part."""
         self.note(kind, place, text, why=why, instead=instead)
         return Broken(text)
+
+    @property
+    def many(self) -> bool:
+        """So many that words like the unknown ones are no longer looked for."""
+        return len(self.found) > MANY
 
     def in_order(self) -> tuple[Mistake, ...]:
         """By place, those found first before others at the same place."""

@@ -7,12 +7,13 @@ depends on the sizes, which are not known yet, only a finding is left.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from blrgen.read.model.domains import parameter_domain
-from blrgen.read.model.evaluate import TooFar, Undefined, Value, pivots
+from blrgen.read.model.evaluate import Evaluator, TooFar, Undefined, Value, pivots
 from blrgen.read.model.mistakes import Mistakes
 from blrgen.read.model.samples import Sample, size_sets
 from blrgen.read.model.spell import spelled
@@ -29,8 +30,8 @@ from blrgen.read.model.values import (
     Power,
     Ref,
     SizeOf,
-    children,
 )
+from blrgen.read.model.walk import children
 
 SAMPLES = 24  # points for each assignment of sizes
 SLACK = 1e-9
@@ -85,6 +86,14 @@ def check_ranges(
     return tuple(findings)
 
 
+def check_at_sizes(model: Model, sizes: Mapping[str, int], mistakes: Mistakes) -> None:
+    """The arguments once more, now that data say the sizes."""
+    for node in model.nodes:
+        for draw in node.draws:
+            for argument in draw.arguments:
+                _argument(model, node.name, node.kind, draw, argument, mistakes, sizes)
+
+
 def _default(model: Model, constant: Const, mistakes: Mistakes) -> None:
     if constant.default is None:
         return
@@ -108,7 +117,13 @@ def _defined(model: Model, node: Node, value: Expr, mistakes: Mistakes) -> None:
 
 
 def _argument(
-    model: Model, node: str, kind: str, draw: Draw, argument: Argument, mistakes: Mistakes
+    model: Model,
+    node: str,
+    kind: str,
+    draw: Draw,
+    argument: Argument,
+    mistakes: Mistakes,
+    sizes: Mapping[str, int] | None = None,
 ) -> list[Finding]:
     family = model.family(draw.family)
     parameters = (*family.natural, *family.working, *family.simplex, *family.fixed)
@@ -117,7 +132,7 @@ def _argument(
     domain = parameter_domain(parameter.domain, dict(draw.sizes), values)
     if parameter.domain.kind in ("spd", "-spd") and parameter.domain.lower is not None:
         domain = Domain("any", domain.shape)  # moved by a matrix: known once there are numbers
-    seen = _witness(model, argument.value, domain)
+    seen = _witness(model, argument.value, domain, sizes)
     if seen is None:
         return []
     always, witness = seen
@@ -177,7 +192,9 @@ def _inside(e: Expr) -> list[Expr]:
     return found
 
 
-def _witness(model: Model, e: Expr, domain: Domain) -> tuple[bool, Witness] | None:
+def _witness(
+    model: Model, e: Expr, domain: Domain, known: Mapping[str, int] | None = None
+) -> tuple[bool, Witness] | None:
     """A point at which e is not inside; True where there is one for all sizes that were tried."""
     inside = _inside(e)
     partial = any(isinstance(x, Power | Call) for x in inside)
@@ -185,7 +202,7 @@ def _witness(model: Model, e: Expr, domain: Domain) -> tuple[bool, Witness] | No
         return None
     names = _size_names(model, inside, domain)
     wrong: list[Witness] = []
-    sets = size_sets(model, names)
+    sets = size_sets(model, names) if known is None else [dict(known)]
     tried = 0
     for sizes in sets:
         found, done = _at_sizes(model, e, domain, sizes, inside)
@@ -224,6 +241,8 @@ def _at_sizes(
 ) -> tuple[Witness | None, bool]:
     """The worst of a number of points; whether any of them could be computed."""
     constant = not any(isinstance(x, Ref) for x in inside)
+    if domain.kind == "simplex" and Evaluator(sizes, _no_value).shape(domain.shape) == (1,):
+        return None, False  # one class: nothing is chosen
     done, worst = False, None
     for seed in range(1 if constant else SAMPLES):
         sample = Sample(model, sizes, seed)
@@ -242,6 +261,10 @@ def _at_sizes(
                 return shown, True
             worst = worst or shown
     return worst, done
+
+
+def _no_value(ref: Ref) -> Value:
+    raise TooFar
 
 
 def _at(sample: Sample, inside: list[Expr], sizes: dict[str, int]) -> str:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from blrgen.read.model.evaluate import Evaluator, TooFar, Value
+from blrgen.read.model.evaluate import MAX_ELEMENTS, Evaluator, TooFar, Value
 from blrgen.read.model.values import (
     All,
     Const,
@@ -66,6 +66,8 @@ class Sample:
             return self.component(self.element(owner, name, key), components)
         (index, size), *rest = plates
         if isinstance(index, All):
+            if size > MAX_ELEMENTS:
+                raise TooFar
             return [self.along(owner, name, rest, (*key, i), components) for i in range(size)]
         return self.along(owner, name, rest, (*key, index), components)
 

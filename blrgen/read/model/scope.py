@@ -105,7 +105,9 @@ class Scope:
         if name == "pi":
             how = "the number is 3.141592653589793; a node is declared: pi ~ dirichlet(…)"
         else:
-            near = get_close_matches(name[:80], known, n=1, cutoff=0.55)
+            near = (
+                [] if self.mistakes.many else get_close_matches(name[:80], known, n=1, cutoff=0.55)
+            )
             how = (
                 did_you_mean(name[:80], known)
                 if near

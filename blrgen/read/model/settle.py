@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from blrgen.read.model.scope import Scope
-from blrgen.read.model.values import Chain, Letter, Literal, Model, Node, refs
+from blrgen.read.model.values import (
+    Chain,
+    Letter,
+    Literal,
+    Model,
+    Node,
+)
+from blrgen.read.model.walk import refs
 
 
 def settle(model: Model, scope: Scope) -> Model:

@@ -100,6 +100,9 @@ def _product(factors: tuple[Expr, ...]) -> str:
         if text and isinstance(f, Power) and f.exponent == _MINUS_ONE:
             text += f"/{_at_least(f.base, _POWER)}"
             continue
+        if text and isinstance(f, Number) and f.value.numerator == 1 and f.value.denominator > 1:
+            text += f"/{f.value.denominator}"
+            continue
         text += ("*" if text else "") + _at_least(f, _SIGN if text else _PRODUCT)
     return text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from blrgen.read.model.elsewhere import DOMAINS
 from blrgen.read.model.lines import Line
 from blrgen.read.model.mistakes import Mistakes
 from blrgen.read.model.values import Place
@@ -75,12 +76,32 @@ def _unclosed(line: Line) -> str:
     return "a bracket is not closed" if open_ones > 0 else ""
 
 
+def _elsewhere(word: str, left: str) -> str:
+    """What other languages write at such a place."""
+    before = left.split()
+    if not before:
+        return ""
+    if before[0] == "plate" and word in (":", "(", "..") and "in" in before:
+        return "write the size alone: plate n in N"
+    if before[0] in ("for", "repeat") and len(before) == 1:
+        return "write plate n in N, and the letter behind each name: x[n] ~ …"
+    if before[0] in ("data", "observe", "observed", "obs") and len(before) == 1:
+        return "write observed behind the statement: x[n] ~ gaussian(0, 1) observed"
+    if before[0] in ("const", "param") and before[-1] == "in":
+        return f"write {DOMAINS[word.lower()]}" if word.lower() in DOMAINS else ""
+    if before[0] in ("const", "param") and before[-1] == "R" and word == "+":
+        return "write (0, oo)"
+    if word == ":" and left.rstrip()[-1:].isalnum():
+        return "write [:] for all elements, or one index"
+    return ""
+
+
 def _instead(word: str, expected: set[str], rest: str, left: str) -> str:
     """The nearest right text, from the character or from what the grammar expects."""
     if rest.startswith(("==", "<-", "=~")) or (word == "=" and left.rstrip().endswith("=")):
         return "write = for a deterministic link, ~ for a distribution"
-    if word in _HINTS:
-        return _HINTS[word]
+    if (told := _elsewhere(word, left)) or word in _HINTS:
+        return told or _HINTS[word]
     if left.rstrip().endswith("~"):
         return "behind ~ stands a family with its arguments in brackets: gaussian(0, 1)"
     if not left.strip():

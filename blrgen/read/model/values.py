@@ -28,7 +28,6 @@ a plate over K and a vector in R^K have the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
@@ -63,9 +62,6 @@ class Size:
 
 
 Shape: TypeAlias = tuple[Size, ...]
-
-
-# Indices ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -105,9 +101,6 @@ class All:
 
 
 Index: TypeAlias = Letter | Literal | Label | All
-
-
-# Expressions ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -198,9 +191,6 @@ class Call:
 Expr: TypeAlias = Number | SizeOf | Ref | Sum | Product | MatrixProduct | Power | Negation | Call
 
 
-# Declarations -----------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Plate:
     """`plate i in L[d] times c[d,i]`: letter i, a ragged size, the plates around it, counts.
@@ -247,9 +237,6 @@ class Const:
     domain: Domain
     default: Expr | None = None
     place: Place = field(default=NOWHERE, compare=False, repr=False)
-
-
-# Distributions ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -393,9 +380,6 @@ class Model:
         return next(c for c in self.constants if c.name == name)
 
 
-# Walking ----------------------------------------------------------------------------------
-
-
 def draws(made: Distribution | Expr | Point) -> tuple[Draw, ...]:
     """The families' distributions in what makes a node."""
     if isinstance(made, Draw):
@@ -403,40 +387,3 @@ def draws(made: Distribution | Expr | Point) -> tuple[Draw, ...]:
     if isinstance(made, Choose):
         return tuple(b for b in made.branches if isinstance(b, Draw))
     return ()
-
-
-def children(e: Expr) -> tuple[Expr, ...]:
-    """The expressions directly inside; those in indices are not among them."""
-    match e:
-        case Sum(terms=inside) | Product(factors=inside) | Call(args=inside):
-            return inside
-        case MatrixProduct(left=left, right=right):
-            return (left, right)
-        case Power(base=base, exponent=exponent):
-            return (base, exponent)
-        case Negation(arg=arg):
-            return (arg,)
-        case _:
-            return ()
-
-
-def refs(made: Distribution | Expr | Point) -> Iterator[Ref]:
-    """Every reference in an expression or distribution, outer before inner, labels included."""
-    match made:
-        case Draw(arguments=arguments):
-            for argument in arguments:
-                yield from refs(argument.value)
-        case Choose(label=label, branches=branches):
-            yield from refs(label.ref)
-            for branch in branches:
-                yield from refs(branch)
-        case Point(value=value):
-            yield from refs(value)
-        case Ref(indices=indices):
-            yield made
-            for index in indices:
-                if isinstance(index, Label):
-                    yield from refs(index.ref)
-        case _:
-            for child in children(made):
-                yield from refs(child)

@@ -52,6 +52,11 @@ def algorithm(options: argparse.Namespace) -> str:
     return chosen[0]
 
 
+def any_algorithm(options: argparse.Namespace) -> bool:
+    """Whether an algorithm is named."""
+    return any(getattr(options, x.replace("-", "_")) for x in FLAGS)
+
+
 def refuse_algorithms(options: argparse.Namespace) -> None:
     """Flags of models beside something else."""
     chosen = [x for x in FLAGS if getattr(options, x.replace("-", "_"))]

@@ -5,6 +5,7 @@ added to the recipe's own.
 
   blrgen derive gaussian-diag --delta
   blrgen derive adam --format latex
+  blrgen derive lda.model --svi
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from blrgen.cli.algorithms import add_algorithms, refuse_algorithms
 from blrgen.cli.output import coloured, result
 from blrgen.cli.parser import Parser, add_format
 from blrgen.cli.what import add_what, derived
@@ -27,6 +29,7 @@ FORMATS = ("text", "latex", "markdown", "html", "json")
 def configure(parser: Parser) -> None:
     """WHAT, approximations and --format."""
     add_what(parser)
+    add_algorithms(parser)
     add_format(parser, FORMATS)
 
 
@@ -36,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
         from blrgen.cli.of_model import derive as derive_model
 
         return derive_model(options)
+    refuse_algorithms(options)
     derivation = derived(options)
     if options.format == "json":
         from blrgen.identify import with_identified

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from blrgen.cli.algorithms import algorithm, any_algorithm, words
 from blrgen.cli.output import plain, report, result, result_as_json
 from blrgen.errors import UserError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from blrgen.read.model.values import Model
 
 
 def check(options: argparse.Namespace) -> int:
@@ -32,8 +37,24 @@ def check(options: argparse.Namespace) -> int:
     return UserError.exit_code if mistakes else 0
 
 
+def derive_algorithm(model: Model, options: argparse.Namespace) -> int:
+    """The algorithm that a flag names, block by block."""
+    from blrgen.rule.model.derive import Options, derive_model
+    from blrgen.show.model_derivation import derivation_json, derivation_text
+
+    chosen = Options(
+        words(options.point), tuple(words(b) for b in options.block), words(options.schedule)
+    )
+    derivation = derive_model(model, algorithm(options), chosen)
+    if options.format == "json":
+        result_as_json(derivation_json(derivation))
+    else:
+        result(plain(derivation_text(derivation)))
+    return 0
+
+
 def derive(options: argparse.Namespace) -> int:
-    """The graph of a model."""
+    """The graph of a model; with a flag its algorithm."""
     from blrgen.read.model.find import read_file
     from blrgen.read.model.outline import outline
     from blrgen.show.model import outline_text
@@ -47,6 +68,8 @@ def derive(options: argparse.Namespace) -> int:
     if options.format not in ("text", "json"):
         raise UserError(f"a model's graph has no format {options.format!r}", how="text or json")
     model = read_file(options.what)
+    if any_algorithm(options):
+        return derive_algorithm(model, options)
     if options.format == "json":
         result_as_json(outline(model))
     else:

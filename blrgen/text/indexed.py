@@ -10,16 +10,33 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from blrgen.algebra.indexed.functions import PI
+from blrgen.algebra.indexed.moving import moved
 from blrgen.algebra.indexed.values import COLUMN, ROW, Atom, Expression, Index, Range, Term
 
 _SPARE = "ijlmrsuv"
 Names = dict[str, str]  # bound names → what is written
 
 
-def written(e: Expression, letters: Mapping[str, str] | None = None) -> str:
-    """The expression as text; `letters` are the names of axes' letters."""
+Named = Mapping[str, tuple[tuple[Index, ...], Expression]]  # symbol → its places, what it is of
+
+
+class _Letters(dict[str, str]):
+    """The names of axes' letters, and what expectations are of."""
+
+    statistics: Named
+
+
+def written(
+    e: Expression, letters: Mapping[str, str] | None = None, statistics: Named | None = None
+) -> str:
+    """The expression as text; `letters` are the names of axes' letters.
+
+    An expectation is written E[T] with its places inside, where `statistics` has its T.
+    """
+    known = _Letters(letters or {})
+    known.statistics = statistics or {}
     taken = {i.name: i.name for i in e.letters}
-    return _sum(e, dict(letters or {}), taken)
+    return _sum(e, known, taken)
 
 
 def _sum(e: Expression, letters: Mapping[str, str], names: Names) -> str:
@@ -89,8 +106,10 @@ def _atom(a: Atom, letters: Mapping[str, str], names: Names) -> str:
     match a.kind:
         case "symbol":
             name = "pi" if a.name == PI.name else a.name
-            if name.startswith("E[") and places:
-                return _of_symbol(name, places)
+            if isinstance(letters, _Letters) and name in letters.statistics:
+                own, value = letters.statistics[name]
+                inside = moved(value, dict(zip(own, a.indices, strict=True)))
+                return f"E[{_sum(inside, letters, names)}]"
             return f"{name}[{places}]" if places else name
         case "size":
             return a.name
@@ -105,11 +124,6 @@ def _atom(a: Atom, letters: Mapping[str, str], names: Names) -> str:
             inner = inner.replace("[,]", "").replace(",,]", "]")
             return f"{a.name}({inner})" + (f"[{places}]" if places else "")
     return f"{a.name}({', '.join(_sum(e, letters, names) for e in a.arguments)})"
-
-
-def _of_symbol(name: str, places: str) -> str:
-    """An expectation with its letters behind it."""
-    return f"{name}[{places}]"
 
 
 def _gate(a: Atom, names: Names) -> str:

@@ -11,6 +11,7 @@
 | `normal` | The normal form of a product summed over ranges |
 | `primes` | Rational numbers as products of powers of primes |
 | `rules` | The rewritings of the normal form, one at a time |
+| `scalars` | SymPy's scalar functions behind the atoms |
 | `signs` | What is known of the sign of an expression |
 | `values` | Index, Symbol, Atom, Term, Expression: what an expression is |
 """

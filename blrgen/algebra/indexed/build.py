@@ -160,10 +160,10 @@ def content(
 ) -> tuple[Fraction, tuple[tuple[Atom, Fraction], ...], Expression]:
     """(c, atoms, rest) with e = c · Π atoms · rest: what all terms share, negative powers too.
 
-    With `signed` any atom comes out, and the sign so that the first term is positive; else
-    only what is positive.
+    With `signed` any atom comes out, and the sign, so that the rest is positive (its last term,
+    where that is not known); else only what is positive.
     """
-    from blrgen.algebra.indexed.signs import atom_sign
+    from blrgen.algebra.indexed.signs import atom_sign, sign
 
     outer: list[tuple[Atom, Fraction]] = []
     while True:
@@ -179,7 +179,7 @@ def content(
     c = Fraction(
         gcd(*(x.numerator for x in coefficients)), lcm(*(x.denominator for x in coefficients))
     )
-    if signed and coefficients[0] < 0:
+    if signed and (sign(e) or (1 if coefficients[-1] > 0 else -1)) < 0:
         c = -c
     return c, tuple(outer), scaled(e, 1 / c)
 

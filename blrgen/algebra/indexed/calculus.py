@@ -24,7 +24,8 @@ from blrgen.algebra.indexed.matrices import inverse
 from blrgen.algebra.indexed.moving import opened
 from blrgen.algebra.indexed.normal import collected, normal
 from blrgen.algebra.indexed.rules import delta_atom
-from blrgen.algebra.indexed.values import COLUMN, ONE, ROW, ZERO, Atom, Expression, Index, Term
+from blrgen.algebra.indexed.scalars import slope_of
+from blrgen.algebra.indexed.values import COLUMN, ROW, ZERO, Atom, Expression, Index, Term
 
 Places = tuple[Index, ...]
 
@@ -117,14 +118,13 @@ def _outer(atom: Atom, k: int) -> Expression:
         if k == 1:
             return multiplied(of_atom(atom), log(base))
         return multiplied(exponent, of_atom(atom), power(base, -1))
-    if atom.name in ("polygamma", "uniform_cumulant") and k == 1:  # their order goes up by one
-        return plain(atom.name, add(args[0], ONE), args[1])
-    if atom.name == "multigammaln" and k == 0:
-        return plain("multidigamma", *args)
     rule = _RULES.get(atom.name)
-    if rule is None or k:
+    if rule is not None:
+        return rule(args[0])
+    found = slope_of(atom.name, args, k)
+    if found is None:
         raise NoDerivative(atom.name)
-    return rule(args[0])
+    return found
 
 
 _RULES: dict[str, Callable[[Expression], Expression]] = {
@@ -132,7 +132,4 @@ _RULES: dict[str, Callable[[Expression], Expression]] = {
     "exp": lambda x: plain("exp", x),
     "lgamma": lambda x: plain("digamma", x),
     "digamma": lambda x: plain("polygamma", number(1), x),
-    "cos": lambda x: scaled(plain("sin", x), -1),
-    "sin": lambda x: plain("cos", x),
-    "tanh": lambda x: add(ONE, scaled(power(plain("tanh", x), 2), -1)),
 }

@@ -25,8 +25,7 @@ def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
     axes = {name: axis_of(s) for name, s in draw.sizes}
     at = tuple(table.letter(x) for x in node.letters)
     known = table.variables[node.names[0]]
-    spare = iter(x for x in _SPARE if x not in {p.letter for p in table.model.plates})
-    over = tuple(Index(a, next(spare)) for a in known.shape) if family.elementwise else ()
+    over = place_letters(table, known.shape, at) if family.elementwise else ()
     reader = Reader(table)
     fixed = {p.name for p in family.fixed}
     given = {
@@ -40,19 +39,34 @@ def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
     }
     names = frozenset(node.names)
     values = statistic_values(family, given, own, axes)
-    letters = list(spare)
     found = []
     for position, (value, p) in enumerate(zip(values, family.natural, strict=True)):
-        shape = _statistic_axes(p.symbol, axes)
-        places = tuple(Index(a, x) for a, x in zip(shape, letters, strict=False))
         element = (*at, *over)
+        places = place_letters(table, statistic_axes(p.symbol, axes), element)
         found.append(
             template((node.name,), position, element, (*element, *places), value(places), names)
         )
     return tuple(found)
 
 
-def _statistic_axes(symbol: object, axes: dict[str, str]) -> tuple[str, ...]:
+def place_letters(
+    table: Table, axes: Sequence[str], taken: Sequence[Index]
+) -> tuple[Index, ...]:  # fmt: skip
+    """A letter for each axis: the model's own for it where that is free, else i, j, l."""
+    own = [(p.letter, table.letter(p.letter).axis) for p in table.model.plates]
+    used = {i.name for i in taken}
+    found = []
+    for axis in axes:
+        free = [x for x, a in own if a == axis] + [
+            x for x in _SPARE if x not in {y for y, _ in own}
+        ]
+        name = next(x for x in free if x not in used)
+        used.add(name)
+        found.append(Index(axis, name))
+    return tuple(found)
+
+
+def statistic_axes(symbol: object, axes: dict[str, str]) -> tuple[str, ...]:
     """The axes of a statistic: those of its natural parameter."""
     from blrgen.algebra.components import Component
     from blrgen.algebra.ranks import Ranked
@@ -67,13 +81,32 @@ def _statistic_axes(symbol: object, axes: dict[str, str]) -> tuple[str, ...]:
 
 
 def block_of(table: Table, factors: Sequence[Factor], nodes: Sequence[Node]) -> Block:
-    """The full conditional of a block of nodes, divided and multiplied back."""
+    """The full conditional of a block of nodes, divided and multiplied back.
+
+    Several nodes are a block of a declared family over all of their variables where one
+    divides it; else their statistics are taken together, with all pairs.
+    """
+    if len(nodes) > 1:
+        from blrgen.expect.blocks.library import holding
+
+        whole = holding(table, factors, nodes)
+        if whole is not None:
+            return whole
     templates = tuple(t for node in nodes for t in node_templates(table, node))
+    own = {node.name for node in nodes}
+    base = add(*[f.base for f in factors if f.node in own])
+    families = ",".join(dict.fromkeys(node.draws[0].family for node in nodes))
+    return assembled(table, factors, nodes, templates, base, families)
+
+
+def assembled(
+    table: Table, factors: Sequence[Factor], nodes: Sequence[Node],
+    templates: tuple[Template, ...], base: Expression, family: str,
+) -> Block:  # fmt: skip
+    """The log joint less log h, divided by the templates and multiplied back."""
     names = frozenset(name for node in nodes for name in node.names)
     ordered = sorted(templates, key=lambda t: -t.degree)
     division = Division(tuple(ordered), names)
-    own = {node.name for node in nodes}
-    base = add(*[f.base for f in factors if f.node in own])
     joint = add(*[f.total for f in factors], scaled(base, -1))
     with_block = Expression(
         tuple((t, c) for t, c in joint.terms if any(holds(a, names) for a, _ in t.factors))
@@ -87,9 +120,8 @@ def block_of(table: Table, factors: Sequence[Factor], nodes: Sequence[Node]) -> 
         for k, c in _complete(coefficients, division, templates).items()
     ]
     kind, axis, lag = joined(parts, templates, names, table)
-    families = ",".join(dict.fromkeys(node.draws[0].family for node in nodes))
     return Block(
-        tuple(n.name for n in nodes), families, tuple(nodes[0].letters), tuple(parts), base,
+        tuple(n.name for n in nodes), family, tuple(nodes[0].letters), tuple(parts), base,
         tagged(rest, factors, names), kind, axis, lag, proved=not rest, measure=measure,
     )  # fmt: skip
 
@@ -144,6 +176,10 @@ def joined(
     gaussian = all((degree_in(t.value, names) or 9) <= 2 for t in templates)
     linear = all((degree_in(p.value, names) or 9) <= 2 for p in pairs)
     if gaussian and linear and not _discrete(names, table):
+        plates = {t.nodes: frozenset(i.name for i in t.element) for t in templates}
+        apart = frozenset().union(*plates.values()) - frozenset.intersection(*plates.values())
+        if apart and not lag:  # what has no such plate couples all elements along it
+            return "dense", _axis(templates, min(apart)), 0
         if any(s is None for _, s in moves):
             return "dense", axis, 0
         if len(letters) <= 1:

@@ -52,7 +52,7 @@ class Division:
         by_letter = {r.index: r for r in bound}
         for t in self.templates:
             for found in match_factors(t.own, own, {}):
-                used = consumed(t, found, rest, by_letter)
+                used = consumed(t, found, known_left(t, found, rest), by_letter)
                 if used is not None:
                     return single(t, found, used)
         return next(self.pairs(own, rest, by_letter), None)
@@ -68,8 +68,9 @@ class Division:
                 for b in map(apart, self.templates):
                     for m in match_factors(a.own, near, {}):
                         for n in match_factors(b.own, far, {}):
-                            used = consumed(a, m, rest, by_letter, far)
-                            more = consumed(b, n, rest, by_letter, near)
+                            left = known_left(b, n, known_left(a, m, rest))
+                            used = consumed(a, m, left, by_letter, far)
+                            more = consumed(b, n, left, by_letter, near)
                             if used is not None and more is not None:
                                 hit = pair(a, b, m, n, used | more)
                                 if hit is not None:
@@ -106,6 +107,15 @@ def consumed(
     if len(set(images)) < len(images) or outside & set(images):
         return None
     return frozenset(images)
+
+
+def known_left(t: Template, found: Map, rest: list[Factor]) -> list[Factor]:
+    """The term's known factors without those that the template has itself."""
+    left = list(rest)
+    for a, p in t.rest:
+        if (move_atom(a, found), p) in left:
+            left.remove((move_atom(a, found), p))
+    return left
 
 
 def single(t: Template, found: Map, used: frozenset[Index]) -> Hit | None:

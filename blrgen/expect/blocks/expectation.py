@@ -15,7 +15,7 @@ from blrgen.algebra.indexed.build import add, multiplied, subtracted, summed
 from blrgen.algebra.indexed.moving import move_atom, move_index
 from blrgen.algebra.indexed.normal import collected, normal
 from blrgen.algebra.indexed.values import Atom, Expression, Index, Range, Symbol, Term
-from blrgen.expect.blocks.divide import consumed
+from blrgen.expect.blocks.divide import consumed, known_left
 from blrgen.expect.blocks.match import Factor, Map, match_factors
 from blrgen.expect.blocks.templates import Template, holds, split, template
 from blrgen.expect.blocks.values import Block, Part, Statistic
@@ -39,26 +39,57 @@ class Expecting:
 
     def of(self, e: Expression) -> Expression:
         """E_q[e]."""
-        found: list[tuple[Term, Fraction]] = []
-        for term, c in e.terms:
-            found += self.term(term, c)
-        return collected(found)
-
-    def term(self, term: Term, c: Fraction) -> list[tuple[Term, Fraction]]:
-        """E_q of one term: block by block."""
-        factors, ranges = list(term.factors), list(term.bound)
-        for block in dict.fromkeys(self.owner.values()):
+        for block in self.order:
             names = frozenset(v for v, b in self.owner.items() if b == block)
-            own, rest = split(Term(tuple(factors)), names)
-            if not own:
-                continue
-            if any(self.shared(a, names) for a, _ in own):
-                return normal(c, [(self.whole(factors, names), Fraction(1))], ranges)
-            atom, divisor, used, scale = self.group(block, own, rest, ranges)
-            factors = [*rest, (atom, Fraction(1)), *((a, -p) for a, p in divisor)]
-            ranges = [r for r in ranges if r.index not in used]
-            c /= scale
-        return normal(c, factors, ranges)
+            found: list[tuple[Term, Fraction]] = []
+            for term, c in e.terms:
+                found += self.term(block, names, term, c)
+            e = collected(found)
+        return e
+
+    @property
+    def order(self) -> list[str]:
+        """The blocks, those that are given labels before the labels."""
+        blocks = list(dict.fromkeys(self.owner.values()))
+        return sorted(blocks, key=lambda b: not any(k.statistic.given for k in self.known[b]))
+
+    def term(
+        self, block: str, names: frozenset[str], term: Term, c: Fraction
+    ) -> list[tuple[Term, Fraction]]:
+        """E under one block's q of one term."""
+        own, rest = split(term, names)
+        if not own:
+            return [(term, c)]
+        if any(self.shared(a, names) for a, _ in own):
+            factors = list(term.factors)
+            every = frozenset(self.owner)
+            known = [f for f in factors if not holds(f[0], every)]
+            return normal(c, [*known, (self.whole(factors, names), Fraction(1))], term.bound)
+        ranges = list(term.bound)
+        atom, divisor, used, scale = self.group(block, own, rest, ranges)
+        factors = [*rest, (atom, Fraction(1)), *((a, -p) for a, p in divisor)]
+        ranges = [r for r in ranges if r.index not in used]
+        labels, more = self.weights(atom)
+        return normal(c / scale, [*factors, *labels], [*ranges, *more])
+
+    def weights(self, atom: Atom) -> tuple[list[Factor], list[Range]]:
+        """Σ_k z_k of the labels that an expectation is given."""
+        made = self.given.get(atom.name)
+        if made is None:
+            return [], []
+        moves = dict(zip(made.places, atom.indices, strict=True))
+        factors, ranges = [], []
+        for g in made.given:
+            places = tuple(move_index(i, moves) for i in g.places)
+            factors.append((Atom("symbol", g.symbol.name, places, symbol=g.symbol), Fraction(1)))
+            ranges.append(Range(places[-1].axis, places[-1].name))
+        return factors, ranges
+
+    @property
+    def given(self) -> dict[str, Statistic]:
+        """The statistics that are given labels, by the names of their symbols."""
+        every = (k.statistic for known in self.known.values() for k in known)
+        return {s.name: s for s in every if s.given}
 
     def shared(self, atom: Atom, names: frozenset[str]) -> bool:
         """Whether variables of other blocks stand inside the same function."""
@@ -67,9 +98,7 @@ class Expecting:
     def whole(self, factors: Sequence[Factor], names: frozenset[str]) -> Atom:
         """The expectation of everything that is unknown in a term, as a symbol."""
         every = frozenset(self.owner)
-        own = [f for f in factors if holds(f[0], every)]
-        rest = [f for f in factors if not holds(f[0], every)]
-        return self.named("", [*own, *rest])
+        return self.named("", [f for f in factors if holds(f[0], every)])
 
     def group(
         self, block: str, own: list[Factor], rest: list[Factor], ranges: list[Range]
@@ -79,10 +108,12 @@ class Expecting:
         for known in self.known[block]:
             t = known.shape
             for found in match_factors(t.own, own, {}):
-                used = consumed(t, found, rest, by_letter)
-                if used is None or any(i not in found for i in t.element):
+                used = consumed(t, found, known_left(t, found, rest), by_letter)
+                letters = {g.places[-1] for g in known.statistic.given}
+                if used is None or any(i not in found and i not in letters for i in t.element):
                     continue
-                places = tuple(move_index(i, found) for i in t.places)
+                fresh = {i: Index(i.axis, f"`{i.name}") for i in letters}
+                places = tuple(move_index(i, found | fresh) for i in t.places)
                 divisor = tuple((move_atom(a, found), p) for a, p in t.rest)
                 made = known.statistic
                 return (Atom("symbol", made.name, places, symbol=made.symbol), divisor, used,

@@ -35,6 +35,14 @@ class Factor:
 
 
 @dataclass(frozen=True)
+class Given:
+    """A label that a block is conditional on: its symbol at places, the last its value's letter."""
+
+    symbol: Symbol
+    places: tuple[Index, ...]
+
+
+@dataclass(frozen=True)
 class Statistic:
     """E[T(θ)] of a block: a symbol of expressions, and the T that it stands for.
 
@@ -52,6 +60,7 @@ class Statistic:
     positions: tuple[int, ...]
     symbol: Symbol
     shifts: tuple[tuple[str, int | None], ...] = ()
+    given: tuple[Given, ...] = ()  # E[T | labels]: their letters stand behind the element's
 
 
 @dataclass(frozen=True)
@@ -93,8 +102,10 @@ class Block:
     axis: str = ""
     lag: int = 0
     proved: bool = False
+    # labels: there is a member of the family for each of their values (a letter behind the
+    # element's in every statistic), and it counts with their probability (`measure`)
+    given: tuple[Given, ...] = ()
     measure: Expression = ONE  # how many identical elements one stands for; divided out of parts
-    hint: str = ""  # the family whose statistics hold the remainder too, if there is one
 
     @property
     def name(self) -> str:

@@ -22,6 +22,7 @@ from blrgen.algebra.indexed.values import NUMBER, ZERO, Expression, Index, Symbo
 from blrgen.expect.blocks.values import Factor
 from blrgen.expect.factors.arguments import Reader, chain_axis, held
 from blrgen.expect.factors.density import Density, density
+from blrgen.expect.factors.discrete import discrete_opened
 from blrgen.expect.factors.names import Table, axis_of, measure_of, plain_letter, table_of
 from blrgen.expect.factors.translate import Places, Value
 from blrgen.read.model.values import (
@@ -56,7 +57,7 @@ def factor(table: Table, node: Node, statement: Statement) -> Factor:
     else:
         assert isinstance(made, Draw)
         own = drawn(reader, node, statement, made)
-    parts = [_over_plates(table, node, statement, reader.closed(e)) for e in own]
+    parts = [_over_plates(table, node, statement, discrete_opened(reader.closed(e))) for e in own]
     return Factor(node.name, parts[0], parts[1], statement.place)
 
 

@@ -8,6 +8,7 @@
 | `edges` | The edges of the graph, conjugate or with the term that breaks them |
 | `exact` | All latents as one exact block |
 | `linear` | Points in which E[L] is quadratic: a linear system, common factors cancelled |
+| `lines` | A model's derivation line by line |
 | `points` | The joint argmax of E[L] over points, in an order that decouples |
 | `prepare` | What every algorithm of a model starts from |
 | `values` | What an algorithm for a model is, step by step |

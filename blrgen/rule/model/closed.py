@@ -1,6 +1,6 @@
 """Stationarity equations that have a closed solution: by what the unknown is.
 
-* an interval: g cleared of denominators is a polynomial in x of degree one at every element;
+* an interval: g cleared of denominators is b − a x^m at every element;
 * a simplex: x_k g_k = c_k is free of x, so x_k = c_k / Σ c (g = ν on the simplex);
 * positive definite: g = α inv(X) + C, or inv(X)(αX + C)inv(X).
 """
@@ -46,17 +46,21 @@ def _on_simplex(s: Symbol, places: Places, g: Expression) -> Expression | None:
 
 
 def _of_number(s: Symbol, places: Places, g: Expression) -> Expression | None:
-    """b / a where g, cleared of denominators, is b − a x at each element."""
+    """(b/a)^(1/m) where g, cleared of denominators, is b − a x^m, m = 1 or x positive."""
     cleared = _cleared(g, s.name)
     x = symbol(s, *places)
     constant = put(cleared, {s.name: lambda _: ZERO}) if _polynomial(cleared, s.name) else None
     if constant is None:
         return None
     rest = subtracted(cleared, constant)
-    a = scaled(multiplied(rest, power(x, -1)), -1)
-    if s.name in a.symbols() or not a or not constant:
+    degrees = {p for t, _ in rest.terms for b, p in t.factors if b.name == s.name and b.symbol}
+    if len(degrees) != 1 or not constant:
         return None
-    return multiplied(constant, power(a, -1))
+    degree = degrees.pop()
+    a = scaled(multiplied(rest, power(x, -degree)), -1)
+    if s.name in a.symbols() or not a or (degree != 1 and s.sign <= 0):
+        return None
+    return power(multiplied(constant, power(a, -1)), 1 / degree)
 
 
 def _polynomial(e: Expression, name: str) -> bool:

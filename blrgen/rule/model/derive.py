@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from blrgen.algebra.indexed.build import add
+from blrgen.algebra.indexed.calculus import NoDerivative
+from blrgen.algebra.indexed.values import Expression
 from blrgen.expect.blocks.values import Block
 from blrgen.read.model.values import Model, Node
 from blrgen.rule.model import choices
@@ -54,24 +57,37 @@ def _finished(
 ) -> ModelDerivation:  # fmt: skip
     """Expectations, points, edges: what all algorithms share."""
     q = expecting_of(blocks, groups)
-    joint = q.of(p.joint)
+    expected = tuple(q.of(f.total) for f in p.factors)
+    joint = add(*expected)
     ready = expected_blocks(blocks, q)
     updates = tuple(Update(b) for b in _scheduled(p, ready, options))
     points: tuple[PointUpdate, ...] = ()
     if p.points and algorithm != "gibbs":
-        points = point_updates(points_of(p), joint)
+        points = _points(p, joint)
     statistics = tuple(part.statistic for b in ready for part in b.parts)
     statistics += tuple(q.unnamed.values())
     return ModelDerivation(
         p.model, algorithm, p.factors, updates, points, statistics, expected_joint=joint,
+        expected_factors=expected,
         edges=edges_of(p, ready), choices=tuple(made),
     )  # fmt: skip
+
+
+def _points(p: Prepared, joint: Expression) -> tuple[PointUpdate, ...]:
+    """The updates of the points; a function without a derivative is refused."""
+    try:
+        return point_updates(points_of(p), joint)
+    except NoDerivative as e:
+        raise refused(p.model, p.points[0], "the points cannot be maximised over",
+                      f"the expected log joint holds {e}, whose derivative has no name here",
+                      ) from None  # fmt: skip
 
 
 def _scheduled(p: Prepared, blocks: Sequence[Block], options: Options) -> list[Block]:
     """In reverse order of the statements, or as the user says."""
     if not options.schedule:
-        return list(reversed(blocks))
+        last = list(reversed(blocks))
+        return sorted(last, key=lambda b: bool(b.given))  # labels before what is given them
     by_name = {n: b for b in blocks for n in (b.name, *b.nodes)}
     missing = [n for n in options.schedule if n not in by_name]
     if missing:
@@ -187,11 +203,11 @@ def batch_axis(p: Prepared, flag: str) -> str:
     for node in observed:
         if node.letters[0] != letter:
             raise refused(p.model, node, f"{flag} needs one outermost plate of what is observed",
-                          f"{observed[0].name} has {letter}, {node.name} {node.letters[0]}")  # fmt: skip
+                          f"{observed[0].name} has {letter}, {node.name} has not")  # fmt: skip
     for node in p.model.nodes:
         if node.chain is not None and node.chain.letter == letter:
             raise refused(p.model, node, f"{flag} does not apply to {node.name}",
-                          f"a chain along {letter} is one sequence, its elements no rows")  # fmt: skip
+                          f"a chain along {letter} is one sequence, no rows")  # fmt: skip
     return p.table.letter(letter).axis
 
 

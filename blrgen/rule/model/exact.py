@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from blrgen.expect.blocks.eliminate import eliminated
+from blrgen.expect.blocks.library import holding
 from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.names import Table
 from blrgen.read.model.values import Node
@@ -35,11 +37,28 @@ def _symbols(p: Prepared) -> list[dict[str, object]]:
 
 def exact_blocks(p: Prepared, flag: str) -> tuple[list[list[Node]], tuple[Block, ...]]:
     """The groups and their blocks; refused where a group is in no family as a whole."""
-    groups = exact_groups(p)
+    groups: list[list[Node]] = []
+    blocks: list[Block] = []
+    for group in exact_groups(p):
+        own, found = _group(p, group, flag)
+        groups += own
+        blocks += found
+    return groups, tuple(blocks)
+
+
+def _group(
+    p: Prepared, group: list[Node], flag: str
+) -> tuple[list[list[Node]], tuple[Block, ...]]:  # fmt: skip
+    """One block of all its nodes, or a block each, eliminated in turn."""
+    groups = [group]
     blocks = divided_blocks(p, groups)
-    for group, block in zip(groups, blocks, strict=True):
-        gaussian = block.kind in ("joint", "banded", "dense") and not block.remainder
-        if len(group) > 1 and not gaussian:
+    for block in blocks:
+        whole = block.kind in ("joint", "banded", "dense") or "," not in block.family
+        if len(group) > 1 and (block.remainder or not whole):
+            turn = eliminated(p.table, p.factors, group)
+            if turn is not None:
+                by_name = {n.name: n for n in group}
+                return [[by_name[b.name]] for b in turn], turn
             names = " and ".join(n.name for n in group)
             raise refused(
                 p.model, group[-1], f"--{flag} needs {names} as one exact block",
@@ -84,7 +103,8 @@ def check(p: Prepared, group: Sequence[Node], block: Block, flag: str) -> None:
     if block.remainder:
         r = block.remainder[0]
         child = next((n for n in p.model.nodes if n.name == r.child), group[0])
-        hint = f"; {block.hint} holds it" if block.hint else ""
+        other = holding(p.table, p.factors, group, without=(block.family,))
+        hint = f"; {other.family} holds it" if other is not None else ""
         raise refused(
             p.model, child, f"{flag} does not apply to {names}",
             f"the edge {names} -> {r.child} is not conjugate: {text(p.table, r.value)} is no "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from blrgen.algebra.indexed.build import add
+from blrgen.algebra.indexed.build import add, multiplied, symbol
 from blrgen.algebra.indexed.values import Expression, Index
 from blrgen.expect.blocks.block import block_of
 from blrgen.expect.blocks.expectation import Expecting, expecting, with_expectations
@@ -78,7 +78,13 @@ def expecting_of(blocks: Sequence[Block], groups: Sequence[Sequence[Node]]) -> E
 
 def expected_blocks(blocks: Sequence[Block], q: Expecting) -> tuple[Block, ...]:
     """The blocks with the expectations of their coefficients under all others."""
-    return tuple(replace(b, parts=with_expectations(b, q)) for b in blocks)
+    return tuple(replace(b, parts=with_expectations(b, q), measure=weighted(b, q)) for b in blocks)
+
+
+def weighted(b: Block, q: Expecting) -> Expression:
+    """How much an element counts: given labels, with their probability."""
+    weights = [symbol(g.symbol, *g.places) for g in b.given]
+    return multiplied(b.measure, *(q.of(w) for w in weights)) if weights else b.measure
 
 
 def points_of(p: Prepared) -> tuple[Point, ...]:

@@ -143,6 +143,7 @@ class ModelDerivation:
     batch: str = ""  # the axis of which a step sees some places; sums over it count N/M times
     rate: str = ""  # rho_t where sums are averaged over steps, "" where they are not
     expected_joint: Expression = ZERO
+    expected_factors: tuple[Expression, ...] = ()  # of each factor: they add up to it
     edges: tuple[Edge, ...] = ()
     choices: tuple[Choice, ...] = ()
     lines: tuple[Line, ...] = ()

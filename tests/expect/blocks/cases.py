@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -237,7 +238,7 @@ def _(v):
     z = np.argmax(v["z"], axis=-1)
     total = dirichlet(v["pi"], [1, 1]) + sum(dirichlet(p, [2, 2]) for p in v["P"])
     total += gamma(v["rate"], 2, 1) + np.log(v["pi"][z[0]])
-    total += sum(np.log(v["P"][a, b]) for a, b in zip(z[:-1], z[1:], strict=True))
+    total += sum(np.log(v["P"][a, b]) for a, b in pairwise(z))
     return total + np.sum(stats.poisson.logpmf(v["y"], v["rate"][z]))
 
 
@@ -377,7 +378,7 @@ z[n] ~ categorical(pi)
 x[n] ~ multinomial(phi[z[n]], m[n])   observed
 """, {"N": 2, "K": 2, "V": 3}, lambda r: {
     "m": np.array([4, 6]), "pi": simplex(r, 2), "phi": simplex(r, 3, 2), "z": one_hot(r, 2, 2),
-    "x": np.array([r.multinomial(4, [0.2, 0.3, 0.5]), r.multinomial(6, [0.2, 0.3, 0.5])])})  # fmt: skip
+    "x": np.array([r.multinomial(m, [0.2, 0.3, 0.5]) for m in (4, 6)])})  # fmt: skip
 def _(v):
     total = dirichlet(v["pi"], [1, 1]) + sum(dirichlet(p, [2, 2, 2]) for p in v["phi"])
     for z, x, m in zip(v["z"], v["x"], v["m"], strict=True):
@@ -441,7 +442,7 @@ y[t] ~ gaussian(x[t], 1)   observed
 def _(v):
     s, x = np.argmax(v["s"], axis=-1), v["x"]
     total = sum(dirichlet(p, [1, 1]) for p in v["P"]) - np.log(2)
-    total += sum(np.log(v["P"][a, b]) for a, b in zip(s[:-1], s[1:], strict=True))
+    total += sum(np.log(v["P"][a, b]) for a, b in pairwise(s))
     total += normal(x[0], 0, 1) + normal(x[1:], v["A"][s[1:]] * x[:-1], 1)
     return float(total) + normal(v["y"], x, 1)
 

@@ -25,6 +25,7 @@ from blrgen.program.model.names import Given, domain_text, size_of
 from blrgen.program.model.objective import objective
 from blrgen.program.model.solved import solved
 from blrgen.program.model.start import start_of
+from blrgen.program.model.stochastic import RATE, SCALE, blended, scaled_block, settled
 from blrgen.program.model.sums import with_sums
 from blrgen.program.model.values import (
     Array,
@@ -105,6 +106,8 @@ class _Lowering:
         for p in d.model.nodes:
             if p.kind == "param" or moved & set(p.names):
                 self.point(p)
+        if d.batch:
+            return self.stochastic(blocks)
         count = len(blocks) if d.algorithm in EXACT else 1
         first, others = blocks[:count], blocks[count:]
         for own in others:
@@ -122,6 +125,35 @@ class _Lowering:
         for u in d.points:
             self.argmax(u)
         return self.whole(first, others)
+
+    def stochastic(self, blocks: Sequence[Own]) -> ModelProgram:
+        """Local blocks to their fixed point, global ones a part of the way."""
+        d = self.d
+        if d.points or d.algorithm != "svi":
+            raise UserError(f"no programs yet for {d.algorithm} with points")
+        count = sum(u.local for u in d.updates)
+        first, local, others = blocks[:1], blocks[1:count], blocks[count:]
+        for own in others:
+            self.from_state(own)
+        if local:
+            settled(self.eq, self.given.readers, blocks[:count], self.updated)
+        else:
+            self.updated(first[0])
+        bases = [self.expecting.of(own.member.block.base) for own in (*local, *others)]
+        whole = objective(d, first, (*local, *others), bases, self.eq)
+        self.eq.let(a.Let("objective", (), whole))
+        for own in (*first, *local):
+            own.next = own.lowered.working(own.natural, own.name)
+        for own in others:
+            was = own.natural
+            own.lowered.member = replace(
+                own.member, block=scaled_block(own.member.block, d.batch)
+            )
+            own.natural = own.lowered.natural(own.name)
+            own.natural = blended(self.eq, own, was)
+            self.bind(own, f"{own.name}_after")
+            own.next = own.lowered.working(own.natural, f"{own.name}_next")
+        return self.whole((*first, *local), others)
 
     def own(self, block: Block) -> Own:
         name = self.given.names.of("_".join(block.nodes) + "_q")
@@ -202,14 +234,16 @@ class _Lowering:
         if "" in after:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
         flags = [x for _, x in self.points.flags]
-        quantities = [*self.given.quantities.values(), *map(_quantity, state)]
+        rates = [a.Quantity(x) for x in (SCALE, RATE)] if self.d.batch else []
+        quantities = [*rates, *self.given.quantities.values(), *map(_quantity, state)]
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
             ("objective", *after, *flags, *last,
              *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path))),
         )  # fmt: skip
         every = merged(every)
-        sweep = handing_out(every, ("objective", *after, *flags))
+        bound = handing_out(every, ("objective",)) if self.d.batch else None
+        sweep = handing_out(every, (*(() if bound else ("objective",)), *after, *flags))
         found = [self.posterior(every, own) for own in first]
         found += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
                   for v in variables]  # fmt: skip
@@ -225,7 +259,9 @@ class _Lowering:
             posteriors=tuple(found),
             optional=self.given.optional,
             lengths=tuple(self.given.lengths),
-            start=start_of(every, first, after, self.given),
+            bound=Method("bound", bound, "The objective.") if bound else None,
+            batch=size_of(self.d.batch) if self.d.batch else "",
+            start=None if bound else start_of(every, first, after, self.given),
             pairs=tuple(self.chain(every, own, "pairs") for own in first if own.lowered.pairs),
             paths=tuple(self.chain(every, own, "path") for own in first if own.lowered.path),
             notes=tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),

@@ -53,8 +53,7 @@ def _group(
     groups = [group]
     blocks = divided_blocks(p, groups)
     for block in blocks:
-        whole = block.kind in ("joint", "banded", "dense") or "," not in block.family
-        if len(group) > 1 and (block.remainder or not whole):
+        if len(group) > 1 and (block.remainder or block.kind == "coupled"):
             turn = eliminated(p.table, p.factors, group)
             if turn is not None:
                 by_name = {n.name: n for n in group}

@@ -9,7 +9,7 @@ from blrgen.expect.blocks.values import Block, Part, Statistic
 from blrgen.expect.factors.names import axis_of
 from blrgen.read.model.values import Model
 from blrgen.rule.model.values import Line, ModelDerivation, PointUpdate, Update
-from blrgen.text.indexed import written
+from blrgen.text.indexed import Mean, written
 
 
 def letters_of(model: Model) -> dict[str, str]:
@@ -22,7 +22,11 @@ def letters_of(model: Model) -> dict[str, str]:
 
 def said(d: ModelDerivation, e: Expression) -> str:
     """An expression with the model's letters, expectations of what they are of."""
-    return written(e, letters_of(d.model), {s.name: (s.places, s.value) for s in d.statistics})
+    means = {
+        s.name: Mean(s.places, s.value, tuple((g.symbol.name, g.places) for g in s.given))
+        for s in d.statistics
+    }
+    return written(e, letters_of(d.model), means)
 
 
 def places(letters: tuple[Index, ...]) -> str:

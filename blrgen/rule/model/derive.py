@@ -88,7 +88,7 @@ def _scheduled(p: Prepared, blocks: Sequence[Block], options: Options) -> list[B
     if not options.schedule:
         last = list(reversed(blocks))
         return sorted(last, key=lambda b: bool(b.given))  # labels before what is given them
-    by_name = {n: b for b in blocks for n in (b.name, *b.nodes)}
+    by_name = {x: b for b in blocks for n in b.nodes for x in (b.name, n, *p.model.node(n).names)}
     missing = [n for n in options.schedule if n not in by_name]
     if missing:
         raise refused(p.model, None, f"--schedule: {missing[0]} is no block",
@@ -150,7 +150,9 @@ def online_em(p: Prepared, options: Options) -> ModelDerivation:
 def _groups(p: Prepared, options: Options) -> list[list[Node]]:
     """A statement a block, those of --block joined at the place of the first."""
     by_name = {n.name: n for n in p.latents}
-    joined = {name: group for group in options.joined for name in group}
+    whole = {x: n.name for n in p.latents for x in (n.name, *n.names)}
+    given = [tuple(dict.fromkeys(whole.get(x, x) for x in group)) for group in options.joined]
+    joined = {name: group for group in given for name in group}
     for name in joined:
         if name not in by_name:
             raise refused(p.model, None, f"--block: {name} is no latent node",

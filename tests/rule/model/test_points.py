@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from blrgen.read.model.reader import read_model
-from blrgen.rule.model.derive import derive_model
+from blrgen.rule.model.derive import Options, derive_model
 from blrgen.rule.model.prepare import points_of, prepared
 from blrgen.value.indexed import Values
 
@@ -122,9 +122,9 @@ def maximised(d, arrays):
     return arrays
 
 
-def slopes(d, model, arrays):
+def slopes(d, model, arrays, point=()):
     """Central differences of E[L] along directions that stay inside each point's domain."""
-    for p in points_of(prepared(model)):
+    for p in points_of(prepared(model, point)):
         x = arrays[p.name]
         for at in np.ndindex(*x.shape):
             direction = np.zeros_like(x)
@@ -151,6 +151,33 @@ def test_every_slope_is_zero_at_the_new_points(name):
     before = max(abs(g) for _, g in slopes(d, model, arrays))
     after = max(abs(g) for _, g in slopes(d, model, maximised(d, arrays)))
     assert after < 1e-5 < before
+
+
+PRECISIONS = """
+plate n in N
+plate k in K
+param pi in simplex(K)
+param mu[k] in R^d
+param L[k] in SPD(d)
+z[n] ~ categorical(pi)
+x[n] ~ gaussian-full(mu[z[n]], L[z[n]])   observed
+"""
+
+
+@pytest.mark.parametrize("text, point", [
+    (PRECISIONS, ()),
+    ((MODELS / "gaussian-mixture-full.model").read_text(), ("pi", "mu", "L")),
+    ((MODELS / "gaussian-mixture-diag.model").read_text(), ("pi", "mu", "tau")),
+])  # fmt: skip
+def test_precisions_and_modes_of_posteriors(text, point):
+    model = read_model(text, "m")
+    d = derive_model(model, "em", Options(point=point))
+    assert {u.mode for u in d.points} <= {"closed", "linear"}
+    rng = np.random.default_rng(4)
+    arrays = start(model, rng) | {"nu0": np.array(9.0), "alpha": np.array([2.0, 3.0])}
+    arrays = arrays | expectations(d, arrays, rng)
+    after = [abs(g) for _, g in slopes(d, model, maximised(d, arrays), point)]
+    assert after and max(after) < 1e-4
 
 
 def test_factor_analysis_solves_loadings_and_mean_together_and_free_of_the_variances():

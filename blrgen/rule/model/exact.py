@@ -96,6 +96,15 @@ def text(table: Table, e: object) -> str:
     return written(e, letters)  # type: ignore[arg-type]
 
 
+def _as_labels(p: Prepared, group: Sequence[Node]) -> str:
+    """A chain of numbers 0 and 1 can be summed as one of labels."""
+    names = [v for n in group for v in n.names]
+    binary = all(p.table.variables[v].symbol.binary for v in names)
+    if not binary or not any(n.chain is not None for n in group):
+        return ""
+    return "write it as a categorical over two classes: a chain of labels can be summed"
+
+
 def check(p: Prepared, group: Sequence[Node], block: Block, flag: str) -> None:
     """A block that is not conjugate is refused with the edge and the term that breaks it."""
     names = ",".join(block.nodes)
@@ -115,4 +124,5 @@ def check(p: Prepared, group: Sequence[Node], block: Block, flag: str) -> None:
             p.model, group[0], f"{flag} does not apply to {names}",
             f"its elements are coupled by {text(p.table, pair.statistic.value)}, and their joint "
             f"density is in no family that can be summed",
+            _as_labels(p, group),
         )  # fmt: skip

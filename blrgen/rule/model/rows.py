@@ -43,7 +43,7 @@ Put = Callable[[Places], Expression]
 def without_rows(d: ModelDerivation) -> ModelDerivation:
     """The derivation with points and objective in sums over rows, and these in sums of data.
 
-    `shared` has each C, then each sum of expectations over rows with C λ₁ put in: all to be
+    `sums` has each C, then each sum of expectations over rows with C λ₁ put in: all to be
     evaluated before the points, at the points' old values.  A derivation without such blocks,
     or in which a sum would still hold what is not data, is given back as it is.
     """
@@ -70,7 +70,7 @@ def without_rows(d: ModelDerivation) -> ModelDerivation:
     left = [*(e.value for e in filled), *expressions(made)]
     if not all(_sums_of_data(e, axes) for e in left):
         return d
-    return replace(made, shared=(*covariances, *filled))
+    return replace(made, sums=(*covariances, *filled))
 
 
 @dataclass

@@ -141,7 +141,7 @@ class ModelDerivation:
     points: tuple[PointUpdate, ...]
     statistics: tuple[Statistic, ...]
     batch: str = ""  # the axis of which a step sees some places; sums over it count N/M times
-    shared: tuple[Equation, ...] = ()  # evaluated before the points, at their old values
+    sums: tuple[Equation, ...] = ()  # evaluated before the points, at their old values
     rate: str = ""  # rho_t where sums are averaged over steps, "" where they are not
     expected_joint: Expression = ZERO
     expected_factors: tuple[Expression, ...] = ()  # of each factor: they add up to it

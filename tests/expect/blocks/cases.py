@@ -604,3 +604,49 @@ def _(v):
     s, level = v["s"], v["l"]
     total = normal(level[0], 0, 10) + normal(level[1:], level[:-1], 1) + normal(s[:2], 0, 10)
     return total + normal(s[2:], -s[1:-1] - s[:-2], 1) + normal(v["y"], level + s, 1)
+
+
+@case("links", """
+plate n in N
+plate k in K
+const X[n] in R
+const C in R^(d,q)
+a[k] ~ gaussian(0, 1)
+b ~ gaussian(0, 2)
+z[n] ~ categorical(ones(K)/K)
+h[n] ~ gaussian-full(zeros(q), eye(q))
+line[n] = a[z[n]] + b*X[n]
+twice[n] = 2*line[n] - 1
+f[n] = C*h[n]
+x[n] ~ gaussian(twice[n], 3)   observed
+y[n] ~ gaussian-diag(f[n], ones(d)/2)   observed
+s[1] ~ gaussian(0, 1)
+s[n] ~ gaussian(s[n-1]/2, 1)
+u[n] ~ gaussian(s[n] + line[n], 1)   observed
+""", {"N": 3, "K": 2, "d": 3, "q": 2}, lambda r: {
+    "X": r.normal(size=3), "C": r.normal(size=(3, 2)), "a": r.normal(size=2), "b": r.normal(),
+    "z": one_hot(r, 2, 3), "h": r.normal(size=(3, 2)), "x": r.normal(size=3),
+    "y": r.normal(size=(3, 3)), "s": r.normal(size=3), "u": r.normal(size=3)})  # fmt: skip
+def _(v):
+    line = v["z"] @ v["a"] + v["b"] * v["X"]
+    total = normal(v["a"], 0, 1) + normal(v["b"], 0, 2) - 3 * np.log(2) + normal(v["h"], 0, 1)
+    total += normal(v["x"], 2 * line - 1, 3) + normal(v["y"], v["h"] @ v["C"].T, 2)
+    total += normal(v["s"][0], 0, 1) + normal(v["s"][1:], v["s"][:-1] / 2, 1)
+    return float(total) + normal(v["u"], v["s"] + line, 1)
+
+
+@case("choices-of-a-latent-count", """
+plate n in N
+p ~ dirichlet(2*ones(3))
+a ~ gamma(1, 1)
+b ~ gamma(2, 1)
+z[n] ~ categorical(p)
+x[n] ~ choose(z[n], exponential(a), gamma(2, b), gamma(3, 1))   observed
+""", {"N": 3}, lambda r: {
+    "p": simplex(r, 3), "a": r.gamma(2), "b": r.gamma(2), "z": one_hot(r, 3, 3),
+    "x": r.gamma(2, size=3)})  # fmt: skip
+def _(v):
+    total = dirichlet(v["p"], [2, 2, 2]) + gamma(v["a"], 1, 1) + gamma(v["b"], 2, 1)
+    for z, x in zip(np.argmax(v["z"], axis=-1), v["x"], strict=True):
+        total += np.log(v["p"][z]) + (gamma(x, 1, v["a"]), gamma(x, 2, v["b"]), gamma(x, 3, 1))[z]
+    return float(total)

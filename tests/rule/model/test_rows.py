@@ -32,7 +32,7 @@ def test_the_points_are_the_same(name):
     arrays = start(model, np.random.default_rng(2))
     want = maximised(d, arrays | by_rows(d, arrays))
     shared = dict(arrays)
-    for equation in e.shared:
+    for equation in e.sums:
         shared[equation.target] = Values(shared, SIZES).array(equation.value, equation.places)
     found = maximised(e, shared)
     for u in d.points:
@@ -44,7 +44,7 @@ def test_the_points_are_the_same(name):
 
 def test_no_sum_over_rows_holds_anything_but_data():
     e = without_rows(derive_model(shipped("factor-analysis-em"), "em"))
-    for value in (*expressions(e), *(q.value for q in e.shared)):
+    for value in (*expressions(e), *(q.value for q in e.sums)):
         for term, _ in value.terms:
             rows = {r.index for r in term.bound if r.axis == "N"}
             assert all(a.known for a, _ in term.factors if rows & set(a.letters))

@@ -152,3 +152,19 @@ y[n] ~ gaussian(0, exp(h))   observed
     assert not b.conjugate and not b.proved
     assert (rest.child, rest.place.line) == ("y", 4)
     assert written(rest.value) == "-sum(i, y[i]**2*exp(-h)/2)"
+
+
+def test_a_chain_with_a_mean_of_its_own_is_no_band():
+    for static, moving in (("a", "x"), ("z", "x")):
+        b = block(
+            f"""
+plate t in T
+{static} ~ gaussian(0, 10)
+{moving}[1] ~ gaussian({static}, 1)
+{moving}[t] ~ gaussian({moving}[t-1] + {static}, 1)
+y[t] ~ gaussian({moving}[t], 1)   observed
+""",
+            static,
+            moving,
+        )
+        assert (b.kind, b.axis, b.proved) == ("dense", "T", True)

@@ -16,7 +16,7 @@ from blrgen.expect.blocks.values import Block
 from blrgen.read.model.values import Model, Node
 from blrgen.rule.model import choices
 from blrgen.rule.model.edges import edges_of
-from blrgen.rule.model.exact import check, exact_blocks
+from blrgen.rule.model.exact import check, exact_blocks, text
 from blrgen.rule.model.points import point_updates
 from blrgen.rule.model.prepare import (
     Prepared,
@@ -27,6 +27,7 @@ from blrgen.rule.model.prepare import (
     prepared,
     refused,
 )
+from blrgen.rule.model.rows import expected_statistics
 from blrgen.rule.model.values import Choice, ModelDerivation, PointUpdate, Update
 
 RATE = "rho_t"
@@ -137,8 +138,15 @@ def em(p: Prepared, options: Options) -> ModelDerivation:
 
 def online_em(p: Prepared, options: Options) -> ModelDerivation:
     """EM on averages of expected statistics over steps."""
-    made = em(p, options)
     axis = batch_axis(p, "--online-em")
+    made = expected_statistics(em(p, options), axis)
+    unknown = {v: n for n in p.points for v in n.names}
+    for e in made.sums:
+        held = [unknown[x] for x in e.value.symbols() if x in unknown]
+        if held:
+            raise refused(p.model, held[0], f"--online-em does not apply to {held[0].name}",
+                          f"its equation needs every row again: {text(p.table, e.value)}",
+                          )  # fmt: skip
     return replace(
         made, algorithm="online-em", batch=axis, rate=RATE,
         updates=tuple(replace(u, local=True) for u in made.updates),

@@ -41,8 +41,9 @@ def statistic_text(d: ModelDerivation, s: Statistic) -> str:
 
 def lines_of(d: ModelDerivation) -> tuple[Line, ...]:
     """Every line, in the order in which it is derived."""
-    return (*_joint(d), *(x for u in d.updates for x in _block(d, u)),
-            *(x for u in d.points for x in _points(d, u)), *_objective(d))  # fmt: skip
+    blocks = (x for u in d.updates for x in _block(d, u))
+    points = (x for u in d.points for x in _points(d, u))
+    return (*_joint(d), *blocks, *_sums(d), *points, *_objective(d))
 
 
 def _joint(d: ModelDerivation) -> Iterator[Line]:
@@ -103,6 +104,14 @@ def natural_name(d: ModelDerivation, block: Block, part: Part) -> str:
     family = known[name] if name in known else read_family(name)
     node = "" if len(block.nodes) == 1 else f"({','.join(s.nodes)})"
     return f"{family.natural[s.positions[0]].name}{node}{places(s.places)}"
+
+
+def _sums(d: ModelDerivation) -> Iterator[Line]:
+    """The expected statistics that points are in."""
+    because = "a sum over rows, of data and expectations alone"
+    for e in d.sums:
+        text = f"{e.target}{places(e.places)} = {said(d, e.value)}"
+        yield Line(f"statistic-{e.target}", "expected statistic", text, because, d.rate)
 
 
 def _points(d: ModelDerivation, u: PointUpdate) -> Iterator[Line]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import count
 
 from blrgen.algebra.indexed.build import (
     add,
@@ -17,6 +18,7 @@ from blrgen.algebra.indexed.build import (
     multiplied,
     power,
     put,
+    rebuilt,
     scaled,
     subtracted,
     summed,
@@ -24,8 +26,16 @@ from blrgen.algebra.indexed.build import (
 )
 from blrgen.algebra.indexed.matrices import inverse
 from blrgen.algebra.indexed.moving import move_atom
-from blrgen.algebra.indexed.normal import collected, normal
-from blrgen.algebra.indexed.values import Atom, Expression, Index, Range, Symbol, Term
+from blrgen.algebra.indexed.normal import collected, distributed, normal
+from blrgen.algebra.indexed.values import (
+    ONE,
+    Atom,
+    Expression,
+    Index,
+    Range,
+    Symbol,
+    Term,
+)
 from blrgen.expect.blocks.values import Block, Part
 from blrgen.rule.model.values import (
     Equation,
@@ -34,7 +44,6 @@ from blrgen.rule.model.values import (
     PointUpdate,
     Stationary,
 )
-from blrgen.text.indexed import written
 
 Places = tuple[Index, ...]
 Put = Callable[[Places], Expression]
@@ -59,7 +68,7 @@ def without_rows(d: ModelDerivation) -> ModelDerivation:
             axes |= {i.axis for i in _element(u.block)}
     if not covariances:
         return d
-    sums = RowSums(frozenset(axes))
+    sums = RowSums(frozenset(axes), names_of(d))
     made = replace(
         d,
         points=tuple(_in_point(p, sums.of) for p in d.points),
@@ -78,20 +87,38 @@ class RowSums:
     """Sums over rows as names of their own: Σ_n x[n,i] E[h[n,j]] is one array over i and j."""
 
     axes: frozenset[str]
-    found: dict[str, Equation] = field(default_factory=dict)
+    taken: frozenset[str] = frozenset()  # names of the model
+    found: dict[str, Equation] = field(default_factory=dict)  # by the text of the sum
 
     def of(self, e: Expression) -> Expression:
-        """The expression with every sum over rows by its name."""
+        """The expression with every sum over rows by its name, inside functions too."""
         terms: list[tuple[Term, Fraction]] = []
         for term, c in e.terms:
-            factors, ranges = list(term.factors), list(term.bound)
+            factors, inner = self.inside(list(term.factors))
+            ranges = list(term.bound)
             for r in [r for r in ranges if r.axis in self.axes]:
                 own = [f for f in factors if r.index in f[0].letters]
+                if any(r.index in x.letters for x in inner):
+                    continue
                 factors = [f for f in factors if r.index not in f[0].letters]
                 factors.append((self.named(own, r), Fraction(1)))
                 ranges.remove(r)
-            terms += normal(c, factors, ranges)
+            rest = multiplied(*inner) if inner else ONE
+            terms += distributed(c, dict(factors), {r.name: r for r in ranges}, rest)
         return collected(terms)
+
+    def inside(
+        self, factors: list[tuple[Atom, Fraction]]
+    ) -> tuple[list[tuple[Atom, Fraction]], list[Expression]]:
+        """(factors as they are, functions whose arguments held sums over rows)."""
+        kept, changed = [], []
+        for a, p in factors:
+            arguments = tuple(map(self.of, a.arguments))
+            if arguments == a.arguments:
+                kept.append((a, p))
+            else:
+                changed.append(power(rebuilt(a, arguments), p))
+        return kept, changed
 
     def named(self, own: list[tuple[Atom, Fraction]], r: Range) -> Atom:
         """The symbol of one sum."""
@@ -99,9 +126,31 @@ class RowSums:
         plain = tuple(Index(i.axis, f"i{k}") for k, i in enumerate(letters, 1))
         moves = dict(zip(letters, plain, strict=True))
         value = collected(normal(Fraction(1), [(move_atom(a, moves), p) for a, p in own], [r]))
-        name = f"Sum[{written(value)}]"
-        self.found.setdefault(name, Equation(name, plain, value))
+        if value.key not in self.found:
+            self.found[value.key] = Equation(self.fresh(), plain, value)
+        name = self.found[value.key].target
         return Atom("symbol", name, letters, symbol=Symbol(name))
+
+    def fresh(self) -> str:
+        """s1, s2, …: the next that no name of the model is."""
+        used = self.taken | {e.target for e in self.found.values()}
+        return next(x for k in count(1) if (x := f"s{k}") not in used)
+
+
+def names_of(d: ModelDerivation) -> frozenset[str]:
+    """Every name of the model."""
+    found = [c.name for c in d.model.constants] + [x for n in d.model.nodes for x in n.names]
+    return frozenset((*found, *d.model.sizes))
+
+
+def expected_statistics(d: ModelDerivation, axis: str) -> ModelDerivation:
+    """The points in sums over rows, which online EM averages over its steps.
+
+    `sums` has each of them, in expectations and data of the rows.
+    """
+    sums = RowSums(frozenset({axis}), names_of(d))
+    points = tuple(_in_point(p, sums.of) for p in d.points)
+    return replace(d, points=points, sums=tuple(sums.found.values()))
 
 
 def expressions(d: ModelDerivation) -> tuple[Expression, ...]:

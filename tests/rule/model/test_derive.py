@@ -177,6 +177,17 @@ def test_the_json_has_the_keys_of_the_contract():
     )
 
 
+def test_online_em_reads_as_averages_of_expected_statistics():
+    page = derivation_json(derive_model(shipped("gaussian-mixture-full-em"), "online-em"))
+    said = [s["equation"] for s in page["steps"] if s["id"].startswith("statistic-")]
+    assert said == [
+        "s1[i1] = sum(n, E[z[n,i1]])",
+        "s2[i1,i2] = sum(n, E[z[n,i1]]*x[n,i2])",
+        "s3[i1,i2,i3] = sum(n, E[z[n,i1]]*x[n,i2]*x[n,i3])",
+    ]
+    assert ["mu[k,i]", "s2[k,i]/s1[k]"] in [u for b in page["blocks"] for u in b["update"]]
+
+
 def test_the_text_reads_like_the_paper():
     text = derivation_text(derive_model(shipped("lda"), "svi"))
     assert "c[d,i]*w[d,i,j]*z[d,i,k]" in text

@@ -142,8 +142,8 @@ class Writer:
         name = c.Name(start.given.name)
         method = start.method
         found = self.places.call(self.functions[method.name], (start.given.name,))
-        table = c.Table(tuple((c.Literal(x.removesuffix("_next")), c.Name(x))
-                              for x in method.program.outs))  # fmt: skip
+        outs = zip(self.program.state, method.program.outs, strict=True)
+        table = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
         return (
             c.Set((name,), grouped),
             result(method, found),

@@ -13,6 +13,7 @@
 | `constants` | every number given the arrays' type, before the loops |
 | `support` | functions that files hold: linear algebra on given memory, sums of chunks |
 | `classes`, `layout` | a class as a value; classes as text |
+| `fitting` | long lines, broken as a formatter would |
 | `printer`, `numba` | the tree → Numba's Python |
 | `values`, `arrays` | equations → array statements |
 | `numpy` | their tree → NumPy |

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 
 from blrgen.emit.special import helper
 from blrgen.emit.support import support_of, table
-from blrgen.emit.text import call
+from blrgen.emit.text import WIDTH, call
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree import support
 from blrgen.emit.tree.printer import Expressions, Lines
@@ -53,7 +54,7 @@ def function(f: t.Function, cached: bool = False) -> str:
     words = f'{"cache=True, " if cached else ""}fastmath=SUMS, error_model="numpy"{aside}'
     kind = "Any" if f.returns else "None"
     lines = [f"@njit({words})", *call(f"def {f.name}(", arguments, f") -> {kind}:").split("\n")]
-    lines += [f'    """{f.summary}"""']
+    lines += documented(f.summary)
     lines += Lines(Expressions()).body(f.once, 4)
     if f.reals_of and _is_typed(f):
         lines.append(f"    real = {f.reals_of}.dtype.type")
@@ -61,6 +62,15 @@ def function(f: t.Function, cached: bool = False) -> str:
         lines.append("    real = np.float64")
     write = Lines(Expressions())
     return "\n".join([*lines, *write.body(f.body, 4), *write.returned(f.returns, 4)])
+
+
+def documented(summary: str) -> list[str]:
+    """The docstring of a function: what is too long for a line goes on below."""
+    first, comma, rest = summary.partition(", ")
+    if len(summary) <= WIDTH - 10 or not comma:
+        return [f'    """{summary}"""']
+    more = textwrap.wrap(f"{rest[0].upper()}{rest[1:]}", WIDTH - 4)
+    return [f'    """{first}.', "", *(f"    {x}" for x in more), '    """']
 
 
 def _is_typed(f: t.Function) -> bool:

@@ -28,9 +28,21 @@ def function(f: t.Function) -> str:
     arguments += [f"{x}: Any" for x in f.reals]
     lines = call(f"def {f.name}(", arguments, ") -> Any:").split("\n")
     lines += [f'    """{f.summary}"""', *Lines(Arrays()).body(f.once, 4)]
-    lines += [f"    real = {f.reals_of}.dtype.type" if f.reals_of else "    real = np.float64"]
+    if is_typed(f):
+        lines.append(f"    real = {f'{f.reals_of}.dtype.type' if f.reals_of else 'np.float64'}")
     write = Lines(Arrays())
     return "\n".join([*lines, *write.body(f.body, 4), *write.returned(f.returns, 4)])
+
+
+def is_typed(f: t.Function) -> bool:
+    """Whether it makes numbers or arrays of the arrays' type."""
+    for s in t.statements(f.body):
+        if isinstance(s, t.Make) and s.kind == "real" and s.fill is None:
+            return True
+        if any(isinstance(x, t.Real) or x == t.name("real")
+               for e in t.expressions(s) for x in n.walk(e)):  # fmt: skip
+            return True
+    return False
 
 
 class Arrays(Places, ArrayPrinter):

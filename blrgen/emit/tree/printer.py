@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from blrgen.emit.printers import _NUMPY, PythonPrinter
-from blrgen.emit.text import assignment, call
+from blrgen.emit.text import WIDTH, call
 from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.fitting import assigned
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM, PRODUCT, SUM
@@ -103,14 +104,19 @@ class Lines:
         return found
 
     def line_Assign(self, s: t.Assign, indent: int) -> list[str]:
-        return assignment(self.expr(s.target), self.expr(s.value), indent).split("\n")
+        return assigned(self.expr(s.target), self.expr(s.value), indent).split("\n")
 
     def line_Increase(self, s: t.Increase, indent: int) -> list[str]:
-        return assignment(self.expr(s.target), self.expr(s.value), indent, "+=").split("\n")
+        return assigned(self.expr(s.target), self.expr(s.value), indent, "+=").split("\n")
 
     def returned(self, values: tuple[n.Node, ...], indent: int) -> list[str]:
         """`return` with all values, if there are any."""
-        return [f"{' ' * indent}return {', '.join(map(self.expr, values))}"] if values else []
+        margin = " " * indent
+        words = [self.expr(x) for x in values]
+        line = f"{margin}return {', '.join(words)}"
+        if len(line) > WIDTH:
+            return [f"{margin}return (", *(f"{margin}    {x}," for x in words), f"{margin})"]
+        return [line] if values else []
 
     def line_Make(self, s: t.Make, indent: int) -> list[str]:
         shape = ", ".join(map(self.expr, s.shape)) + ("," if len(s.shape) == 1 else "")

@@ -34,7 +34,9 @@ class Band(Lowered):
         block = self.member.block
         pair = [p for p in block.parts if len(p.statistic.positions) == 2]
         if len(pair) != 1 or block.lag != 1 or len(block.nodes) != 1:
-            raise UserError(f"no programs yet for the block {block.name}: more than one lag or node")
+            raise UserError(
+                f"no programs yet for the block {block.name}: more than one lag or node"
+            )
         expected = {p.statistic: p.expected for p in block.parts}
         first, second = self.member.statistics
         along = next(i for i in self.member.element if i.axis == block.axis)
@@ -49,7 +51,7 @@ class Band(Lowered):
             used = (*self.outer, self.t)
             self.i = (self.eq.letter(x.axis, "i", used),)
             self.j = (self.eq.letter(x.axis, "j", (*used, *self.i)),)
-            self.l = (self.eq.letter(x.axis, "l", (*used, *self.i, *self.j)),)
+            self.l = (self.eq.letter(x.axis, "h", (*used, *self.i, *self.j)),)
         self.front = (*self.outer, self.t)
         h = self.coefficient(f"{stem}_h", first.places, expected[first], self.i)
         e = scaled(expected[second], -2)

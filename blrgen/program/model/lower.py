@@ -146,9 +146,7 @@ class _Lowering:
             own.next = own.lowered.working(own.natural, own.name)
         for own in others:
             was = own.natural
-            own.lowered.member = replace(
-                own.member, block=scaled_block(own.member.block, d.batch)
-            )
+            own.lowered.member = replace(own.member, block=scaled_block(own.member.block, d.batch))
             own.natural = own.lowered.natural(own.name)
             own.natural = blended(self.eq, own, was)
             self.bind(own, f"{own.name}_after")
@@ -337,5 +335,3 @@ def _renamed(s: a.Let, names: dict[str, str]) -> a.Let:
 def _quantity(x: Array) -> a.Quantity:
     structure = "spd" if x.domain == "SPD" else "dense"
     return a.Quantity(x.name, x.sizes, structure)
-
-

@@ -54,12 +54,14 @@ def _count(term: Term, axis: str) -> int:
     return sums + sum(int(p) for x, p in term.factors if x.kind == "size" and x.name == axis)
 
 
-def settled(eq: Equations, readers: dict[str, Reader], blocks: Sequence[Own], update: object) -> None:
+def settled(
+    eq: Equations, readers: dict[str, Reader], blocks: Sequence[Own], update: object
+) -> None:
     """The local blocks at their fixed point; `update(own)` writes a block's equations."""
     assert callable(update)
     first, others = blocks[0], blocks[1:]
     batch = eq.letter(first.member.element[0].axis, first.member.element[0].name, ())
-    r = eq.own("round")
+    r = eq.own("_round")
     eq.letters[r] = a.Letter(r, MOST_ROUNDS)
     before = len(eq.body)
     guessed: dict[str, str] = {}

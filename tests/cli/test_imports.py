@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-HEAVY = {"sympy", "numpy", "numba", "scipy", "jinja2", "mpmath", "torch", "jax"}
+HEAVY = {"sympy", "numpy", "numba", "scipy", "jinja2", "mpmath", "torch", "jax", "lark"}
 PROBE = """
 import io, json, sys
 from contextlib import redirect_stdout
@@ -40,7 +40,10 @@ def test_help_of_a_command_loads_no_mathematics(root, name):
     assert not loaded(root, name, "--help") & HEAVY
 
 
-@pytest.mark.parametrize("subject", ["families", "recipes", "approximations", "losses", "targets"])
+SUBJECTS = ["families", "models", "recipes", "approximations", "losses", "targets"]
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
 def test_list_loads_no_mathematics(root, subject):
     assert not loaded(root, "list", subject) & HEAVY
 

@@ -35,7 +35,15 @@ DOCUMENTS = (
     "docs/candidates.md",
     "docs/axes.md",
 )
-COPIED = ("blrgen", "families", "templates", "generated", "tests/reference", "pyproject.toml")
+COPIED = (
+    "blrgen",
+    "families",
+    "models",
+    "templates",
+    "generated",
+    "tests/reference",
+    "pyproject.toml",
+)
 FENCE = re.compile(r"^```(\w+)[ ]*([^\n`]*)\n(.*?)^```[ ]*$", re.M | re.S)
 MARK = "@@documents@@"
 SECONDS = 120

@@ -178,7 +178,7 @@ def joined(
     if gaussian and linear and not _discrete(names, table):
         plates = {t.nodes: frozenset(i.name for i in t.element) for t in templates}
         apart = frozenset().union(*plates.values()) - frozenset.intersection(*plates.values())
-        if apart and not lag:  # what has no such plate couples all elements along it
+        if apart:  # what has no such plate couples all elements along it
             return "dense", _axis(templates, min(apart)), 0
         if any(s is None for _, s in moves):
             return "dense", axis, 0

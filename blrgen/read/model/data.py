@@ -19,6 +19,7 @@ from blrgen.read.model.ranges import Finding, check_at_sizes
 from blrgen.read.model.values import Choose, Const, Domain, Draw, Model, Node, Place, Point
 
 Array = Any
+_LABELS = "labels count from 0, or are rows with a single 1"
 NOWHERE = Place()
 
 
@@ -134,7 +135,11 @@ class DataCheck:
             self.sizes[name] = (int(value), "")
 
     def say(self, name: str, value: int, by: str, owner: Const | Node | None) -> bool:
-        """An array says a size; False where another said otherwise."""
+        """An array says a size; False where it is none, or another said otherwise."""
+        if value < 1:
+            self.wrong("data", owner, by, f"{by} has no elements along {name}",
+                       "a size is 1 or more")  # fmt: skip
+            return False
         before, who = self.sizes.setdefault(name, (value, by))
         if before != value:
             why = f"{name} = {before} " + (f"by {who}" if who else "is given")
@@ -244,7 +249,9 @@ class DataCheck:
                 rows = Domain("one-hot", (domain.labels,), text=domain.text)  # type: ignore[arg-type]
                 bad = first_outside(value, rows, lambda e: None)
                 if bad is not None:
-                    self.wrong("data", owner, name, f"{name}{_at(bad[0])} is no label", bad[1])
+                    self.wrong(
+                        "data", owner, name, f"{name}{_at(bad[0])} is no label", bad[1], _LABELS
+                    )
             return domain.kind == "labels"
         said = not size.name or size.name in self.sizes
         many = size.number + (self.sizes[size.name][0] if size.name and said else 0)
@@ -256,7 +263,7 @@ class DataCheck:
             kind = "data" if isinstance(owner, Const) else "support"
             self.wrong(kind, owner, name, f"{name}{_at(at)} = {_short(value[at])} is no label",
                        "labels are whole numbers from 0" + f" to {many - 1}" * said,
-                       "count from 0" if said and value[at] == many else "")  # fmt: skip
+                       "count from 0" if said and value[at] == many else _LABELS)  # fmt: skip
         return True
 
 

@@ -62,8 +62,8 @@ def _many(path: str) -> dict[str, Any]:
     try:
         text = _read(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UserError(f"{path} is not JSON", where="--data", how="JSON, NPZ, or NAME=FILE.csv") \
-            from None  # fmt: skip
+        how = "JSON, NPZ, or NAME=FILE.csv"
+        raise UserError(f"{path} is not JSON", where="--data", how=how) from None
     table = _json(text, path)
     if not isinstance(table, dict):
         raise UserError(f"{path} holds no names", where="--data",

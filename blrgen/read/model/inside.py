@@ -21,10 +21,11 @@ def first_outside(values: Array, domain: Domain, end: End) -> tuple[tuple[int, .
 
     rank = len(domain.shape)
     whole = np.asarray(values, dtype=np.float64)
+    slack = _slack(np.asarray(values).dtype)
     missing: Array = np.isnan(whole)
     if rank:
         missing = missing.any(axis=tuple(range(whole.ndim - rank, whole.ndim)))
-    for test, why in _tests(whole, domain, end):
+    for test, why in _tests(whole, domain, end, slack):
         bad: Array = ~np.asarray(test)
         if rank and bad.ndim == whole.ndim:
             bad = bad.any(axis=tuple(range(whole.ndim - rank, whole.ndim)))
@@ -35,14 +36,21 @@ def first_outside(values: Array, domain: Domain, end: End) -> tuple[tuple[int, .
     return None
 
 
-def _tests(x: Array, domain: Domain, end: End) -> list[tuple[Array, str]]:
+def _slack(dtype: Any) -> float:
+    """How far from 1 a sum in this arithmetic may be."""
+    import numpy as np
+
+    return max(SLACK, 100 * float(np.finfo(dtype).eps)) if dtype.kind == "f" else SLACK
+
+
+def _tests(x: Array, domain: Domain, end: End, slack: float) -> list[tuple[Array, str]]:
     """Arrays that are true where an element is inside, each with its words."""
     import numpy as np
 
     with np.errstate(invalid="ignore"):
         match domain.kind:
             case "simplex":
-                total = np.abs(x.sum(axis=-1) - 1) <= SLACK * max(1, x.shape[-1])
+                total = np.abs(x.sum(axis=-1) - 1) <= slack * max(1, x.shape[-1])
                 low, what = (x >= 0, "negative") if domain.closed else (x > 0, "not positive")
                 return [(low, f"a component is {what}"), (total, "the components do not sum to 1")]
             case "one-hot":
@@ -60,9 +68,9 @@ def _tests(x: Array, domain: Domain, end: End) -> list[tuple[Array, str]]:
                     (np.isin(x, points), f"it is none of {', '.join(f'{p:g}' for p in points)}")
                 ]
             case "spd":
-                return _definite(x)
+                return _definite(x, slack)
             case "sphere":
-                return [(np.abs((x * x).sum(axis=-1) - 1) <= SLACK, "its length is not 1")]
+                return [(np.abs((x * x).sum(axis=-1) - 1) <= slack, "its length is not 1")]
             case "interval":
                 return _interval(x, domain, end)
     return []
@@ -98,12 +106,12 @@ def _interval(x: Array, domain: Domain, end: End) -> list[tuple[Array, str]]:
     return found
 
 
-def _definite(x: Array) -> list[tuple[Array, str]]:
+def _definite(x: Array, slack: float) -> list[tuple[Array, str]]:
     import numpy as np
 
     other = np.swapaxes(x, -1, -2)
     scale = np.abs(x).max(axis=(-1, -2), keepdims=True) if x.size else 1.0
-    symmetric = (np.abs(x - other) <= SLACK * scale).all(axis=(-1, -2))
+    symmetric = (np.abs(x - other) <= slack * scale).all(axis=(-1, -2))
     clean = np.where(np.isfinite(x), (x + other) / 2, 0)
     positive = np.linalg.eigvalsh(clean).min(axis=-1) > 0
     return [(symmetric, "it is not symmetric"), (positive, "it is not positive definite")]

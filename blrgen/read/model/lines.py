@@ -19,9 +19,8 @@ MAX_LENGTH = 10_000  # of a statement
 MAX_DEPTH = 40  # brackets inside brackets
 MAX_POWERS = 80  # in a statement: each stands inside the one before
 
-_STARTS = re.compile(
-    r"\s*(?:(?:plate|const|param|family)\s+[^\W\d]|[^#~=]*~|\w+(?:\[[^\]]*\])?\s+=)"
-)
+# no bracket ever holds one of these: the line begins a statement, whatever is open before it
+_STARTS = re.compile(r"\s*(?:(?:plate|const|param|family)\s+[^\W\d]|[^#~=]*~)")
 
 
 @dataclass(frozen=True)

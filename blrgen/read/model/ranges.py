@@ -8,6 +8,7 @@ depends on the sizes, which are not known yet, only a finding is left.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -33,7 +34,8 @@ from blrgen.read.model.values import (
 )
 from blrgen.read.model.walk import children
 
-SAMPLES = 24  # points for each assignment of sizes
+SAMPLES = 24  # points at the first sizes
+FEWER = 8  # at further ones
 SLACK = 1e-9
 
 
@@ -200,12 +202,12 @@ def _witness(
     partial = any(isinstance(x, Power | Call) for x in inside)
     if _everything(domain) and not partial:
         return None
-    names = _size_names(model, inside, domain)
+    names, counted = _size_names(inside, domain)
     wrong: list[Witness] = []
-    sets = size_sets(model, names) if known is None else [dict(known)]
+    sets = size_sets(names, counted=counted) if known is None else [dict(known)]
     tried = 0
     for sizes in sets:
-        found, done = _at_sizes(model, e, domain, sizes, inside)
+        found, done = _at_sizes(model, e, domain, sizes, SAMPLES if not tried else FEWER)
         tried += done
         if found is not None:
             wrong.append(found)
@@ -220,31 +222,24 @@ def _everything(domain: Domain) -> bool:
     return domain.kind == "any" or (domain.kind == "interval" and free)
 
 
-def _size_names(model: Model, inside: list[Expr], domain: Domain) -> list[str]:
-    """The sizes that the expression, the domain, and what it refers to depend on."""
-    names = dict[str, None]()
-    for e in inside:
-        shapes = [e.shape]
-        if isinstance(e, SizeOf):
-            shapes.append((e.size,))
-        for shape in shapes:
-            names |= dict.fromkeys(s.name for s in shape if s.name)
-    for end in (domain.lower, domain.upper):
-        for e in _inside(end) if end is not None else ():
-            if isinstance(e, SizeOf) and e.size.name:
-                names[e.size.name] = None
-    return list(names)
+def _size_names(inside: list[Expr], domain: Domain) -> tuple[list[str], bool]:
+    """The sizes in an expression and a domain, and whether one is used as a number."""
+    ends = [e for end in (domain.lower, domain.upper) if end is not None for e in _inside(end)]
+    counted = [e.size for e in (*inside, *ends) if isinstance(e, SizeOf) and e.size.name]
+    sizes = [*counted, *(s for e in inside for s in e.shape)]
+    return list(dict.fromkeys(s.name for s in sizes if s.name)), bool(counted)
 
 
 def _at_sizes(
-    model: Model, e: Expr, domain: Domain, sizes: dict[str, int], inside: list[Expr]
+    model: Model, e: Expr, domain: Domain, sizes: dict[str, int], points: int
 ) -> tuple[Witness | None, bool]:
     """The worst of a number of points; whether any of them could be computed."""
+    inside = _inside(e)
     constant = not any(isinstance(x, Ref) for x in inside)
     if domain.kind == "simplex" and Evaluator(sizes, _no_value).shape(domain.shape) == (1,):
         return None, False  # one class: nothing is chosen
     done, worst = False, None
-    for seed in range(1 if constant else SAMPLES):
+    for seed in range(1 if constant else points):
         sample = Sample(model, sizes, seed)
         try:
             value = sample.evaluator.value(e)
@@ -272,7 +267,8 @@ def _at(sample: Sample, inside: list[Expr], sizes: dict[str, int]) -> str:
     parts: dict[str, None] = {}
     for e in inside:
         if isinstance(e, Ref) and not e.shape:
-            parts[f"{e.name}{'[…]' * bool(e.indices)} = {_spoken(sample.ref(e))}"] = None
+            with suppress(TooFar, Undefined):  # the value of a node that is the trouble itself
+                parts[f"{e.name}{'[…]' * bool(e.indices)} = {_spoken(sample.ref(e))}"] = None
     if not parts:
         parts = {f"{n} = {v}": None for n, v in sizes.items()}
     return f"at {', '.join(list(parts)[:4])}" if parts else ""

@@ -184,14 +184,18 @@ class Sample:
         return found
 
 
-def size_sets(model: Model, names: list[str]) -> list[dict[str, int]]:
-    """A few assignments of whole numbers to the sizes."""
+def size_sets(names: list[str], *, counted: bool) -> list[dict[str, int]]:
+    """A few assignments of whole numbers to the sizes.
+
+    `counted`: a size is used as a number (d - 1 as an end, K in a sum), so that larger ones
+    may tell more; else 1, 2 and 3 stand for all.
+    """
     if not names:
         return [{}]
     if len(names) == 1:
-        return [{names[0]: n} for n in (2, 1, 3, 6)]
+        return [{names[0]: n} for n in ((2, 1, 3, 6) if counted else (2, 1, 3))]
     if len(names) == 2:
-        return [dict(zip(names, x, strict=True)) for x in product((2, 1, 4), repeat=2)]
-    return [
-        {n: 1 + (i + shift) % 3 for i, n in enumerate(names)} for shift in range(3)
-    ] + [dict.fromkeys(names, 2), {n: 1 + i for i, n in enumerate(names)}]  # fmt: skip
+        pairs = product((2, 1, 4), repeat=2) if counted else ((2, 2), (1, 2), (2, 1), (3, 2))
+        return [dict(zip(names, x, strict=True)) for x in pairs]
+    turned = [{n: 1 + (i + shift) % 3 for i, n in enumerate(names)} for shift in range(3)]
+    return [*turned, dict.fromkeys(names, 2), {n: 1 + i for i, n in enumerate(names)}]

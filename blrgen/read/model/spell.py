@@ -57,9 +57,7 @@ def _spelled(e: Expr) -> tuple[str, int]:
         case Call(function=function, args=args):
             return f"{function}({', '.join(map(spelled, args))})", _ATOM
         case Negation(arg=arg):
-            return f"-{_at_least(arg, _PRODUCT)}", _SIGN
-        case Power(base=base, exponent=Number(value=n)) if n == -1:
-            return f"1/{_at_least(base, _POWER)}", _PRODUCT
+            return f"-{_at_least(arg, _SIGN)}", _SIGN
         case Power(base=base, exponent=exponent):
             return f"{_at_least(base, _ATOM)}**{_at_least(exponent, _POWER)}", _POWER
         case MatrixProduct(left=left, right=right):
@@ -103,7 +101,8 @@ def _product(factors: tuple[Expr, ...]) -> str:
         if text and isinstance(f, Number) and f.value.numerator == 1 and f.value.denominator > 1:
             text += f"/{f.value.denominator}"
             continue
-        text += ("*" if text else "") + _at_least(f, _SIGN if text else _PRODUCT)
+        loose = not text and not isinstance(f, Product)
+        text += ("*" if text else "") + _at_least(f, _PRODUCT if loose else _SIGN)
     return text
 
 

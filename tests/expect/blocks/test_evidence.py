@@ -227,3 +227,46 @@ def test_the_statistics_are_those_of_the_values():
     pair = next(p.statistic for p in block.parts if len(p.statistic.positions) == 2)
     found = statistic(values_of(case, v), pair)
     assert found[2] == pytest.approx(np.outer(v["x"][2], v["x"][1]))
+
+
+def test_a_mixture_of_scale_mixtures_is_a_mixture_of_student_t():
+    text = """
+plate n in N
+plate k in K
+param p in simplex(K)
+param m[k] in R
+param s[k] in (0, oo)
+z[n] ~ categorical(p)
+u[n] ~ gamma(2, 2)
+x[n] ~ gaussian(m[z[n]], s[z[n]]/u[n])   observed
+"""
+    d = derive_model(read_model(text, "mixture"), "em")
+    assert d.schedule == ("z", "u")
+    rng = np.random.default_rng(11)
+    v = {"p": rng.dirichlet([1, 1]), "m": rng.normal(size=2), "s": rng.gamma(2, size=2),
+         "x": rng.normal(size=4)}  # fmt: skip
+    logs = stats.t.logpdf(v["x"][:, None], 4, v["m"], np.sqrt(v["s"])) + np.log(v["p"])
+    found = Values(v, {"N": 4, "K": 2}).of(log_evidence(text, "u", "z"))
+    assert found == pytest.approx(logsumexp(logs, axis=1).sum(), rel=1e-11)
+
+
+def test_a_label_under_a_label_is_summed_out_first():
+    text = """
+plate n in N
+plate k in K
+plate j in J
+param p in simplex(K)
+param q[k] in simplex(J)
+param m[k,j] in R
+z[n] ~ categorical(p)
+u[n] ~ categorical(q[z[n]])
+x[n] ~ gaussian(m[z[n],u[n]], 1)   observed
+"""
+    rng = np.random.default_rng(12)
+    v = {"p": rng.dirichlet([1, 1]), "q": rng.dirichlet([1, 1, 1], size=2),
+         "m": rng.normal(size=(2, 3)), "x": rng.normal(size=4)}  # fmt: skip
+    logs = stats.norm.logpdf(v["x"][:, None, None], v["m"], 1) + np.log(v["q"])
+    want = logsumexp(logs + np.log(v["p"])[:, None], axis=(1, 2)).sum()
+    for order in (("u", "z"), ("z", "u")):
+        found = log_evidence(text, *order)
+        assert Values(v, {"N": 4, "K": 2, "J": 3}).of(found) == pytest.approx(want, rel=1e-11)

@@ -197,4 +197,62 @@ z[n] ~ bernoulli(0.3) observed
 mu ~ gaussian(0, 1)
 x[n] ~ gaussian(mu*z[n], 1) observed
 """,
+    "keywords on lines of their own": """\
+plate n in N
+z[n] ~ bernoulli(
+p = 0.5
+)
+x[n] ~ choose(z[n],
+  poisson(
+    rate = 2
+  ),
+point(0)) observed
+""",
+    "many labels": """\
+plate n in N
+plate k in K
+plate g in G
+const grp[n] in labels(G)
+mu[k,g] ~ gaussian(0, 1)
+pi[g] ~ dirichlet(ones(K))
+z[n] ~ categorical(pi[grp[n]])
+x[n] ~ gaussian(mu[z[n],grp[n]], 1) observed
+""",
+    "level and seasons": """\
+plate t in T
+level[1] ~ gaussian(0, 1)
+level[t] ~ gaussian(level[t-1], vl)
+seas[1] ~ gaussian(0, 1)
+seas[2] ~ gaussian(0, 1)
+seas[3] ~ gaussian(0, 1)
+seas[t] ~ gaussian(-seas[t-1] - seas[t-2] - seas[t-3], vs)
+param vl in (0, oo)
+param vs in (0, oo)
+y[t] ~ gaussian(level[t] + seas[t], 1) observed or missing
+""",
+    "lag two of a label": """\
+plate t in T
+plate k in K
+plate j in K
+P[k,j] ~ dirichlet(ones(K))
+pi ~ dirichlet(ones(K))
+z[1] ~ categorical(pi)
+z[2] ~ categorical(pi)
+z[t] ~ categorical(P[z[t-1],z[t-2]])
+m[k] ~ gaussian(0, 1)
+x[t] ~ gaussian(m[z[t]], 1) observed
+""",
+    "read off": """\
+plate n in N
+a ~ gaussian(0, 1)
+b ~ gaussian(0, 1)
+d = a - b
+x[n] ~ gaussian(a, 1) observed
+y[n] ~ gaussian(b, 1) observed
+""",
+    "regression of a matrix": """\
+const X in R^(N,p)
+B ~ matrix-normal(zeros(p, q), eye(q), eye(p))
+Z ~ matrix-normal(X*B, eye(q), eye(N)) observed
+""",
 }

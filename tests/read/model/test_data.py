@@ -100,6 +100,18 @@ def test_wrong_data(
         assert words in mistake.text
 
 
+def test_an_empty_array_is_no_data() -> None:
+    (mistake,), _ = check_data(read_file("beta-bernoulli.model"), {"x": []})
+    assert mistake.kind == "data" and "no elements along N" in mistake.text
+
+
+def test_probabilities_in_single_precision_sum_to_one() -> None:
+    text = "plate n in N\nx[n] ~ dirichlet(2*ones(K)) observed"
+    rows = np.random.default_rng(1).dirichlet(np.ones(7), 50).astype(np.float32)
+    assert check_data(read_model(text), {"x": rows})[0] == ()
+    assert check_data(read_model(text), {"x": rows * np.float32(1.001)})[0] != ()
+
+
 def test_the_callers_arrays_are_not_changed() -> None:
     given = {"x": np.array([0.0, NAN, -1.0]), "e": np.ones(3)}
     before = {k: v.copy() for k, v in given.items()}

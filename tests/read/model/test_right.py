@@ -7,6 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from blrgen.read.model.find import examine_file, find_model, list_models, title_of
 from blrgen.read.model.mistakes import ModelError
@@ -222,3 +224,41 @@ def test_the_order_of_the_text_does_not_matter_to_what_is_read() -> None:
     forward, backward = (read_model("\n".join(t)) for t in (text, text[::-1]))
     assert set(forward.nodes) == set(backward.nodes)
     assert [n.name for n in forward.nodes] == ["x", "z", "s", "a", "mu", "pi"]
+
+
+NUMBERS = st.sampled_from(["a", "b", "2", "0.5", "3/7", "K", "dot(v, v)", "v[1]", "trace(A)"])
+VECTORS = st.sampled_from(["v", "ones(K)", "A*v", "exp(v)", "A[:,1]"])
+MATRICES = st.sampled_from(["A", "eye(K)", "outer(v, v)", "inv(A)", "transpose(A)"])
+
+
+def joined(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Sums, products, quotients, powers and signs of parts of one shape."""
+    two = st.tuples(parts, st.sampled_from([" + ", " - ", "*", "/"]), parts)
+    return st.one_of(
+        two.map("".join),
+        parts.map(lambda e: f"({e})"),
+        parts.map(lambda e: f"-{e}" if not e.startswith("-") else e),
+        st.tuples(parts, st.sampled_from(["2", "(-1)", "(1/2)", "a"])).map(
+            lambda p: f"({p[0]})**{p[1]}"
+        ),
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.recursive(NUMBERS, joined, max_leaves=8),
+    st.recursive(VECTORS, joined, max_leaves=5),
+    st.lists(MATRICES, min_size=1, max_size=4).map("*".join),
+)
+def test_printed_expressions_read_as_themselves(number: str, vector: str, matrix: str) -> None:
+    text = (
+        "const a in (0, oo)\nconst b in (0, oo)\nconst v in (0, oo)^K\nconst A in SPD(K)\n"
+        f"s = {number}\nf = {vector}\nM = {matrix}\ng = {matrix}*({vector})\n"
+        "x ~ gaussian(s + a + b + sum(f) + trace(M) + sum(g) + sum(v) + trace(A), 1) observed"
+    )
+    said, mistakes, _ = examine(text)
+    if said is None:  # a square root of a negative number, or a quotient by zero
+        assert {m.kind for m in mistakes} <= {"domain"}
+        return
+    again = read_model("\n".join(line for _, line in lines(said)))
+    assert again.nodes == said.nodes

@@ -29,7 +29,7 @@ HINTS = [
     ("x ~ gausian(0, 1) observed", "did you mean 'gaussian'"),
     ("w ~ gaussian(0, 1)\nx ~ bernoulli(sigmoid(w)) observed", "1/(1 + exp(-x))"),
     ("x ~ gaussian(0, 1^2) observed", "**"),
-    ("x ~ gaussian(0, sd = 1) observed", "known: lam1, lam2, m, v"),
+    ("x ~ gaussian(0, sd = 1) observed", "its arguments are (m, v)"),
     ("plate t in T\nx[t] ~ gaussian(x[t-1], 1) observed", "x[1] ~ …"),
     ("plate k in K\nm[k] ~ gaussian(0, 1)\nx ~ gaussian(m, 1) observed", "m[k], or m[:]"),
 ]

@@ -803,4 +803,70 @@ y[s,t] ~ gaussian(m[1] + sum(y2[s,:]), 1) observed
 y2[s,t] ~ gaussian(0, 1)""",
         [("index", 4, 35)],
     ),
+    Wrong(
+        """\
+const a in R = b
+const b in R = a
+x ~ gaussian(a + b, 1) observed""",
+        [("cycle", 1, 7)],
+    ),
+    Wrong(
+        """\
+const a in R = mu
+mu ~ gaussian(0, 1)
+x ~ gaussian(a + mu, 1) observed""",
+        [("domain", 1, 16)],
+    ),
+    Wrong(
+        """\
+mu ~ gaussian(0, 1)
+const a in (mu, oo)
+x ~ gaussian(a + mu, 1) observed""",
+        [("domain", 2, 13)],
+    ),
+    Wrong(
+        """\
+const a in R+
+const b in positive
+x ~ gaussian(a, b) observed""",
+        [("syntax", 1, 13), ("syntax", 2, 12)],
+    ),
+    Wrong(
+        """\
+mu = gaussian(0, 1)
+x ~ gaussian(mu, 1) observed""",
+        [("unknown-name", 1, 6)],
+    ),
+    Wrong(
+        """\
+plate n in N
+L ~ wishart(eye(d), d - 2)
+x[n] ~ gaussian-full(zeros(d), L) observed""",
+        [("domain", 2, 21)],
+    ),
+    Wrong(
+        """\
+plate t in 2
+x[1] ~ gaussian(0, 1)
+x[3] ~ gaussian(0, 1)
+x[t] ~ gaussian(x[t-1], 1)
+y[t] ~ gaussian(x[t], 1) observed""",
+        [("index", 3, 1)],
+    ),
+    Wrong(
+        """\
+plate n in N
+z[n] ~ categorical(ones(K))
+mu[k] ~ gaussian(0, 1)
+plate k in K
+x[n] ~ gaussian(mu[z[n]], 1) observed""",
+        [("domain", 2, 20)],
+    ),
+    Wrong(
+        """\
+x ~ gaussian(0,
+  sd = 2,
+  exp()) observed""",
+        [("arguments", 2, 3), ("arguments", 3, 3), ("arguments", 3, 3)],
+    ),
 ]

@@ -123,8 +123,9 @@ class Writer:
         """What `start` says, and what it does not say."""
         p, nodes = self.program, c.Name("NODES")
         given, state = c.Name("given"), c.attribute("state")
+        free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors if x.method))
         body: list[c.Statement] = [
-            c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE)),
+            c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE, free)),
             c.Set((state,), c.Sign("|", given, c.call("_drawn_start", nodes, SIZES, DTYPE, RNG))),
         ]
         if p.start is not None:

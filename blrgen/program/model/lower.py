@@ -38,11 +38,17 @@ from blrgen.program.model.values import (
 )
 from blrgen.read.family import read_family
 from blrgen.read.model.values import Model, Node
+from blrgen.rule.model.lines import lines_of
 from blrgen.rule.model.values import ModelDerivation, PointUpdate
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
 KINDS: dict[str, type[Lowered]] = {  # by what joins elements
     "element": Lowered, "labels": Labels, "banded": Band,
+}  # fmt: skip
+TITLES = {
+    "conjugate": "one exact step", "filter": "one exact step an element", "em": "EM",
+    "online-em": "EM on some rows at a time", "vmp": "variational message passing",
+    "svi": "stochastic variational inference", "gibbs": "Gibbs sampling",
 }  # fmt: skip
 KEPT = "nothing says where it is: it stays where it was"
 
@@ -248,7 +254,7 @@ class _Lowering:
         made = ModelProgram(
             name=self.name,
             algorithm=self.d.algorithm,
-            title=f"{self.d.model.name} by {self.d.algorithm}.",
+            title=f"The model {self.d.model.name}, fitted by {TITLES[self.d.algorithm]}.",
             equations=self.lines(),
             arguments=self.given.arguments,
             sizes=self.given.sizes,
@@ -288,9 +294,14 @@ class _Lowering:
         return name, Method(stem, handing_out(every, outs), f"Return the {what} of {name}.")
 
     def lines(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What was derived, as text."""
-        lines = tuple(f"{x.title}: {x.equation}" if x.title else x.equation for x in self.d.lines)
-        return (("Derivation", lines),) if lines else ()
+        """What was derived, line by line under its titles."""
+        found: dict[str, list[str]] = {}
+        for x in lines_of(self.d):
+            title = f"{x.title[0].upper()}{x.title[1:]}"
+            found.setdefault(title, []).append(x.equation)
+        chosen = [f"{x.name}, {', '.join(x.nodes)}: {x.reason}" for x in self.d.choices]
+        named = {"What is chosen": chosen} if chosen else {}
+        return tuple((k, tuple(dict.fromkeys(v))) for k, v in {**found, **named}.items())
 
 
 def member_of(model: Model, block: Block) -> Member:

@@ -11,7 +11,7 @@ The objective of all rows is the same program, without the last line.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -41,7 +41,7 @@ def scaled_block(block: Block, axis: str) -> Block:
 
 
 def _scaled(e: Expression, axis: str) -> Expression:
-    found = []
+    found: list[tuple[Term, Fraction]] = []
     for term, c in e.terms:
         one = Expression(((term, c),))
         found += multiplied(one, *[symbol(_SCALE)] * _count(term, axis)).terms
@@ -55,10 +55,9 @@ def _count(term: Term, axis: str) -> int:
 
 
 def settled(
-    eq: Equations, readers: dict[str, Reader], blocks: Sequence[Own], update: object
+    eq: Equations, readers: dict[str, Reader], blocks: Sequence[Own], update: Callable[[Own], None]
 ) -> None:
     """The local blocks at their fixed point; `update(own)` writes a block's equations."""
-    assert callable(update)
     first, others = blocks[0], blocks[1:]
     batch = eq.letter(first.member.element[0].axis, first.member.element[0].name, ())
     r = eq.own("_round")
@@ -140,7 +139,6 @@ def _ended(eq: Equations, name: str, batch: str, r: str) -> str:
     index = tuple(a.Last(r) if x == r else a.Ix(x) for x in made.letters)
     end = eq.own(f"{name}_end")
     let = a.Let(end, letters, a.Ref(name, index), made.structure)
-    rows = eq.body[-1]
     place = next(k for k, s in enumerate(eq.body) if isinstance(s, a.Seq) and s.letter == batch)
     rows = eq.body[place]
     assert isinstance(rows, a.Seq)

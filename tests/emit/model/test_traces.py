@@ -136,7 +136,7 @@ def test_a_step_of_topics():
     rows = np.array([5, 0, 3])
     model.step(rows)
     ends = np.cumsum(lengths)
-    documents = [list(zip(words[ends[d] - lengths[d]:ends[d]],
-                          counts[ends[d] - lengths[d]:ends[d]], strict=True)) for d in rows]  # fmt: skip
+    spans = [slice(ends[d] - lengths[d], ends[d]) for d in rows]
+    documents = [list(zip(words[x], counts[x], strict=True)) for x in spans]
     wanted = mean_field.topics(documents, lam, 0.3, 0.2, 2.0**-0.7, 7 / 3)
     np.testing.assert_allclose(model.posterior("phi")["alpha"], wanted, rtol=1e-8)

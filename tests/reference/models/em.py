@@ -41,7 +41,7 @@ def hidden_markov(x, pi, P, mu, v):
 
 def factors(x, W, mu, psi):
     """Factor analysis: W and mu from one regression on (h, 1), then psi."""
-    n, d = x.shape
+    n = len(x)
     q = W.shape[1]
     while True:
         whole = W @ W.T + np.diag(psi)

@@ -29,48 +29,17 @@ def call(prefix: str, arguments: Iterable[str], suffix: str = ")") -> str:
     return f"{prefix}\n{rows}\n{margin}{suffix}"
 
 
-def assignment(name: str, expression: str, indent: int, sign: str = "=") -> str:
+def assignment(name: str, expression: str, indent: int) -> str:
     """`name = expression`, in brackets over several lines where one is too long."""
     margin = " " * indent
-    line = f"{margin}{name} {sign} {expression}"
+    line = f"{margin}{name} = {expression}"
     if len(line) <= WIDTH:
         return line
-    if _is_call(expression):
-        head, _, inside = expression.partition("(")
-        inner = f"{margin}    {inside[:-1]}"
-        if len(inner) <= WIDTH:
-            return f"{margin}{name} {sign} {head}(\n{inner}\n{margin})"
-        arguments = _arguments(inside[:-1])
-        if all(len(x) + indent + 5 <= WIDTH for x in arguments):
-            inner = "".join(f"{margin}    {x},\n" for x in arguments)
-            return f"{margin}{name} {sign} {head}(\n{inner}{margin})"
     rows = _operands(expression, (" + ", " - "))
     if len(rows) == 1 and indent + 4 + len(expression) > WIDTH:
         rows = _operands(expression, (" * ", " / "))
     inner = f"\n{margin}    ".join(rows)
-    return f"{margin}{name} {sign} (\n{margin}    {inner}\n{margin})"
-
-
-def _is_call(expression: str) -> bool:
-    """Whether it is one function of something and nothing beside it."""
-    head, _, rest = expression.partition("(")
-    depth = 1
-    for k, c in enumerate(rest):
-        depth += (c in "([") - (c in ")]")
-        if depth == 0:
-            return k == len(rest) - 1 and bool(head) and head.replace(".", "_").isidentifier()
-    return False
-
-
-def _arguments(inside: str) -> list[str]:
-    """What stands between the outermost commas."""
-    rows, depth, start = [], 0, 0
-    for k, c in enumerate(inside):
-        depth += (c in "([") - (c in ")]")
-        if depth == 0 and inside[k : k + 2] == ", ":
-            rows.append(inside[start:k])
-            start = k + 2
-    return [*rows, inside[start:]]
+    return f"{margin}{name} = (\n{margin}    {inner}\n{margin})"
 
 
 def assignment_of(

@@ -190,10 +190,16 @@ def _given_start(
     nodes: Mapping[str, Mapping[str, Any]],
     sizes: dict[str, int],
     dtype: Any,
+    free: tuple[str, ...],
 ) -> dict[str, Array]:
-    """Return the arrays of the state that `start` says; refuse what it says wrong."""
+    """Return the arrays of the state that `start` says; refuse what it says wrong.
+
+    What is said of the nodes in `free` is passed over: a step begins by finding them.
+    """
     state: dict[str, Array] = {}
     for node, found in (start or {}).items():
+        if node in free:
+            continue
         if node not in nodes:
             _unknown("start", node, nodes)
         parts = nodes[node]

@@ -73,6 +73,10 @@ def derivation_text(d: ModelDerivation) -> str:
                  f"      if {c.condition} ({c.source})"]  # fmt: skip
     for k, u in enumerate(d.updates, 1):
         rows += ["", *_block_text(d, u, k)]
+    if d.sums:
+        kept = f", each averaged over steps by {d.rate}" if d.rate else ", found before the points"
+        rows += ["", f"Expected statistics{kept}"]
+        rows += [f"     {e.target}{places(e.places)} = {said(d, e.value)}" for e in d.sums]
     for u2 in d.points:
         rows += ["", *_point_text(d, u2)]
     rows += ["", "The objective, with every constant"]

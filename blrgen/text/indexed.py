@@ -7,17 +7,30 @@ that one is taken; axes without a letter have i, j, l, m.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from blrgen.algebra.indexed.functions import PI
-from blrgen.algebra.indexed.moving import moved
+from blrgen.algebra.indexed.moving import move_index, moved
 from blrgen.algebra.indexed.values import COLUMN, ROW, Atom, Expression, Index, Range, Term
 
 _SPARE = "ijlmrsuv"
 Names = dict[str, str]  # bound names → what is written
 
 
-Named = Mapping[str, tuple[tuple[Index, ...], Expression]]  # symbol → its places, what it is of
+Places = tuple[Index, ...]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """What an expectation is of: its places, T, and the labels that it is given."""
+
+    places: Places
+    value: Expression
+    given: tuple[tuple[str, Places], ...] = ()  # name of the label, its places and its value
+
+
+Named = Mapping[str, Mean]  # symbol → what it is of
 
 
 class _Letters(dict[str, str]):
@@ -107,9 +120,7 @@ def _atom(a: Atom, letters: Mapping[str, str], names: Names) -> str:
         case "symbol":
             name = "pi" if a.name == PI.name else a.name
             if isinstance(letters, _Letters) and name in letters.statistics:
-                own, value = letters.statistics[name]
-                inside = moved(value, dict(zip(own, a.indices, strict=True)))
-                return f"E[{_sum(inside, letters, names)}]"
+                return _mean(letters.statistics[name], a, letters, names)
             return f"{name}[{places}]" if places else name
         case "size":
             return a.name
@@ -124,6 +135,17 @@ def _atom(a: Atom, letters: Mapping[str, str], names: Names) -> str:
             inner = inner.replace("[,]", "").replace(",,]", "]")
             return f"{a.name}({inner})" + (f"[{places}]" if places else "")
     return f"{a.name}({', '.join(_sum(e, letters, names) for e in a.arguments)})"
+
+
+def _mean(mean: Mean, a: Atom, letters: Mapping[str, str], names: Names) -> str:
+    """E[T], or E[T | z[n] = k], at the places of its symbol."""
+    moves = dict(zip(mean.places, a.indices, strict=True))
+    text = _sum(moved(mean.value, moves), letters, names)
+    labels = []
+    for name, places in mean.given:
+        *front, last = [_place(move_index(i, moves), names) for i in places]
+        labels.append(f"{name}[{','.join(front)}] = {last}" if front else f"{name} = {last}")
+    return f"E[{text} | {', '.join(labels)}]" if labels else f"E[{text}]"
 
 
 def _gate(a: Atom, names: Names) -> str:

@@ -122,6 +122,8 @@ def power(e: Expression, q: Rational) -> Expression:
             found = _product(found, e)
         return found
     if not e:
+        if q > 0:
+            return ZERO
         raise ZeroDivisionError("a power of zero")
     return _power(e, q)
 

@@ -32,6 +32,10 @@ def _cached(f: t.Function) -> str:
     return numba.function(f, cached=True)
 
 
+def _quiet(f: t.Function) -> str:
+    return f'@np.errstate(all="ignore")\n{numpy.function(f)}'
+
+
 def _whole(program: Program, name: str) -> tuple[t.Function, ...]:
     return (array_function(program, name),)
 
@@ -47,5 +51,5 @@ EVERY = ("Any", "NDArray", "TypeAlias", "np", "Mapping")
 TARGETS = {
     "numba": Target("numba", _looped, _cached, (ALIAS, FAST, SUMS, ASIDE),
                     (*EVERY, "math", "njit", "prange")),
-    "numpy": Target("numpy", _whole, numpy.function, (ALIAS,), (*EVERY, "math")),
+    "numpy": Target("numpy", _whole, _quiet, (ALIAS,), (*EVERY, "math")),
 }  # fmt: skip

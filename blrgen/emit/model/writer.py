@@ -123,8 +123,9 @@ class Writer:
         """What `start` says, and what it does not say."""
         p, nodes = self.program, c.Name("NODES")
         given, state = c.Name("given"), c.attribute("state")
+        free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors if x.method))
         body: list[c.Statement] = [
-            c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE)),
+            c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE, free)),
             c.Set((state,), c.Sign("|", given, c.call("_drawn_start", nodes, SIZES, DTYPE, RNG))),
         ]
         if p.start is not None:
@@ -142,8 +143,8 @@ class Writer:
         name = c.Name(start.given.name)
         method = start.method
         found = self.places.call(self.functions[method.name], (start.given.name,))
-        table = c.Table(tuple((c.Literal(x.removesuffix("_next")), c.Name(x))
-                              for x in method.program.outs))  # fmt: skip
+        outs = zip(self.program.state, method.program.outs, strict=True)
+        table = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
         return (
             c.Set((name,), grouped),
             result(method, found),

@@ -16,6 +16,7 @@
 | `views` | rows of arrays taken before the innermost loops |
 | `constants` | every number given the arrays' type, before the loops |
 | `classes`, `layout` | a class as a value; classes as text |
+| `breaks` | long lines, broken as a formatter would |
 | `printer`, `numba` | the tree → Numba's Python |
 | `values`, `arrays` | equations → array statements |
 | `numpy` | their tree → NumPy |

@@ -211,7 +211,7 @@ class _Functions:
         """The body in the form that is fastest: each step is a module."""
         for step in (jammed, loaded, rows_taken):
             body = step(body, self.memory.own)
-        return body
+        return _read(body)
 
     def summary(self, p: _Part) -> str:
         adds = f", adding to {', '.join(p.adds)}" if p.adds else ""
@@ -369,6 +369,30 @@ class _Functions:
             if real and x not in self.memory.truths:
                 return x
         return ""
+
+
+def _read(body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
+    """The body without notes of where recurrences ended that nobody reads."""
+    read: set[str] = set()
+    for s in t.statements(body):
+        targets = (s.target,) if isinstance(s, t.Assign) and isinstance(s.target, n.Sym) else ()
+        read |= {x for e in t.expressions(s) if e not in targets for x in e.names}
+
+    def kept(s: t.Statement) -> bool:
+        known = isinstance(s, t.Assign) and isinstance(s.target, n.Sym)
+        return not (known and s.target.name.endswith("_last") and s.target.name not in read)  # type: ignore[union-attr]
+
+    def inside(body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
+        out: list[t.Statement] = []
+        for s in filter(kept, body):
+            if isinstance(s, t.For):
+                s = replace(s, body=inside(s.body))
+            elif isinstance(s, t.If):
+                s = replace(s, body=inside(s.body), other=inside(s.other))
+            out.append(s)
+        return tuple(out)
+
+    return inside(body)
 
 
 def _block_ends(s: t.For, low: n.Node, high: n.Node) -> t.For:

@@ -60,7 +60,12 @@ def statement(s: c.Statement, indent: int) -> list[str]:
         return laid(s.value, f"{margin}return ", "", indent)
     kind = f": {s.kind}" if s.kind else ""
     targets = ", ".join(map(flat, s.targets))
-    return laid(s.value, f"{margin}{targets}{kind} = ", "", indent)
+    head = f"{margin}{targets}{kind} = "
+    opening = flat(s.value).partition("(")[0]
+    if len(s.targets) > 1 and len(head) + len(opening) >= WIDTH:
+        rows = [f"{margin}    {flat(x)}," for x in s.targets]
+        return [f"{margin}(", *rows, *laid(s.value, f"{margin}) = ", "", indent)]
+    return laid(s.value, head, "", indent)
 
 
 def constant(name: str, value: c.Expression, kind: str = "") -> list[str]:
@@ -73,6 +78,8 @@ def laid(e: c.Expression, prefix: str, suffix: str, indent: int) -> list[str]:
     line = f"{prefix}{flat(e)}{suffix}"
     if len(line) <= WIDTH:
         return [line]
+    if isinstance(e, c.Sign) and e.left is not None:
+        return laid(e.right, f"{prefix}{flat(e.left)} {e.op} ", suffix, indent)
     head, items, close = _parts(e)
     if not items:
         return [line]

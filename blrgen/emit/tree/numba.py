@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from blrgen.emit.support import support_of
-from blrgen.emit.text import call
+from blrgen.emit.text import WIDTH, call
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.printer import Expressions, Lines, arguments, is_typed, unpacked
 from blrgen.emit.uses import use
@@ -29,7 +31,7 @@ def function(f: t.Function, cached: bool = False) -> str:
     """One function; `cached` where its file keeps what is compiled."""
     lines = [decorator(f, cached)]
     lines += call(f"def {f.name}(", arguments(f), f") -> {f.result}:").split("\n")
-    lines += [f'    """{f.summary}"""', *Lines(Expressions()).body(f.once, 4), *unpacked(f)]
+    lines += [*documented(f.summary), *Lines(Expressions()).body(f.once, 4), *unpacked(f)]
     if is_typed(f):
         lines.append(
             f"    real = {f.reals_of}.dtype.type" if f.reals_of else "    real = np.float64"
@@ -46,3 +48,12 @@ def decorator(f: t.Function, cached: bool = False) -> str:
     options += [f"fastmath={'FASTMATH' if f.ordered else 'SUMS'}", 'error_model="numpy"']
     options += ["forceinline=True"] if f.inlined else []
     return f"@{use('njit')}({', '.join(options)})"
+
+
+def documented(summary: str) -> list[str]:
+    """The docstring of a function: what is too long for a line goes on below."""
+    first, comma, rest = summary.partition(", ")
+    if len(summary) <= WIDTH - 10 or not comma:
+        return [f'    """{summary}"""']
+    more = textwrap.wrap(f"{rest[0].upper()}{rest[1:]}", WIDTH - 4)
+    return [f'    """{first}.', "", *(f"    {x}" for x in more), '    """']

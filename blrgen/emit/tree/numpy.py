@@ -30,9 +30,8 @@ def function(f: t.Function) -> str:
     lines += call(f"def {f.name}(", arguments(f), f") -> {f.result}:").split("\n")
     lines += [f'    """{f.summary}"""', *Lines(Arrays()).body(f.once, 4), *unpacked(f)]
     if is_typed(f):
-        lines.append(
-            f"    real = {f.reals_of}.dtype.type" if f.reals_of else "    real = np.float64"
-        )
+        kind = f" = {f.reals_of}.dtype.type" if f.reals_of else ": Any = np.float64"
+        lines.append(f"    real{kind}")
     write = Lines(Arrays())
     return "\n".join([*lines, *write.body(f.body, 4), *write.returned(f.returns, 4)])
 

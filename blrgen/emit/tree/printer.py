@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from blrgen.emit.printers import NUMPY, PythonPrinter, literal
-from blrgen.emit.text import WIDTH, assignment, call
+from blrgen.emit.text import WIDTH, call
 from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.breaks import assigned
 from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
@@ -160,7 +161,7 @@ def unpacked(f: t.Function) -> list[str]:
 def is_typed(f: t.Function) -> bool:
     """Whether it makes arrays or numbers of the arrays' type."""
     for s in t.statements(f.body):
-        if isinstance(s, t.Make):
+        if isinstance(s, t.Make) and s.fill is None:
             if s.kind == "real":
                 return True
             continue
@@ -194,14 +195,19 @@ class Lines:
         if isinstance(s.value, n.Call) and value.startswith(f"{s.value.name}("):
             prefix = f"{' ' * indent}{target} = {s.value.name}("
             return call(prefix, map(self.expr, s.value.args)).split("\n")
-        return assignment(target, value, indent).split("\n")
+        return assigned(target, value, indent).split("\n")
 
     def line_Increase(self, s: t.Increase, indent: int) -> list[str]:
-        return assignment(self.expr(s.target), self.expr(s.value), indent, "+=").split("\n")
+        return assigned(self.expr(s.target), self.expr(s.value), indent, "+=").split("\n")
 
     def returned(self, values: tuple[n.Node, ...], indent: int) -> list[str]:
         """`return` with all values, if there are any."""
-        return [f"{' ' * indent}return {', '.join(map(self.expr, values))}"] if values else []
+        margin = " " * indent
+        words = [self.expr(x) for x in values]
+        line = f"{margin}return {', '.join(words)}"
+        if len(line) > WIDTH:
+            return [f"{margin}return (", *(f"{margin}    {x}," for x in words), f"{margin})"]
+        return [line] if values else []
 
     def line_Make(self, s: t.Make, indent: int) -> list[str]:
         shape = ", ".join(map(self.expr, s.shape))

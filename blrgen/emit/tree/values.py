@@ -45,7 +45,7 @@ class Values:
         self.before: dict[str, str] = {}
         self.left: tuple[str, ...] = ()
         self.around = dict(around(program.body))
-        self.local = _local(program, self.around)
+        self.local = _local(program, self.around, dict(paths(program.body)))
         self.inside = {s.name for x in program.body if isinstance(x, a.Seq) for s in a.lets((x,))}
 
     def stored(self, sizes: Sequence[a.Size]) -> list[a.Size]:
@@ -264,7 +264,22 @@ def around(
             yield from around(s.body, (*outer, s.letter))
 
 
-def _local(program: a.Program, around: dict[str, tuple[str, ...]]) -> set[str]:
+def paths(
+    body: tuple[a.Statement, ...], outer: tuple[int, ...] = ()
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """For every equation the places of the loops around it: equal in one and the same loop."""
+    for k, s in enumerate(body):
+        if isinstance(s, a.Let):
+            yield s.name, outer
+        else:
+            yield from paths(s.body, (*outer, k))
+
+
+def _local(
+    program: a.Program,
+    around: dict[str, tuple[str, ...]],
+    paths: dict[str, tuple[int, ...]],
+) -> set[str]:
     """What is read only in the loops in which it is made, at their own indices."""
     made = {s.name: s for s in program.lets if around[s.name] and s.init is None}
     kept = {*program.outs, *(y for _, y in program.writes)}
@@ -273,7 +288,7 @@ def _local(program: a.Program, around: dict[str, tuple[str, ...]]) -> set[str]:
         for r in (r for e in s.expressions for r in a.refs(e) if r.name in made):
             outer, maker = around[r.name], made[r.name]
             at = dict(zip(maker.letters, r.index, strict=True))
-            inside = around[s.name][: len(outer)] == outer
+            inside = paths[s.name][: len(outer)] == paths[r.name]
             if not inside or any(at.get(x) != a.Ix(x) for x in outer):
                 kept.add(r.name)
     return {x for x, s in made.items() if x not in kept and set(around[x]) <= set(s.letters)}

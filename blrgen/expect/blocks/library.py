@@ -11,7 +11,6 @@ from functools import lru_cache
 from itertools import permutations
 
 from blrgen.core import Family, Support
-from blrgen.errors import UserError
 from blrgen.expect.blocks.block import assembled, place_letters, statistic_axes
 from blrgen.expect.blocks.templates import Template, template
 from blrgen.expect.blocks.values import Block, Factor
@@ -19,7 +18,7 @@ from blrgen.expect.factors.density import pieces, statistic_values
 from blrgen.expect.factors.joint import variable
 from blrgen.expect.factors.names import Table
 from blrgen.expect.factors.translate import Translator, Value
-from blrgen.read.family import list_families, read_family
+from blrgen.read.family import family_of, list_families, source_of
 from blrgen.read.model.values import Domain, Negation, Node, Number
 
 
@@ -44,11 +43,12 @@ def _library(count: int) -> tuple[Family, ...]:
     """The families over that many variables whose statistics need no known constant."""
     found = []
     for name in list_families():
-        try:
-            family = read_family(name)
-        except UserError:
-            continue
-        if len(family.variables) == count and not family.fixed and not family.factors:
+        source = source_of(name)
+        variable = source.table.get("variable")
+        if (len(variable) if isinstance(variable, list) else 1) != count:
+            continue  # told by the text alone: what it says is read only where it may fit
+        family = family_of(source)
+        if not family.fixed and not family.factors:
             found.append(family)
     return tuple(sorted(found, key=lambda f: len(f.statistics)))
 

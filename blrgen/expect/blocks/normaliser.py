@@ -17,6 +17,7 @@ from blrgen.core import Family
 from blrgen.expect.blocks.values import Block, Part
 from blrgen.expect.factors.arguments import Reader
 from blrgen.expect.factors.density import pieces
+from blrgen.expect.factors.joint import argument
 from blrgen.expect.factors.names import Table, axis_of
 from blrgen.expect.factors.translate import Places, Translator, Value
 from blrgen.read.model.values import Node
@@ -39,7 +40,7 @@ def normaliser(table: Table, block: Block, node: Node) -> Expression:
     reader = Reader(table)
     for a in draw.arguments:
         if a.name in {p.name for p in family.fixed}:
-            own[a.name] = lambda places, e=a.value: reader.value(e, places)
+            own[a.name] = argument(reader, a.value, ())
     value = add(Translator(own, axes).scalar(pieces(family).log_partition), outside)
     assert element[: len(at)] == at
     return reduce(summed, element, multiplied(value, block.measure))
@@ -56,7 +57,7 @@ def element_count(block: Block, family: Family) -> int:
 class _Any(dict[str, str]):
     """Every size is an axis of some name."""
 
-    def get(self, key: str, default: object = None) -> str:  # type: ignore[override]
+    def get(self, key: str, default: object = None) -> str:
         return key
 
 

@@ -7,7 +7,7 @@ Loops, accumulators and scratch are found from the equations and never stated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -318,7 +318,7 @@ def refs(node: Node) -> Iterator[Ref]:
     return (x for x in walk(node) if isinstance(x, Ref))
 
 
-def swapped(node: Node, places: dict[str, Node]) -> Node:
+def swapped(node: Node, places: Mapping[str, Node]) -> Node:
     """The expression with letters that are not reduced in it replaced by other places.
 
     A lag of a letter that becomes another letter is that letter's lag.

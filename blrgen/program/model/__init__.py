@@ -3,6 +3,18 @@
 | module | what it does |
 |---|---|
 | `values` | `ModelProgram`: arguments, state, one program over axes for each method |
+| `lower` | a model's derivation as a model program |
+| `names` | names of a model as names of programs; what the caller gives |
+| `expressions` | expressions of the index algebra as equations |
+| `family` | a family's charts, mean map and A as programs |
+| `member` | a block as a member of its family on plates |
+| `chains` | chains of labels: forward and backward |
+| `bands` | Gaussian chains: elimination and substitution |
+| `stochastic` | steps over some rows, local blocks to their fixed point |
+| `objective` | the objective at the first block's maximum |
+| `solved` | linear systems of points |
+| `start` | a first state from labels |
+| `sums` | sums of data alone, found once |
 | `given` | a program with some of its equations given from outside |
 | `check` | what must fit: the parts of a model program against each other |
 """

@@ -5,7 +5,8 @@ divided log joint.  With K_t = J̃_t⁻¹ C_{t+1}ᵀ, x_t is integrated out into
 
     J̃_t = J_t − C_t K_{t−1}        h̃_t = h_t + C_t g_{t−1}        g_t = J̃_t⁻¹ h̃_t
     A = Σ_t ½ h̃_t·g_t − ½ log |J̃_t| + ½ d log 2π
-    m_t = g_t + K_t m_{t+1}        V_t = J̃_t⁻¹ + K_t V_{t+1} K_tᵀ       Cov(x_t, x_{t+1}) = K_t V_{t+1}
+    m_t = g_t + K_t m_{t+1}        V_t = J̃_t⁻¹ + K_t V_{t+1} K_tᵀ
+    Cov(x_t, x_{t+1}) = K_t V_{t+1}
 
 From the last on: m = g, V = J̃⁻¹.
 """
@@ -46,12 +47,12 @@ class Band(Lowered):
         own = first.places[len(self.member.element) :]
         self.i: Letters = ()
         self.j: Letters = ()
-        self.l: Letters = ()
+        self.third: Letters = ()
         for x in own:
             used = (*self.outer, self.t)
             self.i = (self.eq.letter(x.axis, "i", used),)
             self.j = (self.eq.letter(x.axis, "j", (*used, *self.i)),)
-            self.l = (self.eq.letter(x.axis, "l", (*used, *self.i, *self.j)),)
+            self.third = (self.eq.letter(x.axis, "h", (*used, *self.i, *self.j)),)
         self.front = (*self.outer, self.t)
         h = self.coefficient(f"{stem}_h", first.places, expected[first], self.i)
         e = scaled(expected[second], -2)
@@ -103,31 +104,31 @@ class Band(Lowered):
         return name
 
     def solved(self, name: str, matrix: str, right: str, t: Letters, i: Letters,
-               j: Letters, l: Letters = ()) -> a.Let:  # fmt: skip
-        """name = matrix⁻¹ right, at the letters i and l of the right side."""
-        below, above = a.ref(matrix, *t, *i, *j), a.ref(right, *t, *i, *l)
+               j: Letters, w: Letters = ()) -> a.Let:  # fmt: skip
+        """name = matrix⁻¹ right, at the letters i and w of the right side."""
+        below, above = a.ref(matrix, *t, *i, *j), a.ref(right, *t, *i, *w)
         expr: n.Node = a.Lin("solve", (below, above)) if i else n.div(above, below)
-        return a.Let(name, (*t, *i, *l), expr)
+        return a.Let(name, (*t, *i, *w), expr)
 
     def forward(self, natural: tuple[str, ...], stem: str) -> None:
         h, matrix, joined = natural
-        t, i, j, l = self.front, self.i, self.j, self.l
-        before = (*self.outer, a.Lag(self.t, -1))
+        t, i, j, w = self.front, self.i, self.j, self.third
+        before: tuple[n.Node, ...] = (*map(a.Ix, self.outer), a.Lag(self.t, -1))
         ahead = self.following(f"{stem}_ahead", joined)
         names = ("left", "right", "gain", "shift", "inverse", "volume")
         left, right, gain, shift, inverse, volume = (self.eq.own(f"{stem}_{x}") for x in names)
         same = self.eq.once("same", a.Let("", (*i, *j), a.Is(a.Ix(i[0]), a.Ix(j[0])))) if i else ""
 
         def total(e: n.Node) -> n.Node:
-            return a.Red("sum", l, e) if l else e
+            return a.Red("sum", w, e) if w else e
 
-        here = a.ref(joined, *t, *i, *l)
-        less = total(n.mul(here, a.Ref(gain, (*before, *map(a.Ix, (*l, *j))))))
-        more = total(n.mul(here, a.Ref(shift, (*before, *map(a.Ix, l)))))
+        here = a.ref(joined, *t, *i, *w)
+        less = total(n.mul(here, a.Ref(gain, (*before, *map(a.Ix, (*w, *j))))))
+        more = total(n.mul(here, a.Ref(shift, (*before, *map(a.Ix, w)))))
         own, level = a.ref(matrix, *t, *i, *j), a.ref(h, *t, *i)
         inverted = (
             a.Let(inverse, (*t, *i, *j),
-                  a.Lin("solve", (a.ref(left, *t, *i, *l), a.ref(same, *i, *j))), "spd")
+                  a.Lin("solve", (a.ref(left, *t, *i, *w), a.ref(same, *i, *j))), "spd")
             if i else a.Let(inverse, t, n.div(n.ONE, a.ref(left, *t)))
         )  # fmt: skip
         size = (a.Lin("logdet", (a.ref(left, *t, *i, *j),)) if i
@@ -135,7 +136,7 @@ class Band(Lowered):
         body = (
             a.Let(left, (*t, *i, *j), n.Sub(own, less), "spd" if i else "dense", first=own),
             a.Let(right, (*t, *i), n.add(level, more), first=level),
-            self.solved(gain, left, ahead, t, i, l, j),
+            self.solved(gain, left, ahead, t, i, w, j),
             self.solved(shift, left, right, t, i, j),
             inverted,
             a.Let(volume, t, size),
@@ -149,25 +150,25 @@ class Band(Lowered):
         if i:
             count = n.mul(count, a.Extent(str(self.eq.letters[i[0]].size)))
         volumes = a.Red("sum", (self.t,), a.ref(volume, *t))
-        whole = n.add(square, n.neg(volumes),
-                      n.mul(count, n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),))))  # fmt: skip
+        around = n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),))
+        whole = n.add(square, n.neg(volumes), n.mul(count, around))
         self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, whole))
 
     def backward(self, stem: str) -> None:
         """m, V, Cov of neighbours, E[x_u x_{u+1}ᵀ]."""
         u = self.eq.along(self.t, True)
-        t, i, j, l = (*self.outer, u), self.i, self.j, self.l
-        after = (*self.outer, a.Lag(u, 1))
+        t, i, j, w = (*self.outer, u), self.i, self.j, self.third
+        after: tuple[n.Node, ...] = (*map(a.Ix, self.outer), a.Lag(u, 1))
         names = ("m", "V", "cross", "joint")
         middle, spread, cross, joint = (self.eq.own(f"{stem}_{x}") for x in names)
 
         def total(e: n.Node) -> n.Node:
-            return a.Red("sum", l, e) if l else e
+            return a.Red("sum", w, e) if w else e
 
-        gain = a.ref(self.gain, *t, *i, *l)
-        later = total(n.mul(gain, a.Ref(middle, (*after, *map(a.Ix, l)))))
-        along = total(n.mul(gain, a.Ref(spread, (*after, *map(a.Ix, (*l, *j))))))
-        wide = total(n.mul(a.ref(cross, *t, *i, *l), a.ref(self.gain, *t, *j, *l)))
+        gain = a.ref(self.gain, *t, *i, *w)
+        later = total(n.mul(gain, a.Ref(middle, (*after, *map(a.Ix, w)))))
+        along = total(n.mul(gain, a.Ref(spread, (*after, *map(a.Ix, (*w, *j))))))
+        wide = total(n.mul(a.ref(cross, *t, *i, *w), a.ref(self.gain, *t, *j, *w)))
         own, level = a.ref(self.inverse, *t, *i, *j), a.ref(self.shift, *t, *i)
         means = n.mul(a.ref(middle, *t, *i), a.Ref(middle, (*after, *map(a.Ix, j))))
         body = (
@@ -206,12 +207,12 @@ class Band(Lowered):
 
     def working(self, natural: tuple[str, ...], stem: str) -> tuple[str, ...]:
         """Of the marginals, by the family's chart."""
-        t, i, j, l = self.front, self.i, self.j, self.l
+        t, i, j, w = self.front, self.i, self.j, self.third
         assert self.geometry is not None
         turned = self.member.family.natural[1].symbol in negated(self.geometry)
         if i:
             same = self.eq.once("same", a.Let("", (*i, *j), a.Is(a.Ix(i[0]), a.Ix(j[0]))))
-            solve = a.Lin("solve", (a.ref(self.spread, *t, *i, *l), a.ref(same, *i, *j)))
+            solve = a.Lin("solve", (a.ref(self.spread, *t, *i, *w), a.ref(same, *i, *j)))
             precision = self.let(f"{stem}_precision", (*t, *i, *j), solve, "spd")
         else:
             inverse = n.div(n.ONE, a.ref(self.spread, *t))

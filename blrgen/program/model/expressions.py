@@ -25,7 +25,7 @@ from blrgen.program.program import fresh
 
 Reader = Callable[[tuple[n.Node, ...]], n.Node]
 CALLS = {"lgamma": "loggamma", "pow": "pow"}  # where programs have another name
-NAMES = "ijlpqrsuvwnk"
+NAMES = "ijhpqrsuvwnk"
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Equations:
         for x in self.letters.values():
             if str(x.size) == axis and x.name not in used and not x.down:
                 return x.name
-        stem = wish if wish.isidentifier() and not wish.startswith("_") else NAMES[0]
+        stem = wish if wish.isidentifier() and wish[0] not in "_lIO" else NAMES[0]
         if stem in self.taken:
             stem = next((x for x in NAMES if x not in self.taken), stem)
         name = fresh(stem, self.taken)
@@ -194,7 +194,7 @@ class Equations:
 
     def of_delta(self, x: Atom, where: Mapping[str, str]) -> n.Node:
         i, j = (self.place(y, where) for y in x.indices)
-        return a.Is(i, j)
+        return a.Is(j, i) if isinstance(i, a.Num) else a.Is(i, j)
 
     def of_guard(self, x: Atom, where: Mapping[str, str]) -> n.Node:
         (i,) = x.indices
@@ -238,7 +238,7 @@ class Equations:
         axis = next(i.axis for i in inner.letters if i.name in (ROW, COLUMN))
         row = self.letter(axis, "i", where.values())
         column = self.letter(axis, "j", (*where.values(), row))
-        third = self.letter(axis, "l", (*where.values(), row, column))
+        third = self.letter(axis, "h", (*where.values(), row, column))
         matrix = self.expr(inner, {**where, ROW: row, COLUMN: column})
         name = self.once("matrix", a.Let("", (*batch, row, column), matrix, "spd"))
         if x.name == "logdet":

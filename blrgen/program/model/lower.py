@@ -25,6 +25,7 @@ from blrgen.program.model.names import Given, domain_text, size_of
 from blrgen.program.model.objective import objective
 from blrgen.program.model.solved import solved
 from blrgen.program.model.start import start_of
+from blrgen.program.model.stochastic import RATE, SCALE, blended, scaled_block, settled
 from blrgen.program.model.sums import with_sums
 from blrgen.program.model.values import (
     Array,
@@ -37,11 +38,17 @@ from blrgen.program.model.values import (
 )
 from blrgen.read.family import read_family
 from blrgen.read.model.values import Model, Node
+from blrgen.rule.model.lines import lines_of
 from blrgen.rule.model.values import ModelDerivation, PointUpdate
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
 KINDS: dict[str, type[Lowered]] = {  # by what joins elements
     "element": Lowered, "labels": Labels, "banded": Band,
+}  # fmt: skip
+TITLES = {
+    "conjugate": "one exact step", "filter": "one exact step an element", "em": "EM",
+    "online-em": "EM on some rows at a time", "vmp": "variational message passing",
+    "svi": "stochastic variational inference", "gibbs": "Gibbs sampling",
 }  # fmt: skip
 KEPT = "nothing says where it is: it stays where it was"
 
@@ -105,6 +112,8 @@ class _Lowering:
         for p in d.model.nodes:
             if p.kind == "param" or moved & set(p.names):
                 self.point(p)
+        if d.batch:
+            return self.stochastic(blocks)
         count = len(blocks) if d.algorithm in EXACT else 1
         first, others = blocks[:count], blocks[count:]
         for own in others:
@@ -122,6 +131,33 @@ class _Lowering:
         for u in d.points:
             self.argmax(u)
         return self.whole(first, others)
+
+    def stochastic(self, blocks: Sequence[Own]) -> ModelProgram:
+        """Local blocks to their fixed point, global ones a part of the way."""
+        d = self.d
+        if d.points or d.algorithm != "svi":
+            raise UserError(f"no programs yet for {d.algorithm} with points")
+        count = sum(u.local for u in d.updates)
+        first, local, others = blocks[:1], blocks[1:count], blocks[count:]
+        for own in others:
+            self.from_state(own)
+        if local:
+            settled(self.eq, self.given.readers, blocks[:count], self.updated)
+        else:
+            self.updated(first[0])
+        bases = [self.expecting.of(own.member.block.base) for own in (*local, *others)]
+        whole = objective(d, first, (*local, *others), bases, self.eq)
+        self.eq.let(a.Let("objective", (), whole))
+        for own in (*first, *local):
+            own.next = own.lowered.working(own.natural, own.name)
+        for own in others:
+            was = own.natural
+            own.lowered.member = replace(own.member, block=scaled_block(own.member.block, d.batch))
+            own.natural = own.lowered.natural(own.name)
+            own.natural = blended(self.eq, own, was)
+            self.bind(own, f"{own.name}_after")
+            own.next = own.lowered.working(own.natural, f"{own.name}_next")
+        return self.whole((*first, *local), others)
 
     def own(self, block: Block) -> Own:
         name = self.given.names.of("_".join(block.nodes) + "_q")
@@ -202,21 +238,23 @@ class _Lowering:
         if "" in after:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
         flags = [x for _, x in self.points.flags]
-        quantities = [*self.given.quantities.values(), *map(_quantity, state)]
+        rates = [a.Quantity(x) for x in (SCALE, RATE)] if self.d.batch else []
+        quantities = [*rates, *self.given.quantities.values(), *map(_quantity, state)]
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
             ("objective", *after, *flags, *last,
              *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path))),
         )  # fmt: skip
         every = merged(every)
-        sweep = handing_out(every, ("objective", *after, *flags))
+        bound = handing_out(every, ("objective",)) if self.d.batch else None
+        sweep = handing_out(every, (*(() if bound else ("objective",)), *after, *flags))
         found = [self.posterior(every, own) for own in first]
         found += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
                   for v in variables]  # fmt: skip
         made = ModelProgram(
             name=self.name,
             algorithm=self.d.algorithm,
-            title=f"{self.d.model.name} by {self.d.algorithm}.",
+            title=f"The model {self.d.model.name}, fitted by {TITLES[self.d.algorithm]}.",
             equations=self.lines(),
             arguments=self.given.arguments,
             sizes=self.given.sizes,
@@ -225,7 +263,9 @@ class _Lowering:
             posteriors=tuple(found),
             optional=self.given.optional,
             lengths=tuple(self.given.lengths),
-            start=start_of(every, first, after, self.given),
+            bound=Method("bound", bound, "The objective.") if bound else None,
+            batch=size_of(self.d.batch) if self.d.batch else "",
+            start=None if bound else start_of(every, first, after, self.given),
             pairs=tuple(self.chain(every, own, "pairs") for own in first if own.lowered.pairs),
             paths=tuple(self.chain(every, own, "path") for own in first if own.lowered.path),
             notes=tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
@@ -254,9 +294,14 @@ class _Lowering:
         return name, Method(stem, handing_out(every, outs), f"Return the {what} of {name}.")
 
     def lines(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What was derived, as text."""
-        lines = tuple(f"{x.title}: {x.equation}" if x.title else x.equation for x in self.d.lines)
-        return (("Derivation", lines),) if lines else ()
+        """What was derived, line by line under its titles."""
+        found: dict[str, list[str]] = {}
+        for x in lines_of(self.d):
+            title = f"{x.title[0].upper()}{x.title[1:]}"
+            found.setdefault(title, []).append(x.equation)
+        chosen = [f"{x.name}, {', '.join(x.nodes)}: {x.reason}" for x in self.d.choices]
+        named = {"What is chosen": chosen} if chosen else {}
+        return tuple((k, tuple(dict.fromkeys(v))) for k, v in {**found, **named}.items())
 
 
 def member_of(model: Model, block: Block) -> Member:

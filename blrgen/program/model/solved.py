@@ -127,7 +127,7 @@ class _Solving:
             return _Entry(name, self.shared)
         (row,), (column,) = self.rows[g], self.columns[g]
         axis = str(self.eq.letters[row].size)
-        third = self.eq.letter(axis, "l", (*self.shared, row, column))
+        third = self.eq.letter(axis, "h", (*self.shared, row, column))
         same = self.eq.once("same", a.Let("", (row, column), a.Is(a.Ix(row), a.Ix(column))))
         solve = a.Lin("solve", (a.ref(own.name, *self.shared, row, third),
                                 a.ref(same, row, column)))  # fmt: skip

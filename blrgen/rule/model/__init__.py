@@ -11,5 +11,6 @@
 | `lines` | A model's derivation line by line |
 | `points` | The joint argmax of E[L] over points, in an order that decouples |
 | `prepare` | What every algorithm of a model starts from |
+| `rows` | Data that enter only through sums: the step need not see the rows |
 | `values` | What an algorithm for a model is, step by step |
 """

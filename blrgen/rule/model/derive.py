@@ -16,7 +16,7 @@ from blrgen.expect.blocks.values import Block
 from blrgen.read.model.values import Model, Node
 from blrgen.rule.model import choices
 from blrgen.rule.model.edges import edges_of
-from blrgen.rule.model.exact import check, exact_blocks
+from blrgen.rule.model.exact import check, exact_blocks, text
 from blrgen.rule.model.points import point_updates
 from blrgen.rule.model.prepare import (
     Prepared,
@@ -27,6 +27,7 @@ from blrgen.rule.model.prepare import (
     prepared,
     refused,
 )
+from blrgen.rule.model.rows import expected_statistics
 from blrgen.rule.model.values import Choice, ModelDerivation, PointUpdate, Update
 
 RATE = "rho_t"
@@ -88,7 +89,7 @@ def _scheduled(p: Prepared, blocks: Sequence[Block], options: Options) -> list[B
     if not options.schedule:
         last = list(reversed(blocks))
         return sorted(last, key=lambda b: bool(b.given))  # labels before what is given them
-    by_name = {n: b for b in blocks for n in (b.name, *b.nodes)}
+    by_name = {x: b for b in blocks for n in b.nodes for x in (b.name, n, *p.model.node(n).names)}
     missing = [n for n in options.schedule if n not in by_name]
     if missing:
         raise refused(p.model, None, f"--schedule: {missing[0]} is no block",
@@ -115,11 +116,15 @@ def _exact(p: Prepared, flag: str, options: Options) -> ModelDerivation:
 
 def conjugate(p: Prepared, options: Options) -> ModelDerivation:
     """One exact step: all latents as exact blocks, no points."""
+    return _without_points(p, "conjugate", options)
+
+
+def _without_points(p: Prepared, flag: str, options: Options) -> ModelDerivation:
     if p.points:
-        raise refused(p.model, p.points[0], "--conjugate has no points",
+        raise refused(p.model, p.points[0], f"--{flag} has no points",
                       f"{p.points[0].name} is unknown and has no prior",
                       "--em finds it, or give it a prior")  # fmt: skip
-    return _exact(p, "conjugate", options)
+    return _exact(p, flag, options)
 
 
 def em(p: Prepared, options: Options) -> ModelDerivation:
@@ -133,8 +138,15 @@ def em(p: Prepared, options: Options) -> ModelDerivation:
 
 def online_em(p: Prepared, options: Options) -> ModelDerivation:
     """EM on averages of expected statistics over steps."""
-    made = em(p, options)
     axis = batch_axis(p, "--online-em")
+    made = expected_statistics(em(p, options), axis)
+    unknown = {v: n for n in p.points for v in n.names}
+    for e in made.sums:
+        held = [unknown[x] for x in e.value.symbols() if x in unknown]
+        if held:
+            raise refused(p.model, held[0], f"--online-em does not apply to {held[0].name}",
+                          f"its equation needs every row again: {text(p.table, e.value)}",
+                          )  # fmt: skip
     return replace(
         made, algorithm="online-em", batch=axis, rate=RATE,
         updates=tuple(replace(u, local=True) for u in made.updates),
@@ -146,7 +158,9 @@ def online_em(p: Prepared, options: Options) -> ModelDerivation:
 def _groups(p: Prepared, options: Options) -> list[list[Node]]:
     """A statement a block, those of --block joined at the place of the first."""
     by_name = {n.name: n for n in p.latents}
-    joined = {name: group for group in options.joined for name in group}
+    whole = {x: n.name for n in p.latents for x in (n.name, *n.names)}
+    given = [tuple(dict.fromkeys(whole.get(x, x) for x in group)) for group in options.joined]
+    joined = {name: group for group in given for name in group}
     for name in joined:
         if name not in by_name:
             raise refused(p.model, None, f"--block: {name} is no latent node",
@@ -231,8 +245,7 @@ def filtering(p: Prepared, options: Options) -> ModelDerivation:
             raise refused(p.model, node, "--filter does not apply",
                           f"{node.name} does not run along {chains[0].chain.letter}: it would "  # type: ignore[union-attr]
                           "have to be known")  # fmt: skip
-    made = conjugate(p, options)
-    return replace(made, algorithm="filter")
+    return _without_points(p, "filter", options)
 
 
 ALGORITHMS: dict[str, Callable[[Prepared, Options], ModelDerivation]] = {

@@ -53,8 +53,7 @@ def _group(
     groups = [group]
     blocks = divided_blocks(p, groups)
     for block in blocks:
-        whole = block.kind in ("joint", "banded", "dense") or "," not in block.family
-        if len(group) > 1 and (block.remainder or not whole):
+        if len(group) > 1 and (block.remainder or block.kind == "coupled"):
             turn = eliminated(p.table, p.factors, group)
             if turn is not None:
                 by_name = {n.name: n for n in group}
@@ -97,6 +96,15 @@ def text(table: Table, e: object) -> str:
     return written(e, letters)  # type: ignore[arg-type]
 
 
+def _as_labels(p: Prepared, group: Sequence[Node]) -> str:
+    """A chain of numbers 0 and 1 can be summed as one of labels."""
+    names = [v for n in group for v in n.names]
+    binary = all(p.table.variables[v].symbol.binary for v in names)
+    if not binary or not any(n.chain is not None for n in group):
+        return ""
+    return "write it as a categorical over two classes: a chain of labels can be summed"
+
+
 def check(p: Prepared, group: Sequence[Node], block: Block, flag: str) -> None:
     """A block that is not conjugate is refused with the edge and the term that breaks it."""
     names = ",".join(block.nodes)
@@ -116,4 +124,5 @@ def check(p: Prepared, group: Sequence[Node], block: Block, flag: str) -> None:
             p.model, group[0], f"{flag} does not apply to {names}",
             f"its elements are coupled by {text(p.table, pair.statistic.value)}, and their joint "
             f"density is in no family that can be summed",
+            _as_labels(p, group),
         )  # fmt: skip

@@ -9,7 +9,7 @@ from blrgen.expect.blocks.values import Block, Part, Statistic
 from blrgen.expect.factors.names import axis_of
 from blrgen.read.model.values import Model
 from blrgen.rule.model.values import Line, ModelDerivation, PointUpdate, Update
-from blrgen.text.indexed import written
+from blrgen.text.indexed import Mean, written
 
 
 def letters_of(model: Model) -> dict[str, str]:
@@ -22,7 +22,11 @@ def letters_of(model: Model) -> dict[str, str]:
 
 def said(d: ModelDerivation, e: Expression) -> str:
     """An expression with the model's letters, expectations of what they are of."""
-    return written(e, letters_of(d.model), {s.name: (s.places, s.value) for s in d.statistics})
+    means = {
+        s.name: Mean(s.places, s.value, tuple((g.symbol.name, g.places) for g in s.given))
+        for s in d.statistics
+    }
+    return written(e, letters_of(d.model), means)
 
 
 def places(letters: tuple[Index, ...]) -> str:
@@ -37,8 +41,9 @@ def statistic_text(d: ModelDerivation, s: Statistic) -> str:
 
 def lines_of(d: ModelDerivation) -> tuple[Line, ...]:
     """Every line, in the order in which it is derived."""
-    return (*_joint(d), *(x for u in d.updates for x in _block(d, u)),
-            *(x for u in d.points for x in _points(d, u)), *_objective(d))  # fmt: skip
+    blocks = (x for u in d.updates for x in _block(d, u))
+    points = (x for u in d.points for x in _points(d, u))
+    return (*_joint(d), *blocks, *_sums(d), *points, *_objective(d))
 
 
 def _joint(d: ModelDerivation) -> Iterator[Line]:
@@ -99,6 +104,14 @@ def natural_name(d: ModelDerivation, block: Block, part: Part) -> str:
     family = known[name] if name in known else read_family(name)
     node = "" if len(block.nodes) == 1 else f"({','.join(s.nodes)})"
     return f"{family.natural[s.positions[0]].name}{node}{places(s.places)}"
+
+
+def _sums(d: ModelDerivation) -> Iterator[Line]:
+    """The expected statistics that points are in."""
+    because = "a sum over rows, of data and expectations alone"
+    for e in d.sums:
+        text = f"{e.target}{places(e.places)} = {said(d, e.value)}"
+        yield Line(f"statistic-{e.target}", "expected statistic", text, because, d.rate)
 
 
 def _points(d: ModelDerivation, u: PointUpdate) -> Iterator[Line]:

@@ -37,15 +37,14 @@ class Prepared:
 
 def prepared(model: Model, point: Sequence[str] = ()) -> Prepared:
     """The log joint; `point` names latents that are points too."""
+    free = [n for n in model.nodes if n.kind in ("latent", "param")]
     for name in point:
-        if name not in {n.name for n in model.nodes if n.kind in ("latent", "param")}:
+        if not any(name in (n.name, *n.names) for n in free):
             known = ", ".join(n.name for n in model.nodes if n.kind == "latent")
             raise refused(model, None, f"{name} is no latent node", f"the latents are {known}",
                           "name one of them in --point")  # fmt: skip
-    latents = tuple(n for n in model.nodes if n.kind == "latent" and n.name not in point)
-    points = tuple(
-        n for n in model.nodes if n.kind == "param" or (n.kind == "latent" and n.name in point)
-    )
+    points = tuple(n for n in free if n.kind == "param" or _named(n, point))
+    latents = tuple(n for n in free if n not in points)
     for node in points:
         whole = [d for d in node.domains if d.kind in ("one-hot", "counts", "finite") or d.whole]
         if whole:
@@ -53,6 +52,11 @@ def prepared(model: Model, point: Sequence[str] = ()) -> Prepared:
                           "its values are discrete: a slope says nothing of them",
                           "leave it a latent node")  # fmt: skip
     return Prepared(model, table_of(model), log_joint(model), latents, points)
+
+
+def _named(node: Node, names: Sequence[str]) -> bool:
+    """Whether a node is meant: by its name, or by one of its variables."""
+    return node.name in names or any(x in names for x in node.names)
 
 
 def refused(model: Model, node: Node | None, text: str, why: str, instead: str = "") -> ModelError:

@@ -141,6 +141,9 @@ class ModelDerivation:
     points: tuple[PointUpdate, ...]
     statistics: tuple[Statistic, ...]
     batch: str = ""  # the axis of which a step sees some places; sums over it count N/M times
+    # evaluated before the points, at their old values; with a rate they are what is averaged:
+    # sum ← (1 − ρ) sum + ρ (N/M) Σ over the step's rows
+    sums: tuple[Equation, ...] = ()
     rate: str = ""  # rho_t where sums are averaged over steps, "" where they are not
     expected_joint: Expression = ZERO
     expected_factors: tuple[Expression, ...] = ()  # of each factor: they add up to it

@@ -495,3 +495,158 @@ def _(v):
     total = gamma(v["b"], 2, 1) + gamma(v["rate"], 3, v["b"])
     y, rate = v["y"], v["rate"][:, None]
     return total + float(np.sum(y * np.log(rate) - rate - gammaln(y + 1)))
+
+
+@case("links-of-labels", """
+plate n in N
+plate k in K
+a ~ gaussian(0, 1)
+b[k] ~ gamma(1, 1)
+s[n] ~ bernoulli(1/3)
+z[n] ~ categorical(ones(K)/K)
+y[n] ~ gaussian(a, 1/(1 + 3*s[n]))   observed
+w[n] ~ poisson(exp(2*s[n])*dot(z[n], b[:]))   observed
+""", {"N": 2, "K": 3}, lambda r: {
+    "a": r.normal(), "b": r.gamma(2, size=3), "s": r.integers(2, size=2).astype(float),
+    "z": one_hot(r, 3, 2), "y": r.normal(size=2), "w": r.poisson(2, size=2)})  # fmt: skip
+def _(v):
+    total = normal(v["a"], 0, 1) + gamma(v["b"], 1, 1) - 2 * np.log(3)
+    total += np.sum(stats.bernoulli.logpmf(v["s"], 1 / 3))
+    total += normal(v["y"], v["a"], 1 / (1 + 3 * v["s"]))
+    rate = np.exp(2 * v["s"]) * (v["z"] @ v["b"])
+    return float(total + np.sum(stats.poisson.logpmf(v["w"], rate)))
+
+
+@case("matrix-normal", """
+plate n in N
+const U in SPD(p)
+const M0 in R^(p,q)
+S ~ wishart(eye(q), q + 2)
+M ~ matrix-normal(M0, S, U)
+X[n] ~ matrix-normal(M, S, U)   observed
+""", {"N": 2, "p": 2, "q": 3}, lambda r: {
+    "U": spd(r, 2), "M0": r.normal(size=(2, 3)), "S": spd(r, 3), "M": r.normal(size=(2, 3)),
+    "X": r.normal(size=(2, 2, 3))})  # fmt: skip
+def _(v):
+    columns = np.linalg.inv(v["S"])
+    total = stats.wishart.logpdf(v["S"], 5, np.eye(3))
+    total += stats.matrix_normal.logpdf(v["M"], v["M0"], v["U"], columns)
+    rows = [stats.matrix_normal.logpdf(x, v["M"], v["U"], columns) for x in v["X"]]
+    return float(total + sum(rows))
+
+
+@case("matrix-factorisation", """
+plate u in U
+plate i in I
+a[u] ~ gaussian-full(zeros(q), eye(q))
+b[i] ~ gaussian-full(zeros(q), 2*eye(q))
+tau ~ gamma(1, 1)
+r[u,i] ~ gaussian(dot(a[u], b[i]), 1/tau)   observed or missing
+""", {"U": 2, "I": 3, "q": 2}, lambda r: {
+    "a": r.normal(size=(2, 2)), "b": r.normal(size=(3, 2)), "tau": r.gamma(2),
+    "r": r.normal(size=(2, 3)), "seen:r": np.array([[1.0, 0, 1], [1, 1, 0]])})  # fmt: skip
+def _(v):
+    seen = v["seen:r"] == 1
+    total = normal(v["a"], 0, 1) + normal(v["b"], 0, 0.5) + gamma(v["tau"], 1, 1)
+    return total + normal(v["r"][seen], (v["a"] @ v["b"].T)[seen], 1 / v["tau"])
+
+
+@case("unknown-rows", """
+plate t in T
+plate i in d
+F[i] ~ gaussian-full(zeros(d), eye(d))
+s[i] ~ gamma(1, 1)
+x[1] ~ gaussian-full(zeros(d), eye(d))
+x[t] ~ gaussian-diag(F[:]*x[t-1], s[:])
+y[t] ~ gaussian-full(x[t], eye(d))   observed
+""", {"T": 3, "d": 2}, lambda r: {
+    "F": r.normal(size=(2, 2)), "s": r.gamma(2, size=2), "x": r.normal(size=(3, 2)),
+    "y": r.normal(size=(3, 2))})  # fmt: skip
+def _(v):
+    x = v["x"]
+    total = normal(v["F"], 0, 1) + gamma(v["s"], 1, 1) + normal(x[0], 0, 1) + normal(v["y"], x, 1)
+    return total + normal(x[1:], x[:-1] @ v["F"].T, 1 / v["s"])
+
+
+@case("many-sequences", """
+plate b in B
+plate t in T
+plate k in K
+pi ~ dirichlet(ones(K))
+P[k] ~ dirichlet(ones(K))
+m[k] ~ gaussian(0, 10)
+z[b,1] ~ categorical(pi)
+z[b,t] ~ categorical(P[z[b,t-1]])
+y[b,t] ~ gaussian(m[z[b,t]], 1)   observed
+""", {"B": 2, "T": 3, "K": 2}, lambda r: {
+    "pi": simplex(r, 2), "P": simplex(r, 2, 2), "m": r.normal(size=2),
+    "z": one_hot(r, 2, 2, 3), "y": r.normal(size=(2, 3))})  # fmt: skip
+def _(v):
+    total = dirichlet(v["pi"], [1, 1]) + sum(dirichlet(p, [1, 1]) for p in v["P"])
+    total += normal(v["m"], 0, 10) + normal(v["y"], v["z"] @ v["m"], 1)
+    for z in np.argmax(v["z"], axis=-1):
+        total += np.log(v["pi"][z[0]]) + sum(np.log(v["P"][a, b]) for a, b in pairwise(z))
+    return float(total)
+
+
+@case("level-and-season", """
+plate t in T
+l[1] ~ gaussian(0, 10)
+l[t] ~ gaussian(l[t-1], 1)
+s[1] ~ gaussian(0, 10)
+s[2] ~ gaussian(0, 10)
+s[t] ~ gaussian(-s[t-1] - s[t-2], 1)
+m[t] = l[t] + s[t]
+y[t] ~ gaussian(m[t], 1)   observed
+""", {"T": 4}, lambda r: {
+    "l": r.normal(size=4), "s": r.normal(size=4), "y": r.normal(size=4)})  # fmt: skip
+def _(v):
+    s, level = v["s"], v["l"]
+    total = normal(level[0], 0, 10) + normal(level[1:], level[:-1], 1) + normal(s[:2], 0, 10)
+    return total + normal(s[2:], -s[1:-1] - s[:-2], 1) + normal(v["y"], level + s, 1)
+
+
+@case("links", """
+plate n in N
+plate k in K
+const X[n] in R
+const C in R^(d,q)
+a[k] ~ gaussian(0, 1)
+b ~ gaussian(0, 2)
+z[n] ~ categorical(ones(K)/K)
+h[n] ~ gaussian-full(zeros(q), eye(q))
+line[n] = a[z[n]] + b*X[n]
+twice[n] = 2*line[n] - 1
+f[n] = C*h[n]
+x[n] ~ gaussian(twice[n], 3)   observed
+y[n] ~ gaussian-diag(f[n], ones(d)/2)   observed
+s[1] ~ gaussian(0, 1)
+s[n] ~ gaussian(s[n-1]/2, 1)
+u[n] ~ gaussian(s[n] + line[n], 1)   observed
+""", {"N": 3, "K": 2, "d": 3, "q": 2}, lambda r: {
+    "X": r.normal(size=3), "C": r.normal(size=(3, 2)), "a": r.normal(size=2), "b": r.normal(),
+    "z": one_hot(r, 2, 3), "h": r.normal(size=(3, 2)), "x": r.normal(size=3),
+    "y": r.normal(size=(3, 3)), "s": r.normal(size=3), "u": r.normal(size=3)})  # fmt: skip
+def _(v):
+    line = v["z"] @ v["a"] + v["b"] * v["X"]
+    total = normal(v["a"], 0, 1) + normal(v["b"], 0, 2) - 3 * np.log(2) + normal(v["h"], 0, 1)
+    total += normal(v["x"], 2 * line - 1, 3) + normal(v["y"], v["h"] @ v["C"].T, 2)
+    total += normal(v["s"][0], 0, 1) + normal(v["s"][1:], v["s"][:-1] / 2, 1)
+    return float(total) + normal(v["u"], v["s"] + line, 1)
+
+
+@case("choices-of-a-latent-count", """
+plate n in N
+p ~ dirichlet(2*ones(3))
+a ~ gamma(1, 1)
+b ~ gamma(2, 1)
+z[n] ~ categorical(p)
+x[n] ~ choose(z[n], exponential(a), gamma(2, b), gamma(3, 1))   observed
+""", {"N": 3}, lambda r: {
+    "p": simplex(r, 3), "a": r.gamma(2), "b": r.gamma(2), "z": one_hot(r, 3, 3),
+    "x": r.gamma(2, size=3)})  # fmt: skip
+def _(v):
+    total = dirichlet(v["p"], [2, 2, 2]) + gamma(v["a"], 1, 1) + gamma(v["b"], 2, 1)
+    for z, x in zip(np.argmax(v["z"], axis=-1), v["x"], strict=True):
+        total += np.log(v["p"][z]) + (gamma(x, 1, v["a"]), gamma(x, 2, v["b"]), gamma(x, 3, 1))[z]
+    return float(total)

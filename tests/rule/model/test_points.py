@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from blrgen.read.model.reader import read_model
-from blrgen.rule.model.derive import derive_model
+from blrgen.rule.model.derive import Options, derive_model
 from blrgen.rule.model.prepare import points_of, prepared
 from blrgen.value.indexed import Values
 
@@ -122,9 +122,9 @@ def maximised(d, arrays):
     return arrays
 
 
-def slopes(d, model, arrays):
+def slopes(d, model, arrays, point=()):
     """Central differences of E[L] along directions that stay inside each point's domain."""
-    for p in points_of(prepared(model)):
+    for p in points_of(prepared(model, point)):
         x = arrays[p.name]
         for at in np.ndindex(*x.shape):
             direction = np.zeros_like(x)
@@ -151,6 +151,33 @@ def test_every_slope_is_zero_at_the_new_points(name):
     before = max(abs(g) for _, g in slopes(d, model, arrays))
     after = max(abs(g) for _, g in slopes(d, model, maximised(d, arrays)))
     assert after < 1e-5 < before
+
+
+PRECISIONS = """
+plate n in N
+plate k in K
+param pi in simplex(K)
+param mu[k] in R^d
+param L[k] in SPD(d)
+z[n] ~ categorical(pi)
+x[n] ~ gaussian-full(mu[z[n]], L[z[n]])   observed
+"""
+
+
+@pytest.mark.parametrize("text, point", [
+    (PRECISIONS, ()),
+    ((MODELS / "gaussian-mixture-full.model").read_text(), ("pi", "mu", "L")),
+    ((MODELS / "gaussian-mixture-diag.model").read_text(), ("pi", "mu", "tau")),
+])  # fmt: skip
+def test_precisions_and_modes_of_posteriors(text, point):
+    model = read_model(text, "m")
+    d = derive_model(model, "em", Options(point=point))
+    assert {u.mode for u in d.points} <= {"closed", "linear"}
+    rng = np.random.default_rng(4)
+    arrays = start(model, rng) | {"nu0": np.array(9.0), "alpha": np.array([2.0, 3.0])}
+    arrays = arrays | expectations(d, arrays, rng)
+    after = [abs(g) for _, g in slopes(d, model, maximised(d, arrays), point)]
+    assert after and max(after) < 1e-4
 
 
 def test_factor_analysis_solves_loadings_and_mean_together_and_free_of_the_variances():
@@ -188,3 +215,65 @@ def test_a_shape_without_closed_form_is_left_to_newton_with_its_slope():
         ends = [Values(arrays | {"a": arrays["a"] + s * e}, SIZES) for s in (1, -1)]
         h = [v.of(newton.stationary.slope[0], {"k": k}) for v in ends]
         assert (h[0] - h[1]) / 2e-5 == pytest.approx(bend[k], rel=1e-6)
+
+
+NEWTON = {
+    "logistic": (
+        """
+plate n in N
+const X[n] in R^d
+param w in R^d
+y[n] ~ bernoulli(eta = dot(w, X[n]))   observed
+"""
+    ),
+    "two-links": (
+        """
+plate n in N
+const X[n] in R^d
+param w in R^d
+param u in R^d
+y[n] ~ gaussian(dot(w, X[n]), exp(dot(u, X[n])))   observed
+"""
+    ),
+    "softmax": (
+        """
+plate n in N
+plate k in K
+const X[n] in R^d
+param w[k] in R^d
+z[n] ~ categorical(exp(w[:]*X[n])/sum(exp(w[:]*X[n])))   observed
+"""
+    ),
+    "concentration": (
+        """
+plate n in N
+param a in (0, oo)^K
+x[n] ~ dirichlet(a)   observed
+"""
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEWTON)
+def test_newton_has_slope_and_bend_by_differences(name):
+    model = read_model(NEWTON[name], "m")
+    d = derive_model(model, "em")
+    (update,) = d.points
+    assert update.mode == "newton"
+    s = update.stationary
+    arrays = start(model, np.random.default_rng(6))
+    values = Values(arrays, SIZES)
+    shared = {i.name for i in s.shared}
+    for g, (unknown, slope) in enumerate(zip(s.unknowns, s.slope, strict=True)):
+        found = values.array(slope, unknown.places)
+        for at in np.ndindex(*found.shape):
+            step = np.zeros(found.shape)
+            step[at] = 1e-6
+            ends = [Values(arrays | {unknown.name: arrays[unknown.name] + q * step}, SIZES)
+                    for q in (1, -1)]  # fmt: skip
+            want = (ends[0].of(d.expected_joint) - ends[1].of(d.expected_joint)) / 2e-6
+            assert found[at] == pytest.approx(want, rel=1e-5, abs=1e-6)
+            place = {i.name: k for i, k in zip(unknown.places, at, strict=True)}
+            moved = place | {f"{k}'": v for k, v in place.items() if k not in shared}
+            h = (ends[0].of(slope, place) - ends[1].of(slope, place)) / 2e-6
+            assert values.of(s.bend[g][g], moved) == pytest.approx(h, rel=1e-5, abs=1e-6)

@@ -1,0 +1,142 @@
+"""Emitted classes, from a model's text on, against algorithms written by hand."""
+
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from blrgen.emit.compile import compile_class
+from blrgen.emit.model.file import text
+from blrgen.program.model.lower import lower
+from blrgen.read.model.reader import read_model
+from blrgen.rule.model.derive import derive_model
+from tests.reference.models import em, exact, mean_field
+
+MODELS = Path(__file__).parents[3] / "models"
+STEPS = 10
+R = np.random.default_rng(11)
+LINE = np.concatenate([R.normal(-2, 1, 20), R.normal(3, 0.5, 25)])
+PLANE = np.concatenate([R.normal(-1, 1, (20, 2)), R.normal(2, 0.7, (25, 2))])
+COUNTS = np.concatenate([R.poisson(2, 20), R.poisson(9, 15)]).astype(float)
+WIDE = R.normal(size=(40, 2)) @ R.normal(size=(2, 4)) + R.normal(size=(40, 4)) * 0.3 + 1
+
+
+@cache
+def cls(name: str, algorithm: str, source: str = ""):
+    """The class of a shipped model, or of a text."""
+    model = read_model(source or (MODELS / f"{name}.model").read_text(), name)
+    return compile_class(text(lower(derive_model(model, algorithm)), "numpy"))
+
+
+def held_against(model, wanted):
+    """Ten steps: each objective, and what is known after the last."""
+    found = model.run(steps=STEPS, tol=0.0)
+    values, states = zip(*islice(wanted, STEPS + 1), strict=True)
+    np.testing.assert_allclose(found["trace"], values, rtol=1e-8)
+    assert min(np.diff(found["trace"])) > -1e-9 * abs(values[-1])
+    for name, value in states[-1].items():
+        compare(model.posterior(name), value)
+
+
+def compare(found, wanted):
+    if not isinstance(wanted, dict):
+        np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
+        return
+    for parameter, value in wanted.items():
+        np.testing.assert_allclose(found[parameter], value, rtol=1e-8, atol=1e-10)
+
+
+def test_evidence_of_conjugate_models():
+    x = (LINE > 0).astype(float)
+    model = cls("beta-bernoulli", "conjugate")(x=x)
+    np.testing.assert_allclose(model.objective(), exact.beta_bernoulli(x), rtol=1e-12)
+    rows, trials = R.multinomial(7, [0.2, 0.5, 0.3], size=9).astype(float), np.full(9, 7.0)
+    model = cls("dirichlet-multinomial", "conjugate")(x=rows, n=trials, alpha=[0.5, 1.0, 2.0])
+    wanted = exact.dirichlet_multinomial(rows, trials, np.array([0.5, 1.0, 2.0]))
+    np.testing.assert_allclose(model.objective(), wanted, rtol=1e-12)
+    model = cls("normal-gamma", "conjugate")(x=LINE)
+    value, kappa, a, b = exact.normal_gamma(LINE)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-12)
+    compare(model.posterior("mu,tau"), {"kappa": kappa, "a": a, "b": b})
+    V0 = np.array([[1.0, 0.2], [0.2, 0.7]])
+    model = cls("normal-wishart", "conjugate")(x=PLANE, V0=V0, nu0=3.5)
+    np.testing.assert_allclose(model.objective(), exact.normal_wishart(PLANE, V0, 3.5), rtol=1e-11)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_state_space_is_one_large_gaussian(missing):
+    y, u = R.normal(size=(6, 2)), R.normal(size=(6, 1))
+    if missing:
+        y[2], y[4, 1] = np.nan, np.nan
+    known = {
+        "F": np.array([[0.9, 0.2], [0.0, 0.7]]), "B": R.normal(size=(2, 1)),
+        "H": R.normal(size=(2, 2)), "Q": np.array([[0.5, 0.1], [0.1, 0.3]]),
+        "R": np.diag([0.4, 0.6]), "m1": np.array([0.2, -0.1]), "S1": 1.3 * np.eye(2),
+    }  # fmt: skip
+    model = cls("state-space", "conjugate")(y=y, u=u, **known)
+    value, m, V, lag = exact.state_space(y, u, **known)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-11)
+    compare(model.posterior("x"), {"m": m, "S": np.linalg.inv(V)})
+    np.testing.assert_allclose(model.pairs("x"), lag, atol=1e-12)
+
+
+def test_em_of_a_gaussian_mixture():
+    start = {"pi": [0.4, 0.6], "mu": [[-1.0, 0.0], [1.0, 1.0]], "S": np.stack([np.eye(2)] * 2)}
+    model = cls("gaussian-mixture-full-em", "em")(x=PLANE, K=2, start=start)
+    held_against(model, em.mixture(PLANE, *(np.asarray(v) for v in start.values())))
+
+
+def test_em_of_counts():
+    start = {"pi": [0.4, 0.6], "rate": [1.0, 5.0]}
+    model = cls("poisson-mixture-em", "em")(x=COUNTS, K=2, start=start)
+    held_against(model, em.poisson_mixture(COUNTS, *map(np.array, start.values())))
+
+
+def test_em_of_a_hidden_markov_chain():
+    start = {"pi": [0.4, 0.6], "P": [[0.7, 0.3], [0.2, 0.8]], "mu": [-1.0, 2.0], "v": [1.0, 2.0]}
+    model = cls("hmm-gaussian-em", "em")(x=LINE, K=2, start=start)
+    held_against(model, em.hidden_markov(LINE, *map(np.array, start.values())))
+
+
+def test_em_of_factor_analysis():
+    start = {"W": R.normal(size=(4, 2)), "mu": np.zeros(4), "psi": np.ones(4)}
+    model = cls("factor-analysis-em", "em")(x=WIDE, q=2, start=start)
+    held_against(model, em.factors(WIDE, *start.values()))
+
+
+NORMAL = """
+plate n in N
+mu   ~ gaussian(0, 10)
+tau  ~ gamma(1, 1)
+x[n] ~ gaussian(mu, 1/tau)   observed
+"""
+
+
+def test_mean_field_of_a_mean_and_a_precision():
+    model = cls("normal", "vmp", NORMAL)(x=LINE, start={"mu": {"m": 0.1, "v": 2.0}})
+    held_against(model, mean_field.mean_and_precision(LINE, 0.1, 2.0))
+
+
+def test_mean_field_of_counts():
+    q = {"rate": {"a": [2.0, 9.0], "b": [1.5, 1.0]}, "pi": {"alpha": [3.0, 4.0]}}
+    model = cls("poisson-mixture", "vmp")(x=COUNTS, K=2, start=q)
+    a, b = map(np.array, q["rate"].values())
+    held_against(model, mean_field.poisson_mixture(COUNTS, a, b, np.array([3.0, 4.0])))
+
+
+def test_a_step_of_topics():
+    lengths = R.integers(2, 6, 7)
+    words = R.integers(0, 5, lengths.sum())
+    counts = R.integers(1, 4, lengths.sum()).astype(float)
+    lam = R.gamma(5.0, size=(2, 5))
+    model = cls("lda", "svi")(w=words, c=counts, L=lengths, alpha=np.full(2, 0.3),
+                              eta=np.full(5, 0.2), start={"phi": {"alpha": lam}})  # fmt: skip
+    rows = np.array([5, 0, 3])
+    model.step(rows)
+    ends = np.cumsum(lengths)
+    spans = [slice(ends[d] - lengths[d], ends[d]) for d in rows]
+    documents = [list(zip(words[x], counts[x], strict=True)) for x in spans]
+    wanted = mean_field.topics(documents, lam, 0.3, 0.2, 2.0**-0.7, 7 / 3)
+    np.testing.assert_allclose(model.posterior("phi")["alpha"], wanted, rtol=1e-8)

@@ -25,11 +25,6 @@ class Kernel:
     packed: bool = True  # its numbers come in one tuple, in the type of the arrays
 
     @property
-    def lines(self) -> list[tuple[str, n.Node]]:
-        """Statements in order."""
-        return [(s.name, s.expr) for s in phase_of(self.program).body]
-
-    @property
     def returns(self) -> tuple[str, ...]:
         """Next values of states that are numbers and are made from whole arrays."""
         made = {s.name for s in phase_of(self.program).body}
@@ -42,12 +37,7 @@ class Kernel:
     @property
     def coupled(self) -> bool:
         """Whether elements need sums over all of them."""
-        return any(isinstance(e, n.OVER_COMPONENTS) for _, e in self.lines)
-
-    @property
-    def writes(self) -> tuple[tuple[str, str], ...]:
-        """(array, local value), done at the end."""
-        return tuple(w for w in phase_of(self.program).writes if w[0] in self.arrays)
+        return any(isinstance(s.expr, n.OVER_COMPONENTS) for s in phase_of(self.program).body)
 
 
 def adding(program: Program) -> Program:

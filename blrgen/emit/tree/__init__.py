@@ -3,6 +3,7 @@
 | module | what it does |
 |---|---|
 | `nodes` | the tree: functions, loops, assignments, views; what each needs is a field of it |
+| `places` | its expressions: whole numbers, entries and parts of arrays |
 | `memory` | what every value is called and where an entry of it lies |
 | `equations` | equations at one place of their loops → statements, and their sums |
 | `kernels` | loops of a schedule → statements: recurrences, blocks, ragged rows |

@@ -24,9 +24,9 @@ def _flat(opt: Any) -> list[Array]:
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
     me, made = current_thread(), "check_finite" in vars(opt)
-    if made and OWNERS.setdefault(opt, me) is not me and OWNERS[opt].is_alive():
-        raise RuntimeError("another thread uses this object; copy.copy(it) hands it to this one")
-    if made:
+    if made and OWNERS.setdefault(opt, me) is not me:
+        if OWNERS[opt].is_alive():
+            raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
 

@@ -285,13 +285,14 @@ def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
     like = held.get(name)
     if domains.get(name):
         value = _fitting(name, value, 0.0, domains[name])
-    elif isinstance(like, list | np.ndarray) and name != "params":
-        other = "" if isinstance(like, list) else (like.shape, like.dtype)
-        if not other or type(value) is not type(like) or (value.shape, value.dtype) != other:
-            value = _fitting(name, value, like, "")
     elif "check_finite" in held and (name not in held or name == "params"):
         near = ", ".join(get_close_matches(name, held, 1) or domains)
         raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {near} can")
+    elif isinstance(like, list):
+        value = _fitting(name, value, like, "")
+    elif isinstance(like, np.ndarray):
+        kinds = [(type(x), np.shape(x), getattr(x, "dtype", None)) for x in (value, like)]
+        value = value if kinds[0] == kinds[1] else _fitting(name, value, like, "")
     held[name] = value
 
 

@@ -24,6 +24,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.algebra.partial import partial
     from blrgen.approximate.tools.rewrite import (
         add_hyper,
+        location,
         refuse,
         say,
         symbol,
@@ -40,6 +41,9 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         raise refuse("relax", "only a variable with two values is relaxed", "bernoulli-sign")
     low, high = sorted(d.family.support.points)
     lam, statistic = d.geometry.natural[0], d.family.statistics[0]
+    if location(d, "relax") != lam.name:
+        raise refuse("relax", f"the rule does not step in {lam.name}, the natural parameter",
+                     "bernoulli-sign")  # fmt: skip
     theta = d.geometry.ring.symbol_like(d.family.variable, "theta")
     _check_threshold(d, low, high)
     values = [statistic.subs(d.family.variable, p) for p in (low, high)]
@@ -48,8 +52,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     eps, tau = sp.Symbol("eps", real=True), symbol(d, "tau")
     relaxed = (low + high) / 2 + (high - low) / 2 * sp.tanh((gap + eps) / tau)
     slope = partial(relaxed, lam).subs(sp.tanh((gap + eps) / tau), _inverse(theta, low, high))
-    fisher = _fisher_in_mean(d)
     mu = sp.Symbol("mu", real=True)
+    fisher = _fisher_in_mean(mu, values)
     g = Probe("g", d.geometry.ring.gradient_symbol(), 1, "theta")
     gradient = g.symbol * slope / fisher
     rule = _replace_enumeration(d, gradient)
@@ -94,18 +98,12 @@ def _check_threshold(d: Derivation, low: Expr, high: Expr) -> None:
         raise refuse("relax", "the base measure weighs the two values differently")
 
 
-def _fisher_in_mean(d: Derivation) -> Expr:
-    """F as a function of μ, using the derived mean map: d tanh(λ) = 1 − μ²."""
+def _fisher_in_mean(mu: Expr, values: list[Expr]) -> Expr:
+    """F = Var T as a function of μ = 𝔼T: (T − a)(T − b) = 0, so 𝔼T² = (a + b)μ − ab."""
     import sympy as sp
 
-    from blrgen.algebra.partial import partial
-
-    lam, mean = d.geometry.natural[0], d.geometry.mean[0]
-    mu = sp.Symbol("mu", real=True)
-    fisher = sp.expand(partial(mean, lam))
-    (part,) = sorted(mean.atoms(sp.tanh), key=str)
-    level = sp.solve(mean.subs(part, sp.Symbol("_w")) - mu, sp.Symbol("_w"))[0]
-    return sp.expand(fisher.subs(part, level))
+    low, high = values
+    return sp.expand((low + high) * mu - low * high - mu**2)
 
 
 def _replace_enumeration(d: Derivation, gradient: Expr) -> Any:

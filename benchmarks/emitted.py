@@ -47,9 +47,7 @@ class Emitted:
     def __post_init__(self) -> None:
         module = loaded(self.path or self.timed.path)
         params = arrays.full(self.size, self.dtype, 0.25)
-        self.optimizer = getattr(module, self.timed.class_name)(
-            params, check_finite=self.checked
-        )
+        self.optimizer = getattr(module, self.timed.class_name)(params, check_finite=self.checked)
         self.inputs = inputs(self.timed, self.size, self.dtype)
         self.rng = np.random.default_rng(1)
 

@@ -158,14 +158,20 @@ def outcome(case: Case) -> Outcome:
 
 
 def stepped(cls: Any, program: Any) -> Outcome:
-    """Build the class inside its domain and take two steps, a draw before each where it draws."""
+    """Build the class inside its domain; steps, of one draw and of two where it draws."""
     rng = np.random.default_rng(0)
     opt = cls(start(program), **hypers(program))
     with np.errstate(all="ignore"):
         for _ in range(2):
-            if hasattr(opt, "draw"):
-                opt.draw(rng) if program.of("draw") else opt.draw()
             try:
+                if hasattr(opt, "observe"):
+                    opt.draw(rng)
+                    opt.observe(**inputs(program, rng))
+                    opt.draw(rng)
+                    opt.observe(**inputs(program, rng))
+                    opt.step()
+                if hasattr(opt, "draw"):
+                    opt.draw(rng) if program.of("draw") else opt.draw()
                 opt.step(**inputs(program, rng))
             except ValueError as error:
                 if "nothing has been changed" not in str(error):

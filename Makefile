@@ -3,6 +3,8 @@
 #
 #   make demo       a derivation, then Adam: generated, proved, run
 #   make test       lint, then the whole test suite
+#   make compiles   compile and step everything that `generate` accepts: hours, goes on where it
+#                   stopped
 #   make quick      lint, then the core of every room's tests: a minute
 #   make lint       ruff and strict types
 #   make mutants    step functions with one mistake each, put to verify: none is proved (minutes)
@@ -16,7 +18,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick lint mutants peers bench bench-tool bench-growth generated clean
+.PHONY: help demo test compiles quick lint mutants peers bench bench-tool bench-growth generated clean
 
 # The first of these that runs and is new enough; say `make PYTHON=/path/to/python3` to choose.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
@@ -77,6 +79,9 @@ lint: $(VENV)/installed-test
 
 test: lint
 	$(BIN)/python -m pytest $(PARALLEL)
+
+compiles: $(VENV)/installed-test
+	$(BIN)/python -m tests.compiles
 
 # a file whose tests are not marked need not even be imported
 quick: lint

@@ -19,7 +19,7 @@
 | `peers` | Public optimizers as steppers on given gradients, each as a good user of it writes it |
 | `picture` | Results as a picture: how much of the roofline everybody reaches |
 | `prepare` | A recipe → what a process that knows no SymPy needs to time its emitted file |
-| `readme` | The README's table, written from a run that is kept in `measured/` |
+| `readme` | The table in docs/speed.md, written from a run that is kept in `measured/` |
 | `report` | Results as rows: a ratio for everybody we are measured against, with its goal |
 | `roofline` | Memory itself: a pass over as many arrays as a step reads and writes, in place |
 | `run` | Cases → results, one process for each number of threads, restarted behind a crash |

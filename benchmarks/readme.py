@@ -1,4 +1,4 @@
-"""The README's table of timings, written from what `make bench` measured.
+"""The table of timings in docs/speed.md, written from what `make bench` measured.
 
     python -m benchmarks.readme              the table from benchmarks/measured/bench.json
     python -m benchmarks.readme build/bench  take over what is there of a run first: bench.json,
@@ -29,7 +29,7 @@ KEPT = (
 
 
 def take(folder: Path) -> None:
-    """Keep of a run what the README shows: rows with a goal, numbers to four digits."""
+    """Keep of a run what the page shows: rows with a goal, numbers to four digits."""
     MEASURED.mkdir(exist_ok=True)
     if (folder / "bench.json").is_file():
         made = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
@@ -124,19 +124,19 @@ def _cell(row: dict[str, Any]) -> str:
     return f"{shown}, **missed**" + (f" (memory allows {row['most']:.3g} ×)" if beyond else "")
 
 
-def placed(readme: str, made: dict[str, Any]) -> str:
-    """The README with the table between its marks."""
+def placed(page: str, made: dict[str, Any]) -> str:
+    """The page with the table between its marks."""
     pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
-    if len(pattern.findall(readme)) != 1:
-        raise SystemExit(f"README.md has not one pair of marks {BEGIN} … {END}")
-    return pattern.sub(lambda m: f"{BEGIN}\n{table(made)}\n{END}", readme)
+    if len(pattern.findall(page)) != 1:
+        raise SystemExit(f"docs/speed.md has not one pair of marks {BEGIN} … {END}")
+    return pattern.sub(lambda m: f"{BEGIN}\n{table(made)}\n{END}", page)
 
 
 def main() -> int:
-    """Rewrite the README."""
+    """Rewrite the page."""
     if len(sys.argv) > 1:
         take(Path(sys.argv[1]))
-    path = ROOT / "README.md"
+    path = ROOT / "docs" / "speed.md"
     made = json.loads((MEASURED / "bench.json").read_text(encoding="utf-8"))
     path.write_text(placed(path.read_text(encoding="utf-8"), made), encoding="utf-8")
     return 0

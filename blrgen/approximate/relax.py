@@ -24,6 +24,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.algebra.partial import partial
     from blrgen.approximate.tools.rewrite import (
         add_hyper,
+        location,
         refuse,
         say,
         symbol,
@@ -45,6 +46,9 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         )  # fmt: skip
     low, high = sorted(d.family.support.points)
     lam, statistic = d.geometry.natural[0], d.family.statistics[0]
+    if location(d, "relax") != lam.name:
+        raise refuse("relax", f"the rule does not step in {lam.name}, the natural parameter",
+                     "bernoulli-sign")  # fmt: skip
     theta = d.geometry.ring.symbol_like(d.family.variable, "theta")
     _check_threshold(d, low, high)
     values = [statistic.subs(d.family.variable, p) for p in (low, high)]

@@ -117,7 +117,8 @@ class ElementwiseWriter(Writer):
     @property
     def guarded(self) -> tuple[Variable, ...]:
         """The states whose domain a step must not leave."""
-        return guarded(self.derivation, self.plan.states, self.coupled)
+        halved = bool(self.program.halved)
+        return guarded(self.derivation, self.plan.states, self.coupled, halved)
 
     def init(self) -> str:
         arguments, needed = defaults(self.program)
@@ -277,7 +278,10 @@ class ElementwiseWriter(Writer):
         p = self.plan
         assert p.averaged is not None
         sums = {x: f'self._sums["{x}"]' for x in p.sums}
-        rows = [*self.scalar_lines(p.averaged), *self.loop(self.kernels()["averaged"], sums)]
+        rows = [
+            *self.scalar_lines(p.averaged, sums | {DRAWS: "self._draws"}),
+            *self.loop(self.kernels()["averaged"], sums),
+        ]
         return [*rows, *self.scalar_writes(p.averaged)]
 
     def vector_of_parameters(self) -> str:

@@ -32,13 +32,17 @@ _UNKNOWN = (
 
 
 def guarded(
-    derivation: Derivation, states: tuple[Variable, ...], coupled: bool = False
+    derivation: Derivation,
+    states: tuple[Variable, ...],
+    coupled: bool = False,
+    halved: bool = False,
 ) -> tuple[Variable, ...]:
     """The states that are looked at after a step: all of them, where one has an end.
 
-    Where components are coupled, one that is not finite spoils all of them.
+    Where components are coupled, one that is not finite spoils all of them; where a step is
+    tried again, smaller, that is what is looked at.
     """
-    if "precision" in dict(derivation.candidate):
+    if "precision" in dict(derivation.candidate) and not halved:
         return ()
     ended = any(v.lower is not None or v.upper is not None for v in states)
     return tuple(v for v in states if v.type != SCALAR) if ended or coupled else ()

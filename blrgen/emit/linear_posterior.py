@@ -10,6 +10,7 @@ from blrgen.emit.sampler import sample_method
 from blrgen.emit.templates import fill
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
+from blrgen.program.types import SCALAR
 
 if TYPE_CHECKING:
     from blrgen.emit.linear import LinearWriter
@@ -54,6 +55,9 @@ def _factored(writer: LinearWriter) -> tuple[list[str], str]:
     names |= {x: f"real(self.{x})" for x in hypers}
     printer = LinearPrinter(writer.extents, writer.main, (), names)
     mean, precision = printer(q["mean"]), printer(q["precision"])
+    if all(writer.program.scope[x] == SCALAR for x in n.names(q["precision"])):
+        eye = f"np.eye(len({writer.main}), dtype={writer.main}.dtype)"
+        precision = eye if q["precision"] == n.ONE else f"({precision}) * {eye}"
     rows = [writer.gathered()]
     if hypers & {*n.names(q["mean"]), *n.names(q["precision"])}:
         rows.append(f"        real = {writer.main}.dtype.type")

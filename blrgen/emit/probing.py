@@ -22,6 +22,7 @@ from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.effort import better_apart
 from blrgen.program.laws import distribution
+from blrgen.program.types import SCALAR
 
 if TYPE_CHECKING:
     from blrgen.emit.elementwise import ElementwiseWriter
@@ -274,12 +275,15 @@ def observe_method(writer: ElementwiseWriter) -> str:
     rows = [*writer.need_pending("observe"), *writer.input_views()]
     rows += writer.scalar_lines(p.observe)
     rows.append("        if not self._sums:")
+    scope = writer.program.scope
+    numbers = {x: told for x, told in zip(p.sums, p.means, strict=True) if scope[told] == SCALAR}
     for x in p.sums:
-        zeros = f"[np.zeros_like({main}) for {main} in self.{main}]"
+        zeros = "0.0" if x in numbers else f"[np.zeros_like({main}) for {main} in self.{main}]"
         rows.append(f'            self._sums["{x}"] = {zeros}')
     given = writer.given_inputs() | writer.pending()
     given |= {x: f'self._sums["{x}"]' for x in p.sums}
     rows += writer.loop(writer.kernels()["observe"], given)
+    rows += [f'        self._sums["{x}"] += float({told})' for x, told in numbers.items()]
     if p.carried:
         rows.append("        self._pending = {}")
     rows.append("        self._draws += 1")

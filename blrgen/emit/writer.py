@@ -258,8 +258,9 @@ class Writer:
         rows = []
         for name, told in zip(names, of or names, strict=True):
             kind = self.program.scope[told]
-            like = [v.name for v in (self.program[self.main], *self.array_states) if v.type == kind]
+            held = (self.program[self.main], *self.array_states)
+            like = [f"self.{v.name}" for v in held if v.type == kind] + ["0.0"] * (kind == SCALAR)
             if not like:
                 raise InternalError(f"no state has the shape of {name}")
-            rows.append(f'"{name}": self.{like[0]}')
+            rows.append(f'"{name}": {like[0]}')
         return f"{{{', '.join(rows)}}}"

@@ -22,6 +22,7 @@ from blrgen.read.functions import (
     CONSTANTS,
     FUNCTIONS,
     MATRIX_FUNCTIONS,
+    SQUARE,
     Build,
     Function,
     function,
@@ -334,6 +335,12 @@ class Reader:
                     why=self.ranked(part, value),
                 )  # fmt: skip
         args = [v.expr for v in values]
+        shape = _shape(args[0]) if called.name in SQUARE else None
+        if shape is not None and shape[0] != shape[1]:
+            raise self.mistake(
+                f"{called.name!r} takes a square matrix, not one of {shape[0]} × {shape[1]}", node,
+                how=f"{called.name}(transpose(A)*A) is of a square one",
+            )  # fmt: skip
         limits.check_call(called, args, self.complain(node))
         rank = called.result
         if rank == "flipped":
@@ -373,3 +380,10 @@ def rank_word(expr: Expr) -> str:
 
     rank = rank_of(expr)
     return "matrix" if rank == "symmetric" else rank
+
+
+def _shape(e: Expr) -> tuple[Expr, Expr] | None:
+    """Rows and columns of a matrix, None of a number."""
+    from blrgen.algebra.ranks import shape_of
+
+    return shape_of(e)

@@ -174,6 +174,7 @@ FUNCTIONS: dict[str, Function] = {
     )
 }  # fmt: skip
 
+SQUARE = ("inv", "trace", "logdet")  # of matrices with as many rows as columns
 MATRIX_FUNCTIONS = frozenset({"dot", "outer", "transpose", "inv", "trace", "logdet"})
 COMPONENT_FUNCTIONS = frozenset({"sum", "prod", "head", "last"})
 

@@ -30,6 +30,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = (
     "README.md",
+    "docs/using.md",
     "docs/tour.md",
     "docs/extending.md",
     "docs/candidates.md",

@@ -81,9 +81,8 @@ def test_another_size_is_refused(fixed: Any) -> None:
         opt.step(np.zeros(3), np.eye(4))
     with pytest.raises(TypeError, match="H is float32"):
         opt.step(np.zeros(4), np.eye(4, dtype=np.float32))
-    opt.S = np.eye(3)
-    with pytest.raises(ValueError, match="S has shape"):
-        opt.step(np.zeros(4), np.eye(4))
+    with pytest.raises(ValueError, match=r"S is .*\(3, 3\)"):
+        opt.S = np.eye(3)
 
 
 def spoiled() -> list[Any]:
@@ -101,7 +100,7 @@ def spoiled() -> list[Any]:
 @pytest.mark.parametrize("large", [False, True], ids=["written out", "any size"])
 def test_refusals_are_the_same_and_change_nothing(von: Any, fixed: Any, large: bool) -> None:
     params = np.linspace(-1, 1, 4)
-    opt = (von.compile() if large else fixed)(params, rho=1.0)
+    opt = (von.compile() if large else fixed)(params, rho=1.0, check_finite=False)
     opt.step(np.sin(params), definite(4))
     before, kept = params.copy(), opt.S.copy()
     for a in spoiled():

@@ -100,7 +100,7 @@ def spoiled(d: int) -> list[Any]:
 @pytest.mark.parametrize("d", [2, 5, 40, 300])
 def test_what_is_not_definite_is_refused_and_nothing_is_changed(von: Any, d: int) -> None:
     params = np.linspace(-1, 1, d)
-    opt = von.VON(params, rho=1.0)
+    opt = von.VON(params, rho=1.0, check_finite=False)
     opt.step(np.sin(params), definite(d))
     before, kept = params.copy(), opt.S.copy()
     for a in spoiled(d):
@@ -236,7 +236,7 @@ def test_a_step_that_only_looks_at_its_matrix(d: int) -> None:
     rule = blrgen.derive("iblr")
     fast, plain = (rule.compile(target) for target in ("numba", "numpy"))
     a, b = np.zeros(d), np.zeros(d)
-    one, other = fast(a), plain(b)
+    one, other = fast(a, check_finite=False), plain(b)
     for k in range(3):
         for opt in (one, other):
             opt.step(np.cos(np.arange(d) + k), definite(d, seed=k))
@@ -286,6 +286,7 @@ def test_a_factor_that_is_known_is_not_made_again(
     step(anew=False, seed=4)
     opt.S = definite(d, seed=9)
     step(anew=True, seed=5)
+    opt.check_finite = False
     kept, bad = opt.S.copy(), definite(d)
     bad[0, 0] = np.nan
     with pytest.raises(ValueError, match="the next S is not positive definite; nothing has been"):
@@ -302,9 +303,8 @@ def test_a_factor_that_is_known_is_not_made_again(
 
 def test_a_matrix_of_another_size_set_from_outside_is_refused(von: Any) -> None:
     opt = von.VON(np.zeros(4))
-    opt.S = np.eye(3)
-    with pytest.raises(ValueError, match="S has shape"):
-        opt.step(np.ones(4), np.eye(4))
+    with pytest.raises(ValueError, match=r"S is .*\(3, 3\)"):
+        opt.S = np.eye(3)
 
 
 def test_a_matrix_set_from_outside_is_never_written(von: Any) -> None:

@@ -229,7 +229,7 @@ def test_not_positive_definite_changes_nothing(hand: Any, target: str) -> None:
     for name in ("von", "laplace"):
         Full = compile_class(emit(hand.derivation(hand.rules[name](), name), target))
         params = np.ones(3)
-        opt = Full(params)
+        opt = Full(params, check_finite=False)
         opt.step(np.ones(3), 2 * np.eye(3))
         before = opt.state_dict()
         for H in (-1e3 * np.eye(3), np.full((3, 3), np.nan)):

@@ -79,7 +79,7 @@ def test_what_was_saved_is_copied_or_refused() -> None:
     assert found["b"] == 5 and np.array_equal(found["a"][0], saved["a"][0])
     assert not np.shares_memory(found["a"][0], saved["a"][0])
     for wrong in ([np.zeros(4)], [np.zeros(3, np.float32)], [], [-np.ones(3)]):
-        with pytest.raises(ValueError, match=r"saved a|a\[0\] = .* outside"):
+        with pytest.raises(ValueError, match=r"saved a|a\[0\] (is|= .* outside)"):
             kept._fitting("state", {"a": wrong, "b": 5}, current, domains)
     for number in (-1, 0.5, np.nan, True, "x"):
         with pytest.raises((ValueError, TypeError), match="b = "):

@@ -36,6 +36,7 @@ class Infinite(UserError):
 def gaussian_expectation(f: Expr, x: Expr, mean: Expr, precision: Expr) -> Expr | None:
     """E[f] in the mean and the precision; None where it is not found."""
     f = f.replace(lambda t: isinstance(t, sp.Max | sp.Min) and len(t.args) == 2, _by_size)
+    f = f.replace(lambda t: isinstance(t, sp.Abs | sp.sign) and t.has(x), lambda t: _upward(t, x))
     turns = {t.args[0] for t in f.atoms(sp.sign, sp.Abs) if t.has(x)} - {x}
     if len(turns) == 1:
         return _turned(f, turns.pop(), x, mean, precision)
@@ -52,6 +53,14 @@ def _by_size(t: Expr) -> Expr:
     """max(a, b) = ½(a + b + |a − b|), min with a minus."""
     a, b = t.args
     return (a + b + (1 if isinstance(t, sp.Max) else -1) * sp.Abs(sp.expand(a - b))) / 2
+
+
+def _upward(t: Expr, x: Expr) -> Expr:
+    """|a| = |−a| and sign a = −sign(−a), so that x grows inside."""
+    a = sp.expand(t.args[0])
+    if not sp.diff(a, x).is_negative:
+        return t.func(a)
+    return sp.Abs(-a) if isinstance(t, sp.Abs) else -sp.sign(-a)
 
 
 def _turned(f: Expr, w: Expr, x: Expr, mean: Expr, precision: Expr) -> Expr | None:

@@ -19,6 +19,7 @@ import sympy as sp
 from blrgen.algebra.calculus import gradient
 from blrgen.algebra.ranks import T, trace
 from blrgen.algebra.ring import Elementwise
+from blrgen.algebra.width import width
 from blrgen.algebra.words import normal
 from blrgen.errors import UserError
 from blrgen.geometry.integrate.gaussian import quadratic_integral
@@ -26,6 +27,7 @@ from blrgen.geometry.integrate.gaussian import quadratic_integral
 Expr = Any
 _MOST = 12  # the degree of a polynomial, beyond which moments are long
 _TERMS = 60  # of a function multiplied out
+_WIDEST = 600  # before terms are collected
 _WAVES = (sp.sin, sp.cos, sp.sinh, sp.cosh)
 
 
@@ -126,6 +128,8 @@ def _smooth(f: Expr, x: Expr, b: Expr, p: Expr) -> Expr | None:
         return f
     waves = f.has(*_WAVES)
     opened = f.replace(lambda t: isinstance(t, _WAVES), lambda t: t.rewrite(sp.exp))
+    if width(opened) > _WIDEST:
+        return None
     opened = sp.expand(sp.powsimp(sp.expand(opened), combine="exp"))
     terms = sp.Add.make_args(opened)
     if len(terms) > _TERMS:

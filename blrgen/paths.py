@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.errors import InternalError
+from blrgen.errors import InternalError, UserError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,3 +42,21 @@ def data_dir(kind: str) -> Path:
         f"the data folder {kind!r} is missing: looked in {packed} and {beside}; "
         "the installation is incomplete"
     )
+
+
+def text_of(path: str | Path, most: int, shown: str = "") -> str:
+    """The text of a file of at most so many bytes: no more is read, whatever the path is."""
+    shown = shown or str(path)
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(most + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        why = (getattr(error, "strerror", "") or str(error)).lower()
+        raise UserError(f"cannot read {shown[:200]}", why=why) from None
+    if len(data) > most:
+        raise UserError(f"{shown} is too large", why=f"more than {most} bytes")
+    try:
+        return data.decode("utf-8-sig")  # some editors write a mark first
+    except UnicodeDecodeError as error:
+        why = f"byte {error.start} cannot be decoded"
+        raise UserError(f"{shown} is not UTF-8 text", why=why) from None

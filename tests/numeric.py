@@ -24,7 +24,8 @@ Expr = Any
 HERE = Path(__file__).resolve().parent
 _FUNCTIONS: dict[str, Any] = {
     "exp": np.exp, "log": np.log, "tanh": np.tanh, "cosh": np.cosh, "sinh": np.sinh,
-    "sign": np.sign, "Abs": np.abs, "loggamma": scipy.special.gammaln, "Max": np.maximum,
+    "erf": scipy.special.erf, "sign": np.sign, "Abs": np.abs, "Max": np.maximum,
+    "loggamma": scipy.special.gammaln,
     "multigammaln": lambda x, d: scipy.special.multigammaln(x, int(d)),
     "Min": np.minimum, "gamma": scipy.special.gamma, "cos": np.cos, "sin": np.sin,
     "polygamma": lambda n, x: scipy.special.polygamma(int(n), x),

@@ -18,10 +18,12 @@ import sympy as sp
 from blrgen.algebra.components import has_components, slope
 from blrgen.algebra.partial import corner_slopes, partial
 from blrgen.algebra.ranks import Ranked, SymMat, T, like, logdet, trace
+from blrgen.algebra.width import width
 from blrgen.algebra.words import normal, split
-from blrgen.errors import InternalError
+from blrgen.errors import InternalError, UserError
 
 Expr = Any
+_WIDEST = 5000  # terms of a differential, multiplied out
 
 
 def increment(x: Expr) -> Expr:
@@ -89,12 +91,23 @@ def gradient(f: Expr, x: Expr) -> Expr:
         return slope(f, x) if has_components(f) else partial(f, x)
     dx = increment(x)
     total = sp.S.Zero
-    for term in sp.Add.make_args(sp.expand(differential(f, x, dx))):
+    for term in sp.Add.make_args(sp.expand(_bounded(differential(f, x, dx)))):
         total += _coefficient_of(term, dx)
     total = normal(total)
     if isinstance(x, SymMat):
         total = normal((total + T(total)) / 2)
     return total
+
+
+def _bounded(x: Expr) -> Expr:
+    """The differential, refused where multiplying it out would not end."""
+    if width(x) > _WIDEST:
+        raise UserError(
+            "the derivative of the formula is too large",
+            why=f"multiplied out it can have more than {_WIDEST} terms",
+            how="fewer functions inside each other",
+        )
+    return x
 
 
 def _coefficient_of(term: Expr, dx: Expr) -> Expr:
@@ -121,7 +134,7 @@ def jacobian(v: Expr, x: Expr) -> Expr:
         return partial(v, x)
     dx = increment(x)
     total = sp.S.Zero
-    for term in sp.Add.make_args(normal(differential(v, x, dx))):
+    for term in sp.Add.make_args(normal(_bounded(differential(v, x, dx)))):
         if term == 0:
             continue
         coefficient, word = split(term)

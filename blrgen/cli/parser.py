@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from blrgen.cli.output import result
 from blrgen.errors import UserError, did_you_mean
 
 _NUMBER = re.compile(r"-\d|-\.\d")
@@ -54,6 +55,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong as every other mistake is said."""
         raise UserError(message, where=self.prog, how=f"see `{self.prog} --help`")
+
+    def print_help(self, file: Any = None) -> None:
+        """As any other result: a closed standard output is a mistake."""
+        result(self.format_help())
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave after --help by an exception of our own: no other SystemExit may mean success."""

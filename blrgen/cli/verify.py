@@ -117,11 +117,13 @@ def _class_source(file: str) -> str:
     """The text of a file that has a class with a `step` and no function of that name."""
     import ast
 
+    from blrgen.paths import text_of
+    from blrgen.validate.reading.module import MAX_BYTES
+
     try:
-        with open(file, encoding="utf-8") as stream:
-            source = stream.read(1_000_000)
+        source = text_of(file, MAX_BYTES)
         body = ast.parse(source).body
-    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+    except (UserError, ValueError, SyntaxError, RecursionError, MemoryError):
         return ""  # whoever reads it as a step function says what is wrong with it
     if any(isinstance(n, ast.FunctionDef) and n.name == "step" for n in body):
         return ""

@@ -19,6 +19,7 @@ import sympy as sp
 from blrgen.algebra.calculus import gradient
 from blrgen.algebra.ranks import T, trace
 from blrgen.algebra.ring import Elementwise
+from blrgen.algebra.width import width
 from blrgen.algebra.words import normal
 from blrgen.errors import UserError
 from blrgen.geometry.integrate.gaussian import quadratic_integral
@@ -26,6 +27,7 @@ from blrgen.geometry.integrate.gaussian import quadratic_integral
 Expr = Any
 _MOST = 12  # the degree of a polynomial, beyond which moments are long
 _TERMS = 60  # of a function multiplied out
+_WIDEST = 600  # before terms are collected
 _WAVES = (sp.sin, sp.cos, sp.sinh, sp.cosh)
 
 
@@ -36,6 +38,7 @@ class Infinite(UserError):
 def gaussian_expectation(f: Expr, x: Expr, mean: Expr, precision: Expr) -> Expr | None:
     """E[f] in the mean and the precision; None where it is not found."""
     f = f.replace(lambda t: isinstance(t, sp.Max | sp.Min) and len(t.args) == 2, _by_size)
+    f = f.replace(lambda t: isinstance(t, sp.Abs | sp.sign) and t.has(x), lambda t: _upward(t, x))
     turns = {t.args[0] for t in f.atoms(sp.sign, sp.Abs) if t.has(x)} - {x}
     if len(turns) == 1:
         return _turned(f, turns.pop(), x, mean, precision)
@@ -52,6 +55,14 @@ def _by_size(t: Expr) -> Expr:
     """max(a, b) = ½(a + b + |a − b|), min with a minus."""
     a, b = t.args
     return (a + b + (1 if isinstance(t, sp.Max) else -1) * sp.Abs(sp.expand(a - b))) / 2
+
+
+def _upward(t: Expr, x: Expr) -> Expr:
+    """|a| = |−a| and sign a = −sign(−a), so that x grows inside."""
+    a = sp.expand(t.args[0])
+    if not sp.diff(a, x).is_negative:
+        return t.func(a)
+    return sp.Abs(-a) if isinstance(t, sp.Abs) else -sp.sign(-a)
 
 
 def _turned(f: Expr, w: Expr, x: Expr, mean: Expr, precision: Expr) -> Expr | None:
@@ -117,6 +128,8 @@ def _smooth(f: Expr, x: Expr, b: Expr, p: Expr) -> Expr | None:
         return f
     waves = f.has(*_WAVES)
     opened = f.replace(lambda t: isinstance(t, _WAVES), lambda t: t.rewrite(sp.exp))
+    if width(opened) > _WIDEST:
+        return None
     opened = sp.expand(sp.powsimp(sp.expand(opened), combine="exp"))
     terms = sp.Add.make_args(opened)
     if len(terms) > _TERMS:

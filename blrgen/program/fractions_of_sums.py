@@ -118,6 +118,8 @@ class _Rewriting:
         found = self.quotient(within, letters)
         if found is None or not found.below or not _positive(found):
             return None
+        if not any(inside[0]) and all(len(d) > 2 for d, _ in found.below):
+            return None  # a number over what may overflow is 0 where it does
         made = self.shown(found, letters)
         if made is None:
             return None

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from blrgen.errors import UserError, did_you_mean
+from blrgen.paths import text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,17 +62,7 @@ def load(path: Path, shown: str = "") -> Source:
     import tomllib
 
     shown = shown or str(path)
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise UserError(f"{shown} is too large", why=f"more than {MAX_BYTES} bytes")
-        text = path.read_bytes().decode("utf-8-sig")  # some editors write a mark first
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise UserError(f"cannot read {shown}", why=why.lower()) from None
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{shown} is not UTF-8 text", why=f"byte {error.start} cannot be decoded"
-        ) from None
+    text = text_of(path, MAX_BYTES, shown)
     return Source(shown, text, parse_toml(text, shown, tomllib.loads))
 
 

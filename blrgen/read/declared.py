@@ -211,6 +211,8 @@ class Declaration:
             raise UserError(f"{key} must be a number", where=where, why=f"{text} is a {value.rank}")
         if value.expr == 0 and key == "base_measure":
             raise UserError("the base measure is zero", where=where)
+        if value.expr.is_negative and key == "base_measure":
+            raise UserError("the base measure is negative", where=where)
         return value.expr
 
     def parameters(self, section: str, meaning: str) -> tuple[Parameter, ...]:

@@ -73,7 +73,8 @@ def _sum(x: Expr) -> Expr:
 def _prod(x: Expr) -> Expr:
     import sympy as sp
 
-    return sp.exp(_sum(sp.expand_log(sp.log(x), force=True)))
+    powers = [f.as_base_exp() for f in sp.Mul.make_args(x)]
+    return sp.exp(_sum(sp.Add(*[k * sp.log(b) for b, k in powers])))
 
 
 def _head(x: Expr) -> Expr:

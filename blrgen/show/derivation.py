@@ -62,7 +62,7 @@ def terminal_columns() -> int:
     import sys
     from shutil import get_terminal_size
 
-    if not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         return COLUMNS
     return min(100, max(80, get_terminal_size((COLUMNS, 24)).columns))
 

@@ -21,6 +21,10 @@ class Undefined(Exception):
     """The expression has no finite value at this point."""
 
 
+_LONGEST = 20_000  # bits of an argument's size
+_OF_ANY_SIZE = frozenset({"log", "Abs", "sign", "Max", "Min", "tanh", "atan"})
+
+
 def evaluate(
     expr: Expr, point: Mapping[Expr, Value], memo: dict[Expr, Value] | None = None
 ) -> Value:
@@ -76,7 +80,10 @@ def _compute(e: Expr, point: Mapping[Expr, Value], memo: dict[Expr, Value]) -> V
         return mpmath.fprod(args)
     if e.is_Pow:
         return _pow(args[0], args[1], e.exp)
-    function = FUNCTIONS.get(type(e).__name__)
+    name = type(e).__name__
+    function = FUNCTIONS.get(name)
+    if name not in _OF_ANY_SIZE:
+        _check_size(args)
     return function(*args) if function else _unknown(e, args)
 
 
@@ -105,7 +112,14 @@ def _pow(base: Value, power: Value, exponent: Expr) -> Value:
         return base ** int(exponent)
     if exponent == sp.S.Half:
         return mpmath.sqrt(base)
+    _check_size([power])
     return mpmath.power(base, power)
+
+
+def _check_size(args: list[Value]) -> None:
+    """Arguments whose exponent is itself so long that a function of them takes all memory."""
+    if any(mpmath.isfinite(a) and a != 0 and mpmath.mag(a) > _LONGEST for a in args):
+        raise OverflowError("an argument is too large")
 
 
 def _piecewise(e: Expr, point: Mapping[Expr, Value], memo: dict[Expr, Value]) -> Value:

@@ -10,6 +10,7 @@ from pathlib import Path
 from blrgen.core import Rule
 from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict, weakest
 from blrgen.errors import UserError
+from blrgen.paths import text_of
 from blrgen.validate import reference
 from blrgen.validate.match import without
 from blrgen.validate.reading.limits import TooMuch, bounded
@@ -24,14 +25,7 @@ def verify_file(
 ) -> Verdict:  # fmt: skip
     """Whether `function` in the file at `path` computes the rule: one proof a state."""
     path = Path(path)
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise UserError(f"{path} is too large to be a step function", where=str(path))
-        source = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot read {path}", why=error.strerror or str(error)) from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not text in UTF-8", why=str(error)) from error
+    source = text_of(path, MAX_BYTES)
     return verify_source(source, rule, function=function, mapping=mapping, path=str(path), run=run)
 
 

@@ -272,7 +272,8 @@ class Writer:
     def predictive(self, method: Method) -> c.Method:
         """Of new rows, whose number is their own."""
         given = tuple(x.array.name for x in method.takes)
-        fresh = {s for x in method.takes for s in x.array.axes} - set(self._known_sizes())
+        axes = {s for x in method.takes for s in x.array.axes}
+        fresh = {s for s in axes if isinstance(s, str)} - {*map(str, self._known_sizes())}
         body: list[c.Statement] = [c.Set((c.Name("sizes"),), c.call("dict", SIZES))]
         for x in method.takes:
             value = _checked(x, c.Name(caller_name(x)), c.Name("sizes"))

@@ -23,6 +23,13 @@ from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member, named
 from blrgen.program.model.names import Given, domain_text, size_of
 from blrgen.program.model.objective import objective
+from blrgen.program.model.predictive import (
+    Row,
+    predictive,
+    reads_old_rows,
+    row_equation,
+    rows_axis,
+)
 from blrgen.program.model.solved import solved
 from blrgen.program.model.start import start_of
 from blrgen.program.model.stochastic import RATE, SCALE, blended, scaled_block, settled
@@ -96,6 +103,7 @@ class _Lowering:
         self.given = Given(d.model)
         self.eq = Equations(self.given.readers, self.given.ragged, taken=self.given.names.taken)
         self.points = _Points()
+        self.row: Row | None = None  # log p of one
         for p in d.model.plates:
             self.eq.letter(axis_of(p.size), p.letter, ())
         latents = [u.block for u in d.updates]
@@ -123,6 +131,7 @@ class _Lowering:
         bases = [self.expecting.of(own.member.block.base) for own in others]
         whole = objective(d, first, others, bases, self.eq)
         self.eq.let(a.Let("objective", (), whole))
+        self.row = row_equation(d, first, others, self.given, self.eq)
         for own in first:
             own.next = own.lowered.working(own.natural, own.name)
         for own in others:
@@ -242,7 +251,7 @@ class _Lowering:
         quantities = [*rates, *self.given.quantities.values(), *map(_quantity, state)]
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
-            ("objective", *after, *flags, *last,
+            ("objective", *after, *flags, *last, *([self.row.name] if self.row else []),
              *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path))),
         )  # fmt: skip
         every = merged(every)
@@ -270,7 +279,19 @@ class _Lowering:
             paths=tuple(self.chain(every, own, "path") for own in first if own.lowered.path),
             notes=tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
         )
-        return with_sums(made)
+        if not self.row:
+            return with_sums(made)
+        whole = Method("log_rows", handing_out(every, (self.row.name,)), "")
+        made = with_sums(replace(made, predictive=whole))
+        return replace(made, predictive=self.predictive(made))
+
+    def predictive(self, made: ModelProgram) -> Method | None:
+        """Of new rows, where all that is needed of the old ones is in sums."""
+        assert made.predictive is not None and self.row is not None
+        axis, program = rows_axis(self.d), made.predictive.program
+        if reads_old_rows(program, self.given.arguments, axis):
+            return None
+        return predictive(program, self.row, axis, self.given)
 
     def variable(self, own: Own) -> Variable:
         parts = zip(own.member.working, own.arrays, strict=True)

@@ -134,6 +134,7 @@ class Lowered:
     def __init__(self, eq: Equations, member: Member) -> None:
         self.eq, self.member = eq, member
         self.geometry = None if member.one_hot else geometry_of(member.family)
+        self.extra: tuple[str, ...] = ()  # letters before those of the block's plates
         self.last: tuple[str, ...] = ()  # E[T] as it stands
         self.pairs: tuple[str, ...] = ()  # of a chain: the joint of neighbours
         self.path: tuple[str, ...] = ()  # of labels: start, transition, evidence as logarithms
@@ -229,7 +230,7 @@ class Lowered:
         assert self.geometry is not None
         program = family_program(self.geometry, kind)
         program = resized(program, {k: size_of(v) for k, v in self.member.sizes.items()})
-        plates: tuple[str, ...] = ()
+        plates = self.extra
         for i in self.member.element:
             plates = (*plates, self.eq.letter(i.axis, i.name, plates))
         letters: dict[str, str] = {}

@@ -20,10 +20,12 @@ def with_sums(program: ModelProgram) -> ModelProgram:
     sweep = work.method(program.sweep)
     posteriors = tuple(work.posterior(x) for x in program.posteriors)
     start = work.start(program.start)
+    more = None if program.predictive is None else work.method(program.predictive)
     if not work.found:
         return program
     sums = Method("data_sums", work.program(), "Return sums of data that all steps need.")
-    return replace(program, sweep=sweep, posteriors=posteriors, start=start, sums=sums)
+    return replace(program, sweep=sweep, posteriors=posteriors, start=start, sums=sums,
+                   predictive=more)  # fmt: skip
 
 
 class _Sums:

@@ -140,3 +140,86 @@ def test_a_step_of_topics():
     documents = [list(zip(words[x], counts[x], strict=True)) for x in spans]
     wanted = mean_field.topics(documents, lam, 0.3, 0.2, 2.0**-0.7, 7 / 3)
     np.testing.assert_allclose(model.posterior("phi")["alpha"], wanted, rtol=1e-8)
+
+
+def test_log_p_of_new_rows():
+    from scipy.special import logsumexp
+    from scipy.stats import multivariate_normal, t
+
+    start = {"pi": [0.4, 0.6], "mu": [[-1.0, 0.0], [1.0, 1.0]], "S": np.stack([np.eye(2)] * 2)}
+    rows = np.array([[0.0, 1.0], [2.0, 2.0], [-1.0, -1.0]])
+    model = cls("gaussian-mixture-full-em", "em")(x=PLANE, K=2, start=start)
+    parts = [np.log(p) + multivariate_normal(m, s).logpdf(rows)
+             for p, m, s in zip(*start.values(), strict=True)]  # fmt: skip
+    np.testing.assert_allclose(model.log_predictive(x=rows), logsumexp(parts, axis=0))
+    model = cls("normal-gamma", "conjugate")(x=LINE)
+    q = model.posterior("mu,tau")
+    wide = np.sqrt(q["b"] * (q["kappa"] + 1) / q["a"] / q["kappa"])
+    new = np.array([0.0, 1.0, 5.0])
+    np.testing.assert_allclose(model.log_predictive(x=new), t(2 * q["a"], q["m"], wide).logpdf(new))
+    model = cls("normal-wishart", "conjugate")(x=PLANE, V0=np.eye(2), nu0=3.5)
+    both = exact.normal_wishart(np.concatenate([PLANE, rows[:1]]), np.eye(2), 3.5)
+    wanted = both - exact.normal_wishart(PLANE, np.eye(2), 3.5)
+    np.testing.assert_allclose(model.log_predictive(x=rows[:1]), [wanted], rtol=1e-9)
+
+
+def test_a_chain_by_all_its_paths():
+    from itertools import product
+
+    from scipy.special import logsumexp
+    from scipy.stats import norm
+
+    x = np.array([-1.0, -2.0, 3.0, 2.5, -1.2, 2.2])
+    pi, P, mu = np.array([0.6, 0.4]), np.array([[0.7, 0.3], [0.2, 0.8]]), np.array([-1.0, 2.0])
+    start = {"pi": pi, "P": P, "mu": mu, "v": [1.0, 2.0]}
+    model = cls("hmm-gaussian-em", "em")(x=x, K=2, start=start)
+    paths = np.array([*product(range(2), repeat=6)])
+    own = norm(mu, np.sqrt([1.0, 2.0])).logpdf(x[:, None])
+    joint = np.log(pi)[paths[:, 0]] + np.log(P)[paths[:, :-1], paths[:, 1:]].sum(1)
+    joint = joint + own[np.arange(6), paths].sum(1)
+    np.testing.assert_allclose(model.objective(), logsumexp(joint))
+    np.testing.assert_array_equal(model.path("z"), paths[joint.argmax()])
+    weight = np.exp(joint - logsumexp(joint))
+    one = np.eye(2)[paths]
+    wanted = np.einsum("p,pti,ptj->tij", weight, one[:, :-1], one[:, 1:])
+    np.testing.assert_allclose(model.pairs("z"), wanted, atol=1e-14)
+
+
+def test_a_run_goes_on_to_the_same_bits():
+    model = cls("gaussian-mixture-full-em", "em")(x=PLANE, K=2, seed=4)
+    model.run(steps=3, tol=0.0)
+    saved = model.state_dict()
+    first = model.run(steps=4, tol=0.0)["trace"]
+    other = cls("gaussian-mixture-full-em", "em")(x=PLANE, K=2, seed=9)
+    other.load_state_dict(saved)
+    assert other.run(steps=4, tol=0.0)["trace"] == first
+    with pytest.raises(ValueError, match="saved mu"):
+        other.load_state_dict({**saved, "state": {**saved["state"], "mu": np.zeros((3, 2))}})
+    assert other.state["mu"].shape == (2, 2)
+
+
+def test_what_is_wrong_is_refused():
+    made = cls("gaussian-mixture-full-em", "em")
+    bad = PLANE.copy()
+    bad[3, 1] = np.nan
+    for data, words in (
+        ({"x": bad, "K": 2}, "not finite"),
+        ({"x": PLANE[:, 0], "K": 2}, "has shape"),
+        ({"x": PLANE, "K": 0}, "no size"),
+        ({"x": PLANE, "K": 2, "start": {"my": 1}}, "no start of 'my'"),
+        ({"x": PLANE, "K": 2, "start": {"pi": [0.5, 0.7]}}, "simplex"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            made(**data)
+
+
+@pytest.mark.parametrize("case", ["one row", "all equal", "fewer rows than components"])
+def test_a_run_survives(case):
+    x = {"one row": PLANE[:1], "all equal": np.ones((6, 2)),
+         "fewer rows than components": PLANE[:2]}[case]  # fmt: skip
+    model = cls("gaussian-mixture-full", "vmp")(x=x, K=3, V0=np.eye(2), nu0=3.0)
+    run = model.run(steps=20, tol=0.0)
+    assert np.isfinite(run["trace"]).all() and min(np.diff(run["trace"])) > -1e-9
+    free = cls("gaussian-mixture-full-em", "em")(x=x, K=3)
+    assert free.run(steps=50)["reason"] in ("unbounded", "converged", "steps")
+    assert all(np.isfinite(v).all() for v in free.state.values())

@@ -24,10 +24,10 @@ def shipped(name: str) -> dict[str, Any] | None:
 
 def key(name: str) -> str:
     """A digest of the family file and the version."""
-    from blrgen import __version__
     from blrgen.read.family import find_family
 
-    return hashlib.sha256(__version__.encode() + b"\n" + find_family(name).read_bytes()).hexdigest()
+    version = str(sys.modules["blrgen"].__dict__["__version__"])
+    return hashlib.sha256(version.encode() + b"\n" + find_family(name).read_bytes()).hexdigest()
 
 
 @cache

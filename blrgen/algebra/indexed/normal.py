@@ -148,7 +148,7 @@ def _standing_alone(work: Work) -> Terms | None:
     return None
 
 
-_SIZE = re.compile(r"(?P<name>[^\d+-].*?)?\s*(?P<number>[+-]?\s*\d+)?")
+_SIZE = re.compile(r"(?P<whole>\d+)|(?P<name>\w+)(?:\s*(?P<number>[+-]\s*\d+))?")
 
 
 def places_of(r: Range) -> Expression:
@@ -160,7 +160,7 @@ def size_of(axis: str, more: int = 0) -> Expression:
     """The size of an axis plus a number; "K - 1" and "3" are sizes of their own kind."""
     match = _SIZE.fullmatch(axis)
     assert match, axis
-    number = int((match["number"] or "0").replace(" ", "")) + more
+    number = int((match["whole"] or match["number"] or "0").replace(" ", "")) + more
     found: Terms = [(Term(), Fraction(number))]
     if match["name"]:
         atom = Atom("size", match["name"])

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from blrgen.algebra.indexed.build import add, multiplied, power, scaled
-from blrgen.algebra.indexed.values import ONE, ZERO, Expression, Index
+from blrgen.algebra.indexed.build import (
+    Put,
+    add,
+    multiplied,
+    of_atom,
+    power,
+    put,
+    scaled,
+    symbol,
+)
+from blrgen.algebra.indexed.values import ONE, ZERO, Expression, Index, Symbol
 from blrgen.expect.blocks.divide import Division, divided, multiplied_back, remainder
 from blrgen.expect.blocks.templates import Template, degree_in, holds, template
 from blrgen.expect.blocks.values import Block, Factor, Part, Remainder
@@ -116,10 +125,13 @@ def assembled(
     rest = remainder(with_block, back, names)
     measure = element_measure(table, nodes)
     parts = [
-        Part(division.statistics[k], multiplied(c, power(measure, -1)) if measure != ONE else c)
+        Part(division.statistics[k], apart_from(c, measure))
         for k, c in _complete(coefficients, division, templates).items()
     ]
     kind, axis, lag = joined(parts, templates, names, table)
+    if kind in ("banded", "labels"):  # a chain is one whole: what counts is how many there are
+        moving = {x for p in parts for x, shift in p.statistic.shifts if shift}
+        measure = element_measure(table, nodes, moving)
     return Block(
         tuple(n.name for n in nodes), family, tuple(nodes[0].letters), tuple(parts), base,
         tagged(rest, factors, names), kind, axis, lag, proved=not rest, measure=measure,
@@ -142,9 +154,33 @@ def _complete(
     return found | {k: coefficients[k] for k in sorted(pairs, key=str)}
 
 
-def element_measure(table: Table, nodes: Sequence[Node]) -> Expression:
+def element_measure(
+    table: Table, nodes: Sequence[Node], without: Collection[str] = ()
+) -> Expression:  # fmt: skip
     """How many identical elements one element of the block stands for."""
-    return multiplied(ONE, *[measure_of(table, table.model.plate(x)) for x in nodes[0].letters])
+    letters = [x for x in nodes[0].letters if x not in without]
+    return multiplied(ONE, *[measure_of(table, table.model.plate(x)) for x in letters])
+
+
+def apart_from(c: Expression, measure: Expression) -> Expression:
+    """A coefficient of one element: divided by the counts, where the element exists."""
+    if measure == ONE:
+        return c
+    if len(measure.terms) > 1:
+        return multiplied(c, power(measure, -1))
+    ((term, q),) = measure.terms
+    found = scaled(c, 1 / q)
+    for atom, p in term.factors:
+        s = atom.symbol
+        if s is not None and s.known and s.binary:  # 1 at every element that there is
+            found = put(found, {s.name: _one_at(s, atom.indices)})
+        else:
+            found = multiplied(found, of_atom(atom, -p))
+    return found
+
+
+def _one_at(s: Symbol, places: tuple[Index, ...]) -> Put:
+    return lambda indices: ONE if indices == places else symbol(s, *indices)
 
 
 def tagged(

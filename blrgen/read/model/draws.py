@@ -21,6 +21,7 @@ from blrgen.read.model.values import (
     Choose,
     Distribution,
     Draw,
+    Expr,
     Point,
     Shape,
     Size,
@@ -197,9 +198,19 @@ class Maker:
                 "size", value.place,
                 f"{parameter.name} of {family} is {self.reader.words(there)}, "
                 f"here stands {self.reader.words(value.shape)}",
-                how=_filled(len(wants)) if not value.shape else "",
+                how=self.hint(len(wants), value),
             )  # fmt: skip
         return Argument(parameter.name, value, role, given.place)
+
+    def hint(self, rank: int, value: Expr) -> str:
+        """What is meant where a number stands for a vector, or a vector along a plate for one."""
+        if not value.shape:
+            return _filled(rank)
+        sizes, axes = self.reader.scope.sizes, self.reader.scope.axes
+        along = [x for x in self.reader.around.bound if axes[x].size == sizes.find(value.shape[0])]
+        if rank == 0 and len(value.shape) == 1 and along:
+            return f"name it, f = …, and write f[{along[0]}] for its element"
+        return ""
 
     def fits(self, said: raw.RawDraw, family: core.Family, own: Mapping[str, Size]) -> None:
         """What the family makes has the shape of what stands on the left."""

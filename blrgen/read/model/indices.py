@@ -63,16 +63,16 @@ def _wrong_number(reader: Resolver, e: raw.RawRef, entry: Entry, shape: Shape, m
     runs = f"{e.name} runs along {letters}" if letters else f"{e.name} has no plates"
     given = len(e.indices)
     form = f"{e.name}[{letters}]" if letters else e.name
+    wants = " or ".join(map(str, sorted({len(entry.letters), most})))
+    text = f"{e.name} takes {wants} ind{'ex' if most == 1 else 'ices'}, not {given}"
+    how = f"write {form}"
     if given == 0:
-        text, how = f"{e.name} needs its index", f"write {form}"
-        if len(entry.letters) == 1:
+        text = f"{e.name} needs its index"
+        if len(entry.letters) == 1 and entry.label is None:
             how += f", or {e.name}[:] for all of them"
-    else:
-        wants = " or ".join(map(str, sorted({len(entry.letters), most})))
-        text, how = (
-            f"{e.name} takes {wants} ind{'ex' if most == 1 else 'ices'}, not {given}",
-            (f"write {form}"),
-        )
+    elif len(shape) == 2 and given == len(entry.letters) + 1:
+        row = ", ".join([*entry.letters, "i", ":"])
+        how = f"write {e.name}[{row}] for a row, with the index that you have for i"
     why = runs + (f", its value is {reader.words(shape)}" if shape else ", its value is a number")
     reader.wrong("index", e.place, text, why=why, how=how)
 

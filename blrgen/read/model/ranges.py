@@ -118,6 +118,18 @@ def _defined(model: Model, node: Node, value: Expr, mistakes: Mistakes) -> None:
         )  # fmt: skip
 
 
+def _domain_of(model: Model, draw: Draw, argument: Argument) -> Domain:
+    """Where the family lets this parameter be, in the model's terms."""
+    family = model.family(draw.family)
+    parameters = (*family.natural, *family.working, *family.simplex, *family.fixed)
+    parameter = next(p for p in parameters if p.name == argument.name)
+    values = {a.name: a.value for a in draw.arguments}
+    domain = parameter_domain(parameter.domain, dict(draw.sizes), values)
+    if parameter.domain.kind in ("spd", "-spd") and parameter.domain.lower is not None:
+        domain = Domain("any", domain.shape)  # moved by a matrix: known once there are numbers
+    return domain
+
+
 def _argument(
     model: Model,
     node: str,
@@ -127,13 +139,7 @@ def _argument(
     mistakes: Mistakes,
     sizes: Mapping[str, int] | None = None,
 ) -> list[Finding]:
-    family = model.family(draw.family)
-    parameters = (*family.natural, *family.working, *family.simplex, *family.fixed)
-    parameter = next(p for p in parameters if p.name == argument.name)
-    values = {a.name: a.value for a in draw.arguments}
-    domain = parameter_domain(parameter.domain, dict(draw.sizes), values)
-    if parameter.domain.kind in ("spd", "-spd") and parameter.domain.lower is not None:
-        domain = Domain("any", domain.shape)  # moved by a matrix: known once there are numbers
+    domain = _domain_of(model, draw, argument)
     seen = _witness(model, argument.value, domain, sizes)
     if seen is None:
         return []

@@ -22,7 +22,7 @@ def settle(model: Model, scope: Scope) -> Model:
         constants=scope.sizes.settled(model.constants),
         nodes=tuple(_chained(n) for n in scope.sizes.settled(model.nodes)),
     )  # fmt: skip
-    for node in model.nodes:
+    for node in model.nodes if not scope.mistakes.found else ():  # else it may follow from one
         if any(scope.sizes.open(shape) for shape in node.shapes):
             scope.mistakes.note(
                 "size", node.place, f"nothing says the size of {node.name}",

@@ -187,6 +187,8 @@ def test_one_hot_and_simplex():
 def test_sizes_of_ranges_are_polynomials_in_the_size():
     assert summed(ONE, N, 2) == subtracted(size("N"), number(2))
     assert summed(ONE, index("3", "i")) == number(3)
+    assert summed(ONE, index("N2", "i")) == size("N2") != add(size("N"), number(2))
+    assert size("K - 1") == subtracted(size("K"), ONE)
 
 
 def test_inverses_cancel_from_both_sides():

@@ -168,3 +168,21 @@ y[t] ~ gaussian({moving}[t], 1)   observed
             moving,
         )
         assert (b.kind, b.axis, b.proved) == ("dense", "T", True)
+
+
+def test_a_ragged_chain_is_not_divided_by_what_exists():
+    b = block(
+        """
+plate s in S
+plate t in T[s]
+x[s,1] ~ gaussian(0, 1)
+x[s,t] ~ gaussian(x[s,t-1], 1)
+y[s,t] ~ gaussian(x[s,t], 1)   observed
+""",
+        "x",
+    )
+    found = coefficients(b)
+    assert all("/exists" not in c for c in found.values())
+    assert "exists:T[s,t+1]" in found["x[s,t]**2"]  # the next one pulls only where there is one
+    assert found["x[s,t]"] == "y[s,t]"
+    assert written(b.measure) == "1"  # a chain is one whole

@@ -62,7 +62,7 @@ def _multigammaln(x: Array, d: Array) -> Array:
     """log Γ_d(x)."""
     import scipy.special as ss
 
-    return _over_halves(ss.gammaln, x, d) + d * (d - 1) / 4 * np.log(np.pi)
+    return np.asarray(_over_halves(ss.gammaln, x, d) + d * (d - 1) / 4 * np.log(np.pi))
 
 
 def _lse(x: Array, axis: int) -> Array:

@@ -22,6 +22,7 @@ from blrgen.program.model.expressions import Equations
 from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member, named
 from blrgen.program.model.names import Given, domain_text, size_of
+from blrgen.program.model.newton import turned
 from blrgen.program.model.objective import objective
 from blrgen.program.model.predictive import (
     Row,
@@ -174,6 +175,13 @@ class _Lowering:
 
     def from_state(self, own: Own) -> None:
         """λ and E[T] of what the state holds."""
+        if own.member.block.kind != "element":
+            name = own.member.block.name
+            raise UserError(
+                f"no programs yet for the chain {name} behind another block",
+                why="a step begins with the first block, and keeps the marginals of no chain",
+                how=f"--schedule {name},…",
+            )
         stem = own.name.removesuffix("_q")
         own.arrays = tuple(
             own.member.array(k, self.given.names.of(f"{stem}_{p}"))
@@ -211,6 +219,11 @@ class _Lowering:
         if u.system is not None:
             for unknown, made in solved(u.system, self.eq):
                 self.kept(unknown, self.points.arrays[unknown], made)
+            return
+        if u.stationary is not None:
+            name = u.stationary.unknowns[0].name
+            point, readers = self.points.arrays[name], self.given.readers
+            self.kept(name, point, turned(u.stationary, point, readers, self.eq))
             return
         if not u.equations:
             raise UserError(f"no programs yet for the point {', '.join(u.names)} ({u.mode})")
@@ -257,8 +270,8 @@ class _Lowering:
         every = merged(every)
         bound = handing_out(every, ("objective",)) if self.d.batch else None
         sweep = handing_out(every, (*(() if bound else ("objective",)), *after, *flags))
-        found = [self.posterior(every, own) for own in first]
-        found += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
+        known = [self.posterior(every, own) for own in first]
+        known += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
                   for v in variables]  # fmt: skip
         made = ModelProgram(
             name=self.name,
@@ -269,7 +282,7 @@ class _Lowering:
             sizes=self.given.sizes,
             variables=tuple(variables),
             sweep=Method("sweep", sweep, "One step."),
-            posteriors=tuple(found),
+            posteriors=tuple(known),
             optional=self.given.optional,
             lengths=tuple(self.given.lengths),
             bound=Method("bound", bound, "The objective.") if bound else None,

@@ -100,6 +100,13 @@ def test_em_of_a_hidden_markov_chain():
     held_against(model, em.hidden_markov(LINE, *map(np.array, start.values())))
 
 
+def test_em_of_gammas_whose_shapes_have_no_closed_form():
+    x = np.concatenate([R.gamma(2.0, 0.5, 20), R.gamma(9.0, 1.0, 20)])
+    start = {"pi": [0.5, 0.5], "a": [1.0, 4.0], "b": [1.0, 0.5]}
+    model = cls("gamma-mixture", "em")(x=x, K=2, start=start)
+    held_against(model, em.gamma_mixture(x, *map(np.array, start.values())))
+
+
 def test_em_of_factor_analysis():
     start = {"W": R.normal(size=(4, 2)), "mu": np.zeros(4), "psi": np.ones(4)}
     model = cls("factor-analysis-em", "em")(x=WIDE, q=2, start=start)

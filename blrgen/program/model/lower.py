@@ -61,6 +61,7 @@ EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maxim
 KINDS: dict[str, type[Lowered]] = {  # by what joins elements
     "element": Lowered, "labels": Labels, "banded": Band,
 }  # fmt: skip
+LATER = ("filter", "gibbs")
 TITLES = {
     "conjugate": "one exact step", "filter": "one exact step an element", "em": "EM",
     "online-em": "EM on some rows at a time", "vmp": "variational message passing",
@@ -116,6 +117,13 @@ class _Lowering:
         self.averaged: list[tuple[Array, str, str]] = []  # with its next value, and over all rows
         for p in d.model.plates:
             self.eq.letter(axis_of(p.size), p.letter, ())
+        if d.algorithm in LATER:
+            raise UserError(
+                f"--{d.algorithm} has no class yet",
+                where=d.model.name,
+                why="its steps are derived, not yet lowered",
+                how="--conjugate, --em or --vmp; `blrgen derive` says what is derived",
+            )
         latents = [u.block for u in d.updates]
         self.expecting = expecting(latents, {b.name: variables_of(d.model, b) for b in latents})
         for block in latents:

@@ -41,6 +41,7 @@ def scaled_block(block: Block, axis: str) -> Block:
 
 
 def scaled_sums(e: Expression, axis: str) -> Expression:
+    """The expression with N/M on every sum over the axis, numbers of its places among them."""
     found: list[tuple[Term, Fraction]] = []
     for term, c in e.terms:
         one = Expression(((term, c),))

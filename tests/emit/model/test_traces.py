@@ -9,7 +9,6 @@ import pytest
 
 from blrgen.emit.compile import compile_class
 from blrgen.emit.model.file import text
-from blrgen.errors import UserError
 from blrgen.program.model.lower import lower
 from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import derive_model
@@ -216,10 +215,6 @@ def test_chains_in_rows_are_chains_by_themselves():
     np.testing.assert_allclose(many.posterior("z")["p"], z, atol=1e-12)
     trace = many.run(steps=10, tol=0.0)["trace"]
     assert min(np.diff(trace)) > -1e-9
-    model = read_model((MODELS / "hmm-gaussian-many-em.model").read_text(), "many")
-    program = lower(derive_model(model, "em"))
-    with pytest.raises(UserError, match="rows of different lengths"):
-        text(program, "numba")
 
 
 def test_a_run_goes_on_to_the_same_bits():

@@ -63,11 +63,15 @@ def test_the_numbers_are_the_same_for_every_count(loop, i):
 
 def test_what_every_turn_adds_to_one_place_is_one_sum():
     text = Lines(Expressions()).body(jammed((PRODUCT,)), 0)
-    assert text[:3] == [
+    assert text[:8] == [
         "for j in range(0, (i + 1) // 4 * 4, 4):",
         "    for b in range(m):",
-        "        y[b] += p[i, j] * x[j, b] + p[i, j + 1] * x[j + 1, b] + p[i, j + 2] * x[j + 2, b]"
-        " + p[i, j + 3] * x[j + 3, b]",
+        "        y[b] += (",
+        "            p[i, j] * x[j, b]",
+        "            + p[i, j + 1] * x[j + 1, b]",
+        "            + p[i, j + 2] * x[j + 2, b]",
+        "            + p[i, j + 3] * x[j + 3, b]",
+        "        )",
     ]
 
 

@@ -212,3 +212,10 @@ def domain_text(domain: Domain) -> str:
 
 def _short(x: float) -> str:
     return str(int(x)) if x == int(x) else repr(x)
+
+
+def class_name(model: str) -> str:
+    """gamma-mixture → GammaMixture."""
+    words = "".join(x if x.isalnum() else " " for x in model).split()
+    found = "".join(w[0].upper() + w[1:] for w in words)
+    return found if found.isidentifier() else f"Model{found}"

@@ -77,12 +77,8 @@ def _step(theta: Array, lam: Array, lam_prev: Array, g: Array, numbers: Numbers)
     one = real(1)
     for i in range(theta.size):
         cosh_lam_prev = _cosh(lam_prev[i])
-        part = (
-            rho_over_tau
-            * g[i]
-            * (one - theta[i])
-            * (one + theta[i])
-            * (cosh_lam_prev * cosh_lam_prev)
+        part = rho_over_tau * g[i] * (one - theta[i]) * (one + theta[i]) * (
+            cosh_lam_prev * cosh_lam_prev
         )
         lam_prev_next = lam[i]
         lam[i] = one_minus_rho * lam[i] + lam0_times_rho - part

@@ -337,9 +337,9 @@ def _flat(opt: Any) -> list[Array]:
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
     me, made = current_thread(), "check_finite" in vars(opt)
-    if made and OWNERS.setdefault(opt, me) is not me and OWNERS[opt].is_alive():
-        raise RuntimeError("another thread uses this object; copy.copy(it) hands it to this one")
-    if made:
+    if made and OWNERS.setdefault(opt, me) is not me:
+        if OWNERS[opt].is_alive():
+            raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
 
@@ -347,11 +347,17 @@ def _mine(opt: Any) -> Any:
 def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
     """Set an attribute, a number in its domain; refuse a name that there is not."""
     held = vars(opt)
+    like = held.get(name)
     if domains.get(name):
         value = _fitting(name, value, 0.0, domains[name])
     elif "check_finite" in held and (name not in held or name == "params"):
         near = ", ".join(get_close_matches(name, held, 1) or domains)
         raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {near} can")
+    elif isinstance(like, list):
+        value = _fitting(name, value, like, "")
+    elif isinstance(like, np.ndarray):
+        kinds = [(type(x), np.shape(x), getattr(x, "dtype", None)) for x in (value, like)]
+        value = value if kinds[0] == kinds[1] else _fitting(name, value, like, "")
     held[name] = value
 
 
@@ -373,7 +379,7 @@ def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     kind, other = ((getattr(v, "dtype", "a number"), np.shape(v)) for v in (like, x))
     if isinstance(like, np.ndarray):
         if type(x) is not np.ndarray or kind != other:
-            raise ValueError(f"the saved {name} is {other}, but here it must be {kind}")
+            raise ValueError(f"{name} is {other}, but here it must be {kind}")
     elif not isinstance(x, np.floating | np.integer | int | float) or isinstance(x, bool):
         raise TypeError(f"{name} = {x!r} is no number")
     low, high = map(float, (domain or "(-inf, inf)")[1:-1].split(","))

@@ -24,6 +24,7 @@ from blrgen.errors import InternalError, UserError
 
 Expr = Any
 _WIDEST = 5000  # terms of a differential, multiplied out
+_LARGEST = 10_000  # parts of it
 
 
 def increment(x: Expr) -> Expr:
@@ -101,10 +102,11 @@ def gradient(f: Expr, x: Expr) -> Expr:
 
 def _bounded(x: Expr) -> Expr:
     """The differential, refused where multiplying it out would not end."""
-    if width(x) > _WIDEST:
+    parts = zip(range(_LARGEST + 1), sp.preorder_traversal(x), strict=False)
+    if width(x) > _WIDEST or sum(1 for _ in parts) > _LARGEST:
         raise UserError(
             "the derivative of the formula is too large",
-            why=f"multiplied out it can have more than {_WIDEST} terms",
+            why=f"it can have more than {_WIDEST} terms multiplied out, or {_LARGEST} parts",
             how="fewer functions inside each other",
         )
     return x

@@ -16,6 +16,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.tools.rewrite import (
         drop_unused,
         next_symbol,
+        refuse,
         say,
         scale,
         substitute,
@@ -25,6 +26,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     name = scale(d, "fixed-scale")
     held = [x for x in (name, f"{name}_prev") if x in d.rule]
+    if {q.name for q in d.rule.of("state")} <= {*held}:
+        raise refuse("fixed-scale", f"{name} is all that the rule learns")
     gone = [f"{x}_next" for x in held]
     kept = tuple(a for a in d.rule.assignments if a.name not in gone)
     one = {x: 1 for n in held for x in (symbol(d, n), next_symbol(d, n))}

@@ -17,6 +17,7 @@
 | `of_product` | A product under check: every factor as it is declared |
 | `points` | Where a claim is tried: inside the natural domain, at zero, near the edges |
 | `run` | The stages one after the other; what a refutation leaves standing still runs |
+| `shipped` | What `check` found of the families that ship, as data beside them |
 | `stages` | The stages, in the order they run; each is a module with NAME, NEEDS and `run` |
 
     declaration       keys, names, domains

@@ -11,6 +11,7 @@ from typing import Any
 
 from blrgen.check.as_json import as_data
 from blrgen.check.run import check
+from blrgen.check.shipped import shipped
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _kept(name: str) -> dict[str, Any] | None:
     from blrgen import cache
 
     found: dict[str, Any] | None = cache.get(_entry(name))
-    return found
+    return found or shipped(name)
 
 
 SHORT = {

@@ -39,7 +39,9 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--steps", metavar="N", help="at most, or exactly without --tol")
     parser.add_argument("--tol", metavar="T", help="the objective rests below T·(1 + |it|)")
     parser.add_argument("--seed", metavar="S", default="0", help="0 if absent")
-    parser.add_argument("--batch", metavar="N", help="rows of a step, for --svi")
+    parser.add_argument("--batch", metavar="N", help="rows of a step, for --svi and --online-em")
+    parser.add_argument("--delay", metavar="D", help="of the rate (D + t)^-F, 1 if absent")
+    parser.add_argument("--forgetting", metavar="F", help="0.7 if absent")
     parser.add_argument("--save", metavar="FILE.npz", help="keep the posterior")
     parser.add_argument("--target", action=OneOf, values=("numba", "numpy"), default=None,
                         help="numpy for small data, numba for large if absent")  # fmt: skip
@@ -107,8 +109,14 @@ def made(program: ModelProgram, given: Mapping[str, Any], options: argparse.Name
     whole = {x: int(given[x]) for x in program.sizes if x in given}
     start = None if options.start is None else _json(options.start)
     seed = _whole(options.seed, "--seed")
+    said = {x: _number(getattr(options, x), f"--{x}") for x in ("delay", "forgetting")}
+    rates = {x: value for x, value in said.items() if value is not None}
+    if rates and not program.batch:
+        raise UserError(f"--{next(iter(rates))} belongs to steps over some rows",
+                        where=options.what, how="--svi or --online-em")  # fmt: skip
+    known_as = {**arrays, **whole, **rates}
     try:
-        return compile_class(text(program, target))(**{**arrays, **whole}, start=start, seed=seed)
+        return compile_class(text(program, target))(**known_as, start=start, seed=seed)
     except (ValueError, TypeError) as error:
         raise UserError(str(error), where=options.start or options.what) from error
 

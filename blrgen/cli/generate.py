@@ -9,6 +9,7 @@ posterior, sample, state_dict); it does not import blrgen.
 from __future__ import annotations
 
 import argparse
+import sys
 
 from blrgen.cli.algorithms import add_algorithms, refuse_algorithms
 from blrgen.cli.output import note, result, save
@@ -58,6 +59,12 @@ def run(options: argparse.Namespace) -> int:
         note(f"wrote {options.output}")
     else:
         note(f"{options.output} is up to date")
+    if options.output != "-" and hides(options.output):
+        name = options.output.rsplit("/", 1)[-1].removesuffix(".py")
+        note(
+            f"warning: {options.output} hides the installed module {name} from programs beside it; "
+            f"another name, such as my_{name}.py, does not"
+        )
     return 0
 
 
@@ -83,3 +90,18 @@ def of_model(options: argparse.Namespace) -> str:
     from blrgen.program.model.lower import lower
 
     return text(lower(derived_model(options)), options.target, options.dtype or "")
+
+
+def hides(path: str) -> bool:
+    """Whether a file has the name of a module that Python finds elsewhere than beside it."""
+    from importlib.machinery import PathFinder
+    from pathlib import Path
+
+    file = Path(path)
+    if file.suffix != ".py":
+        return False
+    if file.stem in (*sys.builtin_module_names, *sys.stdlib_module_names):
+        return True
+    here = {file.parent.resolve(), Path.cwd()}
+    elsewhere = [x for x in sys.path if x and Path(x).resolve() not in here]
+    return file.stem.isidentifier() and PathFinder.find_spec(file.stem, elsewhere) is not None

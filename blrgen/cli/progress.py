@@ -1,8 +1,9 @@
-"""One line on a terminal that says what is being done; nothing in a pipe or a file."""
+"""One line on a terminal that says what is being done; in a pipe or a file a line now and then."""
 
 from __future__ import annotations
 
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _ERASE = "\r\033[K"
+EVERY = 5.0  # seconds between two lines where none can be replaced
 
 
 class Progress:
@@ -18,6 +20,7 @@ class Progress:
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.live = self.stream is not None and _is_terminal(self.stream)
+        self.last = time.monotonic()
 
     def say(self, text: str) -> None:
         """Show what is being done."""
@@ -26,6 +29,9 @@ class Progress:
             from blrgen.cli.parser import columns
 
             self._write(_ERASE + plain(text.replace("\n", " "))[: columns() - 1])
+        elif self.stream is not None and time.monotonic() >= self.last + EVERY:
+            self.last = time.monotonic()
+            self._write(text.replace("\n", " ") + "\n")
 
     def clear(self) -> None:
         """Make room for a result."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sympy as sp
 
+import blrgen
 from blrgen.check import check
 from blrgen.check.all import check_all
+from blrgen.check.shipped import shipped
 from blrgen.read.family import list_families
 
 GAMMA = """
@@ -44,6 +47,20 @@ def test_shipped_families_pass() -> None:
     done = list(check_all())
     assert [d.name for d in done] == list(list_families())
     assert [f"{d.name}: {d.text}" for d in done if not d.passed] == []
+    for d in done:  # what ships beside the families is what is found
+        data = shipped(d.name)
+        assert data is not None, f"python -m blrgen.check.shipped: {d.name} has changed"
+        assert told(data) == told(d.data), d.name
+
+
+def told(data: Any) -> list[tuple[str, str, str]]:
+    return [(f["stage"], f["status"], f["level"]) for f in data["findings"]]
+
+
+def test_what_ships_is_of_one_file_and_one_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shipped("gamma") is not None and shipped("no-such-family") is None
+    monkeypatch.setattr(blrgen, "__version__", "0.0")
+    assert shipped("gamma") is None
 
 
 @pytest.mark.parametrize("name", ["gaussian", "gaussian-full", "bernoulli-sign"])

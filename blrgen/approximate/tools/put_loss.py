@@ -35,6 +35,7 @@ from blrgen.rule.component_loss import component_value
 from blrgen.rule.loss_names import data_quantities, with_hyperparameters
 
 Expr = Any
+_LARGEST = 1500  # parts of a gradient in vectors
 
 
 def put_loss(d: Derivation) -> Derivation:
@@ -94,11 +95,24 @@ def derivative(d: Derivation, order: int) -> Expr:
     if order == 0:
         return loss
     slope = gradient(loss, theta)
+    if not ring.elementwise:
+        _check_size(slope)
     if order == 1:
         return ring.tidy(slope) if not ring.elementwise else slope
     if ring.elementwise:
         return partial(slope, theta)
     return ring.tidy(jacobian(slope, theta))
+
+
+def _check_size(slope: Expr) -> None:
+    """Refuse what would take minutes to multiply out as products of vectors."""
+    size = sum(1 for _ in zip(range(_LARGEST + 1), sp.preorder_traversal(slope), strict=False))
+    if size > _LARGEST:
+        raise UserError(
+            "the loss is too large over vectors", where="--loss",
+            why=f"its gradient has more than {_LARGEST} parts",
+            how="fewer terms, or fewer functions inside each other",
+        )  # fmt: skip
 
 
 def _value(d: Derivation, probe: Probe) -> Expr | None:

@@ -131,9 +131,19 @@ class Writer:
         if p.start is not None:
             short = c.Sign("<", c.call("len", state), c.call("len", given))
             body.append(c.When(short, self.from_labels(p.start)))
-        body.append(c.Return(c.Sign("|", given, state)))
+        if p.settle is not None:
+            body += self.settled(p.settle)
+        else:
+            body.append(c.Return(c.Sign("|", given, state)))
         argument = c.Argument("start", "Mapping[str, Any] | None")
         return c.Method("_first_state", (argument,), STATE, "Return the first state.", tuple(body))
+
+    def settled(self, method: Method) -> list[c.Statement]:
+        """Sums over all rows at the start."""
+        state = c.attribute("state")
+        pairs = zip(self.program.averaged, method.program.outs, strict=True)
+        table = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in pairs))
+        return [result(method, self.call(method)), c.Return(c.Sign("|", table, state))]
 
     def from_labels(self, start: Start) -> tuple[c.Statement, ...]:
         """The state after a step in which the labels are found by the data alone."""

@@ -13,6 +13,7 @@
 | `stochastic` | steps over some rows, local blocks to their fixed point |
 | `objective` | the objective at the first block's maximum |
 | `predictive` | log p of new rows, where it has a closed form |
+| `newton` | points without a closed equation |
 | `solved` | linear systems of points |
 | `start` | a first state from labels |
 | `sums` | sums of data alone, found once |

@@ -211,6 +211,10 @@ class Equations:
             whole = self.log_sum(x.arguments[0], where)
             if whole is not None:
                 return whole
+        if x.name == "polygamma":  # of a whole order
+            order = x.arguments[0].number
+            name = {0: "digamma", 1: "trigamma"}.get(int(order or 0), f"polygamma_{order}")
+            return n.Call(name, (self.expr(x.arguments[1], where),))
         args = tuple(self.expr(e, where) for e in x.arguments)
         if x.name == "log_indicator":  # of what must be 0
             return n.Select(n.Compare("==", args[0], n.ZERO), n.ZERO, n.neg(n.Named("inf")))

@@ -22,6 +22,7 @@ from blrgen.program.model.expressions import Equations
 from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member, named
 from blrgen.program.model.names import Given, domain_text, size_of
+from blrgen.program.model.newton import turned
 from blrgen.program.model.objective import objective
 from blrgen.program.model.predictive import (
     Row,
@@ -32,7 +33,15 @@ from blrgen.program.model.predictive import (
 )
 from blrgen.program.model.solved import solved
 from blrgen.program.model.start import start_of
-from blrgen.program.model.stochastic import RATE, SCALE, blended, scaled_block, settled
+from blrgen.program.model.stochastic import (
+    RATE,
+    SCALE,
+    blended,
+    scaled_block,
+    scaled_sums,
+    settled,
+    whole_sizes,
+)
 from blrgen.program.model.sums import with_sums
 from blrgen.program.model.values import (
     Array,
@@ -46,12 +55,13 @@ from blrgen.program.model.values import (
 from blrgen.read.family import read_family
 from blrgen.read.model.values import Model, Node
 from blrgen.rule.model.lines import lines_of
-from blrgen.rule.model.values import ModelDerivation, PointUpdate
+from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
 KINDS: dict[str, type[Lowered]] = {  # by what joins elements
     "element": Lowered, "labels": Labels, "banded": Band,
 }  # fmt: skip
+LATER = ("filter", "gibbs")
 TITLES = {
     "conjugate": "one exact step", "filter": "one exact step an element", "em": "EM",
     "online-em": "EM on some rows at a time", "vmp": "variational message passing",
@@ -104,8 +114,16 @@ class _Lowering:
         self.eq = Equations(self.given.readers, self.given.ragged, taken=self.given.names.taken)
         self.points = _Points()
         self.row: Row | None = None  # log p of one
+        self.averaged: list[tuple[Array, str, str]] = []  # with its next value, and over all rows
         for p in d.model.plates:
             self.eq.letter(axis_of(p.size), p.letter, ())
+        if d.algorithm in LATER:
+            raise UserError(
+                f"--{d.algorithm} has no class yet",
+                where=d.model.name,
+                why="its steps are derived, not yet lowered",
+                how="--conjugate, --em or --vmp; `blrgen derive` says what is derived",
+            )
         latents = [u.block for u in d.updates]
         self.expecting = expecting(latents, {b.name: variables_of(d.model, b) for b in latents})
         for block in latents:
@@ -137,6 +155,9 @@ class _Lowering:
         for own in others:
             self.updated(own)
             own.next = own.lowered.working(own.natural, f"{own.name}_next")
+        for e in d.sums:
+            made = self.eq.equation(self.eq.own(e.target), e.places, e.value)
+            self.given.readers[e.target] = named(made.name)
         for u in d.points:
             self.argmax(u)
         return self.whole(first, others)
@@ -144,8 +165,8 @@ class _Lowering:
     def stochastic(self, blocks: Sequence[Own]) -> ModelProgram:
         """Local blocks to their fixed point, global ones a part of the way."""
         d = self.d
-        if d.points or d.algorithm != "svi":
-            raise UserError(f"no programs yet for {d.algorithm} with points")
+        if d.rate and d.points:
+            return self.averaging(blocks)
         count = sum(u.local for u in d.updates)
         first, local, others = blocks[:1], blocks[1:count], blocks[count:]
         for own in others:
@@ -168,12 +189,47 @@ class _Lowering:
             own.next = own.lowered.working(own.natural, f"{own.name}_next")
         return self.whole((*first, *local), others)
 
+    def averaging(self, blocks: Sequence[Own]) -> ModelProgram:
+        """All latents exact on some rows; their sums are averaged, and the points follow."""
+        d = self.d
+        for own in blocks:
+            self.updated(own)
+        self.eq.let(a.Let("objective", (), objective(d, blocks, (), (), self.eq)))
+        for own in blocks:
+            own.next = own.lowered.working(own.natural, own.name)
+        for e in d.sums:
+            self.average(e)
+        for u in d.points:
+            equations = tuple(replace(e, value=whole_sizes(e.value, d.batch)) for e in u.equations)
+            self.argmax(replace(u, equations=equations))
+        return self.whole(blocks, ())
+
+    def average(self, e: Equation) -> None:
+        """(1 − ρ) of what it was and ρ of what the step's rows say."""
+        array = Array(self.given.names.of(e.target), tuple(size_of(i.axis) for i in e.places))
+        whole = self.eq.equation(self.eq.own(f"{array.name}_all"), e.places, e.value)
+        rows = self.eq.equation(self.eq.own(f"{array.name}_rows"), e.places,
+                                scaled_sums(e.value, self.d.batch))  # fmt: skip
+        was, rate = a.ref(array.name, *rows.letters), a.ref(RATE)
+        value = n.add(n.mul(n.Sub(n.ONE, rate), was), n.mul(rate, a.ref(rows.name, *rows.letters)))
+        name = self.eq.own(f"{array.name}_next")
+        self.eq.let(a.Let(name, rows.letters, value))
+        self.given.readers[e.target] = named(name)
+        self.averaged.append((array, name, whole.name))
+
     def own(self, block: Block) -> Own:
         name = self.given.names.of("_".join(block.nodes) + "_q")
         return Own(KINDS[block.kind](self.eq, member_of(self.d.model, block)), name)
 
     def from_state(self, own: Own) -> None:
         """λ and E[T] of what the state holds."""
+        if own.member.block.kind != "element":
+            name = own.member.block.name
+            raise UserError(
+                f"no programs yet for the chain {name} behind another block",
+                why="a step begins with the first block, and keeps the marginals of no chain",
+                how=f"--schedule {name},…",
+            )
         stem = own.name.removesuffix("_q")
         own.arrays = tuple(
             own.member.array(k, self.given.names.of(f"{stem}_{p}"))
@@ -212,6 +268,11 @@ class _Lowering:
             for unknown, made in solved(u.system, self.eq):
                 self.kept(unknown, self.points.arrays[unknown], made)
             return
+        if u.stationary is not None:
+            name = u.stationary.unknowns[0].name
+            point, readers = self.points.arrays[name], self.given.readers
+            self.kept(name, point, turned(u.stationary, point, readers, self.eq))
+            return
         if not u.equations:
             raise UserError(f"no programs yet for the point {', '.join(u.names)} ({u.mode})")
         for e in u.equations:
@@ -241,9 +302,11 @@ class _Lowering:
         variables = [self.variable(own) for own in others]
         variables += [Variable(x, "", (Part(array),)) for x, array in self.points.arrays.items()]
         state = [p.array for v in variables for p in v.parts]
+        state += [x for x, _, _ in self.averaged]
         after = [x for own in others for x in own.next]
         last = [x for own in first for x in own.next]
         after += [self.points.next.get(x, "") for x in self.points.arrays]
+        after += [x for _, x, _ in self.averaged]
         if "" in after:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
         flags = [x for _, x in self.points.flags]
@@ -252,13 +315,15 @@ class _Lowering:
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
             ("objective", *after, *flags, *last, *([self.row.name] if self.row else []),
+             *(x for _, _, x in self.averaged),
              *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path))),
         )  # fmt: skip
         every = merged(every)
         bound = handing_out(every, ("objective",)) if self.d.batch else None
-        sweep = handing_out(every, (*(() if bound else ("objective",)), *after, *flags))
-        found = [self.posterior(every, own) for own in first]
-        found += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
+        own = after if bound else ("objective", *after, *flags)
+        sweep = handing_out(every, tuple(own))
+        known = [self.posterior(every, own) for own in first]
+        known += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
                   for v in variables]  # fmt: skip
         made = ModelProgram(
             name=self.name,
@@ -269,7 +334,7 @@ class _Lowering:
             sizes=self.given.sizes,
             variables=tuple(variables),
             sweep=Method("sweep", sweep, "One step."),
-            posteriors=tuple(found),
+            posteriors=tuple(known),
             optional=self.given.optional,
             lengths=tuple(self.given.lengths),
             bound=Method("bound", bound, "The objective.") if bound else None,
@@ -277,7 +342,11 @@ class _Lowering:
             start=None if bound else start_of(every, first, after, self.given),
             pairs=tuple(self.chain(every, own, "pairs") for own in first if own.lowered.pairs),
             paths=tuple(self.chain(every, own, "path") for own in first if own.lowered.path),
-            notes=tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
+            notes=()
+            if bound
+            else tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
+            averaged=tuple(x for x, _, _ in self.averaged),
+            settle=self.settle(every),
         )
         if not self.row:
             return with_sums(made)
@@ -292,6 +361,11 @@ class _Lowering:
         if reads_old_rows(program, self.given.arguments, axis):
             return None
         return predictive(program, self.row, axis, self.given)
+
+    def settle(self, every: a.Program) -> Method | None:
+        """Sums over all rows."""
+        names = tuple(x for _, _, x in self.averaged)
+        return Method("settle", handing_out(every, names), "Sums over all rows.") if names else None
 
     def variable(self, own: Own) -> Variable:
         parts = zip(own.member.working, own.arrays, strict=True)

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from blrgen.algebra.indexed import Expression
-from blrgen.algebra.indexed.build import multiplied, symbol
+from blrgen.algebra.indexed.build import multiplied, power, symbol
 from blrgen.algebra.indexed.values import Symbol, Term
 from blrgen.expect.blocks.values import Block
 from blrgen.program import nodes as n
@@ -36,15 +36,26 @@ _SCALE = Symbol(SCALE, known=True, lower=Fraction(0))
 
 def scaled_block(block: Block, axis: str) -> Block:
     """The block with N/M on every sum over the rows of a step."""
-    parts = tuple(replace(p, expected=_scaled(p.expected, axis)) for p in block.parts)
+    parts = tuple(replace(p, expected=scaled_sums(p.expected, axis)) for p in block.parts)
     return replace(block, parts=parts)
 
 
-def _scaled(e: Expression, axis: str) -> Expression:
+def scaled_sums(e: Expression, axis: str) -> Expression:
+    """The expression with N/M on every sum over the axis, numbers of its places among them."""
     found: list[tuple[Term, Fraction]] = []
     for term, c in e.terms:
         one = Expression(((term, c),))
         found += multiplied(one, *[symbol(_SCALE)] * _count(term, axis)).terms
+    return Expression(tuple(found))
+
+
+def whole_sizes(e: Expression, axis: str) -> Expression:
+    """The expression in a step over some rows: a number of places is that of all of them."""
+    found: list[tuple[Term, Fraction]] = []
+    for term, c in e.terms:
+        count = sum(int(p) for x, p in term.factors if x.kind == "size" and x.name == axis)
+        one = Expression(((term, c),))
+        found += multiplied(one, power(symbol(_SCALE), count)).terms if count else one.terms
     return Expression(tuple(found))
 
 

@@ -164,16 +164,18 @@ class ModelProgram:
     paths: tuple[tuple[str, Method], ...] = ()  # outs: start, transition, and evidence of labels
     predictive: Method | None = None
     notes: tuple[Note, ...] = ()
+    averaged: tuple[Array, ...] = ()  # of the state: sums that are averaged over steps
+    settle: Method | None = None  # these sums over all rows, at the start
 
     @property
     def state(self) -> tuple[Array, ...]:
         """The arrays that a step reads and writes."""
-        return tuple(p.array for v in self.variables for p in v.parts)
+        return (*(p.array for v in self.variables for p in v.parts), *self.averaged)
 
     @property
     def methods(self) -> Iterator[Method]:
         """All programs, each once, in the order in which a file has them."""
-        found = [self.sweep, self.bound, self.sums]
+        found = [self.sweep, self.bound, self.sums, self.settle]
         found += [self.start.method] if self.start is not None else []
         found += [p.method for p in self.posteriors]
         found += [m for _, m in (*self.pairs, *self.paths)]

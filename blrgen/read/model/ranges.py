@@ -242,7 +242,7 @@ def _at_sizes(
     """The worst of a number of points; whether any of them could be computed."""
     inside = _inside(e)
     constant = not any(isinstance(x, Ref) for x in inside)
-    if domain.kind == "simplex" and Evaluator(sizes, _no_value).shape(domain.shape) == (1,):
+    if domain.kind == "simplex" and Evaluator(sizes, _no_value).size(domain.shape[0]) == 1:
         return None, False  # one class: nothing is chosen
     done, worst = False, None
     for seed in range(1 if constant else points):

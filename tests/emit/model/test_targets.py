@@ -34,6 +34,7 @@ CASES = {
     ("exponential-mixture", "vmp"): {"x": np.abs(LINE), "K": 2},
     ("factor-analysis-em", "em"): {"x": X, "q": 1},
     ("factor-analysis", "vmp"): {"x": X, "q": 1},
+    ("gamma-mixture", "em"): {"x": np.abs(LINE) + 0.1, "K": 2},
     ("gamma-poisson", "conjugate"): {"x": COUNTS, "e": np.ones(N)},
     ("gaussian-mixture-diag-em", "em"): {"x": PLANE, "K": 2},
     ("gaussian-mixture-full-em", "em"): {"x": PLANE, "K": 2},

@@ -94,10 +94,28 @@ def test_em_of_counts():
     held_against(model, em.poisson_mixture(COUNTS, *map(np.array, start.values())))
 
 
+def test_online_em_is_em_where_a_step_has_all_rows_at_rate_one():
+    start = {"pi": [0.4, 0.6], "rate": [1.0, 5.0]}
+    model = cls("poisson-mixture-em", "online-em")(x=COUNTS, K=2, start=start, delay=0.0)
+    wanted = em.poisson_mixture(COUNTS, *map(np.array, start.values()))
+    np.testing.assert_allclose(model.objective(), next(wanted)[0])
+    model.step(np.arange(len(COUNTS)))
+    compare(model.posterior("rate"), next(wanted)[1]["rate"])
+    before = model.objective()
+    assert model.run(steps=30, batch=7, tol=0.0)["trace"][-1] > before
+
+
 def test_em_of_a_hidden_markov_chain():
     start = {"pi": [0.4, 0.6], "P": [[0.7, 0.3], [0.2, 0.8]], "mu": [-1.0, 2.0], "v": [1.0, 2.0]}
     model = cls("hmm-gaussian-em", "em")(x=LINE, K=2, start=start)
     held_against(model, em.hidden_markov(LINE, *map(np.array, start.values())))
+
+
+def test_em_of_gammas_whose_shapes_have_no_closed_form():
+    x = np.concatenate([R.gamma(2.0, 0.5, 20), R.gamma(9.0, 1.0, 20)])
+    start = {"pi": [0.5, 0.5], "a": [1.0, 4.0], "b": [1.0, 0.5]}
+    model = cls("gamma-mixture", "em")(x=x, K=2, start=start)
+    held_against(model, em.gamma_mixture(x, *map(np.array, start.values())))
 
 
 def test_em_of_factor_analysis():

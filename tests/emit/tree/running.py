@@ -96,6 +96,7 @@ def names_of_numpy() -> dict[str, Any]:
     special = {
         "_digamma": ss.digamma,
         "_digamma_many": ss.digamma,
+        "_trigamma": lambda x: ss.polygamma(1, x),
         "_sigmoid": ss.expit,
         "_loggamma": ss.gammaln,
         "_solved_or_nan": linear._solved_or_nan,

@@ -23,9 +23,8 @@ def run(p: a.Program, values: dict[str, Any]) -> dict[str, Any]:
     own = {k: np.array(v) if np.ndim(v) else v for k, v in values.items()}
     found = space["run"](*(own[x] for x in (*f.arrays, *f.wholes, *f.reals)))
     results = found if isinstance(found, tuple) else (found,) if f.returns else ()
-    return dict(zip((x.name for x in f.returns), results, strict=True)) | {
-        x: own[x] for x, _ in p.writes
-    }
+    names = (x.name for x in f.returns)
+    return dict(zip(names, results, strict=True)) | {x: own[x] for x, _ in p.writes}
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -55,6 +55,7 @@ FINE = {
     "product": ONE.format("*".join(["1e300"] * 1000)),
     "tower": "a ~ gaussian(0, 1)\n" + ONE.format("exp(" * 30 + "a" + ")" * 30),
     "large arrays": "x ~ gaussian-full(zeros(999999999), eye(999999999)) observed",
+    "many classes": "plate n in N\nw ~ dirichlet(ones(5000))\nz[n] ~ categorical(w) observed",
     "links in a row": "x ~ gaussian(a0, 1) observed\n"
     + "\n".join(f"a{i} = a{i + 1}" for i in range(1900))
     + "\na1900 ~ gaussian(0, 1)",

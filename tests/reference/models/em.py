@@ -65,3 +65,20 @@ def poisson_mixture(x, pi, rate):
         yield logsumexp(lp, axis=1).sum(), {"pi": pi, "rate": rate}
         r = np.exp(lp - logsumexp(lp, axis=1, keepdims=True))
         pi, rate = r.mean(0), r.T @ x / r.sum(0)
+
+
+def gamma_mixture(x, pi, a, b):
+    """Shapes where log a − ψ(a) is log E[x] − E[log x]."""
+    from scipy.optimize import brentq
+    from scipy.special import digamma
+    from scipy.stats import gamma
+
+    while True:
+        lp = np.log(pi) + gamma(a, scale=1 / b).logpdf(x[:, None])
+        yield logsumexp(lp, axis=1).sum(), {"pi": pi, "a": a, "b": b}
+        r = np.exp(lp - logsumexp(lp, axis=1, keepdims=True))
+        mean, mean_log = r.T @ x / r.sum(0), r.T @ np.log(x) / r.sum(0)
+        gap = np.log(mean) - mean_log
+        a = np.array([brentq(lambda y, g=g: np.log(y) - digamma(y) - g, 1e-3, 1e4, xtol=1e-13)
+                      for g in gap])  # fmt: skip
+        pi, b = r.mean(0), a / mean

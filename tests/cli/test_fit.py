@@ -1,0 +1,86 @@
+"""`fit` and `generate` on models: answers, exit codes, what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from blrgen.cli.main import main
+
+X = [-1.2, 0.3, 0.8, 2.1, -0.4, 1.9]
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "D.json"
+    path.write_text(json.dumps({"x": X}))
+    return str(path)
+
+
+def fitted(capsys, *words):
+    code = main(["fit", *words, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_an_exact_step(capsys, data):
+    code, found = fitted(capsys, "normal-gamma.model", "--conjugate", "--data", data)
+    assert code == 0
+    assert [*found] == [
+        "schema", "model", "algorithm", "steps", "converged", "reason", "objective", "trace",
+        "posterior", "points", "notes",
+    ]  # fmt: skip
+    assert found["schema"] == "blrgen.fit/1" and len(found["trace"]) == found["steps"] + 1
+    q = found["posterior"]["mu,tau"]
+    assert q["family"] == "normal-gamma"
+    np.testing.assert_allclose([q["kappa"], q["a"]], [1 + len(X), 1 + len(X) / 2])
+
+
+def test_steps_alone_are_exactly_that_many(capsys, data):
+    words = ("poisson-mixture-em.model", "--em", "--set", "x=[1,2,0,9,8]", "--set", "K=2")
+    code, found = fitted(capsys, *words, "--steps", "4")
+    assert code == 0 and found["steps"] == 4 and found["reason"] == "steps"
+    assert min(np.diff(found["trace"])) >= -1e-9
+    code, found = fitted(capsys, *words, "--steps", "1", "--tol", "1e-12")
+    assert code == 3 and not found["converged"]
+    code, found = fitted(capsys, *words, "--tol", "1e-9")
+    assert code == 0 and found["converged"]
+
+
+def test_a_start_and_what_is_saved(capsys, data, tmp_path):
+    start, saved = tmp_path / "S.json", tmp_path / "q.npz"
+    start.write_text(json.dumps({"pi": [0.5, 0.5], "rate": [1, 6]}))
+    code, found = fitted(
+        capsys, "poisson-mixture-em.model", "--em", "--set", "x=[1,2,0,9,8]", "--set", "K=2",
+        "--start", str(start), "--steps", "0", "--save", str(saved),
+    )  # fmt: skip
+    assert code == 0 and found["points"] == {"pi": [0.5, 0.5], "rate": [1.0, 6.0]}
+    kept = np.load(saved)
+    assert set(kept) == {"pi", "rate", "z.p"} and kept["z.p"].shape == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["normal-gamma.model"], "exactly one algorithm"),
+        (["normal-gamma.model", "--em", "--vmp"], "exactly one algorithm"),
+        (["normal-gamma.model", "--conjugate"], "x is missing"),
+        (["normal-gamma.model", "--em", "--set", "x=[1]"], "nothing to maximise"),
+        (["normal-gamma.model", "--conjugate", "--set", "x=[1]", "--steps", "two"], "whole number"),
+    ],
+)
+def test_mistakes_are_said(capsys, words, said):
+    assert main(["fit", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_of_a_model(capsys, tmp_path):
+    path = tmp_path / "mixture.py"
+    words = ["generate", "poisson-mixture-em.model", "--em", "--target", "numpy"]
+    assert main([*words, "-o", str(path)]) == 0
+    space: dict = {}
+    exec(compile(path.read_text(), str(path), "exec", dont_inherit=True), space)
+    assert space["__all__"] == ["PoissonMixtureEm"]
+    found = space["PoissonMixtureEm"](x=[1.0, 2, 0, 9, 8], K=2).run(steps=5, tol=0.0)
+    assert found["steps"] == 5
+    assert main(["generate", "adam", "--em"]) == 2
+    assert "an algorithm of a model" in capsys.readouterr().err

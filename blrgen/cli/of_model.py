@@ -1,11 +1,12 @@
-"""Commands on a model's text: `check FILE.model`, `derive FILE.model`."""
+"""Commands on a model's text: `check FILE.model`, `derive FILE.model`, `verify FILE.model`."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
 from blrgen.cli.algorithms import algorithm, any_algorithm, words
-from blrgen.cli.output import plain, report, result, result_as_json
+from blrgen.cli.output import coloured, plain, report, result, result_as_json
 from blrgen.errors import UserError
 
 TYPE_CHECKING = False
@@ -75,3 +76,30 @@ def derive(options: argparse.Namespace) -> int:
     else:
         result(plain(outline_text(model)))
     return 0
+
+
+def verify(options: argparse.Namespace) -> int:
+    """What is proved of a model's algorithm, and what is only equal in numbers."""
+    from blrgen.cli.fit import derived
+    from blrgen.validate.model.report import verify_model
+
+    if options.against or options.map or options.size or options.function != "step":
+        raise UserError(
+            "--against, --map, --function and --size are for rules", where=options.what,
+            why="a model's algorithm is held against its own log joint",
+            how=f"blrgen verify {options.what} --{algorithm(options)}",
+        )  # fmt: skip
+    found = verify_model(derived(options))
+    if options.format == "json":
+        from blrgen.validate.as_json import as_data
+
+        result_as_json(as_data(options.what, "", found))
+        return found.exit_code
+    from blrgen.show import render_proof
+    from blrgen.show.derivation import COLUMNS
+    from blrgen.text.table import wrap
+
+    blocks = [f"{title}\n{render_proof(verdict, colour=coloured(sys.stdout))}"
+              for title, verdict in found.parts]  # fmt: skip
+    result("\n".join([*blocks, *("\n".join(wrap(x, COLUMNS)) + "\n" for x in found.notes)]))
+    return found.exit_code

@@ -32,6 +32,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "erf": special.erf, "digamma": special.digamma, "besselk": special.kv, "besseli": special.iv,
     "polygamma": special.polygamma, "zeta": special.zeta,
     "multigammaln": lambda a, d: special.multigammaln(a, int(d)),
+    "log_indicator": lambda x: 0.0 if x == 0 else -np.inf,
     "bessel_kernel": lambda v, s: special.iv(v, np.sqrt(s)) / np.sqrt(s) ** v,
 }  # fmt: skip
 
@@ -78,7 +79,8 @@ class Values:
             inner = dict(at) | {r.name: k for r, k in zip(term.bound, places, strict=True)}
             gates = [a for a, _ in term.factors if a.kind in ("delta", "guard")]
             if all(self._atom(a, inner) for a in gates):
-                total += prod(self._atom(a, inner) ** float(p) for a, p in term.factors)
+                found = [self._atom(a, inner) ** float(p) for a, p in term.factors]
+                total += 0.0 if 0.0 in found else prod(found)  # of what cannot be: 0 · log 0
         return total
 
     def _atom(self, atom: Atom, at: Mapping[str, int]) -> float:

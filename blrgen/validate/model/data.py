@@ -16,7 +16,7 @@ from blrgen.program.model.values import ModelProgram
 from blrgen.read.model.samples import Sample
 from blrgen.read.model.values import Const, Domain, Model, Node
 
-ROWS, CHAIN, TRIALS = 8, 4, 3
+ROWS, CHAIN, TRIALS = 12, 4, 3
 LENGTHS = (3, 2)  # of ragged rows
 
 
@@ -44,13 +44,12 @@ def drawn(model: Model, program: ModelProgram, seed: int = 0) -> Drawn:
         axes = tuple(axis_of(model.plate(x).size) for x in owner.letters)
         fixed = isinstance(owner, Const)
         whole = _array(domain, [sizes[x] for x in axes], sample, rng, fixed=fixed)
-        one_hot = domain.kind in ("one-hot", "labels")
         given[name] = _flat(whole, axes, lengths)
-        if one_hot:
-            size = sizes[axis_of(domain.labels)] if domain.labels else sample.evaluator.shape(domain.shape)[0]
-            arrays[name] = np.eye(size)[whole]
+        if domain.kind in ("one-hot", "labels"):
+            arrays[name] = np.eye(_classes(domain, sample))[whole]
         else:
             arrays[name] = whole.astype(float)
+        arrays[name] = _there(arrays[name], axes, lengths)
         arrays[f"seen:{name}"] = np.ones(whole.shape[: len(axes)])
     for name in program.sizes:
         given[name] = sizes[name]
@@ -93,6 +92,22 @@ def _flat(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]]
     return whole
 
 
+def _there(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]]) -> Any:
+    """The array with 0 where a ragged row has no element."""
+    for k, axis in enumerate(axes):
+        if axis in lengths and k > 0:
+            there = np.arange(whole.shape[1]) < np.array(lengths[axis])[:, None]
+            return whole * there.reshape((*there.shape, *(1,) * (whole.ndim - 2)))
+    return whole
+
+
+def _classes(domain: Domain, sample: Sample) -> int:
+    """How many values a label has."""
+    if domain.labels is not None:
+        return sample.evaluator.size(domain.labels)
+    return sample.evaluator.shape(domain.shape)[0]
+
+
 def _array(
     domain: Domain, plates: list[int], sample: Sample, rng: np.random.Generator, *, fixed: bool
 ) -> Any:
@@ -111,8 +126,7 @@ def _element(domain: Domain, sample: Sample, rng: np.random.Generator, fixed: bo
         case "one-hot":
             return int(rng.integers(shape[0]))
         case "labels":
-            assert domain.labels is not None
-            return int(rng.integers(evaluator.size(domain.labels)))
+            return int(rng.integers(_classes(domain, sample)))
         case "spd":
             a = rng.normal(size=shape)
             return a @ a.T + np.eye(shape[0])

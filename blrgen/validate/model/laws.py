@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from blrgen.algebra.indexed.build import add, moved, multiplied, scaled, summed
+from blrgen.algebra.indexed.build import add, multiplied, summed
 from blrgen.algebra.indexed.values import Expression
 from blrgen.expect.blocks.block import element_measure
 from blrgen.expect.blocks.values import Block, Statistic
@@ -94,9 +94,8 @@ def _of_elements(member: Member, natural: Sequence[Any], values: Values) -> Law:
         means = _by_element(member, family_program(geometry, "mean"), given, names, sizes, values)
         program = family_program(geometry, "partition")
         (partition,) = _by_element(member, program, given, names, sizes, values)
-    axes = len(member.element)
-    paired = sum((x * y).reshape((*np.shape(measure), -1)).sum(-1)
-                 for x, y in zip(natural, means, strict=True)) if axes or means else 0.0  # fmt: skip
+    pairs = zip(natural, means, strict=True)
+    paired = sum((x * y).reshape((*np.shape(measure), -1)).sum(-1) for x, y in pairs)
     found = {s.name: x for s, x in zip(member.statistics, means, strict=True)}
     return Law(found, float(np.sum(measure * partition)), float(np.sum(measure * paired)))
 

@@ -41,16 +41,19 @@ def check(options: argparse.Namespace) -> int:
 def derive_algorithm(model: Model, options: argparse.Namespace) -> int:
     """The algorithm that a flag names, block by block."""
     from blrgen.rule.model.derive import Options, derive_model
-    from blrgen.show.model_derivation import derivation_json, derivation_text
 
     chosen = Options(
         words(options.point), tuple(words(b) for b in options.block), words(options.schedule)
     )
     derivation = derive_model(model, algorithm(options), chosen)
     if options.format == "json":
+        from blrgen.show.model_derivation import derivation_json
+
         result_as_json(derivation_json(derivation))
     else:
-        result(plain(derivation_text(derivation)))
+        from blrgen.show.model_page import derivation_text
+
+        result(derivation_text(derivation, colour=coloured(sys.stdout)))
     return 0
 
 

@@ -16,9 +16,8 @@ from blrgen.read.model.spell import lines as statements
 from blrgen.rule.model.lines import letters_of
 from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate, Update
 from blrgen.show.derivation import terminal_columns
-from blrgen.show.geometry.charts import is_matrix
 from blrgen.show.geometry.rows import Writer
-from blrgen.show.page import Formula
+from blrgen.show.page import Formula, is_matrix
 from blrgen.show.paint import Paint
 from blrgen.show.text import INDENT, broken
 from blrgen.text.alphabet import SUBSCRIPT
@@ -84,7 +83,8 @@ class _Page:
         for left, right in pairs:
             lead = f"{pad(left, edge)} {sign} "
             if width(left) > room // 3 and width(lead + right) > room:
-                rows.append(f"{left} {sign}")
+                front, *rest = broken(f"{left} {sign}", room)
+                rows += [front, *rest]
                 lead = "    "
             first, *more = broken(right, room - width(lead))
             rows += [lead + first, *(" " * width(lead) + x for x in more)]
@@ -205,10 +205,10 @@ class _Page:
     def working(self, member: Member) -> list[str]:
         """Parameters of q with a tilde by natural ones, and E[T] in them."""
         if member.one_hot:
-            (s,) = member.statistics
-            eta, k = self.natural(member.block, 0), s.places[-1].text
+            (t,) = member.statistics
+            eta, k = self.natural(member.block, 0), t.places[-1].text
             mean = f"exp({eta})/{subscripted('Σ', [k])} exp({eta})"
-            return self.equations([(f"𝔼[{self.say(s.value)}]", mean)])
+            return self.equations([(f"𝔼[{self.say(t.value)}]", mean)])
         g = geometry_of(member.family)
         writer = Writer(g)
         names = {p.name: (self.letter + self.digit(member.block, k), "")
@@ -232,9 +232,9 @@ class _Page:
         ]
         mean = [writer.equal(f"mu{writer.index(k)}", e, matrix=writer.square(k))
                 for k, e in enumerate(g.mean_in_working)]  # fmt: skip
-        pairs = [(said(f, left=True), said(f)) for f in chart]
-        pairs += [(f"𝔼[{self.say(s.value)}]", said(f))
-                  for s, f in zip(member.statistics, mean, strict=True)]  # fmt: skip
+        pairs = [(said(form, left=True), said(form)) for form in chart]
+        means = zip(member.statistics, mean, strict=True)
+        pairs += [(f"𝔼[{self.say(t.value)}]", said(form)) for t, form in means]
         return self.equations(pairs)
 
     def sums(self) -> str:

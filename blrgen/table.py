@@ -1,7 +1,7 @@
 """Table 1 of the paper, every row computed now: derived, proved, emitted, matched.
 
-A row that no recipe reaches says what it needs.  Public implementations are compared on
-their recorded trajectories, which come with a checkout and not with a wheel.
+A row that no recipe and no model reaches says what it needs.  Public implementations are
+compared on their recorded trajectories, which come with a checkout and not with a wheel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SCHEMA = "blrgen.table/1"
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One recipe: how far it is shown, and the approximations that lead to it."""
+    """One recipe, or a model with its flag: how far it is shown, and by which choices."""
 
     name: str
     candidate: str
@@ -33,6 +33,7 @@ class Algorithm:
     emitted: tuple[tuple[str, str], ...]  # target and level
     matched: tuple[tuple[str, float], ...]  # package and largest relative difference
     unmatched: str = ""  # why nothing was matched
+    of_model: bool = False
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -59,7 +60,9 @@ def computed(say: Callable[[str], None]) -> tuple[Row, ...]:
     return tuple(
         Row(
             e["section"], e["title"],
-            tuple(_algorithm(name, say) for name in e.get("recipes", [])), e.get("needs", ""),
+            (*(_algorithm(name, say) for name in e.get("recipes", [])),
+             *(_of_model(name, flag, say) for name, flag in e.get("models", []))),
+            e.get("needs", ""),
         )
         for e in entries
     )  # fmt: skip
@@ -115,6 +118,7 @@ def _entry(row: Row, lines: dict[str, str], columns: int) -> list[str]:
     out = [row.title + (f": {rest}not yet, needs {row.missing}" if row.missing else "")]
     for a in row.algorithms:
         said = " ".join("--" + x.replace("=", " ", 1) for x in a.approximations)
+        said = ", ".join(a.approximations) if a.of_model else said
         out += [lines[a.name], *(f"      {text}" for text in wrap(said, columns - 6))]
     return out
 
@@ -138,6 +142,35 @@ def _algorithm(name: str, say: Callable[[str], None]) -> Algorithm:
     return Algorithm(
         name, d.family.name, flags, len(d.steps), weakest(levels), tuple(emitted.items()),
         matched, unmatched,
+    )  # fmt: skip
+
+
+def _of_model(name: str, flag: str, say: Callable[[str], None]) -> Algorithm:
+    """Everything about a model's algorithm but what needs other packages.
+
+    Blocks and updates are proved, the NumPy class is run; that the other target's file can be
+    written is all that is looked at here: `verify` compiles and runs it too.
+    """
+    from blrgen.decide.proof import NOT_COMPARED, weakest
+    from blrgen.emit.model.file import text
+    from blrgen.program.model.lower import lower
+    from blrgen.read.model.find import read_file
+    from blrgen.rule.model.derive import derive_model
+    from blrgen.rule.model.lines import lines_of
+    from blrgen.validate.model.report import verify_model
+
+    say(f"{name} {flag}")
+    d = derive_model(read_file(f"{name}.model"), flag.removeprefix("--"))
+    parts = verify_model(d, targets=("numpy",)).parts
+    proved = weakest(v.level for title, v in parts if not title.startswith("emitted"))
+    emitted = {title.split()[1]: v.level for title, v in parts if title.startswith("emitted")}
+    if text(lower(d), "numba"):
+        emitted = {"numba": NOT_COMPARED, **emitted}
+    families = ", ".join(dict.fromkeys(u.block.family for u in d.updates))
+    chosen = tuple(c.name for c in d.choices)
+    return Algorithm(
+        f"{name} {flag}", families, chosen, len(lines_of(d)), proved, tuple(emitted.items()),
+        (), "live: make peers", of_model=True,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
 
@@ -61,6 +62,13 @@ def test_every_row_of_the_paper_is_there_and_honest(monkeypatch: pytest.MonkeyPa
         "_algorithm",
         lambda name, say: table.Algorithm(name, "f", ("a",), 3, "l", (("numba", "e"),), ()),
     )
+    monkeypatch.setattr(
+        table,
+        "_of_model",
+        lambda name, flag, say: table.Algorithm(
+            f"{name} {flag}", "f", ("rho = 1",), 3, "l", (("numpy", "e"),), (), of_model=True
+        ),
+    )
     rows = table.computed(lambda name: None)
     text = table.as_text(rows)
     data = table.as_data(rows)
@@ -74,10 +82,12 @@ def test_every_row_of_the_paper_is_there_and_honest(monkeypatch: pytest.MonkeyPa
         "Non-conjugate VI",
     ):  # fmt: skip
         assert row in text
-    for row in ("Dropout", "Expectation-maximization", "VMP", "Multimodal optimization"):
+    for row in ("Dropout", "Non-conjugate VMP", "Multimodal optimization"):
         assert re.search(rf"^{row}: not yet, needs ", text, re.M)
     for name in RECIPES:
         assert re.search(rf"^  {re.escape(name)} ", text, re.M), f"{name} is in no row"
+    assert re.search(r"^Expectation-maximization\n  gaussian-mixture-full-em --em .*\n +rho = 1$",
+                     text, re.M)  # fmt: skip
 
 
 def test_matched_differences_are_below_the_limit() -> None:
@@ -85,3 +95,16 @@ def test_matched_differences_are_below_the_limit() -> None:
         found = [gap for _, gap in table._matched(name)[0]]
         assert found
         assert max(found) <= 1e-12
+
+
+def models() -> list[tuple[str, str]]:
+    with (table.package_dir() / "table.toml").open("rb") as file:
+        return [tuple(x) for row in tomllib.load(file)["row"] for x in row.get("models", [])]
+
+
+@pytest.mark.parametrize(("name", "flag"), models())
+def test_a_model_of_the_table_is_derived_proved_and_run(name: str, flag: str) -> None:
+    found = table._of_model(name, flag, lambda what: None)
+    assert found.proved in ("identity", "random-exact")
+    assert dict(found.emitted) == {"numba": "not compared", "numpy": "numeric"}
+    assert found.lines > 3 and found.approximations

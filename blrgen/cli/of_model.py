@@ -1,11 +1,12 @@
-"""Commands on a model's text: `check FILE.model`, `derive FILE.model`."""
+"""Commands on a model's text: `check FILE.model`, `derive FILE.model`, `verify FILE.model`."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
 from blrgen.cli.algorithms import algorithm, any_algorithm, words
-from blrgen.cli.output import plain, report, result, result_as_json
+from blrgen.cli.output import coloured, plain, report, result, result_as_json
 from blrgen.errors import UserError
 
 TYPE_CHECKING = False
@@ -40,16 +41,19 @@ def check(options: argparse.Namespace) -> int:
 def derive_algorithm(model: Model, options: argparse.Namespace) -> int:
     """The algorithm that a flag names, block by block."""
     from blrgen.rule.model.derive import Options, derive_model
-    from blrgen.show.model_derivation import derivation_json, derivation_text
 
     chosen = Options(
         words(options.point), tuple(words(b) for b in options.block), words(options.schedule)
     )
     derivation = derive_model(model, algorithm(options), chosen)
     if options.format == "json":
+        from blrgen.show.model_derivation import derivation_json
+
         result_as_json(derivation_json(derivation))
     else:
-        result(plain(derivation_text(derivation)))
+        from blrgen.show.model_page import derivation_text
+
+        result(derivation_text(derivation, colour=coloured(sys.stdout)))
     return 0
 
 
@@ -75,3 +79,30 @@ def derive(options: argparse.Namespace) -> int:
     else:
         result(plain(outline_text(model)))
     return 0
+
+
+def verify(options: argparse.Namespace) -> int:
+    """What is proved of a model's algorithm, and what is only equal in numbers."""
+    from blrgen.cli.fit import derived
+    from blrgen.validate.model.report import verify_model
+
+    if options.against or options.map or options.size or options.function != "step":
+        raise UserError(
+            "--against, --map, --function and --size are for rules", where=options.what,
+            why="a model's algorithm is held against its own log joint",
+            how=f"blrgen verify {options.what} --{algorithm(options)}",
+        )  # fmt: skip
+    found = verify_model(derived(options))
+    if options.format == "json":
+        from blrgen.validate.as_json import as_data
+
+        result_as_json(as_data(options.what, "", found))
+        return found.exit_code
+    from blrgen.show import render_proof
+    from blrgen.show.derivation import COLUMNS
+    from blrgen.text.table import wrap
+
+    blocks = [f"{title}\n{render_proof(verdict, colour=coloured(sys.stdout))}"
+              for title, verdict in found.parts]  # fmt: skip
+    result("\n".join([*blocks, *("\n".join(wrap(x, COLUMNS)) + "\n" for x in found.notes)]))
+    return found.exit_code

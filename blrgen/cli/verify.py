@@ -6,6 +6,7 @@ FILE.py, the file's step function is held against the rule that --against names.
 
   blrgen verify adam
   blrgen verify my_step.py --against adam --map lr=alpha
+  blrgen verify lda.model --svi
 
 exit code: 0 proved · 1 refuted · 3 neither: equal in numbers only, or not compared · 2 a
 mistake in what was asked
@@ -17,6 +18,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from blrgen.cli.algorithms import add_algorithms, refuse_algorithms
 from blrgen.cli.output import coloured, result, result_as_json
 from blrgen.cli.parser import Parser, add_format
 from blrgen.cli.what import add_size, add_what, derived, sizes
@@ -39,6 +41,7 @@ def configure(parser: Parser) -> None:
     )
     add_format(parser, ("text", "json"))
     add_size(parser)
+    add_algorithms(parser)
     parser.add_argument(
         "--map",
         action="append",
@@ -50,6 +53,11 @@ def configure(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what was found; the weakest level is the exit code."""
+    if options.what.endswith(".model"):
+        from blrgen.cli.of_model import verify as verify_model
+
+        return verify_model(options)
+    refuse_algorithms(options)
     mapping = names(options.map)
     asked, against = options.what, options.against
     report = _file(options, mapping) if options.what.endswith(".py") else _derived(options)

@@ -32,6 +32,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "erf": special.erf, "digamma": special.digamma, "besselk": special.kv, "besseli": special.iv,
     "polygamma": special.polygamma, "zeta": special.zeta,
     "multigammaln": lambda a, d: special.multigammaln(a, int(d)),
+    "log_indicator": lambda x: 0.0 if x == 0 else -np.inf,
     "bessel_kernel": lambda v, s: special.iv(v, np.sqrt(s)) / np.sqrt(s) ** v,
 }  # fmt: skip
 
@@ -42,6 +43,7 @@ class Values:
     def __init__(self, arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
         self.arrays = {k: np.asarray(v, dtype=float) for k, v in arrays.items()}
         self.sizes = dict(sizes)
+        self.inverses: dict[tuple[object, ...], Any] = {}  # of matrices met, by where they are
 
     def size(self, axis: str) -> int:
         """The size of an axis; "K - 1" and "3" are sizes too."""
@@ -77,7 +79,8 @@ class Values:
             inner = dict(at) | {r.name: k for r, k in zip(term.bound, places, strict=True)}
             gates = [a for a, _ in term.factors if a.kind in ("delta", "guard")]
             if all(self._atom(a, inner) for a in gates):
-                total += prod(self._atom(a, inner) ** float(p) for a, p in term.factors)
+                found = [self._atom(a, inner) ** float(p) for a, p in term.factors]
+                total += 0.0 if 0.0 in found else prod(found)  # of what cannot be: 0 · log 0
         return total
 
     def _atom(self, atom: Atom, at: Mapping[str, int]) -> float:
@@ -107,13 +110,20 @@ class Values:
         return float(self.arrays[atom.name][places])
 
     def _matrix(self, atom: Atom, at: Mapping[str, int]) -> float:
+        """An entry of inv(M), or logdet(M); M is met at many entries and inverted once."""
         (m,) = atom.arguments
-        axis = next(i.axis for i in m.letters if i.name == ROW)
-        n = self.size(axis)
-        values = np.array(
-            [[self.of(m, {**at, ROW: i, COLUMN: j}) for j in range(n)] for i in range(n)]
-        )
+        where = (atom.name, m, *(at[i.name] for i in m.letters if i.name not in (ROW, COLUMN)))
+        if where not in self.inverses:
+            found = self._filled(m, at)
+            logdet = atom.name == "logdet"
+            self.inverses[where] = np.linalg.slogdet(found)[1] if logdet else np.linalg.inv(found)
         if atom.name == "logdet":
-            return float(np.linalg.slogdet(values)[1])
+            return float(self.inverses[where])
         i, j = (self.place(i, at) for i in atom.indices)
-        return float(np.linalg.inv(values)[i, j])
+        return float(self.inverses[where][i, j])
+
+    def _filled(self, m: Expression, at: Mapping[str, int]) -> Any:
+        """The matrix, entry by entry."""
+        n = self.size(next(i.axis for i in m.letters if i.name == ROW))
+        rows = ([self.of(m, {**at, ROW: i, COLUMN: j}) for j in range(n)] for i in range(n))
+        return np.array(list(rows))

@@ -5,13 +5,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from blrgen.read.model.reader import read_model
 from blrgen.read.recipe import read_recipes
+from blrgen.rule.model.derive import derive_model
 from blrgen.show import render, render_geometry
+from blrgen.show.model_derivation import derivation_json
+from blrgen.show.model_page import derivation_text
 from tests.shipped import shipped
 
 pytestmark = pytest.mark.core
@@ -19,6 +24,10 @@ pytestmark = pytest.mark.core
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 IN_FULL = ("adam", "iblr", "ivon", "ste")  # also as LaTeX, Markdown, HTML
 GEOMETRIES = ("gaussian", "bernoulli-sign", "gaussian-full")  # one for each kind of page
+MODELS = (
+    ("gaussian-mixture-full-em", "em"), ("gaussian-mixture-full", "vmp"), ("lda", "svi"),
+    ("normal-wishart", "conjugate"), ("hmm-gaussian-em", "em"), ("factor-analysis-em", "online-em"),
+)  # fmt: skip
 SUFFIX = {"text": "txt", "latex": "tex", "markdown": "md", "html": "html", "json": "json"}
 
 
@@ -33,7 +42,25 @@ def wanted(derived: Callable[[str], object]) -> dict[str, Callable[[], str]]:
         formats = tuple(SUFFIX) if family == GEOMETRIES[0] else ("text", "json")
         for f in formats:
             found[f"geometry/{family}.{SUFFIX[f]}"] = lambda n=family, f=f: _geometry(n, f)
+    for name, flag in MODELS:
+        found[f"model/{name}--{flag}.txt"] = lambda n=name, f=flag: _model(n, f)
+        found[f"model/{name}--{flag}.json"] = lambda n=name, f=flag: _model_json(n, f)
     return found
+
+
+def _model_derived(name: str, flag: str) -> object:
+    path = Path(__file__).resolve().parents[2] / "models" / f"{name}.model"
+    return derive_model(read_model(path.read_text(), name), flag)
+
+
+def _model(name: str, flag: str) -> str:
+    return derivation_text(_model_derived(name, flag), 88)
+
+
+def _model_json(name: str, flag: str) -> str:
+    return (
+        json.dumps(derivation_json(_model_derived(name, flag)), ensure_ascii=False, indent=2) + "\n"
+    )
 
 
 def _derivation(derived: Callable[[str], object], what: str, format_: str) -> str:

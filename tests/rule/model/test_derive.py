@@ -12,7 +12,8 @@ import pytest
 from blrgen.read.model.mistakes import ModelError
 from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import ALGORITHMS, Options, derive_model
-from blrgen.show.model_derivation import derivation_json, derivation_text
+from blrgen.show.model_derivation import derivation_json
+from blrgen.show.model_page import derivation_text
 from blrgen.text.indexed import written
 
 MODELS = Path(__file__).parents[3] / "models"
@@ -190,16 +191,16 @@ def test_online_em_reads_as_averages_of_expected_statistics():
 
 def test_the_text_reads_like_the_paper():
     text = derivation_text(derive_model(shipped("lda"), "svi"))
-    assert "c[d,i]*w[d,i,j]*z[d,i,k]" in text
-    assert "rho_t" in text and "D/M" in text
-    assert "E[log(theta[d,k])]" in text
+    assert "c_di w_dij z_dik log φₖⱼ" in text
+    assert "ρₜ" in text and "D/M" in text
+    assert "𝔼[log θ_dk]" in text
 
 
 def test_texts_do_not_depend_on_the_hash_seed():
     code = (
         "from tests.rule.model.test_derive import shipped;"
         "from blrgen.rule.model.derive import derive_model;"
-        "from blrgen.show.model_derivation import derivation_text;"
+        "from blrgen.show.model_page import derivation_text;"
         "[print(derivation_text(derive_model(shipped(n), a))) for n, a in"
         " (('factor-analysis-em', 'em'), ('state-space-em', 'em'), ('gaussian-mixture-tied',"
         " 'vmp'))]"
@@ -209,4 +210,4 @@ def test_texts_do_not_depend_on_the_hash_seed():
                        env={**os.environ, "PYTHONHASHSEED": s}).stdout
         for s in ("0", "1", "2")
     }  # fmt: skip
-    assert len(seen) == 1 and b"points" in seen.pop()
+    assert len(seen) == 1 and b"found as points" in seen.pop()

@@ -1,0 +1,159 @@
+"""Small random data and constants for a model, in the domains that it declares.
+
+Rows are few, so that sums over all values of labels can be written out; sizes differ where
+they may, so that an exchanged axis shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from blrgen.expect.factors.names import axis_of
+from blrgen.program.model.values import ModelProgram
+from blrgen.read.model.samples import Sample
+from blrgen.read.model.values import Const, Domain, Model, Node
+
+ROWS, CHAIN, TRIALS = 12, 4, 3
+LENGTHS = (3, 2)  # of ragged rows
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a class is given (`given`), and the same as arrays of the index algebra."""
+
+    given: dict[str, Any]
+    arrays: dict[str, Any]
+    sizes: dict[str, int]
+    lengths: dict[str, tuple[int, ...]] = field(default_factory=dict)  # by ragged axis
+
+
+def drawn(model: Model, program: ModelProgram, seed: int = 0) -> Drawn:
+    """Sizes, data and constants."""
+    sizes, lengths = sizes_of(model)
+    rng = np.random.default_rng(seed)
+    sample = Sample(model, sizes, 1)
+    given: dict[str, Any] = {k: np.array(v) for k, v in lengths.items()}
+    arrays: dict[str, Any] = {}
+    for axis, found in lengths.items():
+        there = np.arange(max(found)) < np.array(found)[:, None]
+        arrays[f"exists:{axis}"] = there.astype(float)
+    for owner, name, domain in _known(model):
+        axes = tuple(axis_of(model.plate(x).size) for x in owner.letters)
+        fixed = isinstance(owner, Const)
+        whole = _array(domain, [sizes[x] for x in axes], sample, rng, fixed=fixed)
+        given[name] = _flat(whole, axes, lengths)
+        if domain.kind in ("one-hot", "labels"):
+            arrays[name] = np.eye(_classes(domain, sample))[whole]
+        else:
+            arrays[name] = whole.astype(float)
+        arrays[name] = _there(arrays[name], axes, lengths)
+        arrays[f"seen:{name}"] = np.ones(whole.shape[: len(axes)])
+    for name in program.sizes:
+        given[name] = sizes[name]
+    return Drawn(given, arrays, sizes, lengths)
+
+
+def sizes_of(model: Model) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
+    """Every size: few rows, shorter chains, 2 and 3 in turn for all else."""
+    chains = {n.chain.letter for n in model.nodes if n.chain is not None}
+    rows = {x for n in model.nodes if n.kind == "observed" for x in n.letters}
+    sizes: dict[str, int] = {}
+    lengths: dict[str, tuple[int, ...]] = {}
+    for p in model.plates:
+        axis = axis_of(p.size)
+        if p.outer:
+            lengths[axis] = LENGTHS
+            sizes[axis] = max(LENGTHS)
+            sizes[axis_of(model.plate(p.outer[-1]).size)] = len(LENGTHS)
+        elif p.letter in rows and axis not in sizes:
+            sizes[axis] = CHAIN if p.letter in chains else ROWS
+    left = [x for x in model.sizes if x not in sizes]
+    sizes |= {x: 2 + k % 2 for k, x in enumerate(left)}
+    return sizes, lengths
+
+
+def _known(model: Model) -> list[tuple[Const | Node, str, Domain]]:
+    """Constants and what is observed, one by one."""
+    found: list[tuple[Const | Node, str, Domain]] = [(c, c.name, c.domain) for c in model.constants]
+    for n in model.nodes:
+        if n.kind == "observed":
+            found += [(n, x, y) for x, y in zip(n.names, n.domains, strict=True)]
+    return found
+
+
+def _flat(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]]) -> Any:
+    """A ragged array as the caller gives it: rows behind each other."""
+    for k, axis in enumerate(axes):
+        if axis in lengths and k > 0:
+            return np.concatenate([x[:n] for x, n in zip(whole, lengths[axis], strict=True)])
+    return whole
+
+
+def _there(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]]) -> Any:
+    """The array with 0 where a ragged row has no element."""
+    for k, axis in enumerate(axes):
+        if axis in lengths and k > 0:
+            there = np.arange(whole.shape[1]) < np.array(lengths[axis])[:, None]
+            return whole * there.reshape((*there.shape, *(1,) * (whole.ndim - 2)))
+    return whole
+
+
+def _classes(domain: Domain, sample: Sample) -> int:
+    """How many values a label has."""
+    if domain.labels is not None:
+        return sample.evaluator.size(domain.labels)
+    return sample.evaluator.shape(domain.shape)[0]
+
+
+def _array(
+    domain: Domain, plates: list[int], sample: Sample, rng: np.random.Generator, *, fixed: bool
+) -> Any:
+    """An element for every place of the plates."""
+    made = [_element(domain, sample, rng, fixed) for _ in range(int(np.prod(plates)))]
+    return np.array(made).reshape((*plates, *np.shape(made[0])))
+
+
+def _element(domain: Domain, sample: Sample, rng: np.random.Generator, fixed: bool) -> Any:
+    """One value of a domain."""
+    evaluator = sample.evaluator
+    shape = evaluator.shape(domain.shape)
+    match domain.kind:
+        case "simplex":
+            return rng.dirichlet(np.full(shape[0], 2.0))
+        case "one-hot":
+            return int(rng.integers(shape[0]))
+        case "labels":
+            return int(rng.integers(_classes(domain, sample)))
+        case "spd":
+            a = rng.normal(size=shape)
+            return a @ a.T + np.eye(shape[0])
+        case "finite":
+            return rng.choice([float(x) for x in domain.points], size=shape)
+        case "counts":
+            return rng.multinomial(TRIALS, np.full(shape[0], 1 / shape[0])).astype(float)
+        case "sphere":
+            x = rng.normal(size=shape)
+            return x / np.linalg.norm(x)
+    low, high = (None if e is None else float(sample.end(e)) for e in (domain.lower, domain.upper))
+    if domain.whole:
+        return _whole(low, high, shape, rng, fixed)
+    if low is None and high is None:
+        return rng.normal(size=shape)
+    if low is not None and high is not None:
+        return low + (high - low) * rng.uniform(0.1, 0.9, size=shape)
+    away = np.exp(rng.normal(size=shape) / 2)
+    return low + away if low is not None else high - away
+
+
+def _whole(
+    low: float | None, high: float | None, shape: Any, rng: np.random.Generator, fixed: bool
+) -> Any:
+    """Whole numbers; constants among them all the same, as numbers of trials must be."""
+    start = 0 if low is None else low
+    if fixed:
+        return np.full(shape, max(start, TRIALS if high is None else min(TRIALS, high)), float)
+    most = 6 if high is None else int(high - start) + 1
+    return start + rng.integers(most, size=shape).astype(float)

@@ -1,0 +1,186 @@
+"""An emitted class on small random data against the derived expressions, in numbers.
+
+From the state of the class q and E[T] are computed anew, block by block of the schedule
+(`laws`); the objective before each step is E[L] + Σ(A − ⟨λ, E[T]⟩ − E[log h]), and after it
+the slopes of E[L] must vanish at the points.  Equal numbers are no proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from blrgen.algebra.indexed.calculus import NoDerivative, partial
+from blrgen.algebra.indexed.values import Expression, Index
+from blrgen.decide.proof import NOT_COMPARED, Proof
+from blrgen.emit.model.places import python_name
+from blrgen.expect.blocks.values import Block, Part
+from blrgen.program.model.lower import EXACT
+from blrgen.program.model.values import ModelProgram
+from blrgen.rule.model.prepare import expecting_of, points_of, prepared
+from blrgen.rule.model.values import ModelDerivation
+from blrgen.validate.model.data import Drawn
+from blrgen.validate.model.laws import Law, law_of, law_of_state
+from blrgen.validate.model.stationary import resting
+from blrgen.value.indexed import Values
+
+STEPS = 2
+OBJECTIVE, SLOPE = 1e-8, 1e-6  # relative
+SETTLED, ROUNDS = 1e-12, 2000  # of local blocks
+
+
+@dataclass
+class Reference:
+    """The state of an algorithm as arrays of the index algebra, and its q's."""
+
+    d: ModelDerivation
+    data: Drawn
+    laws: dict[str, Law] = field(default_factory=dict)
+    points: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def values(self) -> Values:
+        """Everything that expressions may hold."""
+        arrays = {**self.data.arrays, **self.points}
+        for law in self.laws.values():
+            arrays |= law.means
+        return Values(arrays, self.data.sizes)
+
+    def read(self, model: Any, program: ModelProgram) -> None:
+        """Points and q's of the state of a class."""
+        blocks = {u.block.name: u.block for u in self.d.updates}
+        for v in program.variables:
+            if v.is_point:
+                self.points[v.name] = np.asarray(model.state[v.parts[0].array.name])
+        for v in program.variables:
+            if not v.is_point:
+                own = {p.parameter: np.asarray(model.state[p.array.name]) for p in v.parts}
+                self.laws[v.name] = law_of_state(self.d.model, blocks[v.name], own, self.values)
+
+    def update(self, block: Block) -> None:
+        self.laws[block.name] = law_of(self.d.model, block, self.values)
+
+    def first(self) -> None:
+        """The blocks that the objective is maximised over."""
+        updates = self.d.updates
+        if self.d.batch:
+            self.settle([u.block for u in updates if u.local])
+            return
+        count = len(updates) if self.d.algorithm in EXACT else 1
+        for u in updates[:count]:
+            self.update(u.block)
+
+    def settle(self, local: list[Block]) -> None:
+        """Local blocks to their fixed point, all but the first from E[T] = 0."""
+        values = self.values
+        for b in local[1:]:
+            self.laws[b.name] = Law(
+                {p.statistic.name: _zeros(values, p) for p in b.parts}, 0.0, 0.0
+            )
+        before = np.inf
+        for _ in range(ROUNDS):
+            for b in local:
+                self.update(b)
+            now = sum(
+                float(np.abs(x).sum()) for b in local for x in self.laws[b.name].means.values()
+            )
+            if abs(now - before) < SETTLED * (1 + abs(now)):
+                return
+            before = now
+
+    def objective(self) -> float:
+        """E[L] and the entropies."""
+        blocks = [u.block for u in self.d.updates]
+        q = expecting_of(blocks, [[self.d.model.node(x) for x in b.nodes] for b in blocks])
+        values = self.values
+        total = values.of(self.d.expected_joint)
+        for b in blocks:
+            law = self.laws[b.name]
+            total += law.partition - law.paired - values.of(q.of(b.base))
+        return total
+
+
+def _zeros(values: Values, p: Part) -> Any:
+    return np.zeros([values.size(i.axis) for i in p.statistic.places])
+
+
+def compare(
+    d: ModelDerivation, program: ModelProgram, kind: Callable[..., Any], data: Drawn
+) -> tuple[tuple[str, Proof], ...]:
+    """The class of a file: its objectives step by step, and its points after each."""
+    rates = {"delay": 0.0} if d.batch else {}  # the first step goes all the way
+    slopes = _slopes_of(d)
+    objectives: list[tuple[float, float]] = []
+    worst: dict[str, float] = {}
+    steps = 1 if d.batch else STEPS
+    with np.errstate(all="ignore"):
+        model = kind(**{python_name(k): x for k, x in data.given.items()}, **rates, seed=1)
+        reference = Reference(d, data)
+        reference.read(model, program)
+        for step in range(steps + 1):
+            reference.first()
+            objectives.append((float(model.objective()), reference.objective()))
+            if step == steps:
+                break
+            model.step(*([np.arange(data.sizes[d.batch])] if d.batch else []))
+            follow(reference, program, model)
+            for name, (places, e) in slopes.items():
+                gap = residual(reference.values, places, e)
+                worst[name] = max(worst.get(name, 0.0), gap)
+    points = [
+        (name, compared(f"the slope of E[L] by {name} is zero after a step", gap, SLOPE))
+        for name, gap in worst.items()
+    ]
+    return (("objective", _objectives(objectives)), *points)
+
+
+def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
+    """Blocks with a state at their updates, in order; the points then are those of the class."""
+    with_state = {v.name for v in program.variables}
+    for u in reference.d.updates:
+        if u.block.name in with_state:
+            reference.update(u.block)
+    for v in program.variables:
+        if v.is_point:
+            reference.points[v.name] = np.asarray(model.state[v.parts[0].array.name])
+
+
+def _slopes_of(d: ModelDerivation) -> dict[str, tuple[tuple[Index, ...], Expression]]:
+    """What is zero where E[L] rests in each point."""
+    names = {x for u in d.points for x in u.names}
+    own = prepared(d.model, tuple(x for x in names if _latent(d, x)))
+    found = {}
+    for p in points_of(own):
+        with suppress(NoDerivative):
+            g = resting(p, partial(d.expected_joint, p.name, p.places))
+            found[p.name] = (p.places, g)
+    return found
+
+
+def _latent(d: ModelDerivation, name: str) -> bool:
+    return any(name in n.names and n.kind == "latent" for n in d.model.nodes)
+
+
+def residual(values: Values, places: tuple[Index, ...], e: Expression) -> float:
+    """The largest |Σ terms| beside Σ |terms|, over all places."""
+    parts = [values.array(Expression(((t, c),)), places) for t, c in e.terms]
+    size = sum(np.abs(x) for x in parts)
+    return float(np.max(np.abs(sum(parts)) / np.where(size > 0, size, 1.0), initial=0.0))
+
+
+def _objectives(pairs: Sequence[tuple[float, float]]) -> Proof:
+    claim = "the objective before each step is that of the derived updates"
+    if not np.isfinite([y for _, y in pairs]).all():
+        return Proof(NOT_COMPARED, claim, "plain loops give ∞ − ∞ here")
+    return compared(claim, max(abs(x - y) / (1 + abs(y)) for x, y in pairs), OBJECTIVE)
+
+
+def compared(claim: str, gap: float, limit: float) -> Proof:
+    """Equal in numbers, or not."""
+    if gap < limit:
+        return Proof("numeric", claim, f"equal to {gap:.0e} on small random data")
+    return Proof("refuted", claim, f"they differ by {gap:.2g} of their size")

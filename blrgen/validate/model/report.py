@@ -1,0 +1,90 @@
+"""All that is claimed of a model's algorithm: what `blrgen verify FILE.model FLAG` runs.
+
+* every block, multiplied back, gives the log joint: identity;
+* every update is where the objective rests: identity, for points that are solved in closed form;
+* the class of each target, run on small random data against q's and slopes computed anew:
+  numeric, which is no proof;
+* the same against an algorithm written by hand, where there is one for this model: numeric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict
+from blrgen.emit.compile import compile_class
+from blrgen.emit.model.file import text
+from blrgen.emit.model.kernels import TARGETS
+from blrgen.errors import InternalError, UserError
+from blrgen.program.model.lower import lower
+from blrgen.program.model.values import ModelProgram
+from blrgen.rule.model.values import ModelDerivation
+from blrgen.timing import timed
+from blrgen.validate.derivation import Report
+from blrgen.validate.model.blocks import prove_blocks
+from blrgen.validate.model.data import drawn
+from blrgen.validate.model.emitted import compare
+from blrgen.validate.model.stationary import prove_points, prove_updates
+
+BACK = "the log joint = its blocks, multiplied back"
+REST = "update = where the objective rests"
+CLASS = "emitted {} class = derived updates"
+
+
+def verify_model(d: ModelDerivation, *, targets: Sequence[str] | None = None) -> Report:
+    """Everything that is compared, with its level; the weakest one is the report's."""
+    back = timed("multiply blocks back", prove_blocks, d)
+    resting = (*timed("prove updates", prove_updates, d), *timed("prove points", prove_points, d))
+    classes = [
+        (CLASS.format(target), Verdict(timed(f"compare the {target} class", _comparing(target), d)))
+        for target in (TARGETS if targets is None else targets)
+    ]
+    shown = {n for _, v in classes for n, p in v.proofs if p.level in ("numeric", "refuted")}
+    solved = [n for n, p in resting if p.level == NOT_COMPARED and n in shown]
+    rest = Verdict(tuple((n, p) for n, p in resting if n not in solved))
+    parts = [(BACK, Verdict(back)), (REST, rest), *classes]
+    notes = [f"{n} is solved in numbers: its slope is shown in numbers alone" for n in solved]
+    return Report(tuple((t, v) for t, v in parts if v.proofs), (*notes, *_notes(parts)))
+
+
+def _comparing(target: str) -> Callable[[ModelDerivation], tuple[tuple[str, Proof], ...]]:
+    return lambda d: of_target(d, target)
+
+
+def of_target(d: ModelDerivation, target: str) -> tuple[tuple[str, Proof], ...]:
+    """One target's class; what cannot be run says why."""
+    claim = "a step is that of the derived updates"
+    try:
+        program = lower(d)
+        source = text(program, target)
+    except (UserError, InternalError) as refusal:
+        return (("class", Proof(NOT_COMPARED, claim, f"no class: {first_line(refusal)}")),)
+    return run(d, program, source, claim)
+
+
+def run(
+    d: ModelDerivation, program: ModelProgram, source: str, claim: str
+) -> tuple[tuple[str, Proof], ...]:
+    """The class of a source on small random data."""
+    if d.algorithm in ("filter", "gibbs", "online-em"):
+        why = f"a step of --{d.algorithm} takes other arguments than are tried here"
+        return (("class", Proof(NOT_COMPARED, claim, why)),)
+    try:
+        return compare(d, program, compile_class(source), drawn(d.model, program))
+    except KeyError as missing:
+        why = f"{missing.args[0]} has no value by plain loops"
+    except (np.linalg.LinAlgError, ArithmeticError) as trouble:
+        why = f"plain loops do not go through: {trouble}"
+    return (("class", Proof(NOT_COMPARED, claim, why)),)
+
+
+def first_line(error: Exception) -> str:
+    """What an error says first."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _notes(parts: Sequence[tuple[str, Verdict]]) -> list[str]:
+    numeric = any(v.level == "numeric" for _, v in parts)
+    return ["classes are run, not proved: equal numbers are no proof"] if numeric else []

@@ -1,0 +1,113 @@
+"""What `verify FILE.model` proves, what it only compares, and that mistakes are found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from blrgen.algebra.indexed.build import scaled
+from blrgen.cli.main import main
+from blrgen.emit.model.file import text
+from blrgen.program.model.lower import lower
+from blrgen.read.model.reader import read_model
+from blrgen.rule.model.derive import derive_model
+from blrgen.validate.model.blocks import prove_blocks
+from blrgen.validate.model.report import run, verify_model
+from blrgen.validate.model.stationary import prove_points, prove_updates
+
+MODELS = Path(__file__).parents[3] / "models"
+PROVED = [
+    ("gaussian-mixture-full-em", "em"), ("gaussian-mixture-full", "vmp"), ("lda", "svi"),
+    ("hmm-gaussian-many-em", "em"), ("normal-wishart", "conjugate"), ("factor-analysis", "vmp"),
+    ("local-linear-trend", "em"), ("student-t-regression", "vmp"), ("inverse-wishart", "vmp"),
+]  # fmt: skip
+RUN = [
+    ("gaussian-mixture-full-em", "em"), ("hmm-poisson-em", "em"), ("lda", "svi"),
+    ("gaussian-mixture-tied", "vmp"), ("state-space", "conjugate"), ("gamma-mixture", "em"),
+    ("factor-analysis-em", "em"), ("beta-bernoulli", "conjugate"),
+]  # fmt: skip
+
+
+def derivation(name: str, flag: str):
+    return derive_model(read_model((MODELS / f"{name}.model").read_text(), name), flag)
+
+
+def levels(proofs) -> set[str]:
+    return {p.level for _, p in proofs}
+
+
+@pytest.mark.parametrize(("name", "flag"), PROVED)
+def test_blocks_and_updates_are_proved(name, flag):
+    d = derivation(name, flag)
+    found = (*prove_blocks(d), *prove_updates(d), *prove_points(d))
+    assert found and levels(found) == {"identity"}, found
+
+
+@pytest.mark.parametrize(("name", "flag"), RUN)
+def test_classes_are_equal_in_numbers_and_no_more(name, flag):
+    report = verify_model(derivation(name, flag), targets=("numpy",))
+    (title, verdict) = report.parts[-1]
+    assert title == "emitted numpy class = derived updates"
+    assert levels(verdict.proofs) == {"numeric"}, verdict.proofs
+    assert report.level == "numeric" and report.exit_code == 3 and report.notes
+
+
+def with_part(d, k, change):
+    """The derivation with the first part of its k-th update changed."""
+    u = d.updates[k]
+    first, *more = u.block.parts
+    block = replace(u.block, parts=(change(first), *more))
+    updates = (*d.updates[:k], replace(u, block=block), *d.updates[k + 1 :])
+    return replace(d, updates=updates)
+
+
+def test_a_wrong_coefficient_is_refuted():
+    d = derivation("gaussian-mixture-full", "vmp")
+    wrong = with_part(d, 1, lambda p: replace(p, coefficient=scaled(p.coefficient, 2)))
+    assert dict(prove_blocks(wrong))["mu,L"].level == "refuted"
+
+
+def test_a_wrong_expectation_is_not_called_proved():
+    d = derivation("gaussian-mixture-full", "vmp")
+    wrong = with_part(d, 1, lambda p: replace(p, expected=scaled(p.expected, 2)))
+    assert dict(prove_updates(wrong))["mu,L"].level == "not compared"
+
+
+def test_a_wrong_point_is_not_called_proved():
+    d = derivation("gaussian-mixture-full-em", "em")
+    (e,) = d.points[0].equations
+    changed = replace(d.points[0], equations=(replace(e, value=scaled(e.value, 2)),))
+    wrong = replace(d, points=(changed, *d.points[1:]))
+    assert dict(prove_points(wrong))[e.target].level == "not compared"
+
+
+def test_a_wrong_class_is_refuted():
+    d = derivation("normal-gamma", "conjugate")
+    program = lower(d)
+    source = text(program, "numpy")
+    assert levels(run(d, program, source, "")) == {"numeric"}
+    old, new = "_loggamma(", "(-1.0) * _loggamma("
+    body, support = source.split("# --- Support functions", 1)
+    assert old in body
+    wrong = body.replace(old, new) + "# --- Support functions" + support
+    assert levels(run(d, program, wrong, "")) == {"refuted"}
+
+
+def test_the_command_says_level_and_exit_code(capsys, tmp_path):
+    assert main(["verify", "normal-normal.model", "--conjugate", "--format", "json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert (found["schema"], found["level"], found["exit_code"]) == (
+        "blrgen.verdict/1",
+        "numeric",
+        3,
+    )
+    parts = {s["part"]: s["level"] for s in found["states"]}
+    assert parts["the log joint = its blocks, multiplied back"] == "identity"
+    broken = tmp_path / "broken.model"
+    broken.write_text("x ~ gaussian(mu, 1)   observed\n")
+    assert main(["verify", str(broken), "--em"]) == 2
+    assert "mu" in capsys.readouterr().err
+    assert main(["verify", "normal-normal.model"]) == 2

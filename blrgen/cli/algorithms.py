@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 
-from blrgen.cli.parser import Parser
+from blrgen.cli.parser import Parser, columns
 from blrgen.errors import UserError
 
-FLAGS = {
-    "conjugate": "one exact step: all latents are one conjugate block",
-    "filter": "the same, one element of a chain at a time",
-    "em": "all latents exact, then the joint argmax over the points",
-    "online-em": "EM on averages of expected statistics over steps",
-    "vmp": "mean field: block by block, each at its maximum",
-    "cavi": "the same",
-    "svi": "local blocks to their fixed point, global ones by some rows at a time",
-    "ncvmp": "mean field with factors that are not conjugate",
-    "cvi": "the same in steps, the conjugate part exact",
-    "gibbs": "every block drawn from its full conditional",
-}
+FLAGS = (
+    "conjugate", "filter", "em", "online-em", "vmp", "cavi", "svi", "ncvmp", "cvi", "gibbs",
+)  # fmt: skip
 LATER = ("ncvmp", "cvi")  # what the language has a word for, and nothing makes yet
 
 
 def add_algorithms(parser: Parser) -> None:
     """One flag an algorithm, and the options of all of them."""
-    group = parser.add_argument_group("algorithms of a model", "exactly one, for FILE.model")
-    for name, words in FLAGS.items():
-        group.add_argument(f"--{name}", action="store_true", help=words)
-    group.add_argument("--point", metavar="NAME,…", default="", help="latents that are points")
-    group.add_argument("--block", metavar="A,B", action="append", default=[],
-                       help="nodes that are one block; may be repeated")  # fmt: skip
-    group.add_argument("--schedule", metavar="A,B,…", default="", help="the order of the blocks")
+    text = (
+        f"for FILE.model exactly one of {', '.join(f'--{x}' for x in FLAGS)}; with "
+        "--point NAME,… (latents that are points), --block A,B (nodes that are one block), "
+        "--schedule A,B,… (their order)"
+    )
+    lines = "\n".join(textwrap.wrap(text, columns() - 4, break_on_hyphens=False))
+    group = parser.add_argument_group("algorithms of a model", lines)
+    for name in FLAGS:
+        group.add_argument(f"--{name}", action="store_true", help=argparse.SUPPRESS)
+    for name, default in (("point", ""), ("block", []), ("schedule", "")):
+        action = "append" if isinstance(default, list) else "store"
+        group.add_argument(f"--{name}", action=action, default=default, help=argparse.SUPPRESS)
 
 
 def algorithm(options: argparse.Namespace) -> str:

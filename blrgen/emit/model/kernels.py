@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree import numba, numpy
 from blrgen.emit.tree.arrays import array_function
 from blrgen.emit.tree.functions import functions
-from blrgen.program.axes.nodes import Program
+from blrgen.errors import UserError
+from blrgen.program.axes.nodes import Program, Seq, Statement
 from blrgen.program.axes.prepared import scheduled
 
 
@@ -25,7 +26,21 @@ class Target:
 
 
 def _looped(program: Program, name: str) -> tuple[t.Function, ...]:
+    """Loops; a recurrence along rows of different lengths is only in whole arrays so far."""
+    if any(program.letter(s.letter).under for s in _recurrences(program.body)):
+        raise UserError(
+            "no compiled loops yet for chains in rows of different lengths",
+            why="sums over neighbours of such rows do not come out right there",
+            how="--target numpy",
+        )
     return functions(scheduled(program), name, returns=True)
+
+
+def _recurrences(body: tuple[Statement, ...]) -> Iterator[Seq]:
+    for s in body:
+        if isinstance(s, Seq):
+            yield s
+            yield from _recurrences(s.body)
 
 
 def _cached(f: t.Function) -> str:

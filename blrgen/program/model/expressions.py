@@ -131,7 +131,7 @@ class Equations:
         inner = [f for f in parts if bound & set(f.letters)]
         outer = [f for f in parts if f not in inner]
         left, counts = self.counted(tuple(x for x in p.over if x in bound), inner)
-        found = [a.Red("sum", left, _product(inner))] if left else []
+        found: list[n.Node] = [a.Red("sum", left, _product(inner))] if left else []
         found += counts
         above = [*(f for f in outer if f.power > 0), *(_Factor(x, Fraction(1)) for x in found)]
         return _product([*above, *(f for f in outer if f.power < 0)])
@@ -190,8 +190,8 @@ class Equations:
         letter = self.letter(i.axis, "t", where.values())
         front = self.letters[letter].under
         mask = self.once("begins", a.Let("", (front, letter), n.ZERO, first=n.ONE), letter)
-        whole = Atom("symbol", x.name, (*x.indices[:k], Index(i.axis, "@begun"), *x.indices[k + 1 :]),
-                     symbol=x.symbol)  # fmt: skip
+        places = (*x.indices[:k], Index(i.axis, "@begun"), *x.indices[k + 1 :])
+        whole = Atom("symbol", x.name, places, symbol=x.symbol)
         inner = self.of_symbol(whole, {**where, "@begun": letter})
         return a.Red("sum", (letter,), n.mul(a.ref(mask, front, letter), inner))
 

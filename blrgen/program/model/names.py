@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from fractions import Fraction
 from keyword import iskeyword
 
@@ -17,8 +18,10 @@ from blrgen.program.model.expressions import Reader, labels_reader, named_reader
 from blrgen.program.model.values import DEFINITE, REAL, SIMPLEX, Argument, Array, Lengths
 from blrgen.program.nodes import ONE, Named
 from blrgen.program.program import fresh
+from blrgen.read.model.domains import support_domain
 from blrgen.read.model.values import (
     Call,
+    Choose,
     Const,
     Domain,
     Expr,
@@ -29,6 +32,7 @@ from blrgen.read.model.values import (
     Product,
     Shape,
 )
+from blrgen.read.model.values import Point as PointMass
 
 TAKEN = frozenset({
     "real", "np", "math", "range", "prange", "min", "max", "abs", "float", "int", "Array", "Any",
@@ -106,7 +110,7 @@ class Given:
         out = []
         for name, domain in zip(node.names, node.domains, strict=True):
             axes = tuple(axis_of(self.model.plate(x).size) for x in node.letters)
-            x = self.argument(name, axes, domain, "data")
+            x = self.argument(name, axes, self.widened(node, domain), "data")
             if node.missing:
                 seen = self.names.of(f"{name}_seen")
                 self.quantities[seen] = a.Quantity(seen, axes)
@@ -115,6 +119,31 @@ class Given:
                 x = Argument(x.array, name, "data", None, seen, values)
             out.append(x)
         return out
+
+    def widened(self, node: Node, domain: Domain) -> Domain:
+        """Where the values of all branches of a choice are; anywhere if an end is no number."""
+        found: list[tuple[float | None, float | None]] = []
+        for branch in (b for s in node.statements if isinstance(s.made, Choose)
+                       for b in s.made.branches):  # fmt: skip
+            if isinstance(branch, PointMass):
+                found.append((number(branch.value),) * 2)
+            else:
+                support = self.model.family(branch.family).supports[0]
+                own = support_domain(support, dict(branch.sizes), {})
+                found.append((number(own.lower), number(own.upper)))
+        if not found or domain.kind != "interval":
+            return domain
+        ends: list[Number | None] = []
+        for side, least in ((0, min), (1, max)):
+            values = [x[side] for x in found]
+            known = [x for x in values if x is not None]
+            ends.append(Number(Fraction(least(known))) if len(known) == len(values) else None)
+        lower, upper = ends
+        return replace(
+            domain, lower=lower, upper=upper,
+            lower_open=domain.lower_open if lower == domain.lower else lower is None,
+            upper_open=domain.upper_open if upper == domain.upper else upper is None,
+        )  # fmt: skip
 
     def constant(self, x: Const) -> Argument:
         axes = tuple(axis_of(self.model.plate(y).size) for y in x.letters)

@@ -60,3 +60,44 @@ def test_a_step_of_one_row_counts_it_as_often_as_there_are_rows():
 def test_points_have_no_part_of_the_way_to_go():
     with pytest.raises(UserError, match="--svi does not apply to pi"):
         cls("poisson-mixture-em", "svi")
+
+
+def test_zeros_of_two_kinds():
+    from scipy.special import digamma, gammaln
+    from scipy.stats import beta, gamma
+
+    x, e = COUNTS * (np.arange(12) % 3 > 0), np.linspace(0.5, 2, 12)
+    model = cls("zero-inflated-poisson", "vmp")(x=x, e=e)
+    trace = model.run(steps=6, tol=0.0)["trace"]
+    assert min(np.diff(trace)) > -1e-10
+    (a, b), (c, d) = (model.posterior(k).values() for k in ("rate", "r"))
+    one = digamma(c) - digamma(c + d) + x * (np.log(e) + digamma(a) - np.log(b)) - e * a / b
+    one = one - gammaln(1 + x)
+    zero = np.where(x == 0, digamma(d) - digamma(c + d), -np.inf)
+    wanted = np.logaddexp(zero, one).sum() + gamma(a, scale=1 / b).entropy() - a / b
+    np.testing.assert_allclose(trace[-1], wanted + beta(c, d).entropy(), rtol=1e-12)
+    np.testing.assert_allclose(model.posterior("z")["p"], np.exp(one - np.logaddexp(zero, one)))
+
+
+def test_a_branch_gives_only_its_own_values():
+    from scipy.special import betaln, gammaln
+
+    x = COUNTS * (np.arange(12) % 3 > 0)
+    more = x[x > 0]
+    model = cls("hurdle-poisson", "vmp")(x=x)
+    value = model.run(steps=200, tol=1e-15)["objective"]
+    np.testing.assert_array_equal(model.posterior("z")["p"], x > 0)
+    rate = model.posterior("rate")
+    np.testing.assert_allclose(rate / -np.expm1(-rate), more.mean(), rtol=1e-6)
+    own = more * np.log(rate) - rate - np.log1p(-np.exp(-rate)) - gammaln(1 + more)
+    wanted = own.sum() + betaln(1 + len(more), 1 + len(x) - len(more))
+    np.testing.assert_allclose(value, wanted, rtol=1e-10)
+
+
+def test_a_label_that_must_be_one_comes_first():
+    from blrgen.rule.model.derive import Options
+
+    model = read_model((MODELS / "zero-inflated-poisson.model").read_text(), "zip")
+    made = derive_model(model, "vmp", Options(schedule=("rate", "z", "r")))
+    with pytest.raises(UserError, match="the label z behind another block"):
+        lower(made)

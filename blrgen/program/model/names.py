@@ -31,6 +31,9 @@ from blrgen.read.model.values import (
     Number,
     Product,
     Shape,
+    Size,
+    SizeOf,
+    Sum,
 )
 from blrgen.read.model.values import Point as PointMass
 
@@ -147,7 +150,9 @@ class Given:
 
     def constant(self, x: Const) -> Argument:
         axes = tuple(axis_of(self.model.plate(y).size) for y in x.letters)
-        return self.argument(x.name, axes, x.domain, "constant", number(x.default))
+        plain = number(x.default)
+        default = x.default if plain is None else plain
+        return self.argument(x.name, axes, x.domain, "constant", default)
 
     def argument(
         self,
@@ -155,7 +160,7 @@ class Given:
         axes: tuple[str, ...],
         domain: Domain,
         role: str,
-        default: float | None = None,
+        default: float | Expr | None = None,
     ) -> Argument:
         """An array that the caller gives."""
         own = self.names.of(name)
@@ -229,14 +234,27 @@ def domain_text(domain: Domain) -> str:
         return f"[{_short(float(min(domain.points)))}, {_short(float(max(domain.points)))}]"
     if domain.kind == "counts":
         return "[0, oo)"
-    ends = (number(domain.lower), number(domain.upper))
-    if domain.kind != "interval" or ends == (None, None):
+    if domain.kind != "interval":
         return REAL
-    low = "-oo" if ends[0] is None else _short(ends[0])
-    high = "oo" if ends[1] is None else _short(ends[1])
-    left = "(" if domain.lower_open or ends[0] is None else "["
-    right = ")" if domain.upper_open or ends[1] is None else "]"
-    return f"{left}{low}, {high}{right}"
+    low, high = _end(domain.lower, "-oo"), _end(domain.upper, "oo")
+    left = "(" if domain.lower_open or low == "-oo" else "["
+    right = ")" if domain.upper_open or high == "oo" else "]"
+    return REAL if (low, high) == ("-oo", "oo") else f"{left}{low}, {high}{right}"
+
+
+def _end(e: Expr | None, without: str) -> str:
+    """An end that is a number, or a size more or less a number; without one what is said."""
+    value = number(e)
+    if value is not None:
+        return _short(value)
+    match e:
+        case SizeOf(size=Size(name=str(name), number=whole)) if name:
+            return f"{name} {'+-'[whole < 0]} {abs(whole)}" if whole else name
+        case Sum(terms=(SizeOf(size=Size(name=str(name), number=0)), other)) if name:
+            more = number(other)
+            if more is not None:
+                return f"{name} {'+-'[more < 0]} {_short(abs(more))}"
+    return without
 
 
 def _short(x: float) -> str:

@@ -101,3 +101,23 @@ def test_a_label_that_must_be_one_comes_first():
     made = derive_model(model, "vmp", Options(schedule=("rate", "z", "r")))
     with pytest.raises(UserError, match="the label z behind another block"):
         lower(made)
+
+
+def test_defaults_are_made_of_sizes_and_constants():
+    x = R.normal(size=(9, 2))
+    short = cls("normal-wishart", "conjugate")(x=x)
+    long = cls("normal-wishart", "conjugate")(x=x, V0=np.eye(2), nu0=2.0, m0=[0.0, 0.0])
+    assert short.objective() == long.objective()
+    with pytest.raises(ValueError, match=r"outside \(d - 1, oo\)"):
+        cls("normal-wishart", "conjugate")(x=x, nu0=1.0)
+    source = """
+plate n in N
+const P0 in SPD(d) = inv(2*B + s0*eye(d))/d
+const s0 in (0, oo) = 3
+const B in SPD(d) = eye(d)
+mu   ~ gaussian-full(zeros(d), P0)
+x[n] ~ gaussian-full(mu, eye(d))   observed
+"""
+    made, given = cls("own", "conjugate", source)(x=x), np.eye(2) / 10
+    np.testing.assert_allclose(made.objective(), cls("own", "conjugate", source)(
+        x=x, P0=given).objective(), rtol=1e-13)  # fmt: skip

@@ -259,9 +259,14 @@ class Equations:
             order = x.arguments[0].number
             name = {0: "digamma", 1: "trigamma"}.get(int(order or 0), f"polygamma_{order}")
             return n.Call(name, (self.expr(x.arguments[1], where),))
+        if x.name == "uniform_cumulant":
+            order = x.arguments[0].number
+            return n.Call(f"{x.name}_{order}", (self.expr(x.arguments[1], where),))
         args = tuple(self.expr(e, where) for e in x.arguments)
         if x.name == "log_indicator":  # of what must be 0
             return n.Select(n.Compare("==", args[0], n.ZERO), n.ZERO, n.neg(n.Named("inf")))
+        if x.name == "log_reaches":  # of what must not be negative
+            return n.Select(n.Compare("<", args[0], n.ZERO), n.neg(n.Named("inf")), n.ZERO)
         return n.Call(CALLS.get(x.name, x.name), args)
 
     def log_sum(self, e: Expression, where: Mapping[str, str]) -> n.Node | None:

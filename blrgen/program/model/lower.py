@@ -162,12 +162,12 @@ class _Lowering:
         if d.rate and d.points:
             return self.averaging(blocks)
         count = sum(u.local for u in d.updates)
-        first, local, others = blocks[:1], blocks[1:count], blocks[count:]
+        first, local, others = blocks[: min(count, 1)], blocks[1:count], blocks[count:]
         for own in others:
             self.from_state(own)
         if local:
             settled(self.eq, self.given.readers, blocks[:count], self.updated)
-        else:
+        elif first:
             self.updated(first[0])
         bases = [self.expecting.of(own.member.block.base) for own in (*local, *others)]
         whole = objective(d, first, (*local, *others), bases, self.eq)

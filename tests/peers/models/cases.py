@@ -168,8 +168,8 @@ def gaussian_chains() -> list[Case]:
             lambda: public.state_space(gaps, p), {"posterior.x.m": "mean"},
         ),
         Case(
-            "filter", "state-space", "--filter", "filterpy", known | {"y": y}, {}, T,
-            lambda: public.one_at_a_time(y, p), {},
+            "evidence of a chain", "state-space", "--conjugate", "filterpy", known | {"y": y}, {},
+            0, lambda: public.one_at_a_time(y, p), {},
         ),
     ]  # fmt: skip
 
@@ -191,8 +191,22 @@ def regressions() -> list[Case]:
     ]  # fmt: skip
 
 
+def factors() -> list[Case]:
+    """Factor analysis: the optimum of scikit-learn, whose own steps are another algorithm's."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 6)) + rng.normal(size=(300, 6)) * 0.7
+    return [
+        Case(
+            "factor analysis, optimum", "factor-analysis-em", "--em", "sklearn.FactorAnalysis",
+            {"x": x, "q": np.array(2)}, {}, 3000,
+            lambda: public.Run((public.factor_analysis(x, 2),), {}), {}, 1e-6,
+        ),
+    ]  # fmt: skip
+
+
 def all_cases() -> list[Case]:
     """Every comparison."""
     return [
         *gaussian_mixtures(), *bayesian_mixtures(), *chains(), *gaussian_chains(), *regressions(),
+        *factors(),
     ]  # fmt: skip

@@ -28,15 +28,12 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from blrgen.paths import data_dir, package_dir
+from blrgen.validate import stepped
 
 KEPT = Path("build/compiles.jsonl")
 TARGETS = ("numpy", "numba")
-SIZES = {"d": 3, "n": 4, "p": 2, "K": 3}
 # kinds of loss → the expression, V being the variable; what a family cannot take is refused
 LOSSES = {
     "abstract": "",
@@ -151,76 +148,13 @@ def outcome(case: Case) -> Outcome:
         except Exception as error:
             return Outcome("failed", f"deriving: {type(error).__name__}: {error}"[:300])
         try:
-            return stepped(compile_class(source), lower(derivation.rule))
+            said = stepped.run(compile_class(source), lower(derivation.rule))
+            return Outcome("stayed", said[:200]) if said else Outcome("stepped")
         except Exception as error:
             words = " ".join(f"{type(error).__name__}: {error}".split())
             return Outcome("failed", words[:300])
 
 
-def stepped(cls: Any, program: Any) -> Outcome:
-    """Build the class inside its domain; steps, of one draw and of two where it draws."""
-    rng = np.random.default_rng(0)
-    opt = cls(start(program), **hypers(program))
-    with np.errstate(all="ignore"):
-        for _ in range(2):
-            try:
-                if hasattr(opt, "observe"):
-                    opt.draw(rng)
-                    opt.observe(**inputs(program, rng))
-                    opt.draw(rng)
-                    opt.observe(**inputs(program, rng))
-                    opt.step()
-                if hasattr(opt, "draw"):
-                    opt.draw(rng) if program.of("draw") else opt.draw()
-                opt.step(**inputs(program, rng))
-            except ValueError as error:
-                if "nothing has been changed" not in str(error):
-                    raise
-                return Outcome("stayed", str(error)[:200])
-        for method in ("posterior", "state_dict"):
-            if hasattr(opt, method):
-                getattr(opt, method)()
-        if hasattr(opt, "sample"):
-            opt.sample(rng)
-    return Outcome("stepped")
-
-
-def start(program: Any) -> Any:
-    """Parameters where the rule lets them start, or near 0."""
-    from blrgen.program import nodes as n
-
-    main = program.parameter
-    shape = shape_of(main)
-    if main.type.rank == "symmetric":
-        return (-1.0 if main.domain.startswith("-") else 1.0) * 2 * np.eye(shape[0])
-    first = float(main.init.value) if isinstance(main.init, n.Const) else 0.0
-    return np.full(shape, first) + (0.01 * np.arange(np.prod(shape)).reshape(shape))
-
-
-def shape_of(v: Any) -> tuple[int, ...]:
-    return tuple(int(x) if x.isdigit() else SIZES.get(x, 3) for x in v.type.shape)
-
-
-def hypers(program: Any) -> dict[str, Any]:
-    """Values of what has no default."""
-    return {v.name: 2.0 for v in program.of("hyper") if v.default is None and not v.type.shape}
-
-
-def inputs(program: Any, rng: np.random.Generator) -> dict[str, Any]:
-    """Small inputs; what is symmetric is definite."""
-    found: dict[str, Any] = {}
-    for v in program.of("input", "data"):
-        shape = shape_of(v)
-        value = 0.05 * rng.standard_normal(shape)
-        if v.type.rank == "symmetric":
-            value = value + value.T + np.eye(shape[0])
-        elif v.name in ("h", "H") or v.kind == "data":
-            value = 1 + np.abs(value)
-        found[v.name] = value if shape else float(value)
-    return found
-
-
-@cache
 def engine() -> str:
     """A digest of everything that a file is made from."""
     digest = hashlib.sha256()

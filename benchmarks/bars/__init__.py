@@ -18,6 +18,7 @@
 | `natural_gradient` | Natural gradient in mean and variance: m ← m − ρ v g, v ← |
 | `newton` | Newton, full covariance |
 | `ogn` | OGN: s ← (1 − ρ) s + ρ (h + δ), m ← m − ρ g/s with the new s |
+| `ogn_batch` | OGN in means: s ← (1 − ρ) s + ρ h, m ← m − ρ (g + δ m)/(s + δ) with the new s |
 | `online_newton` | Online Newton, full covariance |
 | `ridge` | Ridge regression: S = XᵀX + δI, m = S⁻¹ Xᵀ y |
 | `rmsprop` | RMSprop: s ← (1 − β) s + β g², m ← m − α g/(√s + c) |
@@ -25,6 +26,7 @@
 | `ste` | STE: the gradient at sign λ moves λ |
 | `vadam` | Vadam: Adam at θ = m + ε/√(N(s + δ)), with δ m in the gradient average and δ for c |
 | `vogn` | VOGN: OGN at θ = m + ε/√s |
+| `vogn_batch` | VOGN in means: OGN in means at θ = m + ε/√(N(s + δ)) |
 | `von` | VON, full covariance |
 | `von_diag` | VON, diagonal: s ← (1 − ρ) s + ρ h, m ← m − ρ g/s with the new s |
 | `vprop` | Vprop: RMSprop at θ = m + ε/√(N(s + δ)), with δ m added to the gradient |

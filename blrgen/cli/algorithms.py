@@ -8,29 +8,42 @@ from blrgen.cli.parser import Parser
 from blrgen.errors import UserError
 
 FLAGS = {
-    "conjugate": "one exact step: all latents are one conjugate block",
+    "conjugate": "one exact step: all latents are one block",
     "filter": "the same, one element of a chain at a time",
-    "em": "all latents exact, then the joint argmax over the points",
-    "online-em": "EM on averages of expected statistics over steps",
-    "vmp": "mean field: block by block, each at its maximum",
+    "em": "all latents exact, then the argmax over points",
+    "online-em": "EM on running expected statistics",
+    "vmp": "mean field, block by block (--cavi is the same)",
     "cavi": "the same",
-    "svi": "local blocks to their fixed point, global ones by some rows at a time",
+    "svi": "local blocks to rest, global ones by some rows",
     "ncvmp": "mean field with factors that are not conjugate",
     "cvi": "the same in steps, the conjugate part exact",
     "gibbs": "every block drawn from its full conditional",
 }
+OPTIONS = {
+    "point": "latents that are points",
+    "block": "nodes that are one block; may be repeated",
+    "schedule": "the order of the blocks",
+}
 LATER = ("ncvmp", "cvi")  # what the language has a word for, and nothing makes yet
 
 
-def add_algorithms(parser: Parser) -> None:
-    """One flag an algorithm, and the options of all of them."""
-    group = parser.add_argument_group("algorithms of a model", "exactly one, for FILE.model")
+def add_algorithms(parser: Parser, *, brief: bool = True) -> None:
+    """One flag an algorithm, and the options of all of them; in brief, their names alone."""
+    there = [x for x in FLAGS if x not in LATER]
+    names = "exactly one of --" + " --".join(there[:4]) + "\n--" + " --".join(there[4:])
+    options = ", and --point, --block, --schedule:\nsee `blrgen fit --help`"
+    group = parser.add_argument_group(
+        "algorithms of a model, FILE.model", names + options if brief else "exactly one"
+    )
     for name, words in FLAGS.items():
-        group.add_argument(f"--{name}", action="store_true", help=words)
-    group.add_argument("--point", metavar="NAME,…", default="", help="latents that are points")
-    group.add_argument("--block", metavar="A,B", action="append", default=[],
-                       help="nodes that are one block; may be repeated")  # fmt: skip
-    group.add_argument("--schedule", metavar="A,B,…", default="", help="the order of the blocks")
+        hidden = brief or name in LATER or name == "cavi"
+        group.add_argument(
+            f"--{name}", action="store_true", help=argparse.SUPPRESS if hidden else words
+        )
+    said = dict.fromkeys(OPTIONS, argparse.SUPPRESS) if brief else OPTIONS
+    group.add_argument("--point", metavar="NAME,…", default="", help=said["point"])
+    group.add_argument("--block", metavar="A,B", action="append", default=[], help=said["block"])
+    group.add_argument("--schedule", metavar="A,B,…", default="", help=said["schedule"])
 
 
 def algorithm(options: argparse.Namespace) -> str:

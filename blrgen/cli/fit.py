@@ -30,7 +30,7 @@ MANY = 200_000  # numbers in data from which on loops are compiled
 def configure(parser: Parser) -> None:
     """WHAT, the algorithm, data, start, how long, and what becomes of it."""
     parser.add_argument("what", metavar="FILE.model", help="a model's text, or the name of one")
-    add_algorithms(parser)
+    add_algorithms(parser, brief=False)
     parser.add_argument("--data", metavar="FILE|NAME=FILE", action="append", default=[],
                         help="JSON or NPZ of names and arrays, or one array")  # fmt: skip
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[],

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _ERASE = "\r\033[K"
 EVERY = 5.0  # seconds between two lines where none can be replaced
+WORKING = "… "  # how such a line begins
 
 
 class Progress:
@@ -31,7 +32,7 @@ class Progress:
             self._write(_ERASE + plain(text.replace("\n", " "))[: columns() - 1])
         elif self.stream is not None and time.monotonic() >= self.last + EVERY:
             self.last = time.monotonic()
-            self._write(text.replace("\n", " ") + "\n")
+            self._write(f"{WORKING}{text}".replace("\n", " ") + "\n")
 
     def clear(self) -> None:
         """Make room for a result."""

@@ -160,14 +160,19 @@ def _emitted(file: str, source: str, rule: Rule) -> Verdict:
 
 
 def _with_the_rest(verdict: Verdict, source: str, derivation: Derivation) -> Verdict:
-    """Of an emitted file all is told, or named: what one step shows is not the whole file."""
+    """Of an emitted file all is told, or named: what one step shows is not the whole file.
+
+    It is run last, so that only text that is emitted is run.
+    """
     from dataclasses import replace
 
+    from blrgen.validate.stepped import unsteppable
     from blrgen.validate.very_text import untold
 
     if not verdict.proved:
         return verdict
-    return replace(verdict, proofs=(*verdict.proofs, *untold(source, derivation)))
+    rest = untold(source, derivation) or unsteppable(source, derivation)
+    return replace(verdict, proofs=(*verdict.proofs, *rest))
 
 
 def _derived(options: argparse.Namespace) -> Report:

@@ -155,10 +155,14 @@ def _filled(
     """Return what the caller gives, or where it is None the default everywhere."""
     if value is not None:
         return value
-    unknown = [x for x in axes if isinstance(x, str) and x not in sizes]
-    if unknown:
-        raise TypeError(f"no array shows how large {unknown[0]} is; pass {unknown[0]}=…")
-    return np.full(tuple(x if isinstance(x, int) else sizes[x] for x in axes), default)
+    return np.full(tuple(x if isinstance(x, int) else _extent(x, sizes) for x in axes), default)
+
+
+def _extent(name: str, sizes: Mapping[str, int]) -> int:
+    """Return how large a size is; refuse one that no array has shown."""
+    if name not in sizes:
+        raise TypeError(f"no array shows how large {name} is; pass {name}=…")
+    return sizes[name]
 
 
 def _pointers(name: str, lengths: Any, outer: str, inner: str, sizes: dict[str, int]) -> Array:

@@ -25,6 +25,7 @@
 | `sized` | Emitted files whose sizes are numbers, run on numbers modulo a prime at that very size |
 | `solvers` | The emitted solvers and loops over matrix entries, run on numbers modulo a prime |
 | `special` | Emitted special functions: what they mean in a proof, and whether they compute that |
+| `stepped` | An emitted class on numbers: compiled, built inside its domain, and stepped |
 | `subtle` | Mistakes that a run on a few numbers does not show |
 | `unchanged` | Whether support functions of a file are the very text of the runtime |
 | `verify_file` | Proving or refuting a step function that somebody wrote, from its source |

@@ -102,7 +102,7 @@ def _emitted(source: str, d: Derivation) -> Iterator[str]:
     sizes = _sizes(source)
     for target in TARGETS:
         for dtype in (None, *DTYPES):
-            for noise in GENERATORS if target == "numba" else (None,):
+            for noise in (None, *GENERATORS[1:]) if target == "numba" else (None,):
                 try:
                     yield emit(d, target, dtype, noise, sizes)
                 except UserError:

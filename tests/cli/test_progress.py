@@ -18,7 +18,7 @@ def test_a_pipe_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> Non
         for second in range(1, 13):
             now[0] = 100.0 + second
             said.say(f"after {second} s")
-    assert stream.getvalue() == "after 5 s\nafter 10 s\n"
+    assert stream.getvalue() == "… after 5 s\n… after 10 s\n"
 
 
 def test_a_terminal_has_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from blrgen.cli.progress import WORKING
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = (
     "README.md",
@@ -121,7 +123,10 @@ class Session:
             self.python.communicate()
 
     def shell(self, commands: list[str]) -> list[str]:
-        """What each command prints, standard error included; `$?` is that of the one before."""
+        """What each command prints, standard error included but for what is being done.
+
+        `$?` is that of the command before.
+        """
         script = "(exit 0)\n" + "".join(
             f"{c}\n__status=$?; printf '%s\\n' '{MARK}'; (exit $__status)\n" for c in commands
         )
@@ -130,7 +135,8 @@ class Session:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             timeout=SECONDS, encoding="utf-8",
         )  # fmt: skip
-        return done.stdout.split(MARK + "\n")[:-1]
+        lasting = re.sub(rf"^{WORKING}.*\n", "", done.stdout, flags=re.M)
+        return lasting.split(MARK + "\n")[:-1]
 
     def run(self, code: str, line: int) -> tuple[str, list[tuple[int, int, str]]]:
         """What a block prints; for a wrong doctest, (first line, how many, what is printed)."""

@@ -56,7 +56,7 @@ def test_a_change_is_refuted(
     ("name", "right", "wrong", "altered"),
     [
         ("iblr", "return np.concatenate(views)", "return views[0]", "_vector"),
-        ("iblr", "array.reshape(-1)[:] = vector[start", "array[:] = vector[start", "_scattered"),
+        ("iblr", "array[...] = vector[start", "array[...] = -vector[start", "_scattered"),
         ("adam", "abs(x) < smallest", "abs(x) <= smallest", "_flushed"),
     ],
 )

@@ -87,7 +87,8 @@ def test_all_states_are_compared() -> None:
         ("return m - rho * np.sqrt(g) ** 2", "sgd", "refuted"),
         ("return m - rho * g * g / g", "sgd", "refuted"),
         ("return m - rho * np.tanh(np.arctanh(g))", "sgd", "refuted"),
-        ("return m - rho * np.exp(np.log(rho)) * g / rho", "sgd", "identity"),
+        ("return m - rho * np.exp(np.log(rho)) * g / rho", "sgd", "refuted"),  # ρ may be 0
+        ("return m - np.exp(np.log(1 + rho)) * rho * g / (1 + rho)", "sgd", "identity"),
         ("return m - rho * np.where(g != 0, g * g / np.where(g != 0, g, 1), 0)", "sgd", "identity"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from blrgen.emit.model.defaults import expression, in_order
 from blrgen.emit.model.places import Places, caller_name, python_name, result
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import nodes as t
@@ -101,7 +102,8 @@ class Writer:
             words = map(c.Literal, (length.outer, length.name))
             called = c.call("_pointers", c.Literal(length.name), name, *words, SIZES)
             body.append(c.Set((c.Item(DATA, c.Literal(length.pointers)),), called))
-        body += [s for x in p.arguments for s in _kept(x)]
+        kept = {x.called: c.Item(DATA, c.Literal(x.array.name)) for x in p.arguments}
+        body += [s for x in in_order(p.arguments) for s in _kept(x, kept)]
         body += [
             c.Set((RNG,), c.call(c.Attribute(c.Attribute(c.Use("np"), "random"), "default_rng"),
                                  c.Name("seed"))),
@@ -333,20 +335,26 @@ def _argument(x: Argument) -> c.Argument:
     default: c.Expression | None = None
     kind = ANY
     if x.default is not None:
-        default = NOTHING if x.array.axes else c.Literal(x.default)
-        kind = ANY if x.array.axes else "float"
+        plain = isinstance(x.default, float) and not x.array.axes
+        default = c.Literal(x.default) if isinstance(x.default, float) and plain else NOTHING
+        kind = "float" if plain else ANY
     return c.Argument(caller_name(x), kind, default, True)
 
 
-def _kept(x: Argument) -> list[c.Statement]:
-    """What the constructor does with an argument."""
+def _kept(x: Argument, kept: Mapping[str, c.Expression]) -> list[c.Statement]:
+    """What the constructor does with an argument; `kept` are those that a default may read."""
     value: c.Expression = c.Name(caller_name(x))
-    if x.default is not None and x.array.axes:
+    made: list[c.Statement] = []
+    if isinstance(x.default, float) and x.array.axes:
         value = c.call("_filled", value, c.Literal(x.default), _axes(x.array), SIZES)
+    elif x.default is not None and not isinstance(x.default, float):
+        absent = c.Sign("is", NOTHING, value)
+        default = expression(x.default, kept, SIZES)
+        made.append(c.When(absent, (c.Set((value,), default),)))
     found = _checked(x, value, SIZES)
     place = c.Item(DATA, c.Literal(x.array.name))
     if not x.seen:
-        return [c.Set((place,), found)]
+        return [*made, c.Set((place,), found)]
     seen = c.Item(DATA, c.Literal(x.seen))
     return [c.Set((place, seen), c.call("_seen", found, c.Literal(x.value_axes)))]
 

@@ -127,8 +127,17 @@ class _Arrays(Values):
         elif self.reads_last(s.letter):
             body.append(self.last(s))
         self.bound = outer
-        loop = t.For(s.letter, t.Whole(0), self.size(s.letter), tuple(body), down=letter.down)
-        return [*out, loop]
+        low, high = self.ends(s.letter)
+        return [*out, t.For(s.letter, low, high, tuple(body), down=letter.down)]
+
+    def ends(self, letter: str) -> tuple[n.Node, n.Node]:
+        """Where a loop begins, and before what it ends: those of a row where it is ragged."""
+        at = self.letters[letter]
+        if not at.under:
+            return t.Whole(0), self.size(letter)
+        row = t.name(at.under)
+        low, high = (t.Entry(at.pointers, (t.plus(row, t.Whole(k)),)) for k in (0, 1))
+        return low, high
 
     def is_made_here(self, x: a.Let, s: a.Seq) -> bool:
         """Whether the array of an equation is made before this loop: it is before the outermost."""
@@ -178,9 +187,10 @@ class _Arrays(Values):
         return out
 
     def later(self, letter: str) -> n.Node:
+        low, high = self.ends(letter)
         if self.letters[letter].down:
-            return n.Compare("<", t.name(letter), t.plus(self.size(letter), t.Whole(-1)))
-        return n.Compare(">", t.name(letter), t.Whole(0))
+            return n.Compare("<", t.name(letter), t.plus(high, t.Whole(-1)))
+        return n.Compare(">", t.name(letter), low)
 
     def let(self, s: a.Let) -> list[t.Statement]:
         """One equation; another one at a recurrence's first index."""

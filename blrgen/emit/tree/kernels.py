@@ -90,7 +90,7 @@ class Body(Equations):
             for array in self.flat(w, loop):
                 view = self.memory.own(f"{array}_{loop.letter}")
                 head.append(t.View(view, t.Entry(array, (part,))))
-                ctx = replace(ctx, rows={**ctx.rows, array: (view, w.name)})
+                ctx = replace(ctx, rows={**ctx.rows, (array, w.name): view})
             ctx = replace(ctx, inner={**ctx.inner, w.name: t.name(w.name)})
         return head, ctx
 
@@ -108,7 +108,11 @@ class Body(Equations):
 
     def is_flat(self, name: str, w: a.Letter) -> bool:
         """Whether all rows of it are kept."""
-        return name in self.memory.given or w.under in self.memory.storages[name].kept
+        if name in self.memory.given:
+            return True
+        letters = self.memory.letters
+        kept = [letters[x].size for x in self.memory.storages[name].kept if x in letters]
+        return letters[w.under].size in kept
 
     def recurrence(
         self, loop: Loop, items: list[Item], depth: int, ctx: Context
@@ -213,12 +217,12 @@ class Body(Equations):
             t.Assign(rows, t.Least((t.Whole(BLOCK), t.Difference(stop, start))))
         ]
         inside = ctx.at(letter, start)
-        views: dict[str, tuple[str, str]] = {}
+        views: dict[tuple[str, str], str] = {}
         for array in self.first_axis(loop):
             view = self.memory.own(f"{array}_rows")
             part = t.Span(start, t.plus(start, rows))
             head.append(t.View(view, t.Entry(array, (part,))))
-            views[array] = (view, letter)
+            views[array, letter] = view
         inside = replace(inside, rows={**ctx.rows, **views}, inner={**ctx.inner, letter: start},
                          blocks=ctx.blocks | {self.plan.blocks[letter].inner})  # fmt: skip
         body = (*head, *self.nodes(loop.body, depth + 1, inside, False))

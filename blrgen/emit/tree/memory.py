@@ -22,7 +22,7 @@ class Context:
     """What the letters of the loops around stand for, and rows of arrays taken in them."""
 
     index: dict[str, n.Node] = field(default_factory=dict)
-    rows: dict[str, tuple[str, str]] = field(default_factory=dict)  # array → view, its letter
+    rows: dict[tuple[str, str], str] = field(default_factory=dict)  # (array, letter) → view
     inner: dict[str, n.Node] = field(default_factory=dict)  # letter → place in such a view
     blocks: frozenset[str] = frozenset()  # the letters inside of the blocks that are under way
 
@@ -143,10 +143,10 @@ class Memory:
         self, array: str, places: list[n.Node], index: Sequence[n.Node], ctx: Context
     ) -> t.Entry:
         """By a row of the array where one has been taken."""
-        if array in ctx.rows:
-            view, letter = ctx.rows[array]
-            if index[0] == a.Ix(letter):
-                return t.Entry(view, (ctx.inner[letter], *places[1:]))
+        letter = index[0].letter if index and isinstance(index[0], a.Ix) else ""
+        if (array, letter) in ctx.rows:
+            view = ctx.rows[array, letter]
+            return t.Entry(view, (ctx.inner[letter], *places[1:]))
         return t.Entry(array, tuple(places))
 
     def place(self, i: n.Node, ctx: Context) -> n.Node:

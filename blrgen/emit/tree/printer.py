@@ -211,7 +211,7 @@ class Lines:
 
     def line_Make(self, s: t.Make, indent: int) -> list[str]:
         shape = ", ".join(map(self.expr, s.shape))
-        shape = f"({shape})" if len(s.shape) != 1 else shape
+        shape = shape if len(s.shape) == 1 else f"({shape})"
         made = f"np.empty({shape}, {KINDS[s.kind]})"
         if s.fill is not None:
             made = f"np.full({shape}, {self.expr(s.fill)})"

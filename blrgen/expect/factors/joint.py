@@ -13,6 +13,7 @@ from blrgen.algebra.indexed.build import (
     add,
     moved,
     multiplied,
+    scaled,
     subtracted,
     summed,
     symbol,
@@ -25,13 +26,16 @@ from blrgen.expect.factors.density import Density, density
 from blrgen.expect.factors.discrete import discrete_opened
 from blrgen.expect.factors.names import Table, axis_of, measure_of, plain_letter, table_of
 from blrgen.expect.factors.translate import Places, Value
+from blrgen.read.model.domains import support_domain
 from blrgen.read.model.values import (
     Choose,
+    Domain,
     Draw,
     Expr,
     Letter,
     Model,
     Node,
+    Number,
     Point,
     Statement,
 )
@@ -135,9 +139,46 @@ def _chosen(
             found = point(reader, node, statement, branch), ZERO
         else:
             found = drawn(reader, node, statement, branch)
+            found = add(found[0], reached(reader, node, statement, branch)), found[1]
         total = add(total, multiplied(own, found[0]))
         base = add(base, multiplied(own, found[1]))
     return total, base
+
+
+def reached(reader: Reader, node: Node, statement: Statement, draw: Draw) -> Expression:
+    """log [x between the ends of the branch's values]: 0, or −∞, where another gives more."""
+    made = statement.made
+    assert isinstance(made, Choose)
+    mine = domain_of(reader.table.model, draw)
+    total = ZERO
+    for side, sign in (("lower", 1), ("upper", -1)):
+        end = getattr(mine, side)
+        if end is None or not any(
+            beyond(reader.table.model, other, side, end) for other in made.branches
+        ):
+            continue
+        at = places_of(reader.table, node, statement)
+        over = tuple(reader.fresh(axis) for axis in reader.table.variables[node.names[0]].shape)
+        x = variable(reader.table, node.names[0], (*at, *over))(())
+        room = scaled(subtracted(x, reader.value(end, over)), sign)
+        total = add(total, reduce(summed, over, plain("log_reaches", room)))
+    return total
+
+
+def domain_of(model: Model, draw: Draw) -> Domain:
+    """Where the branch's values are."""
+    values = {a.name: a.value for a in draw.arguments}
+    return support_domain(model.family(draw.family).supports[0], dict(draw.sizes), values)
+
+
+def beyond(model: Model, other: Draw | Point, side: str, end: Expr) -> bool:
+    """Whether another branch may give a value that lies beyond this end."""
+    its = other.value if isinstance(other, Point) else getattr(domain_of(model, other), side)
+    if its == end:
+        return False
+    if isinstance(its, Number) and isinstance(end, Number):
+        return its.value < end.value if side == "lower" else its.value > end.value
+    return True
 
 
 def point(reader: Reader, node: Node, statement: Statement, mass: Point) -> Expression:

@@ -17,6 +17,7 @@
 | `solved` | linear systems of points |
 | `start` | a first state from labels |
 | `sums` | sums of data alone, found once |
+| `merged` | equal equations, each once |
 | `given` | a program with some of its equations given from outside |
 | `check` | what must fit: the parts of a model program against each other |
 """

@@ -117,12 +117,17 @@ class Labels(Lowered):
             a.Let(alpha, (*o, t, k), n.div(a.ref(whole, *o, t, k), a.ref(scale, *o, t))),
             a.Let(before, (*o, t, k), a.ref(alpha, *o, earlier, k), first=n.ZERO),
         )
-        self.eq.body.append(a.Seq(t, body))
+        self.eq.body.append(self.wrapped(a.Seq(t, body)))
         self.alpha, self.before, self.scale = alpha, before, scale
         total = n.add(a.Red("sumlog", (t,), a.ref(scale, *o, t)), a.Red("sum", (t,),
                       a.ref(top, *o, t)))  # fmt: skip
         self.total = self.let(f"{stem}_total", o, total)
         return own
+
+    def wrapped(self, s: a.Seq) -> a.Seq:
+        """In a loop over what the chain is ragged under."""
+        under = self.eq.letters[s.letter].under
+        return a.Seq(under, (s,)) if under else s
 
     def backward(self, own: str, stem: str) -> None:
         """β, what comes ahead, and E[z]."""
@@ -139,7 +144,7 @@ class Labels(Lowered):
             a.Let(ahead, (*o, u, k), n.div(here, a.ref(self.scale, *o, u)), init=n.ZERO),
             a.Let(both, (*o, u, k), n.mul(a.ref(self.alpha, *o, u, k), a.ref(beta, *o, u, k))),
         )
-        self.eq.body.append(a.Seq(u, body))
+        self.eq.body.append(self.wrapped(a.Seq(u, body)))
         self.ahead, self.both = ahead, both
 
     def kept(self, natural: tuple[str, ...], stem: str) -> None:

@@ -43,23 +43,30 @@ class Equations:
     # -- letters -----------------------------------------------------------------------
     def letter(self, axis: str, wish: str, used: Iterable[str]) -> str:
         """A letter over the axis that is not in use around."""
-        used = set(used)
+        used = list(used)
+        under = self.under(axis, used)
         for x in self.letters.values():
-            if str(x.size) == axis and x.name not in used and not x.down:
+            fits = str(x.size) == axis and x.under == under and not x.down
+            if fits and x.name not in used:
                 return x.name
         stem = wish if wish.isidentifier() and wish[0] not in "_lIO" else NAMES[0]
         if stem in self.taken:
             stem = next((x for x in NAMES if x not in self.taken), stem)
         name = fresh(stem, self.taken)
         self.taken.add(name)
-        self.letters[name] = self.made(name, axis)
+        pointers = self.ragged[axis].pointers if under else ""
+        size = int(axis) if axis.isdigit() else axis
+        self.letters[name] = a.Letter(name, size, under, pointers)
         return name
 
-    def made(self, name: str, axis: str) -> a.Letter:
-        if axis in self.ragged:
-            like = self.ragged[axis]
-            return a.Letter(name, axis, like.under, like.pointers)
-        return a.Letter(name, int(axis) if axis.isdigit() else axis)
+    def under(self, axis: str, used: list[str]) -> str:
+        """The letter that a ragged one is under: the last over its outer axis that is in use."""
+        if axis not in self.ragged:
+            return ""
+        first = self.ragged[axis].under
+        outer = self.letters[first].size if first in self.letters else ""
+        found = [x for x in used if self.letters[x].size == outer]
+        return found[-1] if found else first
 
     def own(self, name: str) -> str:
         """A name for an equation."""
@@ -94,7 +101,7 @@ class Equations:
         """A rational number times a product, summed over its bound indices."""
         inside = dict(where)
         over: list[str] = []
-        for r in t.bound:
+        for r in sorted(t.bound, key=lambda r: r.axis in self.ragged):
             name = self.letter(r.axis, r.name, inside.values())
             inside[r.name] = name
             over.append(name)
@@ -123,15 +130,34 @@ class Equations:
                 bound -= {*own}
         inner = [f for f in parts if bound & set(f.letters)]
         outer = [f for f in parts if f not in inner]
-        left = tuple(x for x in p.over if x in bound)
-        found = [a.Red("sum", left, _product(inner))] if left else []
+        left, counts = self.counted(tuple(x for x in p.over if x in bound), inner)
+        found: list[n.Node] = [a.Red("sum", left, _product(inner))] if left else []
+        found += counts
         above = [*(f for f in outer if f.power > 0), *(_Factor(x, Fraction(1)) for x in found)]
         return _product([*above, *(f for f in outer if f.power < 0)])
+
+    def counted(
+        self, over: tuple[str, ...], inner: list[_Factor]
+    ) -> tuple[tuple[str, ...], list[n.Node]]:
+        """The letters that are summed over, and how many places those have that nothing varies on.
+
+        What is ragged has as many places in all as its arrays are long.
+        """
+        used = {x for f in inner for x in f.letters}
+        idle = [x for x in over if x not in used]
+        unders = {self.letters[x].under for x in idle} - {""}
+        counts: list[n.Node] = []
+        for x in idle:
+            if x not in unders:
+                size = self.letters[x].size
+                counts.append(n.Const.of(size) if isinstance(size, int) else a.Extent(size))
+        return tuple(x for x in over if x in used), counts
 
     def masks(self, low: int, high: int, letter: str) -> list[n.Node]:
         """1 where low < place ≤ size − high, counted from 1: factors."""
         found = [self.ends(low, letter, False), self.ends(high, letter, True)]
-        return [a.ref(x, letter) for x in found if x]
+        front = [x for x in (self.letters[letter].under,) if x]
+        return [a.ref(x, *front, letter) for x in found if x]
 
     def ends(self, count: int, letter: str, down: bool) -> str:
         """An array that is 0 at the first places, or the last ones, and 1 elsewhere."""
@@ -139,8 +165,10 @@ class Equations:
             return ""
         before = self.ends(count - 1, letter, down)
         along = self.along(letter, down)
-        earlier = a.Ref(before, (a.Lag(along, 1 if down else -1),)) if before else n.ONE
-        return self.once("within", a.Let("", (along,), earlier, first=n.ZERO), along)
+        front = tuple(x for x in (self.letters[letter].under,) if x)
+        lag = a.Lag(along, 1 if down else -1)
+        earlier = a.Ref(before, (*map(a.Ix, front), lag)) if before else n.ONE
+        return self.once("within", a.Let("", (*front, along), earlier, first=n.ZERO), along)
 
     def along(self, letter: str, down: bool) -> str:
         """The letter itself, or one over its axis that runs from the last place to the first."""
@@ -148,11 +176,24 @@ class Equations:
             return letter
         at = self.letters[letter]
         for x in self.letters.values():
-            if x.down and x.size == at.size:
+            if x.down and x.size == at.size and x.under == at.under:
                 return x.name
         name = self.own("u")
         self.letters[name] = replace(at, name=name, down=True)
         return name
+
+    def beginning(self, x: Atom, k: int, where: Mapping[str, str]) -> n.Node:
+        """x at the first place of a row of its own length: a sum in which all others are 0."""
+        i = x.indices[k]
+        if i.name != NUMBER or i.shift != 1:
+            raise InternalError(f"{x.key}: of rows of different lengths only the first place")
+        letter = self.letter(i.axis, "t", where.values())
+        front = self.letters[letter].under
+        mask = self.once("begins", a.Let("", (front, letter), n.ZERO, first=n.ONE), letter)
+        places = (*x.indices[:k], Index(i.axis, "@begun"), *x.indices[k + 1 :])
+        whole = Atom("symbol", x.name, places, symbol=x.symbol)
+        inner = self.of_symbol(whole, {**where, "@begun": letter})
+        return a.Red("sum", (letter,), n.mul(a.ref(mask, front, letter), inner))
 
     def shifted(self, x: Atom, k: int, where: Mapping[str, str]) -> n.Node:
         """x with its k-th index moved: an array of its own, 0 where that is outside."""
@@ -188,6 +229,9 @@ class Equations:
         moved = [k for k, i in enumerate(x.indices) if i.shift and not i.literal]
         if moved:
             return self.shifted(x, moved[0], where)
+        begun = [k for k, i in enumerate(x.indices) if i.literal and i.axis in self.ragged]
+        if begun:
+            return self.beginning(x, begun[0], where)
         index = tuple(self.place(i, where) for i in x.indices)
         read = self.readers.get(x.name)
         return a.Ref(x.name, index) if read is None else read(index)
@@ -215,9 +259,14 @@ class Equations:
             order = x.arguments[0].number
             name = {0: "digamma", 1: "trigamma"}.get(int(order or 0), f"polygamma_{order}")
             return n.Call(name, (self.expr(x.arguments[1], where),))
+        if x.name == "uniform_cumulant":
+            order = x.arguments[0].number
+            return n.Call(f"{x.name}_{order}", (self.expr(x.arguments[1], where),))
         args = tuple(self.expr(e, where) for e in x.arguments)
         if x.name == "log_indicator":  # of what must be 0
             return n.Select(n.Compare("==", args[0], n.ZERO), n.ZERO, n.neg(n.Named("inf")))
+        if x.name == "log_reaches":  # of what must not be negative
+            return n.Select(n.Compare("<", args[0], n.ZERO), n.neg(n.Named("inf")), n.ZERO)
         return n.Call(CALLS.get(x.name, x.name), args)
 
     def log_sum(self, e: Expression, where: Mapping[str, str]) -> n.Node | None:
@@ -261,7 +310,9 @@ class Equations:
             made = replace(s, name=self.own(stem))
             self.known[key] = made.name
             self.taken.add(made.name)
-            self.body.append(a.Seq(along, (made,)) if along else made)
+            under = self.letters[along].under if along else ""
+            whole = a.Seq(along, (made,)) if along else made
+            self.body.append(a.Seq(under, (whole,)) if under else whole)
         return self.known[key]
 
 

@@ -21,7 +21,8 @@ from blrgen.program.model.chains import Labels
 from blrgen.program.model.expressions import Equations
 from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member, named
-from blrgen.program.model.names import Given, domain_text, size_of
+from blrgen.program.model.merged import merged
+from blrgen.program.model.names import Given, class_name, domain_text, size_of
 from blrgen.program.model.newton import turned
 from blrgen.program.model.objective import objective
 from blrgen.program.model.predictive import (
@@ -73,13 +74,6 @@ KEPT = "nothing says where it is: it stays where it was"
 def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
     """The programs of the algorithm, and what its class holds."""
     return _Lowering(derivation, name or class_name(derivation.model.name)).program()
-
-
-def class_name(model: str) -> str:
-    """gamma-mixture → GammaMixture."""
-    words = "".join(x if x.isalnum() else " " for x in model).split()
-    found = "".join(w[0].upper() + w[1:] for w in words)
-    return found if found.isidentifier() else f"Model{found}"
 
 
 @dataclass
@@ -168,12 +162,12 @@ class _Lowering:
         if d.rate and d.points:
             return self.averaging(blocks)
         count = sum(u.local for u in d.updates)
-        first, local, others = blocks[:1], blocks[1:count], blocks[count:]
+        first, local, others = blocks[: min(count, 1)], blocks[1:count], blocks[count:]
         for own in others:
             self.from_state(own)
         if local:
             settled(self.eq, self.given.readers, blocks[:count], self.updated)
-        else:
+        elif first:
             self.updated(first[0])
         bases = [self.expecting.of(own.member.block.base) for own in (*local, *others)]
         whole = objective(d, first, (*local, *others), bases, self.eq)
@@ -411,31 +405,6 @@ def member_of(model: Model, block: Block) -> Member:
 def variables_of(model: Model, block: Block) -> tuple[str, ...]:
     """The variables of all of a block's nodes."""
     return tuple(x for node in block.nodes for x in model.node(node).names)
-
-
-def merged(program: a.Program) -> a.Program:
-    """The program in which equal equations are one."""
-    names: dict[str, str] = {}
-    seen: dict[str, str] = {}
-    body: list[a.Statement] = []
-    for s in a.mapped(program.body, lambda x: (_renamed(x, names),)):
-        if isinstance(s, a.Seq):
-            body.append(s)
-            continue
-        let = _renamed(s, names)
-        key = repr((let.letters, let.expr))
-        if key in seen and s.name not in program.outs and s.structure == "dense":
-            names[s.name] = seen[key]
-            continue
-        seen.setdefault(key, s.name)
-        body.append(let)
-    return a.Program(program.letters, program.given, tuple(body), program.outs)
-
-
-def _renamed(s: a.Let, names: dict[str, str]) -> a.Let:
-    first = None if s.first is None else a.renamed(s.first, names)
-    init = None if s.init is None else a.renamed(s.init, names)
-    return replace(s, expr=a.renamed(s.expr, names), first=first, init=init)
 
 
 def _quantity(x: Array) -> a.Quantity:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from fractions import Fraction
 from keyword import iskeyword
 
@@ -17,8 +18,10 @@ from blrgen.program.model.expressions import Reader, labels_reader, named_reader
 from blrgen.program.model.values import DEFINITE, REAL, SIMPLEX, Argument, Array, Lengths
 from blrgen.program.nodes import ONE, Named
 from blrgen.program.program import fresh
+from blrgen.read.model.domains import support_domain
 from blrgen.read.model.values import (
     Call,
+    Choose,
     Const,
     Domain,
     Expr,
@@ -28,7 +31,11 @@ from blrgen.read.model.values import (
     Number,
     Product,
     Shape,
+    Size,
+    SizeOf,
+    Sum,
 )
+from blrgen.read.model.values import Point as PointMass
 
 TAKEN = frozenset({
     "real", "np", "math", "range", "prange", "min", "max", "abs", "float", "int", "Array", "Any",
@@ -106,7 +113,7 @@ class Given:
         out = []
         for name, domain in zip(node.names, node.domains, strict=True):
             axes = tuple(axis_of(self.model.plate(x).size) for x in node.letters)
-            x = self.argument(name, axes, domain, "data")
+            x = self.argument(name, axes, self.widened(node, domain), "data")
             if node.missing:
                 seen = self.names.of(f"{name}_seen")
                 self.quantities[seen] = a.Quantity(seen, axes)
@@ -116,9 +123,36 @@ class Given:
             out.append(x)
         return out
 
+    def widened(self, node: Node, domain: Domain) -> Domain:
+        """Where the values of all branches of a choice are; anywhere if an end is no number."""
+        found: list[tuple[float | None, float | None]] = []
+        for branch in (b for s in node.statements if isinstance(s.made, Choose)
+                       for b in s.made.branches):  # fmt: skip
+            if isinstance(branch, PointMass):
+                found.append((number(branch.value),) * 2)
+            else:
+                support = self.model.family(branch.family).supports[0]
+                own = support_domain(support, dict(branch.sizes), {})
+                found.append((number(own.lower), number(own.upper)))
+        if not found or domain.kind != "interval":
+            return domain
+        ends: list[Number | None] = []
+        for side, least in ((0, min), (1, max)):
+            values = [x[side] for x in found]
+            known = [x for x in values if x is not None]
+            ends.append(Number(Fraction(least(known))) if len(known) == len(values) else None)
+        lower, upper = ends
+        return replace(
+            domain, lower=lower, upper=upper,
+            lower_open=domain.lower_open if lower == domain.lower else lower is None,
+            upper_open=domain.upper_open if upper == domain.upper else upper is None,
+        )  # fmt: skip
+
     def constant(self, x: Const) -> Argument:
         axes = tuple(axis_of(self.model.plate(y).size) for y in x.letters)
-        return self.argument(x.name, axes, x.domain, "constant", number(x.default))
+        plain = number(x.default)
+        default = x.default if plain is None else plain
+        return self.argument(x.name, axes, x.domain, "constant", default)
 
     def argument(
         self,
@@ -126,7 +160,7 @@ class Given:
         axes: tuple[str, ...],
         domain: Domain,
         role: str,
-        default: float | None = None,
+        default: float | Expr | None = None,
     ) -> Argument:
         """An array that the caller gives."""
         own = self.names.of(name)
@@ -200,15 +234,35 @@ def domain_text(domain: Domain) -> str:
         return f"[{_short(float(min(domain.points)))}, {_short(float(max(domain.points)))}]"
     if domain.kind == "counts":
         return "[0, oo)"
-    ends = (number(domain.lower), number(domain.upper))
-    if domain.kind != "interval" or ends == (None, None):
+    if domain.kind != "interval":
         return REAL
-    low = "-oo" if ends[0] is None else _short(ends[0])
-    high = "oo" if ends[1] is None else _short(ends[1])
-    left = "(" if domain.lower_open or ends[0] is None else "["
-    right = ")" if domain.upper_open or ends[1] is None else "]"
-    return f"{left}{low}, {high}{right}"
+    low, high = _end(domain.lower, "-oo"), _end(domain.upper, "oo")
+    left = "(" if domain.lower_open or low == "-oo" else "["
+    right = ")" if domain.upper_open or high == "oo" else "]"
+    return REAL if (low, high) == ("-oo", "oo") else f"{left}{low}, {high}{right}"
+
+
+def _end(e: Expr | None, without: str) -> str:
+    """An end that is a number, or a size more or less a number; without one what is said."""
+    value = number(e)
+    if value is not None:
+        return _short(value)
+    match e:
+        case SizeOf(size=Size(name=str(name), number=whole)) if name:
+            return f"{name} {'+-'[whole < 0]} {abs(whole)}" if whole else name
+        case Sum(terms=(SizeOf(size=Size(name=str(name), number=0)), other)) if name:
+            more = number(other)
+            if more is not None:
+                return f"{name} {'+-'[more < 0]} {_short(abs(more))}"
+    return without
 
 
 def _short(x: float) -> str:
     return str(int(x)) if x == int(x) else repr(x)
+
+
+def class_name(model: str) -> str:
+    """gamma-mixture → GammaMixture."""
+    words = "".join(x if x.isalnum() else " " for x in model).split()
+    found = "".join(w[0].upper() + w[1:] for w in words)
+    return found if found.isidentifier() else f"Model{found}"

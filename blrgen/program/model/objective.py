@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from blrgen.algebra.indexed import Atom, Expression
+from blrgen.algebra.indexed.values import Term
+from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Equations
@@ -18,6 +20,8 @@ from blrgen.rule.model.values import ModelDerivation
 
 if TYPE_CHECKING:
     from blrgen.program.model.lower import Own
+
+INDICATOR = "log_indicator"
 
 
 def objective(
@@ -31,13 +35,55 @@ def objective(
     gone = {p.statistic.name for own in first for p in own.member.block.parts}
     gone |= {x for own in first for node in own.member.block.nodes
              for x in d.model.node(node).names}  # fmt: skip
-    parts = [eq.expr(without(d.expected_joint, gone), {})]
+    joint = without(d.expected_joint, gone)
+    for own in others:
+        if forced(own):
+            name = own.member.block.name
+            raise UserError(
+                f"no programs yet for the label {name} behind another block",
+                why="one of its values is a point mass: where it must be 1 its natural parameter "
+                "is no number, and only the first block is taken without one",
+                how=f"--schedule {name},…",
+            )
+    sure = [own for own in first if forced(own)]
+    if sure:
+        joint = Expression(tuple((t, c) for t, c in joint.terms if not indicates(t)))
+    parts = [eq.expr(joint, {})]
     for own in (*first, *others):
-        parts.append(summed(own, own.lowered.partition(own.natural, f"{own.name}_A"), eq))
+        name = own.lowered.partition(own.natural, f"{own.name}_A")
+        parts.append(summed(own, certain(own, name, eq) if own in sure else name, eq))
     for own, base in zip(others, bases, strict=True):
         parts += [n.neg(x) for x in pairings(own, eq)]
         parts.append(n.neg(eq.expr(base, {})))
     return n.add(*parts)
+
+
+def indicates(t: Term) -> bool:
+    """Whether a term is log [x = c] of data, summed: 0, or −∞."""
+    return any(x.name == INDICATOR for x, _ in t.factors)
+
+
+def forced(own: Own) -> bool:
+    """Whether a label of two values must be 1 where x = c fails: λ has −log [x = c]."""
+    member = own.member
+    return not member.one_hot and any(
+        indicates(t) and c < 0 for p in member.block.parts for t, c in p.expected.terms
+    )
+
+
+def certain(own: Own, partition: str, eq: Equations) -> str:
+    """A(λ) + log [x = c] of each label: where λ is ∞ this is λ without the indicator.
+
+    With c₁ = λ + log [x = c] the two are log(exp(log [x = c]) + exp(c₁)).
+    """
+    (part,) = own.member.block.parts
+    kept = tuple((t, c) for t, c in part.expected.terms if not indicates(t))
+    bare = eq.equation(eq.own(f"{own.name}_bare"), part.statistic.places, Expression(kept))
+    whole, at = own.natural[0], bare.letters
+    is_forced = n.Compare("==", a.ref(whole, *at), n.Named("inf"))
+    name = eq.own(f"{own.name}_certain")
+    eq.let(a.Let(name, at, n.Select(is_forced, a.ref(bare.name, *at), a.ref(partition, *at))))
+    return name
 
 
 def without(e: Expression, names: set[str]) -> Expression:

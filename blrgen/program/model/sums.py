@@ -15,9 +15,12 @@ from blrgen.program.program import fresh
 
 
 def with_sums(program: ModelProgram) -> ModelProgram:
-    """The model program with sums of data as arrays of their own."""
+    """The model program with sums of data as arrays of their own.
+
+    A step over some rows sums over these: its sums are its own.
+    """
     work = _Sums(program)
-    sweep = work.method(program.sweep)
+    sweep = program.sweep if program.batch else work.method(program.sweep)
     posteriors = tuple(work.posterior(x) for x in program.posteriors)
     start = work.start(program.start)
     more = None if program.predictive is None else work.method(program.predictive)

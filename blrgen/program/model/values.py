@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from blrgen.program.axes.nodes import Program, Size
+from blrgen.read.model.values import Expr
 
 REAL, POSITIVE = "R", "(0, oo)"
 SIMPLEX, DEFINITE = "simplex", "SPD"
@@ -54,7 +55,7 @@ class Argument:
     array: Array
     called: str = ""  # as the caller knows it, where the program has another name
     role: str = "data"  # data, constant, rate
-    default: float | None = None
+    default: float | Expr | None = None  # a number, or what is made of sizes and constants
     seen: str = ""
     value_axes: int = 0
     meaning: str = ""

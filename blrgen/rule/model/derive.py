@@ -196,6 +196,10 @@ def vmp(p: Prepared, options: Options) -> ModelDerivation:
 def svi(p: Prepared, options: Options) -> ModelDerivation:
     """Local blocks to their fixed point, global ones with ρ_t on a minibatch."""
     axis = batch_axis(p, "--svi")
+    if p.points:
+        raise refused(p.model, p.points[0], f"--svi does not apply to {p.points[0].name}",
+                      "it is a point: it has no natural parameter to go a part ρ of the way",
+                      "--online-em averages what points are found from")  # fmt: skip
     made = _mean_field(p, "svi", options)
     letters = {x.letter for x in p.model.plates if p.table.letter(x.letter).axis == axis}
     local = [u for u in made.updates if letters & set(u.block.letters)]

@@ -44,6 +44,8 @@ CASES = {
     ("hmm-categorical-em", "em"): {"x": R.integers(0, 3, N), "K": 2, "V": 3},
     ("hmm-gaussian-em", "em"): {"x": LINE, "K": 2},
     ("hmm-gaussian", "vmp"): {"x": LINE, "K": 2},
+    ("hmm-categorical-many-em", "em"): {"x": R.integers(0, 3, N), "K": 2, "V": 3, "T": [4, 1, 7]},
+    ("hmm-gaussian-many", "vmp"): {"x": LINE, "K": 2, "T": [4, 1, 7]},
     ("hmm-poisson", "vmp"): {"x": COUNTS, "K": 2},
     ("inverse-wishart", "conjugate"): {"x": PLANE, "Psi0": np.eye(2), "nu0": 4.0},
     ("lda", "vmp"): TOPICS,

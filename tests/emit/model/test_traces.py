@@ -203,6 +203,20 @@ def test_a_chain_by_all_its_paths():
     np.testing.assert_allclose(model.pairs("z"), wanted, atol=1e-14)
 
 
+def test_chains_in_rows_are_chains_by_themselves():
+    lengths, K = [4, 1, 9], 2
+    x = LINE[:14]
+    start = {"pi": [0.6, 0.4], "P": [[0.7, 0.3], [0.2, 0.8]], "mu": [-1.0, 2.0], "v": [1.0, 2.0]}
+    many = cls("hmm-gaussian-many-em", "em")(x=x, T=lengths, K=K, start=start)
+    each = [cls("hmm-gaussian-em", "em")(x=y, K=K, start=start)
+            for y in np.split(x, np.cumsum(lengths)[:-1])]  # fmt: skip
+    np.testing.assert_allclose(many.objective(), sum(m.objective() for m in each))
+    z = np.concatenate([m.posterior("z")["p"] for m in each])
+    np.testing.assert_allclose(many.posterior("z")["p"], z, atol=1e-12)
+    trace = many.run(steps=10, tol=0.0)["trace"]
+    assert min(np.diff(trace)) > -1e-9
+
+
 def test_a_run_goes_on_to_the_same_bits():
     model = cls("gaussian-mixture-full-em", "em")(x=PLANE, K=2, seed=4)
     model.run(steps=3, tol=0.0)

@@ -1,0 +1,123 @@
+"""Emitted classes where something is unusual: no local block, awkward data, defaults of matrices.
+
+What is wanted is found by another way: an exact step, an enumeration, a density of SciPy.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from blrgen.emit.compile import compile_class
+from blrgen.emit.model.file import text
+from blrgen.errors import UserError
+from blrgen.program.model.lower import lower
+from blrgen.read.model.reader import read_model
+from blrgen.rule.model.derive import derive_model
+
+MODELS = Path(__file__).parents[3] / "models"
+R = np.random.default_rng(5)
+X = R.normal(1.0, 2.0, 12)
+COUNTS = R.poisson(4.0, 12).astype(float)
+
+
+@cache
+def cls(name: str, algorithm: str, source: str = ""):
+    """The class of a shipped model, or of a text."""
+    model = read_model(source or (MODELS / f"{name}.model").read_text(), name)
+    return compile_class(text(lower(derive_model(model, algorithm)), "numpy"))
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("beta-bernoulli", {"x": (X > 1).astype(float)}),
+        ("gamma-poisson", {"x": COUNTS, "e": np.linspace(0.5, 2, 12)}),
+        ("normal-gamma", {"x": X}),
+        ("ridge", {"X": np.stack([X, X**2], axis=1), "y": COUNTS}),
+    ],
+)
+def test_steps_over_rows_of_a_model_without_local_blocks(name, given):
+    exact = cls(name, "conjugate")(**given)
+    model = cls(name, "svi")(**given, delay=0.0)
+    model.step(np.arange(12))  # all rows at rate one are the exact step
+    np.testing.assert_allclose(model.objective(), exact.objective(), rtol=1e-12)
+
+
+def test_a_step_of_one_row_counts_it_as_often_as_there_are_rows():
+    e = np.linspace(0.5, 2, 12)
+    model = cls("gamma-poisson", "svi")(x=COUNTS, e=e)
+    before = model.posterior("rate")
+    model.step([3])
+    rate = 2.0**-0.7
+    wanted = {"a": 1 + 12 * COUNTS[3], "b": 1 + 12 * e[3]}
+    for k, value in wanted.items():
+        mixed = (1 - rate) * before[k] + rate * value
+        np.testing.assert_allclose(model.posterior("rate")[k], mixed, rtol=1e-12)
+
+
+def test_points_have_no_part_of_the_way_to_go():
+    with pytest.raises(UserError, match="--svi does not apply to pi"):
+        cls("poisson-mixture-em", "svi")
+
+
+def test_zeros_of_two_kinds():
+    from scipy.special import digamma, gammaln
+    from scipy.stats import beta, gamma
+
+    x, e = COUNTS * (np.arange(12) % 3 > 0), np.linspace(0.5, 2, 12)
+    model = cls("zero-inflated-poisson", "vmp")(x=x, e=e)
+    trace = model.run(steps=6, tol=0.0)["trace"]
+    assert min(np.diff(trace)) > -1e-10
+    (a, b), (c, d) = (model.posterior(k).values() for k in ("rate", "r"))
+    one = digamma(c) - digamma(c + d) + x * (np.log(e) + digamma(a) - np.log(b)) - e * a / b
+    one = one - gammaln(1 + x)
+    zero = np.where(x == 0, digamma(d) - digamma(c + d), -np.inf)
+    wanted = np.logaddexp(zero, one).sum() + gamma(a, scale=1 / b).entropy() - a / b
+    np.testing.assert_allclose(trace[-1], wanted + beta(c, d).entropy(), rtol=1e-12)
+    np.testing.assert_allclose(model.posterior("z")["p"], np.exp(one - np.logaddexp(zero, one)))
+
+
+def test_a_branch_gives_only_its_own_values():
+    from scipy.special import betaln, gammaln
+
+    x = COUNTS * (np.arange(12) % 3 > 0)
+    more = x[x > 0]
+    model = cls("hurdle-poisson", "vmp")(x=x)
+    value = model.run(steps=200, tol=1e-15)["objective"]
+    np.testing.assert_array_equal(model.posterior("z")["p"], x > 0)
+    rate = model.posterior("rate")
+    np.testing.assert_allclose(rate / -np.expm1(-rate), more.mean(), rtol=1e-6)
+    own = more * np.log(rate) - rate - np.log1p(-np.exp(-rate)) - gammaln(1 + more)
+    wanted = own.sum() + betaln(1 + len(more), 1 + len(x) - len(more))
+    np.testing.assert_allclose(value, wanted, rtol=1e-10)
+
+
+def test_a_label_that_must_be_one_comes_first():
+    from blrgen.rule.model.derive import Options
+
+    model = read_model((MODELS / "zero-inflated-poisson.model").read_text(), "zip")
+    made = derive_model(model, "vmp", Options(schedule=("rate", "z", "r")))
+    with pytest.raises(UserError, match="the label z behind another block"):
+        lower(made)
+
+
+def test_defaults_are_made_of_sizes_and_constants():
+    x = R.normal(size=(9, 2))
+    short = cls("normal-wishart", "conjugate")(x=x)
+    long = cls("normal-wishart", "conjugate")(x=x, V0=np.eye(2), nu0=2.0, m0=[0.0, 0.0])
+    assert short.objective() == long.objective()
+    with pytest.raises(ValueError, match=r"outside \(d - 1, oo\)"):
+        cls("normal-wishart", "conjugate")(x=x, nu0=1.0)
+    source = """
+plate n in N
+const P0 in SPD(d) = inv(2*B + s0*eye(d))/d
+const s0 in (0, oo) = 3
+const B in SPD(d) = eye(d)
+mu   ~ gaussian-full(zeros(d), P0)
+x[n] ~ gaussian-full(mu, eye(d))   observed
+"""
+    made, given = cls("own", "conjugate", source)(x=x), np.eye(2) / 10
+    np.testing.assert_allclose(made.objective(), cls("own", "conjugate", source)(
+        x=x, P0=given).objective(), rtol=1e-13)  # fmt: skip

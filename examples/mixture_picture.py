@@ -57,7 +57,8 @@ def picture(x: Array, pi: Array, mu: Array, S: Array) -> str:
             '<rect width="100%" height="100%" fill="white"/>']  # fmt: skip
     for p, k in zip(x, logs.argmax(1), strict=True):
         a, b = at(p)
-        rows.append(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.6" fill="{COLOURS[k]}" opacity="0.7"/>')
+        place = f'cx="{a:.1f}" cy="{b:.1f}" r="2.6"'
+        rows.append(f'<circle {place} fill="{COLOURS[k]}" opacity="0.7"/>')
     for k, colour in enumerate(COLOURS):
         a, b = at(mu[k])
         for deviations in (1, 2):

@@ -207,8 +207,8 @@ class _Page:
         if member.one_hot:
             (t,) = member.statistics
             eta, k = self.natural(member.block, 0), t.places[-1].text
-            mean = f"exp({eta})/{subscripted('Σ', [k])} exp({eta})"
-            return self.equations([(f"𝔼[{self.say(t.value)}]", mean)])
+            share = f"exp({eta})/{subscripted('Σ', [k])} exp({eta})"
+            return self.equations([(f"𝔼[{self.say(t.value)}]", share)])
         g = geometry_of(member.family)
         writer = Writer(g)
         names = {p.name: (self.letter + self.digit(member.block, k), "")

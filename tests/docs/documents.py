@@ -37,6 +37,7 @@ DOCUMENTS = (
     "docs/extending.md",
     "docs/candidates.md",
     "docs/axes.md",
+    "docs/models.md",
 )
 COPIED = (
     "blrgen",

@@ -213,3 +213,19 @@ y[t] ~ gaussian(s[t], 1/2)   observed
 def test_what_is_not_there_is_refused_in_words(source, algorithm, said):
     with pytest.raises(UserError, match=said):
         cls("refused", algorithm, source)
+
+
+@pytest.mark.parametrize("x", [np.ones((9, 2)), np.c_[X, np.ones(12)], np.ones((1, 2))])
+def test_a_first_state_has_an_objective_where_groups_have_no_spread(x):
+    model = cls("gaussian-mixture-full-em", "em")(x=x, K=min(2, len(x)))
+    found = model.run()
+    assert found["reason"] == "unbounded" and np.isfinite(found["trace"]).all()
+    assert all(np.isfinite(model.posterior(k)).all() for k in ("pi", "mu", "S"))
+
+
+def test_a_chain_of_no_elements_adds_nothing():
+    start = {"pi": [0.3, 0.7], "P": [[0.8, 0.2], [0.3, 0.7]], "mu": [-1, 1.0], "v": [1.0, 0.5]}
+    many = cls("hmm-gaussian-many-em", "em")(x=X[:8], T=[3, 0, 1, 4], K=2, start=start)
+    parts = [X[:3], X[3:4], X[4:8]]
+    each = [cls("hmm-gaussian-em", "em")(x=x, K=2, start=start).objective() for x in parts]
+    np.testing.assert_allclose(many.objective(), sum(each), rtol=1e-12)

@@ -229,3 +229,30 @@ def test_a_chain_of_no_elements_adds_nothing():
     parts = [X[:3], X[3:4], X[4:8]]
     each = [cls("hmm-gaussian-em", "em")(x=x, K=2, start=start).objective() for x in parts]
     np.testing.assert_allclose(many.objective(), sum(each), rtol=1e-12)
+
+
+def test_what_has_no_class_is_refused_in_words():
+    with pytest.raises(UserError, match="has no class yet"):
+        cls("gamma-mixture", "online-em")
+    source = """
+plate n in N
+plate k in K
+plate j in J
+param a[k] in R
+param b[j] in R
+param p in simplex(K)
+param q in simplex(J)
+z[n] ~ categorical(p)
+y[n] ~ categorical(q)
+x[n] ~ gaussian(a[z[n]] + b[y[n]], 1)   observed
+"""
+    with pytest.raises(UserError, match="has no programs yet"):
+        cls("two", "em", source)
+    from scipy.special import logsumexp
+    from scipy.stats import norm
+
+    sized = source.replace("K", "2").replace("J", "2")
+    a, b, p, q = np.array([0.0, 1]), np.array([0.0, 2]), np.array([0.4, 0.6]), np.array([0.3, 0.7])
+    model = cls("two", "em", sized)(x=X, start={"a": a, "b": b, "p": p, "q": q})
+    joint = np.log(np.outer(p, q)) + norm(np.add.outer(a, b), 1).logpdf(X[:, None, None])
+    np.testing.assert_allclose(model.objective(), logsumexp(joint, axis=(1, 2)).sum())

@@ -166,7 +166,7 @@ class Equations:
         for x in idle:
             under = self.letters[x].under
             if under and under not in over:
-                ones = self.once("ones", a.Let("", (under, x), n.ONE), x)
+                ones = self.once("ones", a.Let("", (under, x), n.ONE))
                 counts.append(a.Red("sum", (x,), a.ref(ones, under, x)))
             elif x not in unders:
                 size = self.letters[x].size

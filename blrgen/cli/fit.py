@@ -111,8 +111,9 @@ def made(program: ModelProgram, given: Mapping[str, Any], options: argparse.Name
     seed = _whole(options.seed, "--seed")
     said = {x: _number(getattr(options, x), f"--{x}") for x in ("delay", "forgetting")}
     rates = {x: value for x, value in said.items() if value is not None}
-    if rates and not program.batch:
-        raise UserError(f"--{next(iter(rates))} belongs to steps over some rows",
+    idle = [*rates, *(["batch"] if options.batch is not None else [])]
+    if idle and not program.batch:
+        raise UserError(f"--{idle[0]} belongs to steps over some rows",
                         where=options.what, how="--svi or --online-em")  # fmt: skip
     known_as = {**arrays, **whole, **rates}
     try:
@@ -131,9 +132,18 @@ def ran(
     rest = tol if tol is not None else 0.0 if steps is not None else 1e-8
     more = {}
     if program.batch:
-        more["batch"] = _whole(options.batch, "--batch") or 1
+        rows = _whole(options.batch, "--batch")
+        if rows == 0:
+            raise UserError("--batch is a whole number from 1 on, not 0")
+        more["batch"] = rows or 1
     with np.errstate(all="ignore"):
         found: dict[str, Any] = model.run(steps, rest, **more)
+    if not np.isfinite(found["objective"]):
+        raise UserError(
+            "the objective has no finite value here", where=options.start or options.what,
+            why="the data cannot come from the model at this start, or numbers overflow",
+            how="--start FILE.json or --seed S begins elsewhere; data of moderate size help",
+        )  # fmt: skip
     return found
 
 
@@ -235,7 +245,12 @@ def _whole(text: str | None, flag: str) -> int | None:
 
 
 def _number(text: str | None, flag: str) -> float | None:
+    if text is None:
+        return None
     try:
-        return None if text is None else float(text)
+        value = float(text)
     except ValueError:
         raise UserError(f"{flag} is a number, not {text!r}") from None
+    if not 0 <= value < float("inf"):
+        raise UserError(f"{flag} is a number from 0 on, not {text}")
+    return value

@@ -169,10 +169,11 @@ def _pointers(name: str, lengths: Any, outer: str, inner: str, sizes: dict[str, 
     """Return where rows of these lengths begin, and where the last one ends."""
     found = np.asarray(lengths)
     _fitted(name, found.shape, (outer,), sizes)
-    if found.dtype.kind not in "iu" or (found.size and found.min() < 0):
+    whole = found.dtype.kind in "iu" or (found.dtype.kind == "f" and (found % 1 == 0).all())
+    if not whole or (found.size and found.min() < 0):
         raise ValueError(f"{name} holds no lengths; pass whole numbers from 0 on")
     out = np.zeros(found.size + 1, np.int64)
-    np.cumsum(found, out=out[1:])
+    np.cumsum(found.astype(np.int64), out=out[1:])
     _fitted(name, (int(out[-1]),), (inner,), sizes)
     return out
 

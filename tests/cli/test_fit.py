@@ -66,6 +66,12 @@ def test_a_start_and_what_is_saved(capsys, data, tmp_path):
         (["normal-gamma.model", "--conjugate"], "x is missing"),
         (["normal-gamma.model", "--em", "--set", "x=[1]"], "nothing to maximise"),
         (["normal-gamma.model", "--conjugate", "--set", "x=[1]", "--steps", "two"], "whole number"),
+        (["normal-gamma.model", "--conjugate", "--set", "x=[1]", "--tol", "nan"], "from 0 on"),
+        (["normal-gamma.model", "--conjugate", "--set", "x=[1]", "--tol", "-1"], "from 0 on"),
+        (["normal-gamma.model", "--conjugate", "--set", "x=[1]", "--batch", "2"], "some rows"),
+        (["normal-gamma.model", "--svi", "--set", "x=[1]", "--batch", "0"], "from 1 on"),
+        (["normal-gamma.model", "--svi", "--set", "x=[1]", "--forgetting", "-2"], "from 0 on"),
+        (["normal-gamma.model", "--conjugate", "--set", "x=[1e300]"], "no finite value"),
     ],
 )
 def test_mistakes_are_said(capsys, words, said):
@@ -84,3 +90,12 @@ def test_a_file_of_a_model(capsys, tmp_path):
     assert found["steps"] == 5
     assert main(["generate", "adam", "--em"]) == 2
     assert "an algorithm of a model" in capsys.readouterr().err
+
+
+def test_lengths_of_rows_may_be_said_in_words(capsys, tmp_path):
+    path = tmp_path / "rows.model"
+    path.write_text("plate g in G\nplate n in N[g]\nparam b in (0, oo)\n"
+                    "rate[g] ~ gamma(2, b)\nx[g,n] ~ poisson(rate[g])   observed\n")  # fmt: skip
+    code, found = fitted(capsys, str(path), "--em", "--set", "x=[0,3,5]", "--set", "N=[1,2]")
+    assert code == 0
+    np.testing.assert_allclose(np.diff(found["posterior"]["rate"]["b"]), 1)

@@ -23,8 +23,16 @@ def text(program: ModelProgram, target: str = "numba", dtype: str = "") -> str:
     """A file that stands alone; with a dtype its class refuses data of the other."""
     if target not in TARGETS:
         raise UserError(f"unknown target {target!r}", how=did_you_mean(target, TARGETS))
-    check(program)
-    return _File(program, TARGETS[target], dtype).text()
+    try:
+        check(program)
+        return _File(program, TARGETS[target], dtype).text()
+    except InternalError as error:
+        raise UserError(
+            f"--{program.algorithm} of {program.name} is derived, and has no class yet",
+            where=program.name,
+            why=str(error).splitlines()[0],
+            how="`blrgen derive` says what is derived; another algorithm may have a class",
+        ) from error
 
 
 def _arrays(x: Argument) -> tuple[Array, ...]:

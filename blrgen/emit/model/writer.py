@@ -157,10 +157,18 @@ class Writer:
         found = self.places.call(self.functions[method.name], (start.given.name,))
         outs = zip(self.program.state, method.program.outs, strict=True)
         table = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
+        state, drawn = c.attribute("state"), c.Name("drawn")
+        objective = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
         return (
             c.Set((name,), grouped),
             result(method, found),
-            c.Set((c.attribute("state"),), c.Sign("|", table, c.attribute("state"))),
+            c.Set((drawn,), state),
+            c.Set((state,), c.Sign("|", table, drawn)),
+            c.Set((state,), c.Sign("|", c.Name("given"), state)),
+            c.When(
+                c.Sign("not", c.call("_all_finite", objective, state)),
+                (c.Note("no spread is left in a group"), c.Set((state,), drawn)),
+            ),
         )
 
     def size(self, size: str | int) -> c.Expression:

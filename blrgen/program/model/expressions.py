@@ -25,6 +25,7 @@ from blrgen.program.program import fresh
 
 Reader = Callable[[tuple[n.Node, ...]], n.Node]
 CALLS = {"lgamma": "loggamma", "pow": "pow"}  # where programs have another name
+INFINITE = ("log_indicator", "log_reaches")  # 0, or −∞
 NAMES = "ijhpqrsuvwnk"
 
 
@@ -106,7 +107,21 @@ class Equations:
             inside[r.name] = name
             over.append(name)
         masks = [m for r in t.bound for m in self.masks(r.low, r.high, inside[r.name])]
+        sure = [x for x, _ in t.factors if x.name in INFINITE]
+        if sure and (len(t.factors) > 1 or masks):
+            return self.weighed(t, c, over, masks, inside)
         return _scaled(c, self.contracted(_Product(t, over, masks), inside))
+
+    def weighed(
+        self, t: Term, c: Fraction, over: list[str], masks: list[n.Node], where: Mapping[str, str]
+    ) -> n.Node:
+        """A term with a factor that may be −∞: 0 where the others are 0 together."""
+        sure = [self.atom(x, where) for x, _ in t.factors if x.name in INFINITE]
+        rest = [_Factor(self.atom(x, where), q, x.known)
+                for x, q in t.factors if x.name not in INFINITE]  # fmt: skip
+        weight = _product([*rest, *(_Factor(m, Fraction(1), True) for m in masks)])
+        value = n.Select(n.Compare("==", weight, n.ZERO), n.ZERO, n.mul(weight, *sure))
+        return _scaled(c, a.Red("sum", tuple(over), value) if over else value)
 
     def contracted(self, p: _Product, where: Mapping[str, str]) -> n.Node:
         """Σ of the product: what is known alone is summed first, what does not vary stays out.
@@ -141,14 +156,19 @@ class Equations:
     ) -> tuple[tuple[str, ...], list[n.Node]]:
         """The letters that are summed over, and how many places those have that nothing varies on.
 
-        What is ragged has as many places in all as its arrays are long.
+        What is ragged has as many places in all as its arrays are long; under one row, whose
+        letter is not summed over, as many as this row has: ones along it are summed.
         """
         used = {x for f in inner for x in f.letters}
         idle = [x for x in over if x not in used]
         unders = {self.letters[x].under for x in idle} - {""}
         counts: list[n.Node] = []
         for x in idle:
-            if x not in unders:
+            under = self.letters[x].under
+            if under and under not in over:
+                ones = self.once("ones", a.Let("", (under, x), n.ONE))
+                counts.append(a.Red("sum", (x,), a.ref(ones, under, x)))
+            elif x not in unders:
                 size = self.letters[x].size
                 counts.append(n.Const.of(size) if isinstance(size, int) else a.Extent(size))
         return tuple(x for x in over if x in used), counts

@@ -73,7 +73,16 @@ KEPT = "nothing says where it is: it stays where it was"
 
 def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
     """The programs of the algorithm, and what its class holds."""
-    return _Lowering(derivation, name or class_name(derivation.model.name)).program()
+    try:
+        return _Lowering(derivation, name or class_name(derivation.model.name)).program()
+    except InternalError as error:
+        raise UserError(
+            f"--{derivation.algorithm} of {derivation.model.name} is derived, and has no "
+            "programs yet",
+            where=derivation.model.path or derivation.model.name,
+            why=str(error).splitlines()[0],
+            how="`blrgen derive` says what is derived; another algorithm may have a class",
+        ) from error
 
 
 @dataclass
@@ -140,10 +149,9 @@ class _Lowering:
             self.from_state(own)
         for own in first:
             self.updated(own)
-        bases = [self.expecting.of(own.member.block.base) for own in others]
-        whole = objective(d, first, others, bases, self.eq)
-        self.eq.let(a.Let("objective", (), whole))
-        self.row = row_equation(d, first, others, self.given, self.eq)
+        self.eq.let(a.Let("objective", (), self.bound(first, others)))
+        if not any(own.member.block.given for own in first):
+            self.row = row_equation(d, first, others, self.given, self.eq)
         for own in first:
             own.next = own.lowered.working(own.natural, own.name)
         for own in others:
@@ -169,9 +177,7 @@ class _Lowering:
             settled(self.eq, self.given.readers, blocks[:count], self.updated)
         elif first:
             self.updated(first[0])
-        bases = [self.expecting.of(own.member.block.base) for own in (*local, *others)]
-        whole = objective(d, first, (*local, *others), bases, self.eq)
-        self.eq.let(a.Let("objective", (), whole))
+        self.eq.let(a.Let("objective", (), self.bound(first, (*local, *others))))
         for own in (*first, *local):
             own.next = own.lowered.working(own.natural, own.name)
         for own in others:
@@ -188,7 +194,7 @@ class _Lowering:
         d = self.d
         for own in blocks:
             self.updated(own)
-        self.eq.let(a.Let("objective", (), objective(d, blocks, (), (), self.eq)))
+        self.eq.let(a.Let("objective", (), self.bound(blocks, ())))
         for own in blocks:
             own.next = own.lowered.working(own.natural, own.name)
         for e in d.sums:
@@ -210,6 +216,18 @@ class _Lowering:
         self.eq.let(a.Let(name, rows.letters, value))
         self.given.readers[e.target] = named(name)
         self.averaged.append((array, name, whole.name))
+
+    def bound(self, first: Sequence[Own], others: Sequence[Own]) -> n.Node:
+        """The objective; labels that a block is given by have their entropy like the others.
+
+        λ_z holds A of what was integrated out, which is counted with E[z] by its own block.
+        """
+        labels = {g.symbol.name for own in first for g in own.member.block.given}
+        apart = [own for own in first if labels & set(own.member.block.nodes)]
+        lead = [own for own in first if own not in apart]
+        rest = (*apart, *others)
+        bases = [self.expecting.of(own.member.block.base) for own in rest]
+        return objective(self.d, lead, rest, bases, self.eq)
 
     def own(self, block: Block) -> Own:
         name = self.given.names.of("_".join(block.nodes) + "_q")

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 
 from blrgen.algebra.indexed.build import add
 from blrgen.algebra.indexed.calculus import NoDerivative
+from blrgen.algebra.indexed.rules import Outside
 from blrgen.algebra.indexed.values import Expression
 from blrgen.expect.blocks.values import Block
-from blrgen.read.model.values import Model, Node
+from blrgen.read.model.values import Choose, Label, Model, Node
+from blrgen.read.model.walk import refs
 from blrgen.rule.model import choices
 from blrgen.rule.model.edges import edges_of
 from blrgen.rule.model.exact import check, exact_blocks, text
@@ -49,7 +51,39 @@ def derive_model(model: Model, algorithm: str, options: Options | None = None) -
     if make is None:
         raise refused(model, None, f"no algorithm is called {algorithm}",
                       f"known: {', '.join(sorted(ALGORITHMS))}")  # fmt: skip
-    return make(prepared(model, options.point), options)
+    _labels_are_there(model)
+    try:
+        return make(prepared(model, options.point), options)
+    except Outside as error:
+        raise refused(
+            model,
+            None,
+            f"--{algorithm} cannot be derived for lags like these",
+            str(error),
+            "write a state of several numbers that has lag 1",
+        ) from error
+
+
+def _labels_are_there(model: Model) -> None:
+    """Refuse an observed label that may be missing where it chooses an element.
+
+    What it chooses for would have to be summed over, element by element.
+    """
+    missing = {x: n for n in model.nodes if n.missing for x in n.names}
+    for node in model.nodes:
+        for made in (s.made for s in node.statements):
+            for ref in refs(made):
+                said = [i.ref.name for i in ref.indices if isinstance(i, Label)]
+                said += [made.label.ref.name] if isinstance(made, Choose) else []
+                for name in said:
+                    if name in missing:
+                        raise refused(
+                            model,
+                            missing[name],
+                            f"{name} chooses for {node.name} and may be missing",
+                            "where it is missing nothing says which element is meant",
+                            "make it latent, or leave out the rows without it",
+                        )
 
 
 def _finished(

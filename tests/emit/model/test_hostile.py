@@ -121,3 +121,138 @@ x[n] ~ gaussian-full(mu, eye(d))   observed
     made, given = cls("own", "conjugate", source)(x=x), np.eye(2) / 10
     np.testing.assert_allclose(made.objective(), cls("own", "conjugate", source)(
         x=x, P0=given).objective(), rtol=1e-13)  # fmt: skip
+
+
+ROWS = """
+plate g in G
+plate n in N[g]
+param b in (0, oo)
+rate[g] ~ gamma(2, b)
+x[g,n] ~ poisson(rate[g])   observed
+"""
+
+
+def test_rows_of_different_lengths_count_their_own_places():
+    from scipy.special import gammaln
+
+    x, lengths = np.array([0.0, 3, 0, 1, 5, 3]), [2, 4]
+    model = cls("rows", "em", ROWS)(x=x, N=lengths, start={"b": 1.5})
+    total, many = np.array([3.0, 9.0]), np.array(lengths)
+    np.testing.assert_allclose(model.posterior("rate")["b"], 1.5 + many)
+    own = 2 * np.log(1.5) + gammaln(2 + total) - (2 + total) * np.log(1.5 + many)
+    np.testing.assert_allclose(model.objective(), own.sum() - gammaln(1 + x).sum(), rtol=1e-12)
+
+
+STUDENT = """
+plate n in N
+plate k in K
+const nu in (0, oo) = 4
+param p in simplex(K)
+param mu[k] in R
+param v[k] in (0, oo)
+z[n] ~ categorical(p)
+u[n] ~ gamma(nu/2, nu/2)
+x[n] ~ gaussian(mu[z[n]], v[z[n]]/u[n])   observed
+"""
+
+
+def test_what_is_integrated_out_given_a_label():
+    from scipy.special import logsumexp
+    from scipy.stats import t
+
+    p, mu, v = np.array([0.4, 0.6]), np.array([-1.0, 1.0]), np.array([1.0, 2.0])
+    model = cls("student", "em", STUDENT)(x=X, K=2, start={"p": p, "mu": mu, "v": v})
+    each = np.log(p) + t(4, mu, np.sqrt(v)).logpdf(X[:, None])
+    wanted = logsumexp(each, axis=1)
+    np.testing.assert_allclose(model.objective(), wanted.sum(), rtol=1e-12)
+    np.testing.assert_allclose(model.posterior("z")["p"], np.exp(each - wanted[:, None]))
+    assert min(np.diff(model.run(steps=20, tol=0.0)["trace"])) > -1e-10
+
+
+CHOICE = """
+plate n in N
+param rate in (0, oo)
+param pi in simplex(3)
+z[n] ~ categorical(pi)
+x[n] ~ choose(z[n], point(0), point(3), poisson(rate))   observed
+"""
+
+
+def test_points_at_several_places():
+    from scipy.stats import poisson
+
+    x, pi = np.array([0.0, 3, 0, 1, 5, 3]), np.array([0.2, 0.3, 0.5])
+    model = cls("choice", "em", CHOICE)(x=x, start={"rate": 2.0, "pi": pi})
+    joint = np.stack([x == 0, x == 3, poisson(2).pmf(x)], axis=1) * pi
+    np.testing.assert_allclose(model.objective(), np.log(joint.sum(1)).sum(), rtol=1e-12)
+    wanted = joint / joint.sum(1, keepdims=True)
+    np.testing.assert_allclose(model.posterior("z")["p"], wanted, atol=1e-14)
+
+
+LABELS = """
+plate n in N
+plate k in K
+param mu[k] in R
+param p in simplex(K)
+z[n] ~ categorical(p)   observed or missing
+x[n] ~ gaussian(mu[z[n]], 1)   observed
+"""
+LAGS = """
+plate t in T
+s[1] ~ gaussian(0, 2)
+s[2] ~ gaussian(s[1]/2, 1)
+s[t] ~ gaussian(s[t-1]/2 + s[t-2]/5, 1)
+y[t] ~ gaussian(s[t], 1/2)   observed
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "algorithm", "said"),
+    [(LABELS, "em", "z chooses for x and may be missing"), (LAGS, "conjugate", "lags like these")],
+)
+def test_what_is_not_there_is_refused_in_words(source, algorithm, said):
+    with pytest.raises(UserError, match=said):
+        cls("refused", algorithm, source)
+
+
+@pytest.mark.parametrize("x", [np.ones((9, 2)), np.c_[X, np.ones(12)], np.ones((1, 2))])
+def test_a_first_state_has_an_objective_where_groups_have_no_spread(x):
+    model = cls("gaussian-mixture-full-em", "em")(x=x, K=min(2, len(x)))
+    found = model.run()
+    assert found["reason"] == "unbounded" and np.isfinite(found["trace"]).all()
+    assert all(np.isfinite(model.posterior(k)).all() for k in ("pi", "mu", "S"))
+
+
+def test_a_chain_of_no_elements_adds_nothing():
+    start = {"pi": [0.3, 0.7], "P": [[0.8, 0.2], [0.3, 0.7]], "mu": [-1, 1.0], "v": [1.0, 0.5]}
+    many = cls("hmm-gaussian-many-em", "em")(x=X[:8], T=[3, 0, 1, 4], K=2, start=start)
+    parts = [X[:3], X[3:4], X[4:8]]
+    each = [cls("hmm-gaussian-em", "em")(x=x, K=2, start=start).objective() for x in parts]
+    np.testing.assert_allclose(many.objective(), sum(each), rtol=1e-12)
+
+
+def test_what_has_no_class_is_refused_in_words():
+    with pytest.raises(UserError, match="has no class yet"):
+        cls("gamma-mixture", "online-em")
+    source = """
+plate n in N
+plate k in K
+plate j in J
+param a[k] in R
+param b[j] in R
+param p in simplex(K)
+param q in simplex(J)
+z[n] ~ categorical(p)
+y[n] ~ categorical(q)
+x[n] ~ gaussian(a[z[n]] + b[y[n]], 1)   observed
+"""
+    with pytest.raises(UserError, match="has no programs yet"):
+        cls("two", "em", source)
+    from scipy.special import logsumexp
+    from scipy.stats import norm
+
+    sized = source.replace("K", "2").replace("J", "2")
+    a, b, p, q = np.array([0.0, 1]), np.array([0.0, 2]), np.array([0.4, 0.6]), np.array([0.3, 0.7])
+    model = cls("two", "em", sized)(x=X, start={"a": a, "b": b, "p": p, "q": q})
+    joint = np.log(np.outer(p, q)) + norm(np.add.outer(a, b), 1).logpdf(X[:, None, None])
+    np.testing.assert_allclose(model.objective(), logsumexp(joint, axis=(1, 2)).sum())

@@ -85,8 +85,7 @@ def add_size(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="NAME=N",
-        help="vectors and matrices of this size alone, at most 8: every entry is written out, "
-        "without loops and calls",
+        help="vectors and matrices of this size, at most 8, every entry written out",
     )
 
 

@@ -80,9 +80,11 @@ def test_links_lead_somewhere(name, page, root):
 @pytest.mark.parametrize("name", PAGES)
 def test_flags_and_make_targets_exist(name, page, root):
     from blrgen.approximate import registry
+    from blrgen.cli.algorithms import FLAGS
 
     text = page(name)
     known = {f"--{flag}" for flag in registry()} | {"--damping"}  # the guide's own example
+    known |= {f"--{flag}" for flag in FLAGS}
     others = ("benchmarks/__main__.py", "tests/mutate_engine.py")
     for file in (*(root / "blrgen/cli").glob("*.py"), *(root / name for name in others)):
         known |= set(re.findall(r'"(--[a-z-]+)"', file.read_text(encoding="utf-8")))

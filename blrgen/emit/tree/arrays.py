@@ -80,7 +80,7 @@ class _Arrays(Values):
         outs = tuple(map(t.name, p.outs))
         whole_function = t.Function(self.name, arrays, (*wholes, *keys), reals, (*head, *body),
                                     "All of it.", reals_of=real, returns=outs,
-                                    once=tuple(once))  # fmt: skip
+                                    gives="Any" if outs else "", once=tuple(once))  # fmt: skip
         return typed(whole_function)
 
     def named_sizes(

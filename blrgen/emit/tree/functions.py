@@ -239,7 +239,7 @@ class _Functions:
         reals = [q.name for q in numbers if not q.key]
         f = t.Function(self.name, tuple(arrays), tuple(wholes), tuple(reals), (*sizes, *out),
                        "Do all of it.", bool(kernels), self.reals_of(arrays), self.returned(),
-                       once=tuple(self.once))  # fmt: skip
+                       gives="Any" if self.returned() else "", once=tuple(self.once))  # fmt: skip
         return typed(replace(f, body=self.quick(f.body)))
 
     def called(self, p: _Part, k: t.Function) -> list[t.Statement]:

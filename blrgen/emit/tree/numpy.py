@@ -27,7 +27,8 @@ def text(f: t.Function) -> str:
 def function(f: t.Function) -> str:
     """The function."""
     lines = [QUIET] if f.quiet else []
-    lines += call(f"def {f.name}(", arguments(f), f") -> {f.result}:").split("\n")
+    number = "Any" if f.gives == "Any" else "float"  # functions of arrays take numbers too
+    lines += call(f"def {f.name}(", arguments(f, number), f") -> {f.result}:").split("\n")
     lines += [f'    """{f.summary}"""', *Lines(Arrays()).body(f.once, 4), *unpacked(f)]
     if is_typed(f):
         kind = f" = {f.reals_of}.dtype.type" if f.reals_of else ": Any = np.float64"

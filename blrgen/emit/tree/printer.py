@@ -126,7 +126,7 @@ class Expressions(Places):
         )
 
 
-def arguments(f: t.Function) -> list[str]:
+def arguments(f: t.Function, number: str = "float") -> list[str]:
     """Its arguments by kind; several numbers of one type are one argument."""
     numbers = [f"numbers: {use('Numbers')}"] if f.numbers else []
     if f.handed:
@@ -134,7 +134,7 @@ def arguments(f: t.Function) -> list[str]:
     return [
         *(f"{x}: Array" for x in f.arrays),
         *(f"{x}: int" for x in f.wholes),
-        *(f"{x}: float" for x in f.reals),
+        *(f"{x}: {number}" for x in f.reals),
         *numbers,
     ]
 

@@ -112,6 +112,10 @@ def _statement(name: str, expr: n.Node, types: dict[str, Type]) -> Statement:
     target = types.get(name, types.get(state, found))
     if target.rank == "symmetric" and found.rank == "matrix" and found.is_square:
         expr = n.Symmetrize(expr)
+    if target.rank == "symmetric" and found == SCALAR:  # beside nothing, 2 is 2I
+        expr = n.mul(expr, n.Identity(target.shape[0]))
+    if target.rank == "vector" and found == SCALAR and expr == n.Const(0):
+        expr = n.Sub(n.Sym(state), n.Sym(state))
     check(expr, target, types, name)
     types[name] = target
     return Statement(name, expr, target)

@@ -44,3 +44,13 @@ def test_the_stable_form_is_proved(loss: str) -> None:
     verdict = verify_emitted(d.source("numpy"), d.rule)
     assert verdict.level != "refuted"
     assert verdict["m"].proved, verdict["m"]
+
+
+def test_a_number_alone_is_that_multiple_of_the_identity() -> None:
+    """∇²θᵀθ = 2I: with ρ = 1 nothing stands beside it, and the mean is 0 at once."""
+    d = blrgen.derive("gaussian-full", ["rho=1"], loss="dot(theta,theta)")
+    m = np.ones(3)
+    opt = d.compile("numpy")(m)
+    opt.step()
+    np.testing.assert_array_equal(opt.S, 2 * np.eye(3))
+    np.testing.assert_array_equal(m, np.zeros(3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -114,7 +115,7 @@ def _statement(name: str, expr: n.Node, types: dict[str, Type]) -> Statement:
         expr = n.Symmetrize(expr)
     if target.rank == "symmetric" and found == SCALAR:  # beside nothing, 2 is 2I
         expr = n.mul(expr, n.Identity(target.shape[0]))
-    if target.rank == "vector" and found == SCALAR and expr == n.Const(0):
+    if target.rank == "vector" and found == SCALAR and expr == n.Const(Fraction(0)):
         expr = n.Sub(n.Sym(state), n.Sym(state))
     check(expr, target, types, name)
     types[name] = target

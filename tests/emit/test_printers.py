@@ -25,7 +25,7 @@ from blrgen.emit.extents import Extent, LinearPrinter
 from blrgen.emit.kernels import kernel
 from blrgen.emit.printers import ArrayPrinter, ScalarPrinter, literal
 from blrgen.emit.prose import UnicodePrinter, clean, unicode_name
-from blrgen.emit.ranges import condition
+from blrgen.emit.ranges import interval
 from blrgen.emit.support import alone
 from blrgen.emit.targets import TARGETS
 from blrgen.emit.templates import environment, fill, keys
@@ -38,6 +38,7 @@ from blrgen.program.expand import expanded
 from blrgen.program.inspect import text
 from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
 from blrgen.program.types import elementwise
+from blrgen.runtime.kept import _fitting
 
 pytestmark = pytest.mark.core
 
@@ -217,13 +218,14 @@ def test_names_in_prose() -> None:
     ],
 )
 def test_ranges(domain: str, inside: list[float], outside: list[float]) -> None:
-    import math
-
-    test = condition("v", domain)
-    assert test is not None
-    assert all(run(test, {"v": v, "math": math}) for v in inside)
-    assert not any(run(test, {"v": v, "math": math}) for v in outside)
-    assert condition("v", "SPD") is None
+    known = interval(domain)
+    assert known is not None
+    for v in inside:
+        assert _fitting("v", v, 0.0, known) == v
+    for v in outside:
+        with pytest.raises(ValueError, match="is outside"):
+            _fitting("v", v, 0.0, known)
+    assert interval("SPD") is None
 
 
 def test_templates_are_filled_exactly() -> None:
@@ -241,7 +243,19 @@ def test_templates_are_filled_exactly() -> None:
                 fill(name, **wanted)
 
 
-def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+BETWEEN = """name = "between"
+variable = "x"
+support = "(lo, hi)"
+statistics = ["x"]
+[natural]
+eta = "(-oo, oo)"
+[fixed]
+lo = "(-oo, oo)"
+hi = "(lo, oo)"
+"""
+
+
+def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     used: set[str] = set()
 
     def recording(name: str, /, **values: str) -> str:
@@ -282,6 +296,9 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch) -> N
         emit(derive("dirichlet"), target)  # sums over components
         emit(derive("multinomial"), target)  # and of exponentials
     emit(derive("von"), sizes={"d": 2})  # entries written out
+    emit(derive("adam"), "numpy")  # which keeps no posterior
+    (tmp_path / "between.toml").write_text(BETWEEN, encoding="utf-8")
+    emit(derive(str(tmp_path / "between.toml")), "numpy")  # a range that another number ends
     others = ("special/", "draws/", "noise/")  # these have tests of their own
     used = {x for x in used if not x.startswith(others)}
     assert used == {x for x in environment().list_templates() if not x.startswith(others)}
@@ -383,7 +400,9 @@ def test_generated_folder_is_written_and_checked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_clip_keeps_what_is_not_a_number(dtype: Any) -> None:
-    opt = compiling.compile_class(emit(derive("ivon")))(np.zeros(40, dtype), c=0.5)
+    opt = compiling.compile_class(emit(derive("ivon")))(
+        np.zeros(40, dtype), c=0.5, check_finite=False
+    )
     theta = opt.draw(eps=np.zeros(40, dtype))
     g = np.linspace(-9, 9, 40).astype(dtype)
     g[3] = np.nan

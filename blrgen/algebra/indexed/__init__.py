@@ -10,6 +10,7 @@
 | `naming` | Canonical names of bound indices |
 | `normal` | The normal form of a product summed over ranges |
 | `primes` | Rational numbers as products of powers of primes |
+| `remembered` | Results kept by what is asked and by what is known of the symbols |
 | `rules` | The rewritings of the normal form, one at a time |
 | `scalars` | SymPy's scalar functions behind the atoms |
 | `signs` | What is known of the sign of an expression |

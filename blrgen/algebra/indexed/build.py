@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
 from math import gcd, lcm
 
 from blrgen.algebra.indexed.moving import moved, opened
 from blrgen.algebra.indexed.normal import collected, distributed, normal, product, size_of
 from blrgen.algebra.indexed.primes import prime_powers
+from blrgen.algebra.indexed.remembered import remembered
 from blrgen.algebra.indexed.rules import delta_atom, place_guard
 from blrgen.algebra.indexed.values import (
     COLUMN,
@@ -81,7 +81,7 @@ def multiplied(*factors: Expression) -> Expression:
     return found
 
 
-@lru_cache(maxsize=50_000)
+@remembered(50_000)
 def _product(a: Expression, b: Expression) -> Expression:
     if b.number is not None:
         return scaled(a, b.number)
@@ -128,7 +128,7 @@ def power(e: Expression, q: Rational) -> Expression:
     return _power(e, q)
 
 
-@lru_cache(maxsize=20_000)
+@remembered(20_000)
 def _power(e: Expression, q: Fraction) -> Expression:
     if e.number is not None:
         return _number_power(e.number, q)

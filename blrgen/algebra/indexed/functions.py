@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 from math import factorial
 
 from blrgen.algebra.indexed.build import (
@@ -21,6 +20,7 @@ from blrgen.algebra.indexed.build import (
     scaled,
 )
 from blrgen.algebra.indexed.primes import prime_powers
+from blrgen.algebra.indexed.remembered import remembered
 from blrgen.algebra.indexed.signs import atom_sign, sign
 from blrgen.algebra.indexed.values import ONE, ZERO, Atom, Expression, Symbol
 
@@ -37,7 +37,7 @@ def plain(name: str, *arguments: Expression) -> Expression:
     return of_atom(Atom("function", name, (), arguments))
 
 
-@lru_cache(maxsize=20_000)
+@remembered(20_000)
 def log(e: Expression) -> Expression:
     """log e: a sum of logarithms of what is known to be positive (or negative, with its sign)."""
     q = e.number
@@ -84,7 +84,7 @@ def _log_atom(a: Atom) -> Expression:
     return plain("log", of_atom(a))
 
 
-@lru_cache(maxsize=20_000)
+@remembered(20_000)
 def exp(e: Expression) -> Expression:
     """exp e, with x^c for every c log x in the sum."""
     rest: list[Expression] = []

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 
+from blrgen.algebra.indexed.remembered import remembered
 from blrgen.algebra.indexed.values import COLUMN, ROW, Atom, Expression, Index, Range
 
 Moves = Mapping[Index, Index]  # a letter without shift → what stands there instead
@@ -66,7 +66,7 @@ def moved(e: Expression, moves: Moves) -> Expression:
     return _moved(e, own) if own else e
 
 
-@lru_cache(maxsize=50_000)
+@remembered(50_000)
 def _moved(e: Expression, moves: tuple[tuple[Index, Index], ...]) -> Expression:
     from blrgen.algebra.indexed.normal import collected, normal
 

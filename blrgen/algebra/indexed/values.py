@@ -163,6 +163,15 @@ class Atom:
         return tuple({i.base: None for i in self.places})
 
     @cached_property
+    def facts(self) -> frozenset[Symbol]:
+        """What is known of the symbols in it, which its text does not say."""
+        found = [a.facts for a in self.arguments]
+        if self.symbol is not None:
+            found.append(frozenset([self.symbol]))
+            found += [self.symbol.total.facts] if self.symbol.total is not None else []
+        return frozenset().union(*found)
+
+    @cached_property
     def height(self) -> int:
         """How deep functions are nested in it."""
         return 1 + max(a.height for a in self.arguments) if self.arguments else 0
@@ -218,6 +227,11 @@ class Term:
         return tuple({i.base: None for i in self.places})
 
     @cached_property
+    def facts(self) -> frozenset[Symbol]:
+        """What is known of the symbols in it."""
+        return frozenset().union(*(a.facts for a, _ in self.factors))
+
+    @cached_property
     def height(self) -> int:
         return max((a.height for a, _ in self.factors), default=0)
 
@@ -244,6 +258,11 @@ class Expression:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Expression) and self.key == other.key
+
+    @cached_property
+    def facts(self) -> frozenset[Symbol]:
+        """What is known of the symbols in it."""
+        return frozenset().union(*(t.facts for t, _ in self.terms))
 
     def __bool__(self) -> bool:
         """False for zero alone."""

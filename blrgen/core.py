@@ -134,6 +134,8 @@ class Probe:
     text: str = ""  # unicode and LaTeX, where they do not follow from order and place
     latex: str = ""
     formula: tuple[str, str] = ("", "")  # what it stands for, where text is only its name
+    of_mixture: bool = False  # a derivative of log q, q a mixture, and not of the loss
+    component: str = ""  # of a mixture: the index of the one in expectation under which it is
 
 
 @dataclass(frozen=True)
@@ -270,6 +272,7 @@ class Facts:
     changes: tuple[Change, ...] = ()  # in the order in which they were made
     candidate: tuple[tuple[str, Expr], ...] = ()  # mean, precision of a q that is no posterior
     identified: tuple[str, ...] = ()  # the known algorithms that this is, once asked
+    free: Expr = None  # the weight of the component that is learned, where another stands at zero
 
 
 @dataclass(frozen=True)

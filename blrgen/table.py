@@ -197,7 +197,7 @@ def _matched(name: str) -> tuple[tuple[tuple[str, float], ...], str]:
             continue
         labels = trajectories.classes(case)
         kind = labels.get("numpy", next(iter(labels.values())))()
-        ours = trajectories.emitted(case, kind, trajectories.recorded_noise())
+        ours = trajectories.emitted(case, kind, trajectories.noise_of(case))
         gap = trajectories.compared(case, ours, trajectories.recorded(case))
         package = case.peer.split(".")[0]
         worst[package] = max(worst.get(package, 0.0), gap)

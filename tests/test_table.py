@@ -45,6 +45,7 @@ def test_momentum_exhibits_its_change_of_state(name: str) -> None:
         ("sgd", "momentum"),
         ("bayesbinn", "bayesbinn-stale"),
         ("online-newton", "newton"),
+        ("dropout", "inverted-dropout"),
     ],
 )
 def test_another_algorithm_is_refuted(name: str, other: str) -> None:

@@ -26,7 +26,7 @@ NAMES = {
     for n in ("rho", "alpha", "beta", "beta1", "beta2", "gamma", "delta", "N", "c", "tau", "h0",
               "s", "s_next", "s_prev", "h_next", "v", "v_next", "clip")
 } | {n: sp.Symbol(n, real=True) for n in ("m", "m_prev", "g", "h", "u", "u_next", "eps", "theta",
-                                          "lam", "lam0", "mu", "h_hat", "lam_prev")}  # fmt: skip
+                                          "lam", "lam0", "mu", "h_hat", "lam_prev", "g_q", "h_q", "z", "w", "pi")}  # fmt: skip
 NAMES["t"] = sp.Symbol("t", integer=True, positive=True)
 
 
@@ -96,6 +96,14 @@ REWRITES: dict[str, Callable[[], bool]] = {
         derive("bernoulli-sign", ["relax"]), "lam_next",
         "(1-rho)*lam - rho*g*(1-theta**2)/(tau*(1-mu**2))",
     ) and says(derive("bernoulli-sign", ["relax"]), "theta", "tanh((lam+eps)/tau)"),
+    "spike": lambda: says(diag("spike"), "m_next", "m - rho*(g + g_q)/s_next")
+    and says(diag("spike"), "s_next", "s + rho*(h + h_q)")
+    and says(diag("spike", "delta", "stochastic"), "theta", "z*m"),
+    "responsibility": lambda: says(
+        diag("spike", "delta", "responsibility"), "s_next", "(1-rho)*s + rho*h"
+    ) and says(diag("spike", "delta", "responsibility"), "m_next", "m - rho*g/s_next"),
+    "inverted": lambda: says(derive("dropout", ["inverted"]), "w_next", "w - alpha*z*g/pi")
+    and says(derive("dropout", ["inverted"]), "theta", "z*w/pi"),
     "straight-through": lambda: says(
         derive("bernoulli-sign", ["relax", "straight-through"]), "lam_next", "(1-rho)*lam - rho*g"
     ),

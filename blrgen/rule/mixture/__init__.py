@@ -1,0 +1,7 @@
+"""Candidates that are mixtures, q = Σ_k π_k q_k: the rule of each component.
+
+| module | what it does |
+|---|---|
+| `component` | The rule of one component: that of its family for the loss ℓ + log q, without shrinkage |
+| `lines` | The joint over (z, θ), its blocks and their natural gradients, as lines of a derivation |
+"""

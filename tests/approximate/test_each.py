@@ -26,7 +26,8 @@ NAMES = {
     for n in ("rho", "alpha", "beta", "beta1", "beta2", "gamma", "delta", "N", "c", "tau", "h0",
               "s", "s_next", "s_prev", "h_next", "v", "v_next", "clip")
 } | {n: sp.Symbol(n, real=True) for n in ("m", "m_prev", "g", "h", "u", "u_next", "eps", "theta",
-                                          "lam", "lam0", "mu", "h_hat", "lam_prev", "g_q", "h_q", "z", "w", "pi")}  # fmt: skip
+                                          "lam", "lam0", "mu", "h_hat", "lam_prev", "g_q", "h_q",
+                                          "z", "w", "pi")}  # fmt: skip
 NAMES["t"] = sp.Symbol("t", integer=True, positive=True)
 
 
@@ -150,6 +151,9 @@ REFUSALS: dict[str, tuple[str, list[str], str]] = {
     "stale-mean": ("gaussian-diag", ["stale-mean"], "no mean parameter"),
     "fixed-point": ("gaussian-diag", ["stochastic", "fixed-point"], "no fixed point"),
     "route": ("gaussian-diag", ["delta", "route=score"], "rewritten already"),
+    "spike": ("gaussian-diag", ["delta", "spike"], "rewritten already"),
+    "responsibility": ("gaussian-diag", ["responsibility"], "no component of a mixture"),
+    "inverted": ("gaussian-diag", ["spike", "delta", "inverted"], "no mask is drawn"),
     "backtracking": ("gaussian-diag", ["square-root", "backtracking"], "no straight line"),
 }  # fmt: skip
 
@@ -189,6 +193,8 @@ def test_every_acted_approximation_is_a_line(flag: str) -> None:
         "coordinates": ["coordinates=working"], "rescale": ["separate-rates", "rescale"],
         "clip": ["separate-rates", "clip"], "fixed-point": ["delta", "fixed-point"],
         "bias-correction": ["square-root", "bias-correction"], "route": ["route=score"],
+        "responsibility": ["spike", "delta", "responsibility"],
+        "inverted": ["spike", "delta", "stochastic", "inverted"],
     }.get(flag, [flag])  # fmt: skip
     if flag in ("straight-through", "no-shrinkage", "stale-mean"):
         family = "bernoulli-sign"

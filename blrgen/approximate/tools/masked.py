@@ -79,9 +79,7 @@ def one_mask(d: Derivation, option: str | None) -> Derivation:
     )  # fmt: skip
     first = Assignment("theta", z * dict(d.candidate)["mean"], "draw")
     d = d.with_(rule=replace(d.rule, assignments=(first, *d.rule.assignments)))
-    d = set_probes(
-        d, lambda p: replace(p, minibatch=True, at="theta" if p.at == "mask" else p.at)
-    )
+    d = set_probes(d, lambda p: replace(p, minibatch=True, at="theta" if p.at == "mask" else p.at))
     return say(
         d, "stochastic", option, "Stochastic approximation",
         "one draw of z and a minibatch stand for the expectation and the data",

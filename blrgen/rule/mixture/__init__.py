@@ -2,6 +2,6 @@
 
 | module | what it does |
 |---|---|
-| `component` | The rule of one component: that of its family for the loss ℓ + log q, without shrinkage |
-| `lines` | The joint over (z, θ), its blocks and their natural gradients, as lines of a derivation |
+| `component` | The rule of one component of a mixture, derived from the rule of its family |
+| `lines` | The joint over (z, θ), its blocks and their natural gradients, as lines |
 """

@@ -56,8 +56,8 @@ def joint_lines(of: str) -> tuple[Step, ...]:
                 Equation(sym("objective"), sym("together")),
                 Equation(sym("grad_block"), sym("grad_own")),
             ),
-            f"π{low} stands in the slope and in μ{low} alike and cancels; what the objective changes "
-            "through log q itself is 𝔼_q[∂ log q] = 0, so log q is held as it stands",
+            f"π{low} stands in the slope and in μ{low} alike and cancels; what the objective "
+            "changes through log q itself is 𝔼_q[∂ log q] = 0, so log q is held as it stands",
             "natural",
             notation=notation,
         ),
@@ -76,5 +76,3 @@ def rule_line(d: Derivation, of: str) -> Step:
         "working" if d.family.working else "natural",
         notation=probe_notation(d.rule),
     )
-
-

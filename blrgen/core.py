@@ -144,6 +144,7 @@ class Quantity:
 
     name: str
     kind: str  # "state" | "input" | "hyper" | "draw" | "counter" | "intermediate" | "data"
+    # | "known": of a mixture, what follows from all components
     rank: str  # "scalar" | "elementwise" | "vector" | "symmetric" | "matrix"
     symbol: Expr
     meaning: str = ""
@@ -276,6 +277,19 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Mixture:
+    """A candidate Σ_k π_k q_k, whose rule is that of one component and of the weights.
+
+    `known` are the inputs of the rule that are no derivative of the loss but of log q, with
+    what each is: they follow from the states of all components.
+    """
+
+    component: Family
+    learned: bool = True  # whether the weights are
+    known: tuple[Probe, ...] = ()
+
+
+@dataclass(frozen=True)
 class Derivation:
     """Everything derived so far: the geometry, the rule, the lines, the assumptions."""
 
@@ -290,6 +304,7 @@ class Derivation:
     assumptions: tuple[str, ...] = ()
     facts: Facts = Facts()
     recipe: Recipe | None = None
+    mixture: Mixture | None = None  # the candidate is one, of components of the geometry's family
 
     @property
     def candidate(self) -> tuple[tuple[str, Expr], ...]:

@@ -10,6 +10,7 @@
 | `ess` | Effective sample size: the loss as N times a mean loss, the scale counted per example |
 | `fixed_point` | Running the rule until nothing moves |
 | `fixed_scale` | A scale that is not learned: held at one |
+| `fixed_weights` | The weights of a mixture are held as they are given |
 | `hessian` | What stands for the Hessian: itself, squared gradients, per-example squares |
 | `inverted` | Inverted dropout: the weights kept are the means πm |
 | `momentum` | Natural momentum: part of the last step, taken in natural coordinates |

@@ -9,7 +9,7 @@ from blrgen.core import Recipe
 from blrgen.errors import UserError, did_you_mean
 from blrgen.read.algorithms import unknown_algorithm
 from blrgen.read.family import list_families
-from blrgen.read.recipe import read_approximation, read_recipes
+from blrgen.read.recipe import MIXTURE, read_approximation, read_recipes
 
 Request = tuple[str, str | None]
 
@@ -20,16 +20,22 @@ class What:
 
     family: str
     recipe: Recipe | None = None
+    mixture: bool = False  # of components of that family
 
 
 def find_what(what: str) -> What:
-    """The recipe or family that a word names; `family:NAME` and `recipe:NAME` say which."""
+    """The recipe or family that a word names; `family:NAME` and `recipe:NAME` say which.
+
+    `mixture:FAMILY` is the candidate Σ_k π_k q_k with components of a family.
+    """
     kind, colon, name = what.partition(":")
+    if colon and kind == "mixture":
+        return What(_family(name).family, mixture=True)
     if colon and kind in ("family", "recipe"):
         return _family(name) if kind == "family" else _recipe(name)
     recipes = read_recipes()
     if what in recipes:
-        return What(recipes[what].family, recipes[what])
+        return _of_recipe(recipes[what])
     if is_path(what) or what in list_families():
         return What(what)
     raise unknown_algorithm(what) or UserError(
@@ -88,4 +94,10 @@ def _recipe(name: str) -> What:
     recipes = read_recipes()
     if name not in recipes:
         raise UserError(f"no recipe called {name[:80]!r}", how=did_you_mean(name[:80], recipes))
-    return What(recipes[name].family, recipes[name])
+    return _of_recipe(recipes[name])
+
+
+def _of_recipe(recipe: Recipe) -> What:
+    """Its candidate, and the recipe."""
+    name = recipe.family.removeprefix(MIXTURE)
+    return What(name, recipe, name != recipe.family)

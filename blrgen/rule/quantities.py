@@ -120,6 +120,7 @@ _DERIVATIVE = {
     2: ("∇²ℓ", r"\nabla^2\ell", "the Hessian of the loss"),
 }
 _OF_MIXTURE = {
+    0: ("log q", r"\log q", "log q"),
     1: ("∇log q", r"\nabla\log q", "the gradient of log q"),
     2: ("∇²log q", r"\nabla^2\log q", "the Hessian of log q"),
 }
@@ -151,7 +152,7 @@ def reading(probe: Probe, elementwise: bool, coordinates: bool, mean: Expr) -> t
         place = _place(probe.at, mean)[2]
         text, latex = probe.text or probe.name, probe.latex or probe.name
         return text, latex, probe.meaning.replace("{place}", place)
-    if probe.order == 0:
+    if probe.order == 0 and not (probe.component and probe.at in _PLACE):
         at = probe.at.replace("-", "−")
         text, where = f"𝔼[ℓ|{at}]", f"expected loss with this coordinate fixed at {at}"
         return text, rf"\mathbb{{E}}[\ell \mid {probe.at}]", where
@@ -165,7 +166,9 @@ def reading(probe: Probe, elementwise: bool, coordinates: bool, mean: Expr) -> t
         )
     place, place_latex, where = _place(probe.at, mean)
     if probe.minibatch and not probe.of_mixture:
-        symbol, latex = {1: ("ĝ", r"\hat g"), 2: ("Ĥ", r"\hat H")}[probe.order]
+        symbol, latex = {
+            0: ("ℓ̂", r"\hat\ell"), 1: ("ĝ", r"\hat g"), 2: ("Ĥ", r"\hat H"),
+        }[probe.order]  # fmt: skip
         if elementwise and probe.order == 2:
             symbol, latex = "ĥ", r"\hat h"
         english = english.replace("the ", "a minibatch estimate of the ", 1)

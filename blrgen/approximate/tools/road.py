@@ -51,6 +51,7 @@ def _derived(
     from blrgen.read.loss import read_loss
     from blrgen.read.what import find_what
     from blrgen.rule.assemble import exact_derivation
+    from blrgen.rule.mixture.candidate import mixture_derivation
 
     asked = timed("read recipes", find_what, what)
     recipe, own = asked.recipe, _road(asked, tuple(insert))
@@ -61,7 +62,7 @@ def _derived(
     for flag, option in requests:
         check_request(flag, option)
     known = timed("read the loss", lambda f: read_loss(loss, f), family) if loss else Loss()
-    d = exact_derivation(family, known)
+    d = mixture_derivation(family, known) if asked.mixture else exact_derivation(family, known)
     d = _along(d, tuple(requests), known)
     if "bias-correction" in d.assumptions and not d.facts.corrections:
         raise NotApplicable(
@@ -78,7 +79,12 @@ def finished(d: Derivation) -> Derivation:
     from blrgen.approximate.tools.inputs import with_inputs_said
     from blrgen.approximate.tools.kept import with_posterior_said
 
-    return with_inputs_said(with_posterior_said(d))
+    d = with_inputs_said(with_posterior_said(d))
+    if d.mixture is None:
+        return d
+    from blrgen.approximate.tools.of_mixture import with_log_q_said
+
+    return with_log_q_said(d)
 
 
 def _along(d: Derivation, road: tuple[tuple[str, str | None], ...], loss: Loss) -> Derivation:
@@ -90,7 +96,8 @@ def _along(d: Derivation, road: tuple[tuple[str, str | None], ...], loss: Loss) 
         except NotApplicable as refused:
             from blrgen.approximate.tools.hints import with_tried_hint
 
-            with_tried_hint(refused, start.family.name, road[: k + 1], _retried(start, loss))
+            name = start.geometry.family.name
+            with_tried_hint(refused, name, road[: k + 1], _retried(start, loss))
             raise
     return d
 
@@ -98,11 +105,14 @@ def _along(d: Derivation, road: tuple[tuple[str, str | None], ...], loss: Loss) 
 def _retried(start: Derivation, loss: Loss) -> Callable[[str, Iterable[Request]], Derivation]:
     """Another road from the same start, or with the same loss's absence on another candidate."""
     from blrgen.rule.assemble import exact_derivation
+    from blrgen.rule.mixture.candidate import mixture_derivation
 
     def derives(what: str, road: Iterable[Request]) -> Derivation:
         d = start
-        if what != start.family.name:
-            d = exact_derivation(_read_family(what), Loss())
+        if what != start.geometry.family.name:
+            family = _read_family(what)
+            make = exact_derivation if start.mixture is None else mixture_derivation
+            d = make(family, Loss())
         for request in road:
             flag, option = parse_request(request) if isinstance(request, str) else request
             d = approximate(d, flag, option)
@@ -140,6 +150,10 @@ def approximate(d: Derivation, flag: str, option: str | None = None) -> Derivati
 
     d = without_words(as_candidate(d))
     try:
+        if d.mixture is not None:
+            from blrgen.approximate.tools.of_mixture import check_for_mixture
+
+            d = check_for_mixture(d, flag, option)
         after = check_request(flag, option).apply(d, option)
         if after.rule.halved and flag != "backtracking":
             from blrgen.approximate.tools.halving import check_halved

@@ -76,3 +76,31 @@ def rule_line(d: Derivation, of: str) -> Step:
         "working" if d.family.working else "natural",
         notation=probe_notation(d.rule),
     )
+
+
+def weight_lines(d: Derivation) -> tuple[Step, ...]:
+    """The block of the weights: the law of z, whose values are the components."""
+    notation = (
+        *probe_notation(d.rule),
+        ("eta", "log(πₖ/π_K)", r"\log(\pi_k/\pi_K)"),
+        ("eta_next", "log(πₖ/π_K)⁺", r"\log(\pi_k/\pi_K)^{+}"),
+        ("gap", "(𝔼_qₖ − 𝔼_q_K)[ℓ + log q]",
+         r"(\mathbb{E}_{q_k} - \mathbb{E}_{q_K})[\ell + \log q]"),
+        ("w_sum", "Σₖ wₖ", r"\textstyle\sum_k w_k"),
+    )  # fmt: skip
+    rho = d.rule["rho"].symbol
+    names = {a.name: a.expr for a in d.rule.assignments}
+    return (
+        Step(
+            "The Bayesian learning rule of the weights",
+            (
+                Equation(sym("eta_next"), sym("eta") - rho * sym("gap")),
+                Equation(d.rule["w"].symbol, names["w"]),
+                Equation(sym("pi_next"), names["pi_next"]),
+            ),
+            "z takes finitely many values: ∇_μ is the difference of what the objective is at them; "
+            "the second and third lines are the first, without the last component's part",
+            "natural",
+            notation=notation,
+        ),
+    )

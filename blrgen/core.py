@@ -278,15 +278,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class Mixture:
-    """A candidate Σ_k π_k q_k, whose rule is that of one component and of the weights.
-
-    `known` are the inputs of the rule that are no derivative of the loss but of log q, with
-    what each is: they follow from the states of all components.
-    """
+    """A candidate Σ_k π_k q_k, whose rule is that of one component and of the weights."""
 
     component: Family
     learned: bool = True  # whether the weights are
-    known: tuple[Probe, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -322,6 +317,11 @@ class Derivation:
             else:
                 found.append(a)
         return tuple(found)
+
+    @property
+    def known(self) -> tuple[Probe, ...]:
+        """What the rule of a component asks of log q: it follows from all components."""
+        return tuple(p for p in self.facts.probes if p.of_mixture)
 
     @property
     def is_recipe(self) -> bool:

@@ -26,12 +26,11 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     gone = values - {s.name for a in kept for s in a.expr.free_symbols}
     d = drop_unused(d)
     probes = tuple(p for p in d.facts.probes if p.name not in gone)
-    known = tuple(p for p in d.mixture.known if p.name not in gone)
     quantities = tuple(q for q in d.rule.quantities if q.name not in (*gone, "w", SUM))
     d = d.with_(
         rule=replace(d.rule, quantities=quantities),
         facts=replace(d.facts, probes=probes),
-        mixture=replace(d.mixture, learned=False, known=known),
+        mixture=replace(d.mixture, learned=False),
     )
     return say(d, "fixed-weights", option, "Fixed weights", APPROXIMATION.summary)
 

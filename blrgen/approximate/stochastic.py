@@ -22,7 +22,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         return one_mask(d, option)
     if any(p.at in ("score", "weighted", "implicit") for p in d.facts.probes):
         return _by_the_caller(d, option)
-    if any(p.order == 0 for p in d.facts.probes):
+    if any(p.order == 0 and not p.component for p in d.facts.probes):
         raise refuse(
             "stochastic",
             "this rule asks for expected losses, not for gradients: enumeration leaves no draw",

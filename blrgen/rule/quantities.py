@@ -79,7 +79,7 @@ def probe_quantity(probe: Probe, geometry: Geometry, mean: Expr = None) -> Quant
     return Quantity(
         name=probe.name,
         kind="input",
-        rank=geometry.ring.rank(probe.symbol),
+        rank="scalar" if _is_value(probe) else geometry.ring.rank(probe.symbol),
         symbol=probe.symbol,
         meaning=meaning,
         domain="(-oo, oo)",
@@ -87,6 +87,11 @@ def probe_quantity(probe: Probe, geometry: Geometry, mean: Expr = None) -> Quant
         latex=latex,
         formula=probe.formula,
     )
+
+
+def _is_value(probe: Probe) -> bool:
+    """Whether it is one number a component: the loss or log q, at its mean or expected."""
+    return probe.order == 0 and bool(probe.component) and probe.at in _PLACE
 
 
 def step_counter() -> Quantity:
@@ -152,7 +157,7 @@ def reading(probe: Probe, elementwise: bool, coordinates: bool, mean: Expr) -> t
         place = _place(probe.at, mean)[2]
         text, latex = probe.text or probe.name, probe.latex or probe.name
         return text, latex, probe.meaning.replace("{place}", place)
-    if probe.order == 0 and not (probe.component and probe.at in _PLACE):
+    if probe.order == 0 and not _is_value(probe):
         at = probe.at.replace("-", "−")
         text, where = f"𝔼[ℓ|{at}]", f"expected loss with this coordinate fixed at {at}"
         return text, rf"\mathbb{{E}}[\ell \mid {probe.at}]", where

@@ -35,6 +35,7 @@ _REFUSED = {
     "rescale": "each component would start with a scale of its own",
     "start": "the first scales are given to the class",
     "clip": "a component far from all others would be clipped by where it started",
+    "prior": "δ, δm and ½δ‖m‖² are parts of H, g and l: a prior belongs to ℓ",
     "rename": "the names of a component's parameters are the family's",
 }
 
@@ -43,14 +44,9 @@ def check_for_mixture(d: Derivation, flag: str, option: str | None) -> Derivatio
     """Refuse what a component does not take; what it takes is applied to its rule."""
     if flag in _REFUSED:
         raise refuse(flag, f"of a mixture: {_REFUSED[flag]}")
-    if flag == "prior" and option in ("apart", "current"):
-        raise refuse(
-            f"prior {option}",
-            "of a mixture: log q is of the whole precision"
-            if option == "apart"
-            else "of a mixture: log q as it stands is part of the objective",
-            "--prior total",
-        )  # fmt: skip
+    if flag == "delta" and any(p.at in ("score", "weighted", "implicit") for p in d.facts.probes):
+        raise refuse("delta", "of a mixture: a component is asked for more than the derivatives of "
+                     "ℓ and log q at its mean", "a Gaussian component, such as gaussian-full")
     if flag == "hessian" and option in ("reparam",):
         raise refuse("hessian reparam", "of a mixture: the draw would be of one component")
     if flag == "stochastic" and not made(d, "delta"):
@@ -61,8 +57,7 @@ def check_for_mixture(d: Derivation, flag: str, option: str | None) -> Derivatio
 
 def with_log_q_said(d: Derivation) -> Derivation:
     """What is known of log q is no input of `step`: it follows from all components."""
-    assert d.mixture is not None
-    known = {p.name for p in d.mixture.known}
+    known = {p.name for p in d.known}
 
     def said(q: Quantity) -> Quantity:
         return replace(q, kind="known") if q.name in known and q.kind == "input" else q

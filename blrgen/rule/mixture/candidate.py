@@ -48,7 +48,6 @@ def mixture_derivation(family: Family, loss: Loss) -> Derivation:
     d = component_derivation(family, OF, _candidate())
     _check_names(d)
     own = (value_of_loss(family), value_of_loss(family, of_mixture=True))
-    known = tuple(p for p in d.facts.probes if p.of_mixture)
     d = d.with_(
         loss=loss,
         rule=_with_weights(d, own),
@@ -56,7 +55,7 @@ def mixture_derivation(family: Family, loss: Loss) -> Derivation:
         family=replace(
             family, name=f"mixture:{family.name}", title=f"Mixture of components: {family.title}"
         ),
-        mixture=Mixture(family, known=(*known, own[1])),
+        mixture=Mixture(family),
     )
     return d.with_(steps=(*d.steps, *weight_lines(d)))
 
@@ -104,7 +103,6 @@ def _with_weights(d: Derivation, own: tuple[Probe, Probe]) -> Rule:
         Quantity(WEIGHT, "state", "scalar", pi, "weight of the component", domain="(0, 1)"),
     )
     asked = [probe_quantity(p, d.geometry) for p in own]
-    asked = [replace(q, rank="scalar") for q in asked]
     letters = [
         Quantity("w", "intermediate", "scalar", w, "weight before it is divided by the sum"),
         Quantity(SUM, "known", "scalar", total, "sum of w over all components",

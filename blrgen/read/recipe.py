@@ -29,7 +29,6 @@ from blrgen.read.text import scan
 if TYPE_CHECKING:
     from pathlib import Path
 
-MIXTURE = "mixture:"
 _REQUIRED = ("title", "family", "approximations")
 _KEYS = (*_REQUIRED, "loss", "citation", "defaults")
 _FLAG = re.compile(
@@ -87,19 +86,12 @@ def _recipe(name: str, table: Any, source: Source) -> Recipe:
     return Recipe(
         name,
         one_line(table["title"], "title", at("title")),
-        _candidate(table["family"], at("family")),
+        slug(table["family"], "family", at("family")),
         flags,
         loss,
         _defaults(table.get("defaults", {}), f"{name}.defaults", source),
         one_line(citation, "citation", at("citation"), limit=500) if citation else "",
     )
-
-
-def _candidate(text: Any, where: str) -> str:
-    """A family's name, or `mixture:` before it."""
-    if isinstance(text, str) and text.startswith(MIXTURE):
-        return MIXTURE + slug(text.removeprefix(MIXTURE), "family", where)
-    return slug(text, "family", where)
 
 
 def _defaults(table: Any, inside: str, source: Source) -> tuple[tuple[str, str], ...]:

@@ -9,7 +9,7 @@ from blrgen.core import Recipe
 from blrgen.errors import UserError, did_you_mean
 from blrgen.read.algorithms import unknown_algorithm
 from blrgen.read.family import list_families
-from blrgen.read.recipe import MIXTURE, read_approximation, read_recipes
+from blrgen.read.recipe import read_approximation, read_recipes
 
 Request = tuple[str, str | None]
 
@@ -35,7 +35,7 @@ def find_what(what: str) -> What:
         return _family(name) if kind == "family" else _recipe(name)
     recipes = read_recipes()
     if what in recipes:
-        return _of_recipe(recipes[what])
+        return What(recipes[what].family, recipes[what])
     if is_path(what) or what in list_families():
         return What(what)
     raise unknown_algorithm(what) or UserError(
@@ -94,10 +94,4 @@ def _recipe(name: str) -> What:
     recipes = read_recipes()
     if name not in recipes:
         raise UserError(f"no recipe called {name[:80]!r}", how=did_you_mean(name[:80], recipes))
-    return _of_recipe(recipes[name])
-
-
-def _of_recipe(recipe: Recipe) -> What:
-    """Its candidate, and the recipe."""
-    name = recipe.family.removeprefix(MIXTURE)
-    return What(name, recipe, name != recipe.family)
+    return What(recipes[name].family, recipes[name])

@@ -321,7 +321,7 @@ class Derivation:
     @property
     def known(self) -> tuple[Probe, ...]:
         """What the rule of a component asks of log q: it follows from all components."""
-        return tuple(p for p in self.facts.probes if p.of_mixture)
+        return tuple(p for p in self.facts.probes if p.of_mixture and p.name in self.rule)
 
     @property
     def is_recipe(self) -> bool:

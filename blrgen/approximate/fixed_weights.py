@@ -18,7 +18,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     if d.mixture is None:
         raise refuse("fixed-weights", f"{d.family.name} is no mixture",
                      "a candidate such as mixture:gaussian-full")  # fmt: skip
-    if not d.mixture.learned:
+    mixture = d.mixture
+    if not mixture.learned:
         raise refuse("fixed-weights", "the weights are held already")
     kept = tuple(a for a in d.rule.assignments if a.name not in ("w", f"{WEIGHT}_next"))
     d = d.with_(rule=replace(d.rule, assignments=kept))
@@ -30,7 +31,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     d = d.with_(
         rule=replace(d.rule, quantities=quantities),
         facts=replace(d.facts, probes=probes),
-        mixture=replace(d.mixture, learned=False),
+        mixture=replace(mixture, learned=False),
     )
     return say(d, "fixed-weights", option, "Fixed weights", APPROXIMATION.summary)
 

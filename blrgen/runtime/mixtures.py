@@ -77,9 +77,7 @@ def _kept_of(opt: Any, numbers: Mapping[str, str], arrays: Mapping[str, str]) ->
     return {"t": opt.t, "hyperparameters": hyperparameters, **kept}
 
 
-def _resumed(
-    opt: Any, saved: Any, numbers: Mapping[str, str], arrays: Mapping[str, str]
-) -> None:
+def _resumed(opt: Any, saved: Any, numbers: Mapping[str, str], arrays: Mapping[str, str]) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = _kept_of(opt, numbers, arrays)
     domains = {"t": "[0, inf)", "hyperparameters": numbers} | dict.fromkeys(arrays, "")

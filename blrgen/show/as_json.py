@@ -29,7 +29,8 @@ def derivation_data(derivation: Derivation) -> dict[str, Any]:
         "approximations": flags(derivation),
         "state": [
             {
-                "name": q.name, "shape": _shape(derivation, q),
+                "name": q.name,
+                "shape": _shape(derivation, q),
                 "init": value(q.init, q.rank, q.shape),
             }
             for q in rule.of("state")

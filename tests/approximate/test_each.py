@@ -105,6 +105,9 @@ REWRITES: dict[str, Callable[[], bool]] = {
     ) and says(diag("spike", "delta", "responsibility"), "m_next", "m - rho*g/s_next"),
     "inverted": lambda: says(derive("dropout", ["inverted"]), "w_next", "w - alpha*z*g/pi")
     and says(derive("dropout", ["inverted"]), "theta", "z*w/pi"),
+    "fixed-weights": lambda: "pi_next" not in {
+        a.name for a in derive("mixture:gaussian-diag", ["delta", "fixed-weights"]).rule.assignments
+    },
     "straight-through": lambda: says(
         derive("bernoulli-sign", ["relax", "straight-through"]), "lam_next", "(1-rho)*lam - rho*g"
     ),
@@ -153,6 +156,7 @@ REFUSALS: dict[str, tuple[str, list[str], str]] = {
     "route": ("gaussian-diag", ["delta", "route=score"], "rewritten already"),
     "spike": ("gaussian-diag", ["delta", "spike"], "rewritten already"),
     "responsibility": ("gaussian-diag", ["responsibility"], "no component of a mixture"),
+    "fixed-weights": ("gaussian-diag", ["fixed-weights"], "is no mixture"),
     "inverted": ("gaussian-diag", ["spike", "delta", "inverted"], "no mask is drawn"),
     "backtracking": ("gaussian-diag", ["square-root", "backtracking"], "no straight line"),
 }  # fmt: skip
@@ -196,6 +200,8 @@ def test_every_acted_approximation_is_a_line(flag: str) -> None:
         "responsibility": ["spike", "delta", "responsibility"],
         "inverted": ["spike", "delta", "stochastic", "inverted"],
     }.get(flag, [flag])  # fmt: skip
+    if flag == "fixed-weights":
+        family = "mixture:gaussian-diag"
     if flag in ("straight-through", "no-shrinkage", "stale-mean"):
         family = "bernoulli-sign"
         flags = ["relax", "straight-through", flag] if flag == "no-shrinkage" else ["relax", flag]

@@ -23,11 +23,11 @@ _REFUSED = {
     "ess": "log q is counted once, whatever the number of rows is",
     "relax": "the noise of the relaxation is of one component",
     "straight-through": "the noise of the relaxation is of one component",
-    "no-shrinkage": "the entropy of a mixture is in log q, and no term (1−ρ)λ is left out by itself",
+    "no-shrinkage": "the entropy of a mixture is in log q, and there is no term (1−ρ)λ",
     "tau": "the noise of the relaxation is of one component",
     "stale-mean": "the noise of the relaxation is of one component",
     "fixed-point": "the components meet in log q: where one rests depends on all others",
-    "backtracking": "the step of every component and of the weights would have to be halved together",
+    "backtracking": "all components and the weights would have to take halved steps together",
     "spike": "the candidate is a mixture already",
     "inverted": "no mask is drawn in this rule",
     "route": "the way to ∇_μ is the family's",
@@ -45,8 +45,12 @@ def check_for_mixture(d: Derivation, flag: str, option: str | None) -> Derivatio
     if flag in _REFUSED:
         raise refuse(flag, f"of a mixture: {_REFUSED[flag]}")
     if flag == "delta" and any(p.at in ("score", "weighted", "implicit") for p in d.facts.probes):
-        raise refuse("delta", "of a mixture: a component is asked for more than the derivatives of "
-                     "ℓ and log q at its mean", "a Gaussian component, such as gaussian-full")
+        raise refuse(
+            "delta",
+            "of a mixture: a component is asked for more than the derivatives of "
+            "ℓ and log q at its mean",
+            "a Gaussian component, such as gaussian-full",
+        )
     if flag == "hessian" and option in ("reparam",):
         raise refuse("hessian reparam", "of a mixture: the draw would be of one component")
     if flag == "stochastic" and not made(d, "delta"):

@@ -15,6 +15,7 @@ from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import layout
 from blrgen.emit.tree import nodes as t
 from blrgen.errors import UserError, did_you_mean
+from blrgen.program.axes import nodes as a
 from blrgen.program.axes.text import shown
 from blrgen.program.mixture.lower import MixtureProgram, lower_mixture
 
@@ -24,13 +25,15 @@ FUNCTION = "_next_states"
 def mixture_file(d: Derivation, target: str, dtype: str | None) -> str:
     """The source of a file that stands alone."""
     if target not in TARGETS:
-        raise UserError(f"the {target} target writes no mixtures", how=did_you_mean(target, TARGETS))
+        why = f"the {target} target writes no mixtures"
+        raise UserError(why, how=did_you_mean(target, TARGETS))
     program = lower_mixture(d)
     made = TARGETS[target]
     functions = made.make(program.program, FUNCTION)
     name = class_name(d)
+    factored = _factored(program) if target == "numba" else frozenset[str]()
     writer = Writer(name, _class_doc(d, program, name), program, functions[-1], dtype or "",
-                    d.rule.unkept)  # fmt: skip
+                    d.rule.unkept, factored)  # fmt: skip
     definition = writer.definition()
     names = sorted({*t.support(tuple(functions)), *c.used(definition)})
     support = support_of(target, names)
@@ -47,6 +50,12 @@ def mixture_file(d: Derivation, target: str, dtype: str | None) -> str:
     top = "\n".join(layout.docstring(_docstring(d, program), 0))
     top += f'\n\nfrom __future__ import annotations\n\n{imports}\n\n__all__ = ["{name}"]\n\n'
     return top + "\n\n\n".join(x.strip("\n") for x in parts) + "\n"
+
+
+def _factored(program: MixtureProgram) -> frozenset[str]:
+    """The matrices that the program factors; compiled, one that is not definite gives NaN."""
+    found = [x.expr for x in program.program.lets if isinstance(x.expr, a.Lin)]
+    return frozenset(x.args[0].name for x in found)
 
 
 def _tables(program: MixtureProgram) -> list[str]:
@@ -84,8 +93,9 @@ def _docstring(d: Derivation, program: MixtureProgram) -> str:
         parts += ["", "Approximations, in the order in which they were made:", ""]
         for s in d.steps:
             if s.approximation:
-                parts += textwrap.wrap(f"{s.approximation}: {s.because}", MEASURE,
-                                       initial_indent="    ", subsequent_indent="        ")  # fmt: skip
+                said = f"{s.approximation}: {s.because}"
+                parts += textwrap.wrap(said, MEASURE, initial_indent="    ",
+                                       subsequent_indent="        ")  # fmt: skip
     if d.recipe is not None and d.recipe.citation:
         parts += ["", f"See {d.recipe.citation}."]
     return "\n".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from blrgen.core import Quantity
 from blrgen.emit.common import number
@@ -26,6 +27,7 @@ class Writer:
     function: t.Function
     dtype: str
     unkept: str  # why there is no posterior
+    factored: frozenset[str]  # next values whose factor is NaN, and all behind it, where none is
 
     def definition(self) -> c.Class:
         """The class."""
@@ -80,13 +82,17 @@ class Writer:
         body.append(c.Set(tuple(c.Name(x) for x in outs), self.called()))
         states = {f"{x.name}_next": x for x in self.program.states}
         table = c.Table(tuple(
-            (c.Literal(states[x].name), c.Row((c.Name(x), c.Literal(_looked_at(states[x])))))
+            (c.Literal(states[x].name), c.Row((c.Name(x), c.Literal(self.looked_at(states[x])))))
             for x in outs
         ))  # fmt: skip
         body.append(c.Do(c.call("_inside", c.Name("self"), table)))
         names = ", ".join(x.name for x in self.program.inputs)
         doc = f"Move all components by {names} at their means; where one would leave, move none."
         return c.Method("step", given, "None", doc, tuple(body))
+
+    def looked_at(self, x: Array) -> str:
+        """The domain that a next value is held against; none where the step has seen it."""
+        return "R" if f"{x.name}_next" in self.factored else _domain(x)
 
     def called(self) -> c.Invoked:
         """The function with its arguments."""
@@ -116,7 +122,8 @@ class Writer:
         saved = c.Argument("saved", "Mapping[str, Any]")
         load = c.call("_resumed", own[0], c.Name("saved"), *own[1:])
         return (
-            c.Method("state_dict", (), "dict[str, Any]", "Return copies of all that resuming needs.",
+            c.Method("state_dict", (), "dict[str, Any]",
+                     "Return copies of all that resuming needs.",
                      (c.Return(c.call("_kept_of", *own)),)),
             c.Method("load_state_dict", (saved,), "None",
                      "Resume from what `state_dict` returned: from all of it, or not at all.",
@@ -138,8 +145,6 @@ class Writer:
 def _default(q: Quantity) -> c.Expression | None:
     if q.default is None:
         return None
-    from fractions import Fraction
-
     text = number(n.Const(Fraction(str(q.default))))
     return c.Name(text)
 
@@ -153,13 +158,9 @@ def _domain(x: Array) -> str:
     return "R" if x.domain == "(-oo, oo)" else x.domain
 
 
-def _looked_at(x: Array) -> str:
-    """What is looked at of a next value: of the weights, that they are finite."""
-    return _domain(x)
-
-
 def ranges(program: MixtureProgram) -> tuple[c.Table, c.Table]:
     """Hyperparameters and arrays with their domains."""
-    numbers = tuple((c.Literal(q.name), c.Literal(interval(q.domain) or "")) for q in program.hypers)
+    found = [(q.name, interval(q.domain) or "") for q in program.hypers]
+    numbers = tuple((c.Literal(name), c.Literal(domain)) for name, domain in found)
     arrays = tuple((c.Literal(x.name), c.Literal(_domain(x))) for x in program.states)
     return c.Table(numbers), c.Table(arrays)

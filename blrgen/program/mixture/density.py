@@ -47,11 +47,12 @@ def density_of(d: Derivation, shift: str) -> Density:
     mean = dict(d.candidate).get("mean")
     if mean is None:
         raise UserError(
-            f"a mixture of {g.family.name} has no class", why="its components have no mean at which "
-            "log q is taken", how="blrgen fit, which integrates",
+            f"a mixture of {g.family.name} has no class",
+            why="its components have no mean at which log q is taken",
+            how="blrgen fit, which integrates",
         )  # fmt: skip
     delta = g.ring.symbol_like(x, shift)
-    log = g.to_working(exponent_of(g.family, g.ring) - g.log_partition)
+    log = g.to_working(exponent_of(g.family, g.ring) - g.log_partition).subs(_held(d))
     slope = gradient(log, x)
     curvature = partial(slope, x) if _by_entries(d) else jacobian(slope, x)
 
@@ -61,8 +62,14 @@ def density_of(d: Derivation, shift: str) -> Density:
     return Density(around(log), around(slope), around(curvature), mean, delta)
 
 
+def _held(d: Derivation) -> dict[Expr, Expr]:
+    """The family's scale as the rule keeps it: a number where it is not learned."""
+    own, kept = d.facts.family_scale, d.facts.scale_value
+    return {} if own is None or kept is None or own == kept else {own: kept}
+
+
 def _by_entries(d: Derivation) -> bool:
-    return bool(d.geometry.ring.elementwise)
+    return bool(d.geometry.ring.elementwise or d.geometry.ring.components)
 
 
 def write_log_q(d: Derivation, made: Equations, pi: str) -> None:
@@ -128,7 +135,7 @@ class _Slopes:
         self.k, self.j = self.made.axes.component, self.made.axes.other
         self.slope = self.made.name("slope")
         own = self.made.axes.places[:1]
-        if self.d.geometry.ring.elementwise or self.d.geometry.ring.components:
+        if _by_entries(self.d):
             entry = self.inside.entry(self.density.slope)
         else:
             entry = Words(self.inside).value(self.density.slope, *self.made.axes.places[:2])
@@ -145,14 +152,18 @@ class _Slopes:
         own = self.made.axes.places[:1]
         here = n.Sub(a.ref(self.slope, k, j, *own), a.ref(gradient, k, *own))
         self.made.put(centred, (k, j, *own), here)
-        if self.d.geometry.ring.elementwise:
+        if _by_entries(self.d):
             curved = self.inside.entry(self.density.curvature)
             square = n.Pow(a.ref(centred, k, j, *own), 2)
             term = n.mul(a.ref(self.r, k, j), n.add(curved, square))
-            self.made.put(name, (k, *own), a.Red("sum", (j,), term))
+            if self.made.ranks[name] != "scalar" or not own:
+                self.made.put(name, (k, *own), a.Red("sum", (j,), term))
+                return
+            whole = a.Red("sum", (j, *own), term)  # one curvature for all coordinates: the mean
+            self.made.put(name, (k,), n.div(whole, a.Extent(self.made.axes.size)))
             return
         row, column, _ = self.made.axes.places
         curved = Words(self.inside).value(self.density.curvature, row, column)
-        square = n.mul(a.ref(centred, k, j, row), a.ref(centred, k, j, column))
-        term = n.mul(a.ref(self.r, k, j), n.add(curved, square))
+        outer = n.mul(a.ref(centred, k, j, row), a.ref(centred, k, j, column))
+        term = n.mul(a.ref(self.r, k, j), n.add(curved, outer))
         self.made.put(name, (k, row, column), a.Red("sum", (j,), term), "sym")

@@ -107,7 +107,8 @@ def _equations(d: Derivation) -> Equations:
         taken.add(letters[-1])
     vector = bool(d.geometry.family.support.size)
     axes = Axes(letters[0], letters[1], tuple(letters[2:]) if vector else (), "K", _size(d))
-    batch = {q.name: (axes.component,) for q in d.rule.quantities if q.kind not in _WHOLE}
+    own: tuple[str, ...] = (axes.component,)
+    batch = {q.name: own for q in d.rule.quantities if q.kind not in _WHOLE}
     ranks = {q.name: _rank(q, vector) for q in d.rule.quantities}
     return Equations(axes, batch, ranks, taken)
 

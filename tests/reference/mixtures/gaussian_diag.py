@@ -15,9 +15,7 @@ Numbers = np.ndarray
 States = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def log_q(
-    theta: Numbers, m: Numbers, s: Numbers, pi: Numbers
-) -> tuple[float, Numbers, Numbers]:
+def log_q(theta: Numbers, m: Numbers, s: Numbers, pi: Numbers) -> tuple[float, Numbers, Numbers]:
     """log q, its gradient and the diagonal of its Hessian at θ."""
     gaps = theta - m
     with np.errstate(divide="ignore"):
@@ -30,32 +28,33 @@ def log_q(
 
 
 def delta(
-    m: Numbers, s: Numbers, pi: Numbers, g: Numbers, h: Numbers, l: Numbers | None, rho: float
+    m: Numbers, s: Numbers, pi: Numbers, g: Numbers, h: Numbers, loss: Numbers | None, rho: float
 ) -> States:
-    """Return the next m, s, pi; without l the weights stay."""
+    """Return the next m, s, pi; without a loss the weights stay."""
     there = [log_q(x, m, s, pi) for x in m]
     s_next = s + rho * (h + np.array([x[2] for x in there]))
     m_next = m - rho * (g + np.array([x[1] for x in there])) / s_next
-    return m_next, s_next, weights(pi, l, [x[0] for x in there], rho)
+    return m_next, s_next, weights(pi, loss, [x[0] for x in there], rho)
 
 
 def delta_retraction(
-    m: Numbers, s: Numbers, pi: Numbers, g: Numbers, h: Numbers, l: Numbers | None, rho: float
+    m: Numbers, s: Numbers, pi: Numbers, g: Numbers, h: Numbers, loss: Numbers | None, rho: float
 ) -> States:
-    """Return the next m, s, pi; without l the weights stay."""
+    """Return the next m, s, pi; without a loss the weights stay."""
     there = [log_q(x, m, s, pi) for x in m]
     G = h + np.array([x[2] for x in there])
     m_next = m - rho * (g + np.array([x[1] for x in there])) / s
     return m_next, s + rho * G + rho**2 / 2 * G**2 / s, weights(
-        pi, l, [x[0] for x in there], rho
+        pi, loss, [x[0] for x in there], rho
     )  # fmt: skip
 
 
-def weights(pi: Numbers, l: Numbers | None, values: list[float], rho: float) -> Numbers:
-    """Return the next weights by their log ratios to the last one; all as they are without l."""
-    if l is None:
+def weights(pi: Numbers, loss: Numbers | None, values: list[float], rho: float) -> Numbers:
+    """Return the next weights by their log ratios to the last one; as they are without a loss."""
+    if loss is None:
         return pi
-    f = np.asarray(l) + np.array(values)
-    ratios = np.log(pi / pi[-1]) - rho * (f - f[-1])
+    f = np.asarray(loss) + np.array(values)
+    with np.errstate(divide="ignore"):
+        ratios = np.log(pi / pi[-1]) - rho * (f - f[-1])
     odds = np.exp(ratios - ratios.max())
     return np.asarray(odds / odds.sum())

@@ -22,9 +22,7 @@ Numbers = np.ndarray
 States = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def log_q(
-    theta: Numbers, m: Numbers, S: Numbers, pi: Numbers
-) -> tuple[float, Numbers, Numbers]:
+def log_q(theta: Numbers, m: Numbers, S: Numbers, pi: Numbers) -> tuple[float, Numbers, Numbers]:
     """log q, its gradient and its Hessian at θ."""
     logs, slopes = [], []
     for mean, precision, weight in zip(m, S, pi, strict=True):
@@ -47,37 +45,38 @@ def log_q(
 
 
 def delta(
-    m: Numbers, S: Numbers, pi: Numbers, g: Numbers, H: Numbers, l: Numbers | None, rho: float
+    m: Numbers, S: Numbers, pi: Numbers, g: Numbers, H: Numbers, loss: Numbers | None, rho: float
 ) -> States:
-    """Return the next m, S, pi; without l the weights stay."""
+    """Return the next m, S, pi; without a loss the weights stay."""
     there = [log_q(x, m, S, pi) for x in m]
     S_next = np.array([a + rho * (b + c[2]) for a, b, c in zip(S, H, there, strict=True)])
     m_next = np.array([
         a - rho * np.linalg.solve(p, b + c[1])
         for a, p, b, c in zip(m, S_next, g, there, strict=True)
     ])  # fmt: skip
-    return m_next, S_next, weights(pi, l, [x[0] for x in there], rho)
+    return m_next, S_next, weights(pi, loss, [x[0] for x in there], rho)
 
 
 def delta_retraction(
-    m: Numbers, S: Numbers, pi: Numbers, g: Numbers, H: Numbers, l: Numbers | None, rho: float
+    m: Numbers, S: Numbers, pi: Numbers, g: Numbers, H: Numbers, loss: Numbers | None, rho: float
 ) -> States:
-    """Return the next m, S, pi; without l the weights stay."""
+    """Return the next m, S, pi; without a loss the weights stay."""
     there = [log_q(x, m, S, pi) for x in m]
     S_next, m_next = [], []
     for mean, precision, slope, curvature, c in zip(m, S, g, H, there, strict=True):
         G = curvature + c[2]
         S_next.append(precision + rho * G + rho**2 / 2 * G @ np.linalg.solve(precision, G))
         m_next.append(mean - rho * np.linalg.solve(precision, slope + c[1]))
-    return np.array(m_next), np.array(S_next), weights(pi, l, [x[0] for x in there], rho)
+    return np.array(m_next), np.array(S_next), weights(pi, loss, [x[0] for x in there], rho)
 
 
-def weights(pi: Numbers, l: Numbers | None, values: list[float], rho: float) -> Numbers:
-    """Return the next weights by their log ratios to the last one; all as they are without l."""
-    if l is None:
+def weights(pi: Numbers, loss: Numbers | None, values: list[float], rho: float) -> Numbers:
+    """Return the next weights by their log ratios to the last one; as they are without a loss."""
+    if loss is None:
         return pi
-    ratios = np.log(pi / pi[-1])
-    f = np.asarray(l) + np.array(values)
+    with np.errstate(divide="ignore"):
+        ratios = np.log(pi / pi[-1])
+    f = np.asarray(loss) + np.array(values)
     ratios = ratios - rho * (f - f[-1])
     odds = np.exp(ratios - ratios.max())
     return np.asarray(odds / odds.sum())

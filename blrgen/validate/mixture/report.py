@@ -1,6 +1,7 @@
 """All that is claimed of a mixture's rule: what `blrgen verify mixture:FAMILY` runs.
 
 * with one component the rule is that of the family, or of the recipe that this is: identity;
+* a component's step, given what is known of log q, is the one written by hand: proved;
 * the weights move as the law of z does: identity;
 * the derived program, interpreted, against the algorithm written by hand: numeric;
 * the class of each target, run, against the derived program: numeric, which is no proof.
@@ -9,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -21,10 +23,12 @@ from blrgen.errors import InternalError, UserError
 from blrgen.paths import data_dir
 from blrgen.program.axes.interpret import interpret
 from blrgen.program.mixture.lower import MixtureProgram, lower_mixture
+from blrgen.rule.mixture.candidate import WEIGHT
 from blrgen.validate.derivation import Report
 from blrgen.validate.mixture.data import cases
 from blrgen.validate.mixture.one import one_component
 from blrgen.validate.mixture.weights import weights_proof
+from blrgen.validate.verify_file import verify_file
 
 LIMIT = 1e-9
 CLAIM = "{}_next is the same on random components, near and far apart"
@@ -41,15 +45,18 @@ def verify_mixture(
             where=f"blrgen verify {d.family.name}", how="leave --against out",
         )  # fmt: skip
     parts = [(f"one component = {name}", one)]
+    notes = []
+    own = component_by_hand(d)
+    if own is not None:
+        parts.append(("a component, log q known = as written by hand", own))
     assert d.mixture is not None
     if d.mixture.learned:
         parts.append(("weights = the rule of z", Verdict(((("pi"), weights_proof(d)),))))
-    notes = []
     try:
         program = lower_mixture(d)
     except UserError as refusal:
         return Report(tuple(parts), (f"no class: {refusal.what}",))
-    hand = by_hand(d)
+    hand = getattr(_module(d), _road(d), None)
     if hand is None:
         notes.append("no algorithm written by hand is known to be this rule")
     else:
@@ -62,19 +69,47 @@ def verify_mixture(
     return Report(tuple(parts), tuple(notes))
 
 
-def by_hand(d: Derivation) -> Any:
-    """The function of tests/reference/mixtures that has this road's name, if there is one."""
+def component_by_hand(d: Derivation) -> Verdict | None:
+    """The rule of a component, what is known of log q given, against the one written by hand."""
+    function = f"component_{_road(d)}"
+    if not hasattr(_module(d), function):
+        return None
+    own = {f"{WEIGHT}_next", "w"}
+    made = tuple(a for a in d.rule.assignments if a.name not in own)
+    read = {s.name for a in made for s in a.expr.free_symbols} | {
+        a.name.removesuffix("_next") for a in made
+    }
+    quantities = tuple(
+        replace(q, kind="input") if q.kind == "known" else q
+        for q in d.rule.quantities if q.name in read
+    )  # fmt: skip
+    rule = replace(d.rule, quantities=quantities, assignments=made)
+    return replace(verify_file(_path(d), rule, function=function), path="")
+
+
+def _road(d: Derivation) -> str:
+    """The approximations as the name of a function by hand; the weights are an argument."""
+    flags = [f"{f}_{o}" if o else f for f, o in d.approximations if f != "fixed-weights"]
+    return "_".join(flags).replace("-", "_")
+
+
+def _path(d: Derivation) -> Path:
     name = d.geometry.family.name.replace("-", "_")
-    path = Path(data_dir("reference")) / "mixtures" / f"{name}.py"
+    return Path(data_dir("reference")) / "mixtures" / f"{name}.py"
+
+
+def _module(d: Derivation) -> Any:
+    """The module of tests/reference/mixtures for this family, if there is one."""
+    path = _path(d)
     if not path.is_file():
         return None
+    name = path.stem
     spec = spec_from_file_location(f"by_hand_{name}", path)
     if spec is None or spec.loader is None:
         raise InternalError(f"{path} cannot be loaded")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    flags = [f"{f}_{o}" if o else f for f, o in d.approximations if f != "fixed-weights"]
-    return getattr(module, "_".join(flags).replace("-", "_"), None)
+    return module
 
 
 def _against_hand(program: MixtureProgram, hand: Any) -> Verdict:

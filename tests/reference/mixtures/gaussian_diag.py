@@ -27,26 +27,37 @@ def log_q(theta: Numbers, m: Numbers, s: Numbers, pi: Numbers) -> tuple[float, N
     return float(value), gradient, curvature
 
 
+def component_delta(
+    m: Numbers, s: Numbers, g: Numbers, h: Numbers, g_q: Numbers, h_q: Numbers, rho: float
+) -> tuple[Numbers, Numbers]:
+    """Return the next m, s of one component; g_q and h_q are of log q."""
+    s_next = s + rho * (h + h_q)
+    return m - rho * (g + g_q) / s_next, s_next
+
+
+def component_delta_retraction(
+    m: Numbers, s: Numbers, g: Numbers, h: Numbers, g_q: Numbers, h_q: Numbers, rho: float
+) -> tuple[Numbers, Numbers]:
+    """Return the next m, s of one component; g_q and h_q are of log q."""
+    G = h + h_q
+    return m - rho * (g + g_q) / s, s + rho * G + rho**2 * G**2 / (2 * s)
+
+
 def delta(
     m: Numbers, s: Numbers, pi: Numbers, g: Numbers, h: Numbers, loss: Numbers | None, rho: float
 ) -> States:
     """Return the next m, s, pi; without a loss the weights stay."""
-    there = [log_q(x, m, s, pi) for x in m]
-    s_next = s + rho * (h + np.array([x[2] for x in there]))
-    m_next = m - rho * (g + np.array([x[1] for x in there])) / s_next
-    return m_next, s_next, weights(pi, loss, [x[0] for x in there], rho)
+    values, g_q, h_q = (np.array(x) for x in zip(*(log_q(x, m, s, pi) for x in m), strict=True))
+    return *component_delta(m, s, g, h, g_q, h_q, rho), weights(pi, loss, list(values), rho)
 
 
 def delta_retraction(
     m: Numbers, s: Numbers, pi: Numbers, g: Numbers, h: Numbers, loss: Numbers | None, rho: float
 ) -> States:
     """Return the next m, s, pi; without a loss the weights stay."""
-    there = [log_q(x, m, s, pi) for x in m]
-    G = h + np.array([x[2] for x in there])
-    m_next = m - rho * (g + np.array([x[1] for x in there])) / s
-    return m_next, s + rho * G + rho**2 / 2 * G**2 / s, weights(
-        pi, loss, [x[0] for x in there], rho
-    )  # fmt: skip
+    values, g_q, h_q = (np.array(x) for x in zip(*(log_q(x, m, s, pi) for x in m), strict=True))
+    moved = component_delta_retraction(m, s, g, h, g_q, h_q, rho)
+    return *moved, weights(pi, loss, list(values), rho)
 
 
 def weights(pi: Numbers, loss: Numbers | None, values: list[float], rho: float) -> Numbers:

@@ -16,6 +16,8 @@ Khan (2020), Handling the Positive-Definite Constraint in the Bayesian Learning 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 Numbers = np.ndarray
@@ -44,30 +46,48 @@ def log_q(theta: Numbers, m: Numbers, S: Numbers, pi: Numbers) -> tuple[float, N
     return float(value), np.asarray(gradient), np.asarray(hessian)
 
 
+def component_delta(
+    m: Numbers, S: Numbers, g: Numbers, H: Numbers, g_q: Numbers, H_q: Numbers, rho: float
+) -> tuple[Numbers, Numbers]:
+    """Return the next m, S of one component; g_q and H_q are of log q."""
+    S_next = S + rho * (H + H_q)
+    return m - rho * np.linalg.solve(S_next, g + g_q), S_next
+
+
+def component_delta_retraction(
+    m: Numbers, S: Numbers, g: Numbers, H: Numbers, g_q: Numbers, H_q: Numbers, rho: float
+) -> tuple[Numbers, Numbers]:
+    """Return the next m, S of one component; g_q and H_q are of log q."""
+    G = H + H_q
+    S_next = S + rho * G + rho**2 / 2 * G @ np.linalg.solve(S, G)
+    return m - rho * np.linalg.solve(S, g + g_q), S_next
+
+
 def delta(
     m: Numbers, S: Numbers, pi: Numbers, g: Numbers, H: Numbers, loss: Numbers | None, rho: float
 ) -> States:
     """Return the next m, S, pi; without a loss the weights stay."""
-    there = [log_q(x, m, S, pi) for x in m]
-    S_next = np.array([a + rho * (b + c[2]) for a, b, c in zip(S, H, there, strict=True)])
-    m_next = np.array([
-        a - rho * np.linalg.solve(p, b + c[1])
-        for a, p, b, c in zip(m, S_next, g, there, strict=True)
-    ])  # fmt: skip
-    return m_next, S_next, weights(pi, loss, [x[0] for x in there], rho)
+    return _all(component_delta, m, S, pi, g, H, loss, rho)
 
 
 def delta_retraction(
     m: Numbers, S: Numbers, pi: Numbers, g: Numbers, H: Numbers, loss: Numbers | None, rho: float
 ) -> States:
     """Return the next m, S, pi; without a loss the weights stay."""
+    return _all(component_delta_retraction, m, S, pi, g, H, loss, rho)
+
+
+def _all(
+    component: Callable[..., tuple[Numbers, Numbers]],
+    m: Numbers, S: Numbers, pi: Numbers, g: Numbers, H: Numbers, loss: Numbers | None, rho: float,
+) -> States:  # fmt: skip
+    """Every component from the old ones."""
     there = [log_q(x, m, S, pi) for x in m]
-    S_next, m_next = [], []
-    for mean, precision, slope, curvature, c in zip(m, S, g, H, there, strict=True):
-        G = curvature + c[2]
-        S_next.append(precision + rho * G + rho**2 / 2 * G @ np.linalg.solve(precision, G))
-        m_next.append(mean - rho * np.linalg.solve(precision, slope + c[1]))
-    return np.array(m_next), np.array(S_next), weights(pi, loss, [x[0] for x in there], rho)
+    moved = [
+        component(*own, c[1], c[2], rho) for *own, c in zip(m, S, g, H, there, strict=True)
+    ]  # fmt: skip
+    m_next, S_next = (np.array([x[i] for x in moved]) for i in (0, 1))
+    return m_next, S_next, weights(pi, loss, [x[0] for x in there], rho)
 
 
 def weights(pi: Numbers, loss: Numbers | None, values: list[float], rho: float) -> Numbers:

@@ -24,7 +24,7 @@ OPTIONS = {
     "block": "nodes that are one block; may be repeated",
     "schedule": "the order of the blocks",
 }
-LATER = ("ncvmp", "cvi")  # what the language has a word for, and nothing makes yet
+LATER: tuple[str, ...] = ()  # what the language has a word for, and nothing makes yet
 
 
 def add_algorithms(parser: Parser, *, brief: bool = True) -> None:

@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 
 from blrgen.runtime.arrays import Array
-from blrgen.runtime.models import (
-    MOST_STEPS,
-    _all_finite,
-    _go_on,
-    _in_domain,
-    _saved,
-)
+from blrgen.runtime.models import MOST_STEPS, _all_finite, _go_on, _in_domain, _rate, _saved
 
 FIRST_NODES, MOST_NODES = 24, 6144
 REACH = 8.5  # beyond, N(0, 1) is less than a rounding error
@@ -71,7 +65,7 @@ def _domains_hold(
     try:
         for parts in nodes.values():
             for name, _, domain in parts.values():
-                _in_domain(name, state[name], domain, sizes)
+                _in_domain(name, np.asarray(state[name]), domain, sizes)
     except ValueError:
         return False
     return True
@@ -80,31 +74,42 @@ def _domains_hold(
 def _ahead(model: Any) -> Any:
     """Return what a sweep finds at the current state; it is made once."""
     if model.ahead is None or model.ahead[0] is not model.state:
-        model.ahead = (model.state, model._swept())
+        model.ahead = (model.state, model._swept(_part(model)))
     return model.ahead[1]
 
 
-def _advanced(model: Any, nodes: Mapping[str, Mapping[str, Any]], axis: str, error: str) -> bool:
-    """Take a step, or half of it, or a quarter …: the first that raises the objective.
+def _part(model: Any) -> float:
+    """Return ρ of the next step: 1, or a rate; the first goes all the way, from nothing."""
+    if model.t == 0 or not hasattr(model, "forgetting"):
+        return 1.0
+    return float(model.rho * _rate(model.t, model.delay, model.forgetting))
 
-    A step that leaves a domain is no step either. Return whether one was taken.
+
+def _advanced(
+    model: Any, nodes: Mapping[str, Mapping[str, Any]], axis: str, error: str, rising: bool
+) -> bool:
+    """Take a step, or half of it, or a quarter …: the first that leaves no domain.
+
+    If it is to be `rising`, also the first that does not lower the objective. Return whether
+    one was taken.
     """
     objective, state, flags = _ahead(model)
-    level = objective if np.isfinite(objective) else -np.inf
-    before, rho, off = model.state, 1.0, float(flags[error]) if error else 0.0
+    level = objective if np.isfinite(objective) and rising else -np.inf
+    before, rho, off = model.state, _part(model), float(flags[error]) if error else 0.0
     if error:
         _fewer_nodes(model, axis, off)
     while True:
         if _all_finite(0.0, state) and _domains_hold(state, nodes, model.sizes):
-            model.state = state
-            ahead = model._swept()
-            model.state = before
-            if ahead[0] >= level - SLACK * (1 + abs(level)):
+            model.state, model.t = state, model.t + 1
+            ahead = model._swept(_part(model))
+            model.state, model.t = before, model.t - 1
+            if level == -np.inf or ahead[0] >= level - SLACK * (1 + abs(level)):
                 break
         rho /= 2
         if rho < LEAST_PART:
             return False
-        _noted_once(model, "step halved", ", ".join(nodes), "a whole step lowers the objective")
+        why = "lowers the objective or leaves a domain" if rising else "leaves a domain"
+        _noted_once(model, "step halved", ", ".join(nodes), f"a whole step {why}")
         _, state, flags = model._swept(rho)
     model._take(state, flags)
     model.ahead = (model.state, ahead)
@@ -119,14 +124,15 @@ def _run_guarded(
     nodes: Mapping[str, Mapping[str, Any]],
     axis: str,
     error: str,
+    rising: bool,
     steps: int | None,
     tol: float,
 ) -> dict[str, Any]:
-    """Take steps until the objective rests, or so many; no step lowers it."""
+    """Take steps until the objective rests, or so many."""
     most = MOST_STEPS if steps is None else steps
     trace, reason = [float(_ahead(model)[0])], "steps"
     while len(trace) <= most:
-        moved = _advanced(model, nodes, axis, error)
+        moved = _advanced(model, nodes, axis, error, rising)
         trace.append(float(_ahead(model)[0]))
         if not np.isfinite(trace[-1]):
             reason = "unbounded"

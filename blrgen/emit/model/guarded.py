@@ -20,6 +20,7 @@ class Guarded:
         self.writer, self.nodes = writer, writer.program.nodes
         self.axis = c.Literal(self.nodes.axis if self.nodes else "")
         self.error = c.Literal(self.nodes.error if self.nodes else "")
+        self.rising = c.Literal(not writer.program.rates)
 
     def constructed(self) -> list[c.Statement]:
         """The first nodes, and that no sweep has been made."""
@@ -32,12 +33,12 @@ class Guarded:
 
     def steps(self) -> list[c.Method]:
         """step, run, objective, and the sweep that they share."""
-        taken = c.Do(c.call("_advanced", OWN, TABLE, self.axis, self.error))
+        taken = c.Do(c.call("_advanced", OWN, TABLE, self.axis, self.error, self.rising))
         before = c.Set((c.Name("objective"),), c.Item(c.call("_ahead", OWN), c.Literal(0)))
         doc = "Take one step; return the objective before it."
         step = c.Method("step", (), "float", doc, (before, taken, c.Return(c.Name("objective"))))
         words = map(c.Name, ("steps", "tol"))
-        run = c.call("_run_guarded", OWN, TABLE, self.axis, self.error, *words)
+        run = c.call("_run_guarded", OWN, TABLE, self.axis, self.error, self.rising, *words)
         rho = c.Argument(RATE, "float", c.Literal(1.0))
         w = self.writer
         if self.nodes is None:

@@ -84,7 +84,7 @@ class Writer:
             c.Argument("start", "Mapping[str, Any] | None", NOTHING, True),
             c.Argument("seed", "int", c.Literal(0), True),
         ]
-        rates = RATES if p.batch else ()
+        rates = RATES if p.batch else p.rates
         own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
         given = [*map(_argument, p.arguments)]
         needed = [x for x in given if x.default is None]
@@ -142,10 +142,20 @@ class Writer:
             body.append(c.When(short, self.from_labels(p.start)))
         if p.settle is not None:
             body += self.settled(p.settle)
+        elif p.averaged:
+            body.append(c.Return(c.Sign("|", self.zeros(), c.Sign("|", given, state))))
         else:
             body.append(c.Return(c.Sign("|", given, state)))
         argument = c.Argument("start", "Mapping[str, Any] | None")
         return c.Method("_first_state", (argument,), STATE, "Return the first state.", tuple(body))
+
+    def zeros(self) -> c.Expression:
+        """What is averaged over steps, before the first."""
+        full = c.Attribute(c.Use("np"), "zeros")
+        return c.Table(tuple(
+            (c.Literal(x.name), c.call(full, c.Row(tuple(map(self.size, x.axes))), DTYPE))
+            for x in self.program.averaged
+        ))  # fmt: skip
 
     def settled(self, method: Method) -> list[c.Statement]:
         """Sums over all rows at the start."""

@@ -73,6 +73,7 @@ TITLES = {
     "cvi": "conjugate-computation variational inference",
     "svi": "stochastic variational inference", "gibbs": "Gibbs sampling",
 }  # fmt: skip
+CVI_RATES = (("rho", 0.5), ("delay", 1.0), ("forgetting", 0.0))  # ρ (delay + t)^−forgetting
 KEPT = "nothing says where it is: it stays where it was"
 
 
@@ -184,9 +185,17 @@ class _Lowering:
         for site in sites:
             if site.name in self.fresh:
                 continue
-            made = Evaluated(site, self.eq, self.given.readers, self.nodes)
+            kept = self.kept_of(site) if self.d.algorithm == "cvi" else ()
+            names = tuple(x.name for x in kept)
+            made = Evaluated(site, self.eq, self.given.readers, self.nodes, names)
+            self.averaged += [(x, y, "") for x, y in zip(kept, made.next, strict=True)]
             self.fresh.add(site.name)
             self.errors += [made.error] if made.error else []
+
+    def kept_of(self, site: Site) -> tuple[Array, ...]:
+        """The state's arrays of r₁ and r₂, which --cvi averages over its steps."""
+        sizes = tuple(size_of(i.axis) for i in site.places)
+        return tuple(Array(self.given.names.of(x.name), sizes) for x in (site.first, site.second))
 
     def moved(self, own: Own) -> None:
         """A block as the others and its own q say, a part ρ of the way where it has sites."""
@@ -194,7 +203,7 @@ class _Lowering:
         sites = self.d.sites
         self.evaluated([s for s in sites if names & {s.expected.name, s.first.name}])
         was = own.natural
-        if not self.stepped(own):
+        if not self.stepped(own) or self.d.algorithm == "cvi":
             self.updated(own)
             return
         own.natural = own.lowered.natural(own.name)
@@ -381,7 +390,7 @@ class _Lowering:
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
             ("objective", *after, *flags, *last, *([self.row.name] if self.row else []),
-             *(x for _, _, x in self.averaged),
+             *(x for _, _, x in self.averaged if x),
              *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path))),
         )  # fmt: skip
         every = merged(every)
@@ -413,6 +422,7 @@ class _Lowering:
             else tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
             averaged=tuple(x for x, _, _ in self.averaged),
             guarded=bool(self.d.sites),
+            rates=CVI_RATES if self.d.algorithm == "cvi" and self.d.sites else (),
             nodes=NodeArrays(self.nodes.axis, self.nodes.arrays, error) if error else None,
             settle=self.settle(every),
         )
@@ -432,7 +442,7 @@ class _Lowering:
 
     def settle(self, every: a.Program) -> Method | None:
         """Sums over all rows."""
-        names = tuple(x for _, _, x in self.averaged)
+        names = tuple(x for _, _, x in self.averaged if x)
         return Method("settle", handing_out(every, names), "Sums over all rows.") if names else None
 
     def variable(self, own: Own) -> Variable:

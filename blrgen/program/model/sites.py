@@ -22,6 +22,7 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Equations, Reader
 from blrgen.program.model.member import named
 from blrgen.program.model.names import Given
+from blrgen.program.model.stochastic import RATE
 
 Where = dict[str, str]
 
@@ -48,8 +49,13 @@ def nodes_of(given: Given) -> Nodes:
 class Evaluated:
     """The equations of one site, and what is read of it from then on."""
 
-    def __init__(self, site: Site, eq: Equations, readers: dict[str, Reader], nodes: Nodes) -> None:
+    def __init__(
+        self, site: Site, eq: Equations, readers: dict[str, Reader], nodes: Nodes,
+        kept: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
         self.site, self.eq, self.readers, self.nodes = site, eq, readers, nodes
+        self.kept = kept  # arrays of r₁ and r₂ as they were, to be averaged with
+        self.next: tuple[str, ...] = ()
         self.error = ""  # how far the rule is from one of half as many points
         self.where: Where = {}
         self.letters: tuple[str, ...] = ()
@@ -120,7 +126,15 @@ class Evaluated:
         """What the updates read."""
         m = self.at(self.mean)
         first = self.let("first", n.Sub(self.at(slope), n.mul(n.TWO, m, self.at(second))))
+        found = (first, second)
+        if self.kept:
+            rate = a.ref(RATE)
+            found = self.next = tuple(
+                self.let("part", n.add(n.mul(n.Sub(n.ONE, rate), self.at(was)),
+                                       n.mul(rate, self.at(new))))
+                for was, new in zip(self.kept, found, strict=True)
+            )  # fmt: skip
         self.readers[self.site.expected.name] = named(value)
-        self.readers[self.site.first.name] = named(first)
-        self.readers[self.site.second.name] = named(second)
+        for symbol, name in zip((self.site.first, self.site.second), found, strict=True):
+            self.readers[symbol.name] = named(name)
 

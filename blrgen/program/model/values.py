@@ -176,6 +176,7 @@ class ModelProgram:
     notes: tuple[Note, ...] = ()
     averaged: tuple[Array, ...] = ()  # of the state: sums that are averaged over steps
     guarded: bool = False  # the sweep reads ρ, which is halved where a step is no good
+    rates: tuple[tuple[str, float], ...] = ()  # what ρ of a step is made from, with defaults
     nodes: NodeArrays | None = None
     settle: Method | None = None  # these sums over all rows, at the start
 

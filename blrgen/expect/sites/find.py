@@ -8,9 +8,10 @@ for each of its labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import count
 
 from blrgen.algebra.indexed.build import add, moved, multiplied, power, put, summed, symbol
 from blrgen.algebra.indexed.calculus import partial
@@ -25,6 +26,7 @@ from blrgen.expect.sites.lines import in_line, lines_of
 from blrgen.expect.sites.values import Site
 
 Places = tuple[Index, ...]
+NAMES = "furs"  # of a function, its predictor, and what stands for it
 CLOSED, QUADRATURE = "closed form", "quadrature"
 LINE = "one predictor that is linear in Gaussian blocks, so Gaussian itself"
 
@@ -47,6 +49,7 @@ class Sites:
     q: Expecting
     refuse: Refuse
     taken: set[str]
+    letters: Mapping[str, str] = field(default_factory=dict)  # of each axis
     found: dict[str, Site] = field(default_factory=dict)  # by the text of f
 
     @property
@@ -90,7 +93,7 @@ class Sites:
             if line is None or inside not in line.letters:
                 continue
             chosen = summed(multiplied(_one(label), line), inside)
-            variable = self.fresh("u")
+            variable = "`u"
             function = in_line(value, self.every, line, Symbol(variable))
             if function is None or inside in function.letters:
                 continue
@@ -124,11 +127,20 @@ class Sites:
     def named(self, value: Expression, f: Factor) -> tuple[Site, Places]:
         """The site of a function, made once, and where it stands."""
         letters = value.letters
-        plain = {i: Index(i.axis, f"i{k}") for k, i in enumerate(letters, 1)}
+        plain = self.plain(letters)
         value = moved(value, plain)
         if value.key not in self.found:
             self.found[value.key] = self.made(value, tuple(plain.values()), f)
         return self.found[value.key], letters
+
+    def plain(self, letters: Places) -> dict[Index, Index]:
+        """The model's letter for the first place on each axis, another for each further one."""
+        found: dict[Index, Index] = {}
+        for k, i in enumerate(letters, 1):
+            name = self.letters.get(i.axis, "")
+            used = {x.name for x in found.values()}
+            found[i] = Index(i.axis, name if name and name not in used else f"i{k}")
+        return found
 
     def made(self, value: Expression, places: Places, f: Factor) -> Site:
         """A new site, with the derivatives of its function."""
@@ -136,7 +148,8 @@ class Sites:
         line = self.line_of(value)
         if line is None:
             raise NoRoute(value, nodes, "it is a function of more than one linear predictor")
-        variable = Symbol(self.fresh("u"))
+        number = self.fresh()
+        variable = Symbol(f"u{number}")
         function = in_line(value, self.every, line, variable)
         if function is None or set(line.letters) - set(places):
             raise NoRoute(value, nodes, "it sums over functions of its predictor's elements")
@@ -150,14 +163,14 @@ class Sites:
             bend = partial(average, spread(variable).name, ())
         route = QUADRATURE if average is None else CLOSED
         because = f"no closed form ({why}); {LINE}" if average is None else LINE
-        return Site(self.fresh("f"), nodes, places, value, line, function, variable, slope,
+        return Site(f"f{number}", nodes, places, value, line, function, variable, slope,
                     bend, route, because, average, f.node, f.place)  # fmt: skip
 
-    def fresh(self, stem: str) -> str:
-        """f1, f2, …: a name that nothing has."""
-        name = next(x for k in range(1, 10**6) if (x := f"{stem}{k}") not in self.taken)
-        self.taken.add(name)
-        return name
+    def fresh(self) -> int:
+        """A number with which no name is one of the model's."""
+        k = next(k for k in count(1) if not {f"{x}{k}" for x in NAMES} & self.taken)
+        self.taken |= {f"{x}{k}" for x in NAMES}
+        return k
 
 
 def _chosen(
@@ -184,7 +197,7 @@ def at(e: Expression, site: Site, places: Places) -> Expression:
 
 
 def valued(marked: Factor, sites: Sequence[Site], tangent: frozenset[str] = frozenset()) -> Factor:
-    """The marked factor with E[f] for every site; with r₁u + r₂u² where latents of these stand."""
+    """The marked factor with E[f] for every site; with ru + su² where latents of these stand."""
 
     def value(site: Site) -> Callable[[Places], Expression]:
         if not tangent & set(site.nodes):

@@ -1,12 +1,12 @@
 """A site: f(u) of latents that is no statistic, and what stands for it in a block's update.
 
 Under a Gaussian q the predictor u, linear in the latents, is N(m, v), and E[f] = φ(m, v) has
-∂φ/∂m = E[f'], ∂φ/∂v = ½E[f''] (Bonnet, Price).  r₁u + r₂u² with
+∂φ/∂m = E[f'], ∂φ/∂v = ½E[f''] (Bonnet, Price).  ru + su² with
 
-    r₂ = ½E[f''],    r₁ = E[f'] − E[f'']m
+    s = ½E[f''],    r = E[f'] − E[f'']m
 
 has the same derivatives by m and v, so by every parameter of q: ∇_μ E[f] of a block is what
-the division of r₁u + r₂u² gives it, and every structure of the predictor is kept.
+the division of ru + su² gives it, and every structure of the predictor is kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Site:
     """f = `function` of `variable`, which stands for u = `line`; both have letters `places`.
 
     `value` is f in the latents.  In a term of the log joint the site is the known symbol
-    `mark`[places].  `first` and `second` are r₁ and r₂, `mean` and `square` E[u] and E[u²].
+    `mark`[places].  `first` and `second` are r and s, `mean` and `square` E[u] and E[u²].
     """
 
     name: str
@@ -53,8 +53,8 @@ class Site:
 
     @property
     def first(self) -> Symbol:
-        return Symbol(f"{self.name}_1", known=True)
+        return Symbol(f"r{self.name[1:]}", known=True)
 
     @property
     def second(self) -> Symbol:
-        return Symbol(f"{self.name}_2", known=True)
+        return Symbol(f"s{self.name[1:]}", known=True)

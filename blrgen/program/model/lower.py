@@ -193,7 +193,7 @@ class _Lowering:
             self.errors += [made.error] if made.error else []
 
     def kept_of(self, site: Site) -> tuple[Array, ...]:
-        """The state's arrays of r₁ and r₂, which --cvi averages over its steps."""
+        """The state's arrays of r and s, which --cvi averages over its steps."""
         sizes = tuple(size_of(i.axis) for i in site.places)
         return tuple(Array(self.given.names.of(x.name), sizes) for x in (site.first, site.second))
 

@@ -1,9 +1,9 @@
-"""Sites of a log joint: E[f(u)], r₁ and r₂ at q as it stands.
+"""Sites of a log joint: E[f(u)], r and s at q as it stands.
 
     m[n] = E[u],  v[n] = E[u²] − m²
     u[n,q] = m[n] + √v[n] z[q]
     E[f] = sum(q, w[q] f(u[n,q])),  E[f'],  E[f'']  likewise
-    r₂ = ½E[f''],  r₁ = E[f'] − E[f'']m
+    s = ½E[f''],  r = E[f'] − E[f'']m
 
 z and w are those of the trapezoidal rule for N(0, 1), which converges geometrically for a
 function without a singularity near the line.  Σ_q (−1)^q w f'' is how much the rule of twice
@@ -23,6 +23,7 @@ from blrgen.program.model.expressions import Equations, Reader
 from blrgen.program.model.member import named
 from blrgen.program.model.names import Given
 from blrgen.program.model.stochastic import RATE
+from blrgen.program.stable import stable_form
 
 Where = dict[str, str]
 
@@ -54,7 +55,7 @@ class Evaluated:
         kept: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.site, self.eq, self.readers, self.nodes = site, eq, readers, nodes
-        self.kept = kept  # arrays of r₁ and r₂ as they were, to be averaged with
+        self.kept = kept  # arrays of r and s as they were, to be averaged with
         self.next: tuple[str, ...] = ()
         self.error = ""  # how far the rule is from one of half as many points
         self.where: Where = {}
@@ -85,7 +86,7 @@ class Evaluated:
         found = self.eq.expr(e, self.where)
         self.readers.clear()
         self.readers.update(before)
-        return found
+        return n.transform(stable_form(found), _of_one_exponential)
 
     def in_closed_form(self) -> None:
         site = self.site
@@ -138,3 +139,19 @@ class Evaluated:
         for symbol, name in zip((self.site.first, self.site.second), found, strict=True):
             self.readers[symbol.name] = named(name)
 
+
+
+def _of_one_exponential(x: n.Node) -> n.Node:
+    """softplus and logistic in e^−|x|, which f, f' and f'' then share; neither overflows."""
+    if not isinstance(x, n.Call) or x.name not in ("softplus", "logistic"):
+        return x
+    (arg,) = x.args
+    turned = isinstance(arg, n.Neg)
+    arg = arg.arg if isinstance(arg, n.Neg) else arg
+    small = n.Call("exp", (n.neg(n.Call("abs", (arg,))),))
+    if x.name == "softplus":
+        above = n.Call("max", (n.neg(arg) if turned else arg, n.ZERO))
+        return n.add(above, n.Call("log1p", (small,)))
+    below = n.Compare("<", arg, n.ZERO)
+    top = n.Select(below, n.ONE, small) if turned else n.Select(below, small, n.ONE)
+    return n.div(top, n.add(n.ONE, small))

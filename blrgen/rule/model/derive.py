@@ -35,6 +35,10 @@ from blrgen.rule.model.rows import expected_statistics
 from blrgen.rule.model.values import Choice, ModelDerivation, PointUpdate, Update
 
 RATE = "rho_t"
+PARTS = {  # of a step of a block that is not conjugate
+    "ncvmp": "rho = 1, halved where the objective falls",
+    "cvi": "rho < 1 on r and s, the conjugate part exact",
+}
 
 
 @dataclass(frozen=True)
@@ -247,8 +251,8 @@ def nonconjugate(p: Prepared, flag: str, options: Options) -> ModelDerivation:
     means = tuple(Statistic(s.expected.name, s.nodes, s.places, s.value, (), s.expected)
                   for s in sites)  # fmt: skip
     updates = tuple(
-        replace(u, rate="rho") if _stepped(p, u.block, sites) else u for u in d.updates
-    )  # fmt: skip
+        replace(u, rate=PARTS[flag]) if _stepped(p, u.block, sites) else u for u in d.updates
+    )
     return replace(d, sites=sites, tangents=found.tangents, updates=updates,
                    statistics=(*d.statistics, *means))  # fmt: skip
 

@@ -1,8 +1,8 @@
 """Blocks that are not conjugate: λ = conjugate part + ∇_μ E_q[what is left of the log joint].
 
-What is left is a sum of sites f(u).  In the division of a block r₁u + r₂u² stands for each of
+What is left is a sum of sites f(u).  In the division of a block ru + su² stands for each of
 them, whose expectation has the same derivatives by q: the division is exact as it is for a
-conjugate block, and λ depends on q through r₁ and r₂.
+conjugate block, and λ depends on q through r and s.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from blrgen.expect.sites.find import NoRoute, Sites, valued
 from blrgen.expect.sites.values import Site
 from blrgen.read.model.values import Node
 from blrgen.rule.model.exact import check, text
+from blrgen.rule.model.lines import letters_of
 from blrgen.rule.model.prepare import Prepared, expecting_of, refused
 
 
@@ -38,7 +39,8 @@ def parted(
     """The sites of all blocks found, and the blocks divided with tangents in their place."""
     q = expecting_of(blocks, groups)
     names = {c.name for c in p.model.constants} | {x for n in p.model.nodes for x in n.names}
-    sites = Sites(q, lambda value, nodes: _gaussian(p, value, nodes, blocks), names)
+    sites = Sites(q, lambda value, nodes: _gaussian(p, value, nodes, blocks), names,
+                  letters_of(p.model))  # fmt: skip
     try:
         marked = [sites.marked(f) for f in p.factors]
     except NoRoute as e:

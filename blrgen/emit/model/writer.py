@@ -171,13 +171,15 @@ class Writer:
         grouped = c.call("_grouped", rows, count, labels, DTYPE, RNG)
         name = c.Name(start.given.name)
         method = start.method
-        found = self.places.call(self.functions[method.name], (start.given.name,))
+        whole = ("rho",) if self.program.guarded else ()
+        found = self.places.call(self.functions[method.name], (start.given.name, *whole))
         outs = zip(self.program.state, method.program.outs, strict=True)
         table = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
         state, drawn = c.attribute("state"), c.Name("drawn")
         objective = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
         return (
             c.Set((name,), grouped),
+            *(c.Set((c.Name(x),), c.Literal(1.0)) for x in whole),
             result(method, found),
             c.Set((drawn,), state),
             c.Set((state,), c.Sign("|", table, drawn)),

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import count
 
 from blrgen.algebra.indexed.build import add, moved, multiplied, power, put, summed, symbol
-from blrgen.algebra.indexed.calculus import partial
+from blrgen.algebra.indexed.calculus import NoDerivative, partial
 from blrgen.algebra.indexed.normal import collected, normal
 from blrgen.algebra.indexed.values import Atom, Expression, Index, Range, Symbol, Term
 from blrgen.expect.blocks.expectation import Expecting
@@ -22,7 +22,7 @@ from blrgen.expect.blocks.match import Factor as Power
 from blrgen.expect.blocks.templates import holds, split
 from blrgen.expect.blocks.values import Factor
 from blrgen.expect.sites.closed import centre, closed, spread
-from blrgen.expect.sites.lines import in_line, lines_of
+from blrgen.expect.sites.lines import in_line, lines_of, tailed
 from blrgen.expect.sites.values import Site
 
 Places = tuple[Index, ...]
@@ -154,13 +154,15 @@ class Sites:
         if function is None or set(line.letters) - set(places):
             raise NoRoute(value, nodes, "it sums over functions of its predictor's elements")
         self.refuse(value, nodes)
+        function = tailed(function)
         average, why = closed(function, variable)
-        if average is None:
-            slope = partial(function, variable.name, ())
-            bend = partial(slope, variable.name, ())
-        else:
-            slope = partial(average, centre(variable).name, ())
-            bend = partial(average, spread(variable).name, ())
+        whole, by = (function, (variable, variable)) if average is None else (
+            average, (centre(variable), spread(variable)))  # fmt: skip
+        try:
+            slope = partial(whole, by[0].name, ())
+            bend = partial(slope if average is None else whole, by[1].name, ())
+        except NoDerivative as e:
+            raise NoRoute(value, nodes, f"the derivative of {e} has no name here") from None
         route = QUADRATURE if average is None else CLOSED
         because = f"no closed form ({why}); {LINE}" if average is None else LINE
         return Site(f"f{number}", nodes, places, value, line, function, variable, slope,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from blrgen.algebra.indexed.build import add, multiplied, power, rebuilt, scaled, symbol
+from blrgen.algebra.indexed.build import add, multiplied, power, rebuilt, scaled, subtracted, symbol
+from blrgen.algebra.indexed.functions import plain
 from blrgen.algebra.indexed.normal import collected, normal
-from blrgen.algebra.indexed.values import ONE, Atom, Expression, Symbol, Term
+from blrgen.algebra.indexed.values import ONE, ZERO, Atom, Expression, Symbol, Term
 from blrgen.expect.blocks.templates import holds
 
 Names = frozenset[str]
@@ -106,3 +107,32 @@ def _atom(a: Atom, names: Names, line: Expression, variable: Symbol) -> Expressi
     return rebuilt(a, ready) if len(ready) == len(inner) else None
 
 
+
+
+def tailed(e: Expression) -> Expression:
+    """log(1 ± erf x) by log erfc(∓x), which has a value where erf is ±1 to the last digit."""
+    found = [ZERO]
+    for t, c in e.terms:
+        made = ONE
+        kept: list[tuple[Atom, Fraction]] = []
+        for a, p in t.factors:
+            inside = _beside_one(a)
+            if inside is None:
+                kept.append((a, p))
+            else:
+                made = multiplied(made, power(plain("log_erfc", inside), p))
+        found.append(multiplied(collected(normal(c, kept, t.bound)), made))
+    return add(*found)
+
+
+def _beside_one(a: Atom) -> Expression | None:
+    """∓x of log(1 ± erf x)."""
+    if a.kind != "function" or a.name != "log" or len(a.arguments[0].terms) != 2:
+        return None
+    for t, c in a.arguments[0].terms:
+        rest = subtracted(a.arguments[0], Expression(((t, c),)))
+        if rest == ONE and abs(c) == 1 and len(t.factors) == 1 and not t.bound:
+            (inner, p) = t.factors[0]
+            if inner.kind == "function" and inner.name == "erf" and p == 1:
+                return scaled(inner.arguments[0], -c)
+    return None

@@ -11,7 +11,8 @@ import numpy as np
 from blrgen.runtime.arrays import Array
 from blrgen.runtime.models import MOST_STEPS, _all_finite, _go_on, _in_domain, _rate, _saved
 
-FIRST_NODES, MOST_NODES = 24, 6144
+FIRST_NODES = 24
+MOST_NODES = 6144
 REACH = 8.5  # beyond, N(0, 1) is less than a rounding error
 LEAST_PART = 2.0**-40  # of a step
 SLACK = 1e-12  # relative, of an objective that rests

@@ -202,8 +202,8 @@ class _Page:
                         f"mixed, {self.letter} ← (1 − ρₜ) {self.letter} + ρₜ this")  # fmt: skip
         if u.local:
             because += "; repeated to the fixed point within a step"
-        return self.section(f"Update of q({self.named(b.name)})", rows, because,
-                            "ρ = ρₜ" if u.scaled else (u.rate or "rho = 1").replace("rho", "ρ"))  # fmt: skip
+        mark = "ρ = ρₜ" if u.scaled else (u.rate or "rho = 1").replace("rho", "ρ")
+        return self.section(f"Update of q({self.named(b.name)})", rows, because, mark)
 
     def natural(self, b: Block, k: int) -> str:
         """λ₁ₖ; of a pair its statistic."""

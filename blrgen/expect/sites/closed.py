@@ -1,7 +1,7 @@
 """E[f(u)] under N(m, v) where it is an expression in m and v.
 
-    E[uᵖ exp(cu + d)] = exp(cm + ½c²v + d) E[wᵖ],  w ~ N(m + cv, v)
-    E|u| = √(2v/π) exp(−m²/(2v)) + m erf(m/√(2v))
+E[uᵖ exp(cu + d)] = exp(cm + ½c²v + d) E[wᵖ],  w ~ N(m + cv, v)
+E|u| = √(2v/π) exp(−m²/(2v)) + m erf(m/√(2v))
 """
 
 from __future__ import annotations
@@ -105,5 +105,3 @@ def _absolute(inner: Expression, c: Fraction, variable: Symbol) -> Expression | 
                       exp(scaled(half, -1)))  # fmt: skip
     body = multiplied(m, plain("erf", multiplied(m, power(scaled(v, 2), Fraction(-1, 2)))))
     return scaled(add(tail, body), c)
-
-

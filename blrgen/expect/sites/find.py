@@ -97,7 +97,7 @@ class Sites:
             function = in_line(value, self.every, line, Symbol(variable))
             if function is None or inside in function.letters:
                 continue
-            value = put(function, {variable: lambda _, to=chosen: to})
+            value = put(function, {variable: _always(chosen)})
             kept = [x for x in kept if x[0] != label]
             ranges = [r for r in ranges if r.index != inside]
         site, places = self.named(value, f)
@@ -189,6 +189,10 @@ def _chosen(
     return None if any(inside in a.letters for a in others) else inside
 
 
+def _always(e: Expression) -> Callable[[Places], Expression]:
+    return lambda _: e
+
+
 def _one(a: Atom) -> Expression:
     return collected(normal(Fraction(1), [(a, Fraction(1))], ()))
 
@@ -212,5 +216,3 @@ def valued(marked: Factor, sites: Sequence[Site], tangent: frozenset[str] = froz
 
     total = put(marked.total, {s.name: value(s) for s in sites})
     return Factor(marked.node, total, marked.base, marked.place)
-
-

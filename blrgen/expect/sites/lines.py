@@ -1,7 +1,7 @@
 """A function of latents as a function of one linear predictor.
 
-    log(1 + exp(Σ_i w_i x_i + 2))    →    u = Σ_i w_i x_i,   f(u) = log(1 + exp(u + 2))
-    (h − a) exp(−h)                  →    u = h,             f(u) = (u − a) exp(−u)
+log(1 + exp(Σ_i w_i x_i + 2))    →    u = Σ_i w_i x_i,   f(u) = log(1 + exp(u + 2))
+(h − a) exp(−h)                  →    u = h,             f(u) = (u − a) exp(−u)
 """
 
 from __future__ import annotations
@@ -105,8 +105,6 @@ def _atom(a: Atom, names: Names, line: Expression, variable: Symbol) -> Expressi
     inner = [in_line(e, names, line, variable) for e in a.arguments]
     ready = tuple(e for e in inner if e is not None)
     return rebuilt(a, ready) if len(ready) == len(inner) else None
-
-
 
 
 def tailed(e: Expression) -> Expression:

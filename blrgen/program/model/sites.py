@@ -12,6 +12,7 @@ the step differs, and says how far z[q] must be from z[q+1].
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from blrgen.algebra.indexed.values import Expression
@@ -19,7 +20,7 @@ from blrgen.expect.sites.closed import centre, spread
 from blrgen.expect.sites.values import Site
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.model.expressions import Equations, Reader
+from blrgen.program.model.expressions import Equations, Reader, named_reader
 from blrgen.program.model.member import named
 from blrgen.program.model.names import Given
 from blrgen.program.model.stochastic import RATE
@@ -78,11 +79,11 @@ class Evaluated:
     def at(self, name: str) -> n.Node:
         return a.ref(name, *self.letters)
 
-    def value(self, e: Expression, held: dict[str, n.Node]) -> n.Node:
+    def value(self, e: Expression, held: Mapping[str, n.Node]) -> n.Node:
         """An expression with some symbols standing for numbers at this site's letters."""
         before = dict(self.readers)
         for name, node in held.items():
-            self.readers[name] = lambda _, node=node: node
+            self.readers[name] = named_reader(node)
         found = self.eq.expr(e, self.where)
         self.readers.clear()
         self.readers.update(before)
@@ -127,7 +128,7 @@ class Evaluated:
         """What the updates read."""
         m = self.at(self.mean)
         first = self.let("first", n.Sub(self.at(slope), n.mul(n.TWO, m, self.at(second))))
-        found = (first, second)
+        found: tuple[str, ...] = (first, second)
         if self.kept:
             rate = a.ref(RATE)
             found = self.next = tuple(
@@ -138,7 +139,6 @@ class Evaluated:
         self.readers[self.site.expected.name] = named(value)
         for symbol, name in zip((self.site.first, self.site.second), found, strict=True):
             self.readers[symbol.name] = named(name)
-
 
 
 def _of_one_exponential(x: n.Node) -> n.Node:

@@ -9,8 +9,8 @@ may be refused, as one that leaves a domain is; any other exception is a failure
   python -m tests.compiles [--jobs N] [--only WORD] [--seed S] [--again]   (also `make compiles`)
 
 With a seed the cases are looked at in a random order, so that a run that is stopped has seen
-some of everything.  Outcomes are kept in build/compiles.jsonl with a digest of the engine and of the family, so
-that a run that was stopped goes on.
+some of everything.  Outcomes are kept in build/compiles.jsonl with a digest of the engine and of
+the family, so that a run that was stopped goes on.
 """
 
 from __future__ import annotations

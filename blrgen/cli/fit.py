@@ -229,12 +229,15 @@ def _short(x: Any) -> str:
 
 def _json(path: str) -> Any:
     import json
-    from pathlib import Path
+
+    from blrgen.limits import JSON_BYTES
+    from blrgen.paths import text_of
 
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path} is no JSON that can be read", why=str(error)) from error
+        return json.loads(text_of(path, JSON_BYTES))
+    except (ValueError, RecursionError) as error:
+        why = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
+        raise UserError(f"{path[:200]} is no JSON", where="--start", why=why[:200]) from None
 
 
 def _whole(text: str | None, flag: str) -> int | None:

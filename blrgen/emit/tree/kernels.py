@@ -106,14 +106,6 @@ class Body(Equations):
                 found[i.let.name if i.store else self.memory.values[i.let.name]] = None
         return list(found)
 
-    def keeps_first(self, name: str) -> bool:
-        """Whether an array has its first axis in memory, by whatever letter it was made."""
-        if name in self.memory.given:
-            return True
-        return bool(
-            {*a.free(self.memory.made[name].target[0])} & {*self.memory.storages[name].kept}
-        )
-
     def is_flat(self, name: str, w: a.Letter) -> bool:
         """Whether all rows of it are kept."""
         if name in self.memory.given:

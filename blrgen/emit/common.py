@@ -6,13 +6,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from blrgen.emit.names import class_name
-from blrgen.emit.printers import ArrayPrinter, ScalarPrinter, literal
+from blrgen.emit.printers import ScalarPrinter, literal
 from blrgen.emit.prose import clean, heading, wrapped
 from blrgen.emit.ranges import interval
 from blrgen.emit.templates import fill
 from blrgen.emit.text import indented, sentence_list
 from blrgen.emit.uses import use
-from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.laws import Law
 from blrgen.program.program import LINEAR, Program, Variable
@@ -136,17 +135,6 @@ def check_line(program: Program) -> str:
     return "        self._check_hyperparameters()\n" if check_method(program) else ""
 
 
-def domains(program: Program) -> list[str]:
-    """Each hyperparameter with its range, "" where that is no interval between numbers."""
-    rows = []
-    for v in program.of("hyper"):
-        known = interval(v.domain) if v.type == SCALAR else ""
-        if known is None and (v.lower, v.upper) == (None, None):
-            raise InternalError(f"the domain {v.domain!r} of {v.name} is not an interval")
-        rows.append(f'"{v.name}": "{known or ""}"')
-    return rows
-
-
 def state_domain(v: Variable) -> str:
     """What is looked at in a saved state: the ends of an interval; all is finite."""
     return (interval(v.domain) if v.domain else None) or ANY
@@ -158,33 +146,6 @@ def _between(v: Variable, names: dict[str, str]) -> str:
     low = f"-{use('math')}.inf" if v.lower is None else printer(v.lower)
     high = f"{use('math')}.inf" if v.upper is None else printer(v.upper)
     return f'{use("_between")}("{v.name}", self.{v.name}, {low}, {high})'
-
-
-def init_number(program: Program, v: Variable) -> str | None:
-    """The first value of every element, where it is the same for all; nothing where it is 0."""
-    start = v.init if v.init is not None else n.ZERO
-    if start == n.ZERO:
-        return ""
-    if any(program.scope[x] != SCALAR for x in n.names(start)):
-        return None
-    return ScalarPrinter({h.name: f"self.{h.name}" for h in program.of("hyper")})(start)
-
-
-def init_value(program: Program, v: Variable, main: str) -> str:
-    """The first value of an array state, beside the flat parameters `main`."""
-    start = v.init if v.init is not None else n.ZERO
-    number = init_number(program, v)
-    if number is not None:
-        return f"np.full_like({main}, {number})" if number else f"np.zeros_like({main})"
-    hypers = {h.name: f"self.{h.name}" for h in program.of("hyper")}
-    if isinstance(start, n.Sym) and start.name == main:
-        return f"{main}.copy()"
-    if set(n.names(start)) <= {main, *hypers}:
-        return f"np.asarray({ArrayPrinter(hypers)(start)}, dtype={main}.dtype)"
-    others = {s.name: s for s in program.of("state") if s.name not in (v.name, main)}
-    if isinstance(start, n.Sym) and start.name in others:
-        return init_value(program, others[start.name], main)  # it starts where that one does
-    raise InternalError(f"the first value of {v.name} depends on another state")
 
 
 def input_words(inputs: tuple[Variable, ...]) -> str:

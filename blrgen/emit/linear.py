@@ -26,11 +26,11 @@ from blrgen.emit.linear_functions import functions
 from blrgen.emit.linear_guard import before_step, before_writing, check_state, sizes_in_ends
 from blrgen.emit.linear_parts import constructor_arguments, first_rows, inputs_checked
 from blrgen.emit.linear_posterior import posterior_methods
+from blrgen.emit.optimizer.guard import HALVINGS
+from blrgen.emit.optimizer.passes import DRAWN
 from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
-from blrgen.emit.probing import DRAWN
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call, indented
-from blrgen.emit.trial import HALVINGS
 from blrgen.emit.uses import use
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n

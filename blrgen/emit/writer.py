@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from blrgen.core import Derivation
-from blrgen.emit.common import ANY, check_line, input_words, state_domain
+from blrgen.emit.common import check_line, input_words
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import Lowered
 from blrgen.emit.moments import Moments
@@ -244,14 +244,6 @@ class Writer:
             kept=f"{{{key}: deepcopy(getattr(self, name)) for name in KEPT}}",
             load=call("        _load(", ["self", "saved", "HYPERPARAMETERS", "KEPT", *left]),
         )
-
-    def kept(self) -> list[str]:
-        """What is saved beside hyperparameters and t, the parameters first, with its domain."""
-        states = [self.program[self.main], *(v for v in self.array_states if v.name != self.main)]
-        found = {v.name: state_domain(v) for v in (*states, *self.scalar_states)}
-        found |= {"_pending": ANY} if self.plan.carried else {}
-        found |= {"_sums": ANY, "_draws": "[0, inf)"} if self.plan.sums else {}
-        return [f'"{name}": "{domain}"' for name, domain in found.items()]
 
     def shaped_like(self, names: Sequence[str], of: Sequence[str] = ()) -> str:
         """Each name with a state of its shape, as source of a dictionary."""

@@ -265,15 +265,11 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch, tmp_
     for module in (
         "assemble",
         "common",
-        "elementwise",
         "fixed",
         "formed",
-        "guard",
         "linear",
         "linear_functions",
         "linear_posterior",
-        "posterior",
-        "probing",
         "sampler",
         "writer",
     ):

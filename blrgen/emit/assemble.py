@@ -99,7 +99,7 @@ def _arrays(derivation: Derivation, planned: Plan, target: Target, fixed: bool) 
     """Of a rule that acts element by element, or on vectors by their components."""
     program, compiled = planned.program, target.compiled
     law = None if derivation.rule.unkept else lowered_law(derivation, program)
-    writer = Writer(derivation, Passes(derivation, planned, compiled), law)
+    writer = Writer(derivation, planned, Passes(derivation, planned, compiled), law)
     if law is None and not (derivation.rule.unkept or wants_gaussian(derivation)):
         moments = moments_of(derivation, program)
         passes = replace(writer.passes, moments=moments)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NAME = "numpy"
 WORDS = {
+    "flat": "[x.reshape(-1) for x in _listed(_mine({0}))]",
     "zeros": "np.zeros_like({0})",
     "filled": "np.full_like({0}, {2})",
     "zeros_like": "np.zeros_like({0})",

@@ -25,7 +25,7 @@ UNKNOWN = (
 
 def numbers(w: Writer) -> tuple[Variable, ...]:
     """The states beside the vectors that are numbers."""
-    return tuple(w.passes.numbers) if w.passes.coupled and w.passes.guarded else ()
+    return tuple(w.numbers) if w.passes.coupled and w.passes.guarded else ()
 
 
 def _held(w: Writer) -> c.Row:

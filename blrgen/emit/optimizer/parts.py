@@ -17,7 +17,7 @@ from blrgen.emit.names import class_name
 from blrgen.emit.plan import Plan
 from blrgen.emit.prose import clean, heading, wrapped
 from blrgen.emit.ranges import interval
-from blrgen.emit.text import sentence_list
+from blrgen.emit.text import WIDTH, sentence_list
 from blrgen.emit.tree import classes as c
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
@@ -65,6 +65,18 @@ def hyper_arguments(hypers: Iterable[Variable]) -> list[c.Argument]:
     ordered = sorted(hypers, key=lambda v: v.default is not None)
     kinds = {v.name: "float | None" if is_derived(v) else "float" for v in ordered}
     return [c.Argument(v.name, kinds[v.name], default(v), True) for v in ordered]
+
+
+def taken(names: Iterable[str]) -> list[c.Statement]:
+    """self.a, self.b = a, b: as many on a line as fit."""
+    groups: list[list[str]] = []
+    for name in names:
+        if not groups or 2 * sum(len(x) + 4 for x in (*groups[-1], name)) > WIDTH - 16:
+            groups.append([])
+        groups[-1].append(name)
+    return [
+        c.Set(tuple(map(me, g)), c.Row(c.own(*g)) if len(g) > 1 else c.Name(g[0])) for g in groups
+    ]
 
 
 def derived(v: Variable, names: Mapping[str, c.Expression]) -> c.Set:

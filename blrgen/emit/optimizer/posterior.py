@@ -66,7 +66,7 @@ def shaped(*lists: c.Expression) -> c.Return:
 def formula(w: Writer, expr: n.Node) -> c.Formula:
     """An expression of what is kept, in a loop over arrays."""
     scope = w.program.scope
-    numbers = {v.name for v in (*w.program.of("hyper"), *w.passes.numbers)}
+    numbers = {v.name for v in (*w.program.of("hyper"), *w.numbers)}
     names = {x: c.call(REAL, me(x)) if x in numbers else c.Name(x) for x in n.names(expr)}
     over = tuple(x for x in n.names(expr) if scope[x] != SCALAR)
     return c.Formula(expr, tuple(names.items()), over or (w.main,))
@@ -81,7 +81,7 @@ def each_array(
     read = {x for e in exprs for x in n.names(e)}
     arrays = [v.name for v in w.passes.arrays if v.name in read and v.name != w.main]
     held = [me(x) for x in (w.main, *arrays)]
-    numbers = {v.name for v in (*w.program.of("hyper"), *w.passes.numbers)}
+    numbers = {v.name for v in (*w.program.of("hyper"), *w.numbers)}
     main = c.Name(w.main)
     first = [c.Set((REAL,), c.Word("type", (main,)))] if typed or read & numbers else []
     over = together(held) if len(held) > 1 else held[0]
@@ -228,7 +228,7 @@ def _drawn(w: Writer) -> c.Loop:
     """The lines that draw one array, from what is kept of it."""
     law, main, jitted = w.law, w.main, w.passes.compiled
     assert law is not None
-    numbers = (*w.program.of("hyper"), *w.passes.numbers)
+    numbers = (*w.program.of("hyper"), *w.numbers)
     names = {v.name: spelled(v.name, v.name) for v in w.passes.arrays}
     names |= {v.name: spelled(f"real(self.{v.name})", "real") for v in numbers}
     rows = Rows(f"{main}.shape", 12, {**names, main: main},

@@ -14,6 +14,7 @@ from blrgen.emit.common import input_words
 from blrgen.emit.joined import Joined
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.optimizer import parts
+from blrgen.emit.optimizer.base import Given
 from blrgen.emit.optimizer.parts import (
     ARRAYS,
     COUNT,
@@ -33,7 +34,7 @@ from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
 
 if TYPE_CHECKING:
-    from blrgen.emit.optimizer.writer import Given, Writer
+    from blrgen.emit.optimizer.writer import Writer
 
 Rows = list[c.Statement]
 
@@ -91,7 +92,7 @@ def _either(w: Writer, made: Kernel, given: Given) -> c.When:
     own, rng = [v.name for v in w.plan.noises], c.Name("rng")
     absent = c.Text(" and ".join(f"{x} is None" for x in own))
     other = c.Literal(" and ".join(f"{x}=" for x in own))
-    lines, handed = w.numbers(made.scalars)
+    lines, handed = w.numbered(made.scalars)
     looked = c.Set((rng,), c.call("_generator", rng, other))
     anew = [looked, *lines, *_anew(w, j, given, handed)]
     views = [
@@ -122,8 +123,8 @@ def fused(w: Writer) -> Rows:
     other = list(dict.fromkeys(row for p in programs for row in w.scalars(p)))
     count, every = len(k.scalars), both.kernel.scalars
     first = count > 2 and every[:count] == k.scalars and set(one) <= set(other)
-    shared, handed = w.numbers(k.scalars)
-    lines, anew = w.numbers(every)
+    shared, handed = w.numbered(k.scalars)
+    lines, anew = w.numbered(every)
     if first:
         more = [w.number(x) for x in every[count:]]
         lines, anew = [], (c.Sign("*", c.Name("numbers")), *more)
@@ -170,49 +171,10 @@ def observe(w: Writer) -> c.Method:
     return c.Method("observe", w.input_arguments(), "None", said, tuple(rows))
 
 
-def steps(w: Writer) -> list[c.Method]:
-    """step(g) after one draw in one pass; step() after draws that were observed."""
-    names = c.own(*(v.name for v in w.plan.inputs))
-    some = c.Text(" and ".join(f"{x.name} is not None" for x in names))
-    first = c.Text(f"not self._draws and {some.text}")
-    rng = (c.Name("rng"),) if w.passes.fuses else ()
-    seen = c.When(some, (c.Do(c.call(me("observe"), *names)),))
-    rows = [
-        c.When(
-            first,
-            (c.Do(c.call(me("_step_single"), *names, *rng)),),
-            (seen, c.Do(c.call(me("_step_averaged")))),
-        )
-    ]
-    said = f"Update in place from {input_words(w.plan.inputs)} at the draw, or all observed"
-    step = w.stepping(w.input_arguments(optional=True), said, rows)
-    given = (c.Argument("rng", f"{RNG} | None"),) if rng else ()
-    single = c.Method(
-        "_step_single", (*w.input_arguments(), *given), "None",
-        "Estimate and update in one pass, from one draw.", tuple(single_rows(w)),
-    )  # fmt: skip
-    return [step, single, averaged(averaged_rows(w))]
-
-
-def averaged(rows: Sequence[c.Statement]) -> c.Method:
-    """The step after several draws, around what it computes."""
-    pending = c.Literal("the last draw was not observed: pass what it showed")
-    none = c.Literal("step needs a draw: call draw first")
-    body = (
-        c.When(PENDING, (c.Raise("RuntimeError", pending),)),
-        c.When(c.Sign("not", COUNT), (c.Raise("RuntimeError", none),)),
-        *rows,
-        c.Set((SUMS,), c.Table(())),
-        c.Set((COUNT,), c.Literal(0)),
-    )
-    said = "Update from several draws, observed one by one."
-    return c.Method("_step_averaged", (), "None", said, body)
-
-
 def single_rows(w: Writer) -> Rows:
     """From one draw: check, compute the scalars, update."""
     rows = [*w.need_pending(), *w.inputs_checked()]
-    if w.passes.fuses:
+    if w.fuses:
         return rows + fused(w)
     single = w.plan.single
     rows += [*w.scalars(single), *w.each(w.passes.kernels()["single"], w.given())]

@@ -30,11 +30,6 @@ def _held(name: str, params: Any) -> Any:
     return params
 
 
-def _flat(opt: Any) -> list[Any]:
-    """Return the parameters, list by list."""
-    return _listed(opt.params)
-
-
 def _shaped(flat: list[Any], params: Any) -> Any:
     """Return one list where the parameters are one."""
     return flat if _listed(params) is params else flat[0]
@@ -110,7 +105,7 @@ def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, str], **left: A
         setattr(trial, name, x)
     for name, x in found.items():
         vars(trial)[f"_{name}" if f"_{name}" in kept else name] = x
-    for own, new in zip(_flat(opt), _views(first, values, _flat(opt)), strict=True):
+    for own, new in zip(_listed(opt.params), _views(first, values, _listed(opt.params)), strict=True):
         own[:] = new
     vars(opt).update(vars(trial))
 

@@ -13,6 +13,7 @@ from blrgen.emit.law import lowered_law
 from blrgen.emit.moments import moments_of
 from blrgen.emit.names import class_name, refuse_reserved
 from blrgen.emit.optimizer import parts
+from blrgen.emit.optimizer.base import Base
 from blrgen.emit.optimizer.passes import Passes
 from blrgen.emit.optimizer.target import Target
 from blrgen.emit.optimizer.writer import Writer
@@ -108,22 +109,29 @@ def _arrays(derivation: Derivation, planned: Plan, target: Target, fixed: bool) 
     first, others, drivers = writer.passes.functions()
     texts = [target.write(k) for k in first]
     rest = [*map(target.write, others), *map(target.function, drivers)]
-    definition = target.spelling.of(writer.definition())
-    for name in classes.used(definition):
-        use(name)
-    return Pieces(texts, layout.definition(definition), rest, writer)
+    return Pieces(texts, _class(writer, target), rest, writer)
 
 
 def _matrices(derivation: Derivation, planned: Plan, target: Target, fixed: bool) -> Pieces:
     """Of a rule of vectors and matrices."""
-    from blrgen.emit.linear import LinearWriter
+    from blrgen.emit.linear import LinearFunctions
+    from blrgen.emit.optimizer.matrices import MatrixWriter
 
     compiled = target.compiled
-    writer = LinearWriter(derivation, planned, target.write, jitted=compiled, fixed=fixed)
+    functions = LinearFunctions(planned, target.write, compiled, fixed)
+    made = None
     if not (derivation.rule.unkept or wants_gaussian(derivation)):
-        writer = replace(writer, drawing=drawing_of(derivation, planned.program, compiled))
-    first, rest = writer.functions()
-    return Pieces(first, writer.definition(), rest, writer)
+        made = drawing_of(derivation, planned.program, compiled)
+    writer = MatrixWriter(derivation, planned, functions, made)
+    return Pieces(functions.functions(), _class(writer, target), [], writer)
+
+
+def _class(writer: Base, target: Target) -> str:
+    """The class as the target spells it, and what it uses."""
+    definition = target.spelling.of(writer.definition())
+    for name in classes.used(definition):
+        use(name)
+    return layout.definition(definition)
 
 
 def _sums(writer: Any, program: Program, draws: bool, form: str) -> list[str]:

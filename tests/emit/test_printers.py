@@ -264,14 +264,10 @@ def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch, tmp_
 
     for module in (
         "assemble",
-        "common",
         "fixed",
         "formed",
-        "linear",
         "linear_functions",
-        "linear_posterior",
         "sampler",
-        "writer",
     ):
         monkeypatch.setattr(f"blrgen.emit.{module}.fill", recording)
     uniform = replace(hand.rules["bayesbinn"]()["eps"], distribution="U(-1, 1)")

@@ -57,9 +57,17 @@ class Base:
         """Whether a step can draw again in the same pass over memory."""
         return False
 
+    def definition(self) -> c.Class:
+        """The class."""
+        raise NotImplementedError
+
     def kind_of(self, v: Variable) -> str:
         """The type of an input of `step`."""
         return "float" if v.type == SCALAR else ARRAYS
+
+    def checked(self) -> Lines:
+        """The call that looks at ranges which other hyperparameters say."""
+        return parts.checked(self.program)
 
     # -- lines of methods ----------------------------------------------------------------
     def scalars(self, program: Program, own: Given | None = None) -> Lines:
@@ -116,7 +124,7 @@ class Base:
     def stepping(self, arguments: Sequence[c.Argument], said: str, rows: Lines) -> c.Method:
         """`step`, which draws again where the rule draws and a generator is given."""
         rng, counted = c.Name("rng"), c.Set((me("t"),), c.Literal(1), op="+=")
-        first = parts.checked(self.program)
+        first = self.checked()
         if not self.plan.noises:
             body = (*first, *rows, counted)
             return c.Method("step", tuple(arguments), "None", f"{said}.", body)

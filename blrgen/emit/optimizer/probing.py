@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from blrgen.emit.common import input_words
 from blrgen.emit.joined import Joined
 from blrgen.emit.kernels import Kernel
-from blrgen.emit.optimizer import parts
-from blrgen.emit.optimizer.base import Given
+from blrgen.emit.optimizer.base import Base, Given
 from blrgen.emit.optimizer.parts import (
     ARRAYS,
     COUNT,
@@ -52,15 +51,15 @@ def law_numbers(law: Law) -> list[c.Expression]:
     return [c.Literal(float(x)) for x in own]
 
 
-def drawing_method(w: Writer, said: str, body: Sequence[c.Statement]) -> c.Method:
+def drawing_method(w: Base, said: str, body: Sequence[c.Statement]) -> c.Method:
     """`draw` with its arguments: a generator, or the noise itself."""
     noises = w.plan.noises
     given = [c.Argument("rng", f"{RNG} | None", NOTHING)] if noises else []
     given += [c.Argument(v.name, f"{ARRAYS} | None", NOTHING, True) for v in noises]
-    return c.Method("draw", tuple(given), ARRAYS, said, (*parts.checked(w.program), *body))
+    return c.Method("draw", tuple(given), ARRAYS, said, (*w.checked(), *body))
 
 
-def pending(w: Writer) -> Rows:
+def pending(w: Base) -> Rows:
     """What the step reads of a draw."""
     kept = tuple((c.Literal(x), c.Name(x)) for x in w.plan.carried)
     return [c.Set((PENDING,), c.Table(kept))] if kept else []

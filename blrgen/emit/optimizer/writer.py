@@ -74,7 +74,7 @@ class Writer(Base):
         body = parts.taken(v.name for v in hypers if not is_derived(v))
         own = parts.hyperparameters(self.program)
         body += [parts.derived(v, own) for v in hypers if is_derived(v)]
-        body += parts.checked(self.program)
+        body += self.checked()
         held = c.call("_held", c.Literal("params"), c.Name("params"))
         body += [c.Set((PARAMS,), held), *self._vectors()]
         body += [c.Set((me("t"),), c.Literal(0), note="steps taken")]

@@ -105,7 +105,8 @@ def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, str], **left: A
         setattr(trial, name, x)
     for name, x in found.items():
         vars(trial)[f"_{name}" if f"_{name}" in kept else name] = x
-    for own, new in zip(_listed(opt.params), _views(first, values, _listed(opt.params)), strict=True):
+    held = _listed(opt.params)
+    for own, new in zip(held, _views(first, values, held), strict=True):
         own[:] = new
     vars(opt).update(vars(trial))
 

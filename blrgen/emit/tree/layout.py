@@ -118,6 +118,9 @@ def laid(e: c.Expression, prefix: str, suffix: str, indent: int) -> list[str]:
     if isinstance(e, c.Each):
         (first, last), rows = _ENDS[_form(e)], [f"{inner}{x}" for x in _clauses(e)]
         return [f"{prefix}{first}", *rows, f"{' ' * indent}{last}{suffix}"]
+    if isinstance(e, c.Either):
+        rows = [flat(e.yes), f"if {flat(e.condition)}", f"else {flat(e.no)}"]
+        return [f"{prefix}(", *(f"{inner}{x}" for x in rows), f"{' ' * indent}){suffix}"]
     head, items, close = _parts(e)
     if not items:
         return [line]

@@ -32,6 +32,9 @@ from blrgen.program.program import ELEMENTWISE, Program
 from blrgen.program.sized import sized
 from blrgen.timing import timed
 
+FAST = (
+    'FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞'
+)
 ASIDE = "# --- The same rule in other passes over memory, and what is made for it alone"
 SHARED = "# --- Support functions, the same in every file that uses them"
 
@@ -75,25 +78,26 @@ def assemble(
         rest = [*rest, *_sums(writer, program, drawing is not None, form)]
     support = target.support(target.name, uses, noise)
     docstring = module_docstring(derivation, program)
-    header = [_header(derivation, planned, target, dtype, support)]
+    constants = _constants(planned, support)
     if sizes:
         said = sentence_list(f"{name} = {size}" for name, size in sizes.items())
         docstring += f"\n\nFor {said} only: every entry is a statement of its own."
-        header.append(f"SIZES = {dict(sizes)}  # of vectors and matrices".replace("'", '"'))
+        constants.append(f"SIZES = {dict(sizes)}  # of vectors and matrices".replace("'", '"'))
     own, common = [*rest, *support.made], list(support.texts)
     sections = [*made.first, made.definition]
     sections += [ASIDE, *own] if own else []
     sections += [SHARED, *common] if common else []
-    return (
-        fill(
-            "optimizer/module.py.jinja",
-            docstring=docstring,
-            imports=support.imports(target.every),
-            header="\n".join(header),
-            sections="\n\n\n".join(sections),
-        )
-        + "\n"
+    numbers = "Numbers: TypeAlias = tuple[float, ...]\n" if "Numbers" in support.names else ""
+    whole = fill(
+        f"{target.layout}/module.py.jinja",
+        docstring=docstring,
+        imports=support.imports(target.every),
+        name=class_name(derivation),
+        types=target.types.format(numbers=numbers, dtypes=dtype_tuple(dtype)).rstrip("\n"),
+        constants="\n".join(constants),
+        sections="\n\n\n".join(sections),
     )
+    return whole + "\n"
 
 
 def _arrays(derivation: Derivation, planned: Plan, target: Target, fixed: bool) -> Pieces:
@@ -146,24 +150,12 @@ def _sums(writer: Any, program: Program, draws: bool, form: str) -> list[str]:
     return [*made, *binomial.texts(program.binomial_means, form)]
 
 
-FAST = (
-    'FASTMATH = {"contract", "nsz", "arcp", "afn"}'
-    "  # NaN stays NaN; a/√x may be NaN for x = 0 or ∞\n"
-)
-
-
-def _header(
-    derivation: Derivation, planned: Plan, target: Target, dtype: str | None, support: Support
-) -> str:
+def _constants(planned: Plan, support: Support) -> list[str]:
     """What the kernels need above them, and what the class keeps."""
     ranges, kept = parts.domains(planned.program), parts.kept(planned)
     kind = "" if ranges.pairs else "dict[str, str]"
-    numbers = "Numbers: TypeAlias = tuple[float, ...]\n" if "Numbers" in support.names else ""
-    return fill(
-        "optimizer/header.py.jinja",
-        name=class_name(derivation),
-        types=target.types.format(numbers=numbers, dtypes=dtype_tuple(dtype)),
-        fast=FAST if support.names & {"FASTMATH", "njit"} else "",
-        hyperparameters="\n".join(layout.constant("HYPERPARAMETERS", ranges, kind)),
-        kept="\n".join(layout.constant("KEPT", kept)),
-    )
+    return [
+        *([FAST] if support.names & {"FASTMATH", "njit"} else []),
+        *layout.constant("HYPERPARAMETERS", ranges, kind),
+        *layout.constant("KEPT", kept),
+    ]

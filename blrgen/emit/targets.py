@@ -1,18 +1,28 @@
-"""Targets: each is a module here that says how its classes are written, `TARGET`."""
+"""Targets: each folder of templates/ with a module.py.jinja and a module here of its name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from blrgen.errors import UserError, did_you_mean
+from blrgen.paths import data_dir
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
 
 
-TARGETS = ("numba", "numpy")
+def _found() -> tuple[str, ...]:
+    """Names that have both a template folder and a module, sorted."""
+    here = Path(__file__).parent
+    places = data_dir("templates").iterdir()
+    folders = (p.name for p in places if (p / "module.py.jinja").is_file())
+    return tuple(sorted(name for name in folders if (here / f"{name}.py").is_file()))
+
+
+TARGETS = _found()
 
 
 def emitter(

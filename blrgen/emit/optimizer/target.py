@@ -18,7 +18,10 @@ Arrays: TypeAlias = Array | Sequence[Array]
 
 @dataclass(frozen=True)
 class Target:
-    """One target of optimizers; `compiled`: loops that threads share and that make noise."""
+    """One target of optimizers; `compiled`: loops that threads share and that make noise.
+
+    `layout` is the folder of templates/ with its whole files.
+    """
 
     name: str
     write: Callable[[Kernel], str]
@@ -26,5 +29,6 @@ class Target:
     spelling: Spelling
     support: Callable[..., Support]
     compiled: bool = False
+    layout: str = "numpy"
     types: str = TYPES  # of a file's own, where the dtypes it takes are put in
     every: tuple[str, ...] = ("np", "Any", "Mapping", "Sequence", "TypeAlias", "NDArray")

@@ -47,6 +47,7 @@ class Pieces:
     definition: str
     rest: list[str]
     writer: Any  # for its law and drawing
+    sums: str = "numpy"  # the target whose form averages have: of arrays, or of numbers in loops
 
 
 def assemble(
@@ -74,8 +75,7 @@ def assemble(
         if drawing is not None:
             rest = [*rest, drawing.function]
             uses |= drawing.uses
-        form = "numba" if target.compiled and program.kind == ELEMENTWISE else "numpy"
-        rest = [*rest, *_sums(writer, program, drawing is not None, form)]
+        rest = [*rest, *_sums(writer, program, drawing is not None, made.sums)]
     support = target.support(target.name, uses, noise)
     docstring = module_docstring(derivation, program)
     constants = _constants(planned, support)
@@ -113,7 +113,7 @@ def _arrays(derivation: Derivation, planned: Plan, target: Target, fixed: bool) 
     first, others, drivers = writer.passes.functions()
     texts = [target.write(k) for k in first]
     rest = [*map(target.write, others), *map(target.function, drivers)]
-    return Pieces(texts, _class(writer, target), rest, writer)
+    return Pieces(texts, _class(writer, target), rest, writer, "numba" if compiled else "numpy")
 
 
 def _matrices(derivation: Derivation, planned: Plan, target: Target, fixed: bool) -> Pieces:

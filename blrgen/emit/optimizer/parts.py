@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from blrgen.core import Derivation
@@ -15,7 +16,7 @@ from blrgen.emit.common import (
 )
 from blrgen.emit.names import class_name
 from blrgen.emit.plan import Plan
-from blrgen.emit.prose import clean, heading, wrapped
+from blrgen.emit.prose import clean, heading
 from blrgen.emit.ranges import interval
 from blrgen.emit.text import WIDTH, sentence_list
 from blrgen.emit.tree import classes as c
@@ -217,7 +218,7 @@ def described(derivation: Derivation, program: Program, apart: bool = False) -> 
         "the equations."
     )
     use = "\n".join(f"    {x}" for x in usage(class_name(derivation), program))
-    return f"{heading(derivation)}.\n\n{wrapped(params)}\n\n{use}"
+    return f"{heading(derivation)}.\n\n{textwrap.fill(params, WIDTH - 4)}\n\n{use}"
 
 
 def first_states(program: Program) -> list[str]:

@@ -26,8 +26,7 @@ def _views(name: str, given: Any, params: Any = None, finite: bool = False) -> l
 
 def _held(name: str, params: Any) -> Any:
     """Return the lists to update."""
-    _views(name, params)
-    return params
+    return params if _views(name, params) else []
 
 
 def _shaped(flat: list[Any], params: Any) -> Any:
@@ -112,5 +111,4 @@ def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, str], **left: A
 
 
 def _told(opt: Any, numbers: Mapping[str, str]) -> str:
-    """Return what an object is."""
     return f"{type(opt).__name__}({', '.join(f'{x}={getattr(opt, x)!r}' for x in numbers)})"

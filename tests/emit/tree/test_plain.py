@@ -1,7 +1,6 @@
-"""A target in one place: loops and classes in plain Python, on lists.
+"""A target in one place: loops and classes in plain Python, on lists; its files import no NumPy.
 
-It is one printer of the tree of functions and one table of words of the tree of classes; what its
-classes call is in `lists`.  Its files import nothing of NumPy.
+It is a printer of the tree of functions and a table of words; its classes call what is in `lists`.
 """
 
 from __future__ import annotations
@@ -163,8 +162,8 @@ def test_it_resumes_and_refuses(made: tuple[str, str]) -> None:
         other.load_state_dict({"t": 0})
     assert other.state_dict() == before
     if hasattr(cls, "sample"):
-        seeds = [other.sample(Random(k)) for k in (1, 1, 2)]
-        assert seeds[0] == seeds[1] != seeds[2] and len(seeds[0]) == 6
+        one, same, third = (other.sample(Random(k)) for k in (1, 1, 2))
+        assert one == same != third and len(one) == 6
         assert all(isinstance(x, float) for x in other.posterior()[1])
 
 

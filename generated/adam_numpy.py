@@ -1,12 +1,11 @@
 """Adam.
 
-The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
-diag(s)⁻¹).
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m, diag(s)⁻¹).
 
-Here m is mean; u is moving average of the gradient; s is scale: the average of what stands
-for the curvature; g is a minibatch estimate of the gradient of the loss, at the mean m (the
-sum or the mean over rows, as only c tells them apart, with the prior's in it); t counts
-steps from 1; x⁺ is the next value of x.
+Here m is mean; u is moving average of the gradient; s is scale: the average of what stands for the
+curvature; g is a minibatch estimate of the gradient of the loss, at the mean m (the sum or the mean
+over rows, as only c tells them apart, with the prior's in it); t counts steps from 1; x⁺ is the
+next value of x.
 
 Update:
 
@@ -19,20 +18,19 @@ Approximations, in the order in which they were made:
     delta: 𝔼_q[f(θ)] ≈ f(m): the expectation is replaced by the value at the mean
     stochastic: a minibatch stands for the data
     hessian=squared-gradient: the square of the minibatch gradient stands for the curvature
-    square-root: s → √s where it divides the mean step, and a small c keeps the divisor from
-        zero; s is an average and may start at 0
-    separate-rates: once mean and scale have equations of their own, each gets a step size
-        of its own
-    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite
-        yet
-    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁)
-        and γ → β₁, the rates of the equivalent proximal step
+    square-root: s → √s where it divides the mean step, and a small c keeps the divisor from zero; s
+        is an average and may start at 0
+    separate-rates: once mean and scale have equations of their own, each gets a step size of its
+        own
+    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite yet
+    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁) and γ →
+        β₁, the rates of the equivalent proximal step
     momentum: an exact change of state, with D what divides the mean step
-    bias-correction: u and s: after t steps an average that started at 0 has gathered the
-        weight 1 − βᵗ
+    bias-correction: u and s: after t steps an average that started at 0 has gathered the weight 1 −
+        βᵗ
 
-There is no posterior: the root of s divides the mean step and no θ is drawn from q, so that
-no line of the update uses s as a precision.
+There is no posterior: the root of s divides the mean step and no θ is drawn from q, so that no line
+of the update uses s as a precision.
 
 Hyperparameters:
 
@@ -83,8 +81,8 @@ class Adam:
     """Adam.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = Adam(params)
         opt.step(g)

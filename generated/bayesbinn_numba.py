@@ -2,10 +2,9 @@
 
 The Bayesian learning rule for the candidate: Bernoulli on signs, θ in {-1, +1}.
 
-Here λ is natural parameter; g is a minibatch estimate of the gradient of the loss, at theta
-(the sum over all N rows, or N/M times that over the M rows of a minibatch, without the
-prior, whose λ₀ the update adds); ε is ½log(u/(1−u)) with u uniform on (0, 1); x⁺ is the
-next value of x.
+Here λ is natural parameter; g is a minibatch estimate of the gradient of the loss, at theta (the
+sum over all N rows, or N/M times that over the M rows of a minibatch, without the prior, whose λ₀
+the update adds); ε is ½log(u/(1−u)) with u uniform on (0, 1); x⁺ is the next value of x.
 
 The loss is probed at:
 

@@ -2,10 +2,10 @@
 
 The Bayesian learning rule for the candidate: Bernoulli on signs, θ in {-1, +1}.
 
-Here λ is natural parameter; λ₋ is natural parameter one step earlier; g is a minibatch
-estimate of the gradient of the loss, at theta (the sum over all N rows, or N/M times that
-over the M rows of a minibatch, without the prior, whose λ₀ the update adds); ε is
-½log(u/(1−u)) with u uniform on (0, 1); x⁺ is the next value of x.
+Here λ is natural parameter; λ₋ is natural parameter one step earlier; g is a minibatch estimate of
+the gradient of the loss, at theta (the sum over all N rows, or N/M times that over the M rows of a
+minibatch, without the prior, whose λ₀ the update adds); ε is ½log(u/(1−u)) with u uniform on (0,
+1); x⁺ is the next value of x.
 
 The loss is probed at:
 
@@ -22,8 +22,7 @@ Approximations, in the order in which they were made:
     relax: θ = sign(λ + ε) is relaxed to tanh((λ + ε)/τ), so that the loss has a gradient
     stochastic: a minibatch stands for the data
     prior=total: −log p(θ) = −λ₀T(θ) + const is linear in T, so its gradient in μ is −λ₀
-    stale-mean: a deviation: the rule has the mean of this step, public code that of the
-        step before
+    stale-mean: a deviation: the rule has the mean of this step, public code that of the step before
 
 Hyperparameters:
 

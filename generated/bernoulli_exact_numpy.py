@@ -2,9 +2,9 @@
 
 The Bayesian learning rule for the candidate: Bernoulli on signs, θ in {-1, +1}.
 
-Here λ is natural parameter; lminus is expected loss with this coordinate fixed at −1 (the
-sum over all rows, with the prior's in it); lplus is expected loss with this coordinate
-fixed at 1 (the sum over all rows, with the prior's in it); x⁺ is the next value of x.
+Here λ is natural parameter; lminus is expected loss with this coordinate fixed at −1 (the sum over
+all rows, with the prior's in it); lplus is expected loss with this coordinate fixed at 1 (the sum
+over all rows, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 

@@ -2,8 +2,8 @@
 
 The Bayesian learning rule for the candidate: Gaussian with unit covariance, N(m, I).
 
-Here m is mean; g is the gradient of the loss, at the mean m (the sum or the mean over rows,
-with a step size to match, with the prior's in it); x⁺ is the next value of x.
+Here m is mean; g is the gradient of the loss, at the mean m (the sum or the mean over rows, with a
+step size to match, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
@@ -13,8 +13,8 @@ Approximations, in the order in which they were made:
 
     delta: 𝔼_q[f(θ)] ≈ f(m): the expectation is replaced by the value at the mean
 
-There is no posterior: the scale of q is given and not learned and no θ is drawn from q, so
-that its spread says nothing of the loss.
+There is no posterior: the scale of q is given and not learned and no θ is drawn from q, so that its
+spread says nothing of the loss.
 
 Hyperparameters:
 
@@ -61,8 +61,8 @@ class GradientDescent:
     """Gradient descent.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = GradientDescent(params)
         opt.step(g)

@@ -1,12 +1,11 @@
 """IVON squared gradient.
 
-The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
-diag(s)⁻¹).
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m, diag(s)⁻¹).
 
-Here m is mean; u is moving average of the gradient; h is curvature of the loss alone, per
-example; g is a minibatch estimate of the gradient of the loss, at theta (the mean over the
-rows of a minibatch, not times N, without the prior's δm, which the update adds); ε is
-standard normal noise; t counts steps from 1; x⁺ is the next value of x.
+Here m is mean; u is moving average of the gradient; h is curvature of the loss alone, per example;
+g is a minibatch estimate of the gradient of the loss, at theta (the mean over the rows of a
+minibatch, not times N, without the prior's δm, which the update adds); ε is standard normal noise;
+t counts steps from 1; x⁺ is the next value of x.
 
 The loss is probed at:
 
@@ -26,22 +25,20 @@ Approximations, in the order in which they were made:
 
     stochastic: one draw θ ~ q and a minibatch stand for the expectation and the data
     hessian=squared-gradient: the square of the minibatch gradient stands for the curvature
-    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N
-        stands in front of the precision
-    separate-rates: once mean and scale have equations of their own, each gets a step size
-        of its own
-    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite
-        yet
-    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁)
-        and γ → β₁, the rates of the equivalent proximal step
+    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N stands in
+        front of the precision
+    separate-rates: once mean and scale have equations of their own, each gets a step size of its
+        own
+    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite yet
+    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁) and γ →
+        β₁, the rates of the equivalent proximal step
     momentum: an exact change of state, with D what divides the mean step
-    prior=apart: ½δ‖θ‖² is added to the loss: δm enters outside the gradient average; s
-        keeps the curvature of the loss alone, precision N(s + δ)
+    prior=apart: ½δ‖θ‖² is added to the loss: δm enters outside the gradient average; s keeps the
+        curvature of the loss alone, precision N(s + δ)
     rename=s:h: s is written h from here on
-    bias-correction: u: after t steps an average that started at 0 has gathered the weight 1
-        − βᵗ
-    retraction: the second-order term of the geodesic, −½Γ(step, step); in block coordinates
-        the old h divides the mean step
+    bias-correction: u: after t steps an average that started at 0 has gathered the weight 1 − βᵗ
+    retraction: the second-order term of the geodesic, −½Γ(step, step); in block coordinates the old
+        h divides the mean step
     precision=new: the new h divides the mean step, as in natural coordinates
     clip: no coordinate moves by more than α·c
     start: h starts at h₀, to be chosen
@@ -55,8 +52,7 @@ Hyperparameters:
     alpha  step size of the mean, in [0, ∞), 0.1 by default
     beta1  decay of the gradient average, in [0, 1), 0.9 by default
     beta2  decay of the curvature average, in [0, 1), 0.99999 by default
-    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by
-           default
+    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by default
     N      effective number of examples, in (0, ∞), 1000 by default
     c      largest step of a coordinate, before the step size, in (0, ∞], ∞ by default
     h0     first value of h, in (0, ∞), 1 by default
@@ -119,8 +115,8 @@ class IVONSquaredGradient:
     """IVON squared gradient.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = IVONSquaredGradient(params)
         theta = opt.draw(rng)

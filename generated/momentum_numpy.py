@@ -2,9 +2,9 @@
 
 The Bayesian learning rule for the candidate: Gaussian with unit covariance, N(m, I).
 
-Here m is mean; u is moving average of the gradient; g is a minibatch estimate of the
-gradient of the loss, at the mean m (the sum or the mean over rows, with a step size to
-match, with the prior's in it); x⁺ is the next value of x.
+Here m is mean; u is moving average of the gradient; g is a minibatch estimate of the gradient of
+the loss, at the mean m (the sum or the mean over rows, with a step size to match, with the prior's
+in it); x⁺ is the next value of x.
 
 Update:
 
@@ -18,8 +18,8 @@ Approximations, in the order in which they were made:
     momentum: the last step, λ − λ₋, is repeated in natural coordinates
     momentum: an exact change of state: the last step, by the step size
 
-There is no posterior: the scale of q is given and not learned and no θ is drawn from q, so
-that its spread says nothing of the loss.
+There is no posterior: the scale of q is given and not learned and no θ is drawn from q, so that its
+spread says nothing of the loss.
 
 Hyperparameters:
 
@@ -64,8 +64,8 @@ class Momentum:
     """Momentum.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = Momentum(params)
         opt.step(g)

@@ -1,12 +1,10 @@
 """Natural gradient.
 
-The Bayesian learning rule for the candidate: Gaussian with unknown mean and variance, N(m,
-v).
+The Bayesian learning rule for the candidate: Gaussian with unknown mean and variance, N(m, v).
 
-Here m is mean; v is variance; g is the gradient of the loss, in expectation under q (the
-sum over all rows, with the prior's in it); h is the second derivative of the loss, in
-expectation under q (the sum over all rows, with the prior's in it); x⁺ is the next value of
-x.
+Here m is mean; v is variance; g is the gradient of the loss, in expectation under q (the sum over
+all rows, with the prior's in it); h is the second derivative of the loss, in expectation under q
+(the sum over all rows, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
@@ -15,8 +13,7 @@ Update:
 
 Approximations, in the order in which they were made:
 
-    coordinates=working: the natural-gradient step taken in (m, v): ψ⁺ = ψ −
-        ρF_ψ⁻¹∇_ψ(𝔼_q[ℓ] − 𝓗)
+    coordinates=working: the natural-gradient step taken in (m, v): ψ⁺ = ψ − ρF_ψ⁻¹∇_ψ(𝔼_q[ℓ] − 𝓗)
 
 Hyperparameters:
 
@@ -59,8 +56,8 @@ class NaturalGradient:
     """Natural gradient.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = NaturalGradient(params)
         opt.step(g, h)

@@ -2,8 +2,8 @@
 
 The Bayesian learning rule for the candidate: Gaussian with full covariance, N(m, S⁻¹).
 
-Here m is mean; S is precision; X is data of the loss; y is data of the loss; x⁺ is the next
-value of x.
+Here m is mean; S is precision; X is data of the loss; y is data of the loss; x⁺ is the next value
+of x.
 
 Update:
 
@@ -55,8 +55,8 @@ class Ridge:
     """Ridge.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = Ridge(params)
         opt.step(X, y)

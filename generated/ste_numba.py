@@ -2,9 +2,9 @@
 
 The Bayesian learning rule for the candidate: Bernoulli on signs, θ in {-1, +1}.
 
-Here λ is natural parameter; g is a minibatch estimate of the gradient of the loss, at theta
-(the sum or the mean over rows, with a step size to match, with the prior's in it); x⁺ is
-the next value of x.
+Here λ is natural parameter; g is a minibatch estimate of the gradient of the loss, at theta (the
+sum or the mean over rows, with a step size to match, with the prior's in it); x⁺ is the next value
+of x.
 
 The loss is probed at:
 
@@ -19,14 +19,13 @@ Approximations, in the order in which they were made:
     relax: θ = sign(λ + ε) is relaxed to tanh((λ + ε)/τ), so that the loss has a gradient
     delta: the noise of the relaxation is put to its mean, 0
     stochastic: a minibatch stands for the data
-    straight-through: the relaxation's slope over the Fisher information, (1−θ²)/(τ(1−μ²)),
-        is taken as 1
-    no-shrinkage: the entropy's pull is left out, (1−ρ)λ → λ; what is left of ρ is a step
-        size α
+    straight-through: the relaxation's slope over the Fisher information, (1−θ²)/(τ(1−μ²)), is taken
+        as 1
+    no-shrinkage: the entropy's pull is left out, (1−ρ)λ → λ; what is left of ρ is a step size α
     tau=0: tanh(x/τ) → sign(x) as τ → 0
 
-There is no posterior: the entropy's pull is left out and no θ is drawn from q, so that
-nothing holds the spread of q to that of a posterior.
+There is no posterior: the entropy's pull is left out and no θ is drawn from q, so that nothing
+holds the spread of q to that of a posterior.
 
 Hyperparameters:
 

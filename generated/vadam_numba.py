@@ -1,12 +1,11 @@
 """Vadam.
 
-The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
-diag(s)⁻¹).
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m, diag(s)⁻¹).
 
-Here m is mean; u is moving average of the gradient; s is curvature of the loss alone, per
-example; g is a minibatch estimate of the gradient of the loss, at theta (the mean over the
-rows of a minibatch, not times N, without the prior's δm, which the update adds); ε is
-standard normal noise; t counts steps from 1; x⁺ is the next value of x.
+Here m is mean; u is moving average of the gradient; s is curvature of the loss alone, per example;
+g is a minibatch estimate of the gradient of the loss, at theta (the mean over the rows of a
+minibatch, not times N, without the prior's δm, which the update adds); ε is standard normal noise;
+t counts steps from 1; x⁺ is the next value of x.
 
 The loss is probed at:
 
@@ -25,32 +24,30 @@ Update:
 Approximations, in the order in which they were made:
 
     stochastic: one draw θ ~ q and a minibatch stand for the expectation and the data
-    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N
-        stands in front of the precision
+    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N stands in
+        front of the precision
     hessian=squared-gradient: the square of the minibatch gradient stands for the curvature
-    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the
-        curvature of the loss alone, precision N(s + δ)
+    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the curvature of
+        the loss alone, precision N(s + δ)
     square-root: s → √s where it divides the mean step; s is an average and may start at 0
-    separate-rates: once mean and scale have equations of their own, each gets a step size
-        of its own
-    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite
-        yet
-    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁)
-        and γ → β₁, the rates of the equivalent proximal step
+    separate-rates: once mean and scale have equations of their own, each gets a step size of its
+        own
+    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite yet
+    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁) and γ →
+        β₁, the rates of the equivalent proximal step
     momentum: an exact change of state, with D what divides the mean step
-    bias-correction: u and s: after t steps an average that started at 0 has gathered the
-        weight 1 − βᵗ
+    bias-correction: u and s: after t steps an average that started at 0 has gathered the weight 1 −
+        βᵗ
 
-Of the posterior: squared minibatch gradients stand for the curvature: the spread is that of
-the posterior with one row in a minibatch, and with M rows about √M times too wide.
+Of the posterior: squared minibatch gradients stand for the curvature: the spread is that of the
+posterior with one row in a minibatch, and with M rows about √M times too wide.
 
 Hyperparameters:
 
     alpha  step size of the mean, in [0, ∞), 0.001 by default
     beta1  decay of the gradient average, in [0, 1), 0.9 by default
     beta2  decay of the curvature average, in [0, 1), 0.999 by default
-    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by
-           default
+    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by default
     N      effective number of examples, in (0, ∞), 1000 by default
 
 See Khan et al. (2018).
@@ -115,8 +112,8 @@ class Vadam:
     """Vadam.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = Vadam(params)
         theta = opt.draw(rng)
@@ -393,14 +390,9 @@ def _step_draw_anew(key: int, first: int, numbers: Numbers, *arrays: Array) -> N
         _standard_normal_block(eps, words, np.uint64(key), 0, first + begin)
         low, high = max(begin, 0), min(begin + BLOCK, theta.size)
         _step_draw(
-            theta[low:high],
-            m[low:high],
-            u[low:high],
-            s[low:high],
-            eps[low - begin : high - begin],
-            g[low:high],
-            numbers,
-        )
+            theta[low:high], m[low:high], u[low:high], s[low:high], eps[low - begin : high - begin],
+            g[low:high], numbers,
+        )  # fmt: skip
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")

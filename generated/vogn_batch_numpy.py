@@ -1,13 +1,12 @@
 """VOGN batch.
 
-The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
-diag(s)⁻¹).
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m, diag(s)⁻¹).
 
-Here m is mean; s is curvature of the loss alone, per example; g is a minibatch estimate of
-the gradient of the loss, at theta (the mean over the rows of a minibatch, not times N,
-without the prior's δm, which the update adds); h is gᵢ∘gᵢ of the rows' own gradients, at
-theta (the mean over the rows of a minibatch, not times N, without the prior's δ, which the
-update adds); ε is standard normal noise; x⁺ is the next value of x.
+Here m is mean; s is curvature of the loss alone, per example; g is a minibatch estimate of the
+gradient of the loss, at theta (the mean over the rows of a minibatch, not times N, without the
+prior's δm, which the update adds); h is gᵢ∘gᵢ of the rows' own gradients, at theta (the mean over
+the rows of a minibatch, not times N, without the prior's δ, which the update adds); ε is standard
+normal noise; x⁺ is the next value of x.
 
 The loss is probed at:
 
@@ -21,18 +20,17 @@ Update:
 Approximations, in the order in which they were made:
 
     stochastic: one draw θ ~ q and a minibatch stand for the expectation and the data
-    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N
-        stands in front of the precision
+    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N stands in
+        front of the precision
     hessian=gauss-newton: ∇²ℓ ≈ the mean of gᵢ∘gᵢ over the examples of the data part; the
         regulariser's own curvature, δ, is known and is added exactly
-    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the
-        curvature of the loss alone, precision N(s + δ)
+    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the curvature of
+        the loss alone, precision N(s + δ)
 
 Hyperparameters:
 
     rho    step size of the rule, in [0, 1], 0.1 by default
-    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by
-           default
+    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by default
     N      effective number of examples, in (0, ∞), 1000 by default
 
 See Khan et al. (2018).
@@ -83,8 +81,8 @@ class VOGNBatch:
     """VOGN batch.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = VOGNBatch(params)
         theta = opt.draw(rng)

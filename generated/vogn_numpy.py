@@ -1,13 +1,12 @@
 """VOGN.
 
-The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
-diag(s)⁻¹).
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m, diag(s)⁻¹).
 
-Here m is mean; s is precision; g is a minibatch estimate of the gradient of the loss, at
-theta (the sum over all N rows, or N/M times that over the M rows of a minibatch, with the
-prior's δm in it); h is gᵢ∘gᵢ of the rows' own gradients, at theta (the sum over all N rows,
-or N/M times that over the M rows of a minibatch, without the prior's δ, which the update
-adds); ε is standard normal noise; x⁺ is the next value of x.
+Here m is mean; s is precision; g is a minibatch estimate of the gradient of the loss, at theta (the
+sum over all N rows, or N/M times that over the M rows of a minibatch, with the prior's δm in it); h
+is gᵢ∘gᵢ of the rows' own gradients, at theta (the sum over all N rows, or N/M times that over the M
+rows of a minibatch, without the prior's δ, which the update adds); ε is standard normal noise; x⁺
+is the next value of x.
 
 The loss is probed at:
 
@@ -21,14 +20,14 @@ Update:
 Approximations, in the order in which they were made:
 
     stochastic: one draw θ ~ q and a minibatch stand for the expectation and the data
-    hessian=gauss-newton: ∇²ℓ ≈ Σᵢ gᵢ∘gᵢ over the examples of the data part; the
-        regulariser's own curvature, δ, is known and is added exactly
+    hessian=gauss-newton: ∇²ℓ ≈ Σᵢ gᵢ∘gᵢ over the examples of the data part; the regulariser's own
+        curvature, δ, is known and is added exactly
 
 Hyperparameters:
 
     rho    step size of the rule, in [0, 1], 0.1 by default
-    delta  precision of the Gaussian prior (weight decay); the update adds it to the
-           curvature alone, in [0, ∞), 0.0001 by default
+    delta  precision of the Gaussian prior (weight decay); the update adds it to the curvature
+           alone, in [0, ∞), 0.0001 by default
 
 See Khan et al. (2018).
 """
@@ -76,8 +75,8 @@ class VOGN:
     """VOGN.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = VOGN(params)
         theta = opt.draw(rng)

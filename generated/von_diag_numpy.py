@@ -1,12 +1,10 @@
 """VON diagonal.
 
-The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
-diag(s)⁻¹).
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m, diag(s)⁻¹).
 
-Here m is mean; s is precision; g is the gradient of the loss, in expectation under q (the
-sum over all rows, with the prior's in it); h is the diagonal of the Hessian of the loss, in
-expectation under q (the sum over all rows, with the prior's in it); x⁺ is the next value of
-x.
+Here m is mean; s is precision; g is the gradient of the loss, in expectation under q (the sum over
+all rows, with the prior's in it); h is the diagonal of the Hessian of the loss, in expectation
+under q (the sum over all rows, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
@@ -55,8 +53,8 @@ class VONDiagonal:
     """VON diagonal.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = VONDiagonal(params)
         opt.step(g, h)

@@ -2,9 +2,9 @@
 
 The Bayesian learning rule for the candidate: Gaussian with full covariance, N(m, S⁻¹).
 
-Here m is mean; S is precision; g is the gradient of the loss, in expectation under q (the
-sum over all rows, with the prior's in it); H is the Hessian of the loss, in expectation
-under q (the sum over all rows, with the prior's in it); x⁺ is the next value of x.
+Here m is mean; S is precision; g is the gradient of the loss, in expectation under q (the sum over
+all rows, with the prior's in it); H is the Hessian of the loss, in expectation under q (the sum
+over all rows, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
@@ -54,8 +54,8 @@ class VON:
     """VON.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = VON(params)
         opt.step(g, H)

@@ -1,12 +1,10 @@
 """Vprop.
 
-The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
-diag(s)⁻¹).
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m, diag(s)⁻¹).
 
-Here m is mean; s is curvature of the loss alone, per example; g is a minibatch estimate of
-the gradient of the loss, at theta (the mean over the rows of a minibatch, not times N,
-without the prior's δm, which the update adds); ε is standard normal noise; x⁺ is the next
-value of x.
+Here m is mean; s is curvature of the loss alone, per example; g is a minibatch estimate of the
+gradient of the loss, at theta (the mean over the rows of a minibatch, not times N, without the
+prior's δm, which the update adds); ε is standard normal noise; x⁺ is the next value of x.
 
 The loss is probed at:
 
@@ -24,24 +22,23 @@ Update:
 Approximations, in the order in which they were made:
 
     stochastic: one draw θ ~ q and a minibatch stand for the expectation and the data
-    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N
-        stands in front of the precision
+    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N stands in
+        front of the precision
     hessian=squared-gradient: the square of the minibatch gradient stands for the curvature
-    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the
-        curvature of the loss alone, precision N(s + δ)
+    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the curvature of
+        the loss alone, precision N(s + δ)
     square-root: s → √s where it divides the mean step; s is an average and may start at 0
-    separate-rates: once mean and scale have equations of their own, each gets a step size
-        of its own
+    separate-rates: once mean and scale have equations of their own, each gets a step size of its
+        own
 
-Of the posterior: squared minibatch gradients stand for the curvature: the spread is that of
-the posterior with one row in a minibatch, and with M rows about √M times too wide.
+Of the posterior: squared minibatch gradients stand for the curvature: the spread is that of the
+posterior with one row in a minibatch, and with M rows about √M times too wide.
 
 Hyperparameters:
 
     alpha  step size of the mean, in [0, ∞), 0.001 by default
     beta   step size of the scale, in [0, 1], 0.01 by default
-    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by
-           default
+    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by default
     N      effective number of examples, in (0, ∞), 1000 by default
 
 See Khan et al. (2018).
@@ -93,8 +90,8 @@ class Vprop:
     """Vprop.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = Vprop(params)
         theta = opt.draw(rng)

@@ -212,9 +212,10 @@ def flat(e: c.Expression) -> str:
     if isinstance(e, c.Either):
         return f"{flat(e.yes)} if {flat(e.condition)} else {flat(e.no)}"
     if isinstance(e, c.Sign):
-        space = "" if e.op in ("-", "*", "**") and e.left is None else " "
+        tight = e.op == "**" or e.op in ("-", "*") and e.left is None
+        left = flat(e.left) if e.left else ""
         return (
-            f"{flat(e.left)} {e.op} {flat(e.right)}" if e.left else f"{e.op}{space}{flat(e.right)}"
+            f"{left}{e.op}{flat(e.right)}" if tight else f"{left} {e.op} {flat(e.right)}".lstrip()
         )
     if isinstance(e, c.Word | c.Formula):
         raise InternalError("a word or formula is written before it is laid out")

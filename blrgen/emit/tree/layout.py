@@ -212,7 +212,7 @@ def flat(e: c.Expression) -> str:
     if isinstance(e, c.Either):
         return f"{flat(e.yes)} if {flat(e.condition)} else {flat(e.no)}"
     if isinstance(e, c.Sign):
-        tight = e.op == "**" or e.op in ("-", "*") and e.left is None
+        tight = e.op == "**" or (e.op in ("-", "*") and e.left is None)
         left = flat(e.left) if e.left else ""
         return (
             f"{left}{e.op}{flat(e.right)}" if tight else f"{left} {e.op} {flat(e.right)}".lstrip()

@@ -68,7 +68,7 @@ def function(f: t.Function) -> str:
     """One function, on whatever has an index."""
     head = call(f"def {f.name}(", arguments(f), f") -> {f.result}:")
     rows = [head, f'    """{f.summary}"""', *unpacked(f), *Lines(Plain()).body(f.body, 4)]
-    return "\n".join([*rows, *([f"    return {', '.join(f.returns)}"] if f.returns else [])])
+    return "\n".join([*rows, *Lines(Plain()).returned(f.returns, 4)])
 
 
 WORDS = {

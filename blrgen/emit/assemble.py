@@ -77,7 +77,21 @@ def assemble(
             uses |= drawing.uses
         rest = [*rest, *_sums(writer, program, drawing is not None, made.sums)]
     support = target.support(target.name, uses, noise)
-    docstring = module_docstring(derivation, program)
+    return _file(derivation, planned, target, made, rest, support, dtype, sizes or {})
+
+
+def _file(
+    derivation: Derivation,
+    planned: Plan,
+    target: Target,
+    made: Pieces,
+    rest: list[str],
+    support: Support,
+    dtype: str | None,
+    sizes: Mapping[str, int],
+) -> str:
+    """The parts in their order."""
+    docstring = module_docstring(derivation, planned.program)
     constants = _constants(planned, support)
     if sizes:
         said = sentence_list(f"{name} = {size}" for name, size in sizes.items())

@@ -19,7 +19,9 @@ from blrgen.emit.optimizer.parts import (
     me,
 )
 from blrgen.emit.plan import DRAWS, Plan, phase_of
+from blrgen.emit.text import WIDTH
 from blrgen.emit.tree import classes as c
+from blrgen.emit.tree.layout import flat
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.program import Program, Variable
@@ -219,3 +221,23 @@ def _running(
         c.Loop((count,), c.call("range", one, c.Sign("+", one, steps)), body),
         c.Raise("RuntimeError", failed),
     )
+
+
+def together(rows: Sequence[c.Expression]) -> c.Invoked:
+    """The arrays in one place of several lists, place by place."""
+    return c.Invoked(c.Name("zip"), tuple(rows), (("strict", c.Literal(True)),))
+
+
+def handing(
+    function: str,
+    first: Sequence[c.Expression],
+    rows: Sequence[c.Expression],
+    handed: Sequence[c.Expression],
+) -> Lines:
+    """A call with lists of arrays among its arguments, which have a line where there are many."""
+    whole = c.call(function, *first, c.Row(tuple(rows)), *handed)
+    if len(flat(whole)) < WIDTH - 8:
+        return [c.Do(whole)]
+    named = c.Name("rows")
+    listed = c.Set((named,), c.Row(tuple(rows), listed=True, filled=True))
+    return [listed, c.Do(c.call(function, *first, named, *handed))]

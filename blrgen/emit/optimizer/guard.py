@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from blrgen.emit.optimizer import parts
+from blrgen.emit.optimizer.base import together
 from blrgen.emit.optimizer.parts import me
 from blrgen.emit.text import sentence_list
 from blrgen.emit.tree import classes as c
@@ -55,8 +56,6 @@ def after(w: Writer) -> list[c.Statement]:
         every = c.Each(c.call("any", seen), (arrays,), _held(w), bare=True)
         some = [c.Set((unknown,), c.call("any", every))]
         said = [c.When(unknown, (c.Raise("ValueError", c.Words(UNKNOWN)),))]
-    from blrgen.emit.optimizer.writer import together
-
     back = c.Loop((array, old), together((arrays, kept)),
                   (c.Set((c.Item(array, c.Name(":")),), old),))  # fmt: skip
     undone = c.Loop((arrays, kept), together((_held(w), BEFORE)), (back,))
@@ -101,8 +100,6 @@ def methods(w: Writer) -> list[c.Method]:
         chosen = [c.Set((here,), c.call("slice", only, stop))]
         rows = [c.Item(x, here) for x in rows]
         arguments = (c.Argument("only", "int | None", parts.NOTHING),)
-    from blrgen.emit.optimizer.writer import together
-
     over = together(rows) if len(rows) > 1 else rows[0]
     said = "Return how many elements are outside the domain of the parameters; NaN is outside."
     counted = [c.Set((OUTSIDE,), _number(w, v), op="+=") for v in numbers(w)]
@@ -147,8 +144,6 @@ def tried(w: Writer) -> list[c.Statement]:
     Each array is a candidate of its own and has its own halvings.  A trial writes to the arrays
     and is looked at as every step of such a class is; the next one starts from what was there.
     """
-    from blrgen.emit.optimizer.writer import together
-
     k, rate = w.passes.kernels()["single"], w.program.halved
     halvings, arrays = c.own("halvings", "arrays")
     old = [c.Item(c.Item(BEFORE, c.Literal(j)), INDEX) for j in range(len(w.passes.guarded))]

@@ -14,7 +14,7 @@ from blrgen.emit.common import input_words, is_derived
 from blrgen.emit.formed import DIAGONAL, WORK
 from blrgen.emit.linear import LinearFunctions
 from blrgen.emit.names import class_name
-from blrgen.emit.optimizer import parts
+from blrgen.emit.optimizer import matrix_ends, matrix_posterior, matrix_start, parts
 from blrgen.emit.optimizer.base import Base, Given, Lines
 from blrgen.emit.optimizer.guard import HALVINGS
 from blrgen.emit.optimizer.parts import ARRAYS, COUNT, PARAMS, PENDING, SELF, SUMS, me, numpy
@@ -56,8 +56,6 @@ class MatrixWriter(Base):
 
     def definition(self) -> c.Class:
         """The class."""
-        from blrgen.emit.optimizer import matrix_ends, matrix_posterior
-
         p = self.plan
         methods = [self.init(), self.gathering()]
         methods += matrix_ends.check_state(self)
@@ -78,8 +76,6 @@ class MatrixWriter(Base):
 
     def init(self) -> c.Method:
         """Keeps the arrays; everything else starts as the rule says."""
-        from blrgen.emit.optimizer import matrix_ends, matrix_start
-
         hypers = [v for v in self.program.of("hyper") if v.type == SCALAR]
         body = parts.taken(v.name for v in hypers if not is_derived(v))
         params = c.Name("params")
@@ -155,14 +151,10 @@ class MatrixWriter(Base):
 
     def sizes_first(self, program: Program) -> Lines:
         """The sizes that are needed as numbers, and a look at what was set from outside."""
-        from blrgen.emit.optimizer import matrix_ends
-
         return [*matrix_ends.sizes(self, program), *matrix_ends.before_step(self)]
 
     def taken(self, name: str, program: Program, given: Given) -> Lines:
         """The step, with smaller and smaller step sizes where the rule says so, and the writes."""
-        from blrgen.emit.optimizer import matrix_ends
-
         rate = self.program.halved
         own = {rate: c.Name(rate)} if rate else {}
         inner = [
@@ -198,8 +190,6 @@ class MatrixWriter(Base):
 
     def looked(self) -> Lines:
         """What is needed, the parameters, and inputs that were looked at."""
-        from blrgen.emit.optimizer import matrix_start
-
         return [*self.need_pending(), self.gathered(), *matrix_start.inputs_checked(self)]
 
     def step(self) -> c.Method:
@@ -244,8 +234,6 @@ class MatrixWriter(Base):
 
     def observe(self) -> c.Method:
         """What one of several draws has shown."""
-        from blrgen.emit.optimizer import matrix_start
-
         p = self.plan
         assert p.observe is not None
         rows = [*self.need_pending("observe"), self.gathered(), *matrix_start.inputs_checked(self)]

@@ -10,6 +10,7 @@ from blrgen.emit.common import wants_gaussian, wants_two_points
 from blrgen.emit.drawn import Rows
 from blrgen.emit.law import MethodPrinter
 from blrgen.emit.optimizer import parts
+from blrgen.emit.optimizer.base import together
 from blrgen.emit.optimizer.parts import ARRAYS, PARAMS, RNG, me, method_of, numpy
 from blrgen.emit.sampler import Drawing
 from blrgen.emit.tree import classes as c
@@ -76,8 +77,6 @@ def each_array(
     w: Writer, exprs: Sequence[n.Node], body: Sequence[c.Statement], typed: bool = False
 ) -> c.Loop:
     """The body for each array, with what expressions read of it under its own name."""
-    from blrgen.emit.optimizer.writer import together
-
     read = {x for e in exprs for x in n.names(e)}
     arrays = [v.name for v in w.passes.arrays if v.name in read and v.name != w.main]
     held = [me(x) for x in (w.main, *arrays)]
@@ -127,8 +126,6 @@ def _gaussian(w: Writer, mean: n.Node, precision: n.Node) -> c.Method:
 def _gaussian_sample(w: Writer) -> c.Method:
     rows: list[c.Statement] = [c.Set((MEANS, DEVIATIONS), c.call(me("posterior")))]
     lists = (c.call("_listed", MEANS), c.call("_listed", DEVIATIONS))
-    from blrgen.emit.optimizer.writer import together
-
     rows.append(c.Set((PAIRS,), together(lists)))
     noise = c.Name("noise")
     moved = n.Add((n.Sym("mean"), n.Mul((n.Sym("deviation"), n.Sym("noise")))))

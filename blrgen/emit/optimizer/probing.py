@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from blrgen.emit.common import input_words
 from blrgen.emit.joined import Joined
 from blrgen.emit.kernels import Kernel
-from blrgen.emit.optimizer.base import Base, Given
+from blrgen.emit.optimizer.base import Base, Given, handing, together
 from blrgen.emit.optimizer.parts import (
     ARRAYS,
     COUNT,
@@ -97,8 +97,6 @@ def _either(w: Writer, made: Kernel, given: Given) -> c.When:
     views = [
         c.Set((c.Name(x),), c.call("_views", c.Literal(x), c.Name(x), PARAMS, FINITE)) for x in own
     ]
-    from blrgen.emit.optimizer.writer import together
-
     loop = c.Loop((c.Name("arrays"),), together(w.rows(made.arrays, given)),
                   (w.called(made, handed),))  # fmt: skip
     return c.When(absent, tuple(anew), (*views, *lines, loop))
@@ -106,10 +104,8 @@ def _either(w: Writer, made: Kernel, given: Given) -> c.When:
 
 def _anew(w: Writer, j: Joined, given: Given, handed: Sequence[c.Expression]) -> Rows:
     """The call of a function that makes noise."""
-    from blrgen.emit.optimizer.writer import run
-
     first = (c.Name(j.serial), c.Name(j.threaded), c.Name("rng"))
-    return run("_run_anew", first, w.rows(j.rows, given), handed)
+    return handing("_run_anew", first, w.rows(j.rows, given), handed)
 
 
 def fused(w: Writer) -> Rows:
@@ -128,9 +124,7 @@ def fused(w: Writer) -> Rows:
         more = [w.number(x) for x in every[count:]]
         lines, anew = [], (c.Sign("*", c.Name("numbers")), *more)
     serial, threaded = c.Name(k.name), c.Name(f"{k.name}_threads")
-    from blrgen.emit.optimizer.writer import run
-
-    step = run("_run", (serial, threaded), w.rows(k.arrays, given), handed)
+    step = handing("_run", (serial, threaded), w.rows(k.arrays, given), handed)
     return [
         *(r for r in one if r in other),
         *(shared if first else []),

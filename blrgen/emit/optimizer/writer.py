@@ -14,15 +14,13 @@ from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import Lowered
 from blrgen.emit.moments import Moments
 from blrgen.emit.names import class_name
-from blrgen.emit.optimizer import parts
-from blrgen.emit.optimizer.base import Base, Given, Lines
+from blrgen.emit.optimizer import guard, parts, posterior, probing
+from blrgen.emit.optimizer.base import Base, Given, Lines, handing, together
 from blrgen.emit.optimizer.parts import ARRAYS, FINITE, PARAMS, PENDING, SELF, me
 from blrgen.emit.optimizer.passes import Passes
 from blrgen.emit.plan import phase_of
 from blrgen.emit.sampler import Drawing
-from blrgen.emit.text import WIDTH
 from blrgen.emit.tree import classes as c
-from blrgen.emit.tree.layout import flat
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.program import Program, Variable
@@ -45,8 +43,6 @@ class Writer(Base):
 
     def definition(self) -> c.Class:
         """The class."""
-        from blrgen.emit.optimizer import guard, posterior, probing
-
         p = self.plan
         methods = [self.init(), self.held(), *parts.check_method(self.program)]
         methods += guard.methods(self)
@@ -168,7 +164,7 @@ class Writer(Base):
         rows = self.rows(k.arrays, given)
         if self.passes.compiled and self.passes.joins(k):
             serial, threaded = c.Name(k.name), c.Name(f"{k.name}_threads")
-            return [*lines, *run("_run", (serial, threaded), rows, handed)]
+            return [*lines, *handing("_run", (serial, threaded), rows, handed)]
         arrays = c.Name("arrays")
         return [*lines, c.Loop((arrays,), together(rows), (self.called(k, handed),))]
 
@@ -193,8 +189,6 @@ class Writer(Base):
     # -- step and run --------------------------------------------------------------------
     def step(self) -> c.Method:
         """One step from one draw, or from none."""
-        from blrgen.emit.optimizer import guard, probing
-
         p, passes = self.plan, self.passes
         rows = [*self.need_pending(), *self.inputs_checked()]
         if self.program.halved:
@@ -218,23 +212,3 @@ class Writer(Base):
         copies = c.Each(c.Word("copy", (x,)), (x,), me(self.main))
         vector = parts.numpy("concatenate", me(self.main))
         return self.run(vector, c.call("_shaped", copies, PARAMS))
-
-
-def together(rows: Sequence[c.Expression]) -> c.Invoked:
-    """The arrays in one place of several lists, place by place."""
-    return c.Invoked(c.Name("zip"), tuple(rows), (("strict", c.Literal(True)),))
-
-
-def run(
-    function: str,
-    first: Sequence[c.Expression],
-    rows: Sequence[c.Expression],
-    handed: Sequence[c.Expression],
-) -> Lines:
-    """A call with lists of arrays among its arguments, which have a line where there are many."""
-    whole = c.call(function, *first, c.Row(tuple(rows)), *handed)
-    if len(flat(whole)) < WIDTH - 8:
-        return [c.Do(whole)]
-    named = c.Name("rows")
-    listed = c.Set((named,), c.Row(tuple(rows), listed=True, filled=True))
-    return [listed, c.Do(c.call(function, *first, named, *handed))]

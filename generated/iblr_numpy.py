@@ -258,9 +258,11 @@ def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
     elif "check_finite" in held and (name not in held or name == "params"):
         near = ", ".join(get_close_matches(name, held, 1) or domains)
         raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {near} can")
-    elif isinstance(like, list | np.ndarray):
-        same = type(value) is type(like) is np.ndarray and value.dtype == like.dtype
-        value = value if same and value.shape == like.shape else _fitting(name, value, like, "")
+    elif isinstance(like, list):
+        value = _fitting(name, value, like, "")
+    elif isinstance(like, np.ndarray):
+        kinds = [(type(x), np.shape(x), getattr(x, "dtype", None)) for x in (value, like)]
+        value = value if kinds[0] == kinds[1] else _fitting(name, value, like, "")
     held[name] = value
 
 

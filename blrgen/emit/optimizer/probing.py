@@ -46,7 +46,9 @@ def law_of(v: Variable) -> Law:
 
 
 def law_numbers(law: Law) -> list[c.Expression]:
-    """The numbers that say which logistic or uniform law it is; none of the standard normal."""
+    """The numbers that say which law of its kind it is; none of the standard normal."""
+    if law.chance:
+        return [me(law.chance)]
     own = (law.location, law.scale) if law.name != "normal" else ()
     return [c.Literal(float(x)) for x in own]
 

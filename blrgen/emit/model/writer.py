@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from blrgen.emit.model.defaults import expression, in_order
 from blrgen.emit.model.places import Places, caller_name, python_name, result
@@ -12,9 +13,11 @@ from blrgen.emit.tree import nodes as t
 from blrgen.program.model.values import (
     Argument,
     Array,
+    Chain,
     Method,
     ModelProgram,
     Posterior,
+    Stack,
     Start,
 )
 
@@ -45,7 +48,7 @@ class Writer:
         methods += [self.chain("pairs", p.pairs)] if p.pairs else []
         methods += [self.chain("path", p.paths)] if p.paths else []
         methods += [self.predictive(p.predictive)] if p.predictive else []
-        return c.Class(p.name, self.doc(), (*methods, *_resuming()))
+        return c.Class(p.name, self.doc(), (*methods, *resuming()))
 
     def doc(self) -> str:
         p = self.program
@@ -81,7 +84,7 @@ class Writer:
         ]
         rates = RATES if p.batch else ()
         own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
-        given = [*map(_argument, p.arguments)]
+        given = [*map(argument, p.arguments)]
         needed = [x for x in given if x.default is None]
         arguments = [*needed, *lengths, *sizes, *free, *(x for x in given if x.default), *own]
         known = tuple((c.Literal(x), c.call("_size", c.Literal(x), c.Name(python_name(x))))
@@ -104,6 +107,7 @@ class Writer:
             body.append(c.Set((c.Item(DATA, c.Literal(length.pointers)),), called))
         kept = {x.called: c.Item(DATA, c.Literal(x.array.name)) for x in p.arguments}
         body += [s for x in in_order(p.arguments) for s in _kept(x, kept)]
+        body += [_laid(x) for x in p.stacks]
         body += [
             c.Set((RNG,), c.call(c.Attribute(c.Attribute(c.Use("np"), "random"), "default_rng"),
                                  c.Name("seed"))),
@@ -275,16 +279,18 @@ class Writer:
         body = (result(x.method, self.call(x.method)), c.Return(value))
         return c.Method(_own(x.node), (), ANY, f"{x.method.meaning}", body)
 
-    def chain(self, name: str, methods: tuple[tuple[str, Method], ...]) -> c.Method:
+    def chain(self, name: str, chains: tuple[Chain, ...]) -> c.Method:
         """Of the chains among the nodes."""
         body: list[c.Statement] = []
-        for node, method in methods:
-            outs = tuple(map(c.Name, method.program.outs))
-            later = c.Item(outs[0], c.Name("1:"))
-            value = c.call("_best_path", *outs) if name == "path" else later
-            lines = (result(method, self.call(method)), c.Return(value))
-            body.append(_named(node, *lines))
-        body.append(_unknown(name, [x for x, _ in methods]))
+        for x in chains:
+            outs = tuple(map(c.Name, x.method.program.outs))
+            rows = c.Item(DATA, c.Literal(x.pointers)) if x.pointers else NOTHING
+            words = [c.Literal(x.outer), rows]
+            words += [c.Literal(x.moving)] if name == "path" else []
+            value = c.call("_best_paths" if name == "path" else "_later", *outs, *words)
+            lines = (result(x.method, self.call(x.method)), c.Return(value))
+            body.append(_named(x.node, *lines))
+        body.append(_unknown(name, [x.node for x in chains]))
         doc = {"pairs": "Return the joint of neighbours of a chain under q.",
                "path": "Return the most probable path of a chain."}[name]  # fmt: skip
         return c.Method(name, (c.Argument("name", "str"),), ANY, doc, tuple(body))
@@ -296,14 +302,14 @@ class Writer:
         fresh = {s for s in axes if isinstance(s, str)} - {*map(str, self._known_sizes())}
         body: list[c.Statement] = [c.Set((c.Name("sizes"),), c.call("dict", SIZES))]
         for x in method.takes:
-            value = _checked(x, c.Name(caller_name(x)), c.Name("sizes"))
+            value = checked(x, c.Name(caller_name(x)), c.Name("sizes"))
             body.append(c.Set((c.Name(x.array.name),), value))
         call = self.call(method, given)
         local = {c.Item(SIZES, c.Literal(s)): c.Item(c.Name("sizes"), c.Literal(s)) for s in fresh}
         args = tuple(local.get(a, a) if isinstance(a, c.Item) else a for a in call.args)
         array = c.Attribute(c.Use("np"), "asarray")
         body.append(c.Return(c.call(array, c.Invoked(call.function, args))))
-        arguments = tuple(_argument(x) for x in method.takes)
+        arguments = tuple(argument(x) for x in method.takes)
         return c.Method("log_predictive", arguments, ARRAY, method.meaning, tuple(body))
 
     def _known_sizes(self) -> list[str | int]:
@@ -339,7 +345,7 @@ def _parameters(x: Posterior, place: Callable[[str], c.Expression]) -> c.Express
     return c.Table(tuple((c.Literal(k), e) for k, e in found))
 
 
-def _argument(x: Argument) -> c.Argument:
+def argument(x: Argument) -> c.Argument:
     default: c.Expression | None = None
     kind = ANY
     if x.default is not None:
@@ -359,7 +365,7 @@ def _kept(x: Argument, kept: Mapping[str, c.Expression]) -> list[c.Statement]:
         absent = c.Sign("is", NOTHING, value)
         default = expression(x.default, kept, SIZES)
         made.append(c.When(absent, (c.Set((value,), default),)))
-    found = _checked(x, value, SIZES)
+    found = checked(x, value, SIZES)
     place = c.Item(DATA, c.Literal(x.array.name))
     if not x.seen:
         return [*made, c.Set((place,), found)]
@@ -367,7 +373,18 @@ def _kept(x: Argument, kept: Mapping[str, c.Expression]) -> list[c.Statement]:
     return [c.Set((place, seen), c.call("_seen", found, c.Literal(x.value_axes)))]
 
 
-def _checked(x: Argument, value: c.Expression, sizes: c.Expression) -> c.Invoked:
+def _laid(x: Stack) -> c.Statement:
+    """Where the entries of arrays stand that are laid end to end."""
+
+    def row(found: Iterable[Any]) -> c.Row:
+        return c.Row(tuple(row(y) if isinstance(y, tuple) else c.Literal(y) for y in found))
+
+    ties = ((y.first, y.second, y.lag, y.axes) for y in x.ties)
+    words = c.Literal(x.name), row(x.parts), row(ties), c.Literal(x.along), c.Literal(x.lags)
+    return c.Do(c.Invoked(c.Attribute(DATA, "update"), (c.call("_stacked", *words, SIZES, DTYPE),)))
+
+
+def checked(x: Argument, value: c.Expression, sizes: c.Expression) -> c.Invoked:
     name, axes = c.Literal(x.called or x.array.name), _axes(x.array)
     if x.array.labels != "":
         return c.call("_labels", name, value, axes, sizes, c.Literal(x.array.labels))
@@ -383,7 +400,7 @@ def _axes(array: Array) -> c.Row:
     return c.Row(tuple(map(c.Literal, array.axes)))
 
 
-def _resuming() -> tuple[c.Method, ...]:
+def resuming() -> tuple[c.Method, ...]:
     saved = c.Argument("saved", "Mapping[str, Any]")
     own = c.Name("self")
     return (

@@ -141,18 +141,26 @@ class Band(Lowered):
             inverted,
             a.Let(volume, t, size),
         )
-        self.eq.body.append(a.Seq(self.t, body))
+        self.recurrence(self.t, body)
         self.gain, self.shift, self.inverse = gain, shift, inverse
         pieces = n.mul(a.ref(right, *t, *i), a.ref(shift, *t, *i))
         square = a.Red("sum", (self.t, *i), pieces)
-        axis = self.eq.letters[self.t].size
-        count: n.Node = a.Extent(str(axis))
-        if i:
-            count = n.mul(count, a.Extent(str(self.eq.letters[i[0]].size)))
-        volumes = a.Red("sum", (self.t,), a.ref(volume, *t))
-        around = n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),))
-        whole = n.add(square, n.neg(volumes), n.mul(count, around))
-        self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, whole))
+        volumes = a.Red("sum", (self.t,), n.Sub(a.ref(volume, *t), self.around()))
+        self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, n.Sub(square, volumes)))
+
+    def around(self) -> n.Node:
+        """d log 2π of one element."""
+        return n.mul(self.count(), n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),)))
+
+    def count(self) -> n.Node:
+        """How many numbers an element has."""
+        return a.Extent(str(self.eq.letters[self.i[0]].size)) if self.i else n.ONE
+
+    def recurrence(self, letter: str, body: tuple[a.Let, ...]) -> None:
+        """The equations along the chain, for each row that it is ragged under."""
+        under = self.eq.letters[letter].under
+        s = a.Seq(letter, body)
+        self.eq.body.append(a.Seq(under, (s,)) if under else s)
 
     def backward(self, stem: str) -> None:
         """m, V, Cov of neighbours, E[x_u x_{u+1}ᵀ]."""
@@ -177,9 +185,14 @@ class Band(Lowered):
             a.Let(spread, (*t, *i, *j), n.add(own, wide), "spd" if i else "dense", first=own),
             a.Let(joint, (*t, *i, *j), n.add(a.ref(cross, *t, *i, *j), means), first=n.ZERO),
         )
-        self.eq.body.append(a.Seq(u, body))
+        self.recurrence(u, body)
         self.middle, self.spread, self.cross, self.joint = middle, spread, cross, joint
-        self.pairs = (self.previous(f"{stem}_lagged", cross, False),)
+        self.kept(stem)
+
+    def kept(self, stem: str) -> None:
+        """Cov(x[t], x[t+1]) at the later of the two."""
+        name = self.previous(f"{stem}_lagged", self.cross, False)
+        self.pairs = {self.member.block.name: (name,)}
 
     def following(self, stem: str, joined: str) -> str:
         """C_{t+1}ᵀ at t, 0 at the last."""
@@ -188,7 +201,7 @@ class Band(Lowered):
         later = a.Ref(joined, (*map(a.Ix, self.outer), a.Lag(u, 1), *map(a.Ix, (*j, *i))))
         name = self.eq.own(stem)
         made = a.Let(name, (*self.outer, u, *i, *j), later, first=n.ZERO)
-        self.eq.body.append(a.Seq(u, (made,)))
+        self.recurrence(u, (made,))
         return name
 
     def previous(self, stem: str, of: str, turned: bool) -> str:
@@ -198,7 +211,7 @@ class Band(Lowered):
         earlier = a.Ref(of, (*map(a.Ix, self.outer), a.Lag(self.t, -1), *map(a.Ix, places)))
         name = self.eq.own(stem)
         made = a.Let(name, (*self.front, *i, *j), earlier, first=n.ZERO)
-        self.eq.body.append(a.Seq(self.t, (made,)))
+        self.recurrence(self.t, (made,))
         return name
 
     # -- what follows ---------------------------------------------------------------------

@@ -1,11 +1,11 @@
 """Chains of labels: forward and backward, scaled at every step.
 
-With evidence e_t, start log p and transitions W, all logarithms of numbers that need not sum
-to 1, B_t = exp(e_t − max e_t), A = exp W:
+With evidence e_t, start log p and transitions W_t, all logarithms of numbers that need not
+sum to 1, B_t = exp(e_t − max e_t), A_t = exp W_t (most often all alike):
 
-    α_t ∝ B_t (Aᵀ α_{t−1})        L = Σ_t log s_t + max e_t, s_t what makes α_t sum to 1
-    β_t = A v_{t+1}               v_t = B_t β_t/s_t
-    E[z_t] = α_t β_t              E[z_t z_{t−1}ᵀ] = v_t α_{t−1}ᵀ ∘ Aᵀ
+    α_t ∝ B_t (A_tᵀ α_{t−1})      L = Σ_t log s_t + max e_t, s_t what makes α_t sum to 1
+    β_t = A_{t+1} v_{t+1}         v_t = B_t β_t/s_t
+    E[z_t] = α_t β_t              E[z_t z_{t−1}ᵀ] = v_t α_{t−1}ᵀ ∘ A_tᵀ
 
 L is log Σ over all paths, which is A(λ).  Nothing over pairs is kept for every t.
 """
@@ -68,17 +68,16 @@ class Labels(Lowered):
         return name
 
     def transitions(self, stem: str, where: dict[str, str]) -> str:
-        """W[j, k] from j to k."""
+        """W[j, k] from j to k; W[t, j, k] where it changes along the chain."""
         places = self.pair.statistic.places
         now, before = places[-2], places[-1]
         self.j = self.eq.letter(before.axis, "j", (*self.outer, self.t, self.k))
         inside = {**{i.name: where[j.name] for i, j in zip(places, self.member.statistics[0].places,
                   strict=False)}, now.name: self.k, before.name: self.j}  # fmt: skip
         e = self.eq.expr(unguarded(self.pair.expected), inside)
-        if self.t in a.free(e):
-            raise UserError(f"no programs yet for {self.member.block.name}: "
-                            "transitions that change along the chain")  # fmt: skip
-        return self.let(f"{stem}_moves", (*self.outer, self.j, self.k), e)
+        self.moving = self.t in a.free(e)
+        self.along_moves = (self.t,) if self.moving else ()
+        return self.let(f"{stem}_moves", (*self.outer, *self.along_moves, self.j, self.k), e)
 
     def readers(self, natural: tuple[str, ...], stem: str) -> dict[str, Reader]:
         """E[z_t], and E[z_t z_{t−1}] as a product of what is kept."""
@@ -95,7 +94,8 @@ class Labels(Lowered):
         """E[z_t z_{t−1}] at (…, t, k, j)."""
         *front, t, k, j = index
         earlier, later = a.Ref(self.before, (*front, t, j)), a.Ref(self.ahead, (*front, t, k))
-        return n.mul(earlier, a.Ref(self.move, (*front, j, k)), later)
+        here = (t,) if self.along_moves else ()
+        return n.mul(earlier, a.Ref(self.move, (*front, *here, j, k)), later)
 
     def forward(self, natural: tuple[str, ...], stem: str) -> str:
         """α, its scales, and L; returns B."""
@@ -105,11 +105,12 @@ class Labels(Lowered):
         level = n.Sub(a.ref(evidence, *o, t, k), a.ref(top, *o, t))
         own = self.let(f"{stem}_own", (*o, t, k), n.Call("exp", (level,)))
         first = self.let(f"{stem}_first", (*o, k), n.Call("exp", (a.ref(start, *o, k),)))
-        self.move = self.let(f"{stem}_move", (*o, j, k), n.Call("exp", (a.ref(moves, *o, j, k),)))
+        places = (*o, *self.along_moves, j, k)
+        self.move = self.let(f"{stem}_move", places, n.Call("exp", (a.ref(moves, *places),)))
         whole, scale, alpha, before = (self.eq.own(f"{stem}_{x}") for x in
                                        ("whole", "scale", "alpha", "before"))  # fmt: skip
         earlier = a.Lag(t, -1)
-        moved = a.Red("sum", (j,), n.mul(a.ref(alpha, *o, earlier, j), a.ref(self.move, *o, j, k)))
+        moved = a.Red("sum", (j,), n.mul(a.ref(alpha, *o, earlier, j), a.ref(self.move, *places)))
         here = a.ref(own, *o, t, k)
         body = (
             a.Let(whole, (*o, t, k), n.mul(moved, here), first=n.mul(a.ref(first, *o, k), here)),
@@ -135,8 +136,8 @@ class Labels(Lowered):
         u = self.eq.along(self.t, True)
         beta, ahead, both = (self.eq.own(f"{stem}_{x}") for x in ("beta", "ahead", "both"))
         later = a.Lag(u, 1)
-        swap = {k: a.Ix(j), j: a.Ix(k)}
-        move = a.swapped(a.ref(self.move, *o, j, k), swap)  # from k to j
+        here = (later,) if self.along_moves else ()
+        move = a.ref(self.move, *o, *here, k, j)  # from k to j
         come = a.Red("sum", (j,), n.mul(move, a.ref(ahead, *o, later, j)))
         here = n.mul(a.ref(own, *o, u, k), a.ref(beta, *o, u, k))
         body = (
@@ -149,12 +150,11 @@ class Labels(Lowered):
 
     def kept(self, natural: tuple[str, ...], stem: str) -> None:
         """What `pairs` and `path` hand out."""
-        if self.outer:
-            return
         evidence, start, moves = natural
-        joint = self.neighbours((a.Ix(self.t), a.Ix(self.k), a.Ix(self.j)))
-        self.pairs = (self.let(f"{stem}_joint", (self.t, self.j, self.k), joint),)
-        self.path = (start, moves, evidence)
+        joint = self.neighbours((*map(a.Ix, self.outer), a.Ix(self.t), a.Ix(self.k), a.Ix(self.j)))
+        name = self.let(f"{stem}_joint", (*self.outer, self.t, self.j, self.k), joint)
+        self.pairs = {self.member.block.name: (name,)}
+        self.path = {self.member.block.name: (start, moves, evidence)}
 
     def partition(self, natural: tuple[str, ...], stem: str) -> str:
         return self.total
@@ -187,6 +187,6 @@ def unguarded(e: Expression) -> Expression:
     """Without the guards that keep neighbours inside: what is not there is not read."""
     found = []
     for term, c in e.terms:
-        kept = tuple((x, p) for x, p in term.factors if x.kind != "guard")
+        kept = tuple((x, p) for x, p in term.factors if x.kind != "guard" or x.cut != (1, 0))
         found.append((Term(kept, term.bound), c))
     return Expression(tuple(found))

@@ -41,6 +41,11 @@ class Member:
     family: Family
     one_hot: bool
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one member of a family, on no plate."""
+        return self.block.kind == "element" and not self.element and not self.one_hot
+
     # -- axes --------------------------------------------------------------------------
     @property
     def statistics(self) -> tuple[Statistic, ...]:
@@ -136,8 +141,10 @@ class Lowered:
         self.geometry = None if member.one_hot else geometry_of(member.family)
         self.extra: tuple[str, ...] = ()  # letters before those of the block's plates
         self.last: tuple[str, ...] = ()  # E[T] as it stands
-        self.pairs: tuple[str, ...] = ()  # of a chain: the joint of neighbours
-        self.path: tuple[str, ...] = ()  # of labels: start, transition, evidence as logarithms
+        self.pairs: dict[str, tuple[str, ...]] = {}  # of a chain: the joint of neighbours, by node
+        # of labels: start, transition, evidence as logarithms, by node
+        self.path: dict[str, tuple[str, ...]] = {}
+        self.moving = False  # whether the transitions change along the chain
 
     @property
     def elements(self) -> tuple[Index, ...]:
@@ -211,6 +218,10 @@ class Lowered:
         if self.member.one_hot:
             return self.means(natural, stem)
         return self.inline("working", self.named(natural), stem)
+
+    def outcomes(self, natural: tuple[str, ...], stem: str) -> list[tuple[Member, tuple[str, ...]]]:
+        """What is known of each node: its member, and its working parameters."""
+        return [(self.member, self.working(natural, stem))]
 
     # -- inlining -------------------------------------------------------------------------
     def named(self, natural: tuple[str, ...]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from blrgen.expect.blocks.values import Block
 from blrgen.read.model.values import Choose, Label, Model, Node
 from blrgen.read.model.walk import refs
 from blrgen.rule.model import choices
+from blrgen.rule.model.arrivals import arrivals
 from blrgen.rule.model.edges import edges_of
 from blrgen.rule.model.exact import check, exact_blocks, text
 from blrgen.rule.model.points import point_updates
@@ -283,7 +284,10 @@ def filtering(p: Prepared, options: Options) -> ModelDerivation:
             raise refused(p.model, node, "--filter does not apply",
                           f"{node.name} does not run along {chains[0].chain.letter}: it would "  # type: ignore[union-attr]
                           "have to be known")  # fmt: skip
-    return _without_points(p, "filter", options)
+    made = _without_points(p, "filter", options)
+    letter = chains[0].chain.letter  # type: ignore[union-attr]
+    own = arrivals(p, letter, [u.block for u in made.updates])
+    return replace(made, along=letter, arrivals=own)
 
 
 ALGORITHMS: dict[str, Callable[[Prepared, Options], ModelDerivation]] = {

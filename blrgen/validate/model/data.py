@@ -16,7 +16,7 @@ from blrgen.program.model.values import ModelProgram
 from blrgen.read.model.samples import Sample
 from blrgen.read.model.values import Const, Domain, Model, Node
 
-ROWS, CHAIN, TRIALS = 12, 4, 3
+ROWS, CHAIN, TRIALS = 12, 5, 3
 LENGTHS = (3, 2)  # of ragged rows
 
 
@@ -44,13 +44,16 @@ def drawn(model: Model, program: ModelProgram, seed: int = 0) -> Drawn:
         axes = tuple(axis_of(model.plate(x).size) for x in owner.letters)
         fixed = isinstance(owner, Const)
         whole = _array(domain, [sizes[x] for x in axes], sample, rng, fixed=fixed)
-        given[name] = _flat(whole, axes, lengths)
+        seen = np.ones(whole.shape[: len(axes)])
+        if isinstance(owner, Node) and owner.missing:
+            seen[(*(0 for _ in axes[:-1]), 1)] = 0
+        given[name] = _flat(_holed(whole, seen), axes, lengths)
         if domain.kind in ("one-hot", "labels"):
             arrays[name] = np.eye(_classes(domain, sample))[whole]
         else:
             arrays[name] = whole.astype(float)
         arrays[name] = _there(arrays[name], axes, lengths)
-        arrays[f"seen:{name}"] = np.ones(whole.shape[: len(axes)])
+        arrays[f"seen:{name}"] = seen
     for name in program.sizes:
         given[name] = sizes[name]
     return Drawn(given, arrays, sizes, lengths)
@@ -82,6 +85,13 @@ def _known(model: Model) -> list[tuple[Const | Node, str, Domain]]:
         if n.kind == "observed":
             found += [(n, x, y) for x, y in zip(n.names, n.domains, strict=True)]
     return found
+
+
+def _holed(whole: Any, seen: Any) -> Any:
+    """The array with NaN at elements that are missing."""
+    if seen.all():
+        return whole
+    return np.where(seen.reshape((*seen.shape, *(1,) * (whole.ndim - seen.ndim))), whole, np.nan)
 
 
 def _flat(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]]) -> Any:

@@ -18,11 +18,11 @@ from blrgen.algebra.indexed.build import add, multiplied, summed
 from blrgen.algebra.indexed.values import Expression
 from blrgen.expect.blocks.block import element_measure
 from blrgen.expect.blocks.values import Block, Statistic
-from blrgen.expect.factors.names import table_of
+from blrgen.expect.factors.names import Table, table_of
 from blrgen.geometry import geometry_of
 from blrgen.program.axes.interpret import interpret
+from blrgen.program.model.blocks import member_of, variables_of
 from blrgen.program.model.family import family_program, negated
-from blrgen.program.model.lower import member_of, variables_of
 from blrgen.program.model.member import Member
 from blrgen.read.model.values import Model
 from blrgen.value.indexed import Values
@@ -158,7 +158,7 @@ def _of_gaussian(model: Model, block: Block, values: Values) -> Law:
     table = table_of(model)
     shapes = {x: tuple(values.size(a) for a in (*table.variables[x].plates,
               *table.variables[x].shape)) for x in names}  # fmt: skip
-    e = energy(model, block)
+    e, gone = energy(model, block), _gone(table, names, values)
 
     def at(flat: Any) -> Values:
         found, start = dict(values.arrays), 0
@@ -176,12 +176,29 @@ def _of_gaussian(model: Model, block: Block, values: Values) -> Law:
     for i, j in product(range(n), repeat=2):
         if i < j:
             P[i, j] = P[j, i] = up[i] + up[j] - zero - at(one[i] + one[j]).of(e)
+    P += np.diag(gone)
+    n_there = n - gone.sum()
     mean = np.linalg.solve(P, (up - down) / 2)
-    total = at(mean).of(e) + (n * np.log(2 * np.pi) - np.linalg.slogdet(P)[1]) / 2
+    total = at(mean).of(e) + (n_there * np.log(2 * np.pi) - np.linalg.slogdet(P)[1]) / 2
     root = np.linalg.cholesky(np.linalg.inv(P)) * np.sqrt(n)
     seen = [at(mean + s * x) for x in root.T for s in (1, -1)]
     logs = np.array([x.of(e) for x in seen])
     return _law(block, values, seen, np.full(2 * n, 1 / (2 * n)), total, e, logs)
+
+
+def _gone(table: Table, names: Sequence[str], values: Values) -> Any:
+    """1 for numbers of elements that a ragged row does not have: their precision is none."""
+    found = []
+    for x in names:
+        v = table.variables[x]
+        there = np.ones(tuple(values.size(a) for a in (*v.plates, *v.shape)))
+        for k, axis in enumerate(v.plates):
+            exists = values.arrays.get(f"exists:{axis}")
+            if exists is not None:
+                after = (1,) * (there.ndim - k - 1)
+                there = there * exists.reshape((1,) * (k - 1) + exists.shape + after)
+        found.append(1 - there.reshape(-1))
+    return np.concatenate(found)
 
 
 def _law(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -548,7 +549,7 @@ def _best_paths(
     if outer > 1:
         raise ValueError("no path of rows of different lengths under more than one plate")
     parts = []
-    for s, (low, high) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for s, (low, high) in enumerate(pairwise(starts)):
         own = transition[low:high] if moving else transition[s]
         parts.append(_best_path(start[s], own, evidence[low:high]))
     return np.concatenate(parts)

@@ -66,8 +66,8 @@ class FilterWriter(Writer):
     def step(self) -> c.Method:
         """One element."""
         body: list[c.Statement] = []
-        for x in self.filter.arriving:
-            body += self.taken(x)
+        for x, at in zip(self.filter.arriving, self.filter.places, strict=True):
+            body += self.taken(x, c.Literal(at))
         for k, method in enumerate(self.filter.firsts):
             body.append(c.When(c.Sign("==", c.Literal(k), c.attribute("t")), self.went_on(method)))
         body += self.went_on(self.filter.later)
@@ -75,10 +75,9 @@ class FilterWriter(Writer):
         doc = "Take one element of the chain; return log p of it given those before."
         return c.Method("step", arguments, "float", doc, tuple(body))
 
-    def taken(self, x: Argument) -> list[c.Statement]:
+    def taken(self, x: Argument, at: c.Expression) -> list[c.Statement]:
         """An array of the element: its one place along the chain is put in."""
         name = c.Name(caller_name(x))
-        at = c.Literal(x.array.sizes.index(1))
         value = checked(x, c.call("_as_element", name, at), SIZES)
         own = c.Name(x.array.name)
         if not x.seen:

@@ -346,6 +346,7 @@ def _parameters(x: Posterior, place: Callable[[str], c.Expression]) -> c.Express
 
 
 def argument(x: Argument) -> c.Argument:
+    """An argument of a constructor."""
     default: c.Expression | None = None
     kind = ANY
     if x.default is not None:
@@ -385,6 +386,7 @@ def _laid(x: Stack) -> c.Statement:
 
 
 def checked(x: Argument, value: c.Expression, sizes: c.Expression) -> c.Invoked:
+    """An array as it is kept, if nothing is wrong with it."""
     name, axes = c.Literal(x.called or x.array.name), _axes(x.array)
     if x.array.labels != "":
         return c.call("_labels", name, value, axes, sizes, c.Literal(x.array.labels))
@@ -401,6 +403,7 @@ def _axes(array: Array) -> c.Row:
 
 
 def resuming() -> tuple[c.Method, ...]:
+    """State out, state in."""
     saved = c.Argument("saved", "Mapping[str, Any]")
     own = c.Name("self")
     return (

@@ -136,8 +136,8 @@ class Labels(Lowered):
         u = self.eq.along(self.t, True)
         beta, ahead, both = (self.eq.own(f"{stem}_{x}") for x in ("beta", "ahead", "both"))
         later = a.Lag(u, 1)
-        here = (later,) if self.along_moves else ()
-        move = a.ref(self.move, *o, *here, k, j)  # from k to j
+        places = (later,) if self.along_moves else ()
+        move = a.ref(self.move, *o, *places, k, j)  # from k to j
         come = a.Red("sum", (j,), n.mul(move, a.ref(ahead, *o, later, j)))
         here = n.mul(a.ref(own, *o, u, k), a.ref(beta, *o, u, k))
         body = (

@@ -261,8 +261,8 @@ class Equations:
             if not i.literal and i.axis in self.ragged and j.name == NUMBER:
                 letter = where[i.name]
                 return a.ref(self.nth(j.shift, letter), self.letters[letter].under, letter)
-        i, j = (self.place(y, where) for y in x.indices)
-        return a.Is(j, i) if isinstance(i, a.Num) else a.Is(i, j)
+        left, right = (self.place(y, where) for y in x.indices)
+        return a.Is(right, left) if isinstance(left, a.Num) else a.Is(left, right)
 
     def nth(self, count: int, letter: str) -> str:
         """An array that is 1 at the count-th place of each row of its own length, 0 elsewhere."""

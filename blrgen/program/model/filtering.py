@@ -79,12 +79,15 @@ class _Filtering:
         steps = [self.step(x) for x in self.d.arrivals]
         known = tuple(x for b in self.blocks for x in self.posteriors(b))
         state = tuple(x for b in self.blocks for x in b.state)
-        made = Filter(tuple(self.given.arriving), tuple(steps[:-1]), steps[-1], state)
-        return self.given, self.blocks, replace(made, posteriors=known)
+        given = self.given
+        made = Filter(given.arriving, given.places, tuple(steps[:-1]), steps[-1], state)
+        return given, self.blocks, replace(made, posteriors=known)
 
     def step(self, arrival: Arrival) -> Method:
         """log p of the element given the past, and the next state."""
-        eq, parts, after = self.equations(), [], []
+        eq = self.equations()
+        parts: list[n.Node] = []
+        after: list[str] = []
         for b in self.blocks:
             names, value = b.step(eq, arrival)
             after += names
@@ -94,8 +97,8 @@ class _Filtering:
         eq.let(a.Let(name, (), n.add(*parts)))
         stem = f"step_{arrival.place}" if arrival.place else "step"
         which = f"element {arrival.place}" if arrival.place else "a later element"
-        takes = tuple(self.given.arriving)
-        return Method(stem, self.program(eq, (name, *after)), f"Take {which}.", takes)
+        program = self.program(eq, (name, *after))
+        return Method(stem, program, f"Take {which}.", self.given.arriving)
 
     def program(self, eq: Equations, outs: tuple[str, ...]) -> a.Program:
         state = [x for b in self.blocks for x in b.state]
@@ -144,7 +147,9 @@ class RunningLabels:
         self.single = next(p.statistic for p in self.block.parts if len(p.statistic.positions) == 1)
         self.places = apart(self.d, self.single)
         self.name = self.given.names.of(f"{self.block.name}_level")
-        self.state = (Array(self.name, tuple(size_of(i.axis) for i in self.places)),)
+        self.state: tuple[Array, ...] = (
+            Array(self.name, tuple(size_of(i.axis) for i in self.places)),
+        )
 
     def letters(self, eq: Equations) -> tuple[str, ...]:
         found: tuple[str, ...] = ()
@@ -210,7 +215,7 @@ class RunningGaussian:
         parts = tuple(tuple(size_of(i.axis) for i in p.own) for p in self.whole().pieces)
         name = "_".join(block.nodes)
         self.stack = Stack(given.names.of(f"{name}_places"), parts, self.ties)
-        self.stacks = (self.stack,)
+        self.stacks: tuple[Stack, ...] = (self.stack,)
         given.names.taken |= {x.name for x in self.stack.arrays}
         axes = tuple(size_of(i.axis) for i in self.whole().shared)
         own = (self.stack.name,) * 2
@@ -218,7 +223,7 @@ class RunningGaussian:
         self.J = {(x, y): given.names.of(f"{name}_J{x}{y}") for x in turns for y in turns if x <= y}
         self.h = {x: given.names.of(f"{name}_h{x}") for x in turns}
         self.A = given.names.of(f"{name}_A")
-        self.state = (
+        self.state: tuple[Array, ...] = (
             *(Array(v, (*axes, *own), "SPD" if x == y else "R") for (x, y), v in self.J.items()),
             *(Array(v, (*axes, self.stack.name)) for v in self.h.values()),
             Array(self.A, axes),

@@ -92,10 +92,13 @@ class Given:
                 self.rows_of_lengths(p.letter)
         data = [self.observed(x) for x in model.nodes if x.kind == "observed"]
         every = (*(y for x in data for y in x), *map(self.constant, model.constants))
-        comes = {x for n in (*model.nodes, *model.constants) if along and along in n.letters
-                 for x in getattr(n, "names", (n.name,))}  # fmt: skip
+        comes = {x for n in model.nodes if along and along in n.letters for x in n.names}
+        comes |= {x.name for x in model.constants if along and along in x.letters}
         self.arguments = tuple(x for x in every if x.called not in comes)
         self.arriving = tuple(x for x in every if x.called in comes)
+        letters = {x: n.letters for n in model.nodes for x in n.names}
+        letters |= {x.name: x.letters for x in model.constants}
+        self.places = tuple(letters[x.called].index(along) for x in self.arriving)
         shown = {s for x in self.arguments if x.default is None for s in x.array.axes}
         shown |= {x.name for x in self.lengths} | {x.outer for x in self.lengths}
         axes = {axis_of(p.size) for p in model.plates if p.letter != along}

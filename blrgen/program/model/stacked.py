@@ -174,7 +174,7 @@ class Stacked(Band):
         whole = self.let(f"{stem}_G", (*self.front, *i, *j), inside)
         turned = a.ref(whole, *self.front, *j, *i)
         precision = n.neg(n.add(a.ref(whole, *self.front, *i, *j), turned))
-        if self.lags > 1:  # behind the end
+        if self.lags > 1 and self.stack is not None:  # behind the end
             gone = n.Sub(n.ONE, a.ref(self.stack.there, self.t, *i))
             precision = n.add(precision, n.mul(gone, a.Is(a.Ix(i[0]), a.Ix(j[0]))))
         matrix = self.let(f"{stem}_J", (*self.front, *i, *j), precision, "spd")

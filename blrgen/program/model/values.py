@@ -251,6 +251,7 @@ class Filter:
     """
 
     arriving: tuple[Argument, ...]  # with an axis of one place along the chain
+    places: tuple[int, ...]  # which axis that is
     firsts: tuple[Method, ...]
     later: Method
     state: tuple[Array, ...]

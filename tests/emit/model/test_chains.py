@@ -1,5 +1,7 @@
 """Chains that do not ship: lags, several nodes, rows of different lengths, what is missing."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -173,7 +175,7 @@ def test_a_vector_and_a_number_drive_each_other(target):
     np.testing.assert_allclose(q["m"], m[np.array(x)], rtol=1e-9)
     blocks = np.array([V[np.ix_(i, i)] for i in x])
     np.testing.assert_allclose(np.linalg.inv(q["S"]), blocks, rtol=1e-9)
-    lag = np.array([V[np.ix_(i, j)] for i, j in zip(x, x[1:], strict=False)])
+    lag = np.array([V[np.ix_(i, j)] for i, j in pairwise(x)])
     np.testing.assert_allclose(model.pairs("x"), lag, rtol=1e-9)
     np.testing.assert_allclose(model.posterior("w")["m"], m[np.array(w)[:, 0]], rtol=1e-9)
 
@@ -205,7 +207,7 @@ def test_chains_of_different_lengths(target):
             value, m, V = chains.seen(joint, own, [([(i, G2)], 0.3) for i in x])
         total += value
         means += [m[i] for i in x]
-        lags += [V[np.ix_(i, j)] for i, j in zip(x, x[1:], strict=False)]
+        lags += [V[np.ix_(i, j)] for i, j in pairwise(x)]
     np.testing.assert_allclose(model.objective(), total, rtol=1e-10)
     np.testing.assert_allclose(model.posterior("x")["m"], means, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.pairs("x"), lags, rtol=1e-9, atol=1e-12)

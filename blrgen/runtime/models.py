@@ -489,6 +489,15 @@ def _run_rows(model: Any, count: int, steps: int | None, tol: float, batch: int)
     }
 
 
+def _as_chain(
+    state: dict[str, Array], names: tuple[str, ...], natural: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Return a state in which natural parameters stand in the place of marginals, if it has any."""
+    if not set(names) <= set(state):
+        return {k: v for k, v in state.items() if k not in names}
+    return {**{k: v for k, v in state.items() if k not in names}, **natural}
+
+
 def _zeros(axes: tuple[str | int, ...], sizes: Mapping[str, int], dtype: Any) -> Array:
     """Return zeros along axes."""
     return np.zeros([x if isinstance(x, int) else _extent(x, sizes) for x in axes], dtype)

@@ -14,6 +14,7 @@ from blrgen.program.model.values import (
     Argument,
     Array,
     Chain,
+    Chained,
     Method,
     ModelProgram,
     Posterior,
@@ -129,13 +130,17 @@ class Writer:
         """What `start` says, and what it does not say."""
         p, nodes = self.program, c.Name("NODES")
         given, state = c.Name("given"), c.attribute("state")
-        free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors if x.method))
+        said = {x.name for x in p.said}
+        free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors
+                           if x.method and x.node not in said))  # fmt: skip
         body: list[c.Statement] = [
             c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE, free)),
             c.Set((state,), c.Sign("|", given, c.call("_drawn_start", nodes, SIZES, DTYPE, RNG))),
         ]
+        for x in p.chained:
+            body += self.in_chain(x, given, state)
         if p.start is not None:
-            short = c.Sign("<", c.call("len", state), c.call("len", given))
+            short = c.Sign("<", c.Literal(len(p.state)), c.call("len", given))
             body.append(c.When(short, self.from_labels(p.start)))
         if p.settle is not None:
             body += self.settled(p.settle)
@@ -143,6 +148,18 @@ class Writer:
             body.append(c.Return(c.Sign("|", given, state)))
         argument = c.Argument("start", "Mapping[str, Any] | None")
         return c.Method("_first_state", (argument,), STATE, "Return the first state.", tuple(body))
+
+    def in_chain(self, x: Chained, *states: c.Expression) -> list[c.Statement]:
+        """Natural parameters in the place of the marginals that a start says."""
+        names = tuple(p.array.name for v in x.variables for p in v.parts)
+        body: list[c.Statement] = [
+            c.Set((c.Name(y),), c.Item(c.attribute("state"), c.Literal(y))) for y in names
+        ]
+        body.append(result(x.method, self.call(x.method, names)))
+        pairs = zip(x.arrays, x.method.program.outs, strict=True)
+        table = c.Table(tuple((c.Literal(y.name), c.Name(z)) for y, z in pairs))
+        row = c.Row(tuple(map(c.Literal, names)))
+        return [*body, *(c.Set((y,), c.call("_as_chain", y, row, table)) for y in states)]
 
     def settled(self, method: Method) -> list[c.Statement]:
         """Sums over all rows at the start."""

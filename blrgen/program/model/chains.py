@@ -22,6 +22,7 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Reader
 from blrgen.program.model.member import Lowered, named
+from blrgen.program.model.values import REAL
 
 
 class Labels(Lowered):
@@ -45,19 +46,64 @@ class Labels(Lowered):
             raise UserError(f"no programs yet for {self.member.block.name}: more than one lag")
         return found[0]
 
-    def natural(self, stem: str) -> tuple[str, ...]:
-        """Evidence, start and transitions as logarithms."""
+    def opened(self) -> None:
+        """Letters of everything."""
         (s,) = self.member.statistics
-        (part,) = (p for p in self.member.block.parts if p.statistic == s)
-        begun, usual = split_first(part.expected, self.along)
         places = {i: self.letter(i) for i in s.places}
         self.t, self.k = places[self.along], places[s.places[-1]]
         self.outer = tuple(places[i] for i in self.elements)
-        where = {i.name: x for i, x in places.items()}
+        axis = self.pair.statistic.places[-1].axis
+        self.j = self.eq.letter(axis, "j", (*self.outer, self.t, self.k))
+        self.moving = self.along in unguarded(self.pair.expected).letters
+        self.along_moves = (self.t,) if self.moving else ()
+
+    def natural(self, stem: str) -> tuple[str, ...]:
+        """Evidence, start and transitions as logarithms."""
+        self.opened()
+        (s,) = self.member.statistics
+        (part,) = (p for p in self.member.block.parts if p.statistic == s)
+        begun, usual = split_first(part.expected, self.along)
+        where = {i.name: self.letter(i) for i in s.places}
         evidence = self.let(f"{stem}_evidence", (*self.outer, self.t, self.k),
                             self.eq.expr(usual, where))  # fmt: skip
         start = self.let(f"{stem}_start", (*self.outer, self.k), self.eq.expr(begun, where))
         return evidence, start, self.transitions(stem, where)
+
+    # -- in a state -------------------------------------------------------------------------
+    def kept_as(self) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+        self.opened()
+        moves = (*self.outer, *self.along_moves, self.j, self.k)
+        return (("evidence", (*self.outer, self.t, self.k), REAL),
+                ("start", (*self.outer, self.k), REAL), ("moves", moves, REAL))  # fmt: skip
+
+    def independent(self, state: dict[str, tuple[str, ...]], stem: str) -> tuple[str, ...]:
+        """log p as evidence, and no more."""
+        (evidence, at, _), *others = self.kept_as()
+        ((p,),) = state.values()
+        made = self.let(f"{stem}_{evidence}", at, n.Call("log", (a.ref(p, *at),)))
+        return (made, *(self.let(f"{stem}_{x}", letters, n.ZERO) for x, letters, _ in others))
+
+    def paired(self, natural: tuple[str, ...]) -> list[n.Node]:
+        """Evidence, start and transitions, each with its probability; 0 where that is 0."""
+        evidence, start, moves = natural
+        o, t, k, j = self.outer, self.t, self.k, self.j
+        here = a.ref(self.both, *o, t, k)
+        begun = n.mul(self.begins(), here)
+        both = self.neighbours((*map(a.Ix, o), a.Ix(t), a.Ix(k), a.Ix(j)))
+        pairs = ((here, a.ref(evidence, *o, t, k)), (begun, a.ref(start, *o, k)),
+                 (both, a.ref(moves, *o, *self.along_moves, j, k)))  # fmt: skip
+        out: list[n.Node] = []
+        for weight, value in pairs:
+            sure = n.Select(n.Compare("==", weight, n.ZERO), n.ZERO, n.mul(weight, value))
+            letters = (*o, t, k, j) if value is pairs[2][1] else (*o, t, k)
+            out.append(a.Red("sum", letters, sure))
+        return out
+
+    def begins(self) -> n.Node:
+        """1 at the first element of each chain."""
+        if self.eq.letters[self.t].under:
+            return a.ref(self.eq.nth(1, self.t), *self.outer, self.t)
+        return a.Is(a.Ix(self.t), a.Num(0))
 
     def letter(self, i: Index) -> str:
         return self.eq.letter(i.axis, i.name, ())
@@ -71,12 +117,9 @@ class Labels(Lowered):
         """W[j, k] from j to k; W[t, j, k] where it changes along the chain."""
         places = self.pair.statistic.places
         now, before = places[-2], places[-1]
-        self.j = self.eq.letter(before.axis, "j", (*self.outer, self.t, self.k))
         inside = {**{i.name: where[j.name] for i, j in zip(places, self.member.statistics[0].places,
                   strict=False)}, now.name: self.k, before.name: self.j}  # fmt: skip
         e = self.eq.expr(unguarded(self.pair.expected), inside)
-        self.moving = self.t in a.free(e)
-        self.along_moves = (self.t,) if self.moving else ()
         return self.let(f"{stem}_moves", (*self.outer, *self.along_moves, self.j, self.k), e)
 
     def readers(self, natural: tuple[str, ...], stem: str) -> dict[str, Reader]:

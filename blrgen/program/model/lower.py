@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from blrgen.algebra.indexed import ZERO
 from blrgen.errors import InternalError, UserError
 from blrgen.expect.blocks.expectation import expecting
 from blrgen.expect.blocks.values import Block
@@ -48,6 +49,7 @@ from blrgen.program.model.sums import with_sums
 from blrgen.program.model.values import (
     Array,
     Chain,
+    Chained,
     Method,
     ModelProgram,
     Note,
@@ -100,9 +102,17 @@ class Own:
     next: tuple[str, ...] = ()
     known: list[tuple[Member, tuple[str, ...]]] = field(default_factory=list)  # node by node
 
+    pairs: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of a chain in the state
+    path: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
     @property
     def member(self) -> Member:
         return self.lowered.member
+
+    @property
+    def chained(self) -> bool:
+        """Whether its elements are joined: then natural parameters are what a state has of it."""
+        return self.member.block.kind != "element"
 
 
 @dataclass
@@ -160,7 +170,8 @@ class _Lowering:
             self.outcomes(own)
         for own in others:
             self.updated(own)
-            own.next = own.lowered.working(own.natural, f"{own.name}_next")
+            own.next = (own.natural if own.chained else
+                        own.lowered.working(own.natural, f"{own.name}_next"))  # fmt: skip
         for e in d.sums:
             made = self.eq.equation(self.eq.own(e.target), e.places, e.value)
             self.given.readers[e.target] = named(made.name)
@@ -175,6 +186,11 @@ class _Lowering:
             return self.averaging(blocks)
         count = sum(u.local for u in d.updates)
         first, local, others = blocks[: min(count, 1)], blocks[1:count], blocks[count:]
+        for own in (*local, *others):
+            if own.chained:
+                raise UserError(f"no programs yet for the chain {own.member.block.name} behind "
+                                "another block in steps over some rows",
+                                how=f"--schedule {own.member.block.name},…")  # fmt: skip
         for own in others:
             self.from_state(own)
         if local:
@@ -230,7 +246,7 @@ class _Lowering:
         apart = [own for own in first if labels & set(own.member.block.nodes)]
         lead = [own for own in first if own not in apart]
         rest = (*apart, *others)
-        bases = [self.expecting.of(own.member.block.base) for own in rest]
+        bases = [ZERO if own.chained else self.expecting.of(own.member.block.base) for own in rest]
         return objective(self.d, lead, rest, bases, self.eq)
 
     def own(self, block: Block) -> Own:
@@ -244,14 +260,19 @@ class _Lowering:
 
     def from_state(self, own: Own) -> None:
         """λ and E[T] of what the state holds."""
-        if own.member.block.kind != "element":
-            name = own.member.block.name
-            raise UserError(
-                f"no programs yet for the chain {name} behind another block",
-                why="a step begins with the first block, and keeps the marginals of no chain",
-                how=f"--schedule {name},…",
-            )
         stem = own.name.removesuffix("_q")
+        if own.chained:
+            kept = own.lowered.kept_as()
+            own.arrays = tuple(
+                Array(self.given.names.of(f"{stem}_{x}"),
+                      tuple(self.eq.letters[y].size for y in letters), domain)
+                for x, letters, domain in kept
+            )  # fmt: skip
+            own.natural = tuple(x.name for x in own.arrays)
+            self.bind(own, f"{stem}_was")
+            self.outcomes(own)
+            own.pairs, own.path = dict(own.lowered.pairs), dict(own.lowered.path)
+            return
         own.arrays = tuple(
             own.member.array(k, self.given.names.of(f"{stem}_{p}"))
             for k, p in enumerate(own.member.working)
@@ -320,32 +341,38 @@ class _Lowering:
 
     # -- all of it -----------------------------------------------------------------------
     def whole(self, first: Sequence[Own], others: Sequence[Own]) -> ModelProgram:
-        variables = [self.variable(own) for own in others]
+        apart = [own for own in others if not own.chained]
+        chained = [own for own in others if own.chained]
+        variables = [self.variable(own) for own in apart]
         variables += [Variable(x, "", (Part(array),)) for x, array in self.points.arrays.items()]
         state = [p.array for v in variables for p in v.parts]
+        state += [x for own in chained for x in own.arrays]
         state += [x for x, _, _ in self.averaged]
-        after = [x for own in others for x in own.next]
-        last = [x for own in first for x in own.next]
+        after = [x for own in apart for x in own.next]
         after += [self.points.next.get(x, "") for x in self.points.arrays]
+        after += [x for own in chained for x in own.next]
         after += [x for _, x, _ in self.averaged]
+        last = [x for own in first for x in own.next]
+        last += [x for own in chained for _, names in own.known for x in names]
         if "" in after:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
         flags = [x for _, x in self.points.flags]
         rates = [a.Quantity(x) for x in (SCALE, RATE)] if self.d.batch else []
-        laid = [x for stack in self.stacks(first) for x in stack.arrays]
+        joined = (*first, *chained)
+        laid = [x for stack in self.stacks(joined) for x in stack.arrays]
         quantities = [*rates, *self.given.quantities.values(), *map(quantity, (*state, *laid))]
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
             ("objective", *after, *flags, *last, *([self.row.name] if self.row else []),
              *(x for _, _, x in self.averaged),
-             *(x for own in first for table in (own.lowered.pairs, own.lowered.path)
+             *(x for own in joined for table in tables(own)
                for names in table.values() for x in names)),
         )  # fmt: skip
         every = merged(every)
         bound = handing_out(every, ("objective",)) if self.d.batch else None
         own = after if bound else ("objective", *after, *flags)
         sweep = handing_out(every, tuple(own))
-        known = [self.posterior(every, *x) for own in first for x in own.known]
+        known = [self.posterior(every, *x) for own in joined for x in own.known]
         known += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
                   for v in variables]  # fmt: skip
         made = ModelProgram(
@@ -363,14 +390,15 @@ class _Lowering:
             bound=Method("bound", bound, "The objective.") if bound else None,
             batch=size_of(self.d.batch) if self.d.batch else "",
             start=None if bound else start_of(every, first, after, self.given),
-            pairs=self.chains(every, "pairs", first),
-            paths=self.chains(every, "path", first),
+            pairs=self.chains(every, "pairs", joined),
+            paths=self.chains(every, "path", joined),
             notes=()
             if bound
             else tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
             averaged=tuple(x for x, _, _ in self.averaged),
             settle=self.settle(every),
-            stacks=self.stacks(first),
+            stacks=self.stacks(joined),
+            chained=tuple(map(self.in_state, chained)),
         )
         if not self.row:
             return with_sums(made)
@@ -409,7 +437,7 @@ class _Lowering:
         """Neighbours, or what the most probable path is found from, of each chain."""
         found = []
         for own in first:
-            table = own.lowered.pairs if what == "pairs" else own.lowered.path
+            table = tables(own)[what == "path"]
             axis = own.member.block.axis
             pointers = next((x.pointers for x in self.given.lengths if x.name == axis), "")
             for name, outs in table.items():
@@ -419,10 +447,42 @@ class _Lowering:
                 found.append(Chain(name, made, count, pointers, moving))
         return tuple(found)
 
+    def in_state(self, own: Own) -> Chained:
+        """The natural parameters of a start's marginals."""
+        eq = Equations(self.given.readers, self.given.ragged, taken=set(self.given.names.taken))
+        for p in self.d.model.plates:
+            eq.letter(axis_of(p.size), p.letter, ())
+        lowered = lowered_of(eq, self.d.model, own.member.block)
+        if isinstance(lowered, Stacked) and isinstance(own.lowered, Stacked):
+            lowered.stack = own.lowered.stack
+        variables = []
+        for member, _ in own.known:
+            name = member.block.name
+            parts = tuple(Part(member.array(k, self.given.names.of(f"{name}_{x}")), x)
+                          for k, x in enumerate(member.working))  # fmt: skip
+            variables.append(Variable(name, member.family.name, parts))
+        state = {v.name: tuple(p.array.name for p in v.parts) for v in variables}
+        outs = lowered.independent(state, own.name)
+        arrays = [p.array for v in variables for p in v.parts]
+        arrays += [x for stack in self.stacks([own]) for x in stack.arrays]
+        given = (*self.given.quantities.values(), *map(quantity, arrays))
+        program = a.Program(tuple(eq.letters.values()), given, tuple(eq.body), outs)
+        stem = self.given.names.of(f"independent_{own.name}")
+        meaning = f"Return the natural parameters of independent {own.member.block.name}."
+        made = Method(stem, handing_out(program, outs), meaning)
+        return Chained(tuple(variables), own.arrays, made)
+
     def stacks(self, first: Sequence[Own]) -> tuple[Stack, ...]:
         """Where numbers of several nodes are laid end to end."""
         found = (own.lowered.stack for own in first if isinstance(own.lowered, Stacked))
         return tuple(x for x in found if x is not None)
+
+
+def tables(own: Own) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Pairs and path of a chain: of the state where it is kept there, else at its maximum."""
+    if own.pairs or own.path:
+        return own.pairs, own.path
+    return own.lowered.pairs, own.lowered.path
 
 
 def by_element(d: ModelDerivation, name: str) -> ModelProgram:

@@ -21,6 +21,7 @@ from blrgen.algebra.components import Component
 from blrgen.algebra.indexed import Expression, Index
 from blrgen.algebra.indexed.build import add, moved, scaled
 from blrgen.core import Family, Parameter
+from blrgen.errors import UserError
 from blrgen.expect.blocks.values import Block, Statistic
 from blrgen.geometry import geometry_of
 from blrgen.program import nodes as n
@@ -218,6 +219,23 @@ class Lowered:
         if self.member.one_hot:
             return self.means(natural, stem)
         return self.inline("working", self.named(natural), stem)
+
+    # -- of chains, whose natural parameters may be in the state ----------------------------
+    def kept_as(self) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+        """What each natural parameter is called in a state, its letters, where it is."""
+        raise self.stateless()
+
+    def independent(self, state: dict[str, tuple[str, ...]], stem: str) -> tuple[str, ...]:
+        """Natural parameters of a q under which all elements are independent."""
+        raise self.stateless()
+
+    def paired(self, natural: tuple[str, ...]) -> list[n.Node]:
+        """⟨λ, E[T]⟩ of a chain."""
+        raise self.stateless()
+
+    def stateless(self) -> UserError:
+        """What is said of a block that has no place in a state."""
+        return UserError(f"no programs yet for the block {self.member.block.name} in a state")
 
     def outcomes(self, natural: tuple[str, ...], stem: str) -> list[tuple[Member, tuple[str, ...]]]:
         """What is known of each node: its member, and its working parameters."""

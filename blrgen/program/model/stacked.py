@@ -147,7 +147,28 @@ class Stacked(Band):
     # -- λ -----------------------------------------------------------------------------------
     def natural(self, stem: str) -> tuple[str, ...]:
         """h, J and C of the whole."""
-        self.opened(self.laid(stem))
+        self.opened(self.stack or self.laid(stem))
+        self.made = {p.statistic.name: self.array(p, stem) for p in self.member.block.parts}
+        return self.placed(stem)
+
+    def kept_as(self) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+        self.opened(self.stack or self.laid("_".join(self.member.block.nodes)))
+        return self.of_front()
+
+    def independent(self, state: dict[str, tuple[str, ...]], stem: str) -> tuple[str, ...]:
+        """Each node's own natural parameters at their places, and nothing between them."""
+        assert self.stack is not None
+        self.opened(self.stack)
+        self.made = {}
+        for p in self.pieces:
+            own = Lowered(self.eq, p.member)
+            assert own.geometry is not None
+            first, second = p.member.statistics
+            one, two = own.natural_of_state(state[p.node], f"{stem}_{p.node}")
+            if p.member.family.natural[1].symbol in negated(own.geometry):
+                at = self.indices(second.places)
+                two = self.let(f"{stem}_{p.node}_2", at, n.neg(a.ref(two, *at)))
+            self.made |= {first.name: one, second.name: two}
         return self.placed(stem)
 
     def opened(self, stack: Stack) -> None:
@@ -167,7 +188,6 @@ class Stacked(Band):
 
     def placed(self, stem: str) -> tuple[str, ...]:
         """Every coefficient at its places."""
-        self.made = {p.statistic.name: self.array(p, stem) for p in self.member.block.parts}
         i, j = self.i, self.j
         h = self.let(f"{stem}_h", (*self.front, *i), n.add(*self.linear()))
         inside = n.add(*self.quadratic(False))
@@ -249,6 +269,8 @@ class Stacked(Band):
         found: list[n.Node] = []
         for part in self.member.block.parts:
             w = self.where(part)
+            if part.statistic.name not in self.made:
+                continue
             if w is None or (w.lag == 0 if across else w.lag >= self.lags):
                 continue
             tie = self.stack.tie(Tie(w.first, w.second, w.lag, w.ties), across)
@@ -278,6 +300,12 @@ class Stacked(Band):
 
     def kept(self, stem: str) -> None:
         """Pairs are kept node by node."""
+
+    def there(self) -> n.Node:
+        """0 behind the end of the chain."""
+        if self.lags == 1 or self.stack is None:
+            return n.ONE
+        return a.ref(self.stack.there, self.t, *self.i)
 
     def count(self) -> n.Node:
         """How many numbers of a piece are those of the model."""

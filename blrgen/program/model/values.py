@@ -184,6 +184,19 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class Chained:
+    """A chain whose q is in the state, by natural parameters.
+
+    A start says its marginals, node by node (`variables`), which are taken as independent:
+    `method` makes the natural parameters of these.
+    """
+
+    variables: tuple[Variable, ...]
+    arrays: tuple[Array, ...]
+    method: Method
+
+
+@dataclass(frozen=True)
 class Method:
     """A program, what it means, and the arrays that it takes beside those of the class."""
 
@@ -289,13 +302,20 @@ class ModelProgram:
     settle: Method | None = None  # these sums over all rows, at the start
     stacks: tuple[Stack, ...] = ()  # where numbers that are laid end to end stand
     filter: Filter | None = None
+    chained: tuple[Chained, ...] = ()
 
     @property
     def state(self) -> tuple[Array, ...]:
         """The arrays that a step reads and writes."""
         if self.filter is not None:
             return self.filter.state
-        return (*(p.array for v in self.variables for p in v.parts), *self.averaged)
+        chains = (x for c in self.chained for x in c.arrays)
+        return (*(p.array for v in self.variables for p in v.parts), *chains, *self.averaged)
+
+    @property
+    def said(self) -> tuple[Variable, ...]:
+        """The nodes that a start may say."""
+        return (*self.variables, *(v for c in self.chained for v in c.variables))
 
     @property
     def methods(self) -> Iterator[Method]:
@@ -305,5 +325,6 @@ class ModelProgram:
         found += [self.start.method] if self.start is not None else []
         found += [p.method for p in self.posteriors]
         found += [x.method for x in (*self.pairs, *self.paths)]
+        found += [x.method for x in self.chained]
         found.append(self.predictive)
         return iter(dict.fromkeys(m for m in found if m is not None))

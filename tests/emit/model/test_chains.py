@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tests.emit.model.test_traces import cls
+from tests.emit.model.test_traces import cls, held_against
 from tests.reference.models import chains
 
 R = np.random.default_rng(5)
@@ -275,3 +275,77 @@ def test_transitions_that_change_along_the_chain(target):
     np.testing.assert_allclose(model.posterior("z")["p"], z, rtol=1e-10)
     np.testing.assert_allclose(model.pairs("z"), pairs, rtol=1e-9, atol=1e-14)
     np.testing.assert_array_equal(model.path("z"), path)
+
+
+FACTORIAL = """
+plate t in T
+plate k in K
+plate j in J
+const pi in simplex(K)
+const P[k] in simplex(K)
+const rho in simplex(J)
+const Q[j] in simplex(J)
+const mu[k] in R
+const nu[j] in R
+z[1] ~ categorical(pi)
+z[t] ~ categorical(P[z[t-1]])
+s[1] ~ categorical(rho)
+s[t] ~ categorical(Q[s[t-1]])
+x[t] ~ gaussian(mu[z[t]] + nu[s[t]], 0.5)   observed or missing
+"""
+WALK = """
+plate t in T
+tau ~ gamma(2, 1)
+x[1] ~ gaussian(0, 1)
+x[t] ~ gaussian(x[t-1], 0.3)
+y[t] ~ gaussian(x[t], 1/tau)   observed or missing
+"""
+SWITCHING = """
+plate t in T
+plate k in K
+const pi in simplex(K)
+const P[k] in simplex(K)
+const q[k] in (0, oo)
+x[1] ~ gaussian(0, 1)
+x[2] ~ gaussian(x[1], q[z[2]])
+x[t] ~ gaussian(x[t-1]/2 + x[t-2]/3, q[z[t]])
+z[1] ~ categorical(pi)
+z[t] ~ categorical(P[z[t-1]])
+y[t] ~ gaussian(x[t], 0.5)   observed or missing
+"""
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_two_chains_of_labels_by_mean_field(target):
+    x, z = holed(6, 1), R.dirichlet([1.0, 1.0], size=6)
+    first = (START, MOVES, np.array(MIDDLE))
+    second = (np.array([0.3, 0.3, 0.4]), R.dirichlet(np.ones(3), 3), np.array([-0.5, 0.0, 0.8]))
+    names = dict(zip(("pi", "P", "mu"), first, strict=True))
+    names |= dict(zip(("rho", "Q", "nu"), second, strict=True))
+    model = cls("two", "vmp", FACTORIAL, target)(x=x, start={"z": {"p": z}}, **names)
+    held_against(model, chains.two_chains(x, z, first, second, 0.5))
+    saved = model.state_dict()
+    other = cls("two", "vmp", FACTORIAL, target)(x=x, seed=3, **names)
+    other.load_state_dict(saved)
+    assert other.objective() == model.objective()
+    np.testing.assert_array_equal(other.pairs("z"), model.pairs("z"))
+    assert model.path("z").shape == model.path("s").shape == (6,)
+
+
+def test_a_chain_beside_a_precision():
+    y = holed(7, 0, 4)
+    start = {"tau": {"a": 3.0, "b": 2.0}}
+    model = cls("walk", "vmp", WALK)(y=y, start=start)
+    held_against(model, chains.level_and_precision(y, 0.3, (2.0, 1.0), 3.0, 2.0))
+
+
+def test_a_gaussian_chain_behind_another_block_begins_with_the_marginals_that_are_said():
+    y, known = holed(7, 2), {"pi": START, "P": MOVES, "q": [0.1, 2.0]}
+    said = {"m": R.normal(size=7), "v": R.gamma(2.0, size=7)}
+    model = cls("switching", "vmp", SWITCHING)(y=y, start={"x": said}, **known)
+    for name, value in said.items():
+        np.testing.assert_allclose(model.posterior("x")[name], value, rtol=1e-12)
+    np.testing.assert_allclose(model.pairs("x"), np.zeros(6), atol=1e-14)
+    trace = model.run(steps=8, tol=0.0)["trace"]
+    assert min(np.diff(trace)) > -1e-9
+    assert (np.abs(model.pairs("x")) > 1e-6).all()

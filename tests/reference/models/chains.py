@@ -3,8 +3,8 @@
 from itertools import product
 
 import numpy as np
-from scipy.special import logsumexp
-from scipy.stats import multivariate_normal
+from scipy.special import digamma, gammaln, logsumexp
+from scipy.stats import gamma, multivariate_normal
 
 
 class Joint:
@@ -84,3 +84,53 @@ def paths(own, pi, P):
     weight, one = np.exp(joint - value), np.eye(K)[every]
     pairs = np.einsum("p,pti,ptj->tij", weight, one[:, :-1], one[:, 1:])
     return value, np.einsum("p,pti->ti", weight, one), pairs, every[joint.argmax()]
+
+
+def _looks(x, own, mean, square, v):
+    """E log N(x; a + b, v) at every value of b, a of some mean and mean square."""
+    far = x[:, None] - own
+    found = -np.log(2 * np.pi * v) / 2 - (far**2 - 2 * far * mean + square) / (2 * v)
+    return np.where(np.isnan(found), 0.0, found)
+
+
+def two_chains(x, z, first, second, v):
+    """Two chains of labels whose levels add up, by mean field: the second's block comes first.
+
+    `first` and `second` are (start, transitions, levels), `z` the marginals of the first; yields
+    the ELBO and the marginals of both.
+    """
+    (pi, P, mu), (rho, Q, nu) = first, second
+    pairs = z[:-1, :, None] * z[1:, None, :]
+    entropy = -(z * np.log(z)).sum()
+    while True:
+        mean, square = (z @ mu)[:, None], (z @ mu**2)[:, None]
+        value, s, _, _ = paths(_looks(x, nu, mean, square, v), rho, Q)
+        value += z[0] @ np.log(pi) + (pairs * np.log(P)).sum() + entropy
+        yield value, {"z": {"p": z}, "s": {"p": s}}
+        own = _looks(x, mu, (s @ nu)[:, None], (s @ nu**2)[:, None], v)
+        whole, z, pairs, _ = paths(own, pi, P)
+        entropy = whole - (own * z).sum() - z[0] @ np.log(pi) - (pairs * np.log(P)).sum()
+
+
+def level_and_precision(y, q, rest, shape, rate):
+    """A random walk (steps of variance q) and a gamma precision by mean field, the level first.
+
+    Yields the ELBO, and q of both.
+    """
+    T, a, b = len(y), shape, rate
+    there = ~np.isnan(y)
+    full = np.where(there, y, 0.0)
+    while True:
+        tau, log_tau = a / b, digamma(a) - np.log(b)
+        J = np.diag(there * tau) + np.diag(np.r_[1.0, np.full(T - 1, 1 / q)])
+        J += np.diag(np.r_[np.full(T - 1, 1 / q), 0.0])
+        J -= np.diag(np.full(T - 1, 1 / q), 1) + np.diag(np.full(T - 1, 1 / q), -1)
+        V = np.linalg.inv(J)
+        m = V @ (tau * full)
+        value = m @ J @ m / 2 - np.linalg.slogdet(J)[1] / 2 - (T - 1) / 2 * np.log(q)
+        value += there.sum() / 2 * (log_tau - np.log(2 * np.pi)) - tau * (full**2).sum() / 2
+        value += rest[0] * np.log(rest[1]) - gammaln(rest[0]) + (rest[0] - 1) * log_tau
+        value += -rest[1] * tau + gamma(a, scale=1 / b).entropy()
+        yield value, {"x": {"m": m, "v": np.diag(V)}, "tau": {"a": a, "b": b}}
+        a = rest[0] + there.sum() / 2
+        b = rest[1] + (there * ((full - m) ** 2 + np.diag(V))).sum() / 2

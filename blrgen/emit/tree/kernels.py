@@ -100,7 +100,7 @@ class Body(Equations):
         pair = (a.Ix(w.under), a.Ix(w.name))
         for i, _, _ in paths([loop]):
             for r in (r for e in (*i.let.expressions, *i.let.at) for r in a.refs(e)):
-                if r.index[:2] == pair and self.is_flat(r.name, w):
+                if _unmoved(r.index[:2]) == pair and self.is_flat(r.name, w):
                     found[self.memory.values.get(r.name, r.name)] = None
             if i.let.target[:2] == pair and (i.store or self.is_flat(i.let.name, w)):
                 found[i.let.name if i.store else self.memory.values[i.let.name]] = None
@@ -248,3 +248,8 @@ class Body(Equations):
         return bool(
             {*a.free(self.memory.made[name].target[0])} & {*self.memory.storages[name].kept}
         )
+
+
+def _unmoved(index: tuple[n.Node, ...]) -> tuple[n.Node, ...]:
+    """The index with letters in the place of their lags."""
+    return tuple(a.Ix(i.letter) if isinstance(i, a.Lag) else i for i in index)

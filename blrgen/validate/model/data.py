@@ -24,7 +24,7 @@ class Small:
     """Sizes: of rows, of chains, of ragged rows, and of all else, in turn."""
 
     rows: int = 12
-    chain: int = 4
+    chain: int = 5
     lengths: tuple[int, ...] = (3, 2)
     others: tuple[int, ...] = (2, 3)
 
@@ -56,13 +56,16 @@ def drawn(model: Model, program: ModelProgram, seed: int = 0, small: Small = SMA
         axes = tuple(axis_of(model.plate(x).size) for x in owner.letters)
         fixed = isinstance(owner, Const)
         whole = _array(domain, [sizes[x] for x in axes], sample, rng, fixed=fixed)
-        given[name] = _flat(whole, axes, lengths)
+        seen = np.ones(whole.shape[: len(axes)])
+        if isinstance(owner, Node) and owner.missing:
+            seen[(*(0 for _ in axes[:-1]), 1)] = 0
+        given[name] = _flat(_holed(whole, seen), axes, lengths)
         if domain.kind in ("one-hot", "labels"):
             arrays[name] = np.eye(_classes(domain, sample))[whole]
         else:
             arrays[name] = whole.astype(float)
         arrays[name] = _there(arrays[name], axes, lengths)
-        arrays[f"seen:{name}"] = np.ones(whole.shape[: len(axes)])
+        arrays[f"seen:{name}"] = seen
     for name in program.sizes:
         given[name] = sizes[name]
     return Drawn(given, arrays, sizes, lengths)
@@ -94,6 +97,13 @@ def _known(model: Model) -> list[tuple[Const | Node, str, Domain]]:
         if n.kind == "observed":
             found += [(n, x, y) for x, y in zip(n.names, n.domains, strict=True)]
     return found
+
+
+def _holed(whole: Any, seen: Any) -> Any:
+    """The array with NaN at elements that are missing."""
+    if seen.all():
+        return whole
+    return np.where(seen.reshape((*seen.shape, *(1,) * (whole.ndim - seen.ndim))), whole, np.nan)
 
 
 def _flat(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]]) -> Any:

@@ -24,7 +24,7 @@ from blrgen.program.model.values import ModelProgram
 from blrgen.rule.model.prepare import expecting_of, points_of, prepared
 from blrgen.rule.model.values import ModelDerivation
 from blrgen.validate.model.data import Drawn
-from blrgen.validate.model.laws import Law, law_of, law_of_state
+from blrgen.validate.model.laws import Law, law_of, law_of_independent, law_of_state
 from blrgen.validate.model.sites import site_values
 from blrgen.validate.model.stationary import resting
 from blrgen.value.indexed import Values
@@ -64,6 +64,10 @@ class Reference:
             if not v.is_point:
                 own = {p.parameter: np.asarray(model.state[p.array.name]) for p in v.parts}
                 self.laws[v.name] = law_of_state(self.d.model, blocks[v.name], own, self.values)
+        for c in program.chained:
+            marginals = {v.name: model.posterior(v.name) for v in c.variables}
+            block = next(b for b in blocks.values() if set(b.nodes) == set(marginals))
+            self.laws[block.name] = law_of_independent(self.d.model, block, marginals, self.values)
 
     def evaluate(self, part: float = 1.0) -> None:
         """What sites give at these q's; r and s only a part of the way."""
@@ -138,7 +142,11 @@ def compare(
     worst: dict[str, float] = {}
     steps = 1 if d.batch else STEPS
     with np.errstate(all="ignore"):
-        model = kind(**{python_name(k): x for k, x in data.given.items()}, **rates, seed=1)
+        own = {python_name(k): x for k, x in data.given.items()} | rates
+        model = kind(**own, seed=1)
+        if program.chained:  # from marginals on: those of a first step are not independent
+            said = {v.name: model.posterior(v.name) for c in program.chained for v in c.variables}
+            model = kind(**own, start=said, seed=1)
         reference = Reference(d, data)
         reference.read(model, program)
         for step in range(steps + 1):
@@ -167,6 +175,8 @@ def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
         return
     if d.algorithm == "cvi":
         reference.evaluate(1.0 if model.t == 1 else model.rho)
+    joined = [{v.name for v in c.variables} for c in program.chained]
+    with_state |= {u.block.name for u in d.updates if set(u.block.nodes) in joined}
     for u in d.updates:
         if u.block.name in with_state:
             if d.algorithm == "ncvmp":

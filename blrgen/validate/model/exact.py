@@ -21,7 +21,7 @@ from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.decide.tower_kind import TOWERS
 from blrgen.decide.towers import LOWEST, NoMeaning, choosing
 from blrgen.emit.model.places import python_name
-from blrgen.program.model.lower import member_of
+from blrgen.program.model.blocks import member_of
 from blrgen.program.model.member import Member
 from blrgen.program.model.values import ModelProgram
 from blrgen.rule.model.values import ModelDerivation
@@ -145,7 +145,7 @@ def blocks_after(
     """Each q with a state, in order; the points are the class's, and their slopes shown after."""
     found: Found = {}
     states = {v.name for v in program.variables if not v.is_point}
-    after = Reference(d, reference.data, dict(reference.laws), {}, reference.kind)
+    after = Reference(d, reference.data, dict(reference.laws), kind=reference.kind)
     after.read(model, program)
     for u in d.updates:
         name = u.block.name

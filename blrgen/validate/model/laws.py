@@ -8,7 +8,7 @@ are exact, and E[T] is the mean of T over points that have its mean and covarian
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -18,11 +18,11 @@ from blrgen.algebra.indexed.build import add, multiplied, summed
 from blrgen.algebra.indexed.values import Expression
 from blrgen.expect.blocks.block import element_measure
 from blrgen.expect.blocks.values import Block, Statistic
-from blrgen.expect.factors.names import table_of
+from blrgen.expect.factors.names import Table, table_of
 from blrgen.geometry import geometry_of
 from blrgen.program.axes.interpret import interpret
+from blrgen.program.model.blocks import member_of, of_node, variables_of
 from blrgen.program.model.family import family_program, negated
-from blrgen.program.model.lower import member_of, variables_of
 from blrgen.program.model.member import Member
 from blrgen.read.model.values import Model
 from blrgen.value.indexed import Values
@@ -66,6 +66,46 @@ def law_of_state(model: Model, block: Block, state: Arrays, values: Values) -> L
     turned = [p.symbol in negated(geometry) for p in member.family.natural]
     natural = [-x if t else x for x, t in zip(found, turned, strict=True)]
     return _of_elements(member, natural, values)
+
+
+def law_of_independent(
+    model: Model, block: Block, marginals: Mapping[str, Arrays], values: Values
+) -> Law:
+    """q of a chain under which its elements are independent, with these working parameters."""
+    found: dict[str, Any] = {}
+    laws = []
+    for node in block.nodes:
+        own = replace(of_node(model, block, node), kind="element")
+        own = replace(own, parts=tuple(p for p in own.parts if len(p.statistic.positions) == 1))
+        laws.append(law_of_state(model, own, marginals[node], values))
+        found |= laws[-1].means
+    firsts = {p.statistic.nodes[0]: p.statistic for p in block.parts
+              if p.statistic.positions == (0,)}  # fmt: skip
+    for p in block.parts:
+        if len(p.statistic.positions) == 2:
+            one, two = (
+                found[firsts[x].name] for x in (p.statistic.nodes[0], p.statistic.nodes[-1])
+            )
+            found[p.statistic.name] = _product(p.statistic, firsts, one, two, values)
+    return Law(found, sum(x.partition for x in laws), sum(x.paired for x in laws))
+
+
+def _product(
+    s: Statistic, firsts: Mapping[str, Statistic], one: Any, two: Any, values: Values
+) -> Any:
+    """E of two independent elements: at every place the product of their means."""
+    first, second = firsts[s.nodes[0]], firsts[s.nodes[-1]]
+    shifts = dict(s.shifts)
+    out = np.zeros([values.size(i.axis) for i in s.places])
+    count = len(first.places)
+    for at in np.ndindex(*out.shape):
+        here = dict(zip((i.name for i in first.places), at, strict=False))
+        rest = iter(at[count:])
+        other = tuple(here[i.name] + (shifts[i.name] or 0) if shifts.get(i.name) is not None
+                      else next(rest) for i in second.places)  # fmt: skip
+        if min(other) >= 0:
+            out[at] = one[at[:count]] * two[other]
+    return out
 
 
 def _even(s: Statistic, x: Any) -> Any:
@@ -158,7 +198,7 @@ def _of_gaussian(model: Model, block: Block, values: Values) -> Law:
     table = table_of(model)
     shapes = {x: tuple(values.size(a) for a in (*table.variables[x].plates,
               *table.variables[x].shape)) for x in names}  # fmt: skip
-    e = energy(model, block)
+    e, gone = energy(model, block), _gone(table, names, values)
 
     def at(flat: Any) -> Values:
         found, start = {}, 0
@@ -176,10 +216,12 @@ def _of_gaussian(model: Model, block: Block, values: Values) -> Law:
     for i, j in product(range(n), repeat=2):
         if i < j:
             P[i, j] = P[j, i] = up[i] + up[j] - zero - at(one[i] + one[j]).of(e)
+    P += np.diag(gone)
+    n_there = n - gone.sum()
     covariance = values.kind.inverse(P)
     mean = covariance @ ((up - down) / 2)
     two_pi = values.kind.call("log", 2 * values.kind.constant("pi"))
-    total = at(mean).of(e) + (n * two_pi - values.kind.logdet(P)) / 2
+    total = at(mean).of(e) + (n_there * two_pi - values.kind.logdet(P)) / 2
     lower, diagonal = _lower(covariance)
     seen = [at(mean), *(at(mean + s * x) for x in lower.T for s in (1, -1))]
     weights = np.array([1 - diagonal.sum(), *np.repeat(diagonal / 2, 2)])
@@ -197,6 +239,21 @@ def _lower(a: Any) -> tuple[Any, Any]:
         lower[:, k] = rest[:, k] / rest[k, k]
         rest = rest - np.outer(lower[:, k], lower[:, k]) * diagonal[k]
     return lower, diagonal
+
+
+def _gone(table: Table, names: Sequence[str], values: Values) -> Any:
+    """1 for numbers of elements that a ragged row does not have: their precision is none."""
+    found = []
+    for x in names:
+        v = table.variables[x]
+        there = np.ones(tuple(values.size(a) for a in (*v.plates, *v.shape)))
+        for k, axis in enumerate(v.plates):
+            exists = values.arrays.get(f"exists:{axis}")
+            if exists is not None:
+                after = (1,) * (there.ndim - k - 1)
+                there = there * exists.reshape((1,) * (k - 1) + exists.shape + after)
+        found.append(1 - there.reshape(-1))
+    return np.concatenate(found)
 
 
 def _law(

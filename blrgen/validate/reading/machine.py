@@ -21,6 +21,7 @@ from blrgen.validate.reading.values import (
     Mark,
     Num,
     Rank,
+    Several,
     Size,
     Text,
     Whole,
@@ -145,7 +146,7 @@ class Machine:
         if isinstance(x, Num):
             return x.node
         if isinstance(x, Whole):
-            return self.graph.number(x.value)
+            return self.graph.counted(x.value) if x.mark else self.graph.number(x.value)
         if isinstance(x, Cond):
             return self.as_number(x.node)
         if isinstance(x, Array) and x.rank == 0:
@@ -225,9 +226,9 @@ class Machine:
         if isinstance(x, Rank):
             self.bounds.axes = max(self.bounds.axes, 1)
             return x.value != 0
-        if isinstance(x, tuple):
+        if isinstance(x, tuple) and (self.generic or not isinstance(x, Several)):
             return bool(x)
-        if isinstance(x, List) and not self.depth:
+        if isinstance(x, List) and not self.depth and (self.generic or x.plain):
             return bool(x.items)
         raise self.refuse(f"{self.called(x)} as a truth value")
 

@@ -202,7 +202,7 @@ def _arange(mc: Machine, stop: Any, /) -> Any:
     known, _ = shape_of(mc, stop)
     data = np.empty(known, dtype=object)
     for k in range(known[0]):
-        data[k] = mc.graph.number(k)
+        data[k] = mc.graph.counted(k) if k else mc.graph.number(0)
     return Array(data, "i")
 
 

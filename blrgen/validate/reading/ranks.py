@@ -53,6 +53,7 @@ class Ranks(Reader):
     # elementwise rules ------------------------------------------------------------------------
     def ranks(self) -> list[Shown]:
         self.element = Elementwise(self.rule, self.graph, self.numbers)
+        self.graph.elementwise = True
         found = [self._tried(r) for r in RANKS]
         rank = max(RANKS)
         while rank <= self.axes and not any(s.refuted for s in found):
@@ -317,6 +318,7 @@ class Ranks(Reader):
     # sums over components ------------------------------------------------------------------------
     def coupled(self) -> Shown:
         """Rules with sums over the components of a vector: at several lengths."""
+        self.graph.elementwise = False
         shown = Shown(1, sizes="lengths 2…4")
         bounds = Bounds()
         for count in (2, 3, 4):

@@ -15,6 +15,7 @@ from blrgen.decide.equal import apart, equal, seed_of
 from blrgen.decide.fractions import Unsupported
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.validate.reading.algebra import names_in
+from blrgen.validate.reading.decided import check_value
 from blrgen.validate.reading.definedness import (
     Implied,
     conditions,
@@ -130,6 +131,7 @@ class Elementwise(Element):
         if not proof.proved:
             return proof
         on_edge(self, [n, *effects])
+        check_value(self, n, key, path)
         lacking = self.lacking([n, *effects], path)
         if not lacking:
             return proof

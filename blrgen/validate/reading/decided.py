@@ -29,7 +29,7 @@ DIGITS, FAR = 50, mpmath.mpf(10) ** -6
 RANDOM = 40  # points with several hard numbers
 STEPS = 2  # doubles to each side of one where the sides are equal
 TURNS = 12  # of a search for it
-MOST = 8  # conditions about which such numbers are looked for
+MOST, FEW = 8, 4  # conditions about which such numbers are looked for, and symbols of each
 WORDS = "a comparison, a sign or a root that rounding decides"
 
 Point = dict[str, Fraction]
@@ -108,7 +108,7 @@ def _points(element: Any, roots: Sequence[Node], suspects: list[Node]) -> Iterat
     points = Points([element.known(x) for x in names], element.domains, [])
     random = Random(97)
     own = sorted(names_in(suspects))
-    for name in own:
+    for name in own[:MOST]:
         for x in HARD:
             for y in (x, -x):
                 yield from _inside(points, {**points.draw(random, 0.0), name: Fraction(y)})
@@ -117,7 +117,7 @@ def _points(element: Any, roots: Sequence[Node], suspects: list[Node]) -> Iterat
         chosen = {n: Fraction(random.choice(HARD)) for n in names if random.random() < 0.4}
         yield from _inside(points, {**point, **chosen})
     for n in suspects[:MOST]:
-        for name in sorted(names_in([n])):
+        for name in sorted(names_in([n]))[:FEW]:
             for start in (0.4, -2.5):
                 for near in _equal_sides(n, name, points.draw(random, 0.0), start):
                     yield from _inside(points, {**points.draw(random, 0.0), **near})

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from blrgen.limits import LENGTH as LARGEST
+from blrgen.limits import WHOLE as MAX_WHOLE
 from blrgen.validate.reading.graph import Node
-from blrgen.validate.reading.machine import LARGEST, Machine
+from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.values import (
     CARRIED,
     Array,
@@ -31,7 +33,6 @@ from blrgen.validate.reading.whole import fits
 NAMES = {"Add": "add", "Sub": "sub", "Mult": "mul", "Div": "div", "Pow": "pow",
          "FloorDiv": "floordiv", "Mod": "mod", "MatMult": "matmul"}  # fmt: skip
 SIGNS = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne"}
-MAX_WHOLE = 10**30
 
 
 def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:

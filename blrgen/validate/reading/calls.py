@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from blrgen.limits import CALLS as DEPTH
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.scopes import bound_in
 from blrgen.validate.reading.values import (
@@ -25,7 +26,6 @@ from blrgen.validate.reading.values import (
     Whole,
 )
 
-DEPTH = 40  # calls inside calls
 COMPILERS = ("numba.njit", "numba.jit")
 OPTIONS = (
     "cache",

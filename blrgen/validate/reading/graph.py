@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from blrgen.limits import OPERATIONS as MAX_NODES
 from blrgen.validate.reading.signals import Refused
 
-MAX_NODES = 60_000
 MAX_DIGITS = 400  # bits of a number that is folded
 PLAIN = frozenset(
     {"number", "add", "sub", "mul", "div", "neg", "dot", "and", "or", "not", "case", "entry"}

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from blrgen.limits import CODE_STATEMENTS as MAX_STATEMENTS
+from blrgen.limits import DECISIONS as MAX_DECISIONS
+from blrgen.limits import VALUES as HEAVIEST
 from blrgen.validate.reading.graph import Graph, Node
 from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
 from blrgen.validate.reading.values import (
@@ -28,10 +31,6 @@ from blrgen.validate.reading.values import (
     root,
 )
 
-LARGEST = 48  # the length up to which a reading at sizes goes
-MAX_DECISIONS, MAX_STATEMENTS = 12, 200_000
-LONGEST = 5_000  # turns of one loop, items of one list
-HEAVIEST = 5_000  # values in a tuple, those of tuples in it among them
 MOST_SHOWN = 200_000  # entries of arrays that are kept to find the line that is wrong
 
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.errors import UserError
+from blrgen.limits import LENGTH as LARGEST
 from blrgen.validate.reading import arguments
 from blrgen.validate.reading.branches import paths
 from blrgen.validate.reading.elementwise import Elementwise
 from blrgen.validate.reading.graph import Node, reachable
-from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
+from blrgen.validate.reading.machine import Bounds, Machine
 from blrgen.validate.reading.reader import Reader
 from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
 from blrgen.validate.reading.values import Array, Num, Whole

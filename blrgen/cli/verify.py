@@ -106,6 +106,12 @@ def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
         )
     file, options.what = options.what, options.against
     derivation = derived(options)
+    if derivation.mixture is not None:
+        raise UserError(
+            "a file is not held against a mixture", where=PROGRAM,
+            why="what it computes from all components at once is not read yet",
+            how=f"{PROGRAM} {options.what}, which runs what is emitted",
+        )  # fmt: skip
     rule = derivation.rule
     from blrgen.validate.derivation import Report
     from blrgen.validate.verify_file import verify_file

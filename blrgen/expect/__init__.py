@@ -20,6 +20,7 @@
 | `probes` | What a rule asks of the loss: numbers that the caller supplies, and how they read |
 | `product` | ∇_μ E_q[ℓ] of a product: each factor by the route that it allows |
 | `routes` | ∇_μ E_q[ℓ], by the route the family allows |
+| `sites` | What a log joint has beside its statistics, as functions of one predictor each |
 | `slopes` | Slopes of E_q[ℓ] by first-order identities, by scores where there are none |
 | `weights` | ∇_μ E_q[ℓ] on a finite support: a mean of slopes, with weights that add up to one |
 | `words` | The span of statistics that are vectors and matrices |

@@ -103,7 +103,7 @@ def with_quantities(
                 how=f"another name in the family file, or --rename {q.name}:NAME before it",
             )
     kept |= {q.name: q for q in add}
-    order = ("state", "input", "data", "draw", "intermediate", "hyper", "counter")
+    order = ("state", "input", "data", "known", "draw", "intermediate", "hyper", "counter")
     ranked = sorted(kept.values(), key=lambda q: (order.index(q.kind), place_of(q)))
     return d.with_(rule=replace(d.rule, quantities=tuple(ranked)))
 

@@ -25,8 +25,10 @@ from blrgen.rule.model.prepare import expecting_of, points_of, prepared
 from blrgen.rule.model.values import ModelDerivation
 from blrgen.validate.model.data import Drawn
 from blrgen.validate.model.laws import Law, law_of, law_of_state
+from blrgen.validate.model.sites import site_values
 from blrgen.validate.model.stationary import resting
 from blrgen.value.indexed import Values
+from blrgen.value.kinds import DOUBLES, Kind
 
 STEPS = 2
 OBJECTIVE, SLOPE = 1e-8, 1e-6  # relative
@@ -41,14 +43,16 @@ class Reference:
     data: Drawn
     laws: dict[str, Law] = field(default_factory=dict)
     points: dict[str, Any] = field(default_factory=dict)
+    sites: dict[str, Any] = field(default_factory=dict)
+    kind: Kind = DOUBLES
 
     @property
     def values(self) -> Values:
         """Everything that expressions may hold."""
-        arrays = {**self.data.arrays, **self.points}
+        arrays = {**self.data.arrays, **self.points, **self.sites}
         for law in self.laws.values():
             arrays |= law.means
-        return Values(arrays, self.data.sizes)
+        return Values(arrays, self.data.sizes, self.kind)
 
     def read(self, model: Any, program: ModelProgram) -> None:
         """Points and q's of the state of a class."""
@@ -61,6 +65,19 @@ class Reference:
                 own = {p.parameter: np.asarray(model.state[p.array.name]) for p in v.parts}
                 self.laws[v.name] = law_of_state(self.d.model, blocks[v.name], own, self.values)
 
+    def evaluate(self, part: float = 1.0) -> None:
+        """What sites give at these q's; r and s only a part of the way."""
+        for s in self.d.sites:
+            for name, x in site_values(s, self.values).items():
+                stays = 0.0 if name == s.expected.name else 1 - part
+                self.sites[name] = x if not stays else stays * self.sites[name] + part * x
+
+    def evaluate_now(self) -> None:
+        """E[f] at these q's, for the objective."""
+        for s in self.d.sites:
+            found = site_values(s, self.values)
+            self.sites[s.expected.name] = found[s.expected.name]
+
     def update(self, block: Block) -> None:
         self.laws[block.name] = law_of(self.d.model, block, self.values)
 
@@ -71,6 +88,9 @@ class Reference:
             self.settle([u.block for u in updates if u.local])
             return
         count = len(updates) if self.d.algorithm in EXACT else 1
+        if self.d.sites:
+            self.evaluate_now()
+            count = 0 if stepped(self.d, updates[0].block) else count
         for u in updates[:count]:
             self.update(u.block)
 
@@ -92,12 +112,12 @@ class Reference:
                 return
             before = now
 
-    def objective(self) -> float:
+    def objective(self) -> Any:
         """E[L] and the entropies."""
         blocks = [u.block for u in self.d.updates]
         q = expecting_of(blocks, [[self.d.model.node(x) for x in b.nodes] for b in blocks])
         values = self.values
-        total = values.of(self.d.expected_joint)
+        total: Any = values.of(self.d.expected_joint)
         for b in blocks:
             law = self.laws[b.name]
             total += law.partition - law.paired - values.of(q.of(b.base))
@@ -113,7 +133,7 @@ def compare(
 ) -> tuple[tuple[str, Proof], ...]:
     """The class of a file: its objectives step by step, and its points after each."""
     rates = {"delay": 0.0} if d.batch else {}  # the first step goes all the way
-    slopes = _slopes_of(d)
+    slopes = slopes_of(d)
     objectives: list[tuple[float, float]] = []
     worst: dict[str, float] = {}
     steps = 1 if d.batch else STEPS
@@ -141,15 +161,28 @@ def compare(
 def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
     """Blocks with a state at their updates, in order; the points then are those of the class."""
     with_state = {v.name for v in program.variables}
-    for u in reference.d.updates:
+    d = reference.d
+    if model.notes and d.sites:  # a part of a step: its q's are those of the class
+        reference.read(model, program)
+        return
+    if d.algorithm == "cvi":
+        reference.evaluate(1.0 if model.t == 1 else model.rho)
+    for u in d.updates:
         if u.block.name in with_state:
+            if d.algorithm == "ncvmp":
+                reference.evaluate()
             reference.update(u.block)
     for v in program.variables:
         if v.is_point:
             reference.points[v.name] = np.asarray(model.state[v.parts[0].array.name])
 
 
-def _slopes_of(d: ModelDerivation) -> dict[str, tuple[tuple[Index, ...], Expression]]:
+def stepped(d: ModelDerivation, block: Block) -> bool:
+    """Whether the block's latents stand in sites."""
+    return bool(d.stepped & {x for node in block.nodes for x in d.model.node(node).names})
+
+
+def slopes_of(d: ModelDerivation) -> dict[str, tuple[tuple[Index, ...], Expression]]:
     """What is zero where E[L] rests in each point."""
     names = {x for u in d.points for x in u.names}
     own = prepared(d.model, tuple(x for x in names if _latent(d, x)))

@@ -51,10 +51,11 @@ the run can take a proof back and gives none.
 * **Numbers** are exact, rounding and overflow are not compared. But no comparison, sign or root
   may be decided by rounding (as in `x / 49 * 49 == x`): conditions are decided in doubles, too, at
   very small and very large numbers and where their sides are equal, and give the rule. On tame
-  numbers doubles must be near the rule (as in `(g + 1e20) - 1e20` they are not). Arrays are contiguous and of float64. Whole
-  numbers and truth values are kinds of their own: a number is not stored into an array of them,
-  those of NumPy must fit into 64 bits, and there is no arithmetic between truth values.
-  Hyperparameters may be whole numbers of Python: the run tries that, too.
+  numbers doubles must be near the rule (as in `(g + 1e20) - 1e20` they are not). Arrays are
+  contiguous and of float64. Whole numbers and truth values are kinds of their own: a number is
+  not stored into an array of them, those of NumPy must fit into 64 bits, and there is no
+  arithmetic between truth values. Hyperparameters may be whole numbers of Python: the run tries
+  that, too.
 * **Every call is the first**: nothing can be kept between calls. Hyperparameters and t are
   symbols, also where an argument has a default.
 * **Classes** are not read. A file that blrgen emitted is held against what it emits, definition by

@@ -287,6 +287,7 @@ def _append(mc: Machine, items: Any, x: Any, /) -> Any:
     if mc.loops:
         raise mc.sizes("a list changed in a loop")
     mc.spend()
+    items.plain = items.plain and not mc.depth
     items.items.append(mc.carried(x))
     mc.changes += 1
     if mc.depth:

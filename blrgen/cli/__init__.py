@@ -18,6 +18,7 @@
 | `progress` | One line on a terminal that says what is being done; nothing in a pipe or a file |
 | `show` | Show a family's geometry: log-partition, mean, Fisher matrix, entropy |
 | `table` | Print Table 1 of the paper: candidate, approximations, and how far each row is shown |
+| `tried` | What "did you mean" proposes is tried in the place of the word, before it is printed |
 | `verify` | Prove or refute: a derivation against its hand-written reference |
 | `what` | WHAT and the approximations: what derive, generate, verify and identify have in common |
 

@@ -6,6 +6,7 @@
 | `gaussian` | Components that are Gaussian: nodes around their mean, in the factor of the precision |
 | `line` | Components on a line, on whole numbers, on points: nodes where their mass is |
 | `loss` | The loss as a function of arrays of points |
+| `moves` | One step of the derived rule on numbers |
 | `run` | Steps of the derived rule until the objective rests |
 | `start` | First components: groups of points in proportion to exp(−ℓ) |
 """

@@ -25,8 +25,9 @@ from blrgen.value.tape import Tape
 Array = Any
 Values = Callable[[Array], Array]
 REACH = 7.5  # of z; beyond is 10⁻¹³ of the mass
-MOST = {1: 9, 2: 4}  # how often the step is halved, by the dimension
-GOAL = 1e-7
+MOST = {1: 8, 2: 2}  # how often the step is halved in a step of the rule, by the dimension
+FINER = 2  # how much more often for what is reported
+GOAL = {1: 1e-8, 2: 1e-5}
 DRAWS = 4096
 
 
@@ -38,9 +39,12 @@ class Gaussians:
     target: Target
     seed: int = 0
     level: dict[int, int] = field(default_factory=dict)  # by component: where the last one ended
-    rough: float = 0.0  # the largest error that was left
+    rough: float = 0.0  # the largest error that was left in the last evaluation
+    share: float = 1.0  # of the goal
+    most: int = 0
 
     def __post_init__(self) -> None:
+        self.most = MOST.get(self.target.dimension, 0)
         candidate = dict(self.d.candidate)
         self.matrix = not (
             self.d.geometry.ring.elementwise or self.d.geometry.ring.components
@@ -102,12 +106,19 @@ class Gaussians:
         return logs, slopes
 
     # expectations -------------------------------------------------------------------------
+    def closely(self, state: dict[str, Array]) -> float:
+        """E_q[ℓ + log q] with a smaller step than any step of the rule has had."""
+        self.share, self.most = 1e-3, self.most + FINER
+        value, _ = self.expected(state)
+        self.share, self.most = 1.0, self.most - FINER
+        return value
+
     def expected(self, state: dict[str, Array]) -> tuple[float, dict[str, Array]]:
         """E_q[ℓ + log q], and for every component what the rule asks of ℓ + log q."""
         d = self.target.dimension
         factors = np.linalg.cholesky(self.precisions(state))
         means = self.means(state)
-        found = []
+        found, self.rough = [], 0.0
         for k, (m, L) in enumerate(zip(means, factors, strict=True)):
             back = np.linalg.inv(L).T
             values, g, H = self._moments(k, m, back, state) if d <= 2 else self._drawn(
@@ -130,7 +141,7 @@ class Gaussians:
             fine, rough = _moments(f, z, w), _moments(f[coarse], z[coarse], w[coarse])
             scale = 1 + abs(fine[0])
             gap = max(float(np.abs(x - y).max()) for x, y in zip(fine, rough, strict=True)) / scale
-            if gap < GOAL or level >= MOST[d] or not np.isfinite(gap):
+            if gap < GOAL[d] * self.share or level >= self.most or not np.isfinite(gap):
                 break
             level += 1
         self.level[k] = level

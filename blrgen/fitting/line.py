@@ -92,8 +92,13 @@ class Lines:
         return self.target(points) + self.values(points, state)
 
     # expectations -------------------------------------------------------------------------
+    def closely(self, state: dict[str, Array]) -> float:
+        """E_q[ℓ + log q]: the rule's own nodes are as many as their error asks for."""
+        return self.expected(state)[0]
+
     def expected(self, state: dict[str, Array]) -> tuple[float, dict[str, Array]]:
         """E_q[ℓ + log q], and for every component what the rule asks of it."""
+        self.rough = 0.0
         rows = [self._of(k, state) for k in range(len(state["pi"]))]
         made = {p.name: np.array([row[p.name] for row in rows]) for p in self.asked}
         for p in self.d.known:

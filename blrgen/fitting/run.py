@@ -18,9 +18,8 @@ from blrgen.errors import UserError
 from blrgen.fitting.gaussian import DRAWS, Gaussians
 from blrgen.fitting.line import Lines
 from blrgen.fitting.loss import Target
-from blrgen.program.axes.interpret import interpret
+from blrgen.fitting.moves import Moves, OfNumbers, OfVectors
 from blrgen.program.mixture.lower import Array as Place
-from blrgen.program.mixture.lower import MixtureProgram, lower_moves
 
 Array = Any
 MOST_STEPS = 500
@@ -60,7 +59,8 @@ class Run:
     rate: float = FIRST_RATE
 
     def __post_init__(self) -> None:
-        self.program: MixtureProgram = lower_moves(self.d)
+        kind = OfNumbers if isinstance(self.candidate, Lines) else OfVectors
+        self.moves: Moves = kind(self.d)
         self.halved = 0
 
     def to_rest(self, state: dict[str, Array], steps: int | None, tol: float | None) -> Fitted:
@@ -87,6 +87,7 @@ class Run:
             if abs(change) < rest * (1 + abs(free)):
                 found.reason, found.converged = "converged", True
                 break
+        found.objective = -self.candidate.closely(found.state)
         found.notes = self.notes()
         return found
 
@@ -96,8 +97,9 @@ class Run:
         """The next state with its objective; None where no step size helps."""
         rate = self.rate
         while rate > SMALLEST:
-            after = self.moved(state, asked, rate)
-            if inside(after, self.program.states):
+            with np.errstate(all="ignore"):
+                after = self.moves(state, asked, rate)
+            if inside(after, self.moves.places):
                 with np.errstate(all="ignore"):
                     value, more = self.candidate.expected(after)
                 if np.isfinite(value) and value <= free + 1e-12 * (1 + abs(free)):
@@ -106,16 +108,6 @@ class Run:
             rate /= 2
             self.halved += 1
         return None
-
-    def moved(
-        self, state: Mapping[str, Array], asked: Mapping[str, Array], rate: float
-    ) -> dict[str, Array]:
-        """One step of the derived rule."""
-        hyper = {q.name: float(q.default) for q in self.program.hypers if q.default is not None}
-        given = {**hyper, **state, **asked, "rho": rate}
-        used = {q.name for q in self.program.program.given}
-        found = interpret(self.program.program, {k: v for k, v in given.items() if k in used})
-        return {k: found.get(f"{k}_next", v) for k, v in state.items()}
 
     def notes(self) -> list[dict[str, str]]:
         """What must be known of the numbers."""

@@ -70,6 +70,12 @@ def lower_moves(d: Derivation) -> MixtureProgram:
     return _program(d, made, states, asked)
 
 
+def places_of(d: Derivation) -> tuple[Array, ...]:
+    """The states of a rule with their axes and domains."""
+    made = _equations(d)
+    return tuple(_state(d, made, q) for q in _states(d))
+
+
 def _program(
     d: Derivation, made: Equations, states: tuple[Array, ...], asked: tuple[Quantity, ...]
 ) -> MixtureProgram:

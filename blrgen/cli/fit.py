@@ -84,8 +84,8 @@ def run(options: argparse.Namespace) -> int:
 def _check_model(options: argparse.Namespace) -> None:
     """A model, and nothing that only a mixture has."""
     if options.what is None:
-        raise UserError("fit what?", where="blrgen fit",
-                        how="FILE.model with an algorithm, or --family mixture:FAMILY --loss L")  # fmt: skip
+        how = "FILE.model with an algorithm, or --family mixture:FAMILY --loss L"
+        raise UserError("fit what?", where="blrgen fit", how=how)
     for name in ("components", "loss", "retraction", "fixed_weights"):
         if getattr(options, name):
             flag = name.replace("_", "-")

@@ -3,7 +3,7 @@
 | module | what it does |
 |---|---|
 | `asked` | What a rule asks under a component, as expectations of values alone |
-| `gaussian` | Components that are Gaussian: nodes around their mean, in the factor of the precision |
+| `gaussian` | Components that are Gaussian: nodes around their mean, or draws |
 | `line` | Components on a line, on whole numbers, on points: nodes where their mass is |
 | `loss` | The loss as a function of arrays of points |
 | `moves` | One step of the derived rule on numbers |

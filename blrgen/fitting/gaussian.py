@@ -113,6 +113,13 @@ class Gaussians:
         self.share, self.most = 1.0, self.most - FINER
         return value
 
+    def refined(self) -> bool:
+        """One more halving of the step is allowed, where no step of the rule helps any more."""
+        if self.target.dimension > 2 or self.most >= MOST[self.target.dimension] + FINER - 1:
+            return False
+        self.most += 1
+        return self.rough > GOAL[self.target.dimension]
+
     def expected(self, state: dict[str, Array]) -> tuple[float, dict[str, Array]]:
         """E_q[ℓ + log q], and for every component what the rule asks of ℓ + log q."""
         d = self.target.dimension
@@ -121,12 +128,13 @@ class Gaussians:
         found, self.rough = [], 0.0
         for k, (m, L) in enumerate(zip(means, factors, strict=True)):
             back = np.linalg.inv(L).T
-            values, g, H = self._moments(k, m, back, state) if d <= 2 else self._drawn(
-                m, L, back, state
-            )  # fmt: skip
-            found.append((values, L @ g, L @ H @ L.T))
-        values, g, H = (np.array([x[i] for x in found]) for i in range(3))
-        return float(state["pi"] @ values), self._named(values, g, H)
+            if d <= 2:
+                value, g, H = self._moments(k, m, back, state)
+            else:
+                value, g, H = self._drawn(m, back, state)
+            found.append((value, L @ g, L @ H @ L.T))
+        values, slopes, curvatures = (np.array([x[i] for x in found]) for i in range(3))
+        return float(state["pi"] @ values), self._named(values, slopes, curvatures)
 
     def _moments(
         self, k: int, m: Array, back: Array, state: dict[str, Array]
@@ -148,10 +156,8 @@ class Gaussians:
         self.rough = max(self.rough, gap)
         return fine
 
-    def _drawn(
-        self, m: Array, L: Array, back: Array, state: dict[str, Array]
-    ) -> tuple[float, Array, Array]:
-        """The same by draws: E[f], and from the slopes E[∇f], E[∇²f] = E[L z ∇fᵀ]."""
+    def _drawn(self, m: Array, back: Array, state: dict[str, Array]) -> tuple[float, Array, Array]:
+        """The same by draws and slopes: E[f], E[∂_z f], E[z ∂_z fᵀ], which is E[∂_z² f]."""
         z = draws(len(m), self.seed)
         points = m + z @ back.T
         values, slopes = self.log_q(points, state)

@@ -96,6 +96,10 @@ class Lines:
         """E_q[ℓ + log q]: the rule's own nodes are as many as their error asks for."""
         return self.expected(state)[0]
 
+    def refined(self) -> bool:
+        """The nodes are as many as their error asks for in every step."""
+        return False
+
     def expected(self, state: dict[str, Array]) -> tuple[float, dict[str, Array]]:
         """E_q[ℓ + log q], and for every component what the rule asks of it."""
         self.rough = 0.0

@@ -77,6 +77,9 @@ class Run:
         found = Fitted(state, -free, [-free])
         for _ in range(most):
             moved = self.step(state, free, asked)
+            if moved is None and self.candidate.refined():
+                free, asked = self.candidate.expected(state)
+                continue
             if moved is None:
                 found.reason, found.converged = "converged", rest > 0
                 break

@@ -97,7 +97,8 @@ def test_no_component_leaves_the_cone_with_the_retraction(target: str) -> None:
     kind = made("gaussian-full", ("delta", "retraction", "fixed-weights"), target)
     plain = made("gaussian-full", ("delta", "fixed-weights"), target)
     left = 0
-    for _ in range(100):
+    tries = 10_000 if target == "numpy" else 1_000
+    for _ in range(tries):
         m, g = rng.standard_normal((2, 3, 2)) * 3
         H = rng.standard_normal((3, 2, 2)) * 50
         H = H + np.swapaxes(H, 1, 2)
@@ -109,7 +110,7 @@ def test_no_component_leaves_the_cone_with_the_retraction(target: str) -> None:
             other.step(g, H)
         except ValueError:
             left += 1
-    assert left > 50
+    assert left > tries / 2
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -131,11 +131,11 @@ def _class_source(file: str) -> str:
     """The text of a file that has a class with a `step` and no function of that name."""
     import ast
 
+    from blrgen.limits import CODE_BYTES
     from blrgen.paths import text_of
-    from blrgen.validate.reading.module import MAX_BYTES
 
     try:
-        source = text_of(file, MAX_BYTES)
+        source = text_of(file, CODE_BYTES)
         body = ast.parse(source).body
     except (UserError, ValueError, SyntaxError, RecursionError, MemoryError):
         return ""  # whoever reads it as a step function says what is wrong with it

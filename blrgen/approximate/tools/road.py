@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -47,11 +48,9 @@ def _derived(
     what: str, approximations: Iterable[Request], loss: str, insert: Iterable[str]
 ) -> Derivation:
     timed("load the engine", import_module, "blrgen.rule.assemble")
-    from blrgen.approximate.tools.put_loss import put_loss
+    from blrgen.expect.exists import NoExpectation
     from blrgen.read.loss import read_loss
     from blrgen.read.what import find_what
-    from blrgen.rule.assemble import exact_derivation
-    from blrgen.rule.mixture.candidate import mixture_derivation
 
     asked = timed("read recipes", find_what, what)
     recipe, own = asked.recipe, _road(asked, tuple(insert))
@@ -62,14 +61,41 @@ def _derived(
     for flag, option in requests:
         check_request(flag, option)
     known = timed("read the loss", lambda f: read_loss(loss, f), family) if loss else Loss()
-    d = mixture_derivation(family, known) if asked.mixture else exact_derivation(family, known)
-    d = _along(d, tuple(requests), known)
+    start = partial(_start, mixture=asked.mixture)
+    try:
+        return _with_loss(start, family, known, tuple(requests), recipe)
+    except NoExpectation as refused:
+        from blrgen.approximate.tools.hints import with_ways_around
+
+        with_ways_around(refused, tuple(requests), lambda road, loss: _with_loss(
+            start, family, loss or known, road, recipe))  # fmt: skip
+        raise
+
+
+def _start(family: Family, loss: Loss, *, mixture: bool) -> Derivation:
+    """The exact rule of a candidate, or of a mixture of such."""
+    from blrgen.rule.assemble import exact_derivation
+    from blrgen.rule.mixture.candidate import mixture_derivation
+
+    return mixture_derivation(family, loss) if mixture else exact_derivation(family, loss)
+
+
+def _with_loss(
+    start: Callable[[Family, Loss], Derivation],
+    family: Family,
+    known: Loss,
+    requests: tuple[tuple[str, str | None], ...],
+    recipe: Recipe | None,
+) -> Derivation:
+    from blrgen.approximate.tools.put_loss import put_loss
+
+    d = _along(start(family, known), requests, known)
     if "bias-correction" in d.assumptions and not d.facts.corrections:
         raise NotApplicable(
             "--bias-correction does not apply here", where=_after(d),
             why="no state became a moving average that starts at zero", how="leave it out",
         )  # fmt: skip
-    d = timed("put the loss in", put_loss, d) if loss else put_loss(d)
+    d = timed("put the loss in", put_loss, d) if known.expr is not None else put_loss(d)
     d = _with_defaults(d, recipe) if recipe is not None else d
     return finished(d)
 

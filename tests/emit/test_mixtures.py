@@ -176,6 +176,14 @@ def test_single_precision_stays_single() -> None:
         assert {opt.m.dtype, opt.S.dtype, opt.pi.dtype} == {np.dtype(np.float32)}
 
 
+def test_the_step_before_starts_where_the_state_does() -> None:
+    opt = made("gaussian-diag", ("delta", "momentum"), "numpy")(np.array([[0.5], [1.5]]))
+    assert np.array_equal(opt.m_prev, opt.m) and np.array_equal(opt.s_prev, opt.s)
+    assert opt.m_prev is not opt.m and set(opt.posterior()) == {"m", "s", "pi"}
+    opt.step(np.ones((2, 1)), np.ones((2, 1)), np.zeros(2))
+    assert not np.array_equal(opt.m_prev, opt.m)
+
+
 def test_a_weight_of_zero_stays_zero() -> None:
     for target in TARGETS:
         opt = made("gaussian-full", ("delta",), target)(

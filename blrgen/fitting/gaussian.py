@@ -52,7 +52,8 @@ class Gaussians:
         self.states = [q.name for q in self.d.rule.of("state") if q.name != "pi"]
         symbols = [self.d.rule[x].symbol for x in self.states]
         self.mean = candidate["mean"].name
-        self.precision = candidate["precision"]
+        constants = {q.symbol: q.default for q in self.d.rule.of("hyper") if q.name != "rho"}
+        self.precision = candidate["precision"].subs(constants)
         self._tape = None if self.matrix else Tape([self.precision], symbols)
 
     # the candidate ------------------------------------------------------------------------

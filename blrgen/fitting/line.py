@@ -83,6 +83,13 @@ class Lines:
         with np.errstate(divide="ignore"):
             return top + np.log(np.exp(logs - top).sum(0))
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the support, known constants put in."""
+        support = self.d.geometry.family.support
+        low, high = (sp.sympify(x).subs(self.hypers) for x in (support.lower, support.upper))
+        return float(low), float(high)
+
     def own(self, state: dict[str, Array], k: int) -> list[float]:
         return [float(state[x][k]) for x in self.states]
 
@@ -143,14 +150,15 @@ class Lines:
                 value = np.where(w > 0, value, 0.0)
             elif p.order == 0 and p.at == "q":
                 value = f
-            found[p.name] = float(share @ (value * weight))
+            with np.errstate(all="ignore"):  # a weight of 0 stands where a step would leave the end
+                product = np.where(weight == 0, 0.0, value * weight)
+            found[p.name] = float(share @ product)
         return found
 
     def _whole(self, own: list[float]) -> tuple[Array, Array]:
         """Whole numbers and their masses."""
-        support = self.d.geometry.family.support
-        low = float(support.lower)
-        high = min(float(support.upper), low + LARGEST)
+        low, upper = self.ends
+        high = min(upper, low + LARGEST)
         x = np.arange(low, high + 1)
         logs = self.log_density(x, own)
         kept = logs > logs.max() - DROP
@@ -178,8 +186,7 @@ class Lines:
 
     def place(self, u: Array) -> tuple[Array, Array]:
         """θ(u), and log dθ/du."""
-        support = self.d.geometry.family.support
-        low, high = float(support.lower), float(support.upper)
+        low, high = self.ends
         if np.isfinite(low) and np.isfinite(high):
             part = 1 / (1 + np.exp(-u))
             return low + (high - low) * part, np.log(high - low) - np.logaddexp(0, -u) - (

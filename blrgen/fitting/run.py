@@ -45,7 +45,9 @@ class Fitted:
 
 def candidate_of(d: Derivation, target: Target, seed: int) -> Gaussians | Lines:
     """Who integrates over the components."""
-    if "precision" in dict(d.candidate):
+    known = dict(d.candidate)
+    states = {q.symbol for q in d.rule.of("state")}
+    if "precision" in known and known["mean"] in states:
         return Gaussians(d, target, seed)
     return Lines(d, target, seed)
 

@@ -86,7 +86,7 @@ def _line(candidate: Lines, target: Target) -> tuple[Array, Array]:
         points = (
             np.array([float(p) for p in support.points])
             if support.kind == "finite"
-            else np.arange(float(support.lower), min(float(support.upper), 5000.0) + 1)
+            else np.arange(candidate.ends[0], min(candidate.ends[1], 5000.0) + 1)
         )
         return points[:, None], _shares(target(points[:, None]))
 

@@ -50,6 +50,8 @@ def test_a_gaussian_is_found_exactly(flags: tuple[str, ...]) -> None:
         ("beta", "-6*log(x) - log(1-x)", math.gamma(7) * math.gamma(2) / math.gamma(9)),
         ("poisson", "loggamma(x+1) - log(2**x*exp(-2) + 20**x*exp(-20))", 2.0),
         ("exponential", "3*x", 1 / 3),
+        ("bernoulli", "3*x", 1 + math.exp(-3)),
+        ("normal-known-variance", "x**2/2", math.sqrt(2 * math.pi)),
     ],
 )  # fmt: skip
 def test_the_objective_reaches_the_log_mass_from_below(family: str, loss: str, mass: float) -> None:

@@ -6,6 +6,7 @@
 | `check` | Check a family file line by line: every identity against the density itself |
 | `derive` | Derive the learning rule of a candidate distribution, line by line |
 | `fit` | Fit a model to data: derive its algorithm, emit it, run it |
+| `fit_mixture` | A mixture fitted to a loss: `blrgen fit --family mixture:FAMILY` |
 | `generate` | Write the derived rule as one source file that stands alone |
 | `identify` | Name the known algorithm that this derivation is |
 | `list` | List what blrgen knows: families, recipes, approximations, losses |

@@ -2,6 +2,8 @@
 
 * every block, multiplied back, gives the log joint: identity;
 * every update is where the objective rests: identity, for points that are solved in closed form;
+* a Gaussian chain's elimination, and Kalman's gain form: random-exact, in a prime field, at
+  several lengths;
 * the class of each target, run on small random data against q's and slopes computed anew:
   numeric, which is no proof;
 * the same against an algorithm written by hand, where there is one for this model: numeric.
@@ -18,17 +20,19 @@ from blrgen.emit.compile import compile_class
 from blrgen.emit.model.file import text
 from blrgen.emit.model.kernels import TARGETS
 from blrgen.errors import InternalError, UserError
-from blrgen.program.model.lower import lower
+from blrgen.program.model.lower import EXACT, lower
 from blrgen.program.model.values import ModelProgram
 from blrgen.rule.model.values import ModelDerivation
 from blrgen.timing import timed
 from blrgen.validate.derivation import Report
 from blrgen.validate.model.blocks import prove_blocks
 from blrgen.validate.model.data import drawn
-from blrgen.validate.model.emitted import compare
+from blrgen.validate.model.emitted import compare, compare_filter
+from blrgen.validate.model.forms import prove_forms
 from blrgen.validate.model.stationary import prove_points, prove_updates
 
 BACK = "the log joint = its blocks, multiplied back"
+FORMS = "elimination = gain form of the Kalman filter"
 REST = "update = where the objective rests"
 CLASS = "emitted {} class = derived updates"
 
@@ -44,7 +48,8 @@ def verify_model(d: ModelDerivation, *, targets: Sequence[str] | None = None) ->
     shown = {n for _, v in classes for n, p in v.proofs if p.level in ("numeric", "refuted")}
     solved = [n for n, p in resting if p.level == NOT_COMPARED and n in shown]
     rest = Verdict(tuple((n, p) for n, p in resting if n not in solved))
-    parts = [(BACK, Verdict(back)), (REST, rest), *classes]
+    forms = timed("compare Kalman's forms", prove_forms, d) if d.algorithm in EXACT else ()
+    parts = [(BACK, Verdict(back)), (REST, rest), (FORMS, Verdict(forms)), *classes]
     notes = [f"{n} is solved in numbers: its slope is shown in numbers alone" for n in solved]
     return Report(tuple((t, v) for t, v in parts if v.proofs), (*notes, *_notes(parts)))
 
@@ -68,11 +73,12 @@ def run(
     d: ModelDerivation, program: ModelProgram, source: str, claim: str
 ) -> tuple[tuple[str, Proof], ...]:
     """The class of a source on small random data."""
-    if d.algorithm in ("filter", "gibbs", "online-em"):
+    if d.algorithm in ("gibbs", "online-em") or (d.along and d.model.plate(d.along).outer):
         why = f"a step of --{d.algorithm} takes other arguments than are tried here"
         return (("class", Proof(NOT_COMPARED, claim, why)),)
     try:
-        return compare(d, program, compile_class(source), drawn(d.model, program))
+        check = compare if program.filter is None else compare_filter
+        return check(d, program, compile_class(source), drawn(d.model, program))
     except KeyError as missing:
         why = f"{missing.args[0]} has no value by plain loops"
     except (np.linalg.LinAlgError, ArithmeticError) as trouble:

@@ -17,6 +17,7 @@ from blrgen.read.model.samples import Sample
 from blrgen.read.model.values import Const, Domain, Model, Node
 
 ROWS, CHAIN, TRIALS = 12, 5, 3
+CHAINS = 2, 3  # how many in a plate, and how long: all of their paths are gone through
 LENGTHS = (3, 2)  # of ragged rows
 
 
@@ -63,6 +64,8 @@ def sizes_of(model: Model) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
     """Every size: few rows, shorter chains, 2 and 3 in turn for all else."""
     chains = {n.chain.letter for n in model.nodes if n.chain is not None}
     rows = {x for n in model.nodes if n.kind == "observed" for x in n.letters}
+    around = {x for n in model.nodes if n.chain is not None and len(n.letters) > 1
+              for x in n.letters}  # fmt: skip
     sizes: dict[str, int] = {}
     lengths: dict[str, tuple[int, ...]] = {}
     for p in model.plates:
@@ -73,6 +76,8 @@ def sizes_of(model: Model) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
             sizes[axis_of(model.plate(p.outer[-1]).size)] = len(LENGTHS)
         elif p.letter in rows and axis not in sizes:
             sizes[axis] = CHAIN if p.letter in chains else ROWS
+            if p.letter in around:
+                sizes[axis] = CHAINS[p.letter in chains]
     left = [x for x in model.sizes if x not in sizes]
     sizes |= {x: 2 + k % 2 for k, x in enumerate(left)}
     return sizes, lengths

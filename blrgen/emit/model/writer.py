@@ -53,8 +53,8 @@ class Writer:
         methods += [self.chain("pairs", p.pairs)] if p.pairs else []
         methods += [self.chain("path", p.paths)] if p.paths else []
         methods += [self.predictive(p.predictive)] if p.predictive else []
-        kept = Guarded(self).resuming() if p.nodes else resuming()
-        return c.Class(p.name, self.doc(), (*methods, *kept))
+        resuming_methods = Guarded(self).resuming() if p.nodes else resuming()
+        return c.Class(p.name, self.doc(), (*methods, *resuming_methods))
 
     def doc(self) -> str:
         p = self.program
@@ -158,6 +158,14 @@ class Writer:
         argument = c.Argument("start", "Mapping[str, Any] | None")
         return c.Method("_first_state", (argument,), STATE, "Return the first state.", tuple(body))
 
+    def zeros(self) -> c.Expression:
+        """What is averaged over steps, before the first."""
+        full = c.Attribute(c.Use("np"), "zeros")
+        return c.Table(tuple(
+            (c.Literal(x.name), c.call(full, c.Row(tuple(map(self.size, x.axes))), DTYPE))
+            for x in self.program.averaged
+        ))  # fmt: skip
+
     def in_chain(self, x: Chained, *states: c.Expression) -> list[c.Statement]:
         """Natural parameters in the place of the marginals that a start says."""
         names = tuple(p.array.name for v in x.variables for p in v.parts)
@@ -169,14 +177,6 @@ class Writer:
         table = c.Table(tuple((c.Literal(y.name), c.Name(z)) for y, z in pairs))
         row = c.Row(tuple(map(c.Literal, names)))
         return [*body, *(c.Set((y,), c.call("_as_chain", y, row, table)) for y in states)]
-
-    def zeros(self) -> c.Expression:
-        """What is averaged over steps, before the first."""
-        full = c.Attribute(c.Use("np"), "zeros")
-        return c.Table(tuple(
-            (c.Literal(x.name), c.call(full, c.Row(tuple(map(self.size, x.axes))), DTYPE))
-            for x in self.program.averaged
-        ))  # fmt: skip
 
     def settled(self, method: Method) -> list[c.Statement]:
         """Sums over all rows at the start."""

@@ -417,12 +417,12 @@ class _Lowering:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
         flags = [x for _, x in self.points.flags]
         rates = [a.Quantity(x) for x in (SCALE, RATE)] if self.d.batch else []
-        joined = (*first, *chained)
-        laid = [x for stack in self.stacks(joined) for x in stack.arrays]
         rates += [a.Quantity(RATE)] if self.d.sites else []
         error = self.error()
         flags += [error] if error else []
         rates += [a.Quantity(x, (self.nodes.axis,)) for x in self.nodes.arrays if error]
+        joined = (*first, *chained)
+        laid = [x for stack in self.stacks(joined) for x in stack.arrays]
         quantities = [*rates, *self.given.quantities.values(), *map(quantity, (*state, *laid))]
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),

@@ -16,9 +16,21 @@ from blrgen.program.model.values import ModelProgram
 from blrgen.read.model.samples import Sample
 from blrgen.read.model.values import Const, Domain, Model, Node
 
-ROWS, CHAIN, TRIALS = 12, 5, 3
+TRIALS = 3
 CHAINS = 2, 3  # how many in a plate, and how long: all of their paths are gone through
-LENGTHS = (3, 2)  # of ragged rows
+
+
+@dataclass(frozen=True)
+class Small:
+    """Sizes: of rows, of chains, of ragged rows, and of all else, in turn."""
+
+    rows: int = 12
+    chain: int = 5
+    lengths: tuple[int, ...] = (3, 2)
+    others: tuple[int, ...] = (2, 3)
+
+
+SMALL = Small()
 
 
 @dataclass(frozen=True)
@@ -31,9 +43,9 @@ class Drawn:
     lengths: dict[str, tuple[int, ...]] = field(default_factory=dict)  # by ragged axis
 
 
-def drawn(model: Model, program: ModelProgram, seed: int = 0) -> Drawn:
+def drawn(model: Model, program: ModelProgram, seed: int = 0, small: Small = SMALL) -> Drawn:
     """Sizes, data and constants."""
-    sizes, lengths = sizes_of(model)
+    sizes, lengths = sizes_of(model, small)
     rng = np.random.default_rng(seed)
     sample = Sample(model, sizes, 1)
     given: dict[str, Any] = {k: np.array(v) for k, v in lengths.items()}
@@ -60,10 +72,10 @@ def drawn(model: Model, program: ModelProgram, seed: int = 0) -> Drawn:
     return Drawn(given, arrays, sizes, lengths)
 
 
-def sizes_of(model: Model) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
-    """Every size: few rows, shorter chains, 2 and 3 in turn for all else."""
+def sizes_of(model: Model, small: Small) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
+    """Every size: few rows, shorter chains, others in turn."""
     chains = {n.chain.letter for n in model.nodes if n.chain is not None}
-    rows = {x for n in model.nodes if n.kind == "observed" for x in n.letters}
+    seen = {x for n in model.nodes if n.kind == "observed" for x in n.letters}
     around = {x for n in model.nodes if n.chain is not None and len(n.letters) > 1
               for x in n.letters}  # fmt: skip
     sizes: dict[str, int] = {}
@@ -71,15 +83,15 @@ def sizes_of(model: Model) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
     for p in model.plates:
         axis = axis_of(p.size)
         if p.outer:
-            lengths[axis] = LENGTHS
-            sizes[axis] = max(LENGTHS)
-            sizes[axis_of(model.plate(p.outer[-1]).size)] = len(LENGTHS)
-        elif p.letter in rows and axis not in sizes:
-            sizes[axis] = CHAIN if p.letter in chains else ROWS
+            lengths[axis] = small.lengths
+            sizes[axis] = max(small.lengths)
+            sizes[axis_of(model.plate(p.outer[-1]).size)] = len(small.lengths)
+        elif p.letter in seen and axis not in sizes:
+            sizes[axis] = small.chain if p.letter in chains else small.rows
             if p.letter in around:
-                sizes[axis] = CHAINS[p.letter in chains]
+                sizes[axis] = min(sizes[axis], CHAINS[p.letter in chains])
     left = [x for x in model.sizes if x not in sizes]
-    sizes |= {x: 2 + k % 2 for k, x in enumerate(left)}
+    sizes |= {x: small.others[k % len(small.others)] for k, x in enumerate(left)}
     return sizes, lengths
 
 

@@ -28,6 +28,7 @@ from blrgen.validate.model.laws import Law, law_of, law_of_independent, law_of_s
 from blrgen.validate.model.sites import site_values
 from blrgen.validate.model.stationary import resting
 from blrgen.value.indexed import Values
+from blrgen.value.kinds import DOUBLES, Kind
 
 STEPS = 2
 OBJECTIVE, SLOPE = 1e-8, 1e-6  # relative
@@ -43,6 +44,7 @@ class Reference:
     laws: dict[str, Law] = field(default_factory=dict)
     points: dict[str, Any] = field(default_factory=dict)
     sites: dict[str, Any] = field(default_factory=dict)
+    kind: Kind = DOUBLES
 
     @property
     def values(self) -> Values:
@@ -50,7 +52,7 @@ class Reference:
         arrays = {**self.data.arrays, **self.points, **self.sites}
         for law in self.laws.values():
             arrays |= law.means
-        return Values(arrays, self.data.sizes)
+        return Values(arrays, self.data.sizes, self.kind)
 
     def read(self, model: Any, program: ModelProgram) -> None:
         """Points and q's of the state of a class."""
@@ -114,12 +116,12 @@ class Reference:
                 return
             before = now
 
-    def objective(self) -> float:
+    def objective(self) -> Any:
         """E[L] and the entropies."""
         blocks = [u.block for u in self.d.updates]
         q = expecting_of(blocks, [[self.d.model.node(x) for x in b.nodes] for b in blocks])
         values = self.values
-        total = values.of(self.d.expected_joint)
+        total: Any = values.of(self.d.expected_joint)
         for b in blocks:
             law = self.laws[b.name]
             total += law.partition - law.paired - values.of(q.of(b.base))
@@ -135,7 +137,7 @@ def compare(
 ) -> tuple[tuple[str, Proof], ...]:
     """The class of a file: its objectives step by step, and its points after each."""
     rates = {"delay": 0.0} if d.batch else {}  # the first step goes all the way
-    slopes = _slopes_of(d)
+    slopes = slopes_of(d)
     objectives: list[tuple[float, float]] = []
     worst: dict[str, float] = {}
     steps = 1 if d.batch else STEPS
@@ -195,6 +197,8 @@ def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
         return
     if d.algorithm == "cvi":
         reference.evaluate(1.0 if model.t == 1 else model.rho)
+    joined = [{v.name for v in c.variables} for c in program.chained]
+    with_state |= {u.block.name for u in d.updates if set(u.block.nodes) in joined}
     for u in d.updates:
         if u.block.name in with_state:
             if d.algorithm == "ncvmp":
@@ -210,7 +214,7 @@ def stepped(d: ModelDerivation, block: Block) -> bool:
     return bool(d.stepped & {x for node in block.nodes for x in d.model.node(node).names})
 
 
-def _slopes_of(d: ModelDerivation) -> dict[str, tuple[tuple[Index, ...], Expression]]:
+def slopes_of(d: ModelDerivation) -> dict[str, tuple[tuple[Index, ...], Expression]]:
     """What is zero where E[L] rests in each point."""
     names = {x for u in d.points for x in u.names}
     own = prepared(d.model, tuple(x for x in names if _latent(d, x)))

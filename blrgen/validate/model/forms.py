@@ -37,7 +37,7 @@ from blrgen.expect.factors.names import axis_of
 from blrgen.rule.model.arrivals import NOW, element, first_elements
 from blrgen.rule.model.prepare import Prepared, prepared
 from blrgen.rule.model.values import ModelDerivation
-from blrgen.validate.model.data import sizes_of
+from blrgen.validate.model.data import SMALL, sizes_of
 
 LONGER = (0, 1, 2, 4)  # elements behind the first ones
 MOST = 12  # numbers in a window
@@ -95,7 +95,7 @@ class _Chain:
     def __init__(self, p: Prepared, block: Block, letter: str, T: int, random: Random) -> None:
         self.p, self.block, self.letter, self.T = p, block, letter, T
         self.names = frozenset(x for n in block.nodes for x in p.model.node(n).names)
-        sizes, _ = sizes_of(p.model)
+        sizes, _ = sizes_of(p.model, SMALL)
         plates = {axis_of(q.size) for q in p.model.plates}
         self.sizes = {k: 2 if k in plates else v for k, v in sizes.items()} | {block.axis: T}
         self.kinds = {kind: [self.energy(t, kind) for t in range(1, T + 1)]

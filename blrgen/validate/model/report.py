@@ -5,17 +5,19 @@
 * a Gaussian chain's elimination, and Kalman's gain form: random-exact, in a prime field, at
   several lengths;
 * the class of each target, run on small random data against q's and slopes computed anew:
-  numeric, which is no proof;
+  numeric; then on random numbers of a tower of prime fields: random-exact, which is a proof;
 * the same against an algorithm written by hand, where there is one for this model: numeric.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict
+from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict, weakest
+from blrgen.decide.towers import NoMeaning
 from blrgen.emit.compile import compile_class
 from blrgen.emit.model.file import text
 from blrgen.emit.model.kernels import TARGETS
@@ -28,9 +30,11 @@ from blrgen.validate.derivation import Report
 from blrgen.validate.model.blocks import prove_blocks
 from blrgen.validate.model.data import drawn
 from blrgen.validate.model.emitted import compare, compare_filter
+from blrgen.validate.model.exact import prove
 from blrgen.validate.model.forms import prove_forms
 from blrgen.validate.model.stationary import prove_points, prove_updates
 
+Proofs = tuple[tuple[str, Proof], ...]
 BACK = "the log joint = its blocks, multiplied back"
 FORMS = "elimination = gain form of the Kalman filter"
 REST = "update = where the objective rests"
@@ -54,11 +58,11 @@ def verify_model(d: ModelDerivation, *, targets: Sequence[str] | None = None) ->
     return Report(tuple((t, v) for t, v in parts if v.proofs), (*notes, *_notes(parts)))
 
 
-def _comparing(target: str) -> Callable[[ModelDerivation], tuple[tuple[str, Proof], ...]]:
+def _comparing(target: str) -> Callable[[ModelDerivation], Proofs]:
     return lambda d: of_target(d, target)
 
 
-def of_target(d: ModelDerivation, target: str) -> tuple[tuple[str, Proof], ...]:
+def of_target(d: ModelDerivation, target: str) -> Proofs:
     """One target's class; what cannot be run says why."""
     claim = "a step is that of the derived updates"
     try:
@@ -69,21 +73,37 @@ def of_target(d: ModelDerivation, target: str) -> tuple[tuple[str, Proof], ...]:
     return run(d, program, source, claim)
 
 
-def run(
-    d: ModelDerivation, program: ModelProgram, source: str, claim: str
-) -> tuple[tuple[str, Proof], ...]:
+def run(d: ModelDerivation, program: ModelProgram, source: str, claim: str) -> Proofs:
     """The class of a source on small random data."""
     if d.algorithm in ("gibbs", "online-em") or (d.along and d.model.plate(d.along).outer):
         why = f"a step of --{d.algorithm} takes other arguments than are tried here"
         return (("class", Proof(NOT_COMPARED, claim, why)),)
     try:
-        check = compare if program.filter is None else compare_filter
-        return check(d, program, compile_class(source), drawn(d.model, program))
+        kind, data = compile_class(source), drawn(d.model, program)
+        if program.filter is not None:
+            return compare_filter(d, program, kind, data)
+        found = compare(d, program, kind, data)
+        return (
+            found
+            if weakest(p.level for _, p in found) != "numeric"
+            else exactly(d, program, source, found)
+        )
     except KeyError as missing:
         why = f"{missing.args[0]} has no value by plain loops"
     except (np.linalg.LinAlgError, ArithmeticError) as trouble:
         why = f"plain loops do not go through: {trouble}"
     return (("class", Proof(NOT_COMPARED, claim, why)),)
+
+
+def exactly(d: ModelDerivation, program: ModelProgram, source: str, found: Proofs) -> Proofs:
+    """The same on numbers of a tower of prime fields, which is a proof; else as it was found."""
+    try:
+        proofs = dict(() if d.batch else prove(d, program, source))
+    except NoMeaning as trouble:
+        return tuple((n, replace(p, detail=f"{p.detail}; {trouble}")) for n, p in found)
+    numeric = dict(found)
+    stronger = {n: p if p.proved else numeric.get(n, p) for n, p in proofs.items()}
+    return tuple((numeric | stronger).items())
 
 
 def first_line(error: Exception) -> str:
@@ -93,4 +113,4 @@ def first_line(error: Exception) -> str:
 
 def _notes(parts: Sequence[tuple[str, Verdict]]) -> list[str]:
     numeric = any(v.level == "numeric" for _, v in parts)
-    return ["classes are run, not proved: equal numbers are no proof"] if numeric else []
+    return ["what is numeric was run, not proved: equal numbers are no proof"] if numeric else []

@@ -98,6 +98,8 @@ def run(d: ModelDerivation, program: ModelProgram, source: str, claim: str) -> P
 def exactly(d: ModelDerivation, program: ModelProgram, source: str, found: Proofs) -> Proofs:
     """The same on numbers of a tower of prime fields, which is a proof; else as it was found."""
     try:
+        if program.stacks or program.chained:
+            raise NoMeaning("numbers of a field laid end to end, or kept of a chain")
         proofs = dict(() if d.batch else prove(d, program, source))
     except NoMeaning as trouble:
         return tuple((n, replace(p, detail=f"{p.detail}; {trouble}")) for n, p in found)

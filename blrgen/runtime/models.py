@@ -96,6 +96,29 @@ def _labels(
     return np.asarray(found, dtype=np.int64, order="C")
 
 
+def _seen_labels(
+    name: str,
+    value: Any,
+    axes: tuple[str | int, ...],
+    sizes: dict[str, int],
+    labels: str | int,
+    dtype: Any,
+) -> tuple[Array, Array]:
+    """Return labels with 0 where they are missing, and 1 for the others, 0 for these."""
+    found = np.asarray(value)
+    gone: Array = np.zeros(found.shape, bool)
+    if found.dtype.kind == "f":
+        gone = np.asarray(np.isnan(found))
+    if found.ndim == len(axes) + 1:
+        gone = np.asarray(gone.any(axis=-1))
+        first = np.arange(found.shape[-1]) == 0
+        found = np.where(gone[..., None], first, found)
+    elif gone.any():
+        found = np.where(gone, 0, found)
+    there = np.asarray(~gone, dtype=dtype)
+    return _labels(name, found, axes, sizes, labels), there
+
+
 def _scalar(x: Any) -> Any:
     """Return what an array without axes holds; compiled functions return plain numbers."""
     return np.asarray(x)[()]

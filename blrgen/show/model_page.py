@@ -15,8 +15,8 @@ from blrgen.program.model.blocks import member_of
 from blrgen.program.model.lower import TITLES
 from blrgen.program.model.member import Member
 from blrgen.read.model.spell import lines as statements
-from blrgen.rule.model.lines import letters_of
-from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate, Update
+from blrgen.rule.model.lines import brought, letters_of
+from blrgen.rule.model.values import Arrival, Equation, ModelDerivation, PointUpdate, Update
 from blrgen.show.derivation import terminal_columns
 from blrgen.show.geometry.rows import Writer
 from blrgen.show.page import Formula, is_matrix
@@ -61,6 +61,7 @@ class _Page:
         sections = [self.head(), self.joint(), self.edges(), *map(self.site, self.d.sites)]
         for u in self.d.updates:
             sections += [self.conditional(u), self.update(u)]
+        sections += map(self.element, self.d.arrivals)
         if self.d.sums:
             sections.append(self.sums())
         sections += [self.point(u) for u in self.d.points]
@@ -166,6 +167,17 @@ class _Page:
             words = ", ".join(f"{self.tangent(s)} for {unicode_name(s.name)}" for s in stood)
             because += f", with {words}"
         return self.section(f"Full conditional of {self.named(b.name)}{bar}", rows, because)
+
+    def element(self, x: Arrival) -> str:
+        """What comes with one element of a chain, and what a step does with it."""
+        pairs = [(self.say(s), self.say(e)) for s, e in brought(self.d, x)]
+        rows = self.equations([*pairs, ("1", self.say(x.rest))], ":")
+        if x.place:
+            return self.section(f"What element {x.place} brings", rows)
+        because = ("of its own statements, what is seen being the element's alone; a step adds "
+                   "these to what is known of the last elements, and integrates the oldest out: "
+                   "what that adds is log p of what is seen given the past")  # fmt: skip
+        return self.section("What a later element brings", rows, because)
 
     def tangent(self, s: Site) -> str:
         """r u + s u², what has the gradient of E[f]."""

@@ -17,6 +17,7 @@ from blrgen.emit.model.writer import (
     argument,
     checked,
     resuming,
+    there,
 )
 from blrgen.emit.tree import classes as c
 from blrgen.program.model.values import Argument, Filter, Method
@@ -78,11 +79,11 @@ class FilterWriter(Writer):
     def taken(self, x: Argument, at: c.Expression) -> list[c.Statement]:
         """An array of the element: its one place along the chain is put in."""
         name = c.Name(caller_name(x))
-        value = checked(x, c.call("_as_element", name, at), SIZES)
+        value = c.call("_as_element", name, at)
         own = c.Name(x.array.name)
         if not x.seen:
-            return [c.Set((own,), value)]
-        return [c.Set((own, c.Name(x.seen)), c.call("_seen", value, c.Literal(x.value_axes)))]
+            return [c.Set((own,), checked(x, value, SIZES))]
+        return [c.Set((own, c.Name(x.seen)), there(x, value, SIZES))]
 
     def went_on(self, method: Method) -> tuple[c.Statement, ...]:
         """The step's program; its state is taken where log p is a number."""

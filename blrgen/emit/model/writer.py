@@ -411,12 +411,20 @@ def _kept(x: Argument, kept: Mapping[str, c.Expression]) -> list[c.Statement]:
         absent = c.Sign("is", NOTHING, value)
         default = expression(x.default, kept, SIZES)
         made.append(c.When(absent, (c.Set((value,), default),)))
-    found = checked(x, value, SIZES)
     place = c.Item(DATA, c.Literal(x.array.name))
     if not x.seen:
-        return [*made, c.Set((place,), found)]
+        return [*made, c.Set((place,), checked(x, value, SIZES))]
     seen = c.Item(DATA, c.Literal(x.seen))
-    return [c.Set((place, seen), c.call("_seen", found, c.Literal(x.value_axes)))]
+    return [*made, c.Set((place, seen), there(x, value, SIZES))]
+
+
+def there(x: Argument, value: c.Expression, sizes: c.Expression) -> c.Invoked:
+    """An array of which elements may be missing, and which are there."""
+    if x.array.labels == "":
+        return c.call("_seen", checked(x, value, sizes), c.Literal(x.value_axes))
+    name = c.Literal(x.called or x.array.name)
+    return c.call("_seen_labels", name, value, _axes(x.array), sizes,
+                  c.Literal(x.array.labels), DTYPE)  # fmt: skip
 
 
 def _laid(x: Stack) -> c.Statement:

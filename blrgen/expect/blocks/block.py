@@ -216,10 +216,13 @@ def joined(
         apart = frozenset().union(*plates.values()) - frozenset.intersection(*plates.values())
         if apart:  # what has no such plate couples all elements along it
             return "dense", _axis(templates, min(apart)), 0
-        if any(s is None for _, s in moves):
-            return "dense", axis, 0
-        if len(letters) <= 1:
-            return ("banded" if lag else "joint"), axis, lag
+        moved_along = {letter for letter, s in moves if s is not None}
+        free = {letter for letter, s in moves if s is None}
+        if free and (len(moved_along) != 1 or moved_along & free):
+            return "dense", _axis(templates, min(free)), 0
+        if len(moved_along) <= 1:
+            along = _axis(templates, next(iter(moved_along), ""))
+            return ("banded" if lag else "joint"), along, lag
     one_hot = all(table.variables[x].symbol.one_hot for x in names)
     if one_hot and lag and len(letters) == 1 and not any(s is None for _, s in moves):
         return "labels", axis, lag

@@ -22,7 +22,9 @@ def lowered_of(eq: Equations, model: Model, block: Block) -> Lowered:
         return Labels(eq, member_of(model, block))
     members = tuple(member_of(model, of_node(model, block, x)) for x in block.nodes)
     pairs = sum(len(p.statistic.positions) > 1 for p in block.parts)
-    if block.kind == "banded" and len(members) == pairs == block.lag == 1:
+    last = members[0].element[-1:]
+    plain = block.kind == "banded" and last and last[0].axis == block.axis
+    if plain and len(members) == pairs == block.lag == 1:
         return Band(eq, members[0])
     return Stacked(eq, replace(members[0], block=block), members)
 

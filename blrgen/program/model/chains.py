@@ -21,7 +21,7 @@ from blrgen.expect.blocks.values import Part
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Reader
-from blrgen.program.model.member import Lowered, named
+from blrgen.program.model.member import Lowered
 from blrgen.program.model.values import REAL
 
 
@@ -80,7 +80,9 @@ class Labels(Lowered):
         """log p as evidence, and no more."""
         (evidence, at, _), *others = self.kept_as()
         ((p,),) = state.values()
-        made = self.let(f"{stem}_{evidence}", at, n.Call("log", (a.ref(p, *at),)))
+        element = [self.letter(i) for i in self.member.element]
+        here = a.ref(p, *element, self.k)
+        made = self.let(f"{stem}_{evidence}", at, n.Call("log", (here,)))
         return (made, *(self.let(f"{stem}_{x}", letters, n.ZERO) for x, letters, _ in others))
 
     def paired(self, natural: tuple[str, ...]) -> list[n.Node]:
@@ -129,9 +131,14 @@ class Labels(Lowered):
         self.last = (self.both,)
         self.kept(natural, stem)
         return {
-            self.member.statistics[0].name: named(self.both),
-            self.pair.statistic.name: self.neighbours,
+            self.member.statistics[0].name: lambda i: a.Ref(self.both, self.turned(i)),
+            self.pair.statistic.name: lambda i: self.neighbours(self.turned(i)),
         }
+
+    def turned(self, index: tuple[n.Node, ...]) -> tuple[n.Node, ...]:
+        """The index with the chain's place behind those of all other plates."""
+        at, count = self.member.element.index(self.along), len(self.member.element)
+        return (*index[:at], *index[at + 1 : count], index[at], *index[count:])
 
     def neighbours(self, index: tuple[n.Node, ...]) -> n.Node:
         """E[z_t z_{t−1}] at (…, t, k, j)."""
@@ -203,7 +210,12 @@ class Labels(Lowered):
         return self.total
 
     def working(self, natural: tuple[str, ...], stem: str) -> tuple[str, ...]:
-        return (self.both,)
+        """E[z], plates in the order of the model."""
+        if self.member.element[-1] == self.along:
+            return (self.both,)
+        places = tuple(self.letter(i) for i in self.member.element)
+        value = a.Ref(self.both, self.turned(tuple(map(a.Ix, (*places, self.k)))))
+        return (self.let(f"{stem}_p", (*places, self.k), value),)
 
 
 def split_first(e: Expression, along: Index) -> tuple[Expression, Expression]:

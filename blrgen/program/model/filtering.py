@@ -259,7 +259,8 @@ class RunningGaussian:
             if len(self.block.nodes) > 1 else replace(m, block=block)
             for m, x in zip(self.members, self.block.nodes, strict=True)
         )  # fmt: skip
-        found = Stacked(eq, replace(self.members[0], block=block), members)
+        shared = self.whole().shared
+        found = Stacked(eq, replace(self.members[0], block=block), members, shared)
         found.opened(self.stack)
         return found
 

@@ -20,7 +20,7 @@ from blrgen.expect.blocks.values import Part, Statistic
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.bands import Band
-from blrgen.program.model.expressions import Reader
+from blrgen.program.model.expressions import Equations, Reader
 from blrgen.program.model.family import negated
 from blrgen.program.model.member import Lowered, Member, named
 from blrgen.program.model.names import size_of
@@ -62,16 +62,25 @@ class Where:
 class Stacked(Band):
     """A Gaussian block whose numbers are laid end to end; `members` are its nodes'."""
 
-    def __init__(self, eq: object, member: Member, members: tuple[Member, ...]) -> None:
-        super().__init__(eq, member)  # type: ignore[arg-type]
+    def __init__(
+        self, eq: Equations, member: Member, members: tuple[Member, ...],
+        shared: tuple[Index, ...] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(eq, member)
         self.members = members
         self.chained = member.block.kind == "banded"
         self.lags = max(member.block.lag, 1) if self.chained else 1
-        plates = [set(m.element) for m in members]
-        self.shared = tuple(i for i in members[0].element
-                            if all(i in x for x in plates) and not self.is_along(i))  # fmt: skip
+        self.shared = self.apart() if shared is None else shared
         self.pieces = tuple(map(self.piece, members))
         self.stack: Stack | None = None
+
+    def apart(self) -> tuple[Index, ...]:
+        """The plates that all nodes have and no pair couples: one Gaussian for each of these."""
+        plates = [set(m.element) for m in self.members]
+        moves = (x for p in self.member.block.parts for x in p.statistic.shifts)
+        coupled = {letter for letter, shift in moves if shift is None}
+        return tuple(i for i in self.members[0].element if all(i in x for x in plates)
+                     and i.name not in coupled and not self.is_along(i))  # fmt: skip
 
     def is_along(self, i: Index) -> bool:
         return self.chained and i.axis == self.member.block.axis

@@ -20,7 +20,7 @@ from blrgen.expect.blocks.templates import holds
 from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.joint import factor
 from blrgen.expect.factors.names import Table
-from blrgen.read.model.values import Literal, Node, Statement
+from blrgen.read.model.values import Literal, Model, Node, Statement
 from blrgen.rule.model.prepare import Prepared, refused
 from blrgen.rule.model.values import Arrival
 
@@ -29,19 +29,33 @@ NOW = "@now"
 
 def arrivals(p: Prepared, letter: str, blocks: Sequence[Block]) -> tuple[Arrival, ...]:
     """Those of the first elements in turn, then that of any later one."""
-    starts = [i.value for n in p.model.nodes for s in n.statements for i in s.indices
-              if isinstance(i, Literal)]  # fmt: skip
-    return tuple(_arrival(p, letter, k, blocks) for k in (*range(1, max(starts) + 1), 0))
+    places = (*range(1, first_elements(p.model) + 1), 0)
+    return tuple(_arrival(p, letter, k, blocks) for k in places)
+
+
+def first_elements(model: Model) -> int:
+    """How many elements of chains have statements of their own."""
+    every = (i for n in model.nodes for s in n.statements for i in s.indices)
+    return max((i.value for i in every if isinstance(i, Literal)), default=0)
+
+
+def element(p: Prepared, letter: str, place: int, *kinds: str) -> Expression:
+    """The log joint of one element's statements, those of some kinds of nodes."""
+    t = p.table.letter(letter)
+    return add(*[
+        moved(factor(p.table, node, s, letter).total, {t: _now(t, place)})
+        for node in p.model.nodes if node.kind in kinds
+        for s in node.statements if _comes(node, s, letter, place)
+    ])  # fmt: skip
+
+
+def _now(t: Index, place: int) -> Index:
+    return Index(t.axis, NUMBER, place) if place else Index(t.axis, NOW)
 
 
 def _arrival(p: Prepared, letter: str, place: int, blocks: Sequence[Block]) -> Arrival:
     t = p.table.letter(letter)
-    now = Index(t.axis, NUMBER, place) if place else Index(t.axis, NOW)
-    total = add(*[
-        moved(factor(p.table, node, s, letter).total, {t: now})
-        for node in p.model.nodes if node.kind in ("latent", "observed")
-        for s in node.statements if _comes(node, s, letter, place)
-    ])  # fmt: skip
+    now, total = _now(t, place), element(p, letter, place, "latent", "observed")
     names = frozenset(x for n in p.latents for x in n.names)
     templates = tuple(x for n in p.latents for x in node_templates(p.table, n))
     division = Division(tuple(sorted(templates, key=lambda x: -x.degree)), names)

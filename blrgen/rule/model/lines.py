@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from blrgen.algebra.indexed.build import moved
 from blrgen.algebra.indexed.values import Expression, Index
 from blrgen.expect.blocks.values import Block, Part, Statistic
 from blrgen.expect.factors.names import axis_of
 from blrgen.expect.sites.values import Site
 from blrgen.read.model.values import Model
-from blrgen.rule.model.values import Line, ModelDerivation, PointUpdate, Update
+from blrgen.rule.model.values import Arrival, Line, ModelDerivation, PointUpdate, Update
 from blrgen.text.indexed import Mean, written
 
 
@@ -45,7 +46,25 @@ def lines_of(d: ModelDerivation) -> tuple[Line, ...]:
     sites = (x for s in d.sites for x in _site(d, s))
     blocks = (x for u in d.updates for x in _block(d, u))
     points = (x for u in d.points for x in _points(d, u))
-    return (*_joint(d), *sites, *blocks, *_sums(d), *points, *_objective(d))
+    return (*_joint(d), *sites, *blocks, *_elements(d), *_sums(d), *points, *_objective(d))
+
+
+def brought(d: ModelDerivation, arrival: Arrival) -> list[tuple[Expression, Expression]]:
+    """(statistic, coefficient) of what an element brings, the statistics at their elements."""
+    t = Index(axis_of(d.model.plate(d.along).size), d.along)
+    return [(moved(s.value, {t: t.moved(-lag)}), e) for s, lag, e in arrival.parts]
+
+
+def _elements(d: ModelDerivation) -> Iterator[Line]:
+    """What comes with one element of a chain."""
+    because = "its statements alone, divided; what is indexed by the chain is the element's own"
+    for x in d.arrivals:
+        which = f"element {x.place}" if x.place else "a later element"
+        for statistic, e in brought(d, x):
+            yield Line(f"element-{x.place or 'later'}", f"what {which} brings",
+                       f"coefficient of {said(d, statistic)}: {said(d, e)}", because)  # fmt: skip
+        yield Line(f"element-{x.place or 'later'}", f"what {which} brings",
+                   f"without the chain: {said(d, x.rest)}", because)  # fmt: skip
 
 
 def _joint(d: ModelDerivation) -> Iterator[Line]:

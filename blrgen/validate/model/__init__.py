@@ -8,6 +8,7 @@
 | `emitted` | An emitted class on small random data against the derived expressions, in numbers |
 | `exact` | An emitted class on numbers of a tower of prime fields: a proof |
 | `fields` | Random numbers of a tower in the place of small random data and states |
+| `forms` | Kalman's two forms against each other, in a prime field |
 | `laws` | q of a block in numbers: E[T], A and ⟨λ, E[T]⟩, chains by all paths |
 | `report` | All that is claimed of a model's algorithm: `blrgen verify FILE.model FLAG` |
 | `sites` | Expectations of sites in numbers, by a rule of their own |

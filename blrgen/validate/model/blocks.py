@@ -20,7 +20,7 @@ from blrgen.expect.blocks.templates import holds
 from blrgen.expect.blocks.values import Block, Factor
 from blrgen.expect.factors.names import table_of
 from blrgen.rule.model.exact import text
-from blrgen.rule.model.values import ModelDerivation
+from blrgen.rule.model.values import Arrival, ModelDerivation
 
 IDENTITY = "zero remainder in the normal form"
 
@@ -45,7 +45,16 @@ def prove_blocks(d: ModelDerivation) -> tuple[tuple[str, Proof], ...]:
         if block.given:
             node = d.model.node(block.nodes[0])
             factors = without(table, factors, node, block_of(table, factors, [node]))
-    return tuple((u.block.name, found[u.block.name]) for u in d.updates)
+    return (*((u.block.name, found[u.block.name]) for u in d.updates), *map(of_element, d.arrivals))
+
+
+def of_element(x: Arrival) -> tuple[str, Proof]:
+    """What an element brings is what its statements say."""
+    which = f"element {x.place}" if x.place else "a later element"
+    claim = f"the statements of {which} are linear in statistics of the last elements"
+    if x.proved:
+        return which, Proof("identity", claim, IDENTITY)
+    return which, Proof("refuted", claim, "multiplied back they are something else")
 
 
 def left_over(d: ModelDerivation, block: Block, factors: Sequence[Factor]) -> Expression:

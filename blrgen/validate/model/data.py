@@ -17,6 +17,7 @@ from blrgen.read.model.samples import Sample
 from blrgen.read.model.values import Const, Domain, Model, Node
 
 TRIALS = 3
+CHAINS = 2, 3  # how many in a plate, and how long: all of their paths are gone through
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ def sizes_of(model: Model, small: Small) -> tuple[dict[str, int], dict[str, tupl
     """Every size: few rows, shorter chains, others in turn."""
     chains = {n.chain.letter for n in model.nodes if n.chain is not None}
     seen = {x for n in model.nodes if n.kind == "observed" for x in n.letters}
+    around = {x for n in model.nodes if n.chain is not None and len(n.letters) > 1
+              for x in n.letters}  # fmt: skip
     sizes: dict[str, int] = {}
     lengths: dict[str, tuple[int, ...]] = {}
     for p in model.plates:
@@ -85,6 +88,8 @@ def sizes_of(model: Model, small: Small) -> tuple[dict[str, int], dict[str, tupl
             sizes[axis_of(model.plate(p.outer[-1]).size)] = len(small.lengths)
         elif p.letter in seen and axis not in sizes:
             sizes[axis] = small.chain if p.letter in chains else small.rows
+            if p.letter in around:
+                sizes[axis] = min(sizes[axis], CHAINS[p.letter in chains])
     left = [x for x in model.sizes if x not in sizes]
     sizes |= {x: small.others[k % len(small.others)] for k, x in enumerate(left)}
     return sizes, lengths

@@ -166,10 +166,32 @@ def compare(
     return (("objective", _objectives(objectives)), *points)
 
 
+def compare_filter(
+    d: ModelDerivation, program: ModelProgram, kind: Callable[..., Any], data: Drawn
+) -> tuple[tuple[str, Proof], ...]:
+    """The class of a filter: log p of all elements against E[L] and the entropies of all."""
+    assert program.filter is not None
+    reference = Reference(d, data)
+    reference.first()
+    comes = {x.called: at for x, at in
+             zip(program.filter.arriving, program.filter.places, strict=True)}  # fmt: skip
+    known = {python_name(k): x for k, x in data.given.items() if k not in comes}
+    arrays = {python_name(k): np.moveaxis(data.given[k], at, 0) for k, at in comes.items()}
+    model = kind(**known)
+    for t in range(len(next(iter(arrays.values())))):
+        model.step(**{k: x[t] for k, x in arrays.items()})
+    claim = "log p of all elements is that of the derived updates"
+    gap = abs(float(model.objective()) - reference.objective())
+    size = 1 + abs(reference.objective())
+    return (("log evidence", compared(claim, gap / size, OBJECTIVE)),)
+
+
 def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
     """Blocks with a state at their updates, in order; the points then are those of the class."""
     with_state = {v.name for v in program.variables}
     d = reference.d
+    joined = [{v.name for v in c.variables} for c in program.chained]
+    with_state |= {u.block.name for u in d.updates if set(u.block.nodes) in joined}
     if model.notes and d.sites:  # a part of a step: its q's are those of the class
         reference.read(model, program)
         return

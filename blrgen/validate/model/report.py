@@ -2,6 +2,8 @@
 
 * every block, multiplied back, gives the log joint: identity;
 * every update is where the objective rests: identity, for points that are solved in closed form;
+* a Gaussian chain's elimination, and Kalman's gain form: random-exact, in a prime field, at
+  several lengths;
 * the class of each target, run on small random data against q's and slopes computed anew:
   numeric; then on random numbers of a tower of prime fields: random-exact, which is a proof;
 * the same against an algorithm written by hand, where there is one for this model: numeric.
@@ -20,19 +22,21 @@ from blrgen.emit.compile import compile_class
 from blrgen.emit.model.file import text
 from blrgen.emit.model.kernels import TARGETS
 from blrgen.errors import InternalError, UserError
-from blrgen.program.model.lower import lower
+from blrgen.program.model.lower import EXACT, lower
 from blrgen.program.model.values import ModelProgram
 from blrgen.rule.model.values import ModelDerivation
 from blrgen.timing import timed
 from blrgen.validate.derivation import Report
 from blrgen.validate.model.blocks import prove_blocks
 from blrgen.validate.model.data import drawn
-from blrgen.validate.model.emitted import compare
+from blrgen.validate.model.emitted import compare, compare_filter
 from blrgen.validate.model.exact import prove
+from blrgen.validate.model.forms import prove_forms
 from blrgen.validate.model.stationary import prove_points, prove_updates
 
 Proofs = tuple[tuple[str, Proof], ...]
 BACK = "the log joint = its blocks, multiplied back"
+FORMS = "elimination = gain form of the Kalman filter"
 REST = "update = where the objective rests"
 CLASS = "emitted {} class = derived updates"
 
@@ -48,7 +52,8 @@ def verify_model(d: ModelDerivation, *, targets: Sequence[str] | None = None) ->
     shown = {n for _, v in classes for n, p in v.proofs if p.level in ("numeric", "refuted")}
     solved = [n for n, p in resting if p.level == NOT_COMPARED and n in shown]
     rest = Verdict(tuple((n, p) for n, p in resting if n not in solved))
-    parts = [(BACK, Verdict(back)), (REST, rest), *classes]
+    forms = timed("compare Kalman's forms", prove_forms, d) if d.algorithm in EXACT else ()
+    parts = [(BACK, Verdict(back)), (REST, rest), (FORMS, Verdict(forms)), *classes]
     notes = [f"{n} is solved in numbers: its slope is shown in numbers alone" for n in solved]
     return Report(tuple((t, v) for t, v in parts if v.proofs), (*notes, *_notes(parts)))
 
@@ -70,11 +75,14 @@ def of_target(d: ModelDerivation, target: str) -> Proofs:
 
 def run(d: ModelDerivation, program: ModelProgram, source: str, claim: str) -> Proofs:
     """The class of a source on small random data."""
-    if d.algorithm in ("filter", "gibbs", "online-em"):
+    if d.algorithm in ("gibbs", "online-em") or (d.along and d.model.plate(d.along).outer):
         why = f"a step of --{d.algorithm} takes other arguments than are tried here"
         return (("class", Proof(NOT_COMPARED, claim, why)),)
     try:
-        found = compare(d, program, compile_class(source), drawn(d.model, program))
+        kind, data = compile_class(source), drawn(d.model, program)
+        if program.filter is not None:
+            return compare_filter(d, program, kind, data)
+        found = compare(d, program, kind, data)
         return (
             found
             if weakest(p.level for _, p in found) != "numeric"
@@ -90,6 +98,8 @@ def run(d: ModelDerivation, program: ModelProgram, source: str, claim: str) -> P
 def exactly(d: ModelDerivation, program: ModelProgram, source: str, found: Proofs) -> Proofs:
     """The same on numbers of a tower of prime fields, which is a proof; else as it was found."""
     try:
+        if program.stacks or program.chained:
+            raise NoMeaning("numbers of a field laid end to end, or kept of a chain")
         proofs = dict(() if d.batch else prove(d, program, source))
     except NoMeaning as trouble:
         return tuple((n, replace(p, detail=f"{p.detail}; {trouble}")) for n, p in found)

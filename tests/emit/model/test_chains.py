@@ -349,3 +349,59 @@ def test_a_gaussian_chain_behind_another_block_begins_with_the_marginals_that_ar
     trace = model.run(steps=8, tol=0.0)["trace"]
     assert min(np.diff(trace)) > -1e-9
     assert (np.abs(model.pairs("x")) > 1e-6).all()
+
+
+SYMBOLS = """
+plate t in T
+plate k in K
+const pi in simplex(K)
+const P[k] in simplex(K)
+const B[k] in simplex(V)
+z[1] ~ categorical(pi)
+z[t] ~ categorical(P[z[t-1]])
+x[t] ~ categorical(B[z[t]])   observed or missing
+"""
+TURNED = ROWS.replace("[s,1]", "[1,s]").replace("[s,t]", "[t,s]").replace("[s,t-1]", "[t-1,s]")
+WALKS = """
+plate t in T
+plate i in D
+const g[i] in R
+x[1,i] ~ gaussian(0, 1)
+x[t,i] ~ gaussian(x[t-1,i], 0.3)
+y[t] ~ gaussian(dot(g[:], x[t,:]), 0.5) observed or missing
+"""
+
+
+@pytest.mark.parametrize("hot", [False, True])
+def test_symbols_that_are_missing(hot):
+    x, B = np.array([0.0, np.nan, 2.0, 1.0]), R.dirichlet(np.ones(3), 2)
+    own = np.where(np.isnan(x)[:, None], 0.0, np.log(B.T[np.nan_to_num(x).astype(int)]))
+    value, z, _, path = chains.paths(own, START, MOVES)
+    rows = np.where(np.isnan(x)[:, None], np.nan, np.eye(3)[np.nan_to_num(x).astype(int)])
+    model = cls("symbols", "conjugate", SYMBOLS)(x=rows if hot else x, pi=START, P=MOVES, B=B)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
+    np.testing.assert_allclose(model.posterior("z")["p"], z, rtol=1e-10)
+    np.testing.assert_array_equal(model.path("z"), path)
+
+
+def test_a_plate_may_stand_behind_the_letter_of_the_chain():
+    x, known = R.normal(size=(5, 3)), {"pi": START, "P": MOVES, "mu": MIDDLE}
+    turned = cls("turned", "conjugate", TURNED)(x=x, **known)
+    plain = cls("rows", "conjugate", ROWS)(x=x.T, **known)
+    np.testing.assert_allclose(turned.objective(), plain.objective(), rtol=1e-12)
+    z = np.swapaxes(plain.posterior("z")["p"], 0, 1)
+    np.testing.assert_allclose(turned.posterior("z")["p"], z)
+    np.testing.assert_allclose(turned.pairs("z"), plain.pairs("z"))
+    np.testing.assert_array_equal(turned.path("z"), plain.path("z"))
+
+
+def test_walks_that_are_seen_through_one_sum():
+    y, g, joint, x = holed(5, 2), R.normal(size=3), chains.Joint(), []
+    for t in range(5):
+        before = [(x[-1], np.eye(3))] if t else []
+        x.append(joint.add(before, (0.3 if t else 1.0) * np.eye(3)))
+    value, m, V = chains.seen(joint, y, [([(i, g)], 0.5) for i in x])
+    model = cls("walks", "conjugate", WALKS)(y=y, g=g)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
+    np.testing.assert_allclose(model.posterior("x")["m"], m[np.array(x)], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.posterior("x")["v"], np.diag(V)[np.array(x)], rtol=1e-9)

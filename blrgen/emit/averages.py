@@ -6,12 +6,15 @@ the quotient of two sums over the windows, taken relative to the highest peak.
 
 from __future__ import annotations
 
+import textwrap
+
 from blrgen.emit import tails
 from blrgen.emit.printers import ArrayPrinter, PythonPrinter, literal
 from blrgen.emit.shorten import shortened
 from blrgen.emit.special.helper import JITTED, QUIET
 from blrgen.emit.templates import fill
-from blrgen.emit.text import assignment
+from blrgen.emit.text import WIDTH, assignment
+from blrgen.emit.tree.layout import docstring
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.density import Density, Expectation
@@ -152,10 +155,6 @@ def _whole_quantile_body(d: Density, name: str, target: str) -> list[str]:
     """
     where = _where(target)
     p = ", ".join(d.parameters)
-    edge = (
-        f"{where}(few, low + real({{0}}), "
-        f"at + np.rint(width * np.sinh(first + (last - first) * real({{0}}) / real({POINTS}))))"
-    )
     rows = [
         f"    low, high, peak = _window_{name}({p})",
         f"    at, width = _bulk_{name}(low, high, {p})",
@@ -170,7 +169,8 @@ def _whole_quantile_body(d: Density, name: str, target: str) -> list[str]:
         rows += [
             "    start = low",
             f"    for k in range({POINTS}):",
-            f"        stop = {edge.format('k + 1')}",
+            f"        across = np.sinh(first + (last - first) * real(k + 1) / real({POINTS}))",
+            f"        stop = {where}(few, low + real(k + 1), at + np.rint(width * across))",
             "        count = stop - start",
             "        end = np.maximum(stop - real(1), start)",
             f"        left = np.exp(_log_weight_{name}(start, {p}) - peak)",
@@ -223,11 +223,15 @@ def _arguments(names: tuple[str, ...]) -> str:
 
 
 def _weight(d: Density, piece: int, name: str, target: str) -> str:
+    said = f"Return the logarithm of {d.said} times dx/dt, as a function of t."
+    if len(said) > WIDTH - 10:
+        what = textwrap.fill(d.said, WIDTH - 8)
+        said = f"Return the logarithm of a weight times dx/dt, as a function of t.\n\n{what}"
     return fill(
         "special/log_weight.py.jinja",
         name=name,
         arguments=_arguments(("t", *d.parameters)),
-        said=d.said,
+        doc="\n".join(docstring(said, 4)),
         value="\n".join(_value("value", d.pieces[piece].log_weight, target, 4)),
         where=_where(target),
         **_given(target, "t"),

@@ -16,7 +16,7 @@ from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.support import support_of
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call
-from blrgen.emit.uses import collecting, use
+from blrgen.emit.uses import collecting, spelled, use, watching
 from blrgen.errors import UserError
 from blrgen.geometry.drawn import Step, declared_order, steps_of
 from blrgen.program.density import Density, Expectation
@@ -64,7 +64,7 @@ def drawing(
     """In working parameters, or in natural ones; the known constants after them."""
     with collecting() as uses:
         made = _drawing(geometry, working, name, printer, first)
-    return replace(made, uses=frozenset(uses))
+    return replace(made, uses=frozenset(x for x in uses if not x.startswith("size ")))
 
 
 def _drawing(
@@ -85,9 +85,11 @@ def _drawing(
     rng, size, shape = (unused(x, taken) for x in ("rng", "size", "shape"))
     rows = Rows(shape, printer=printer, first=first, rng=rng)
     rows.reserve([rng, size, shape, *taken])
-    head, sizes = _read(parameters, steps, rows, size)
-    for step in steps:
-        rows.step(step)
+    lines, sizes = _read(parameters, steps, rows, size)
+    with watching() as needs:
+        for step in steps:
+            rows.step(step)
+    head = [line for x, line in lines if not x or f"size {x}" in needs]
     variables = declared_order(geometry)
     results = ", ".join(_result(x, rows) for x in variables)
     arguments = [f"{rng}: np.random.Generator", f"{size}: Any"]
@@ -153,12 +155,15 @@ def drawing_of(derivation: Derivation, program: Program, jitted: bool) -> Drawin
 
 def _read(
     parameters: tuple[Parameter, ...], steps: tuple[Step, ...], rows: Rows, size: str
-) -> tuple[list[str], tuple[str, ...]]:
-    """The first lines: parameters as arrays, sizes from their shapes, the shape of the sample."""
-    lines, known, numbers = [], set[str](), []
+) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+    """The first lines: parameters as arrays, sizes from their shapes, the shape of the sample.
+
+    Before each is the size that it names, if it names one.
+    """
+    lines, known, numbers = list[tuple[str, str]](), set[str](), []
     for p in parameters:
         rows.names[p.name] = p.name
-        lines.append(f"    {p.name} = np.asarray({p.name}, dtype=np.float64)")
+        lines.append(("", f"    {p.name} = np.asarray({p.name}, dtype=np.float64)"))
         shape = shape_of(p.symbol)
         if isinstance(p.symbol, Component):
             lines += _sizes(p.symbol.size, f"{p.name}.shape[-1]", known, rows)
@@ -168,7 +173,7 @@ def _read(
                 if axis:
                     lines += _sizes(extent, f"{p.name}.shape[{axis}]", known, rows)
             if shape[1] == 1:
-                lines.append(f"    {p.name} = {p.name}[..., None]")
+                lines.append(("", f"    {p.name} = {p.name}[..., None]"))
         else:
             numbers.append(p.name)
     wanted = {s for x in steps for s in _size_symbols(x) if s not in known}
@@ -178,7 +183,7 @@ def _read(
     plain = _all_numbers(steps)
     given = [size, *numbers] if plain else [size]
     own = f"{use('_shape')}({', '.join(given)})"
-    return [*lines, f"    {rows.shape} = {own}"], tuple(sorted(wanted))
+    return [*lines, ("", f"    {rows.shape} = {own}")], tuple(sorted(wanted))
 
 
 def _size_symbols(step: Step) -> set[str]:
@@ -188,7 +193,7 @@ def _size_symbols(step: Step) -> set[str]:
     return found
 
 
-def _sizes(size: Expr, text: str, known: set[str], rows: Rows) -> list[str]:
+def _sizes(size: Expr, text: str, known: set[str], rows: Rows) -> list[tuple[str, str]]:
     """The line that names the symbol of a size such as K or K − 1."""
     symbols = sorted(size.free_symbols, key=str)
     if len(symbols) != 1 or symbols[0].name in known:
@@ -198,10 +203,10 @@ def _sizes(size: Expr, text: str, known: set[str], rows: Rows) -> list[str]:
         return []
     name = symbols[0].name
     known.add(name)
-    rows.names[name] = name
+    rows.names[name] = spelled(name, f"size {name}")
     rows.reserve([name])
     shift = "" if rest == 0 else f" {'+' if rest < 0 else '-'} {abs(int(rest))}"
-    return [f"    {name} = {text}{shift}"]
+    return [(name, f"    {name} = {text}{shift}")]
 
 
 def _result(x: Expr, rows: Rows) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 WIDTH = 100
 
@@ -43,28 +43,6 @@ def assignment(name: str, expression: str, indent: int) -> str:
     return f"{margin}{name} = (\n{margin}    {inner}\n{margin})"
 
 
-def assignment_of(
-    name: str, values: Sequence[str], indent: int, braced: bool = False, listed: bool = False
-) -> str:
-    """The assignment of a tuple, in brackets where it needs them or always, or of a list."""
-    margin, first, last = " " * indent, "[" if listed else "(", "]" if listed else ")"
-    inner = f"[{', '.join(values)}]" if listed else bracketed(values)
-    plain = len(values) > 1 and not (braced or listed)
-    line = f"{margin}{name} = {inner[1:-1] if plain else inner}"
-    if len(line) <= WIDTH:
-        return line
-    rows = filled([f"{x}," for x in values], indent + 4)
-    return "\n".join([f"{margin}{name} = {first}", *rows, f"{margin}{last}  # fmt: skip"])
-
-
-def assignment_in_braces(name: str, items: Sequence[str]) -> str:
-    """The assignment of a dictionary at the margin."""
-    line = f"{name} = {{{', '.join(items)}}}"
-    if len(line) <= WIDTH:
-        return line
-    return "\n".join([f"{name} = {{", *filled([f"{x}," for x in items], 4), "}  # fmt: skip"])
-
-
 def filled(words: Iterable[str], indent: int) -> list[str]:
     """Lines of as many words as fit."""
     margin = " " * indent
@@ -74,11 +52,6 @@ def filled(words: Iterable[str], indent: int) -> list[str]:
             rows.append(margin)
         rows[-1] += word if rows[-1] == margin else f" {word}"
     return rows
-
-
-def bracketed(values: Sequence[str]) -> str:
-    """A tuple on one line."""
-    return f"({', '.join(values)}{',' if len(values) == 1 else ''})"
 
 
 def _operands(expression: str, operators: tuple[str, ...]) -> list[str]:

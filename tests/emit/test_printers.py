@@ -361,6 +361,19 @@ def test_emitted_sources_pass_the_linter(hand: Any, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("name", ["binomial", "matrix-normal", "zero-truncated-poisson"])
+def test_sources_of_families_pass_the_linter(name: str, tmp_path: Path) -> None:
+    """Moments of a line's length, draws of matrices whose sizes nothing reads, long weights."""
+    for target in TARGETS:
+        (tmp_path / f"{target}.py").write_text(emit(derive(name), target), encoding="utf-8")
+    config = Path(__file__).parents[2] / "pyproject.toml"
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--config", str(config), str(tmp_path)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_same_source_is_the_same_class(hand: Any) -> None:
     source = emit(hand.derivation(hand.rules["adam"](), "Adam"), "numpy")
     with ThreadPoolExecutor(8) as pool:

@@ -47,11 +47,6 @@ def method_of(of: c.Expression, name: str, *args: c.Expression) -> c.Invoked:
     return c.Invoked(c.Attribute(of, name), args)
 
 
-def text_of(name: str) -> c.Literal:
-    """A name in quotes."""
-    return c.Literal(name)
-
-
 def default(v: Variable) -> c.Expression | None:
     """The default of a hyperparameter as it would be typed."""
     if v.default is None:
@@ -95,7 +90,7 @@ def between(name: str, value: c.Expression, v: Variable, ends: Mapping[str, c.Ex
         return other if e is None else c.Formula(e, tuple(ends.items()))
 
     low, high = end(v.lower, c.Sign("-", INFINITY)), end(v.upper, INFINITY)
-    return c.Do(c.call("_between", text_of(name), value, low, high))
+    return c.Do(c.call("_between", c.Literal(name), value, low, high))
 
 
 def hyperparameters(program: Program) -> dict[str, c.Expression]:
@@ -128,7 +123,7 @@ def domains(program: Program) -> c.Table:
         known = interval(v.domain) if v.type == SCALAR else ""
         if known is None and (v.lower, v.upper) == (None, None):
             raise InternalError(f"the domain {v.domain!r} of {v.name} is not an interval")
-        rows.append((text_of(v.name), c.Literal(known or "")))
+        rows.append((c.Literal(v.name), c.Literal(known or "")))
     return c.Table(tuple(rows), filled=True)
 
 
@@ -139,7 +134,7 @@ def kept(plan: Plan) -> c.Table:
     found = {v.name: state_domain(v) for v in ordered}
     found |= {"_pending": ANY} if plan.carried else {}
     found |= {"_sums": ANY, "_draws": "[0, inf)"} if plan.sums else {}
-    return c.Table(tuple((text_of(k), c.Literal(v)) for k, v in found.items()), filled=True)
+    return c.Table(tuple((c.Literal(k), c.Literal(v)) for k, v in found.items()), filled=True)
 
 
 def resuming(plan: Plan) -> list[c.Method]:
@@ -187,7 +182,7 @@ def _shaped_like(plan: Plan, names: Sequence[str], of: Sequence[str]) -> c.Table
         like = [me(v.name) for v in held if v.type == kind]
         if not like and kind != SCALAR:
             raise InternalError(f"no state has the shape of {name}")
-        rows.append((text_of(name), like[0] if like else c.Literal(0.0)))
+        rows.append((c.Literal(name), like[0] if like else c.Literal(0.0)))
     return c.Table(tuple(rows))
 
 

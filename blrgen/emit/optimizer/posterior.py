@@ -26,6 +26,7 @@ REAL, SEED = c.Name("real"), c.Name("rng")
 MEAN, DEVIATION, MEANS, DEVIATIONS, VALUES = c.own(
     "mean", "deviation", "means", "deviations", "values"
 )
+VARIANCE = c.Name("variance")
 GENERATOR = c.Do(c.call("_generator", SEED))
 PAIRS, KEY = c.own("pairs", "key")
 START = c.Set((VALUES, KEY), c.Row((c.Row((), listed=True),
@@ -202,13 +203,14 @@ def _of_law(w: Writer) -> list[c.Method]:
     assert law is not None
     main = c.Name(w.main)
     if law.mean is not None and law.variance is not None:
-        spread = n.sqrt(law.variance)
+        variance = n.Sym("variance")
+        spread = c.Formula(n.sqrt(variance), (("variance", VARIANCE),), ("variance",))
         body: list[c.Statement] = [
             c.Set((MEAN,), formula(w, law.mean)),
-            c.Set((DEVIATION,), formula(w, spread)),
-            *(_append(to, c.Word("like", (x, main)))
-              for to, x in ((MEANS, MEAN), (DEVIATIONS, DEVIATION))),
-        ]  # fmt: skip
+            c.Set((VARIANCE,), formula(w, law.variance)),
+            _append(MEANS, c.Word("like", (MEAN, main))),
+            _append(DEVIATIONS, c.Word("like", (spread, main))),
+        ]
         loop = each_array(w, (law.mean, law.variance), body)
         said = "Return mean and standard deviation of every variable."
         rows = [*_lists(MEANS, DEVIATIONS), loop, shaped(MEANS, DEVIATIONS)]

@@ -34,6 +34,8 @@ from blrgen.emit.trial import HALVINGS
 from blrgen.emit.uses import use
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.axes.matrices import pass_over_axes
 from blrgen.program.formed import Formed, formed
 from blrgen.program.laws import distribution
 from blrgen.program.program import Program
@@ -78,8 +80,18 @@ class LinearWriter(Writer):
     def functions(self) -> tuple[list[str], list[str]]:
         return functions(self)
 
+    def over_axes(self, program: Program) -> a.Program:
+        """The equations of a planned program, its numbers given."""
+        return pass_over_axes(program, phase_of(program), self.results(program))
+
     def arguments(self, program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
         made = self.formed(program)
+        if made is None:
+            read = {q.name for q in self.over_axes(program).given}
+            arrays = tuple(x for x in array_names(program, self.order) if x in read)
+            more = (x for x in self.order if x in read and self.program.scope.get(x, SCALAR) != SCALAR)
+            arrays = tuple(dict.fromkeys((*arrays, *more)))
+            return arrays, tuple(x for x in scalar_names(program) if x in read)
         program = program if made is None else made.program
         phase = phase_of(program)
         own = {s.name for s in phase.body}

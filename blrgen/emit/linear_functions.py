@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from blrgen.emit import fixed
 from blrgen.emit import formed as matrix
-from blrgen.emit.extents import LinearPrinter
 from blrgen.emit.plan import phase_of
-from blrgen.emit.shorten import shortened
-from blrgen.emit.templates import fill
-from blrgen.emit.text import assignment, call
-from blrgen.program import nodes as n
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.fitting import fitted
+from blrgen.emit.tree.matrices import Matrices
+from blrgen.emit.tree.numpy import Arrays, function
 from blrgen.program.program import Program
 
 if TYPE_CHECKING:
@@ -43,29 +42,17 @@ def _function(writer: LinearWriter, name: str, summary: str, program: Program) -
         suffix = name.removeprefix("_step")
         functions = matrix.entry_functions(made, suffix, matrix.again(writer))
         return f"{functions}\n\n\n{matrix.function(writer, name, summary, program)}"
-    phase = phase_of(program)
-    factors = {s.name for s in phase.body if s.type.rank == "factor"}
-    printer = LinearPrinter(writer.extents, writer.main, factors)
+    over = writer.over_axes(program)
     arrays, scalars = writer.arguments(program)
-    arguments = [f"{a}: Array" for a in arrays] + [f"{s}: float" for s in scalars]
-    results = writer.results(program)
-    lines = shortened(
-        [(s.name, s.expr) for s in phase.body], printer, 4, {*program.scope, *arguments}
-    )
-    rows = []
-    for local, expr in lines:
-        text = printer(expr)
-        if isinstance(expr, n.Sym) and expr.name in arrays:
-            text += ".copy()"  # never the caller's own array
-        used = local in results or any(local in n.names(e) for _, e in lines)
-        rows.append(assignment(local, text, 4) if used or local not in factors else f"    {text}")
-    rows.append(f"    return {', '.join(results)}")
-    return fill(
-        "numpy/function.py.jinja",
-        signature=call(f"def {name}(", arguments, f") -> {_returned(writer, program)}:"),
-        summary=summary,
-        body="\n".join(rows),
-    )
+    work = Matrices(over, name)
+    body = work.statements(over.body)
+    head, _ = work.named_sizes(tuple(body))
+    f = t.Function(
+        name, arrays, (), scalars, fitted((*head, *body), Arrays(), {*work.taken}), summary,
+        reals_of=arrays[0], returns=tuple(map(t.name, writer.results(program))),
+        gives=_returned(writer, program),
+    )  # fmt: skip
+    return function(f)
 
 
 def _returned(writer: LinearWriter, program: Program) -> str:

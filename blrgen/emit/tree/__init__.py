@@ -15,6 +15,7 @@
 | `jammed` | four turns at once of a loop around one over rows |
 | `loads` | entries of arrays read once, where nothing changes them |
 | `views` | rows of arrays taken before the innermost loops |
+| `matrices` | vectors and matrices → array statements in the words of linear algebra |
 | `constants` | every number given the arrays' type, before the loops |
 | `classes`, `layout` | a class as a value; classes as text |
 | `breaks` | long lines, broken as a formatter would |

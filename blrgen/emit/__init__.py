@@ -11,7 +11,7 @@
 | `elementwise` | The class around elementwise kernels: flat views, one kernel call for each array |
 | `extents` | Where the sizes of vectors and matrices are read from |
 | `fixed` | The step of a rule whose sizes are numbers: straight-line code |
-| `formed` | The text around a matrix that is made entry by entry (`blrgen.program.formed`) |
+| `formed` | What a class keeps for a matrix that is made entry by entry |
 | `generated` | The committed output under `generated/`: one file for each recipe and target |
 | `guard` | A step that leaves the domain of the parameters is undone and said |
 | `joined` | Kernels on stretches of arrays, with threads, and with new noise |
@@ -55,13 +55,13 @@ and `_shaped_as` (functions, which return what they were given, `_views` as flat
 a list and `_vector` as one vector); numbers go through `_typed`; the rest
 is arithmetic, `np.<function>`, `math.<function>` on scalars, and in linear algebra `@`,
 `_cholesky(name, S)` = L with L Lᵀ = S, `_solve(L, b)` = (L Lᵀ)⁻¹ b, `_solve_lower(L, b)` =
-L⁻¹ b, `_solve_upper(L, b)` = L⁻ᵀ b and `_symmetrize(A)` = (A + Aᵀ)/2; where loops are compiled
-also `_solved(name, A, b)` = A⁻¹ b, which overwrites the upper triangle of A, all it reads,
-`_write_S(out, work, …)`, which writes `_S_next(…)` of every entry to `out` and the upper
-triangle to `work`, `_definite(name, A)`, which only looks, `_gram(X)` = Xᵀ X and
-`_products(X, A, …)` = Xᵀ A, …; `_look(name, A, work, diagonal)` looks at an A that is also in
-`work`, all of it, and `_known_factor(name, S, work, diagonal)` = L with L Lᵀ = S, found
-there if that A was S, which is good until `work` is written.
+L⁻¹ b and `_solve_upper(L, b)` = L⁻ᵀ b; where loops are compiled also `_solved(name, A, b)` =
+A⁻¹ b, which overwrites the upper triangle of A, all it reads, `_write_S(S_next, work, …)`,
+which writes `_S_next(…)` of every entry to `S_next` and the upper triangle to `work`,
+`_definite(name, A)`, which only looks, `_gram(X)` = Xᵀ X and `_products(X, A, …)` = Xᵀ A, …;
+`_look(name, A, work, diagonal)` looks at an A that is also in `work`, all of it, and
+`_known_factor(name, S, work, diagonal)` = L with L Lᵀ = S, found there if that A was S, which
+is good until `work` is written.
 """
 
 from __future__ import annotations

@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from blrgen.emit.extents import told
 from blrgen.emit.plan import phase_of
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.constants import typed
+from blrgen.emit.tree.matrices import spoken
 from blrgen.emit.tree.numba import function
 from blrgen.errors import UserError
+from blrgen.program import nodes as n
 from blrgen.program.program import Program
 from blrgen.program.unrolled import Unrolled, unrolled
 
@@ -90,6 +91,12 @@ def _entries(
         reals_of=arrays[0], gives="int", ordered=True,
     )  # fmt: skip
     return replace(typed(f), reals=tuple(scalars))
+
+
+def told(what: n.Node) -> str:
+    """What is factored, in words: a name, or its negative."""
+    (name,) = what.names
+    return f"{'minus ' * isinstance(what, n.Neg)}{spoken(name)}"
 
 
 def _entry(array: str, place: tuple[int, ...]) -> t.Entry:

@@ -26,17 +26,18 @@ from blrgen.emit.linear_functions import functions
 from blrgen.emit.linear_guard import before_step, before_writing, check_state, sizes_in_ends
 from blrgen.emit.linear_parts import constructor_arguments, first_rows, inputs_checked
 from blrgen.emit.linear_posterior import posterior_methods
-from blrgen.emit.plan import DRAWS, array_names, phase_of, scalar_names
+from blrgen.emit.plan import DRAWS, phase_of, scalar_names
 from blrgen.emit.probing import DRAWN
 from blrgen.emit.templates import fill
 from blrgen.emit.text import call, indented
+from blrgen.emit.tree.formed import DIAGONAL, WORK, Entries
 from blrgen.emit.trial import HALVINGS
 from blrgen.emit.uses import use
 from blrgen.emit.writer import Writer
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.formed import Formed, formed
 from blrgen.program.axes.matrices import pass_over_axes
-from blrgen.program.formed import Formed, formed
 from blrgen.program.laws import distribution
 from blrgen.program.program import Program
 from blrgen.program.types import SCALAR, Type
@@ -48,10 +49,36 @@ class LinearWriter(Writer):
 
     fixed: bool = False  # whether the sizes are numbers, and every entry is a statement
 
+    def over_axes(self, program: Program) -> a.Program:
+        """The equations of a planned program, its numbers given."""
+        return pass_over_axes(program, phase_of(program), self.returned(program))
+
     def formed(self, program: Program) -> Formed | None:
         """The matrix that is made entry by entry where it is factored, in a step."""
-        steps = (self.plan.single, self.plan.averaged)
-        return formed(program) if self.jitted and program in steps and not self.fixed else None
+        if not self.jitted or self.fixed or program not in (self.plan.single, self.plan.averaged):
+            return None
+        scope = program.scope
+        states = {
+            local: state
+            for state, local in phase_of(program).writes
+            if state != self.main and scope[state] == scope[local]
+        }
+        data = [v.name for v in program.of("data")]
+        return formed(self.over_axes(program), states, data)
+
+    def entries(self, program: Program) -> Entries | None:
+        """How the entries of that matrix are made; all steps of a class in one way."""
+        found = {p: self.formed(p) for p in (self.plan.single, self.plan.averaged) if p}
+        made = found.get(program)
+        if made is None:
+            return None
+        again = all(x.known for x in found.values() if x is not None)
+        return Entries(made, "_averaged" if program is self.plan.averaged else "", again)
+
+    def all_entries(self) -> list[Entries]:
+        """Those of a step, and of one after several draws."""
+        found = (self.entries(p) for p in (self.plan.single, self.plan.averaged) if p)
+        return [x for x in found if x is not None]
 
     @property
     def extents(self) -> dict[str, Extent]:
@@ -80,41 +107,27 @@ class LinearWriter(Writer):
     def functions(self) -> tuple[list[str], list[str]]:
         return functions(self)
 
-    def over_axes(self, program: Program) -> a.Program:
-        """The equations of a planned program, its numbers given."""
-        return pass_over_axes(program, phase_of(program), self.results(program))
-
     def arguments(self, program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        made = self.formed(program)
-        if made is None:
-            read = {q.name for q in self.over_axes(program).given}
-            arrays = tuple(x for x in array_names(program, self.order) if x in read)
-            more = (x for x in self.order if x in read and self.program.scope.get(x, SCALAR) != SCALAR)
-            arrays = tuple(dict.fromkeys((*arrays, *more)))
-            return arrays, tuple(x for x in scalar_names(program) if x in read)
-        program = program if made is None else made.program
-        phase = phase_of(program)
-        own = {s.name for s in phase.body}
-        read = {x for s in phase.body for x in n.names(s.expr)} | {b for _, b in phase.writes}
-        arrays = [x for x in array_names(program, self.order) if x in read and x not in own]
-        whole = [s for s in phase.body if made is None or s.name != made.name]
-        for size in dict.fromkeys(
-            x.size for s in whole for x in n.walk(s.expr) if isinstance(x, n.Identity)
-        ):
-            source = self.extents[size].array if size in self.extents else self.main
-            if source not in arrays:
-                arrays.insert(0, source)
-        return tuple(arrays), scalar_names(program)
+        """Arrays and numbers, those that are written to last."""
+        entries = self.entries(program)
+        over = self.over_axes(program) if entries is None else entries.made.program
+        given = {q.name: q for q in over.given}
+        arrays = [x for x in self.order if x in given and given[x].sizes]
+        if entries is not None:
+            arrays += [*entries.room, *([DIAGONAL] if entries.again else [])]
+        return tuple(arrays), tuple(x for x in scalar_names(program) if x in given)
 
-    def results(self, program: Program) -> list[str]:
-        """What the function returns; next values of numbers may be known before it is called."""
+    def returned(self, program: Program) -> list[str]:
+        """What the phase makes; next values of numbers may be known before it is called."""
         phase = phase_of(program)
         early = {s.name for s in phase.scalars}
-        found = [local for _, local in phase.writes if local not in early]
-        made = self.formed(program)
-        if made is None:
-            return found
-        return [x for x in found if x != made.name]
+        return [local for _, local in phase.writes if local not in early]
+
+    def results(self, program: Program) -> list[str]:
+        """What the function returns."""
+        entries = self.entries(program)
+        written = "" if entries is None else entries.made.name
+        return [x for x in self.returned(program) if x != written]
 
     # -- the class ---------------------------------------------------------------
 
@@ -183,15 +196,15 @@ class LinearWriter(Writer):
     ) -> list[str]:
         """Results = name(arrays, scalars); `own` are hyperparameters with a local value."""
         arrays, scalars = self.arguments(program)
-        values = [given.get(a, a if a == self.main else f"self.{a}") for a in arrays]
+        entries = self.entries(program)
+        if entries is not None:
+            own_room = {x: f"self._{x}" for x in (WORK, DIAGONAL)}
+            given = given | own_room | {entries.made.name: entries.made.name}
+        values = [given.get(x, x if x == self.main else f"self.{x}") for x in arrays]
         values += self.scalar_given(scalars, own)
         results = ", ".join(self.results(program))
         rows = [f"        real = {self.main}.dtype.type"] if scalars else []
-        made = self.formed(program)
-        if made is not None:
-            rows += matrix.room(made)
-            values += [made.name, f"self._{matrix.WORK}"]
-            values += [f"self._{matrix.DIAGONAL}"] if matrix.again(self) else []
+        rows += [matrix.room(entries)] if entries is not None else []
         return [*rows, call(f"        {results} = {name}(", values)]
 
     def scalar_lines(self, program: Program, own: Mapping[str, str] | None = None) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blrgen.emit import fixed
-from blrgen.emit import formed as matrix
 from blrgen.emit.plan import phase_of
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.fitting import fitted
+from blrgen.emit.tree.formed import Solved
 from blrgen.emit.tree.matrices import Matrices
+from blrgen.emit.tree.numba import function as compiled
 from blrgen.emit.tree.numpy import Arrays, function
 from blrgen.program.program import Program
 
@@ -37,22 +38,19 @@ def functions(writer: LinearWriter) -> tuple[list[str], list[str]]:
 
 def _function(writer: LinearWriter, name: str, summary: str, program: Program) -> str:
     """A pure function from arrays and scalars to the phase's results."""
-    made = writer.formed(program)
-    if made is not None:
-        suffix = name.removeprefix("_step")
-        functions = matrix.entry_functions(made, suffix, matrix.again(writer))
-        return f"{functions}\n\n\n{matrix.function(writer, name, summary, program)}"
+    entries = writer.entries(program)
     over = writer.over_axes(program)
+    work = Matrices(over, name) if entries is None else Solved(entries, name)
     arrays, scalars = writer.arguments(program)
-    work = Matrices(over, name)
-    body = work.statements(over.body)
-    head, _ = work.named_sizes(tuple(body))
+    body = work.body()
+    head, _ = work.named_sizes(body)
     f = t.Function(
-        name, arrays, (), scalars, fitted((*head, *body), Arrays(), {*work.taken}), summary,
-        reals_of=arrays[0], returns=tuple(map(t.name, writer.results(program))),
+        name, arrays, (), scalars, fitted((*head, *body), Arrays(), {*work.taken, *arrays}),
+        summary, reals_of=arrays[0], returns=tuple(map(t.name, writer.results(program))),
         gives=_returned(writer, program),
     )  # fmt: skip
-    return function(f)
+    loops = () if entries is None else entries.functions()
+    return "\n\n\n".join([*map(compiled, loops), function(f)])
 
 
 def _returned(writer: LinearWriter, program: Program) -> str:

@@ -88,7 +88,7 @@ def _ends(v: Variable, told: str, value: str, printer: LinearPrinter, indent: in
 
 def _printer(writer: LinearWriter, names: dict[str, str]) -> LinearPrinter:
     hypers = {h.name: f"self.{h.name}" for h in writer.program.of("hyper")}
-    return LinearPrinter(writer.extents, writer.main, (), hypers | names)
+    return LinearPrinter(writer.extents, writer.main, hypers | names)
 
 
 def sizes_in_ends(writer: LinearWriter) -> set[str]:

@@ -53,7 +53,7 @@ def _factored(writer: LinearWriter) -> tuple[list[str], str]:
     names = {v.name: f"self.{v.name}" for v in writer.plan.states if v.name != writer.main}
     hypers = {v.name for v in writer.program.of("hyper")}
     names |= {x: f"real(self.{x})" for x in hypers}
-    printer = LinearPrinter(writer.extents, writer.main, (), names)
+    printer = LinearPrinter(writer.extents, writer.main, names)
     mean, precision = printer(q["mean"]), printer(q["precision"])
     if all(writer.program.scope[x] == SCALAR for x in n.names(q["precision"])):
         eye = f"np.eye(len({writer.main}), dtype={writer.main}.dtype)"

@@ -16,6 +16,7 @@
 | `loads` | entries of arrays read once, where nothing changes them |
 | `views` | rows of arrays taken before the innermost loops |
 | `matrices` | vectors and matrices → array statements in the words of linear algebra |
+| `formed` | a matrix made entry by entry: a function of an entry, the loop over all |
 | `constants` | every number given the arrays' type, before the loops |
 | `classes`, `layout` | a class as a value; classes as text |
 | `breaks` | long lines, broken as a formatter would |

@@ -28,6 +28,10 @@ class Matrices(Statements):
         read |= {self.factors.get(x, "") for s in program.lets for x in solved_with(s.expr)}
         self.looks = set(self.factors.values()) - read  # factors that only show what is definite
 
+    def body(self) -> tuple[t.Statement, ...]:
+        """All statements."""
+        return tuple(self.statements(self.program.body))
+
     def equation(self, s: a.Let, e: n.Node) -> list[t.Statement]:
         """A factor that nothing is solved with is a look at its matrix."""
         if s.name in self.looks and isinstance(e, a.Lin):
@@ -41,9 +45,16 @@ class Matrices(Statements):
     def expr(self, e: n.Node) -> Valued:
         if isinstance(e, a.Is) and isinstance(e.left, a.Ix) and isinstance(e.right, a.Ix):
             places = e.left.letter, e.right.letter
-            unit = t.Apply("np.eye", (self.size(places[0]),), options=(("dtype", "real"),))
+            unit = t.Apply("np.eye", (self.length(places[0]),), options=(("dtype", "real"),))
             return Valued(unit, places)
         return super().expr(e)
+
+    def length(self, letter: str) -> n.Node:
+        """The size of an axis; one that is a number is read from an array, too."""
+        size = self.letters[letter].size
+        shapes = (t.Shape(q.name, p) for q in self.program.given
+                  for p, x in enumerate(q.sizes) if x == size and isinstance(x, int))  # fmt: skip
+        return next(shapes, self.size(letter))
 
     def red(self, e: a.Red) -> Valued:
         word = self.summed(e) if e.op == "sum" and len(e.letters) == 1 else None
@@ -138,6 +149,11 @@ def told(program: a.Program, name: str) -> str:
     maker = next((s.expr for s in program.lets if s.name == name), None)
     if isinstance(maker, n.Neg) and isinstance(maker.arg, a.Ref):
         return f"minus {told(program, maker.arg.name)}"
+    return spoken(name)
+
+
+def spoken(name: str) -> str:
+    """A name in words: the next S."""
     for ending, words in (("_next_inverse", "the inverse of the next"), ("_next_gap", "the next")):
         if name.endswith(ending):
             return f"{words} {name.removesuffix(ending)}"

@@ -89,7 +89,9 @@ class _Lowering:
     def quantity(self, name: str) -> a.Quantity:
         kind = self.scope[name]
         structure = STRUCTURE.get(kind.rank, "dense")
-        return a.Quantity(name, tuple(map(_size, kind.shape)), "spd" if name in self.solved else structure)
+        return a.Quantity(
+            name, tuple(map(_size, kind.shape)), "spd" if name in self.solved else structure
+        )
 
     def definite(self, s: a.Let) -> a.Let:
         """What is solved with is positive definite."""

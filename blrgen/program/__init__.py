@@ -48,7 +48,6 @@
 | `terms` | The terms of a body's long sums, in one order for all of them |
 | `totals` | Sums over components, and how many there are, as statements of their own |
 | `types` | Ranks and shapes, and the checker that infers them |
-| `unrolled` | Linear algebra of known small sizes as numbers |
 | `variables` | The quantities of a rule as typed variables |
 | `model` | Algorithms for models: state, one program over axes for each method |
 | `axes` | Programs over named axes: equations with indices, from which loops are found |

@@ -149,11 +149,6 @@ def told(program: a.Program, name: str) -> str:
     maker = next((s.expr for s in program.lets if s.name == name), None)
     if isinstance(maker, n.Neg) and isinstance(maker.arg, a.Ref):
         return f"minus {told(program, maker.arg.name)}"
-    return spoken(name)
-
-
-def spoken(name: str) -> str:
-    """A name in words: the next S."""
     for ending, words in (("_next_inverse", "the inverse of the next"), ("_next_gap", "the next")):
         if name.endswith(ending):
             return f"{words} {name.removesuffix(ending)}"

@@ -14,6 +14,7 @@
 | `stable` | log-sum-exp without overflow, its exponentials once |
 | `turned` | Symmetric matrices are read along their rows |
 | `written_out`, `factors` | axes of known small sizes: each entry an equation |
+| `pivots` | the same, with the pivots of what must be definite |
 | `share` | functions called once |
 | `quotients` | one division where many would be by the same number |
 | `again` | what passes after a finished sum compute again instead of keeping it |

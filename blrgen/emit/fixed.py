@@ -74,10 +74,15 @@ def _entries(
     outputs: Sequence[str],
     what: Sequence[str],
 ) -> t.Function:
-    """Loads, statements with a look at every pivot, stores; the numbers are typed already."""
-    body: list[t.Statement] = []
-    for s in made.program.lets:
-        body.append(t.Assign(t.name(s.name), _value(s.expr)))
+    """Loads, statements with a look at every pivot, stores; the numbers are typed already.
+
+    Nothing is returned before everything is loaded: a compiler does loads side by side at once.
+    """
+    lets = made.program.lets
+    loads = [s for s in lets if isinstance(s.expr, a.Ref) and s.expr.index]
+    body: list[t.Statement] = [t.Assign(t.name(s.name), _value(s.expr)) for s in loads]
+    for s in (*loads, *(s for s in lets if s not in loads)):
+        body += [] if s in loads else [t.Assign(t.name(s.name), _value(s.expr))]
         if s.name in made.pivots:
             number = t.Whole(what.index(made.pivots[s.name]) + 1)
             body.append(t.If(t.Outside(t.name(s.name)), (t.Return(number),)))

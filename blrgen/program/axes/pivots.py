@@ -64,7 +64,14 @@ class _Pivots(Writing):
     def square(self, s: a.Let, f: factors.Factor, below: factors.Rows) -> list[a.Statement]:
         """Yᵀ D⁻¹ Y, of which one triangle is computed."""
         out: list[a.Statement] = []
-        scaled = [[times(x, f.over[k]) for x in row] for k, row in enumerate(below)]
+
+        def named(x: n.Node) -> n.Node:
+            name = fresh(f"{s.name}_over", self.taken)
+            self.taken.add(name)
+            out.append(a.Let(name, (), x))
+            return a.Ref(name)
+
+        scaled = [[named(times(x, f.over[k])) for x in row] for k, row in enumerate(below)]
         for i in range(len(scaled[0])):
             for j in range(i + 1):
                 name = self.entry_name(s.name, (i, j))

@@ -84,7 +84,7 @@ def value(e: n.Node, env: Mapping[str, Fraction]) -> Fraction:
             for i in index:
                 assert isinstance(i, axes.Num)
                 found = found[i.value]
-            return found[0] if isinstance(found, tuple) else found
+            return Fraction(found[0] if isinstance(found, tuple) else found)
         case n.Add(args):
             return sum((value(x, env) for x in args), start=Fraction(0))
         case n.Sub(left, right):

@@ -49,6 +49,7 @@
 | `totals` | Sums over components, and how many there are, as statements of their own |
 | `types` | Ranks and shapes, and the checker that infers them |
 | `variables` | The quantities of a rule as typed variables |
+| `mixture` | The rule of a mixture → one program over axes |
 | `model` | Algorithms for models: state, one program over axes for each method |
 | `axes` | Programs over named axes: equations with indices, from which loops are found |
 """

@@ -23,12 +23,12 @@ from blrgen.program.axes.pivots import Pivoted, pivoted
 from blrgen.program.program import Program
 
 if TYPE_CHECKING:
-    from blrgen.emit.linear import LinearWriter
+    from blrgen.emit.linear import LinearFunctions
 
 ENTRIES = "_step_entries"
 
 
-def step(writer: LinearWriter, program: Program) -> str:
+def step(writer: LinearFunctions, program: Program) -> str:
     """The function of entries, and the step around it."""
     over = writer.over_axes(program)
     number = next((x for x in over.outs if not over.sizes[x]), "")

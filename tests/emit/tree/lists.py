@@ -30,7 +30,6 @@ def _held(name: str, params: Any) -> Any:
 
 
 def _shaped(flat: list[Any], params: Any) -> Any:
-    """Return one list where the parameters are one."""
     return flat if _listed(params) is params else flat[0]
 
 
@@ -50,14 +49,16 @@ def _generator(rng: Any, other: str = "") -> Random:
 
 
 def _normals(rng: Random, like: Any) -> list[float]:
-    """Draw standard normal numbers."""
     return [rng.gauss(0, 1) for _ in like]
 
 
 def _logistics(rng: Random, like: Any, location: float = 0.0, scale: float = 1.0) -> list[float]:
-    """Draw from a logistic distribution."""
     us = [max(rng.random(), 1e-300) for _ in like]
     return [location + scale * (math.log(u) - math.log1p(-u)) for u in us]
+
+
+def _bernoullis(rng: Random, like: Any, chance: float) -> list[float]:
+    return [float(rng.random() < chance) for _ in like]
 
 
 def _noise(name: str, given: Any, rng: Any, params: Any, law: Any, *more: Any) -> list[Any]:
@@ -68,12 +69,10 @@ def _noise(name: str, given: Any, rng: Any, params: Any, law: Any, *more: Any) -
 
 
 def _deviation(precision: list[float]) -> list[float]:
-    """Return 1/√precision."""
     return [1 / math.sqrt(x) for x in precision]
 
 
 def _one_minus_power(x: float, t: int) -> float:
-    """Return 1 − xᵗ with all its digits."""
     return -math.expm1(t * math.log(x or 1e-30))
 
 

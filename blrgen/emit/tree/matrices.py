@@ -23,10 +23,10 @@ class Matrices(Statements):
 
     def __init__(self, program: a.Program, name: str) -> None:
         super().__init__(program, name)
-        self.factors = dict(_factors(program))
+        self.factor_of = dict(_factors(program))
         read = {r.name for s in program.lets for r in a.refs(s.expr)} | set(program.outs)
-        read |= {self.factors.get(x, "") for s in program.lets for x in solved_with(s.expr)}
-        self.looks = set(self.factors.values()) - read  # factors that only show what is definite
+        read |= {self.factor_of.get(x, "") for s in program.lets for x in solved_with(s.expr)}
+        self.looks = set(self.factor_of.values()) - read  # factors that only show what is definite
 
     def body(self) -> tuple[t.Statement, ...]:
         """All statements."""
@@ -124,9 +124,9 @@ class Matrices(Statements):
         if e.op != "solve":
             word = {"lsolve": "_solve_lower", "ltsolve": "_solve_upper"}[e.op]
             return t.Apply(word, (t.name(name), right))
-        if name not in self.factors:
+        if name not in self.factor_of:
             return t.Apply("np.linalg.solve", (t.name(name), right))
-        return t.Apply("_solve", (t.name(self.factors[name]), right))
+        return t.Apply("_solve", (t.name(self.factor_of[name]), right))
 
     def factored(self, matrix: str) -> tuple[n.Node, n.Node]:
         """A matrix and what it is called where it is indefinite."""

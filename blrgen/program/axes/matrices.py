@@ -63,7 +63,7 @@ class _Lowering:
         self.taken = set(program.scope)
         self.body: list[a.Let] = []
         self.solved: set[str] = set()
-        self.factors: dict[str, str] = {}  # factor → what it is the factor of
+        self.matrix_of: dict[str, str] = {}  # factor → what it is the factor of
         self.parts: dict[n.Node, str] = {}
         self.counted: dict[str, None] = {}  # sizes that stand in equations
         self.left: tuple[str, ...] = ()  # the letters of the statement that is under way
@@ -101,7 +101,7 @@ class _Lowering:
         letters = self.left = self.own(s.type)
         expr = self.entry(s.expr, letters, letters)
         if isinstance(expr, a.Lin) and expr.op == "chol":
-            self.factors[s.name] = expr.args[0].name
+            self.matrix_of[s.name] = expr.args[0].name
         self.body.append(a.Let(s.name, letters, expr, STRUCTURE.get(s.type.rank, "dense")))
 
     # -- expressions -----------------------------------------------------------------
@@ -207,14 +207,14 @@ class _Lowering:
 
     def definite_matrix(self, e: n.Node) -> str:
         """The name of what is solved with or factored, or of what a factor is the factor of."""
-        name = self.factors.get(e.name, "") if isinstance(e, n.Sym) else ""
+        name = self.matrix_of.get(e.name, "") if isinstance(e, n.Sym) else ""
         name = name or self.named(e, "sym")
         self.solved.add(name)
         return name
 
     def root(self, e: n.Node) -> str:
         """The lower factor of a matrix."""
-        if isinstance(e, n.Sym) and e.name in self.factors:
+        if isinstance(e, n.Sym) and e.name in self.matrix_of:
             return e.name
         matrix = self.definite_matrix(e)
         name = fresh(f"{matrix}_root", self.taken)

@@ -62,7 +62,7 @@ def _S_next(
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
 def _write_S(
-    out: Array,
+    S_next: Array,
     work: Array,
     H: Array,
     S: Array,
@@ -71,16 +71,20 @@ def _write_S(
     one_minus_rho: float,
     half_times_rho_squared: float,
 ) -> None:
-    """Write the next S to `out`, and a copy to `work`."""
-    for i in range(out.shape[0]):
-        row, H_row, S_row, product_row = out[i], H[i], S[i], product[i]
-        for j in range(row.size):
-            row[j] = _S_next(
+    """Write the next S to `S_next`, and a copy to `work`."""
+    d = S_next.shape[0]
+    for i in range(d):
+        H_row = H[i]
+        S_row = S[i]
+        product_row = product[i]
+        S_next_row = S_next[i]
+        work_row = work[i]
+        for j in range(d):
+            S_next_ij = _S_next(
                 H_row[j], S_row[j], product_row[j], rho, one_minus_rho, half_times_rho_squared
             )
-        there, here = work[i], row
-        for j in range(here.size):
-            there[j] = here[j]
+            S_next_row[j] = S_next_ij
+            work_row[j] = S_next_ij
 
 
 def _step(
@@ -88,16 +92,17 @@ def _step(
     S: Array,
     g: Array,
     H: Array,
-    rho: float,
-    one_minus_rho: float,
-    half_times_rho_squared: float,
     S_next: Array,
     work: Array,
     diagonal: Array,
+    rho: float,
+    one_minus_rho: float,
+    half_times_rho_squared: float,
 ) -> Array:
     """Return the next values; nothing is written here."""
     S_factor = _known_factor("S", S, work, diagonal)
-    half = _solve_lower(S_factor, (H - S).T)
+    part = H.T - S.T
+    half = _solve_lower(S_factor, part)
     product = _gram(half)
     m_next = m - rho * _solve(S_factor, g)
     _write_S(S_next, work, H, S, product, rho, one_minus_rho, half_times_rho_squared)
@@ -152,12 +157,12 @@ class IBLR:
             self.S,
             g,
             H,
-            real(self.rho),
-            real(one_minus_rho),
-            real(half_times_rho_squared),
             S_next,
             self._work,
             self._diagonal,
+            real(self.rho),
+            real(one_minus_rho),
+            real(half_times_rho_squared),
         )
         _finite("the next m", m_next)
         _scattered(m_next, self.params)

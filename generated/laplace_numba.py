@@ -54,15 +54,18 @@ def _S_next(H: Array) -> Any:
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _write_S(out: Array, work: Array, H: Array) -> None:
-    """Write the next S to `out`, and its upper triangle to `work`."""
-    for i in range(out.shape[0]):
-        row, H_row = out[i], H[i]
-        for j in range(row.size):
-            row[j] = _S_next(H_row[j])
-        there, here = work[i, i:], row[i:]
-        for j in range(here.size):
-            there[j] = here[j]
+def _write_S(S_next: Array, work: Array, H: Array) -> None:
+    """Write the next S to `S_next`, and its upper triangle to `work`."""
+    d = S_next.shape[0]
+    for i in range(d):
+        S_next_row = S_next[i]
+        H_row = H[i]
+        for j in range(d):
+            S_next_row[j] = _S_next(H_row[j])
+        work_row = work[i, i:]
+        S_next_row_2 = S_next[i, i:]
+        for j in range(d - i):
+            work_row[j] = S_next_row_2[j]
 
 
 def _step(m: Array, g: Array, H: Array, S_next: Array, work: Array) -> Array:

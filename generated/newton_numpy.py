@@ -43,7 +43,7 @@ KEPT = {"m": "(-inf, inf)", "S": "(-inf, inf)"}
 
 def _step(m: Array, g: Array, H: Array) -> tuple[Array, Array]:
     """Return the next values; nothing is written here."""
-    S_next = H.copy()
+    S_next = np.copy(H)
     S_next_factor = _cholesky("the next S", S_next)
     m_next = m - _solve(S_next_factor, g)
     return m_next, S_next

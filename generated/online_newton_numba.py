@@ -53,15 +53,21 @@ def _S_next(H: Array, S: Array, rho: float, one_minus_rho: float) -> Any:
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _write_S(out: Array, work: Array, H: Array, S: Array, rho: float, one_minus_rho: float) -> None:
-    """Write the next S to `out`, and its upper triangle to `work`."""
-    for i in range(out.shape[0]):
-        row, H_row, S_row = out[i], H[i], S[i]
-        for j in range(row.size):
-            row[j] = _S_next(H_row[j], S_row[j], rho, one_minus_rho)
-        there, here = work[i, i:], row[i:]
-        for j in range(here.size):
-            there[j] = here[j]
+def _write_S(
+    S_next: Array, work: Array, H: Array, S: Array, rho: float, one_minus_rho: float
+) -> None:
+    """Write the next S to `S_next`, and its upper triangle to `work`."""
+    d = S_next.shape[0]
+    for i in range(d):
+        S_next_row = S_next[i]
+        H_row = H[i]
+        S_row = S[i]
+        for j in range(d):
+            S_next_row[j] = _S_next(H_row[j], S_row[j], rho, one_minus_rho)
+        work_row = work[i, i:]
+        S_next_row_2 = S_next[i, i:]
+        for j in range(d - i):
+            work_row[j] = S_next_row_2[j]
 
 
 def _step(
@@ -69,10 +75,10 @@ def _step(
     S: Array,
     g: Array,
     H: Array,
-    rho: float,
-    one_minus_rho: float,
     S_next: Array,
     work: Array,
+    rho: float,
+    one_minus_rho: float,
 ) -> Array:
     """Return the next values; nothing is written here."""
     _write_S(S_next, work, H, S, rho, one_minus_rho)
@@ -120,7 +126,7 @@ class OnlineNewton:
         one_minus_rho = 1 - self.rho
         real = m.dtype.type
         S_next = self._own[self.S is self._own[0]]
-        m_next = _step(m, self.S, g, H, real(self.rho), real(one_minus_rho), S_next, self._work)
+        m_next = _step(m, self.S, g, H, S_next, self._work, real(self.rho), real(one_minus_rho))
         _finite("the next m", m_next)
         _scattered(m_next, self.params)
         self.S = S_next

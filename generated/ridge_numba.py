@@ -52,25 +52,28 @@ def _S_next(product: Array, delta: float, unit: float) -> Any:
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
-def _write_S(out: Array, work: Array, product: Array, delta: float) -> None:
-    """Write the next S to `out`, and its upper triangle to `work`."""
-    real = out.dtype.type
-    zero, one = real(0), real(1)
-    for i in range(out.shape[0]):
-        row, product_row = out[i], product[i]
-        for j in range(row.size):
-            row[j] = _S_next(product_row[j], delta, zero)
-        row[i] = _S_next(product[i, i], delta, one)
-        there, here = work[i, i:], row[i:]
-        for j in range(here.size):
-            there[j] = here[j]
+def _write_S(S_next: Array, work: Array, product: Array, delta: float) -> None:
+    """Write the next S to `S_next`, and its upper triangle to `work`."""
+    real = S_next.dtype.type
+    one = real(1)
+    zero = real(0)
+    d = S_next.shape[0]
+    for i in range(d):
+        S_next_row = S_next[i]
+        product_row = product[i]
+        for j in range(d):
+            S_next_row[j] = _S_next(product_row[j], delta, one if i == j else zero)
+        work_row = work[i, i:]
+        S_next_row_2 = S_next[i, i:]
+        for j in range(d - i):
+            work_row[j] = S_next_row_2[j]
 
 
-def _step(X: Array, y: Array, delta: float, S_next: Array, work: Array) -> Array:
+def _step(X: Array, y: Array, S_next: Array, work: Array, delta: float) -> Array:
     """Return the next values; nothing is written here."""
-    product, product_2 = _products(X, X, y)
+    product, part = _products(X, X, y)
     _write_S(S_next, work, product, delta)
-    m_next = _solved("the next S", work, product_2)
+    m_next = _solved("the next S", work, part)
     return m_next
 
 
@@ -113,7 +116,7 @@ class Ridge:
         y = _shaped_as("y", y, (len(X),), m, self.check_finite)
         real = m.dtype.type
         S_next = self._own[self.S is self._own[0]]
-        m_next = _step(X, y, real(self.delta), S_next, self._work)
+        m_next = _step(X, y, S_next, self._work, real(self.delta))
         _finite("the next m", m_next)
         _scattered(m_next, self.params)
         self.S = S_next

@@ -43,11 +43,14 @@ HYPERPARAMETERS = {"delta": "[0, inf)"}
 KEPT = {"m": "(-inf, inf)", "S": "(-inf, inf)"}
 
 
-def _step(m: Array, X: Array, y: Array, delta: float) -> tuple[Array, Array]:
+def _step(X: Array, y: Array, delta: float) -> tuple[Array, Array]:
     """Return the next values; nothing is written here."""
-    S_next = X.T @ X + delta * np.eye(len(m), dtype=m.dtype)
+    real = X.dtype.type
+    d = X.shape[1]
+    S_next = X.T @ X + delta * np.eye(d, dtype=real)
     S_next_factor = _cholesky("the next S", S_next)
-    m_next = _solve(S_next_factor, X.T @ y)
+    part = X.T @ y
+    m_next = _solve(S_next_factor, part)
     return m_next, S_next
 
 
@@ -87,7 +90,7 @@ class Ridge:
         X = _shaped_as("X", X, (len(X), len(m)), m, self.check_finite)
         y = _shaped_as("y", y, (len(X),), m, self.check_finite)
         real = m.dtype.type
-        m_next, S_next = _step(m, X, y, real(self.delta))
+        m_next, S_next = _step(X, y, real(self.delta))
         _finite("the next m", m_next)
         _scattered(m_next, self.params)
         self.S = S_next

@@ -10,7 +10,6 @@
 | `drawn` | Draws from a family as source text: a function `sample(rng, size, …)` in plain NumPy |
 | `extents` | Where the sizes of vectors and matrices are read from |
 | `fixed` | The step of a rule whose sizes are numbers: straight-line code |
-| `formed` | The text around a matrix that is made entry by entry (`blrgen.program.formed`) |
 | `generated` | The committed output under `generated/`: one file for each recipe and target |
 | `joined` | Kernels on stretches of arrays, with threads, and with new noise |
 | `kernels` | What each kernel of a file is called, says of itself and computes |
@@ -36,8 +35,8 @@
 | `text` | Small helpers for laying out Python source |
 | `uses` | What the text of a file needs, declared where the text is written |
 | `special` | Special functions of emitted files: what they mean, and the numbers that they hold |
-| `optimizer` | Programs of rules → the class of an optimizer, as a tree |
 | `mixture` | A mixture's program over axes → a file that stands alone |
+| `optimizer` | Programs of rules → the class of an optimizer, as a tree |
 | `model` | Model programs → source files that stand alone |
 | `tree` | Programs over axes → functions → source text |
 
@@ -48,13 +47,13 @@ and `_shaped_as` (functions, which return what they were given, `_views` as flat
 a list and `_vector` as one vector); numbers go through `_typed`; the rest
 is arithmetic, `np.<function>`, `math.<function>` on scalars, and in linear algebra `@`,
 `_cholesky(name, S)` = L with L Lᵀ = S, `_solve(L, b)` = (L Lᵀ)⁻¹ b, `_solve_lower(L, b)` =
-L⁻¹ b, `_solve_upper(L, b)` = L⁻ᵀ b and `_symmetrize(A)` = (A + Aᵀ)/2; where loops are compiled
-also `_solved(name, A, b)` = A⁻¹ b, which overwrites the upper triangle of A, all it reads,
-`_write_S(out, work, …)`, which writes `_S_next(…)` of every entry to `out` and the upper
-triangle to `work`, `_definite(name, A)`, which only looks, `_gram(X)` = Xᵀ X and
-`_products(X, A, …)` = Xᵀ A, …; `_look(name, A, work, diagonal)` looks at an A that is also in
-`work`, all of it, and `_known_factor(name, S, work, diagonal)` = L with L Lᵀ = S, found
-there if that A was S, which is good until `work` is written.
+L⁻¹ b and `_solve_upper(L, b)` = L⁻ᵀ b; where loops are compiled also `_solved(name, A, b)` =
+A⁻¹ b, which overwrites the upper triangle of A, all it reads, `_write_S(S_next, work, …)`,
+which writes `_S_next(…)` of every entry to `S_next` and the upper triangle to `work`,
+`_definite(name, A)`, which only looks, `_gram(X)` = Xᵀ X and `_products(X, A, …)` = Xᵀ A, …;
+`_look(name, A, work, diagonal)` looks at an A that is also in `work`, all of it, and
+`_known_factor(name, S, work, diagonal)` = L with L Lᵀ = S, found there if that A was S, which
+is good until `work` is written.
 """
 
 from __future__ import annotations

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from blrgen.emit.printers import ArrayPrinter
-from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
@@ -65,10 +64,9 @@ class LinearPrinter(ArrayPrinter):
         self,
         known: Mapping[str, Extent],
         main: str,
-        factors: Collection[str] = (),
         names: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(names, factors)
+        super().__init__(names)
         self.known, self.main = known, main
 
     def print_Identity(self, node: n.Identity) -> tuple[str, int]:
@@ -78,22 +76,3 @@ class LinearPrinter(ArrayPrinter):
 
     def _name(self, array: str) -> str:
         return self.names.get(array, array)
-
-    def print_Factor(self, node: n.Factor) -> tuple[str, int]:
-        return self.call(use("_cholesky"), f'"{told(node.arg)}"', self(node.arg))
-
-
-def told(what: n.Node) -> str:
-    """What is factored, in words."""
-    if isinstance(what, n.Neg):
-        return f"minus {told(what.arg)}"
-    if not isinstance(what, n.Sym):
-        return "a matrix"
-    name = what.name
-    for ending, words in (("_next_inverse", "the inverse of the next"), ("_next_gap", "the next")):
-        if name.endswith(ending):
-            return f"{words} {name.removesuffix(ending)}"
-    return f"the next {name.removesuffix('_next')}" if name.endswith("_next") else name
-
-
-__all__ = ["Extent", "LinearPrinter", "extent_text", "extents", "rows_like", "told"]

@@ -8,29 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from blrgen.emit import formed as matrix
 from blrgen.emit.extents import Extent, extents
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.linear_functions import functions
-from blrgen.emit.plan import Plan, array_names, phase_of, scalar_names
-from blrgen.program import nodes as n
-from blrgen.program.formed import Formed, formed
+from blrgen.emit.plan import Plan, phase_of, scalar_names
+from blrgen.emit.tree.formed import DIAGONAL, Entries
+from blrgen.program.axes import nodes as a
+from blrgen.program.axes.formed import Formed, formed
+from blrgen.program.axes.matrices import pass_over_axes
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import SCALAR, Type
-
-
-@dataclass(frozen=True)
-class Work:
-    """A matrix that is made entry by entry where it is factored: its state, its next value.
-
-    `again`: a step begins with the factor that the last one ended with; `apart`: the arrays for
-    it follow all others in a call.
-    """
-
-    state: str
-    name: str
-    again: bool
-    apart: bool = True
 
 
 @dataclass(frozen=True)
@@ -67,16 +54,36 @@ class LinearFunctions:
         """The states that are numbers."""
         return [v for v in self.plan.states if v.type == SCALAR]
 
-    def work(self, program: Program | None = None) -> Work | None:
-        """The matrix that a step makes entry by entry, if there is one."""
-        steps = (self.plan.single, self.plan.averaged) if program is None else (program,)
-        made = next((m for p in steps if p is not None and (m := self.formed(p))), None)
-        return None if made is None else Work(made.state, made.name, matrix.again(self))
+    def over_axes(self, program: Program) -> a.Program:
+        """The equations of a planned program, its numbers given."""
+        return pass_over_axes(program, phase_of(program), self.returned(program))
 
     def formed(self, program: Program) -> Formed | None:
         """The matrix that is made entry by entry where it is factored, in a step."""
-        steps = (self.plan.single, self.plan.averaged)
-        return formed(program) if self.jitted and program in steps and not self.fixed else None
+        if not self.jitted or self.fixed or program not in (self.plan.single, self.plan.averaged):
+            return None
+        scope = program.scope
+        states = {
+            local: state
+            for state, local in phase_of(program).writes
+            if state != self.main and scope[state] == scope[local]
+        }
+        data = [v.name for v in program.of("data")]
+        return formed(self.over_axes(program), states, data)
+
+    def entries(self, program: Program) -> Entries | None:
+        """How the entries of that matrix are made; all steps of a class in one way."""
+        found = {p: self.formed(p) for p in (self.plan.single, self.plan.averaged) if p}
+        made = found.get(program)
+        if made is None:
+            return None
+        again = all(x.known for x in found.values() if x is not None)
+        return Entries(made, "_averaged" if program is self.plan.averaged else "", again)
+
+    def all_entries(self) -> list[Entries]:
+        """Those of a step, and of one after several draws."""
+        found = (self.entries(p) for p in (self.plan.single, self.plan.averaged) if p)
+        return [x for x in found if x is not None]
 
     @property
     def extents(self) -> dict[str, Extent]:
@@ -102,28 +109,23 @@ class LinearFunctions:
         return functions(self)
 
     def arguments(self, program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The arrays and the numbers that the function of a phase takes."""
-        made = self.formed(program)
-        program = program if made is None else made.program
-        phase = phase_of(program)
-        own = {s.name for s in phase.body}
-        read = {x for s in phase.body for x in n.names(s.expr)} | {b for _, b in phase.writes}
-        arrays = [x for x in array_names(program, self.order) if x in read and x not in own]
-        whole = [s for s in phase.body if made is None or s.name != made.name]
-        for size in dict.fromkeys(
-            x.size for s in whole for x in n.walk(s.expr) if isinstance(x, n.Identity)
-        ):
-            source = self.extents[size].array if size in self.extents else self.main
-            if source not in arrays:
-                arrays.insert(0, source)
-        return tuple(arrays), scalar_names(program)
+        """Arrays and numbers, those that are written to last."""
+        entries = self.entries(program)
+        over = self.over_axes(program) if entries is None else entries.made.program
+        given = {q.name: q for q in over.given}
+        arrays = [x for x in self.order if x in given and given[x].sizes]
+        if entries is not None:
+            arrays += [*entries.room, *([DIAGONAL] if entries.again else [])]
+        return tuple(arrays), tuple(x for x in scalar_names(program) if x in given)
 
-    def results(self, program: Program) -> list[str]:
-        """What the function returns; next values of numbers may be known before it is called."""
+    def returned(self, program: Program) -> list[str]:
+        """What the phase makes; next values of numbers may be known before it is called."""
         phase = phase_of(program)
         early = {s.name for s in phase.scalars}
-        found = [local for _, local in phase.writes if local not in early]
-        made = self.formed(program)
-        if made is None:
-            return found
-        return [x for x in found if x != made.name]
+        return [local for _, local in phase.writes if local not in early]
+
+    def results(self, program: Program) -> list[str]:
+        """What the function returns."""
+        entries = self.entries(program)
+        written = "" if entries is None else entries.made.name
+        return [x for x in self.returned(program) if x != written]

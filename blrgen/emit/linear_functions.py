@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blrgen.emit import fixed
-from blrgen.emit import formed as matrix
-from blrgen.emit.extents import LinearPrinter
 from blrgen.emit.plan import phase_of
-from blrgen.emit.shorten import shortened
-from blrgen.emit.templates import fill
-from blrgen.emit.text import assignment, call
-from blrgen.program import nodes as n
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.fitting import fitted
+from blrgen.emit.tree.formed import Solved
+from blrgen.emit.tree.matrices import Matrices
+from blrgen.emit.tree.numba import function as compiled
+from blrgen.emit.tree.numpy import Arrays, function
 from blrgen.program.program import Program
 
 if TYPE_CHECKING:
@@ -38,34 +38,19 @@ def functions(writer: LinearFunctions) -> list[str]:
 
 def _function(writer: LinearFunctions, name: str, summary: str, program: Program) -> str:
     """A pure function from arrays and scalars to the phase's results."""
-    made = writer.formed(program)
-    if made is not None:
-        suffix = name.removeprefix("_step")
-        functions = matrix.entry_functions(made, suffix, matrix.again(writer))
-        return f"{functions}\n\n\n{matrix.function(writer, name, summary, program)}"
-    phase = phase_of(program)
-    factors = {s.name for s in phase.body if s.type.rank == "factor"}
-    printer = LinearPrinter(writer.extents, writer.main, factors)
+    entries = writer.entries(program)
+    over = writer.over_axes(program)
+    work = Matrices(over, name) if entries is None else Solved(entries, name)
     arrays, scalars = writer.arguments(program)
-    arguments = [f"{a}: Array" for a in arrays] + [f"{s}: float" for s in scalars]
-    results = writer.results(program)
-    lines = shortened(
-        [(s.name, s.expr) for s in phase.body], printer, 4, {*program.scope, *arguments}
-    )
-    rows = []
-    for local, expr in lines:
-        text = printer(expr)
-        if isinstance(expr, n.Sym) and expr.name in arrays:
-            text += ".copy()"  # never the caller's own array
-        used = local in results or any(local in n.names(e) for _, e in lines)
-        rows.append(assignment(local, text, 4) if used or local not in factors else f"    {text}")
-    rows.append(f"    return {', '.join(results)}")
-    return fill(
-        "numpy/function.py.jinja",
-        signature=call(f"def {name}(", arguments, f") -> {_returned(writer, program)}:"),
-        summary=summary,
-        body="\n".join(rows),
-    )
+    body = work.body()
+    head, _ = work.named_sizes(body)
+    f = t.Function(
+        name, arrays, (), scalars, fitted((*head, *body), Arrays(), {*work.taken, *arrays}),
+        summary, reals_of=arrays[0], returns=tuple(map(t.name, writer.results(program))),
+        gives=_returned(writer, program),
+    )  # fmt: skip
+    loops = () if entries is None else entries.functions()
+    return "\n\n\n".join([*map(compiled, loops), function(f)])
 
 
 def _returned(writer: LinearFunctions, program: Program) -> str:

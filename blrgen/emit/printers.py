@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 from blrgen.emit.special import helper
@@ -46,11 +46,8 @@ class PythonPrinter(Printer):
 
     functions: Mapping[str, str] = {}
 
-    def __init__(
-        self, names: Mapping[str, str] | None = None, factors: Collection[str] = ()
-    ) -> None:
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
         self.names = names or {}
-        self.factors = factors
 
     def print_Const(self, node: n.Const) -> tuple[str, int]:
         return literal(node.value)
@@ -152,25 +149,8 @@ class ArrayPrinter(PythonPrinter):
     def print_Identity(self, node: n.Identity) -> tuple[str, int]:
         return f"np.eye({self.names.get(node.size, node.size)})", ATOM
 
-    def print_Factor(self, node: n.Factor) -> tuple[str, int]:
-        return self.call(use("_cholesky"), f'"{self(node.arg)}"', self(node.arg))
-
     def print_Solve(self, node: n.Solve) -> tuple[str, int]:
-        factored = isinstance(node.arg, n.Sym) and node.arg.name in self.factors
-        name = use("_solve") if factored else "np.linalg.solve"
-        return self.call(name, self(node.arg), self(node.right))
-
-    def print_HalfSolve(self, node: n.HalfSolve) -> tuple[str, int]:
-        return self.call(use("_solve_upper"), self(node.arg), self(node.right))
-
-    def print_LowerSolve(self, node: n.LowerSolve) -> tuple[str, int]:
-        return self.call(use("_solve_lower"), self(node.arg), self(node.right))
-
-    def print_HalfProduct(self, node: n.HalfProduct) -> tuple[str, int]:
-        return f"{self.at(node.arg, PRODUCT)} @ {self.at(node.right, SIGN)}", PRODUCT
-
-    def print_Outer(self, node: n.Outer) -> tuple[str, int]:
-        return self.call("np.outer", self(node.left), self(node.right))
+        return self.call("np.linalg.solve", self(node.arg), self(node.right))
 
     def print_Total(self, node: n.Total) -> tuple[str, int]:
         return self.call("np.sum", self(node.arg))
@@ -185,12 +165,3 @@ class ArrayPrinter(PythonPrinter):
         whole = node.arg.name
         more = f" {'+' if node.more > 0 else '-'} {abs(node.more)}" if node.more else ""
         return self.call(f"{whole}.dtype.type", f"{whole}.size{more}")
-
-    def print_Trace(self, node: n.Trace) -> tuple[str, int]:
-        return self.call("np.trace", self(node.arg))
-
-    def print_Dot(self, node: n.Dot) -> tuple[str, int]:
-        return f"{self.at(node.left, PRODUCT)} @ {self.at(node.right, SIGN)}", PRODUCT
-
-    def print_Symmetrize(self, node: n.Symmetrize) -> tuple[str, int]:
-        return self.call(use("_symmetrize"), self(node.arg))

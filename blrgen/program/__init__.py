@@ -22,7 +22,6 @@
 | `factor` | Solves by a symmetric positive definite matrix share one Cholesky factor |
 | `fading` | Which states fade away, and may be 0 where they are almost 0 |
 | `falls` | Differences of ψ and of ψ′ at two points of which one is known to be the larger |
-| `formed` | A symmetric matrix that is made entry by entry, factored and solved with once |
 | `fractions_of_sums` | Quotients of sums of exponentials that neither overflow nor cancel |
 | `hoist` | What does not change from element to element is computed once a step |
 | `inspect` | Nodes and programs as text |
@@ -49,7 +48,6 @@
 | `terms` | The terms of a body's long sums, in one order for all of them |
 | `totals` | Sums over components, and how many there are, as statements of their own |
 | `types` | Ranks and shapes, and the checker that infers them |
-| `unrolled` | Linear algebra of known small sizes as numbers |
 | `variables` | The quantities of a rule as typed variables |
 | `mixture` | The rule of a mixture → one program over axes |
 | `model` | Algorithms for models: state, one program over axes for each method |

@@ -385,8 +385,3 @@ def _products(X: Array, *others: Array) -> list[Array]:
             more = _gram(part) if A is X else _product(part, A[start : start + rows])
             totals[k] = totals[k] + more if start else more
     return totals
-
-
-def _symmetrize(matrix: Array) -> Array:
-    """Return the symmetric part."""
-    return (matrix + matrix.T) / 2

@@ -18,11 +18,6 @@ def _symmetric(name: str, matrix: Array, like: Array, finite: bool = False) -> A
     return matrix
 
 
-def _symmetrize(matrix: Array) -> Array:
-    """Return the symmetric part."""
-    return (matrix + matrix.T) / 2
-
-
 def _cholesky(name: str, matrix: Array) -> Array:
     """Return L with L Lᵀ = matrix; refuse a matrix that is not positive definite."""
     try:

@@ -12,7 +12,7 @@ EDITS = {
     "class.__init__": ("alpha: float = 0.001", "alpha: float = 0.01"),
     "KEPT": ('"s": "[0, inf)"}', '"s": "(0, inf)"}'),
     "_step_threads": ("prange(-(-m.size // stretch))", "prange(m.size // stretch)"),
-    "class.sample": ("rng.standard_normal(x.shape, x.dtype)", "rng.random(x.shape, x.dtype)"),
+    "class.sample": ("deviation * _normals(rng, mean)", "deviation * _normals(rng, deviation)"),
     "_views": ("if len(found) != len(like):", "if False:"),
     "HYPERPARAMETERS": ('"beta1": "[0, 1)"', '"beta1": "[0, 2)"'),
     "THREADED": ("THREADED = 65536", "THREADED = 65537"),

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from blrgen.emit.common import input_words, is_derived
-from blrgen.emit.formed import DIAGONAL, WORK
 from blrgen.emit.linear import LinearFunctions
 from blrgen.emit.names import class_name
 from blrgen.emit.optimizer import matrix_ends, matrix_posterior, matrix_start, parts
@@ -23,6 +22,7 @@ from blrgen.emit.optimizer.probing import drawing_method, law_numbers, law_of, p
 from blrgen.emit.plan import DRAWS, phase_of
 from blrgen.emit.sampler import Drawing
 from blrgen.emit.tree import classes as c
+from blrgen.emit.tree.formed import DIAGONAL, WORK
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import SCALAR
 
@@ -107,47 +107,41 @@ class MatrixWriter(Base):
 
     def workspace(self) -> Lines:
         """Where the next matrix is made entry by entry, and where it is factored."""
-        work = self.functions.work()
+        work = next(iter(self.functions.all_entries()), None)
         if work is None:
             return []
-        state = me(work.state)
+        state = me(work.made.state)
         empty = numpy("empty_like", state)
         rows: Lines = [
-            c.Set((me("_own"),), c.Row((state, empty)), note=f"one of them is {work.state}"),
+            c.Set((me("_own"),), c.Row((state, empty)), note=f"one of them is {work.made.state}"),
             c.Set((me(f"_{WORK}"),), empty, note="where it is factored"),
         ]
         if work.again:
             dtype = c.Attribute(self.parameters, "dtype")
             zeros = numpy("zeros", c.call("len", state), dtype=dtype)
-            note = f"of {work.state}, where `{WORK}` has its factor"
+            note = f"of {work.made.state}, where `{WORK}` has its factor"
             rows.append(c.Set((me(f"_{DIAGONAL}"),), zeros, note=note))
         return rows
 
     # -- steps ---------------------------------------------------------------------------
     def called(self, name: str, program: Program, given: Given, own: Sequence[str] = ()) -> Lines:
         """Results = name(arrays, scalars); `own` are hyperparameters with a local value."""
-        work = self.functions.work(program)
+        work = self.functions.entries(program)
         arrays, scalars = self.functions.arguments(program)
         places = {self.main: self.parameters, **given}
-        rows, last = Lines(), list[c.Expression]()
+        rows = Lines()
         if scalars:
             rows.append(c.Set((c.Name("real"),), c.Word("type", (self.parameters,))))
         if work is not None:
-            kept, made = me("_own"), c.Name(work.name)
+            kept, made = me("_own"), c.Name(work.made.name)
             first = c.Item(kept, c.Literal(0))
-            rows.append(c.Set((made,), c.Item(kept, c.Sign("is", first, me(work.state)))))
-            room: list[c.Expression] = [
-                made,
-                me(f"_{WORK}"),
-                *([me(f"_{DIAGONAL}")] if work.again else []),
-            ]
-            last = [x for x in room if work.apart]
-            places |= dict(zip((work.name, WORK, DIAGONAL), room, strict=False))
+            rows.append(c.Set((made,), c.Item(kept, c.Sign("is", first, me(work.made.state)))))
+            places |= {made.name: made, **{x: me(f"_{x}") for x in (WORK, DIAGONAL)}}
         values = [places.get(a, me(a)) for a in arrays]
         count = {DRAWS: COUNT}
         values += [c.call(c.Name("real"), count.get(s, self.number(s, own))) for s in scalars]
         results = c.own(*self.functions.results(program))
-        return [*rows, c.Set(results, c.call(c.Name(name), *values, *last))]
+        return [*rows, c.Set(results, c.call(c.Name(name), *values))]
 
     def sizes_first(self, program: Program) -> Lines:
         """The sizes that are needed as numbers, and a look at what was set from outside."""

@@ -29,7 +29,7 @@ def printed(w: MatrixWriter, e: n.Node, names: Given) -> c.Text:
     known = parts.hyperparameters(w.program) | dict(names)
     texts = {k: flat(v) for k, v in known.items()}
     with watching() as uses:
-        text = LinearPrinter(w.functions.extents, w.main, (), texts)(e)
+        text = LinearPrinter(w.functions.extents, w.main, texts)(e)
     return c.Text(text, (*sorted(uses), *(x for x in ("np", "math") if f"{x}." in text)))
 
 

@@ -15,6 +15,8 @@
 | `jammed` | four turns at once of a loop around one over rows |
 | `loads` | entries of arrays read once, where nothing changes them |
 | `views` | rows of arrays taken before the innermost loops |
+| `matrices` | vectors and matrices → array statements in the words of linear algebra |
+| `formed` | a matrix made entry by entry: a function of an entry, the loop over all |
 | `constants` | every number given the arrays' type, before the loops |
 | `classes`, `layout` | a class as a value; classes as text |
 | `spelling` | how a target writes what a class does with arrays and numbers |

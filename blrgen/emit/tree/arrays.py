@@ -32,7 +32,7 @@ START = {"sum": n.ZERO, "sumlog": n.ZERO, "max": n.neg(n.Named("inf"))}
 def array_function(program: a.Program, name: str) -> t.Function:
     """The program as one function on arrays, which returns its outs."""
     check(program)
-    return _Arrays(opened(dead(stable(anf(labels(program))))), name).function()
+    return Statements(opened(dead(stable(anf(labels(program))))), name).function()
 
 
 def array_body(program: a.Program, name: str) -> tuple[t.Statement, ...]:
@@ -44,12 +44,12 @@ def array_body(program: a.Program, name: str) -> tuple[t.Statement, ...]:
     body = tuple(replace(s, name=names.get(s.name, s.name), expr=a.renamed(s.expr, names))
                  for s in program.lets)  # fmt: skip
     program = replace(program, body=body)
-    work = _Arrays(program, name)
+    work = Statements(program, name)
     puts = [*names.items(), *program.writes]
     return (*work.statements(program.body), *(work.put(x, y) for x, y in puts))
 
 
-class _Arrays(Values):
+class Statements(Values):
     """Statements on arrays."""
 
     def put(self, array: str, value: str) -> t.Statement:

@@ -21,6 +21,8 @@ from blrgen.emit.tree.places import (
     Length,
     Outside,
     Part,
+    Product,
+    Quoted,
     Quotient,
     Real,
     Remainder,
@@ -43,9 +45,9 @@ from blrgen.program.nodes import Call, Node, Select, walk
 __all__ = [
     "Added", "Apply", "Assign", "Break", "Difference", "Entry", "Float", "For", "Function",
     "Greatest", "If", "Increase", "Integer", "Invoke", "Least", "Length", "Make", "Outside",
-    "Part", "Quotient", "Real", "Remainder", "Rest", "Return", "Retyped", "RoundedUp", "Several",
-    "Shape", "Span", "Spread", "Statement", "Sum", "Times", "Turned", "View", "Whole",
-    "expressions", "name", "plus", "rewritten", "statements", "support",
+    "Part", "Product", "Quoted", "Quotient", "Real", "Remainder", "Rest", "Return", "Retyped",
+    "RoundedUp", "Several", "Shape", "Span", "Spread", "Statement", "Sum", "Times", "Turned",
+    "View", "Whole", "expressions", "name", "plus", "rewritten", "statements", "support",
 ]  # fmt: skip
 
 

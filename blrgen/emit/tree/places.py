@@ -88,12 +88,26 @@ class Integer(Node):
 
 @dataclass(frozen=True)
 class Apply(Node):
-    """A function of the library on whole arrays; `words` stand before its arguments."""
+    """A function of the library on whole arrays."""
 
     function: str
     args: tuple[Node, ...]
-    words: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Quoted(Node):
+    """Words for people."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Product(Node):
+    """left @ right of arrays."""
+
+    left: Node
+    right: Node
 
 
 @dataclass(frozen=True)

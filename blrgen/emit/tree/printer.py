@@ -71,16 +71,21 @@ class Places(PythonPrinter):
     def print_Outside(self, node: t.Outside) -> tuple[str, int]:
         return f"not 0 < {self(node.arg)} < np.inf", 0
 
+    def print_Quoted(self, node: t.Quoted) -> tuple[str, int]:
+        return f'"{node.words}"', ATOM
+
+    def print_Product(self, node: t.Product) -> tuple[str, int]:
+        return f"{self.at(node.left, PRODUCT)} @ {self.at(node.right, SIGN)}", PRODUCT
+
     def print_Several(self, node: t.Several) -> tuple[str, int]:
         return ", ".join(map(self, node.args)), 0
 
     def print_Apply(self, node: t.Apply) -> tuple[str, int]:
-        words = [f'"{x}"' for x in node.words]
-        options = [f"{k}={v}" for k, v in node.options]
-        args = [*words, *map(self, node.args), *options]
+        args = [*map(self, node.args), *(f"{k}={v}" for k, v in node.options)]
         if not node.function and len(args) == 1:
             return f"({args[0]},)", ATOM
-        return self.call(node.function, *args)
+        name = use(node.function) if node.function.startswith("_") else node.function
+        return self.call(name, *args)
 
     def print_Real(self, node: t.Real) -> tuple[str, int]:
         return self.call("real", self(node.arg))
@@ -166,12 +171,17 @@ def is_typed(f: t.Function) -> bool:
                 return True
             continue
         if any(
-            isinstance(x, t.Real) or x == t.name("real")
+            isinstance(x, t.Real) or x == t.name("real") or _is_real(x)
             for e in t.expressions(s)
             for x in n.walk(e)
         ):
             return True
     return False
+
+
+def _is_real(e: n.Node) -> bool:
+    """Whether it is made with numbers of the arrays' type."""
+    return isinstance(e, t.Apply) and ("dtype", "real") in e.options
 
 
 class Lines:

@@ -81,14 +81,13 @@ class Values:
 
     def joined(self, e: n.Node) -> Valued:
         """An entrywise expression: every part among the axes of all."""
-        parts: list[Valued] = []
         e = expanded(e) if isinstance(e, n.Call) else e
         letters = tuple(x for x in self.order(a.free(e)) if x not in self.bound)
 
         def on(x: n.Node) -> n.Node:
-            if isinstance(x, a.Ref | a.Red | a.Lin | a.Is | a.Extent | a.Draw):
-                parts.append(self.expr(x))
-                return self.aligned(parts[-1], letters)
+            whole = self.word(x)
+            if whole is not None:
+                return self.aligned(whole, letters)
             x = expanded(x) if isinstance(x, n.Call) else x
             x = x.rebuilt(on)
             if isinstance(x, n.Call) and x.name not in OWN and not x.name.startswith("_"):
@@ -96,6 +95,11 @@ class Values:
             return x
 
         return Valued(on(e), letters)
+
+    def word(self, e: n.Node) -> Valued | None:
+        """What is no arithmetic entry by entry."""
+        apart = isinstance(e, a.Ref | a.Red | a.Lin | a.Is | a.Extent | a.Draw)
+        return self.expr(e) if apart else None
 
     def order(self, letters: Sequence[str]) -> list[str]:
         """As on the left side of the equation, then the others."""
@@ -205,7 +209,7 @@ class Values:
     def diagonal(self, node: n.Node, letters: list[str]) -> Valued:
         once = tuple(dict.fromkeys(letters))
         return Valued(
-            t.Apply("np.einsum", (node,), (f"{self.axes(letters)}->{self.axes(once)}",)), once
+            t.Apply("np.einsum", (t.Quoted(f"{self.axes(letters)}->{self.axes(once)}"), node)), once
         )
 
     def axes(self, letters: Iterable[str]) -> str:
@@ -228,7 +232,7 @@ class Values:
         axis = str(places[0]) if len(places) == 1 else str(tuple(places))
         options = () if not kept else (("axis", axis),)
         word = "np.max" if e.op == "max" else "np.sum"
-        return Valued(t.Apply(word, (v.node,), options=options), kept)
+        return Valued(t.Apply(word, (v.node,), options), kept)
 
     def log_sum(self, e: a.Red) -> Valued:
         """Of one axis, as the library has it."""
@@ -249,7 +253,7 @@ class Values:
         kept = tuple(x for x in letters if x not in over)
         spec = ",".join(self.axes(p.letters) for p in parts) + "->" + self.axes(kept)
         options = (("optimize", "True"),) if len(parts) > 2 else ()
-        whole = t.Apply("np.einsum", tuple(p.node for p in parts), (spec,), options)
+        whole = t.Apply("np.einsum", (t.Quoted(spec), *(p.node for p in parts)), options)
         return Valued(n.mul(*numbers, whole), kept)
 
     def lin(self, e: a.Lin) -> Valued:

@@ -2,12 +2,15 @@
 
     for b: y[b] += w * dx[j, b]    →    dx_row = dx[j];  for b: y[b] += w * dx_row[b]
 
-A compiler then sees a pointer and a count, without arithmetic on indices in the loop.
+A compiler then sees a pointer and a count, without arithmetic on indices in the loop.  For it
+to know that no index counts from the end, loops begin at 0:
+
+    x_row = x[i];  for j from i: … x_row[j] …    →    x_row = x[i, i:];  for j: … x_row[j] …
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
@@ -46,3 +49,37 @@ def _taken(e: n.Node, loop: t.For, taken: dict[t.Entry, str], own: Callable[[str
     if row not in taken:
         taken[row] = own(f"{e.array}_row")
     return t.Entry(taken[row], (e.index[-1],))
+
+
+def from_zero(body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
+    """The body with innermost loops over rows alone, where they begin elsewhere, from 0 on."""
+    out: list[t.Statement] = []
+    for s in body:
+        if isinstance(s, t.For):
+            s = replace(s, body=from_zero(s.body))
+            rows = {v.name: k for k, v in enumerate(out) if isinstance(v, t.View)}
+            if s.start != t.Whole(0) and _is_over_rows(s, rows):
+                for name in _arrays(s):
+                    view = out[rows[name]]
+                    assert isinstance(view, t.View)
+                    part = t.Entry(view.part.array, (*view.part.index, t.Span(s.start)))
+                    out[rows[name]] = replace(view, part=part)
+                s = replace(s, start=t.Whole(0), stop=t.Difference(s.stop, s.start))
+        out.append(s)
+    return tuple(out)
+
+
+def _arrays(loop: t.For) -> set[str]:
+    """The arrays that a loop reads and writes."""
+    nodes = (x for s in loop.body for e in t.expressions(s) for x in n.walk(e))
+    return {x.array for x in nodes if isinstance(x, t.Entry)}
+
+
+def _is_over_rows(loop: t.For, rows: Collection[str]) -> bool:
+    """Whether its letter stands alone in entries of rows that are taken before it."""
+    if any(not isinstance(s, t.Assign) for s in loop.body) or not _arrays(loop) <= set(rows):
+        return False
+    at = (n.Sym(loop.letter),)
+    nodes = [x for s in loop.body for e in t.expressions(s) for x in n.walk(e)]
+    entries = [x for x in nodes if isinstance(x, t.Entry)]
+    return all(x.index == at for x in entries) and nodes.count(at[0]) == len(entries)

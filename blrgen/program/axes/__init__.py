@@ -7,12 +7,14 @@
 | `check` | the type checker: seven rules, messages that show both sides' axes |
 | `interpret`, `evaluate` | the meaning, in NumPy: each equation as a whole array |
 | `elementwise`, `matrices` | a phase of a rule of today as a program over axes |
+| `formed` | a symmetric matrix that is made entry by entry, factored and solved with once |
 | `labels` | one-hot rows: gathers, sums by label |
 | `rows` | the program over the rows of a minibatch |
 | `anf` | every reduction and operation of linear algebra as an equation by itself |
 | `stable` | log-sum-exp without overflow, its exponentials once |
 | `turned` | Symmetric matrices are read along their rows |
 | `written_out`, `factors` | axes of known small sizes: each entry an equation |
+| `pivots` | the same, with the pivots of what must be definite |
 | `share` | functions called once |
 | `quotients` | one division where many would be by the same number |
 | `again` | what passes after a finished sum compute again instead of keeping it |

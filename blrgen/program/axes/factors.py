@@ -32,10 +32,10 @@ class Factor:
         return n.Call("log", (times(*self.pivots),))
 
 
-def factored(a: Rows, named: Named) -> Factor:
-    """The factor of a definite matrix, column after column."""
+def factored(a: Rows, named: Named, adjugate: bool = True) -> Factor:
+    """The factor of a definite matrix, column after column, or of size 2 its adjugate."""
     d = len(a)
-    if d == 2:
+    if d == 2 and adjugate:
         det = named("det", minus(times(a[0][0], a[1][1]), times(a[1][0], a[1][0])))
         return Factor(a, [], (det,), (named("over", over(n.ONE, det)),))
     lower: Rows = [[n.ZERO] * d for _ in range(d)]
@@ -56,9 +56,18 @@ def solved(f: Factor, b: Rows, named: Named) -> Rows:
     """A⁻¹ b."""
     if len(f.pivots) == 1 and len(f.matrix) == 2:
         return _by_adjugate(f, b)
-    below = substituted(b, range(len(b)), lambda i, k: f.lower[i][k], named, "y")
-    scaled = [[times(x, f.over[i]) for x in row] for i, row in enumerate(below)]
-    return substituted(scaled, range(len(b) - 1, -1, -1), lambda i, k: f.lower[k][i], named, "z")
+    below = forward(f, b, named)
+    return backward(f, [[times(x, f.over[i]) for x in row] for i, row in enumerate(below)], named)
+
+
+def forward(f: Factor, b: Rows, named: Named) -> Rows:
+    """L⁻¹ b."""
+    return substituted(b, range(len(b)), lambda i, k: f.lower[i][k], named, "y")
+
+
+def backward(f: Factor, b: Rows, named: Named) -> Rows:
+    """L⁻ᵀ b."""
+    return substituted(b, range(len(b) - 1, -1, -1), lambda i, k: f.lower[k][i], named, "z")
 
 
 def _by_adjugate(f: Factor, b: Rows) -> Rows:

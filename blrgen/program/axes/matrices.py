@@ -2,10 +2,14 @@
 
 A @ B      →  sum(k, A[i,k] * B[k,j])         x.T          →  x[j,i]
 identity   →  [i == j]                        solve(A, b)  →  on entries, A named if need be
+
+A factor that the phase names is an equation `L[i,j] = chol(A[i,j])`; what is solved with it is
+solved with A.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from blrgen.errors import InternalError
@@ -33,6 +37,22 @@ def over_axes(program: Program, phase: Phase) -> a.Program:
     return a.Program(tuple(work.letters.values()), given, body, made, writes)
 
 
+def pass_over_axes(program: Program, phase: Phase, outs: Collection[str]) -> a.Program:
+    """What a phase does with vectors and matrices, its numbers given; `outs` are handed out."""
+    work = _Lowering(program)
+    for s in phase.body:
+        work.statement(s)
+    body = tuple(work.definite(s) for s in work.body)
+    read = {r.name for s in body for r in a.refs(s.expr)} | set(outs)
+    given = [work.quantity(x) for x in phase.body_reads if x in read]
+    for size in work.counted:  # by an array, where none is read
+        if not (size.isdigit() or any(size in q.sizes for q in given)):
+            held = (program.parameter, *program.of("state", "hyper"))
+            given.append(work.quantity(next(v.name for v in held if size in v.type.shape)))
+    made = tuple(x for x in outs if phase.assigns(x))
+    return a.Program(tuple(work.letters.values()), tuple(given), body, made)
+
+
 class _Lowering:
     """Letters so far, the equations, and the matrices that are solved with."""
 
@@ -43,15 +63,20 @@ class _Lowering:
         self.taken = set(program.scope)
         self.body: list[a.Let] = []
         self.solved: set[str] = set()
+        self.matrix_of: dict[str, str] = {}  # factor → what it is the factor of
+        self.parts: dict[n.Node, str] = {}
+        self.counted: dict[str, None] = {}  # sizes that stand in equations
+        self.left: tuple[str, ...] = ()  # the letters of the statement that is under way
+        self.lengths = {v.name for v in program.of("size")}
 
     def letter(self, size: str, used: tuple[str, ...]) -> str:
         """A letter over the axis that is not in use in this term."""
         for x in self.letters.values():
-            if x.size == size and x.name not in used:
+            if x.size == _size(size) and x.name not in used:
                 return x.name
-        name = next((x for x in NAMES if x not in self.letters), f"i{len(self.letters)}")
-        name = fresh(name, self.taken)
-        self.letters[name] = a.Letter(name, size)
+        name = next((x for x in NAMES if x not in self.taken), "") or fresh("i", self.taken)
+        self.taken.add(name)
+        self.letters[name] = a.Letter(name, _size(size))
         return name
 
     def own(self, kind: Type) -> tuple[str, ...]:
@@ -64,21 +89,28 @@ class _Lowering:
     def quantity(self, name: str) -> a.Quantity:
         kind = self.scope[name]
         structure = STRUCTURE.get(kind.rank, "dense")
-        return a.Quantity(name, kind.shape, "spd" if name in self.solved else structure)
+        return a.Quantity(
+            name, tuple(map(_size, kind.shape)), "spd" if name in self.solved else structure
+        )
 
     def definite(self, s: a.Let) -> a.Let:
         """What is solved with is positive definite."""
         return replace(s, structure="spd") if s.name in self.solved else s
 
     def statement(self, s: Statement) -> None:
-        letters = self.own(s.type)
+        letters = self.left = self.own(s.type)
         expr = self.entry(s.expr, letters, letters)
+        if isinstance(expr, a.Lin) and expr.op == "chol":
+            self.matrix_of[s.name] = expr.args[0].name
         self.body.append(a.Let(s.name, letters, expr, STRUCTURE.get(s.type.rank, "dense")))
 
     # -- expressions -----------------------------------------------------------------
     def entry(self, e: n.Node, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         """The entry of an expression at letters; `used` are those that stand around it."""
         if isinstance(e, n.Sym):
+            if e.name in self.lengths:
+                self.counted[e.name] = None
+                return a.Extent(e.name)
             kind = self.scope[e.name]
             return a.Ref(e.name, tuple(map(a.Ix, at[: len(kind.shape)])))
         method = getattr(self, f"of_{type(e).__name__}", None)
@@ -93,6 +125,7 @@ class _Lowering:
         return e.rebuilt(part)
 
     def of_Identity(self, e: n.Identity, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        self.counted[e.size] = None
         return a.Is(a.Ix(at[0]), a.Ix(at[1]))
 
     def of_Transpose(self, e: n.Transpose, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
@@ -113,16 +146,20 @@ class _Lowering:
         return n.mul(self.entry(e.left, at[:1], used), self.entry(e.right, at[1:], used))
 
     def of_Trace(self, e: n.Trace, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        k = self.letter(infer(e.arg, self.scope).shape[0], used)
-        return a.Red("sum", (k,), self.entry(e.arg, (k, k), (*used, k)))
+        whole = self.named(e.arg, "dense")
+        k = self.letter(self.scope[whole].shape[0], used)
+        return a.Red("sum", (k,), a.ref(whole, k, k))
 
     def of_Symmetrize(self, e: n.Symmetrize, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        both = (self.entry(e.arg, x, used) for x in (at, at[::-1]))
-        return n.mul(n.HALF, n.add(*both))
+        whole = self.named(e.arg, "dense")
+        return n.mul(n.HALF, n.add(a.ref(whole, *at), a.ref(whole, *at[::-1])))
 
     # -- linear algebra --------------------------------------------------------------
+    def of_Factor(self, e: n.Factor, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        return a.Lin("chol", (a.ref(self.definite_matrix(e.arg), *at),))
+
     def of_Solve(self, e: n.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        return self.linear("solve", self.named(e.arg, "sym"), e.right, at, used)
+        return self.linear("solve", self.definite_matrix(e.arg), e.right, at, used)
 
     def of_LowerSolve(self, e: n.LowerSolve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         return self.linear("lsolve", self.root(e.arg), e.right, at, used)
@@ -142,31 +179,58 @@ class _Lowering:
     def linear(
         self, op: str, matrix: str, right: n.Node, at: tuple[str, ...], used: tuple[str, ...]
     ) -> n.Node:
-        """The operation on whole operands, at the entry's own letters."""
-        b = self.named(right, "dense")
+        """The operation on whole operands, at the entry's own letters.
+
+        Of a transposed right side the rows are solved with one by one; where such a solution
+        is all of an equation, the right side is turned first: its own letters come last.
+        """
+        if isinstance(right, n.Transpose) and at != self.left:
+            b = a.ref(self.named(right.arg, "dense"), *at[::-1])
+        else:
+            b = a.ref(self.named(right, "dense"), *at)
         k = self.letter(str(self.letters[at[0]].size), (*at, *used))
-        return a.Lin(op, (a.ref(matrix, at[0], k), a.ref(b, *at)))
+        return a.Lin(op, (a.ref(matrix, at[0], k), b))
 
     def named(self, e: n.Node, structure: str) -> str:
-        """The name of a matrix or vector; what is solved with is remembered."""
+        """The name of a matrix or vector."""
         if isinstance(e, n.Sym):
-            name = e.name
-        else:
-            kind = infer(e, self.scope)
-            name = fresh("part", self.taken)
-            self.taken.add(name)
-            self.scope[name] = kind
-            letters = self.own(kind)
-            self.body.append(a.Let(name, letters, self.entry(e, letters, letters), structure))
-        if structure == "sym":
-            self.solved.add(name)
+            return e.name
+        if e in self.parts:
+            return self.parts[e]
+        kind = infer(e, self.scope)
+        name = self.parts[e] = fresh(_stem(e), self.taken)
+        self.taken.add(name)
+        self.scope[name] = kind
+        letters = self.own(kind)
+        self.body.append(a.Let(name, letters, self.entry(e, letters, letters), structure))
+        return name
+
+    def definite_matrix(self, e: n.Node) -> str:
+        """The name of what is solved with or factored, or of what a factor is the factor of."""
+        name = self.matrix_of.get(e.name, "") if isinstance(e, n.Sym) else ""
+        name = name or self.named(e, "sym")
+        self.solved.add(name)
         return name
 
     def root(self, e: n.Node) -> str:
         """The lower factor of a matrix."""
-        matrix = self.named(e, "sym")
+        if isinstance(e, n.Sym) and e.name in self.matrix_of:
+            return e.name
+        matrix = self.definite_matrix(e)
         name = fresh(f"{matrix}_root", self.taken)
         self.taken.add(name)
         at = self.own(self.scope[matrix])
         self.body.append(a.Let(name, at, a.Lin("chol", (a.ref(matrix, *at),))))
         return name
+
+
+def _size(text: str) -> a.Size:
+    """An axis: a name, or how long it is."""
+    return int(text) if text.isdigit() else text
+
+
+def _stem(e: n.Node) -> str:
+    """What a matrix without a name is called."""
+    if isinstance(e, n.Neg) and isinstance(e.arg, n.Sym):
+        return f"minus_{e.arg.name}"
+    return "identity" if isinstance(e, n.Identity) else "part"

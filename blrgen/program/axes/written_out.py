@@ -28,11 +28,11 @@ Places = tuple[int, ...]
 
 def written_out(program: a.Program, axes: Set[int], known: Known | None = None) -> a.Program:
     """The program after `anf` with the axes of these sizes written out."""
-    return _Writing(program, axes, known or {}).whole()
+    return Writing(program, axes, known or {}).whole()
 
 
 @dataclass(frozen=True)
-class _Slot:
+class Slot:
     """Where equations go that are made on the way: they hold always, later, or at first."""
 
     let: a.Let
@@ -45,7 +45,9 @@ class _Slot:
         return a.Let(name, letters, e, first=later)
 
 
-class _Writing:
+class Writing:
+    """The names that entries have, and the equations that load them."""
+
     def __init__(self, program: a.Program, axes: Set[int], known: Known) -> None:
         self.program, self.axes = program, axes
         self.taken = taken(program)
@@ -124,7 +126,7 @@ class _Writing:
         e = s.first if s.expr == n.ZERO and isinstance(s.first, a.Lin) else s.expr
         if isinstance(e, a.Lin) and self.size[a.free(e.args[0].index[-1])[0]] in self.axes:
             when = "first" if e is s.first else "plain" if s.first is None else "later"
-            return self.linear(s, e, _Slot(s, when))
+            return self.linear(s, e, Slot(s, when))
         out: list[a.Statement] = []
         rest = tuple(x for x in s.letters if x not in self.letters)
         for at in self.places(s):
@@ -225,7 +227,7 @@ class _Writing:
         return a.Red(e.op, others, whole) if others and whole != n.ZERO else whole
 
     # -- linear algebra --------------------------------------------------------------
-    def linear(self, s: a.Let, e: a.Lin, slot: _Slot) -> list[a.Statement]:
+    def linear(self, s: a.Let, e: a.Lin, slot: Slot) -> list[a.Statement]:
         """The entries of a factor, of a solution, or the log of a determinant."""
         out: list[a.Statement] = []
         own = tuple(x for x in a.own_letters(e) if x in self.letters)
@@ -258,7 +260,7 @@ class _Writing:
         return out
 
     def solution(
-        self, e: a.Lin, slot: _Slot, part: factors.Named, whole: factors.Named
+        self, e: a.Lin, slot: Slot, part: factors.Named, whole: factors.Named
     ) -> n.Node | factors.Rows:
         """The rows of the result; what is the matrix's alone under the names of `part`."""
         matrix = self.rows(e.args[0], 2)

@@ -13,12 +13,12 @@ from blrgen.emit.compile import compile_class
 from blrgen.program import nodes as n
 from blrgen.program.axes.check import check
 from blrgen.program.axes.interpret import interpret
-from blrgen.program.axes.matrices import over_axes
+from blrgen.program.axes.matrices import over_axes, pass_over_axes
 from blrgen.program.axes.prepared import scheduled
 from blrgen.program.axes.text import shown
 from blrgen.program.lower import lower
 from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
-from blrgen.program.types import Type, matrix, symmetric, vector
+from blrgen.program.types import SCALAR, Type, matrix, symmetric, vector
 from blrgen.read.recipe import read_recipes
 from tests.emit.tree.running import near, plain
 
@@ -96,3 +96,52 @@ def test_roots_of_a_matrix() -> None:
     np.testing.assert_allclose(root @ found["y"], values["x"], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(root.T @ found["z"], values["x"], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(found["w"], root @ values["x"], rtol=1e-12)
+
+
+def phase_of_a_step(*body: Statement, more: tuple[Variable, ...] = ()) -> tuple[Program, Phase]:
+    variables = (
+        Variable("m", "state", vector()), Variable("S", "state", symmetric()),
+        Variable("H", "input", symmetric()), Variable("k", "hyper", SCALAR), *more,
+    )  # fmt: skip
+    phase = Phase("update", (), body, ())
+    return Program(variables, (phase,), LINEAR), phase
+
+
+def test_a_factor_is_an_equation_and_what_is_solved_with_is_the_matrix() -> None:
+    F = n.Factor(n.Neg(n.Sym("S")))
+    body = (
+        Statement("F", F, Type("factor", ("d", "d"))),
+        Statement("y", n.Neg(n.Solve(n.Sym("F"), n.Sym("m"))), vector()),
+        Statement("z", n.LowerSolve(n.Sym("F"), n.Transpose(n.Sub(n.Sym("H"), n.Sym("S")))),
+                  matrix("d", "d")),
+    )  # fmt: skip
+    made = pass_over_axes(*phase_of_a_step(*body), ["y", "z"])
+    check(made)
+    assert [shown(s) for s in made.body] == [
+        "minus_S[i,j]: spd = -S[i,j]",
+        "F[i,j]: lower = chol(minus_S[i,j])",
+        "y[i] = -solve(minus_S[i,j], m[i])",
+        "part[i,j] = H[j,i] - S[j,i]",
+        "z[i,j] = lsolve(F[i,l], part[i,j])",  # k is a number of the rule
+    ]
+
+
+def test_letters_are_no_names_of_the_program() -> None:
+    """A number called k: each letter of a product of three has a name of its own."""
+    S, H = n.Sym("S"), n.Sym("H")
+    body = (Statement("y", n.Mul((n.Sym("k"), n.MatMul(S, n.MatMul(H, S)))), matrix("d", "d")),)
+    made = pass_over_axes(*phase_of_a_step(*body), ["y"])
+    check(made)
+    values = {"S": made_input(symmetric()), "H": made_input(symmetric()), "k": 0.5}
+    wanted = 0.5 * values["S"] @ values["H"] @ values["S"]
+    np.testing.assert_allclose(interpret(made, values)["y"], wanted, rtol=1e-12)
+
+
+def test_a_size_that_is_counted_comes_from_an_array() -> None:
+    size = Variable("d", "size", SCALAR)
+    body = (Statement("y", n.Mul((n.Sym("d"), n.Sym("k"), n.Identity("d"))), symmetric()),)
+    made = pass_over_axes(*phase_of_a_step(*body, more=(size,)), ["y"])
+    check(made)
+    assert [q.name for q in made.given] == ["k", "m"]
+    found = interpret(made, {"k": 2.0, "m": np.zeros(3)})["y"]
+    np.testing.assert_allclose(found, 6 * np.eye(3), rtol=1e-15)

@@ -12,11 +12,13 @@ import pytest
 from blrgen.decide.field import Rows, invert, multiply, transpose
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
-from blrgen.program.arithmetic import inner, less, minus, over, plus, times
+from blrgen.program.axes import nodes as axes
+from blrgen.program.axes.check import check
+from blrgen.program.axes.matrices import pass_over_axes
+from blrgen.program.axes.pivots import Pivoted, pivoted
+from blrgen.program.axes.written_out import Known
 from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
-from blrgen.program.sized import sized
-from blrgen.program.types import SCALAR, Type, infer, matrix, symmetric, vector
-from blrgen.program.unrolled import Unrolled, unrolled
+from blrgen.program.types import SCALAR, infer, matrix, symmetric, vector
 
 pytestmark = pytest.mark.core
 
@@ -37,29 +39,52 @@ def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...]) -> Progr
     return Program(variables, (Phase("update", (), tuple(made), pairs),), LINEAR)
 
 
-def run(u: Unrolled, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Fraction]]:
+def unrolled(p: Program, known: Known | None = None) -> Pivoted:
+    """Its equations over axes, every entry by itself."""
+    (phase,) = p.phases
+    over = pass_over_axes(p, phase, [local for _, local in phase.writes])
+    check(over)
+    return pivoted(over, {x.size for x in over.letters if isinstance(x.size, int)}, known)
+
+
+def loads(u: Pivoted) -> list[axes.Let]:
+    """The equations that read an entry of an array."""
+    return [s for s in u.program.lets if isinstance(s.expr, axes.Ref) and s.expr.index]
+
+
+def computed(u: Pivoted) -> list[axes.Let]:
+    """All others."""
+    return [s for s in u.program.lets if s not in loads(u)]
+
+
+def stores(u: Pivoted) -> list[tuple[str, tuple[int, ...], n.Node]]:
+    """Result, place, value."""
+    return [
+        (x.name, tuple(i.value for i in at if isinstance(i, axes.Num)), e)
+        for x in u.program.assembled for at, e in x.entries
+    ]  # fmt: skip
+
+
+def run(u: Pivoted, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Fraction]]:
     """What is stored, and every pivot, in exact arithmetic."""
-    env: dict[str, Any] = {k: v for k, v in given.items() if not isinstance(v, tuple)}
-    for name, array, place in u.loads:
-        found = given[array]
-        for k in place:
-            found = found[k]
-        env[name] = found[0] if isinstance(found, tuple) else found
-    for s in u.body:
+    env: dict[str, Any] = dict(given)
+    for s in u.program.lets:
         assert s.name not in env
         env[s.name] = value(s.expr, env)
-    out: dict[str, Any] = {}
-    for array, place, e in u.stores:
-        out[f"{array}{list(place)}"] = value(e, env)
-    return out, {name: env[name] for name in u.pivots}
+    stored = {f"{array}{list(place)}": value(e, env) for array, place, e in stores(u)}
+    return stored, {name: env[name] for name in u.pivots}
 
 
 def value(e: n.Node, env: Mapping[str, Fraction]) -> Fraction:
     match e:
         case n.Const(x):
             return x
-        case n.Sym(name):
-            return env[name]
+        case axes.Ref(name, index):
+            found: Any = env[name]
+            for i in index:
+                assert isinstance(i, axes.Num)
+                found = found[i.value]
+            return Fraction(found[0] if isinstance(found, tuple) else found)
         case n.Add(args):
             return sum((value(x, env) for x in args), start=Fraction(0))
         case n.Sub(left, right):
@@ -157,8 +182,8 @@ def test_a_square_needs_no_roots() -> None:
 
 def test_what_is_symmetric_is_computed_once() -> None:
     u = unrolled(program(4, ("S_next", n.Sub(n.Mul((a, S)), P)), writes=("S_next",)))
-    assert len(u.body) == 10 and len(u.stores) == 16 and len(u.loads) == 20
-    places = {place: e for _, place, e in u.stores}
+    assert len(computed(u)) == 10 and len(stores(u)) == 16 and len(loads(u)) == 20
+    places = {place: e for _, place, e in stores(u)}
     assert all(places[i, j] == places[j, i] for i in range(4) for j in range(4))
 
 
@@ -169,9 +194,9 @@ def test_known_zeros_and_ones_cost_nothing() -> None:
     rows = tuple(tuple(Fraction(int(i == j or j == i + 2)) for j in range(4)) for i in range(4))
     zero = tuple(tuple(Fraction(int(i == j > 1)) for j in range(4)) for i in range(4))
     u = unrolled(p, {"F": rows, "Q": zero})
-    products = [x for s in u.body for x in n.walk(s.expr) if isinstance(x, n.Mul)]
+    products = [x for s in u.program.lets for x in n.walk(s.expr) if isinstance(x, n.Mul)]
     assert all(isinstance(x.args[0], n.Const) for x in products)  # halves of Symmetrize only
-    assert {array for _, array, _ in u.loads} == {"P"}
+    assert {s.expr.names[0] for s in loads(u)} == {"P"}
     given = {"P": definite(Random(1), 4)}
     stored, _ = run(u, given)
     wanted = multiply(multiply(rows, given["P"]), transpose(rows))
@@ -186,7 +211,7 @@ def test_a_diagonal_matrix_is_solved_by_divisions() -> None:
     )  # fmt: skip
     known = tuple(tuple(Fraction((i + 2) * (i == j)) for j in range(4)) for i in range(4))
     u = unrolled(p, {"S": known})
-    assert not u.pivots and len(u.body) == 4
+    assert not u.pivots and len(computed(u)) == 4
     stored, _ = run(u, {"g": tuple((Fraction(k),) for k in range(4))})
     assert [stored[f"m_next[{k}]"] for k in range(4)] == [Fraction(k, k + 2) for k in range(4)]
 
@@ -203,31 +228,3 @@ def test_a_known_matrix_that_is_not_definite_is_refused(bad: int) -> None:
 def test_what_needs_more_than_entries_is_refused(expr: n.Node) -> None:
     with pytest.raises(UserError, match="cannot be written out"):
         unrolled(program(2, ("m_next", expr), writes=("m_next",)))
-
-
-def test_arithmetic_knows_numbers() -> None:
-    two, three = n.Const.of(2), n.Const.of(3)
-    assert times(a, n.ZERO) == n.ZERO and times(n.ONE, a) == a
-    assert times(two, three) == n.Const.of(6)
-    assert times(n.Neg(a), n.Const.of(-1)) == a
-    assert plus(a, n.ZERO) == a and plus(two, three) == n.Const.of(5) and plus() == n.ZERO
-    assert plus(n.Neg(a), b) == n.Sub(b, a)
-    assert minus(a, n.ZERO) == a and minus(n.ZERO, a) == n.Neg(a) and minus(a, a) == n.ZERO
-    assert over(n.ZERO, a) == n.ZERO and over(a, n.ONE) == a
-    assert over(a, two) == n.Mul((n.HALF, a))
-    assert inner([a, n.ZERO], [b, a]) == n.Mul((a, b)) and inner([], []) == n.ZERO
-    assert less(a, [b, n.ONE], [n.ZERO, b]) == n.Sub(a, b)
-
-
-def test_sizes_are_numbers_everywhere() -> None:
-    variables = (
-        Variable("S", "state", symmetric("d"), init=n.Mul((n.Sym("d"), n.Identity("d")))),
-        Variable("d", "size", SCALAR),
-    )
-    body = (Statement("S_next", n.Mul((n.Sym("d"), n.Sym("S"))), symmetric("d")),)
-    writes = (("S", "S_next"),)
-    p = sized(Program(variables, (Phase("update", (), body, writes),), LINEAR), {"d": 3})
-    assert p["S"].type == symmetric("3") and "d" not in p
-    assert p["S"].init == n.Mul((n.Const.of(3), n.Identity("3")))
-    assert p.phases[0].body[0].type == Type("symmetric", ("3", "3"))
-    assert p.phases[0].body[0].expr == n.Mul((n.Const.of(3), n.Sym("S")))

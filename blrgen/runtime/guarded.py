@@ -66,10 +66,16 @@ def _domains_hold(
     try:
         for parts in nodes.values():
             for name, _, domain in parts.values():
-                _in_domain(name, np.asarray(state[name]), domain, sizes)
+                if name in state:  # a chain is kept otherwise than by its marginals
+                    _in_domain(name, np.asarray(state[name]), domain, sizes)
     except ValueError:
         return False
     return True
+
+
+def _without(state: Mapping[str, Array], names: tuple[str, ...]) -> dict[str, Array]:
+    """Return what a state has beside some names."""
+    return {name: x for name, x in state.items() if name not in names}
 
 
 def _ahead(model: Any) -> Any:
@@ -104,7 +110,9 @@ def _advanced(
             model.state, model.t = state, model.t + 1
             ahead = model._swept(_part(model))
             model.state, model.t = before, model.t - 1
-            if level == -np.inf or ahead[0] >= level - SLACK * (1 + abs(level)):
+            if not np.isfinite(ahead[0]) and np.isfinite(objective):
+                pass
+            elif level == -np.inf or ahead[0] >= level - SLACK * (1 + abs(level)):
                 break
         rho /= 2
         if rho < LEAST_PART:

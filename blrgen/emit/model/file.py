@@ -83,7 +83,7 @@ class _File:
     def nodes(self) -> str:
         """What is kept of each node: parameter → array of the state, its axes, its domain."""
         rows = []
-        for v in self.program.variables:
+        for v in self.program.begun:
             parts = tuple(
                 (c.Literal(p.parameter), c.Row((c.Literal(p.array.name),
                  c.Row(tuple(map(c.Literal, p.array.axes))), c.Literal(p.array.domain))))

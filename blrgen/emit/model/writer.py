@@ -58,7 +58,7 @@ class Writer:
             f"{python_name(x)}=…"
             for x in (*(x for x in p.sizes if x not in p.optional), *self.required())
         ]
-        name = p.variables[0].name if p.variables else p.posteriors[0].node
+        name = p.begun[0].name if p.begun else p.posteriors[0].node
         return (
             f"{p.title}\n\n"
             "`start` is a dictionary name → {parameter: array}, of a point the array itself; what\n"
@@ -132,7 +132,9 @@ class Writer:
         """What `start` says, and what it does not say."""
         p, nodes = self.program, c.Name("NODES")
         given, state = c.Name("given"), c.attribute("state")
-        free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors if x.method))
+        kept = {x.variable.name for x in p.chains}
+        free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors
+                           if x.method and x.node not in kept))  # fmt: skip
         body: list[c.Statement] = [
             c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE, free)),
             c.Set((state,), c.Sign("|", given, c.call("_drawn_start", nodes, SIZES, DTYPE, RNG))),
@@ -140,12 +142,16 @@ class Writer:
         if p.start is not None:
             short = c.Sign("<", c.call("len", state), c.call("len", given))
             body.append(c.When(short, self.from_labels(p.start)))
+        found: c.Expression = c.Sign("|", given, state)
+        if p.chains:
+            lines, found = Guarded(self).begun(found)
+            body += lines
         if p.settle is not None:
             body += self.settled(p.settle)
         elif p.averaged:
-            body.append(c.Return(c.Sign("|", self.zeros(), c.Sign("|", given, state))))
+            body.append(c.Return(c.Sign("|", self.zeros(), found)))
         else:
-            body.append(c.Return(c.Sign("|", given, state)))
+            body.append(c.Return(found))
         argument = c.Argument("start", "Mapping[str, Any] | None")
         return c.Method("_first_state", (argument,), STATE, "Return the first state.", tuple(body))
 

@@ -13,6 +13,7 @@ From the last on: m = g, V = J̃⁻¹.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from blrgen.algebra.indexed import Expression, Index
@@ -23,6 +24,7 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Reader
 from blrgen.program.model.family import negated
 from blrgen.program.model.member import Lowered, named, symmetrised
+from blrgen.program.model.values import DEFINITE, REAL, Array
 
 Letters = tuple[str, ...]
 
@@ -32,19 +34,34 @@ class Band(Lowered):
 
     def natural(self, stem: str) -> tuple[str, ...]:
         """h, J, C."""
+        self.open()
+        expected = {p.statistic: p.expected for p in self.member.block.parts}
+        first, second = self.member.statistics
+        h = self.coefficient(f"{stem}_h", first.places, expected[first], self.i)
+        e = scaled(expected[second], -2)
+        if self.i:
+            e = symmetrised(e, second.places[-2], second.places[-1])
+        kind = "spd" if self.i else "dense"
+        matrix = self.coefficient(f"{stem}_J", second.places, e, (*self.i, *self.j), kind)
+        joined = self.coefficient(f"{stem}_C", self.pair.places, expected[self.pair],
+                                  (*self.i, *self.j))  # fmt: skip
+        return h, matrix, joined
+
+    def open(self) -> None:
+        """Letters of the chain, of its elements' components, and of plates around it."""
         block = self.member.block
         pair = [p for p in block.parts if len(p.statistic.positions) == 2]
         if len(pair) != 1 or block.lag != 1 or len(block.nodes) != 1:
             raise UserError(
                 f"no programs yet for the block {block.name}: more than one lag or node"
             )
-        expected = {p.statistic: p.expected for p in block.parts}
-        first, second = self.member.statistics
+        self.pair = pair[0].statistic
+        self.pair_name = self.pair.name
         along = next(i for i in self.member.element if i.axis == block.axis)
         places = {i: self.eq.letter(i.axis, i.name, ()) for i in self.member.element}
         self.t = places[along]
         self.outer = tuple(places[i] for i in self.member.element if i != along)
-        own = first.places[len(self.member.element) :]
+        own = self.member.statistics[0].places[len(self.member.element) :]
         self.i: Letters = ()
         self.j: Letters = ()
         self.third: Letters = ()
@@ -54,17 +71,42 @@ class Band(Lowered):
             self.j = (self.eq.letter(x.axis, "j", (*used, *self.i)),)
             self.third = (self.eq.letter(x.axis, "h", (*used, *self.i, *self.j)),)
         self.front = (*self.outer, self.t)
-        h = self.coefficient(f"{stem}_h", first.places, expected[first], self.i)
-        e = scaled(expected[second], -2)
-        if own:
-            e = symmetrised(e, second.places[-2], second.places[-1])
-        kind = "spd" if own else "dense"
-        matrix = self.coefficient(f"{stem}_J", second.places, e, (*self.i, *self.j), kind)
-        places_of_pair = pair[0].statistic.places
-        self.pair_name = pair[0].statistic.name
-        joined = self.coefficient(f"{stem}_C", places_of_pair, expected[pair[0].statistic],
-                                  (*self.i, *self.j))  # fmt: skip
-        return h, matrix, joined
+
+    # -- as a state -----------------------------------------------------------------------
+    def arrays(self, names: Sequence[str]) -> tuple[Array, ...]:
+        """The arrays of h, J and C, which a state holds."""
+        self.open()
+        axes = {x: self.eq.letters[x].size for x in (*self.front, *self.i, *self.j)}
+        vector = tuple(axes[x] for x in (*self.front, *self.i))
+        square = (*vector, *(axes[x] for x in self.j))
+        domains = (REAL, DEFINITE if self.i else REAL, REAL)
+        return tuple(Array(x, sizes, domain) for x, sizes, domain in
+                     zip(names, (vector, square, square), domains, strict=True))  # fmt: skip
+
+    def begun(self, marginals: tuple[str, ...], stem: str) -> tuple[str, ...]:
+        """h, J and C of marginals that are taken as independent."""
+        first, second = self.natural_of_state(marginals, stem)
+        t, i, j = self.front, self.i, self.j
+        assert self.geometry is not None
+        turned = self.member.family.natural[1].symbol in negated(self.geometry)
+        twice = n.mul(n.Const.of(2), a.ref(second, *t, *i, *j))
+        kind = "spd" if i else "dense"
+        matrix = self.let(f"{stem}_J", (*t, *i, *j), twice if turned else n.neg(twice), kind)
+        apart = self.let(f"{stem}_C", (*t, *i, *j), n.ZERO)
+        return first, matrix, apart
+
+    def pairings(self, natural: tuple[str, ...]) -> list[n.Node]:
+        """Σ h·m, −½ Σ J E[xxᵀ], Σ C E[x_t x_{t−1}ᵀ]."""
+        at = (*self.front, *self.i)
+        both = (*at, *self.j)
+        h, matrix, joined = natural
+        middle, square, near = (*self.last, self.near)
+
+        def total(x: str, y: str, letters: Letters) -> n.Node:
+            return a.Red("sum", letters, n.mul(a.ref(x, *letters), a.ref(y, *letters)))
+
+        return [total(h, middle, at), n.neg(n.mul(n.HALF, total(matrix, square, both))),
+                total(joined, near, both)]  # fmt: skip
 
     @property
     def elements(self) -> tuple[Index, ...]:
@@ -93,7 +135,7 @@ class Band(Lowered):
         kind = "sym" if i else "dense"
         second = self.let(f"{stem}_square", (*t, *i, *j), square, kind)
         self.last = (self.middle, second)
-        both = self.previous(f"{stem}_neighbours", self.joint, True)
+        both = self.near = self.previous(f"{stem}_neighbours", self.joint, True)
         first, two = self.member.statistics
         return {first.name: named(self.middle), two.name: named(second),
                 self.pair_name: named(both)}  # fmt: skip

@@ -48,6 +48,7 @@ from blrgen.program.model.stochastic import (
 from blrgen.program.model.sums import with_sums
 from blrgen.program.model.values import (
     Array,
+    ChainState,
     Method,
     ModelProgram,
     NodeArrays,
@@ -116,6 +117,17 @@ class _Points:
     flags: list[tuple[str, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class _Chain:
+    """A chain of the state: its marginals as arrays and as values, its start, its neighbours."""
+
+    own: Own
+    marginals: tuple[Array, ...]
+    begun: tuple[str, ...]
+    working: tuple[str, ...]
+    pairs: tuple[str, ...]
+
+
 class _Lowering:
     def __init__(self, d: ModelDerivation, name: str) -> None:
         self.d, self.name = d, name
@@ -138,6 +150,7 @@ class _Lowering:
         self.nodes = nodes_of(self.given)
         self.fresh: set[str] = set()  # sites at q as it stands
         self.errors: list[str] = []
+        self.chains: dict[str, _Chain] = {}
         for block in latents:
             if (block.remainder and not d.sites) or block.kind not in KINDS:
                 raise UserError(f"no programs yet for the block {block.name} ({block.kind})")
@@ -167,7 +180,8 @@ class _Lowering:
             own.next = own.lowered.working(own.natural, own.name)
         for own in others:
             self.moved(own)
-            own.next = own.lowered.working(own.natural, f"{own.name}_next")
+            own.next = (own.natural if own.name in self.chains
+                        else own.lowered.working(own.natural, f"{own.name}_next"))  # fmt: skip
         for e in d.sums:
             made = self.eq.equation(self.eq.own(e.target), e.places, e.value)
             self.given.readers[e.target] = named(made.name)
@@ -294,6 +308,9 @@ class _Lowering:
 
     def from_state(self, own: Own) -> None:
         """λ and E[T] of what the state holds."""
+        if isinstance(own.lowered, Band) and self.d.sites:
+            self.whole_chain(own)
+            return
         if own.member.block.kind != "element":
             name = own.member.block.name
             raise UserError(
@@ -309,6 +326,21 @@ class _Lowering:
         names = tuple(x.name for x in own.arrays)
         own.natural = own.lowered.natural_of_state(names, f"{own.name}_was")
         self.bind(own, f"{stem}_was")
+
+    def whole_chain(self, own: Own) -> None:
+        """A Gaussian chain by its natural parameters; its start is one of marginals."""
+        assert isinstance(own.lowered, Band)
+        stem = own.name.removesuffix("_q")
+        arrays = own.lowered.arrays([self.given.names.of(f"{stem}_{x}") for x in
+                                     ("shift", "precision", "joined")])  # fmt: skip
+        own.natural = tuple(x.name for x in arrays)
+        marginals = tuple(own.member.array(k, self.given.names.of(f"{stem}_{p}"))
+                          for k, p in enumerate(own.member.working))  # fmt: skip
+        begun = own.lowered.begun(tuple(x.name for x in marginals), f"{stem}_begun")
+        self.bind(own, f"{stem}_was")
+        own.arrays = arrays
+        working = own.lowered.working(own.natural, f"{stem}_marginal")
+        self.chains[own.name] = _Chain(own, marginals, begun, working, own.lowered.pairs)
 
     def updated(self, own: Own) -> None:
         """λ is what the others expect."""
@@ -370,13 +402,17 @@ class _Lowering:
 
     # -- all of it -----------------------------------------------------------------------
     def whole(self, first: Sequence[Own], others: Sequence[Own]) -> ModelProgram:
+        chains = tuple(self.chains.values())
+        others = [x for x in others if x.name not in self.chains]
         variables = [self.variable(own) for own in others]
         variables += [Variable(x, "", (Part(array),)) for x, array in self.points.arrays.items()]
         state = [p.array for v in variables for p in v.parts]
+        state += [x for c in chains for x in c.own.arrays]
         state += [x for x, _, _ in self.averaged]
         after = [x for own in others for x in own.next]
         last = [x for own in first for x in own.next]
         after += [self.points.next.get(x, "") for x in self.points.arrays]
+        after += [x for c in chains for x in c.own.next]
         after += [x for _, x, _ in self.averaged]
         if "" in after:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
@@ -387,11 +423,13 @@ class _Lowering:
         flags += [error] if error else []
         rates += [a.Quantity(x, (self.nodes.axis,)) for x in self.nodes.arrays if error]
         quantities = [*rates, *self.given.quantities.values(), *map(_quantity, state)]
+        quantities += [_quantity(x) for c in chains for x in c.marginals]
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
             ("objective", *after, *flags, *last, *([self.row.name] if self.row else []),
              *(x for _, _, x in self.averaged if x),
-             *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path))),
+             *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path)),
+             *(x for c in chains for x in (*c.begun, *c.working, *c.pairs))),
         )  # fmt: skip
         every = merged(every)
         bound = handing_out(every, ("objective",)) if self.d.batch else None
@@ -400,6 +438,7 @@ class _Lowering:
         known = [self.posterior(every, own) for own in first]
         known += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
                   for v in variables]  # fmt: skip
+        known += [self.marginals(every, c) for c in chains]
         made = ModelProgram(
             name=self.name,
             algorithm=self.d.algorithm,
@@ -414,14 +453,16 @@ class _Lowering:
             lengths=tuple(self.given.lengths),
             bound=Method("bound", bound, "The objective.") if bound else None,
             batch=size_of(self.d.batch) if self.d.batch else "",
-            start=None if bound else start_of(every, first, after, self.given),
-            pairs=tuple(self.chain(every, own, "pairs") for own in first if own.lowered.pairs),
+            start=None if bound or chains else start_of(every, first, after, self.given),
+            pairs=(*(self.chain(every, own, "pairs") for own in first if own.lowered.pairs),
+                   *(self.chain(every, c.own, "pairs", c.pairs) for c in chains)),
             paths=tuple(self.chain(every, own, "path") for own in first if own.lowered.path),
             notes=()
             if bound
             else tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
             averaged=tuple(x for x, _, _ in self.averaged),
             guarded=bool(self.d.sites),
+            chains=tuple(self.kept_chain(every, c) for c in chains),
             rates=CVI_RATES if self.d.algorithm == "cvi" and self.d.sites else (),
             nodes=NodeArrays(self.nodes.axis, self.nodes.arrays, error) if error else None,
             settle=self.settle(every),
@@ -459,10 +500,31 @@ class _Lowering:
         method = Method(stem, program, f"Return q of {name}, at its maximum given the others.")
         return Posterior(name, own.member.family.name, tuple(pairs), method)
 
-    def chain(self, every: a.Program, own: Own, what: str) -> tuple[str, Method]:
+    def marginals(self, every: a.Program, c: _Chain) -> Posterior:
+        """Of a chain of the state."""
+        name = c.own.member.block.name
+        pairs = zip(c.own.member.working, c.working, strict=True)
+        program = handing_out(every, tuple(dict.fromkeys(c.working)))
+        stem = self.given.names.of(f"posterior_{name}")
+        method = Method(stem, program, f"Return the marginals of q of {name}.")
+        return Posterior(name, c.own.member.family.name, tuple(pairs), method)
+
+    def kept_chain(self, every: a.Program, c: _Chain) -> ChainState:
+        """What a chain of the state starts from, and how."""
+        member = c.own.member
+        parts = zip(member.working, c.marginals, strict=True)
+        variable = Variable(member.block.name, member.family.name,
+                            tuple(Part(x, p) for p, x in parts))  # fmt: skip
+        stem = self.given.names.of(f"begun_{member.block.name}")
+        method = Method(stem, handing_out(every, c.begun), "Return a chain of independent elements.")
+        return ChainState(variable, c.own.arrays, method)
+
+    def chain(
+        self, every: a.Program, own: Own, what: str, names: tuple[str, ...] = ()
+    ) -> tuple[str, Method]:
         """Neighbours, or what the most probable path is found from."""
         name = own.member.block.name
-        outs = own.lowered.pairs if what == "pairs" else own.lowered.path
+        outs = names or (own.lowered.pairs if what == "pairs" else own.lowered.path)
         stem = self.given.names.of(f"{what}_{name}")
         return name, Method(stem, handing_out(every, outs), f"Return the {what} of {name}.")
 

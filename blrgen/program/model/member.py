@@ -212,6 +212,10 @@ class Lowered:
             return self.means(natural, stem)
         return self.inline("working", self.named(natural), stem)
 
+    def pairings(self, natural: tuple[str, ...]) -> list[n.Node] | None:
+        """⟨λ, E[T]⟩ of elements that are joined; None where each statistic is paired by itself."""
+        return None
+
     # -- inlining -------------------------------------------------------------------------
     def named(self, natural: tuple[str, ...]) -> dict[str, str]:
         return dict(zip((p.name for p in self.member.family.natural), natural, strict=True))

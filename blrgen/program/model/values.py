@@ -125,6 +125,18 @@ class Note:
 
 
 @dataclass(frozen=True)
+class ChainState:
+    """A chain that is kept whole: what it may start from (marginals), and what the state holds.
+
+    `begun` takes the arrays of `variable` and hands out those of the state, in order.
+    """
+
+    variable: Variable
+    arrays: tuple[Array, ...]
+    begun: Method
+
+
+@dataclass(frozen=True)
 class NodeArrays:
     """A rule's points, weights and weights by turns ±, and the out that says how far off it is."""
 
@@ -178,12 +190,19 @@ class ModelProgram:
     guarded: bool = False  # the sweep reads ρ, which is halved where a step is no good
     rates: tuple[tuple[str, float], ...] = ()  # what ρ of a step is made from, with defaults
     nodes: NodeArrays | None = None
+    chains: tuple[ChainState, ...] = ()
     settle: Method | None = None  # these sums over all rows, at the start
 
     @property
     def state(self) -> tuple[Array, ...]:
         """The arrays that a step reads and writes."""
-        return (*(p.array for v in self.variables for p in v.parts), *self.averaged)
+        chains = (x for c in self.chains for x in c.arrays)
+        return (*(p.array for v in self.variables for p in v.parts), *chains, *self.averaged)
+
+    @property
+    def begun(self) -> tuple[Variable, ...]:
+        """All that a start may say something of."""
+        return (*self.variables, *(c.variable for c in self.chains))
 
     @property
     def methods(self) -> Iterator[Method]:
@@ -192,5 +211,6 @@ class ModelProgram:
         found += [self.start.method] if self.start is not None else []
         found += [p.method for p in self.posteriors]
         found += [m for _, m in (*self.pairs, *self.paths)]
+        found += [c.begun for c in self.chains]
         found.append(self.predictive)
         return iter(dict.fromkeys(m for m in found if m is not None))

@@ -187,14 +187,16 @@ class Band(Lowered):
         self.gain, self.shift, self.inverse = gain, shift, inverse
         pieces = n.mul(a.ref(right, *t, *i), a.ref(shift, *t, *i))
         square = a.Red("sum", (self.t, *i), pieces)
-        axis = self.eq.letters[self.t].size
-        count: n.Node = a.Extent(str(axis))
-        if i:
-            count = n.mul(count, a.Extent(str(self.eq.letters[i[0]].size)))
+        count = n.mul(*(self.places_of(x) for x in (self.t, *i)))
         volumes = a.Red("sum", (self.t,), a.ref(volume, *t))
         around = n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),))
         whole = n.add(square, n.neg(volumes), n.mul(count, around))
         self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, whole))
+
+    def places_of(self, letter: str) -> n.Node:
+        """How many places a letter has."""
+        size = self.eq.letters[letter].size
+        return n.Const.of(size) if isinstance(size, int) else a.Extent(size)
 
     def backward(self, stem: str) -> None:
         """m, V, Cov of neighbours, E[x_u x_{u+1}ᵀ]."""

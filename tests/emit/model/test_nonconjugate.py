@@ -159,3 +159,53 @@ def test_steps_by_hand_and_in_a_run_agree():
     found = one.run(steps=5, tol=0.0)
     assert [other.step() for _ in range(5)] == found["trace"][:-1]
     assert other.objective() == found["trace"][-1]
+
+
+CHAINS = {
+    "volatility": ("gaussian(0, exp(h[t]))", R.normal(size=6) * 1.5, by_hand.volatility),
+    "poisson": ("poisson(exp(h[t]))", R.poisson(2.5, size=6).astype(float), by_hand.poisson),
+    "logistic": ("bernoulli(eta = h[t])", (R.random(6) < 0.6).astype(float), by_hand.logistic),
+}
+
+
+@pytest.mark.parametrize("algorithm", ["ncvmp", "cvi"])
+@pytest.mark.parametrize("what", sorted(CHAINS))
+def test_chains_are_at_the_optimum(what, algorithm):
+    """The best of all Gaussians has the prior's precision and a diagonal."""
+    likelihood, y, level = CHAINS[what]
+    source = f"""plate t in T
+h[1] ~ gaussian(0.3, 1)
+h[t] ~ gaussian(0.8*h[t-1], 0.5)
+y[t] ~ {likelihood} observed
+"""
+    target = "numba" if (what, algorithm) == ("logistic", "ncvmp") else "numpy"
+    model = cls(source, algorithm, target)(y=y)
+    found = model.run(tol=1e-14)
+    F = np.eye(6) - np.diag(np.full(5, 0.8), -1)
+    precision = F.T @ np.diag([1.0] + [2.0] * 5) @ F
+    mean = 0.3 * 0.8 ** np.arange(6)
+    value, m, V = by_hand.optimum(np.eye(6), level(y), mean, precision)
+    assert abs(found["objective"] - value) < 1e-6
+    np.testing.assert_allclose(model.posterior("h")["m"], m, atol=2e-5)
+    np.testing.assert_allclose(model.posterior("h")["v"], np.diag(V), atol=2e-5)
+    np.testing.assert_allclose(model.pairs("h"), np.diag(V, 1), atol=2e-5)
+
+
+def test_a_chain_of_vectors_and_its_start():
+    source = """plate t in T
+h[1] ~ gaussian-full(zeros(2), eye(2))
+h[t] ~ gaussian-full(0.9*h[t-1], 2*eye(2))
+y[t] ~ poisson(exp(h[t,1] - h[t,2])) observed
+"""
+    y = R.poisson(2.0, size=4).astype(float)
+    m, S = R.normal(size=(4, 2)), np.broadcast_to(3 * np.eye(2), (4, 2, 2))
+    model = cls(source, "ncvmp")(y=y, start={"h": {"m": m, "S": S}})
+    np.testing.assert_allclose(model.posterior("h")["m"], m)
+    assert not model.pairs("h").any()
+    found = model.run(tol=1e-14)
+    F = np.eye(8) - np.kron(np.diag(np.full(3, 0.9), -1), np.eye(2))
+    precision = F.T @ np.diag([1.0] * 2 + [2.0] * 6) @ F
+    X = np.kron(np.eye(4), [[1.0, -1.0]])
+    value, m, _ = by_hand.optimum(X, by_hand.poisson(y), np.zeros(8), precision)
+    assert abs(found["objective"] - value) < 1e-6
+    np.testing.assert_allclose(model.posterior("h")["m"].ravel(), m, atol=2e-5)

@@ -14,18 +14,25 @@ from blrgen.runtime.models import MOST_STEPS, _all_finite, _go_on, _in_domain, _
 FIRST_NODES = 24
 MOST_NODES = 6144
 REACH = 8.5  # beyond, N(0, 1) is less than a rounding error
+FAR = 4.8  # s of the last point: 60 deviations away
 LEAST_PART = 2.0**-40  # of a step
 SLACK = 1e-12  # relative, of an objective that rests
 
 
 def _set_nodes(model: Any, axis: str, names: tuple[str, ...], count: int) -> None:
-    """Make the trapezoidal rule for N(0, 1): points, weights, and these by turns ±."""
+    """Make the trapezoidal rules: points, weights, and these by turns ±.
+
+    The first is for N(0, 1); the second for a density on the whole line, in s of sinh s.
+    """
     points = np.linspace(-REACH, REACH, count + 1)
     weights = np.exp(-(points**2) / 2)
     weights /= weights.sum()
     signed = weights * np.where(np.arange(count + 1) % 2, -1.0, 1.0)
     model.sizes[axis] = count + 1
-    made = zip(names, (points, weights, signed), strict=True)
+    steps = np.linspace(-FAR, FAR, count + 1)
+    turns = np.where(np.arange(count + 1) % 2, -1.0, 1.0)
+    wide = (np.sinh(steps), np.cosh(steps), turns * np.cosh(steps))
+    made = zip(names, (points, weights, signed, *wide), strict=True)
     model.nodes = {name: np.asarray(x, dtype=model.dtype) for name, x in made}
 
 

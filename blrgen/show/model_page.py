@@ -168,6 +168,9 @@ class _Page:
 
     def tangent(self, s: Site) -> str:
         """r u + s u², what has the gradient of E[f]."""
+        if s.own is not None:
+            pairs = [f"{unicode_name(x.name)} {self.say(t)}" for x, t in s.tangent]
+            return " + ".join(pairs)
         r, t, u = (unicode_name(x.name) for x in (s.first, s.second, s.variable))
         return f"{r} {u} + {t} {u}²"
 
@@ -177,11 +180,22 @@ class _Page:
         pairs = [(f"{f}({u})", self.say(s.function)), (self.at(u, s.places), self.say(s.line))]
         if s.average is not None:
             pairs.append((f"𝔼[{f}]", self.say(s.average)))
+        how = "(Bonnet, Price)" if s.own is None else "(∇_μ = F⁻¹ ∇_λ)"
+        if s.own is not None:
+            pairs.append((", ".join(self.at(x.name, s.places) for x, _ in s.tangent),
+                          f"Cov[T, T]⁻¹ Cov[T, {f}]"))  # fmt: skip
+            return self.sited(s, pairs, f"expectations by {s.route}: {s.because}. "
+                              f"{self.tangent(s)} has the gradient of 𝔼[{f}] {how}")  # fmt: skip
         first, second = (self.at(x.name, s.places) for x in (s.first, s.second))
         pairs += [(first, f"𝔼[{f}′] − 𝔼[{f}″] 𝔼[{u}]"), (second, f"½ 𝔼[{f}″]")]
         named = f"; {u}_m and {u}_v are 𝔼[{u}] and Var[{u}]" if s.average is not None else ""
         because = (f"expectations by {s.route}: {s.because}{named}. {self.tangent(s)} has the "
-                   f"gradient of 𝔼[{f}] in every mean parameter (Bonnet, Price)")  # fmt: skip
+                   f"gradient of 𝔼[{f}] in every mean parameter {how}")  # fmt: skip
+        return self.sited(s, pairs, because)
+
+    def sited(self, s: Site, pairs: Sequence[tuple[str, str]], because: str) -> str:
+        """The section of a site."""
+        f = unicode_name(s.name)
         nodes = _listed([self.named(x) for x in s.nodes])
         title = f"{f}, no statistic of {nodes}, in log p({self.named(s.child)})"
         return self.section(title, self.equations(pairs), because)

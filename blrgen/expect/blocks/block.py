@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from blrgen.algebra.indexed.build import (
     Put,
@@ -15,20 +16,33 @@ from blrgen.algebra.indexed.build import (
     symbol,
 )
 from blrgen.algebra.indexed.values import ONE, ZERO, Expression, Index, Symbol
+from blrgen.core import Family
 from blrgen.expect.blocks.divide import Division, divided, multiplied_back, remainder
 from blrgen.expect.blocks.templates import Template, degree_in, holds, template
 from blrgen.expect.blocks.values import Block, Factor, Part, Remainder
 from blrgen.expect.factors.arguments import Reader
-from blrgen.expect.factors.density import statistic_values
+from blrgen.expect.factors.density import log_base_value, statistic_values
 from blrgen.expect.factors.joint import variable
+from blrgen.expect.factors.translate import Value
 from blrgen.expect.factors.names import Table, axis_of, measure_of
 from blrgen.read.model.values import Node
 
 _SPARE = "ijlmrsuvabc"
 
 
-def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
-    """The statistics of a node's family at one element."""
+@dataclass(frozen=True)
+class Element:
+    """A node's family at one element: its letters, variables, known parameters, sizes."""
+
+    family: Family
+    element: tuple[Index, ...]
+    given: dict[str, Value]
+    variables: dict[str, Value]
+    axes: dict[str, str]
+
+
+def element_of(table: Table, node: Node) -> Element:
+    """One element of a node, at letters."""
     draw = node.draws[0]
     family = table.model.family(draw.family)
     axes = {name: axis_of(s) for name, s in draw.sizes}
@@ -46,14 +60,25 @@ def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
         str(letter): variable(table, name, (*at, *over))
         for name, letter in zip(node.names, family.variables, strict=True)
     }
+    return Element(family, (*at, *over), given, own, axes)
+
+
+def element_base(table: Table, node: Node) -> Expression:
+    """log h of one element."""
+    e = element_of(table, node)
+    return log_base_value(e.family, e.given, e.variables, e.axes)
+
+
+def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
+    """The statistics of a node's family at one element."""
+    e = element_of(table, node)
     names = frozenset(node.names)
-    values = statistic_values(family, given, own, axes)
+    values = statistic_values(e.family, e.given, e.variables, e.axes)
     found = []
-    for position, (value, p) in enumerate(zip(values, family.natural, strict=True)):
-        element = (*at, *over)
-        places = place_letters(table, statistic_axes(p.symbol, axes), element)
+    for position, (value, p) in enumerate(zip(values, e.family.natural, strict=True)):
+        places = place_letters(table, statistic_axes(p.symbol, e.axes), e.element)
         found.append(
-            template((node.name,), position, element, (*element, *places), value(places), names)
+            template((node.name,), position, e.element, (*e.element, *places), value(places), names)
         )
     return tuple(found)
 

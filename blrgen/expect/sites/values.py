@@ -12,9 +12,31 @@ the division of ru + su² gives it, and every structure of the predictor is kept
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
+from blrgen.algebra.indexed.build import power
 from blrgen.algebra.indexed.values import ZERO, Expression, Index, Symbol
 from blrgen.read.model.values import NOWHERE, Place
+
+
+@dataclass(frozen=True)
+class Line:
+    """q of one number x = g(t) of a block, by its natural parameters: what a rule in t needs.
+
+    `statistics` are T_j and `base` is log h, in the latent at letters `element`; `chart` is g,
+    `jacobian` log g′ and `location` t as Σ a_j T_j, so that E[t] is known.  `combination` are
+    the a_j.
+    """
+
+    block: str
+    element: tuple[Index, ...]
+    statistics: tuple[Expression, ...]
+    names: tuple[str, ...]  # of the symbols E[T_j]
+    base: Expression
+    chart: Expression
+    jacobian: Expression
+    combination: tuple[Fraction, ...]
+    variable: Symbol  # t
 
 
 @dataclass(frozen=True)
@@ -39,6 +61,7 @@ class Site:
     average: Expression | None = None  # E[f] in m and v, where that is closed
     child: str = ""
     place: Place = NOWHERE
+    own: Line | None = None  # of a predictor that is one number whose q is no Gaussian
     mean: Expression = ZERO
     square: Expression = ZERO
 
@@ -50,6 +73,14 @@ class Site:
     def expected(self) -> Symbol:
         """E[f]."""
         return Symbol(f"E[{self.name}]", known=True)
+
+    @property
+    def tangent(self) -> tuple[tuple[Symbol, Expression], ...]:
+        """Σ symbol[places] · T has the gradient of E[f]: T are u and u², or the statistics."""
+        if self.own is None:
+            return ((self.first, self.line), (self.second, power(self.line, 2)))
+        return tuple((Symbol(f"r{self.name[1:]}_{j}", known=True), t)
+                     for j, t in enumerate(self.own.statistics, 1))  # fmt: skip
 
     @property
     def first(self) -> Symbol:

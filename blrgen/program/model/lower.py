@@ -151,6 +151,7 @@ class _Lowering:
         self.fresh: set[str] = set()  # sites at q as it stands
         self.errors: list[str] = []
         self.chains: dict[str, _Chain] = {}
+        self.blocks: list[Own] = []
         for block in latents:
             if (block.remainder and not d.sites) or block.kind not in KINDS:
                 raise UserError(f"no programs yet for the block {block.name} ({block.kind})")
@@ -158,7 +159,7 @@ class _Lowering:
     # -- the step ----------------------------------------------------------------------
     def program(self) -> ModelProgram:
         d = self.d
-        blocks = [self.own(u.block) for u in d.updates]
+        blocks = self.blocks = [self.own(u.block) for u in d.updates]
         moved = {x for u in d.points for x in u.names}
         for p in d.model.nodes:
             if p.kind == "param" or moved & set(p.names):
@@ -201,7 +202,9 @@ class _Lowering:
                 continue
             kept = self.kept_of(site) if self.d.algorithm == "cvi" else ()
             names = tuple(x.name for x in kept)
-            made = Evaluated(site, self.eq, self.given.readers, self.nodes, names)
+            natural = next((x.natural for x in self.blocks
+                            if site.own and x.member.block.name == site.own.block), ())  # fmt: skip
+            made = Evaluated(site, self.eq, self.given.readers, self.nodes, names, natural)
             self.averaged += [(x, y, "") for x, y in zip(kept, made.next, strict=True)]
             self.fresh.add(site.name)
             self.errors += [made.error] if made.error else []
@@ -209,13 +212,15 @@ class _Lowering:
     def kept_of(self, site: Site) -> tuple[Array, ...]:
         """The state's arrays of r and s, which --cvi averages over its steps."""
         sizes = tuple(size_of(i.axis) for i in site.places)
-        return tuple(Array(self.given.names.of(x.name), sizes) for x in (site.first, site.second))
+        return tuple(Array(self.given.names.of(x.name), sizes) for x, _ in site.tangent)
 
     def moved(self, own: Own) -> None:
         """A block as the others and its own q say, a part ρ of the way where it has sites."""
         names = {x for p in own.member.block.parts for x in p.expected.symbols()}
         sites = self.d.sites
-        self.evaluated([s for s in sites if names & {s.expected.name, s.first.name}])
+        self.evaluated(
+            [s for s in sites if names & {s.expected.name, *(x.name for x, _ in s.tangent)}]
+        )
         was = own.natural
         if not self.stepped(own) or self.d.algorithm == "cvi":
             self.updated(own)
@@ -454,8 +459,10 @@ class _Lowering:
             bound=Method("bound", bound, "The objective.") if bound else None,
             batch=size_of(self.d.batch) if self.d.batch else "",
             start=None if bound or chains else start_of(every, first, after, self.given),
-            pairs=(*(self.chain(every, own, "pairs") for own in first if own.lowered.pairs),
-                   *(self.chain(every, c.own, "pairs", c.pairs) for c in chains)),
+            pairs=(
+                *(self.chain(every, own, "pairs") for own in first if own.lowered.pairs),
+                *(self.chain(every, c.own, "pairs", c.pairs) for c in chains),
+            ),
             paths=tuple(self.chain(every, own, "path") for own in first if own.lowered.path),
             notes=()
             if bound
@@ -516,7 +523,9 @@ class _Lowering:
         variable = Variable(member.block.name, member.family.name,
                             tuple(Part(x, p) for p, x in parts))  # fmt: skip
         stem = self.given.names.of(f"begun_{member.block.name}")
-        method = Method(stem, handing_out(every, c.begun), "Return a chain of independent elements.")
+        method = Method(
+            stem, handing_out(every, c.begun), "Return a chain of independent elements."
+        )
         return ChainState(variable, c.own.arrays, method)
 
     def chain(

@@ -62,6 +62,9 @@ def site_equations(d: ModelDerivation, s: Site) -> list[tuple[str, str]]:
         found.append((f"E[{f}]", said(d, s.average)))
         named = f", with {u}_m = E[{u}] and {u}_v = Var[{u}]"
         found[-1] = (found[-1][0], found[-1][1] + named)
+    if s.own is not None:
+        names = ", ".join(f"{x.name}{at}" for x, _ in s.tangent)
+        return [*found, (names, f"Cov[T, T]^-1 Cov[T, {f}]")]
     first, second = f"{s.first.name}{at}", f"{s.second.name}{at}"
     return [*found, (first, f"E[{f}'] - E[{f}'']*E[{u}]"), (second, f"E[{f}'']/2")]
 

@@ -11,6 +11,7 @@ from blrgen.program.model.lower import lower
 from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import derive_model
 from tests.reference.models import gaussian_bound as by_hand
+from tests.reference.models import number_bound
 
 R = np.random.default_rng(7)
 X = R.normal(size=(30, 2))
@@ -209,3 +210,36 @@ y[t] ~ poisson(exp(h[t,1] - h[t,2])) observed
     value, m, _ = by_hand.optimum(X, by_hand.poisson(y), np.zeros(8), precision)
     assert abs(found["objective"] - value) < 1e-6
     np.testing.assert_allclose(model.posterior("h")["m"].ravel(), m, atol=2e-5)
+
+
+SHAPE = """plate n in N
+a ~ gamma(2, 1)
+b ~ gamma(1, 1)
+x[n] ~ gamma(a, b) observed
+"""
+RATE = """plate n in N
+p ~ beta(2, 3)
+y[n] ~ poisson(1 + 5*p**2) observed
+"""
+
+
+@pytest.mark.parametrize(("algorithm", "target"), [("ncvmp", "numba"), ("cvi", "numpy")])
+def test_a_shape_has_a_gamma_of_its_own(algorithm, target):
+    x = np.random.default_rng(3).gamma(3.0, 0.5, size=15)
+    model = cls(SHAPE, algorithm, target)(x=x)
+    found = model.run(tol=1e-14)
+    value, (shape, rate) = number_bound.gamma_shape(x)
+    assert abs(found["objective"] - value) < 1e-6
+    q = model.posterior("a")
+    np.testing.assert_allclose([q["a"], q["b"]], [shape, rate], rtol=1e-3)
+    np.testing.assert_allclose(q["a"] / q["b"], shape / rate, rtol=2e-5)
+
+
+def test_a_share_has_a_beta_of_its_own():
+    y = np.array([2.0, 1, 4, 0, 3, 2])
+    model = cls(RATE, "ncvmp")(y=y)
+    found = model.run(tol=1e-14)
+    value, (a, b) = number_bound.beta_rate(y)
+    assert abs(found["objective"] - value) < 1e-6
+    q = model.posterior("p")
+    np.testing.assert_allclose(q["a"] / (q["a"] + q["b"]), a / (a + b), rtol=2e-5)

@@ -129,6 +129,7 @@ def _advanced(
         _, state, flags = model._swept(rho)
     model._take(state, flags)
     model.ahead = (model.state, ahead)
+    model.notes = [x for x in model.notes if x["kind"] != "quadrature"]  # of an earlier state
     if off > _off(model):
         text = f"{model.sizes[axis]} nodes leave an error of {off**2:.1g} in an expectation"
         _noted_once(model, "quadrature", ", ".join(nodes), text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from blrgen.algebra.indexed.build import (
@@ -13,6 +13,7 @@ from blrgen.algebra.indexed.build import (
     power,
     put,
     scaled,
+    summed,
     symbol,
 )
 from blrgen.algebra.indexed.values import ONE, ZERO, Expression, Index, Symbol
@@ -23,8 +24,8 @@ from blrgen.expect.blocks.values import Block, Factor, Part, Remainder
 from blrgen.expect.factors.arguments import Reader
 from blrgen.expect.factors.density import log_base_value, statistic_values
 from blrgen.expect.factors.joint import variable
-from blrgen.expect.factors.translate import Value
 from blrgen.expect.factors.names import Table, axis_of, measure_of
+from blrgen.expect.factors.translate import Value
 from blrgen.read.model.values import Node
 
 _SPARE = "ijlmrsuvabc"
@@ -36,14 +37,14 @@ class Element:
 
     family: Family
     element: tuple[Index, ...]
-    given: dict[str, Value]
-    variables: dict[str, Value]
+    given: Mapping[str, Value]
+    variables: Mapping[str, Value]
     axes: dict[str, str]
 
 
 def element_of(table: Table, node: Node) -> Element:
     """One element of a node, at letters."""
-    draw = node.draws[0]
+    draw = table.draw(node)
     family = table.model.family(draw.family)
     axes = {name: axis_of(s) for name, s in draw.sizes}
     at = tuple(table.letter(x) for x in node.letters)
@@ -67,6 +68,14 @@ def element_base(table: Table, node: Node) -> Expression:
     """log h of one element."""
     e = element_of(table, node)
     return log_base_value(e.family, e.given, e.variables, e.axes)
+
+
+def whole_base(table: Table, node: Node) -> Expression:
+    """Σ log h over a node's elements, of the family of its q."""
+    found = multiplied(element_base(table, node), element_measure(table, [node]))
+    for i in element_of(table, node).element:
+        found = summed(found, i)
+    return found
 
 
 def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
@@ -128,8 +137,10 @@ def block_of(table: Table, factors: Sequence[Factor], nodes: Sequence[Node]) -> 
             return whole
     templates = tuple(t for node in nodes for t in node_templates(table, node))
     own = {node.name for node in nodes}
-    base = add(*[f.base for f in factors if f.node in own])
-    families = ",".join(dict.fromkeys(node.draws[0].family for node in nodes))
+    chosen = dict(table.q)
+    base = add(*[f.base for f in factors if f.node in own and f.node not in chosen],
+               *[whole_base(table, node) for node in nodes if node.name in chosen])  # fmt: skip
+    families = ",".join(dict.fromkeys(table.draw(node).family for node in nodes))
     return assembled(table, factors, nodes, templates, base, families)
 
 

@@ -103,7 +103,8 @@ class ByNumber:
         shift = subtracted(combined, t).number
         assert shift is not None
         means = [n.mul(n.Const(c), self.readers[x](tuple(map(a.Ix, self.element))))
-                 for c, x in zip(self.own.combination, self.own.names, strict=True) if c]  # fmt: skip
+                 for c, x in zip(self.own.combination, self.own.names, strict=True)
+                 if c]  # fmt: skip
         centre = self.let("centre", self.element, n.Sub(n.add(*means), n.Const(shift)))
         bend = self.let("bend", self.element, n.neg(self.level(centre, 2)))
         safe = n.Select(n.Compare(">", bend, n.ZERO), bend, n.ONE)
@@ -141,8 +142,8 @@ class ByNumber:
         centred = [self.centred(k, s, p, held) for k, s in enumerate(self.own.statistics, 1)]
         right = [self.let(f"c{k}", self.letters, self.total(n.mul(p, x, gap)))
                  for k, x in enumerate(centred, 1)]  # fmt: skip
-        matrix = [[self.let(f"F{j}{k}", self.element, self.total(n.mul(p, x, y)))
-                   for k, y in enumerate(centred, 1)] for j, x in enumerate(centred, 1)]  # fmt: skip
+        pairs = [[n.mul(p, x, y) for y in centred] for x in centred]
+        matrix = [[self.let("F", self.element, self.total(e)) for e in row] for row in pairs]
         self.first = tuple(_name(x) for x in self.solved(matrix, right))
         off = n.Call("abs", (self.total(n.mul(turns, gap)),))
         scale = n.add(n.ONE, n.Call("abs", (value,)))

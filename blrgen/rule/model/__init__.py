@@ -3,6 +3,7 @@
 | module | what it does |
 |---|---|
 | `choices` | The named approximations: why, under which condition, from where |
+| `chosen` | Families that are chosen for q |
 | `closed` | Stationarity equations that have a closed solution |
 | `derive` | The algorithms: what is one block, what is a point, which ρ |
 | `edges` | The edges of the graph, conjugate or with the term that breaks them |

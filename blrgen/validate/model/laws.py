@@ -8,14 +8,15 @@ are exact, and E[T] is the mean of T over points that have its mean and covarian
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from blrgen.algebra.indexed.build import add, multiplied, summed
-from blrgen.algebra.indexed.values import Expression
+from blrgen.algebra.indexed.build import add, guard, multiplied, scaled, summed, symbol
+from blrgen.algebra.indexed.values import Expression, Symbol
 from blrgen.expect.blocks.block import element_measure
 from blrgen.expect.blocks.values import Block, Statistic
 from blrgen.expect.factors.names import table_of
@@ -37,6 +38,7 @@ class Law:
     means: dict[str, Any]
     partition: float
     paired: float
+    natural: tuple[Any, ...] = ()  # λ of elements that are apart
 
 
 def law_of(model: Model, block: Block, values: Values) -> Law:
@@ -68,6 +70,23 @@ def law_of_state(model: Model, block: Block, state: Arrays, values: Values) -> L
     return _of_elements(member, natural, values)
 
 
+def law_of_chain(model: Model, block: Block, state: Sequence[Any], values: Values) -> Law:
+    """q of a Gaussian chain by h, J and C."""
+    factors = {(0,): Fraction(1), (1,): Fraction(-1, 2)}
+    arrays = dict(values.arrays)
+    parts = []
+    for k, (p, x) in enumerate(zip(block.parts, state, strict=True)):
+        own = Symbol(f"`{k}", known=True)
+        arrays[own.name] = x
+        e = scaled(symbol(own, *p.statistic.places), factors.get(p.statistic.positions, 1))
+        if len(p.statistic.positions) == 2:  # of neighbours, which the first has not before it
+            along = next(i for i in p.statistic.places if i.axis == block.axis)
+            e = multiplied(e, guard(along, block.lag))
+        parts.append(replace(p, expected=e))
+    whole = replace(block, parts=tuple(parts))
+    return _of_gaussian(model, whole, Values(arrays, values.sizes))
+
+
 def _even(s: Statistic, x: Any) -> Any:
     """Of a symmetric statistic the symmetric part is what counts."""
     return (x + np.swapaxes(x, -1, -2)) / 2 if s.symbol.symmetric else x
@@ -97,7 +116,8 @@ def _of_elements(member: Member, natural: Sequence[Any], values: Values) -> Law:
     pairs = zip(natural, means, strict=True)
     paired = sum((x * y).reshape((*np.shape(measure), -1)).sum(-1) for x, y in pairs)
     found = {s.name: x for s, x in zip(member.statistics, means, strict=True)}
-    return Law(found, float(np.sum(measure * partition)), float(np.sum(measure * paired)))
+    return Law(found, float(np.sum(measure * partition)), float(np.sum(measure * paired)),
+               tuple(natural))  # fmt: skip
 
 
 def _by_element(

@@ -72,7 +72,7 @@ def law_of_state(model: Model, block: Block, state: Arrays, values: Values) -> L
 
 def law_of_chain(model: Model, block: Block, state: Sequence[Any], values: Values) -> Law:
     """q of a Gaussian chain by h, J and C."""
-    factors = {(0,): Fraction(1), (1,): Fraction(-1, 2)}
+    factors: dict[tuple[int, ...], Fraction] = {(1,): Fraction(-1, 2)}
     arrays = dict(values.arrays)
     parts = []
     for k, (p, x) in enumerate(zip(block.parts, state, strict=True)):

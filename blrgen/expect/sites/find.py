@@ -162,7 +162,7 @@ class Sites:
         function = tailed(function)
         if own is not None:
             return Site(f"f{number}", nodes, places, value, line, function, variable, ZERO, ZERO,
-                        QUADRATURE, NUMBER, None, f.node, f.place, own)  # fmt: skip
+                        QUADRATURE, NUMBER, None, f.node, f.place, (), own)  # fmt: skip
         average, why = closed(function, variable)
         whole, by = (function, (variable, variable)) if average is None else (
             average, (centre(variable), spread(variable)))  # fmt: skip
@@ -174,7 +174,18 @@ class Sites:
         route = QUADRATURE if average is None else CLOSED
         because = f"no closed form ({why}); {LINE}" if average is None else LINE
         return Site(f"f{number}", nodes, places, value, line, function, variable, slope,
-                    bend, route, because, average, f.node, f.place)  # fmt: skip
+                    bend, route, because, average, f.node, f.place,
+                    self.parts(line))  # fmt: skip
+
+    def parts(self, line: Expression) -> tuple[tuple[tuple[str, ...], Expression], ...]:
+        """The predictor's terms by the blocks of their latents."""
+        found = []
+        for block in dict.fromkeys(self.q.owner.values()):
+            names = frozenset(v for v, b in self.q.owner.items() if b == block)
+            own = tuple((t, c) for t, c in line.terms if any(holds(a, names) for a, _ in t.factors))
+            if own:
+                found.append((tuple(sorted(names)), Expression(own)))
+        return tuple(found)
 
     def fresh(self) -> int:
         """A number with which no name is one of the model's."""
@@ -211,12 +222,12 @@ def at(e: Expression, site: Site, places: Places) -> Expression:
 
 
 def valued(marked: Factor, sites: Sequence[Site], tangent: frozenset[str] = frozenset()) -> Factor:
-    """The marked factor with E[f] for every site; with ru + su² where latents of these stand."""
+    """The marked factor with E[f] for every site; its tangent where these latents stand in it."""
 
     def value(site: Site) -> Callable[[Places], Expression]:
         if not tangent & set(site.nodes):
             return lambda places: symbol(site.expected, *places)
-        whole = add(*(multiplied(symbol(s, *site.places), t) for s, t in site.tangent))
+        whole = add(*(multiplied(symbol(s, *site.places), t) for s, t in site.tangent(tangent)))
         return lambda places: at(whole, site, places)
 
     total = put(marked.total, {s.name: value(s) for s in sites})

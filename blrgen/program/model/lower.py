@@ -212,14 +212,14 @@ class _Lowering:
     def kept_of(self, site: Site) -> tuple[Array, ...]:
         """The state's arrays of r and s, which --cvi averages over its steps."""
         sizes = tuple(size_of(i.axis) for i in site.places)
-        return tuple(Array(self.given.names.of(x.name), sizes) for x, _ in site.tangent)
+        return tuple(Array(self.given.names.of(x.name), sizes) for x in site.symbols)
 
     def moved(self, own: Own) -> None:
         """A block as the others and its own q say, a part ρ of the way where it has sites."""
         names = {x for p in own.member.block.parts for x in p.expected.symbols()}
         sites = self.d.sites
         self.evaluated(
-            [s for s in sites if names & {s.expected.name, *(x.name for x, _ in s.tangent)}]
+            [s for s in sites if names & {s.expected.name, *(x.name for x in s.symbols)}]
         )
         was = own.natural
         if not self.stepped(own) or self.d.algorithm == "cvi":

@@ -3,7 +3,7 @@
     m[n] = E[u],  v[n] = E[u²] − m²
     u[n,q] = m[n] + √v[n] z[q]
     E[f] = sum(q, w[q] f(u[n,q])),  E[f'],  E[f'']  likewise
-    s = ½E[f''],  r = E[f'] − E[f'']m
+    s = ½E[f''],  r = E[f'] − E[f'']E[u_b] of each block's part
 
 z and w are those of the trapezoidal rule for N(0, 1), which converges geometrically for a
 function without a singularity near the line.  Σ_q (−1)^q w f'' is how much the rule of twice
@@ -143,10 +143,13 @@ class Evaluated:
         self.read(found.value, found.first)
 
     def known(self, value: str, slope: str, second: str) -> None:
-        """r and s from E[f'] and ½E[f'']."""
-        m = self.at(self.mean)
-        first = self.let("first", n.Sub(self.at(slope), n.mul(n.TWO, m, self.at(second))))
-        self.read(value, (first, second))
+        """r of each part and s, from E[f'] and ½E[f'']."""
+        site = self.site
+        means = [self.mean] if len(site.means) == 1 else [
+            self.let("part_mean", self.eq.expr(e, self.where)) for e in site.means]  # fmt: skip
+        twice = n.mul(n.TWO, self.at(second))
+        firsts = [self.let("first", n.Sub(self.at(slope), n.mul(self.at(m), twice))) for m in means]
+        self.read(value, (*firsts, second))
 
     def read(self, value: str, found: tuple[str, ...]) -> None:
         """What the updates read."""
@@ -158,5 +161,5 @@ class Evaluated:
                 for was, new in zip(self.kept, found, strict=True)
             )  # fmt: skip
         self.readers[self.site.expected.name] = named(value)
-        for (symbol, _), name in zip(self.site.tangent, found, strict=True):
+        for symbol, name in zip(self.site.symbols, found, strict=True):
             self.readers[symbol.name] = named(name)

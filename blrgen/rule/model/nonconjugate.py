@@ -1,7 +1,7 @@
 """Blocks that are not conjugate: λ = conjugate part + ∇_μ E_q[what is left of the log joint].
 
-What is left is a sum of sites f(u).  In the division of a block ru + su² stands for each of
-them, whose expectation has the same derivatives by q: the division is exact as it is for a
+What is left is a sum of sites f(u).  In the division of a block r u_b + s u_b² stands for each
+of them, whose expectation has the same derivatives by q: the division is exact as it is for a
 conjugate block, and λ depends on q through r and s.
 """
 
@@ -121,5 +121,7 @@ def expected_sites(sites: Sequence[Site], q: Expecting) -> tuple[Site, ...]:
     """The sites with E[u] and E[u²]."""
     return tuple(
         s if s.own is not None
-        else replace(s, mean=q.of(s.line), square=q.of(power(s.line, 2))) for s in sites
+        else replace(s, mean=q.of(s.line), square=q.of(power(s.line, 2)),
+                     means=tuple(q.of(part) for _, part in s.parts))
+        for s in sites
     )  # fmt: skip

@@ -35,11 +35,11 @@ def site_values(site: Site, values: Values) -> dict[str, Any]:
         total, slope = total + w * f, slope + w * z * f
         bend = bend + w * (z * z - 1) * f
     second = bend / (2 * spread**2)
-    return {
-        site.expected.name: total,
-        site.first.name: slope / spread - 2 * mean * second,
-        site.second.name: second,
-    }
+    found = {site.expected.name: total, site.second.name: second}
+    for r, part in zip(site.firsts, site.means, strict=True):
+        own = values.array(part, site.places)
+        found[r.name] = slope / spread - 2 * own * second
+    return found
 
 
 def number_values(site: Site, own: Line, natural: Sequence[Any], values: Values) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def number_values(site: Site, own: Line, natural: Sequence[Any], values: Values)
     letters = [i.name for i in site.places]
     shape = tuple(values.size(i.axis) for i in site.places)
     total = np.zeros(shape)
-    r = np.zeros((len(site.tangent), *shape))
+    r = np.zeros((len(site.firsts), *shape))
     for at in np.ndindex(*shape):
         where = dict(zip(letters, at, strict=True))
         lam = [np.asarray(x)[tuple(where[i.name] for i in own.element)] for x in natural]
@@ -60,8 +60,8 @@ def number_values(site: Site, own: Line, natural: Sequence[Any], values: Values)
         total[at] = p @ f
         gap = T - (T @ p)[:, None]
         r[(slice(None), *at)] = np.linalg.solve((gap * p) @ gap.T, (gap * p) @ (f - p @ f))
-    pairs = zip(site.tangent, r, strict=True)
-    return {site.expected.name: total, **{s.name: x for (s, _), x in pairs}}
+    pairs = zip(site.firsts, r, strict=True)
+    return {site.expected.name: total, **{s.name: x for s, x in pairs}}
 
 
 def _of(e: Expression, name: str, x: float, values: Values, where: dict[str, int]) -> float:

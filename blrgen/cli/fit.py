@@ -58,7 +58,10 @@ def run(options: argparse.Namespace) -> int:
     given = checked(options, derivation)
     steps, tol = _whole(options.steps, "--steps"), _number(options.tol, "--tol")
     model = made(program, given, options)
-    found = ran(model, program, steps, tol, options)
+    if program.filter is not None:
+        found = followed(model, derivation, program, given, steps)
+    else:
+        found = ran(model, program, steps, tol, options)
     answer = as_json(derivation, program, model, found)
     if options.save:
         saved(options.save, answer)
@@ -126,6 +129,40 @@ def made(program: ModelProgram, given: Mapping[str, Any], options: argparse.Name
         return compile_class(text(program, target))(**known_as, start=start, seed=seed)
     except (ValueError, TypeError) as error:
         raise UserError(str(error), where=options.start or options.what) from error
+
+
+def followed(
+    model: Any, derivation: ModelDerivation, program: ModelProgram, given: Mapping[str, Any],
+    steps: int | None,
+) -> dict[str, Any]:  # fmt: skip
+    """A filter after each element of the chain: log p of all so far."""
+    import numpy as np
+
+    from blrgen.emit.model.places import caller_name
+
+    assert program.filter is not None
+    what = derivation.model.path or derivation.model.name
+    if derivation.model.plate(derivation.along).outer:
+        raise UserError("--filter takes chains of one length here", where=what,
+                        why="an element is one of every chain, and some end before others",
+                        how="--conjugate takes all at once")  # fmt: skip
+    pairs = zip(program.filter.arriving, program.filter.places, strict=True)
+    arrays = {caller_name(x): np.moveaxis(np.asarray(given[x.called]), at, 0)
+              for x, at in pairs if x.called in given}  # fmt: skip
+    count = min(len(x) for x in arrays.values())
+    taken = count if steps is None else min(steps, count)
+    trace = [model.objective()]
+    for t in range(taken):
+        try:
+            log_p = model.step(**{name: x[t] for name, x in arrays.items()})
+        except ValueError as error:
+            raise UserError(f"element {t + 1}: {error}", where=what) from error
+        if not np.isfinite(log_p):
+            raise UserError(f"element {t + 1} cannot come from the model here", where=what,
+                            why=f"log p of it given those before is {log_p}")  # fmt: skip
+        trace.append(model.objective())
+    return {"steps": taken, "converged": taken == count, "reason": "steps",
+            "objective": trace[-1], "trace": trace, "notes": model.notes}  # fmt: skip
 
 
 def ran(
@@ -230,12 +267,15 @@ def _short(x: Any) -> str:
 
 def _json(path: str) -> Any:
     import json
-    from pathlib import Path
+
+    from blrgen.limits import JSON_BYTES
+    from blrgen.paths import text_of
 
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path} is no JSON that can be read", why=str(error)) from error
+        return json.loads(text_of(path, JSON_BYTES))
+    except (ValueError, RecursionError) as error:
+        why = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
+        raise UserError(f"{path[:200]} is no JSON", where="--start", why=why[:200]) from None
 
 
 def _whole(text: str | None, flag: str) -> int | None:

@@ -7,6 +7,7 @@
 | `by_component` | ∇_μ E_q[ℓ] for vectors by their components: sums over unit vectors |
 | `ends` | Whether p q vanishes at the ends of the support, looked at in numbers |
 | `enumeration` | Finite support: E_q[ℓ] = Σ_k q(θ_k) ℓ(θ_k), with one probe a point |
+| `exists` | Whether E_q[f] is finite: the density against f at the support's ends, and at poles |
 | `expectation` | ∇_μ E_q[ℓ] as it was found: by which route, from which probes |
 | `factors` | log p of every statement of a model, in the index algebra |
 | `gaps` | Coordinates in which a moved domain is a cone: G = S − X for a parameter X in −SPD + S |

@@ -20,6 +20,7 @@
 | `logistic` | Logistic numbers made of random words |
 | `loops` | Linear algebra in loops on memory of the caller's |
 | `marks` | Decorators of functions that both targets have |
+| `mixtures` | Mixtures: first values, what a step is given, what it may leave |
 | `models` | Fitting a model: what a caller hands in, first states, runs, what is kept |
 | `multivariate` | Functions of the multivariate Gamma function |
 | `noise` | Normal numbers made of random words: each is a function of its place in a stream |

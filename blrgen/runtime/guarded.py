@@ -80,11 +80,6 @@ def _domains_hold(
     return True
 
 
-def _without(state: Mapping[str, Array], names: tuple[str, ...]) -> dict[str, Array]:
-    """Return what a state has beside some names."""
-    return {name: x for name, x in state.items() if name not in names}
-
-
 def _ahead(model: Any) -> Any:
     """Return what a sweep finds at the current state; it is made once."""
     if model.ahead is None or model.ahead[0] is not model.state:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
+from blrgen.emit.model.filters import FilterWriter
 from blrgen.emit.model.kernels import TARGETS, Target
 from blrgen.emit.model.writer import Writer
 from blrgen.emit.support import support_of, table
@@ -50,7 +51,8 @@ class _File:
             m.name: target.make(m.program, f"_{m.name}") for m in program.methods
         }  # fmt: skip
         last = {name: made[-1] for name, made in self.made.items()}
-        self.definition = Writer(program, last, dtype).definition()
+        kind = Writer if program.filter is None else FilterWriter
+        self.definition = kind(program, last, dtype).definition()
 
     def text(self) -> str:
         """The parts in their order."""
@@ -83,7 +85,7 @@ class _File:
     def nodes(self) -> str:
         """What is kept of each node: parameter → array of the state, its axes, its domain."""
         rows = []
-        for v in self.program.begun:
+        for v in self.program.said:
             parts = tuple(
                 (c.Literal(p.parameter), c.Row((c.Literal(p.array.name),
                  c.Row(tuple(map(c.Literal, p.array.axes))), c.Literal(p.array.domain))))

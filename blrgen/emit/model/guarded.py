@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.emit.model.places import result
 from blrgen.emit.tree import classes as c
 
 if TYPE_CHECKING:
@@ -31,23 +30,6 @@ class Guarded:
             made = c.call("_set_nodes", OWN, self.axis, names, c.Name("FIRST_NODES"))
             body += [c.Set((c.attribute("nodes"),), c.Table(()), "dict[str, Array]"), c.Do(made)]
         return body
-
-    def begun(self, state: c.Expression) -> tuple[list[c.Statement], c.Expression]:
-        """Chains of independent elements, from what is said of their marginals."""
-        w = self.writer
-        found = c.Name("begun")
-        body: list[c.Statement] = [c.Set((found,), state)]
-        pairs: list[tuple[c.Expression, c.Expression]] = []
-        gone: list[c.Expression] = []
-        for chain in w.program.chains:
-            names = [p.array.name for p in chain.variable.parts]
-            gone += [c.Literal(x) for x in names]
-            body += [c.Set((c.Name(x),), c.Item(found, c.Literal(x))) for x in names]
-            body.append(result(chain.begun, w.call(chain.begun, tuple(names))))
-            outs = zip(chain.arrays, chain.begun.program.outs, strict=True)
-            pairs += [(c.Literal(x.name), c.Name(y)) for x, y in outs]
-        rest = c.call("_without", found, c.Row(tuple(gone)))
-        return body, c.Sign("|", rest, c.Table(tuple(pairs)))
 
     def steps(self) -> list[c.Method]:
         """step, run, objective, and the sweep that they share."""

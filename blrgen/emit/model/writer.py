@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from blrgen.emit.model.defaults import expression, in_order
 from blrgen.emit.model.guarded import Guarded
@@ -13,9 +14,12 @@ from blrgen.emit.tree import nodes as t
 from blrgen.program.model.values import (
     Argument,
     Array,
+    Chain,
+    Chained,
     Method,
     ModelProgram,
     Posterior,
+    Stack,
     Start,
 )
 
@@ -49,8 +53,8 @@ class Writer:
         methods += [self.chain("pairs", p.pairs)] if p.pairs else []
         methods += [self.chain("path", p.paths)] if p.paths else []
         methods += [self.predictive(p.predictive)] if p.predictive else []
-        resuming = Guarded(self).resuming() if p.nodes else _resuming()
-        return c.Class(p.name, self.doc(), (*methods, *resuming))
+        resuming_methods = Guarded(self).resuming() if p.nodes else resuming()
+        return c.Class(p.name, self.doc(), (*methods, *resuming_methods))
 
     def doc(self) -> str:
         p = self.program
@@ -58,7 +62,7 @@ class Writer:
             f"{python_name(x)}=…"
             for x in (*(x for x in p.sizes if x not in p.optional), *self.required())
         ]
-        name = p.begun[0].name if p.begun else p.posteriors[0].node
+        name = p.variables[0].name if p.variables else p.posteriors[0].node
         return (
             f"{p.title}\n\n"
             "`start` is a dictionary name → {parameter: array}, of a point the array itself; what\n"
@@ -86,7 +90,7 @@ class Writer:
         ]
         rates = RATES if p.batch else p.rates
         own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
-        given = [*map(_argument, p.arguments)]
+        given = [*map(argument, p.arguments)]
         needed = [x for x in given if x.default is None]
         arguments = [*needed, *lengths, *sizes, *free, *(x for x in given if x.default), *own]
         known = tuple((c.Literal(x), c.call("_size", c.Literal(x), c.Name(python_name(x))))
@@ -109,6 +113,7 @@ class Writer:
             body.append(c.Set((c.Item(DATA, c.Literal(length.pointers)),), called))
         kept = {x.called: c.Item(DATA, c.Literal(x.array.name)) for x in p.arguments}
         body += [s for x in in_order(p.arguments) for s in _kept(x, kept)]
+        body += [_laid(x) for x in p.stacks]
         body += [
             c.Set((RNG,), c.call(c.Attribute(c.Attribute(c.Use("np"), "random"), "default_rng"),
                                  c.Name("seed"))),
@@ -132,26 +137,24 @@ class Writer:
         """What `start` says, and what it does not say."""
         p, nodes = self.program, c.Name("NODES")
         given, state = c.Name("given"), c.attribute("state")
-        kept = {x.variable.name for x in p.chains}
+        said = {x.name for x in p.said}
         free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors
-                           if x.method and x.node not in kept))  # fmt: skip
+                           if x.method and x.node not in said))  # fmt: skip
         body: list[c.Statement] = [
             c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE, free)),
             c.Set((state,), c.Sign("|", given, c.call("_drawn_start", nodes, SIZES, DTYPE, RNG))),
         ]
+        for x in p.chained:
+            body += self.in_chain(x, given, state)
         if p.start is not None:
-            short = c.Sign("<", c.call("len", state), c.call("len", given))
+            short = c.Sign("<", c.Literal(len(p.state)), c.call("len", given))
             body.append(c.When(short, self.from_labels(p.start)))
-        found: c.Expression = c.Sign("|", given, state)
-        if p.chains:
-            lines, found = Guarded(self).begun(found)
-            body += lines
         if p.settle is not None:
             body += self.settled(p.settle)
         elif p.averaged:
-            body.append(c.Return(c.Sign("|", self.zeros(), found)))
+            body.append(c.Return(c.Sign("|", self.zeros(), c.Sign("|", given, state))))
         else:
-            body.append(c.Return(found))
+            body.append(c.Return(c.Sign("|", given, state)))
         argument = c.Argument("start", "Mapping[str, Any] | None")
         return c.Method("_first_state", (argument,), STATE, "Return the first state.", tuple(body))
 
@@ -162,6 +165,18 @@ class Writer:
             (c.Literal(x.name), c.call(full, c.Row(tuple(map(self.size, x.axes))), DTYPE))
             for x in self.program.averaged
         ))  # fmt: skip
+
+    def in_chain(self, x: Chained, *states: c.Expression) -> list[c.Statement]:
+        """Natural parameters in the place of the marginals that a start says."""
+        names = tuple(p.array.name for v in x.variables for p in v.parts)
+        body: list[c.Statement] = [
+            c.Set((c.Name(y),), c.Item(c.attribute("state"), c.Literal(y))) for y in names
+        ]
+        body.append(result(x.method, self.call(x.method, names)))
+        pairs = zip(x.arrays, x.method.program.outs, strict=True)
+        table = c.Table(tuple((c.Literal(y.name), c.Name(z)) for y, z in pairs))
+        row = c.Row(tuple(map(c.Literal, names)))
+        return [*body, *(c.Set((y,), c.call("_as_chain", y, row, table)) for y in states)]
 
     def settled(self, method: Method) -> list[c.Statement]:
         """Sums over all rows at the start."""
@@ -309,16 +324,18 @@ class Writer:
         body = (result(x.method, self.call(x.method)), c.Return(value))
         return c.Method(_own(x.node), (), ANY, f"{x.method.meaning}", body)
 
-    def chain(self, name: str, methods: tuple[tuple[str, Method], ...]) -> c.Method:
+    def chain(self, name: str, chains: tuple[Chain, ...]) -> c.Method:
         """Of the chains among the nodes."""
         body: list[c.Statement] = []
-        for node, method in methods:
-            outs = tuple(map(c.Name, method.program.outs))
-            later = c.Item(outs[0], c.Name("1:"))
-            value = c.call("_best_path", *outs) if name == "path" else later
-            lines = (result(method, self.call(method)), c.Return(value))
-            body.append(_named(node, *lines))
-        body.append(_unknown(name, [x for x, _ in methods]))
+        for x in chains:
+            outs = tuple(map(c.Name, x.method.program.outs))
+            rows = c.Item(DATA, c.Literal(x.pointers)) if x.pointers else NOTHING
+            words = [c.Literal(x.outer), rows]
+            words += [c.Literal(x.moving)] if name == "path" else []
+            value = c.call("_best_paths" if name == "path" else "_later", *outs, *words)
+            lines = (result(x.method, self.call(x.method)), c.Return(value))
+            body.append(_named(x.node, *lines))
+        body.append(_unknown(name, [x.node for x in chains]))
         doc = {"pairs": "Return the joint of neighbours of a chain under q.",
                "path": "Return the most probable path of a chain."}[name]  # fmt: skip
         return c.Method(name, (c.Argument("name", "str"),), ANY, doc, tuple(body))
@@ -330,14 +347,14 @@ class Writer:
         fresh = {s for s in axes if isinstance(s, str)} - {*map(str, self._known_sizes())}
         body: list[c.Statement] = [c.Set((c.Name("sizes"),), c.call("dict", SIZES))]
         for x in method.takes:
-            value = _checked(x, c.Name(caller_name(x)), c.Name("sizes"))
+            value = checked(x, c.Name(caller_name(x)), c.Name("sizes"))
             body.append(c.Set((c.Name(x.array.name),), value))
         call = self.call(method, given)
         local = {c.Item(SIZES, c.Literal(s)): c.Item(c.Name("sizes"), c.Literal(s)) for s in fresh}
         args = tuple(local.get(a, a) if isinstance(a, c.Item) else a for a in call.args)
         array = c.Attribute(c.Use("np"), "asarray")
         body.append(c.Return(c.call(array, c.Invoked(call.function, args))))
-        arguments = tuple(_argument(x) for x in method.takes)
+        arguments = tuple(argument(x) for x in method.takes)
         return c.Method("log_predictive", arguments, ARRAY, method.meaning, tuple(body))
 
     def _known_sizes(self) -> list[str | int]:
@@ -373,7 +390,8 @@ def _parameters(x: Posterior, place: Callable[[str], c.Expression]) -> c.Express
     return c.Table(tuple((c.Literal(k), e) for k, e in found))
 
 
-def _argument(x: Argument) -> c.Argument:
+def argument(x: Argument) -> c.Argument:
+    """An argument of a constructor."""
     default: c.Expression | None = None
     kind = ANY
     if x.default is not None:
@@ -393,7 +411,7 @@ def _kept(x: Argument, kept: Mapping[str, c.Expression]) -> list[c.Statement]:
         absent = c.Sign("is", NOTHING, value)
         default = expression(x.default, kept, SIZES)
         made.append(c.When(absent, (c.Set((value,), default),)))
-    found = _checked(x, value, SIZES)
+    found = checked(x, value, SIZES)
     place = c.Item(DATA, c.Literal(x.array.name))
     if not x.seen:
         return [*made, c.Set((place,), found)]
@@ -401,7 +419,19 @@ def _kept(x: Argument, kept: Mapping[str, c.Expression]) -> list[c.Statement]:
     return [c.Set((place, seen), c.call("_seen", found, c.Literal(x.value_axes)))]
 
 
-def _checked(x: Argument, value: c.Expression, sizes: c.Expression) -> c.Invoked:
+def _laid(x: Stack) -> c.Statement:
+    """Where the entries of arrays stand that are laid end to end."""
+
+    def row(found: Iterable[Any]) -> c.Row:
+        return c.Row(tuple(row(y) if isinstance(y, tuple) else c.Literal(y) for y in found))
+
+    ties = ((y.first, y.second, y.lag, y.axes) for y in x.ties)
+    words = c.Literal(x.name), row(x.parts), row(ties), c.Literal(x.along), c.Literal(x.lags)
+    return c.Do(c.Invoked(c.Attribute(DATA, "update"), (c.call("_stacked", *words, SIZES, DTYPE),)))
+
+
+def checked(x: Argument, value: c.Expression, sizes: c.Expression) -> c.Invoked:
+    """An array as it is kept, if nothing is wrong with it."""
     name, axes = c.Literal(x.called or x.array.name), _axes(x.array)
     if x.array.labels != "":
         return c.call("_labels", name, value, axes, sizes, c.Literal(x.array.labels))
@@ -417,7 +447,8 @@ def _axes(array: Array) -> c.Row:
     return c.Row(tuple(map(c.Literal, array.axes)))
 
 
-def _resuming() -> tuple[c.Method, ...]:
+def resuming() -> tuple[c.Method, ...]:
+    """State out, state in."""
     saved = c.Argument("saved", "Mapping[str, Any]")
     own = c.Name("self")
     return (

@@ -10,6 +10,9 @@
 | `member` | a block as a member of its family on plates |
 | `chains` | chains of labels: forward and backward |
 | `bands` | Gaussian chains: elimination and substitution |
+| `stacked` | Gaussians over several nodes, lags or plates, laid end to end |
+| `blocks` | blocks as what writes their equations |
+| `filtering` | one element of a chain at a time |
 | `stochastic` | steps over some rows, local blocks to their fixed point |
 | `objective` | the objective at the first block's maximum |
 | `predictive` | log p of new rows, where it has a closed form |

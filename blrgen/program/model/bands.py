@@ -13,18 +13,17 @@ From the last on: m = g, V = J̃⁻¹.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from blrgen.algebra.indexed import Expression, Index
 from blrgen.algebra.indexed.build import scaled
-from blrgen.errors import UserError
+from blrgen.expect.blocks.values import Statistic
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Reader
 from blrgen.program.model.family import negated
 from blrgen.program.model.member import Lowered, named, symmetrised
-from blrgen.program.model.values import DEFINITE, REAL, Array
+from blrgen.program.model.values import DEFINITE, REAL
 
 Letters = tuple[str, ...]
 
@@ -32,9 +31,25 @@ Letters = tuple[str, ...]
 class Band(Lowered):
     """A chain of one Gaussian node with lag 1, its elements numbers or vectors."""
 
+    def letters(self) -> None:
+        """Letters of everything."""
+        along = next(i for i in self.member.element if i.axis == self.member.block.axis)
+        places = {i: self.eq.letter(i.axis, i.name, ()) for i in self.member.element}
+        self.t = places[along]
+        self.outer = tuple(places[i] for i in self.member.element if i != along)
+        self.i: Letters = ()
+        self.j: Letters = ()
+        self.third: Letters = ()
+        for x in self.member.statistics[0].places[len(self.member.element) :]:
+            used = (*self.outer, self.t)
+            self.i = (self.eq.letter(x.axis, "i", used),)
+            self.j = (self.eq.letter(x.axis, "j", (*used, *self.i)),)
+            self.third = (self.eq.letter(x.axis, "h", (*used, *self.i, *self.j)),)
+        self.front = (*self.outer, self.t)
+
     def natural(self, stem: str) -> tuple[str, ...]:
         """h, J, C."""
-        self.open()
+        self.letters()
         expected = {p.statistic: p.expected for p in self.member.block.parts}
         first, second = self.member.statistics
         h = self.coefficient(f"{stem}_h", first.places, expected[first], self.i)
@@ -43,70 +58,57 @@ class Band(Lowered):
             e = symmetrised(e, second.places[-2], second.places[-1])
         kind = "spd" if self.i else "dense"
         matrix = self.coefficient(f"{stem}_J", second.places, e, (*self.i, *self.j), kind)
-        joined = self.coefficient(f"{stem}_C", self.pair.places, expected[self.pair],
-                                  (*self.i, *self.j))  # fmt: skip
+        pair = self.pair
+        joined = self.coefficient(f"{stem}_C", pair.places, expected[pair], (*self.i, *self.j))
         return h, matrix, joined
 
-    def open(self) -> None:
-        """Letters of the chain, of its elements' components, and of plates around it."""
-        block = self.member.block
-        pair = [p for p in block.parts if len(p.statistic.positions) == 2]
-        if len(pair) != 1 or block.lag != 1 or len(block.nodes) != 1:
-            raise UserError(
-                f"no programs yet for the block {block.name}: more than one lag or node"
-            )
-        self.pair = pair[0].statistic
-        self.pair_name = self.pair.name
-        along = next(i for i in self.member.element if i.axis == block.axis)
-        places = {i: self.eq.letter(i.axis, i.name, ()) for i in self.member.element}
-        self.t = places[along]
-        self.outer = tuple(places[i] for i in self.member.element if i != along)
-        own = self.member.statistics[0].places[len(self.member.element) :]
-        self.i: Letters = ()
-        self.j: Letters = ()
-        self.third: Letters = ()
-        for x in own:
-            used = (*self.outer, self.t)
-            self.i = (self.eq.letter(x.axis, "i", used),)
-            self.j = (self.eq.letter(x.axis, "j", (*used, *self.i)),)
-            self.third = (self.eq.letter(x.axis, "h", (*used, *self.i, *self.j)),)
-        self.front = (*self.outer, self.t)
+    @property
+    def pair(self) -> Statistic:
+        """The statistic of neighbours."""
+        found = (p.statistic for p in self.member.block.parts)
+        return next(s for s in found if len(s.positions) == 2)
 
-    # -- as a state -----------------------------------------------------------------------
-    def arrays(self, names: Sequence[str]) -> tuple[Array, ...]:
-        """The arrays of h, J and C, which a state holds."""
-        self.open()
-        axes = {x: self.eq.letters[x].size for x in (*self.front, *self.i, *self.j)}
-        vector = tuple(axes[x] for x in (*self.front, *self.i))
-        square = (*vector, *(axes[x] for x in self.j))
-        domains = (REAL, DEFINITE if self.i else REAL, REAL)
-        return tuple(Array(x, sizes, domain) for x, sizes, domain in
-                     zip(names, (vector, square, square), domains, strict=True))  # fmt: skip
+    # -- in a state -------------------------------------------------------------------------
+    def kept_as(self) -> tuple[tuple[str, Letters, str], ...]:
+        self.letters()
+        return self.of_front()
 
-    def begun(self, marginals: tuple[str, ...], stem: str) -> tuple[str, ...]:
-        """h, J and C of marginals that are taken as independent."""
-        first, second = self.natural_of_state(marginals, stem)
-        t, i, j = self.front, self.i, self.j
+    def of_front(self) -> tuple[tuple[str, Letters, str], ...]:
+        """h, J and, along a chain, C."""
+        both = (*self.front, *self.i, *self.j)
+        found = (("h", (*self.front, *self.i), REAL), ("J", both, DEFINITE if self.i else REAL))
+        return (*found, ("C", both, REAL)) if self.t else found
+
+    def independent(self, state: dict[str, tuple[str, ...]], stem: str) -> tuple[str, ...]:
+        """Each element's own natural parameters, and nothing between them."""
+        self.letters()
+        h, half = self.natural_of_state(next(iter(state.values())), f"{stem}_own")
         assert self.geometry is not None
         turned = self.member.family.natural[1].symbol in negated(self.geometry)
-        twice = n.mul(n.Const.of(2), a.ref(second, *t, *i, *j))
-        kind = "spd" if i else "dense"
-        matrix = self.let(f"{stem}_J", (*t, *i, *j), twice if turned else n.neg(twice), kind)
-        apart = self.let(f"{stem}_C", (*t, *i, *j), n.ZERO)
-        return first, matrix, apart
+        at = (*self.front, *self.i, *self.j)
+        value = n.mul(n.Const.of(2 if turned else -2), a.ref(half, *at))
+        matrix = self.let(f"{stem}_J", at, value, "spd" if self.i else "dense")
+        return h, matrix, self.let(f"{stem}_C", at, n.ZERO)
 
-    def pairings(self, natural: tuple[str, ...]) -> list[n.Node]:
-        """Σ h·m, −½ Σ J E[xxᵀ], Σ C E[x_t x_{t−1}ᵀ]."""
-        at = (*self.front, *self.i)
-        both = (*at, *self.j)
-        h, matrix, joined = natural
-        middle, square, near = (*self.last, self.near)
+    def paired(self, natural: tuple[str, ...]) -> list[n.Node]:
+        """h·E[x] − ½ J·E[xxᵀ] + C·E[x_t x_(t−1)ᵀ]."""
+        t, i, j = self.front, self.i, self.j
 
-        def total(x: str, y: str, letters: Letters) -> n.Node:
-            return a.Red("sum", letters, n.mul(a.ref(x, *letters), a.ref(y, *letters)))
+        def total(letters: Letters, *factors: n.Node) -> n.Node:
+            return a.Red("sum", letters, n.mul(*factors)) if letters else n.mul(*factors)
 
-        return [total(h, middle, at), n.neg(n.mul(n.HALF, total(matrix, square, both))),
-                total(joined, near, both)]  # fmt: skip
+        h, matrix, *joined = natural
+        whole = (*t, *i, *j)
+        moments = a.ref(self.square, *whole)
+        square = total(whole, n.HALF, self.there(), a.ref(matrix, *whole), moments)
+        out = [total((*t, *i), a.ref(h, *t, *i), a.ref(self.middle, *t, *i)), n.neg(square)]
+        for name in joined:
+            out.append(total(whole, a.ref(name, *whole), a.ref(self.both, *whole)))
+        return out
+
+    def there(self) -> n.Node:
+        """1 at numbers of the model."""
+        return n.ONE
 
     @property
     def elements(self) -> tuple[Index, ...]:
@@ -133,12 +135,12 @@ class Band(Lowered):
         square = n.add(a.ref(self.spread, *t, *i, *j),
                        n.mul(a.ref(self.middle, *t, *i), a.ref(self.middle, *t, *j)))  # fmt: skip
         kind = "sym" if i else "dense"
-        second = self.let(f"{stem}_square", (*t, *i, *j), square, kind)
-        self.last = (self.middle, second)
-        both = self.near = self.previous(f"{stem}_neighbours", self.joint, True)
+        self.square = self.let(f"{stem}_square", (*t, *i, *j), square, kind)
+        self.last = (self.middle, self.square)
+        self.both = self.previous(f"{stem}_neighbours", self.joint, True)
         first, two = self.member.statistics
-        return {first.name: named(self.middle), two.name: named(second),
-                self.pair_name: named(both)}  # fmt: skip
+        return {first.name: named(self.middle), two.name: named(self.square),
+                self.pair.name: named(self.both)}  # fmt: skip
 
     def let(self, stem: str, letters: Letters, e: n.Node, structure: str = "dense") -> str:
         name = self.eq.own(stem)
@@ -183,20 +185,29 @@ class Band(Lowered):
             inverted,
             a.Let(volume, t, size),
         )
-        self.eq.body.append(a.Seq(self.t, body))
+        self.recurrence(self.t, body)
         self.gain, self.shift, self.inverse = gain, shift, inverse
         pieces = n.mul(a.ref(right, *t, *i), a.ref(shift, *t, *i))
         square = a.Red("sum", (self.t, *i), pieces)
-        count = n.mul(*(self.places_of(x) for x in (self.t, *i)))
-        volumes = a.Red("sum", (self.t,), a.ref(volume, *t))
-        around = n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),))
-        whole = n.add(square, n.neg(volumes), n.mul(count, around))
-        self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, whole))
+        volumes = a.Red("sum", (self.t,), n.Sub(a.ref(volume, *t), self.around()))
+        self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, n.Sub(square, volumes)))
 
-    def places_of(self, letter: str) -> n.Node:
-        """How many places a letter has."""
-        size = self.eq.letters[letter].size
+    def around(self) -> n.Node:
+        """d log 2π of one element."""
+        return n.mul(self.count(), n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),)))
+
+    def count(self) -> n.Node:
+        """How many numbers an element has."""
+        if not self.i:
+            return n.ONE
+        size = self.eq.letters[self.i[0]].size
         return n.Const.of(size) if isinstance(size, int) else a.Extent(size)
+
+    def recurrence(self, letter: str, body: tuple[a.Let, ...]) -> None:
+        """The equations along the chain, for each row that it is ragged under."""
+        under = self.eq.letters[letter].under
+        s = a.Seq(letter, body)
+        self.eq.body.append(a.Seq(under, (s,)) if under else s)
 
     def backward(self, stem: str) -> None:
         """m, V, Cov of neighbours, E[x_u x_{u+1}ᵀ]."""
@@ -221,9 +232,14 @@ class Band(Lowered):
             a.Let(spread, (*t, *i, *j), n.add(own, wide), "spd" if i else "dense", first=own),
             a.Let(joint, (*t, *i, *j), n.add(a.ref(cross, *t, *i, *j), means), first=n.ZERO),
         )
-        self.eq.body.append(a.Seq(u, body))
+        self.recurrence(u, body)
         self.middle, self.spread, self.cross, self.joint = middle, spread, cross, joint
-        self.pairs = (self.previous(f"{stem}_lagged", cross, False),)
+        self.kept(stem)
+
+    def kept(self, stem: str) -> None:
+        """Cov(x[t], x[t+1]) at the later of the two."""
+        name = self.previous(f"{stem}_lagged", self.cross, False)
+        self.pairs = {self.member.block.name: (name,)}
 
     def following(self, stem: str, joined: str) -> str:
         """C_{t+1}ᵀ at t, 0 at the last."""
@@ -232,7 +248,7 @@ class Band(Lowered):
         later = a.Ref(joined, (*map(a.Ix, self.outer), a.Lag(u, 1), *map(a.Ix, (*j, *i))))
         name = self.eq.own(stem)
         made = a.Let(name, (*self.outer, u, *i, *j), later, first=n.ZERO)
-        self.eq.body.append(a.Seq(u, (made,)))
+        self.recurrence(u, (made,))
         return name
 
     def previous(self, stem: str, of: str, turned: bool) -> str:
@@ -242,7 +258,7 @@ class Band(Lowered):
         earlier = a.Ref(of, (*map(a.Ix, self.outer), a.Lag(self.t, -1), *map(a.Ix, places)))
         name = self.eq.own(stem)
         made = a.Let(name, (*self.front, *i, *j), earlier, first=n.ZERO)
-        self.eq.body.append(a.Seq(self.t, (made,)))
+        self.recurrence(self.t, (made,))
         return name
 
     # -- what follows ---------------------------------------------------------------------

@@ -39,7 +39,7 @@ def test_a_site_is_a_function_of_one_predictor():
         ("y[n] ~ poisson(exp(dot(w, x[n]))) observed", "exp(u1_m + u1_v/2)"),
         (
             "v ~ gaussian(0, 1)\ny[n] ~ gaussian(dot(w, x[n]) + v**2, 1) observed",
-            "u1_m**4 + 6*u1_m**2*u1_v + 3*u1_v**2",
+            "6*u1_m**2*u1_v + u1_m**4 + 3*u1_v**2",
         ),
     ],
 )

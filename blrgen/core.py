@@ -273,6 +273,7 @@ class Facts:
     changes: tuple[Change, ...] = ()  # in the order in which they were made
     candidate: tuple[tuple[str, Expr], ...] = ()  # mean, precision of a q that is no posterior
     identified: tuple[str, ...] = ()  # the known algorithms that this is, once asked
+    idle: tuple[Quantity, ...] = ()  # hyperparameters of that q alone, which no step asks for
     free: Expr = None  # the weight of the component that is learned, where another stands at zero
 
 

@@ -40,15 +40,28 @@ class InternalError(Exception):
     """A broken promise inside blrgen itself."""
 
 
+class Guess(str):
+    """A hint that proposes other words for one; what can be tried is, before it is printed."""
+
+    word: str
+    close: tuple[str, ...]
+
+    @classmethod
+    def of(cls, word: str, close: Iterable[str]) -> Guess:
+        """The sentence."""
+        close = tuple(close)
+        made = cls("did you mean " + " or ".join(repr(c) for c in close) + "?" if close else "")
+        made.word, made.close = word, close
+        return made
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The closest known words as a sentence, or the whole list when none is close."""
     from difflib import get_close_matches
 
     names = sorted(known)
     close = get_close_matches(word, names, n=3, cutoff=0.55)
-    if close:
-        return "did you mean " + " or ".join(repr(c) for c in close) + "?"
-    return "known: " + ", ".join(names)
+    return Guess.of(word, close) if close else "known: " + ", ".join(names)
 
 
 class TooLarge(InternalError):

@@ -54,7 +54,8 @@ class Identification:
     def __str__(self) -> str:
         if self.matches:
             return "\n".join([f"{self.said}\nis", *("  " + m.line() for m in self.matches)])
-        rows = [f"{self.said}\nis none of the known algorithms; nearest:"]
+        more = "; nearest:" if self.nearest else ""
+        rows = [f"{self.said}\nis none of the known algorithms{more}"]
         for name, add, drop in self.nearest:
             parts = [f"add {' '.join(add)}"] if add else []
             parts += [f"drop {' '.join(drop)}"] if drop else []

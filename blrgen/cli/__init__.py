@@ -6,6 +6,7 @@
 | `check` | Check a family file line by line: every identity against the density itself |
 | `derive` | Derive the learning rule of a candidate distribution, line by line |
 | `fit` | Fit a model to data: derive its algorithm, emit it, run it |
+| `fit_mixture` | A mixture fitted to a loss: `blrgen fit --family mixture:FAMILY` |
 | `generate` | Write the derived rule as one source file that stands alone |
 | `identify` | Name the known algorithm that this derivation is |
 | `list` | List what blrgen knows: families, recipes, approximations, losses |
@@ -18,6 +19,7 @@
 | `progress` | One line on a terminal that says what is being done; nothing in a pipe or a file |
 | `show` | Show a family's geometry: log-partition, mean, Fisher matrix, entropy |
 | `table` | Print Table 1 of the paper: candidate, approximations, and how far each row is shown |
+| `tried` | What "did you mean" proposes is tried in the place of the word, before it is printed |
 | `verify` | Prove or refute: a derivation against its hand-written reference |
 | `what` | WHAT and the approximations: what derive, generate, verify and identify have in common |
 

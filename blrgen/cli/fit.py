@@ -5,6 +5,7 @@ Without --steps it runs until the objective rests; --steps alone runs exactly th
 
   blrgen fit normal-gamma.model --conjugate --data D.json --json
   blrgen fit mixture.model --em --data x=points.csv --set K=3 --tol 1e-10 --save q.npz
+  blrgen fit --family mixture:gaussian-full --components 10 --loss "theta1**4 + theta2**2" --json
 """
 
 from __future__ import annotations
@@ -29,7 +30,19 @@ MANY = 200_000  # numbers in data from which on loops are compiled
 
 def configure(parser: Parser) -> None:
     """WHAT, the algorithm, data, start, how long, and what becomes of it."""
-    parser.add_argument("what", metavar="FILE.model", help="a model's text, or the name of one")
+    parser.add_argument("what", metavar="FILE.model", nargs="?",
+                        help="a model's text, or the name of one")  # fmt: skip
+    parser.add_argument("--family", metavar="mixture:FAMILY", help="a mixture, fitted to a loss")
+    parser.add_argument("--components", metavar="K", help="of the mixture, 1 if absent")
+    parser.add_argument("--loss", metavar="L", help="of a mixture: in theta1, theta2, …, or in "
+                        "the family's variable")  # fmt: skip
+    parser.add_argument(
+        "--retraction",
+        action="store_true",
+        help="of a mixture: steps in block coordinates, which stay in the cone",
+    )
+    parser.add_argument("--fixed-weights", action="store_true",
+                        help="of a mixture: the weights stay as they start")  # fmt: skip
     add_algorithms(parser, brief=False)
     parser.add_argument("--data", metavar="FILE|NAME=FILE", action="append", default=[],
                         help="JSON or NPZ of names and arrays, or one array")  # fmt: skip
@@ -51,6 +64,12 @@ def configure(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fit, print, save."""
+    if options.family is not None:
+        from blrgen.cli.fit_mixture import fitted
+
+        answer, rests = fitted(options)
+        return _shown(options, answer, options.tol is not None and not rests)
+    _check_model(options)
     from blrgen.program.model.lower import lower
 
     derivation = derived(options)
@@ -63,13 +82,29 @@ def run(options: argparse.Namespace) -> int:
     else:
         found = ran(model, program, steps, tol, options)
     answer = as_json(derivation, program, model, found)
+    return _shown(options, answer, tol is not None and not found["converged"])
+
+
+def _check_model(options: argparse.Namespace) -> None:
+    """A model, and nothing that only a mixture has."""
+    if options.what is None:
+        how = "FILE.model with an algorithm, or --family mixture:FAMILY --loss L"
+        raise UserError("fit what?", where="blrgen fit", how=how)
+    for name in ("components", "loss", "retraction", "fixed_weights"):
+        if getattr(options, name):
+            flag = name.replace("_", "-")
+            raise UserError(f"--{flag} is for mixtures", where=options.what,
+                            how="--family mixture:FAMILY, and no model")  # fmt: skip
+
+
+def _shown(options: argparse.Namespace, answer: dict[str, Any], late: bool) -> int:
+    """The answer printed, and kept where that is asked for."""
     if options.save:
         saved(options.save, answer)
     if options.format == "json":
         result_as_json(answer)
     else:
         result(plain(as_text(answer)))
-    late = tol is not None and not found["converged"]
     return NOT_CONVERGED if late else 0
 
 
@@ -228,7 +263,8 @@ def as_text(answer: Mapping[str, Any]) -> str:
         lines.append(f"{name} ~ {parameters['family']}")
         lines += [f"    {k} = {_short(v)}" for k, v in own.items()]
     lines += [f"{name} = {_short(value)}" for name, value in answer["points"].items()]
-    lines += [f"note: {x['node']}: {x['text']}" for x in answer["notes"]]
+    for x in answer["notes"]:
+        lines.append(f"note: {x['node']}: {x['text']}" if x["node"] else f"note: {x['text']}")
     return "\n".join(lines)
 
 

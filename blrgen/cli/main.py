@@ -42,7 +42,10 @@ def main(argv: list[str] | None = None) -> int:
         flush()
         return code
     except UserError as mistake:
-        report(mistake.render())
+        from blrgen.cli.tried import with_tried_words
+
+        said = with_tried_words(mistake, sys.argv[1:] if argv is None else argv)
+        report(said.render())
         return mistake.exit_code
     except KeyboardInterrupt:
         # CPython remembers an interrupt that passed through exec("…"), caught or not, and

@@ -29,8 +29,8 @@ import numpy as np
 
 from blrgen.decide.modular import Unlucky
 
-LOWEST = 85864769  # nine primes in a row, each twice the one before and one more
-STOREYS = 5  # of those nine; exp and log in turn need one each
+LOWEST = 171729539  # eight primes in a row, each twice the one before and one more, 3 modulo 4
+STOREYS = 5  # of those eight; exp and log in turn need one each
 SIMPLE = 10**6  # the largest denominator of a fraction that a double is read as
 BABY = 2**15  # powers that are kept to find logarithms
 

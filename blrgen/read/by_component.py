@@ -10,6 +10,7 @@ import ast
 from typing import Any
 
 from blrgen.errors import InternalError, UserError
+from blrgen.limits import TERMS
 from blrgen.read import limits
 from blrgen.read.expression import Reader, Value
 from blrgen.read.functions import COMPONENT_FUNCTIONS, MATRIX_FUNCTIONS, Function
@@ -40,7 +41,7 @@ class ComponentReader(Reader):
                 expr = self.made(part, lambda a, b: a * b, result.expr, value.expr)
                 limits.check_roots(expr, 1, self.complain(part))
             result = self.valued(part, expr, result.terms * value.terms)
-            if result.terms > limits.MAX_TERMS:
+            if result.terms > TERMS:
                 break
         return result
 
@@ -49,7 +50,7 @@ class ComponentReader(Reader):
         base, exponent = self.read(node.left), self.read(node.right)
         complain = self.complain(node.right)
         terms = limits.check_power(base.expr, base.terms, exponent.expr, complain)
-        if terms > limits.MAX_TERMS:
+        if terms > TERMS:
             return Value(base.expr, base.rank, terms)
         expr = self.made(node, lambda a, b: a**b, base.expr, exponent.expr)
         return self.valued(node, expr, max(terms, exponent.terms))
@@ -75,7 +76,7 @@ class ComponentReader(Reader):
         terms = 1
         for v in values:
             terms *= v.terms
-        if terms > limits.MAX_TERMS:
+        if terms > TERMS:
             return Value(args[0], values[0].rank, terms)
         if called.name not in (*COMPONENT_FUNCTIONS, "dot"):
             terms = 1

@@ -150,7 +150,7 @@ def identifier(name: str, what: str, where: str) -> str:
     """A name that may stand in emitted code: an ASCII identifier that nothing else uses."""
     import keyword
 
-    from blrgen.read.text import MAX_NAME
+    from blrgen.limits import NAME_CHARACTERS as MAX_NAME
 
     why = ""
     if not _NAME.fullmatch(name) or "__" in name:

@@ -21,8 +21,9 @@ from typing import Any
 
 from blrgen.core import Domain, Support
 from blrgen.errors import UserError
+from blrgen.limits import EXPRESSION_CHARACTERS as MAX_LENGTH
 from blrgen.read.expression import parse, parse_ranked
-from blrgen.read.text import MAX_LENGTH, printable
+from blrgen.read.text import printable
 
 Expr = Any
 

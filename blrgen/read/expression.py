@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from blrgen.errors import UserError, did_you_mean
+from blrgen.limits import EXPRESSION_DEPTH as MAX_DEPTH
+from blrgen.limits import TERMS
 from blrgen.read import limits
 from blrgen.read.complaint import Complain
 from blrgen.read.functions import (
@@ -31,7 +33,6 @@ from blrgen.read.suggest import other_name, suggestion
 from blrgen.read.text import mistake, scan
 
 Expr = Any
-MAX_DEPTH = 90  # levels of the tree (long sums and products count as one)
 
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 
@@ -136,10 +137,10 @@ class Reader:
             raise self.mistake("this cannot be part of an expression", node)
         value: Value = method(node)
         limits.check_finite(value.expr, self.complain(node))
-        if value.terms > limits.MAX_TERMS:
+        if value.terms > TERMS:
             raise self.mistake(
                 "the expression is too large", node,
-                why=f"multiplied out it can have more than {limits.MAX_TERMS} terms",
+                why=f"multiplied out it can have more than {TERMS} terms",
             )  # fmt: skip
         return value
 
@@ -246,7 +247,7 @@ class Reader:
                     expr = FUNCTIONS["trace"].build(expr)
                 contracted = (result.rank, value.rank) == ("row", "vector")
                 result = Value(expr, rank, result.terms * value.terms, contracted)
-            if result.terms > limits.MAX_TERMS:
+            if result.terms > TERMS:
                 break
             first = part
         return result
@@ -283,7 +284,7 @@ class Reader:
             base.expr, base.terms, exponent.expr,
             self.complain(node.right),
         )  # fmt: skip
-        if terms > limits.MAX_TERMS:
+        if terms > TERMS:
             return Value(base.expr, base.rank, terms)
         expr = self.made(node, lambda a, b: a**b, base.expr, exponent.expr)
         return Value(expr, base.rank, max(terms, exponent.terms))
@@ -350,7 +351,7 @@ class Reader:
             terms = 1
             for v in values:
                 terms *= v.terms
-            if terms > limits.MAX_TERMS:
+            if terms > TERMS:
                 return Value(args[0], rank, terms)
         return Value(self.made(node, called.build, *args), rank, terms)
 

@@ -9,8 +9,6 @@ from typing import Any
 Expr = Any
 Build = Callable[..., Expr]
 
-MAX_ARGUMENT = 200  # numbers given to functions that compute with integers (factorial, zeta, …)
-
 
 @dataclass(frozen=True)
 class Function:

@@ -7,21 +7,20 @@ from math import comb
 from typing import Any
 
 from blrgen.errors import UserError
+from blrgen.limits import CHOICES as MAX_CHOICES
+from blrgen.limits import IN_EXPONENT as MAX_IN_EXPONENT
+from blrgen.limits import NUMBER_BITS as MAX_BITS
+from blrgen.limits import POWER as MAX_POWER
+from blrgen.limits import ROOT as MAX_ROOT
+from blrgen.limits import UNKNOWN_POWER as MAX_UNKNOWN_POWER
+from blrgen.limits import WHOLE_ARGUMENT as MAX_ARGUMENT
+from blrgen.limits import ZETA as MAX_ZETA
 from blrgen.read.complaint import Complain
 from blrgen.read.constants import check_constant, measure
-from blrgen.read.functions import MAX_ARGUMENT, Function
+from blrgen.read.functions import Function
 from blrgen.read.text import mistake
 
 Expr = Any
-
-MAX_BITS = 2048  # of the numerator or denominator of a number
-MAX_POWER = 32  # whole power of anything that is not a number
-MAX_UNKNOWN_POWER = 8  # … of what SymPy does not know to be real: it would split it in two parts
-MAX_IN_EXPONENT = 1000  # numbers inside an exponent
-MAX_ZETA = 50  # s and a in zeta(s, a): sums and polynomials of that length
-MAX_ROOT = 16384  # bits of a number times the size of its fractional exponent
-MAX_CHOICES = 20  # k in binomial(n, k) when n is a constant but no fraction
-MAX_TERMS = 2000  # of the expression when multiplied out
 
 
 def exact(text: str) -> Expr:

@@ -14,11 +14,11 @@ from typing import Any
 
 from blrgen.core import Domain, Family, Parameter, Support
 from blrgen.errors import UserError
+from blrgen.limits import FACTORS as _MOST
 from blrgen.read.declaration import Source, expect, identifier, known_keys, one_line, slug
 
 Expr = Any
 _KEYS = ("name", "title", "product", "suffixes")
-_MOST = 8  # factors
 _OPEN: list[str] = []  # the product files being read, one inside the other
 
 

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from blrgen.errors import UserError
+from blrgen.limits import EXPRESSION_BRACKETS as MAX_BRACKETS
+from blrgen.limits import EXPRESSION_CHARACTERS as MAX_LENGTH
+from blrgen.limits import NAME_CHARACTERS as MAX_NAME
+from blrgen.limits import NUMBER_DIGITS as MAX_DIGITS
+from blrgen.limits import NUMBER_EXPONENT as MAX_EXPONENT
 
-MAX_LENGTH = 20_000  # characters in an expression
-MAX_BRACKETS = 40  # nested brackets
-MAX_NAME = 40  # characters in a name
-MAX_DIGITS = 60  # digits in a number as written
-MAX_EXPONENT = 308  # decimal exponent of a number as written
 WINDOW = 72  # characters of a long text that an error shows
 
 _TOKEN = re.compile(

@@ -159,6 +159,9 @@ def reading(probe: Probe, elementwise: bool, coordinates: bool, mean: Expr) -> t
         return text, latex, probe.meaning.replace("{place}", place)
     if probe.order == 0 and not _is_value(probe):
         at = probe.at.replace("-", "−")
+        if probe.of_mixture:
+            where = f"expected log q with this coordinate fixed at {at}"
+            return f"𝔼[log q|{at}]", rf"\mathbb{{E}}[\log q \mid {probe.at}]", where
         text, where = f"𝔼[ℓ|{at}]", f"expected loss with this coordinate fixed at {at}"
         return text, rf"\mathbb{{E}}[\ell \mid {probe.at}]", where
     symbol, latex, english = (_OF_MIXTURE if probe.of_mixture else _DERIVATIVE)[probe.order]

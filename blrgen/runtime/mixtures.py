@@ -33,6 +33,11 @@ def _first(
     return np.array(_numbers(name, value, axes, sizes, dtype, domain))
 
 
+def _given_or(value: Any, other: Array) -> Any:
+    """Return what is given, or where that is None another state."""
+    return other if value is None else value
+
+
 def _asked(
     opt: Any, name: str, value: Any, axes: tuple[str, ...], dtype: Any, even: bool = False
 ) -> Array:

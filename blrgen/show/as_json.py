@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from blrgen.core import Derivation, Quantity
+from blrgen.rule.mixture.candidate import SUM
 from blrgen.show.page import Formula, Line, Page, flags, page_of
 from blrgen.text.expression import ascii
 from blrgen.text.latex import Latex
@@ -55,7 +56,8 @@ def derivation_data(derivation: Derivation) -> dict[str, Any]:
 
 def _shape(d: Derivation, q: Quantity) -> list[str]:
     """The shape of one, or of all components of a mixture."""
-    return [*(["K"] if d.mixture is not None else []), *q.shape]
+    one = d.mixture is None or q.name == SUM
+    return [*([] if one else ["K"]), *q.shape]
 
 
 def _known(d: Derivation) -> dict[str, Any]:

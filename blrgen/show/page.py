@@ -119,7 +119,7 @@ def page_of(derivation: Derivation, *, complete: bool = False) -> Page:
         posterior=tuple(
             (name, arrange(e, reading, _square(rule, name, e))) for name, e in rule.posterior
         ),
-        notes=notes(rule),
+        notes=(*notes(rule), *_of_components(derivation)),
         letters=tuple(
             replace(f, relation="←")
             for f in defined
@@ -137,6 +137,13 @@ def notes(rule: Rule) -> tuple[str, ...]:
     if rule.unkept:
         return (f"no posterior: {rule.unkept}",)
     return (f"of the posterior: {rule.bounded}",) if rule.bounded else ()
+
+
+def _of_components(d: Derivation) -> tuple[str, ...]:
+    """Of a mixture, what mean and precision are of."""
+    if d.mixture is None or not d.rule.posterior:
+        return ()
+    return ("the posterior is Σₖ πₖ qₖ: mean and precision are those of one component",)
 
 
 def flags(derivation: Derivation) -> list[str]:

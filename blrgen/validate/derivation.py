@@ -104,6 +104,9 @@ def verify_derivation(
 ) -> Report:
     """Everything that can be proved of one derivation; `sizes` as in `blrgen.emit.emit`."""
     if d.mixture is not None:
+        if sizes:
+            why = "their classes take arrays of every size"
+            raise UserError("--size is not for mixtures", why=why, how="leave --size out")
         from blrgen.validate.mixture.report import verify_mixture
 
         return verify_mixture(d, against=against, targets=targets)

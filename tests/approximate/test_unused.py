@@ -46,3 +46,13 @@ def test_a_step_without_a_draw_is_the_rule() -> None:
     opt = derive("gaussian-diag", ["stochastic"], loss="y*theta").compile("numpy")(params, rho=0.5)
     opt.step(np.array([1.0, -2.0]))
     np.testing.assert_allclose(params, -0.5 * np.array([1.0, -2.0]) / 0.5)
+
+
+def test_what_only_an_unkept_posterior_was_written_in_is_not_asked_for() -> None:
+    """N stands in the precision Ns alone, and the root of s divides the step: no posterior."""
+    d = derive("gaussian-diag", ["delta", "ess", "square-root"])
+    assert [q.name for q in d.rule.of("hyper")] == ["rho", "c"]
+    cls = d.compile("numpy")
+    assert "N" not in inspect.signature(cls).parameters
+    kept = derive("gaussian-diag", ["stochastic", "ess", "square-root"])
+    assert "N" in [q.name for q in kept.rule.of("hyper")]

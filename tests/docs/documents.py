@@ -36,6 +36,7 @@ DOCUMENTS = (
     "docs/tour.md",
     "docs/extending.md",
     "docs/candidates.md",
+    "docs/mixtures.md",
     "docs/axes.md",
     "docs/models.md",
 )

@@ -78,7 +78,7 @@ def test_every_family_is_a_component(family: str) -> None:
         (["delta", "square-root"], "no average of squares"),
         (["delta", "bias-correction"], "no average that starts at zero"),
         (["delta", "prior=total"], "a prior belongs to ℓ"),
-        (["delta", "backtracking"], "halved together"),
+        (["delta", "backtracking"], "halved steps together"),
         (["fixed-weights", "fixed-weights"], "held already"),
     ],
 )

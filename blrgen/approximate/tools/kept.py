@@ -29,7 +29,20 @@ def with_posterior_said(d: Derivation) -> Derivation:
         return d.with_(rule=replace(d.rule, bounded=_bounded(d)))
     facts = replace(d.facts, candidate=d.rule.posterior)
     rule = replace(d.rule, posterior=(), unkept=why)
-    return _read(d.with_(rule=rule, facts=facts), _SCALE)
+    return _without_idle(_read(d.with_(rule=rule, facts=facts), _SCALE))
+
+
+def _without_idle(d: Derivation) -> Derivation:
+    """Without hyperparameters that only the q that is not kept was written in, such as N."""
+    import sympy as sp
+
+    used = {s.name for a in d.rule.assignments for s in a.expr.free_symbols}
+    used |= {s.name for q in d.rule.of("state", "hyper") for e in (q.init, q.default)
+             if e is not None for s in sp.sympify(e).free_symbols}  # fmt: skip
+    idle = tuple(q for q in d.rule.of("hyper") if q.name not in used)
+    left = tuple(q for q in d.rule.quantities if q not in idle)
+    facts = replace(d.facts, idle=idle)
+    return d.with_(rule=replace(d.rule, quantities=left), facts=facts)
 
 
 def as_candidate(d: Derivation) -> Derivation:
@@ -37,7 +50,9 @@ def as_candidate(d: Derivation) -> Derivation:
     d = d.with_(rule=replace(d.rule, bounded=""))
     if not d.rule.unkept:
         return d
-    rule = replace(d.rule, posterior=d.facts.candidate, unkept="")
+    quantities = (*d.rule.quantities, *d.facts.idle)
+    rule = replace(d.rule, posterior=d.facts.candidate, unkept="", quantities=quantities)
+    d = d.with_(facts=replace(d.facts, idle=()))
     return _read(d.with_(rule=rule), {there: here for here, there in _SCALE.items()})
 
 

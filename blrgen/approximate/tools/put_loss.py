@@ -50,12 +50,12 @@ def put_loss(d: Derivation) -> Derivation:
     left: list[str] = []
     kept: list[str] = []
     for probe in d.facts.probes:
-        if probe.name not in d.rule:
+        if probe.name not in d.rule or probe.of_mixture:
             continue
         value = _value(d, probe)
         if value is None:
             name = d.rule[probe.name].text or probe.name
-            (kept if probe.stand_in or probe.of_mixture else left).append(name)
+            (kept if probe.stand_in else left).append(name)
         else:
             known[probe.symbol] = value
     infinite = check_finite(d, known, derivative(d, 0))
@@ -123,7 +123,10 @@ def _value(d: Derivation, probe: Probe) -> Expr | None:
     theta = d.family.variable
     if d.geometry.ring.components:
         return component_value(d, probe, derivative(d, 0))
-    if probe.stand_in or probe.of_mixture or probe.at in ("score", "implicit"):
+    whole = probe.order == 0 and probe.component and d.geometry.ring.elementwise
+    if whole and d.geometry.family.support.size:
+        return None  # a loss is written for one coordinate, and this is that of all
+    if probe.stand_in or probe.at in ("score", "implicit"):
         return None
     if probe.at == "weighted":
         return _weighted(d, probe)

@@ -18,6 +18,7 @@ from blrgen.errors import UserError, did_you_mean
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.text import shown
 from blrgen.program.mixture.lower import MixtureProgram, lower_mixture
+from blrgen.rule.mixture.candidate import WEIGHT
 
 FUNCTION = "_next_states"
 
@@ -32,8 +33,10 @@ def mixture_file(d: Derivation, target: str, dtype: str | None) -> str:
     functions = made.make(program.program, FUNCTION)
     name = class_name(d)
     factored = _factored(program) if target == "numba" else frozenset[str]()
+    family = d.geometry.family
+    own = frozenset((WEIGHT, *(p.name for p in family.working or family.natural)))
     writer = Writer(name, _class_doc(d, program, name), program, functions[-1], dtype or "",
-                    d.rule.unkept, factored)  # fmt: skip
+                    d.rule.unkept, own, factored)  # fmt: skip
     definition = writer.definition()
     names = sorted({*t.support(tuple(functions)), *c.used(definition)})
     support = support_of(target, names)

@@ -27,6 +27,7 @@ class Writer:
     function: t.Function
     dtype: str
     unkept: str  # why there is no posterior
+    parameters: frozenset[str]  # of q; other states are of the step
     factored: frozenset[str]  # next values whose factor is NaN, and all behind it, where none is
 
     def definition(self) -> c.Class:
@@ -64,8 +65,12 @@ class Writer:
         return [x for x in self.program.states if not x.first]
 
     def first(self, x: Array) -> c.Expression:
+        """What is given, or the first value, which may be that of another state."""
         words = (c.Literal(_domain(x)), c.Literal(x.first))
-        return c.call("_first", c.Literal(x.name), c.Name(x.name), _axes(x),
+        value: c.Expression = c.Name(x.name)
+        if x.first in {s.name for s in self.program.states}:
+            value = c.call("_given_or", value, c.attribute(x.first))
+        return c.call("_first", c.Literal(x.name), value, _axes(x),
                       c.Name("sizes"), c.Name("dtype"), *words)  # fmt: skip
 
     def step(self) -> c.Method:
@@ -110,8 +115,7 @@ class Writer:
 
     def posterior(self) -> c.Method:
         """The candidate as it stands."""
-        states = [x for x in self.program.states if f"{x.name}_next" in self.program.program.outs
-                  or x.domain == "simplex"]  # fmt: skip
+        states = [x for x in self.program.states if x.name in self.parameters]
         table = c.Table(tuple((c.Literal(x.name), c.attribute(x.name)) for x in states))
         body = (c.Return(c.call("_copied", table)),)
         doc = "Return copies of the parameters of all components."

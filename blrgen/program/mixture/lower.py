@@ -56,15 +56,38 @@ def lower_mixture(d: Derivation) -> MixtureProgram:
         write_log_q(d, made, WEIGHT)
     for x in d.rule.assignments:
         _assignment(d, made, x.name, x.expr)
+    states = tuple(_state(d, made, q) for q in _states(d))
+    return _program(d, made, states, d.rule.of("input"))
+
+
+def lower_moves(d: Derivation) -> MixtureProgram:
+    """The rule alone, k by k: what is asked of ℓ and of log q is given, expected or at a mean."""
+    made = _equations(d)
+    for x in d.rule.assignments:
+        _assignment(d, made, x.name, x.expr)
+    states = tuple(_state(d, made, q) for q in _states(d))
+    asked = (*d.rule.of("input"), *(q for q in d.rule.of("known") if q.name != SUM))
+    return _program(d, made, states, asked)
+
+
+def places_of(d: Derivation) -> tuple[Array, ...]:
+    """The states of a rule with their axes and domains."""
+    made = _equations(d)
+    return tuple(_state(d, made, q) for q in _states(d))
+
+
+def _program(
+    d: Derivation, made: Equations, states: tuple[Array, ...], asked: tuple[Quantity, ...]
+) -> MixtureProgram:
+    """The equations with what they are given, checked."""
     axes = made.axes
     letters = [a.Letter(x, axes.count) for x in (axes.component, axes.other)]
     letters += [a.Letter(x, axes.size) for x in axes.places]
-    states = tuple(_state(d, made, q) for q in _states(d))
-    inputs = tuple(_array(made, q, "") for q in d.rule.of("input"))
-    given = [_quantity(made, q) for q in (*_states(d), *d.rule.of("input", "hyper", "counter"))]
+    given = [_quantity(made, q) for q in (*_states(d), *asked, *d.rule.of("hyper", "counter"))]
     outs = tuple(f"{x.name}_next" for x in states if _moves(d, x.name))
     program = a.Program(tuple(letters), tuple(given), tuple(made.lets), outs)
     check(program)
+    inputs = tuple(_array(made, q, "") for q in asked)
     return MixtureProgram(program, states, inputs, d.rule.of("hyper"), axes.size)
 
 

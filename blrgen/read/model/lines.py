@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from blrgen.limits import MODEL_CHARACTERS as MAX_CHARACTERS
+from blrgen.limits import MODEL_STATEMENTS as MAX_STATEMENTS
+from blrgen.limits import STATEMENT_BRACKETS as MAX_DEPTH
+from blrgen.limits import STATEMENT_CHARACTERS as MAX_LENGTH
+from blrgen.limits import STATEMENT_POWERS as MAX_POWERS
 from blrgen.read.model.mistakes import Mistakes
 from blrgen.read.model.values import Place
-
-MAX_CHARACTERS = 200_000  # of a model
-MAX_STATEMENTS = 2_000
-MAX_LENGTH = 10_000  # of a statement
-MAX_DEPTH = 40  # brackets inside brackets
-MAX_POWERS = 80  # in a statement: each stands inside the one before
 
 # no bracket ever holds one of these: the line begins a statement, whatever is open before it
 _STARTS = re.compile(r"\s*(?:(?:plate|const|param|family)\s+[^\W\d]|[^#~=]*~)")

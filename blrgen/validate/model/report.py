@@ -106,5 +106,11 @@ def first_line(error: Exception) -> str:
 
 
 def _notes(parts: Sequence[tuple[str, Verdict]]) -> list[str]:
-    numeric = any(v.level == "numeric" for _, v in parts)
-    return ["what is numeric was run, not proved: equal numbers are no proof"] if numeric else []
+    levels = {p.level for _, v in parts for _, p in v.proofs}
+    notes = []
+    if "numeric" in levels:
+        notes.append("what is numeric was run, not proved: equal numbers are no proof")
+    if "random-exact" in levels:
+        notes.append("of classes, objective, step and posteriors of single elements are compared; "
+                     "pairs, paths, predictions and draws are not")  # fmt: skip
+    return notes

@@ -17,6 +17,7 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `comprehensions` | Comprehensions: the items of every turn |
 | `constructs` | The table of statements, expressions and what stands at the top of a file |
 | `counted` | Loops over the counter: βᵗ by induction over the turns |
+| `decided` | Conditions as doubles decide them, where they may decide otherwise than algebra |
 | `definedness` | Where what was written has a value: conditions of every operation |
 | `document` | docs/verify.md, printed from the tables |
 | `edges` | Comparisons that rounding decides: equal by algebra and not in doubles |

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from blrgen.limits import LENGTH as LARGEST
+from blrgen.limits import WHOLE as MAX_WHOLE
 from blrgen.validate.reading.graph import Node
-from blrgen.validate.reading.machine import LARGEST, Machine
+from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.values import (
     CARRIED,
     Array,
@@ -20,6 +22,7 @@ from blrgen.validate.reading.values import (
     Mark,
     Num,
     Rank,
+    Several,
     Size,
     Tensor,
     Text,
@@ -30,7 +33,6 @@ from blrgen.validate.reading.whole import fits
 NAMES = {"Add": "add", "Sub": "sub", "Mult": "mul", "Div": "div", "Pow": "pow",
          "FloorDiv": "floordiv", "Mod": "mod", "MatMult": "matmul"}  # fmt: skip
 SIGNS = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne"}
-MAX_WHOLE = 10**30
 
 
 def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:
@@ -113,7 +115,7 @@ def whole(mc: Machine, op: str, a: Whole, b: Whole) -> Any:
     if op == "div":
         if y == 0:
             raise mc.raises("division by zero")
-        return Num(mc.graph.arithmetic("div", mc.graph.number(x), mc.graph.number(y)),
+        return Num(mc.graph.arithmetic("div", mc.node(a), mc.node(b)),
                    bool(a.mark or b.mark))  # fmt: skip
     if op in ("floordiv", "mod"):
         if y == 0:
@@ -121,7 +123,7 @@ def whole(mc: Machine, op: str, a: Whole, b: Whole) -> Any:
         return Whole(x // y if op == "floordiv" else x % y, _divided(mc, op, a, b))
     if op == "pow":
         if y < 0:
-            return Num(mc.graph.arithmetic("pow", mc.graph.number(x), mc.graph.number(y)),
+            return Num(mc.graph.arithmetic("pow", mc.node(a), mc.node(b)),
                        bool(a.mark or b.mark))  # fmt: skip
         if abs(x) > 1 and y * x.bit_length() > 110:
             raise mc.refuse("a whole number beyond 10^30")
@@ -176,9 +178,10 @@ def _sequences(mc: Machine, op: str, a: Any, b: Any) -> Any:
     if isinstance(a, Lengths) or isinstance(b, Lengths):
         raise mc.refuse("arithmetic with the lengths")
     if op == "add" and isinstance(a, tuple) and isinstance(b, tuple):
-        return mc.weighed(a + b)
+        hidden = isinstance(a, Several) or isinstance(b, Several)
+        return mc.weighed(Several(a + b) if hidden else a + b)
     if op == "add" and isinstance(a, List) and isinstance(b, List):
-        return List(mc.weighed(a.items + b.items), mc.depth)
+        return List(mc.weighed(a.items + b.items), mc.depth, a.plain and b.plain)
     if op == "mul":
         many, n = (a, b) if isinstance(a, tuple | List) else (b, a)
         if isinstance(n, Size):
@@ -188,7 +191,9 @@ def _sequences(mc: Machine, op: str, a: Any, b: Any) -> Any:
             if len(items) * max(0, mc.position(n)) > 5000:
                 raise mc.refuse("a list of more than 5000 items")
             items = mc.weighed(items * n.value)
-            return List(items, mc.depth) if isinstance(many, List) else tuple(items)
+            if isinstance(many, List):
+                return List(items, mc.depth, many.plain and n.mark is None)
+            return Several(items) if n.mark or isinstance(many, Several) else tuple(items)
     raise mc.refuse(f"{op} of {mc.called(a)} and {mc.called(b)}")
 
 
@@ -211,6 +216,10 @@ def apply(
         if effect:
             mc.effects.append(out)
         counted = mc.counted(*values) or bool(mc.depth and out.number is not None)
+        if mc.depth and out.number is not None and not any(
+            n.number == out.number for n in map(mc.node, values)
+        ):  # fmt: skip
+            out = mc.graph.counted(out.number)
         made = mc.scalar(out, kind, counted)
         if not isinstance(made, Num):
             return made
@@ -278,6 +287,8 @@ def compare(mc: Machine, op: str, a: Any, b: Any) -> Any:
         x, y = a.value, b.value
         known = {"lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y}[op]
         return Cond(mc.graph.truth(known))
+    if not mc.generic and (isinstance(a, Several) or isinstance(b, Several)):
+        raise mc.refuse("a comparison of what may be as long as an array")
     if isinstance(a, tuple) and isinstance(b, tuple) and op in ("eq", "ne"):
         if isinstance(a, Lengths) != isinstance(b, Lengths):
             mc.bounds.axes = max(mc.bounds.axes, len(a if isinstance(b, Lengths) else b))

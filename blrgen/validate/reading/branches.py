@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from blrgen.limits import PATHS as MAX_PATHS
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.signals import PythonRaises, Refused
-
-MAX_PATHS = 64
 
 
 class Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from blrgen.limits import CALLS as DEPTH
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.scopes import bound_in
 from blrgen.validate.reading.values import (
@@ -20,11 +21,11 @@ from blrgen.validate.reading.values import (
     Record,
     RecordClass,
     Scope,
+    Several,
     Text,
     Whole,
 )
 
-DEPTH = 40  # calls inside calls
 COMPILERS = ("numba.njit", "numba.jit")
 OPTIONS = (
     "cache",
@@ -157,7 +158,7 @@ def bindings(mc: Machine, f: Function, args: list[Any], keywords: dict[str, Any]
     if len(args) > len(positional) and a.vararg is None:
         raise mc.raises("too many arguments")
     if a.vararg is not None:
-        names[a.vararg.arg] = tuple(args[len(positional) :])
+        names[a.vararg.arg] = Several(args[len(positional) :])
     known = [x.arg for x in (*a.args, *a.kwonlyargs)]
     rest: dict[str, Any] = {}
     for k, v in keywords.items():

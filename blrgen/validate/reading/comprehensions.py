@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from blrgen.limits import TURNS as LONGEST
 from blrgen.validate.reading.loops import as_long, element, generic_axis, read_once, turns
-from blrgen.validate.reading.machine import LONGEST, Loop, Machine
+from blrgen.validate.reading.machine import Loop, Machine
 from blrgen.validate.reading.scopes import bound_in
 from blrgen.validate.reading.values import Array, Dict, Iter, List, Listed, Scope, Whole
 

@@ -45,12 +45,17 @@ the run can take a proof back and gives none.
 * **Memory**: a state that is changed in place must end as its next value, also when values are
   returned. A function that changes another argument, or whose results share memory while it
   writes in place, is not compared. Memory that nothing was written to has no value.
+* **Lengths** may stand in sums, products and whole powers, whose degree shows; inside a root, a
+  logarithm, an order or an exponent they are refused, as are sums over elements there, and the
+  lengths of lists that were made from arrays.
 * **Numbers** are exact, rounding and overflow are not compared. But no comparison, sign or root
-  may be decided by rounding (as in `x / 49 * 49 == x`), and on tame numbers doubles must be near
-  the rule (as in `(g + 1e20) - 1e20` they are not). Arrays are contiguous and of float64. Whole
-  numbers and truth values are kinds of their own: a number is not stored into an array of them,
-  those of NumPy must fit into 64 bits, and there is no arithmetic between truth values.
-  Hyperparameters may be whole numbers of Python: the run tries that, too.
+  may be decided by rounding (as in `x / 49 * 49 == x`): conditions are decided in doubles, too, at
+  very small and very large numbers and where their sides are equal, and give the rule. On tame
+  numbers doubles must be near the rule (as in `(g + 1e20) - 1e20` they are not). Arrays are
+  contiguous and of float64. Whole numbers and truth values are kinds of their own: a number is
+  not stored into an array of them, those of NumPy must fit into 64 bits, and there is no
+  arithmetic between truth values. Hyperparameters may be whole numbers of Python: the run tries
+  that, too.
 * **Every call is the first**: nothing can be kept between calls. Hyperparameters and t are
   symbols, also where an argument has a default.
 * **Classes** are not read. A file that blrgen emitted is held against what it emits, definition by

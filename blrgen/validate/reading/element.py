@@ -15,9 +15,10 @@ from blrgen.decide.domain import range_of
 from blrgen.decide.proof import Proof
 from blrgen.validate import reference
 from blrgen.validate.reading.algebra import expression, names_in
+from blrgen.validate.reading.decided import check_decision
 from blrgen.validate.reading.definedness import Implied, of_rule
 from blrgen.validate.reading.edges import on_edge
-from blrgen.validate.reading.graph import Graph, Node
+from blrgen.validate.reading.graph import ORDER, Graph, Node
 from blrgen.validate.reading.signals import Refused
 from blrgen.value.evaluate import Undefined, evaluate
 
@@ -36,6 +37,7 @@ class Element:
         self.whole = frozenset(q.name for q in rule.of("counter"))
         self.memo: dict[int, Expr] = {}
         self.done: dict[Any, Proof] = {}
+        self.decided: dict[int, bool | None] = {}
         self.symbols: dict[str, Expr] = {}
         self.domains: dict[Expr, str] = {}
         for q in rule.quantities:
@@ -104,7 +106,14 @@ class Element:
 
     # conditions ---------------------------------------------------------------------------
     def decide(self, c: Node) -> bool | None:
-        """A condition by the domains alone."""
+        """A condition by the domains alone, which doubles do not decide otherwise."""
+        if c.index not in self.decided:
+            known = self.decided[c.index] = self._decide(c)
+            if known is not None and c.op in ORDER:
+                check_decision(self, c, known)
+        return self.decided[c.index]
+
+    def _decide(self, c: Node) -> bool | None:
         if c.op == "truth":
             return bool(c.data)
         if c.op in ("lt", "le", "eq", "ne"):

@@ -15,6 +15,7 @@ from blrgen.decide.equal import apart, equal, seed_of
 from blrgen.decide.fractions import Unsupported
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.validate.reading.algebra import names_in
+from blrgen.validate.reading.decided import check_value
 from blrgen.validate.reading.definedness import (
     Implied,
     conditions,
@@ -76,6 +77,8 @@ class Elementwise(Element):
                 rule = self.rule_at(point, {})
                 if rule is None:
                     return None
+                if n is None and any(self.rule_at(p, {}) is None for p in self._others(point)):
+                    return None
                 if n is None:
                     return Proof(
                         "refuted", key, "it raises where the rule has values", _shown(point)
@@ -94,6 +97,18 @@ class Elementwise(Element):
                     return Proof("refuted", f"{key}_next", "the two sides differ at a point",
                                  _shown(point), left, right)  # fmt: skip
         return True
+
+    def _others(self, point: Point) -> list[Point]:
+        """The points of the other elements that conditions read, at places 0, 1 and so on."""
+        tags = {n[len(b) :] for n in point for b in self.next if n.startswith(f"{b}_")}
+        tags |= {
+            n[len(q.name) :] for n in point for q in self.rule.quantities
+            if n not in self.rule and n.startswith(f"{q.name}_")
+        }  # fmt: skip
+        return [
+            {n: point.get(n + tag, x) for n, x in point.items() if n in self.rule}
+            for tag in tags if all(c.isdigit() or c == "_" for c in tag)
+        ]  # fmt: skip
 
     def _undefined(self, n: Node, key: str, point: Point, right: Any) -> Proof | bool:
         """In doubles, too, there is no number: only then it is a counterexample."""
@@ -126,10 +141,11 @@ class Elementwise(Element):
         refuted = self.refute(claim, n, key, path, effects)
         if refuted:
             return refuted
-        proof = self._equal(claim, n, self.expected(state, i), path)
+        proof, needs_path = self._equal(claim, n, self.expected(state, i), path)
         if not proof.proved:
             return proof
         on_edge(self, [n, *effects])
+        check_value(self, n, key, path if needs_path else ())
         lacking = self.lacking([n, *effects], path)
         if not lacking:
             return proof
@@ -150,13 +166,14 @@ class Elementwise(Element):
                 return found
         return None
 
-    def _equal(self, claim: str, n: Node, wanted: Expr, path: Path) -> Proof:
+    def _equal(self, claim: str, n: Node, wanted: Expr, path: Path) -> tuple[Proof, bool]:
+        """A proof, and whether it needs the conditions of the path."""
         e = self.expression(n)
         if e.has(sp.zoo, sp.nan, sp.oo):
-            return Proof(NOT_COMPARED, claim, f"line {n.line}: it has no finite value")
+            return Proof(NOT_COMPARED, claim, f"line {n.line}: it has no finite value"), False
         proof = equal(e, wanted, self.domains, claim=claim)
         if proof.proved:
-            return proof
+            return proof, False
         if path:
             where = sp.And(
                 *[self.expression(c) if v else sp.Not(self.expression(c)) for c, v in path]
@@ -165,14 +182,14 @@ class Elementwise(Element):
                 sp.Piecewise((e, where), (wanted, True)), wanted, self.domains, claim=claim
             )
             if on_path.proved:
-                return on_path
+                return on_path, True
             substituted = self._with_equations(claim, e, wanted, path)
             if substituted:
-                return substituted
+                return substituted, True
         if proof.level == "refuted":
             why = f"line {n.line}: it differs from the rule, but not where that keeps its domains"
-            return Proof(NOT_COMPARED, claim, why)
-        return proof
+            return Proof(NOT_COMPARED, claim, why), False
+        return proof, False
 
     def _with_equations(self, claim: str, e: Expr, wanted: Expr, path: Path) -> Proof | None:
         """Equality where the path says that a symbol is a number."""
@@ -257,7 +274,9 @@ class Elementwise(Element):
         roots = [c for c, _ in path]
         used = names_in(roots) | self.rule_symbols()
         points = Points([self.known(x) for x in sorted(used)], self.domains, self.numbers)
-        for point in points.many(roots, Random(len(path)), TRIES):
+        others = {x for x in used if x not in self.rule}
+        tries = TRIES // 10 if others else TRIES  # each of them asks for the rule again
+        for point in points.many(roots, Random(len(path)), tries):
             found = self._differ(None, why, point, path, ())
             if isinstance(found, Proof):
                 return found

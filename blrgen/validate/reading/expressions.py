@@ -27,6 +27,7 @@ from blrgen.validate.reading.values import (
     Mark,
     Num,
     Scope,
+    Several,
     Size,
     Slice,
     Text,
@@ -156,12 +157,15 @@ def _items(mc: Machine, scope: Scope, items: list[ast.expr]) -> list[Any]:
 
 
 def _tuple(mc: Machine, scope: Scope, node: ast.Tuple) -> Any:
-    return mc.weighed(tuple(_items(mc, scope, node.elts)))
+    items = tuple(_items(mc, scope, node.elts))
+    starred = any(isinstance(e, ast.Starred) for e in node.elts)
+    return mc.weighed(Several(items) if starred else items)
 
 
 def _list(mc: Machine, scope: Scope, node: ast.List) -> Any:
     mc.bounds.meets(Mark(), len(node.elts))
-    return List(mc.weighed(_items(mc, scope, node.elts)), mc.depth)
+    plain = not any(isinstance(e, ast.Starred) for e in node.elts)
+    return List(mc.weighed(_items(mc, scope, node.elts)), mc.depth, plain)
 
 
 def _dict(mc: Machine, scope: Scope, node: ast.Dict) -> Any:

@@ -11,20 +11,31 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from blrgen.limits import OPERATIONS as MAX_NODES
 from blrgen.validate.reading.signals import Refused
 
-MAX_NODES = 60_000
 MAX_DIGITS = 400  # bits of a number that is folded
+PLAIN = frozenset(
+    {"number", "add", "sub", "mul", "div", "neg", "dot", "and", "or", "not", "case", "entry"}
+)
+ORDER = frozenset({"lt", "le", "eq", "ne"})
 TRUTH = frozenset({"lt", "le", "eq", "ne", "and", "or", "not", "truth"})
 
 
 class Node:
-    """One operation; `index` is later than that of every argument, `line` where it was read."""
+    """One operation; `index` is later than that of every argument, `line` where it was read.
 
-    __slots__ = ("args", "data", "index", "line", "op")
+    `count` says that a length, or a count of turns or of elements, may hide in its numbers.
+    """
 
-    def __init__(self, op: str, args: tuple[Node, ...], data: Any, index: int, line: int) -> None:
+    __slots__ = ("args", "count", "data", "index", "line", "op")
+
+    def __init__(
+        self, op: str, args: tuple[Node, ...], data: Any, index: int, line: int,
+        count: bool = False,
+    ) -> None:  # fmt: skip
         self.op, self.args, self.data, self.index, self.line = op, args, data, index, line
+        self.count = count
 
     def __repr__(self) -> str:
         inner = ", ".join(map(repr, self.args))
@@ -61,16 +72,22 @@ class Graph:
         self.nodes: list[Node] = []
         self.blocks: dict[Any, Block] = {}
         self.line = 0
+        self.elementwise = False  # what is read has nothing to do with other elements
 
-    def make(self, op: str, args: Iterable[Node] = (), data: Any = None) -> Node:
+    def make(
+        self, op: str, args: Iterable[Node] = (), data: Any = None, *, count: bool = False
+    ) -> Node:
         """The node of an operation; what is not a number stays as it is written."""
         args = tuple(args)
-        key = (op, data, tuple(a.index for a in args))
+        key = (op, data, count, tuple(a.index for a in args))
         found = self.known.get(key)
         if found is None:
             if len(self.nodes) >= MAX_NODES:
                 raise Refused(f"more than {MAX_NODES:,} operations", self.line)
-            found = Node(op, args, data, len(self.nodes), self.line)
+            hidden = count or any(a.count for a in args)
+            if hidden and _hides(op, args):
+                raise Refused("a function of what may be a length", self.line)
+            found = Node(op, args, data, len(self.nodes), self.line, hidden)
             self.known[key] = found
             self.nodes.append(found)
         return found
@@ -80,6 +97,20 @@ class Graph:
         if x.numerator.bit_length() + x.denominator.bit_length() > MAX_DIGITS:
             raise Refused("a number of more than a hundred digits", self.line)
         return self.make("number", data=x)
+
+    def counted(self, x: Fraction | int) -> Node:
+        """A number that may be a length, or a count of turns or of elements."""
+        return self.make("number", data=self.number(x).data, count=True)
+
+    def tallied(self, n: Node, parts: Iterable[Node], idle: int) -> Node:
+        """A sum or a product of several numbers, other than `idle`, may count them.
+
+        Elementwise rules have no sum over elements: there any of them may, as Σ (0·g + 1) does.
+        """
+        several = sum(1 for p in parts if p.number != idle) > 1
+        if n.count or not several or not (self.elementwise or n.number is not None):
+            return n
+        return self.make(n.op, n.args, n.data, count=True)
 
     def symbol(self, name: str) -> Node:
         return self.make("symbol", data=name)
@@ -98,11 +129,13 @@ class Graph:
         if x is not None and y is not None:
             folded = _folded(op, x, y)
             if folded is not None:
-                return self.number(folded)
+                return self.counted(folded) if a.count or b.count else self.number(folded)
         return self.make(op, (a, b))
 
     def negative(self, a: Node) -> Node:
-        return self.number(-a.number) if a.number is not None else self.make("neg", (a,))
+        if a.number is None:
+            return self.make("neg", (a,))
+        return self.counted(-a.number) if a.count else self.number(-a.number)
 
     def compare(self, op: str, a: Node, b: Node) -> Node:
         """lt, le, eq, ne; not decided here, even of numbers: a count may hide in them."""
@@ -142,10 +175,38 @@ class Graph:
         """Entry k of what a matrix operation gives."""
         key = ("entry", block.index, k)
         if key not in self.known:
-            node = Node("entry", block.entries, (block, k), len(self.nodes), self.line)
+            hidden = any(e.count for e in block.entries)
+            node = Node("entry", block.entries, (block, k), len(self.nodes), self.line, hidden)
             self.known[key] = node
             self.nodes.append(node)
         return self.known[key]
+
+
+def _hides(op: str, args: tuple[Node, ...]) -> bool:
+    """Whether an operation can hide how it depends on a length from the lengths that are read.
+
+    Sums, products and whole powers are polynomials in it, whose degree shows; a root, a
+    logarithm, an order or a length in an exponent can be anything beyond those lengths.
+    """
+    if op in (
+        "number",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "neg",
+        "dot",
+        "and",
+        "or",
+        "not",
+        "case",
+        "entry",
+    ):
+        return False
+    if op in ORDER and all(a.number is not None for a in args):
+        return False  # a condition on numbers, which is looked at where it decides
+    return not (op == "pow" and not args[1].count and args[1].number is not None
+                and args[1].number.denominator == 1)  # fmt: skip
 
 
 def _folded(op: str, x: Fraction, y: Fraction) -> Fraction | None:

@@ -17,6 +17,7 @@ from blrgen.validate.reading.values import (
     Lengths,
     List,
     Record,
+    Several,
     Size,
     Slice,
     Text,
@@ -38,11 +39,16 @@ def item(mc: Machine, x: Any, key: Any) -> Any:
         if isinstance(key, Slice) and isinstance(x, Lengths):
             raise mc.refuse("a part of the lengths")
         if isinstance(key, Slice):
-            found = items[_slice(mc, key, marked=False)]
-            return List(list(found), mc.depth) if isinstance(x, List) else tuple(found)
+            known = mc.generic or (x.plain if isinstance(x, List) else not isinstance(x, Several))
+            found = items[_slice(mc, key, marked=not known)]
+            if isinstance(x, List):
+                return List(list(found), mc.depth, x.plain)
+            return tuple(found) if known else Several(found)
         k = _whole(mc, key)
         if isinstance(key, Whole) and key.mark == CARRIED:
             raise mc.refuse("an index that a loop has counted")
+        if not mc.generic and (isinstance(x, Several) or (isinstance(x, List) and not x.plain)):
+            mc.position(key)
         if not -len(items) <= k < len(items):
             raise mc.raises("an index out of range", unchecked=True)
         found = items[k]

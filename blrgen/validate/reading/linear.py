@@ -49,7 +49,8 @@ def dot(mc: Machine, a: Any, b: Any) -> Node:
             one: Node = y if x.number == 1 else x
             return one
         return g.arithmetic("mul", x, y)
-    return g.make("dot", [n for p in pairs for n in p])
+    nodes = [n for p in pairs for n in p]
+    return g.make("dot", nodes, count=g.elementwise or all(n.number is not None for n in nodes))
 
 
 def matmul(mc: Machine, a: Any, b: Any) -> Any:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from blrgen.limits import TURNS as LONGEST
 from blrgen.validate.reading.counted import any_number, over_counter
-from blrgen.validate.reading.machine import LONGEST, Loop, Machine
+from blrgen.validate.reading.machine import Loop, Machine
 from blrgen.validate.reading.scopes import bound_in
 from blrgen.validate.reading.values import (
     Array,

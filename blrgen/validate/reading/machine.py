@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from blrgen.limits import CODE_STATEMENTS as MAX_STATEMENTS
+from blrgen.limits import DECISIONS as MAX_DECISIONS
+from blrgen.limits import VALUES as HEAVIEST
 from blrgen.validate.reading.graph import Graph, Node
 from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
 from blrgen.validate.reading.values import (
@@ -21,16 +24,13 @@ from blrgen.validate.reading.values import (
     Mark,
     Num,
     Rank,
+    Several,
     Size,
     Text,
     Whole,
     root,
 )
 
-LARGEST = 48  # the length up to which a reading at sizes goes
-MAX_DECISIONS, MAX_STATEMENTS = 12, 200_000
-LONGEST = 5_000  # turns of one loop, items of one list
-HEAVIEST = 5_000  # values in a tuple, those of tuples in it among them
 MOST_SHOWN = 200_000  # entries of arrays that are kept to find the line that is wrong
 
 
@@ -145,7 +145,7 @@ class Machine:
         if isinstance(x, Num):
             return x.node
         if isinstance(x, Whole):
-            return self.graph.number(x.value)
+            return self.graph.counted(x.value) if x.mark else self.graph.number(x.value)
         if isinstance(x, Cond):
             return self.as_number(x.node)
         if isinstance(x, Array) and x.rank == 0:
@@ -225,9 +225,9 @@ class Machine:
         if isinstance(x, Rank):
             self.bounds.axes = max(self.bounds.axes, 1)
             return x.value != 0
-        if isinstance(x, tuple):
+        if isinstance(x, tuple) and (self.generic or not isinstance(x, Several)):
             return bool(x)
-        if isinstance(x, List) and not self.depth:
+        if isinstance(x, List) and not self.depth and (self.generic or x.plain):
             return bool(x.items)
         raise self.refuse(f"{self.called(x)} as a truth value")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from blrgen.limits import ENTRIES as MANY
 from blrgen.validate.reading import loops
 from blrgen.validate.reading.arithmetic import kind_of, write
 from blrgen.validate.reading.attributes import DTYPES
@@ -27,7 +28,6 @@ from blrgen.validate.reading.whole import fits
 
 FLOATS = ("float", "float64", "double", "d", "f8")
 NARROW = "it computes in float32, whose rounding is not compared"
-MANY = 20_000  # entries of one array
 
 
 def floating(mc: Machine, dtype: Any) -> bool:
@@ -202,7 +202,7 @@ def _arange(mc: Machine, stop: Any, /) -> Any:
     known, _ = shape_of(mc, stop)
     data = np.empty(known, dtype=object)
     for k in range(known[0]):
-        data[k] = mc.graph.number(k)
+        data[k] = mc.graph.counted(k) if k else mc.graph.number(0)
     return Array(data, "i")
 
 

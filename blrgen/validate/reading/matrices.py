@@ -19,6 +19,7 @@ from blrgen.decide.equal import DIGITS, MORE_DIGITS, TOLERANCE
 from blrgen.decide.matrices import Model, difference, matrix_degree, numeric_model, size_at
 from blrgen.decide.modular import NoModel, Unlucky
 from blrgen.decide.proof import NOT_COMPARED, Proof
+from blrgen.limits import LENGTH as LARGEST
 from blrgen.validate import reference
 from blrgen.validate.reading import sizes
 from blrgen.validate.reading.algebra import names_in
@@ -37,7 +38,7 @@ from blrgen.validate.reading.interpret import (
     in_doubles,
     missing,
 )
-from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
+from blrgen.validate.reading.machine import Bounds, Machine
 from blrgen.validate.reading.needs import Needs
 from blrgen.validate.reading.points import POOL, contains
 from blrgen.validate.reading.signals import NeedsSizes, Refused

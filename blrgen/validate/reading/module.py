@@ -6,6 +6,7 @@ import ast
 import re
 
 from blrgen.errors import UserError, did_you_mean
+from blrgen.limits import CODE_DEPTH as MAX_DEPTH
 from blrgen.validate.reading import calls
 from blrgen.validate.reading.expressions import value
 from blrgen.validate.reading.machine import Machine
@@ -31,7 +32,6 @@ MODULES = ("numpy", "math", "scipy", "scipy.linalg", "scipy.linalg.lapack", "num
            "operator", "functools", "numba")  # fmt: skip
 SILENT = ("typing", "collections.abc", "__future__", "numpy.typing", "numbers")
 WITHOUT_MEANING = Known("typing")
-MAX_DEPTH = 200
 _COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
 
 

@@ -11,6 +11,7 @@ from blrgen.validate.reading.functions import _op
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.table import meaning
 from blrgen.validate.reading.values import (
+    CARRIED,
     Array,
     Cond,
     Dict,
@@ -23,6 +24,7 @@ from blrgen.validate.reading.values import (
     Partial,
     Rank,
     Record,
+    Several,
     Size,
     Span,
     Text,
@@ -39,7 +41,10 @@ def _len(mc: Machine, x: Any, /) -> Any:
     if isinstance(x, Listed):
         return Size(x.array.axes[0] if x.array.axes else 0)
     if isinstance(x, List):
-        return Whole(len(x.items), Mark("carried") if x.born < mc.depth or mc.grown(x) else None)
+        hidden = x.born < mc.depth or mc.grown(x) or not (x.plain or mc.generic)
+        return Whole(len(x.items), CARRIED if hidden else None)
+    if isinstance(x, Several):
+        return Whole(len(x), None if mc.generic else CARRIED)
     if isinstance(x, Lengths):
         return Rank(len(x))
     if isinstance(x, tuple):
@@ -136,7 +141,7 @@ def _list(mc: Machine, iterable: Any = (), /) -> Any:
 
 @meaning("tuple", text="the items as a tuple", example="tuple([x, y])[0]")
 def _tuple(mc: Machine, iterable: Any = (), /) -> Any:
-    return tuple(loops.finite(mc, iterable))
+    return Several(loops.finite(mc, iterable))
 
 
 @meaning("abs", text="|x|", example="abs(x)")
@@ -153,7 +158,7 @@ def _float(mc: Machine, x: Any, /) -> Any:
     if isinstance(x, Num):
         return x
     if isinstance(x, Whole):
-        return Num(mc.graph.number(x.value), bool(x.mark))
+        return Num(mc.node(x), bool(x.mark))
     if isinstance(x, Array) and x.rank:
         mc.ambiguous = True
         raise mc.raises("float of an array")
@@ -282,6 +287,7 @@ def _append(mc: Machine, items: Any, x: Any, /) -> Any:
     if mc.loops:
         raise mc.sizes("a list changed in a loop")
     mc.spend()
+    items.plain = items.plain and not mc.depth
     items.items.append(mc.carried(x))
     mc.changes += 1
     if mc.depth:

@@ -11,11 +11,12 @@ import numpy as np
 
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.errors import UserError
+from blrgen.limits import LENGTH as LARGEST
 from blrgen.validate.reading import arguments
 from blrgen.validate.reading.branches import paths
 from blrgen.validate.reading.elementwise import Elementwise
 from blrgen.validate.reading.graph import Node, reachable
-from blrgen.validate.reading.machine import LARGEST, Bounds, Machine
+from blrgen.validate.reading.machine import Bounds, Machine
 from blrgen.validate.reading.reader import Reader
 from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, Unchecked
 from blrgen.validate.reading.values import Array, Num, Whole
@@ -53,6 +54,7 @@ class Ranks(Reader):
     # elementwise rules ------------------------------------------------------------------------
     def ranks(self) -> list[Shown]:
         self.element = Elementwise(self.rule, self.graph, self.numbers)
+        self.graph.elementwise = True
         found = [self._tried(r) for r in RANKS]
         rank = max(RANKS)
         while rank <= self.axes and not any(s.refuted for s in found):
@@ -317,6 +319,7 @@ class Ranks(Reader):
     # sums over components ------------------------------------------------------------------------
     def coupled(self) -> Shown:
         """Rules with sums over the components of a vector: at several lengths."""
+        self.graph.elementwise = False
         shown = Shown(1, sizes="lengths 2…4")
         bounds = Bounds()
         for count in (2, 3, 4):

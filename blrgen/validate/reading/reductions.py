@@ -53,7 +53,8 @@ def added(mc: Machine, nodes: list[Node]) -> Node:
     nodes = [mc.as_number(n) for n in nodes]
     if not nodes:
         return mc.graph.number(0)
-    return reduce(lambda a, b: mc.graph.arithmetic("add", a, b), nodes)
+    total = reduce(lambda a, b: mc.graph.arithmetic("add", a, b), nodes)
+    return mc.graph.tallied(total, nodes, 0)
 
 
 def multiplied(mc: Machine, nodes: list[Node]) -> Node:
@@ -61,7 +62,8 @@ def multiplied(mc: Machine, nodes: list[Node]) -> Node:
     nodes = [mc.as_number(n) for n in nodes]
     if not nodes:
         return mc.graph.number(1)
-    return reduce(lambda a, b: mc.graph.arithmetic("mul", a, b), nodes)
+    product = reduce(lambda a, b: mc.graph.arithmetic("mul", a, b), nodes)
+    return mc.graph.tallied(product, nodes, 1)
 
 
 def _no_truths(mc: Machine, x: Any) -> Any:
@@ -130,7 +132,7 @@ def _cumsum(mc: Machine, a: Any, /) -> Any:
         raise mc.refuse("np.cumsum of what is no vector")
     data = x.data.copy()
     for k in range(1, len(data)):
-        data[k] = mc.graph.arithmetic("add", data[k - 1], data[k])
+        data[k] = added(mc, [data[k - 1], data[k]])
     return Array(data, x.kind)
 
 

@@ -25,6 +25,7 @@ from blrgen.decide.domain import range_of
 from blrgen.decide.matrices import _definite
 from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict
 from blrgen.errors import UserError
+from blrgen.limits import RUN_WAIT as TIMEOUT
 from blrgen.validate import reference
 from blrgen.validate.match import outcome
 from blrgen.validate.reading import arguments, child
@@ -36,7 +37,6 @@ from blrgen.validate.reading.signals import NeedsSizes, PythonRaises, Refused, U
 from blrgen.validate.reading.sizes import data
 from blrgen.validate.reading.values import Array, Num, Whole
 
-TIMEOUT = 40
 DEFECT = "that is a defect of blrgen or of the libraries it runs on: please report it"
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (3, 3), (2, 3))
 SIZES = (1, 2, 3)

@@ -8,9 +8,10 @@ from random import Random
 from typing import Any
 
 from blrgen.core import Rule
+from blrgen.limits import LENGTH as LARGEST
 from blrgen.validate.reading.entries import ROWS, Entries
 from blrgen.validate.reading.graph import Node, reachable
-from blrgen.validate.reading.machine import LARGEST, Bounds
+from blrgen.validate.reading.machine import Bounds
 from blrgen.validate.reading.values import Mark
 
 Expr = Any

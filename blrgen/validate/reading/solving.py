@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from blrgen.limits import BLOCK_ROWS as LARGEST_BLOCK
 from blrgen.validate.reading.graph import Node
 from blrgen.validate.reading.linear import dot, matmul, matrix, square
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.table import meaning
 from blrgen.validate.reading.values import Array, Cond, List, Num, Text, Whole
-
-LARGEST_BLOCK = 60  # rows of a matrix that is solved or factored
 
 
 def block_entries(

@@ -142,6 +142,13 @@ class List:
 
     items: list[Any]
     born: int = 0  # the loop depth at which it was made
+    plain: bool = False  # written out: how long it is has nothing to do with an array
+
+
+class Several(tuple):  # type: ignore[type-arg]
+    """A tuple whose length may come from that of an array."""
+
+    __slots__ = ()
 
 
 @dataclass(eq=False)

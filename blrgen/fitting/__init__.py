@@ -1,0 +1,12 @@
+"""A mixture fitted to a loss that is a formula: min over q of E_q[ℓ] − 𝓗(q).
+
+| module | what it does |
+|---|---|
+| `asked` | What a rule asks under a component, as expectations of values alone |
+| `gaussian` | Components that are Gaussian: nodes around their mean, or draws |
+| `line` | Components on a line, on whole numbers, on points: nodes where their mass is |
+| `loss` | The loss as a function of arrays of points |
+| `moves` | One step of the derived rule on numbers |
+| `run` | Steps of the derived rule until the objective rests |
+| `start` | First components: groups of points in proportion to exp(−ℓ) |
+"""

@@ -1,0 +1,147 @@
+"""Steps of the derived rule until the objective rests.
+
+The objective is −E_q[ℓ] + 𝓗(q) = −Σ_k π_k E_{q_k}[ℓ + log q].  A step that leaves a domain, or
+after which the objective is lower, is tried again with half the step size; one that succeeds
+lets the step size grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from blrgen.core import Derivation
+from blrgen.errors import UserError
+from blrgen.fitting.gaussian import DRAWS, Gaussians
+from blrgen.fitting.line import Lines
+from blrgen.fitting.loss import Target
+from blrgen.fitting.moves import Moves, OfNumbers, OfVectors
+from blrgen.program.mixture.lower import Array as Place
+
+Array = Any
+MOST_STEPS = 500
+FIRST_RATE, GROWTH, SMALLEST = 0.1, 1.5, 1e-6
+WEIGHT = "pi"
+
+
+@dataclass
+class Fitted:
+    """What a run came to."""
+
+    state: dict[str, Array]
+    objective: float
+    trace: list[float]
+    converged: bool = False
+    reason: str = "steps"
+    notes: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        return len(self.trace) - 1
+
+
+def candidate_of(d: Derivation, target: Target, seed: int) -> Gaussians | Lines:
+    """Who integrates over the components."""
+    known = dict(d.candidate)
+    states = {q.symbol for q in d.rule.of("state")}
+    if "precision" in known and known["mean"] in states:
+        return Gaussians(d, target, seed)
+    return Lines(d, target, seed)
+
+
+@dataclass
+class Run:
+    """One run: the rule as a program, and who integrates for it."""
+
+    d: Derivation
+    candidate: Gaussians | Lines
+    rate: float = FIRST_RATE
+
+    def __post_init__(self) -> None:
+        kind = OfNumbers if isinstance(self.candidate, Lines) else OfVectors
+        self.moves: Moves = kind(self.d)
+        self.halved = 0
+
+    def to_rest(self, state: dict[str, Array], steps: int | None, tol: float | None) -> Fitted:
+        """Steps until the objective changes by less than tol·(1 + |objective|)."""
+        rest = tol if tol is not None else 0.0 if steps is not None else 1e-8
+        most = MOST_STEPS if steps is None else steps
+        free, asked = self.candidate.expected(state)
+        if not np.isfinite(free):
+            raise UserError(
+                "the objective has no finite value at the start", where="blrgen fit",
+                why="the loss is not finite under a component, or not integrable under it",
+                how="--start FILE.json begins elsewhere",
+            )  # fmt: skip
+        found = Fitted(state, -free, [-free])
+        for _ in range(most):
+            moved = self.step(state, free, asked)
+            if moved is None and self.candidate.refined():
+                free, asked = self.candidate.expected(state)
+                continue
+            if moved is None:
+                found.reason, found.converged = "converged", rest > 0
+                break
+            state, after, asked = moved
+            change, free = free - after, after
+            found.state, found.objective = state, -free
+            found.trace.append(-free)
+            if abs(change) < rest * (1 + abs(free)):
+                found.reason, found.converged = "converged", True
+                break
+        found.objective = -self.candidate.closely(found.state)
+        found.notes = self.notes()
+        return found
+
+    def step(
+        self, state: dict[str, Array], free: float, asked: dict[str, Array]
+    ) -> tuple[dict[str, Array], float, dict[str, Array]] | None:
+        """The next state with its objective; None where no step size helps."""
+        rate = self.rate
+        while rate > SMALLEST:
+            with np.errstate(all="ignore"):
+                after = self.moves(state, asked, rate)
+            if inside(after, self.moves.places):
+                with np.errstate(all="ignore"):
+                    value, more = self.candidate.expected(after)
+                if np.isfinite(value) and value <= free + 1e-12 * (1 + abs(free)):
+                    self.rate = min(1.0, rate * GROWTH)
+                    return after, value, more
+            rate /= 2
+            self.halved += 1
+        return None
+
+    def notes(self) -> list[dict[str, str]]:
+        """What must be known of the numbers."""
+        said = []
+        if self.halved:
+            text = f"the step size was halved {self.halved} times to stay inside and not to fall"
+            said.append({"kind": "halved", "node": "", "text": text})
+        if isinstance(self.candidate, Gaussians) and self.candidate.target.dimension > 2:
+            text = f"expectations are means over {DRAWS} draws, the same in every step"
+            said.append({"kind": "draws", "node": "", "text": text})
+        else:
+            text = f"the largest error estimate of an expectation was {self.candidate.rough:.1e}"
+            said.append({"kind": "quadrature", "node": "", "text": text})
+        return said
+
+
+def inside(state: Mapping[str, Array], places: tuple[Place, ...]) -> bool:
+    """Whether every parameter of every component is in its domain."""
+    for x in places:
+        value = np.asarray(state[x.name])
+        if not np.isfinite(value).all():
+            return False
+        if x.domain == "SPD":
+            try:
+                np.linalg.cholesky(value)
+            except np.linalg.LinAlgError:
+                return False
+        elif x.domain.startswith(("(", "[")) and x.domain != "(-oo, oo)":
+            low, high = (float(e.replace("oo", "inf")) for e in x.domain[1:-1].split(","))
+            if not ((value > low) & (value < high)).all():
+                return False
+    return True

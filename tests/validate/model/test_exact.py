@@ -1,0 +1,96 @@
+"""Emitted classes on towers of prime fields: right ones are proved, wrong ones never."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from blrgen.decide.towers import NoMeaning
+from blrgen.emit.model.file import text
+from blrgen.program.model.lower import lower
+from blrgen.read.model.reader import read_model
+from blrgen.rule.model.derive import derive_model
+from blrgen.validate.model.covered import left_out, parsed, shortened
+from blrgen.validate.model.exact import prove
+from blrgen.validate.mutate import mutants
+
+MODELS = Path(__file__).parents[3] / "models"
+
+
+def emitted(name: str, flag: str, target: str):
+    d = derive_model(read_model((MODELS / f"{name}.model").read_text(), name), flag)
+    program = lower(d)
+    return d, program, text(program, target)
+
+
+def proved(d, program, source: str) -> bool:
+    """Whether everything is; what does not run on these numbers is not."""
+    try:
+        return all(p.proved for _, p in prove(d, program, source))
+    except (NoMeaning, UnboundLocalError):
+        return False
+
+
+@pytest.mark.parametrize(
+    ("name", "flag"), [("poisson-mixture", "vmp"), ("hmm-poisson-em", "em"), ("ridge", "vmp")]
+)
+def test_a_compiled_class_is_proved_with_its_blocks_chunks_and_loops_four_at_a_time(name, flag):
+    proofs = prove(*emitted(name, flag, "numba"))
+    assert proofs and all(p.level == "random-exact" for _, p in proofs), proofs
+
+
+def changed(source: str, old: str, new: str) -> str:
+    """The class and its kernels changed, support functions as they are."""
+    body, line, support = source.partition("# --- Support functions")
+    assert old in body, old
+    return body.replace(old, new, 1) + line + support
+
+
+WRONG = [  # model, flag, target, text, what stands there instead
+    ("poisson-mixture-em", "em", "numpy", "np.log(lse_total)", "np.log(lse_top)"),
+    ("poisson-mixture-em", "em", "numpy", "np.sum(z_mean, axis=0)", "np.sum(z_mean, axis=1)[:2]"),
+    ("linear-regression", "vmp", "numpy", "half * ", "one * "),
+    # an array of a recurrence, read by chunks from its first row on
+    ("hmm-poisson-em", "em", "numba", "    z_mean_both = z_mean_both[i_lo:i_hi]\n", ""),
+    ("poisson-mixture", "vmp", "numba", "_joined_sum(rate_q_1_sum, rate_q_1_sum_parts)", "pass"),
+]
+
+
+@pytest.mark.parametrize(("name", "flag", "target", "old", "new"), WRONG)
+def test_a_wrong_class_is_not_proved(name, flag, target, old, new):
+    d, program, source = emitted(name, flag, target)
+    assert not proved(d, program, changed(source, old, new))
+
+
+SAME = ("np.min", "2 * ", "negated", "lse_highest", "_kept")  # equal but for overflow, or not read
+
+
+def test_mutants_of_a_step_are_not_proved():
+    d, program, source = emitted("gamma-poisson", "conjugate", "numpy")
+    survivors = []
+    found = mutants(source, lambda n: n.startswith("_posterior"), 25)
+    assert len(found) > 15
+    for m in found:
+        if proved(d, program, m.source):
+            survivors.append(f"{m.kind} {m.line}: {m.before} -> {m.after}")
+    assert not [x for x in survivors if not any(y in x for y in SAME)], survivors
+
+
+def test_lines_that_were_never_run_are_told():
+    _, _, source = emitted("poisson-mixture", "vmp", "numba")
+    lines = {n for n, x in enumerate(source.splitlines(), 1) if "chunk_rows" in x}
+    assert lines
+    everything = set(range(1, source.count("\n") + 2))
+    assert left_out(source, everything) == []
+    missed = left_out(source, everything - lines)
+    assert missed and all("chunk_rows" in x for x in missed)
+
+
+def test_blocks_are_shortened_and_nothing_else():
+    assert [shortened(n) for n in (256, 255, 1024, 4096, 64)] == [2, 1, 2, 2, 2]
+    assert [shortened(n) for n in (0, 1, 2, 4, 16, 100, 63 * 3, 2**19)] == [
+        0, 1, 2, 4, 16, 100, 189, 2**19
+    ]  # fmt: skip
+    tree = parsed("for n in range(0, n_hi, 256):\n    x = 3\n", short=True)
+    assert "range(0, n_hi, 2)" in __import__("ast").unparse(tree)

@@ -23,6 +23,7 @@ OPTIONS = {
     "point": "latents that are points",
     "block": "nodes that are one block; may be repeated",
     "schedule": "the order of the blocks",
+    "q": "a family for q of a node, that of its prior if absent; may be repeated",
 }
 
 
@@ -30,7 +31,7 @@ def add_algorithms(parser: Parser, *, brief: bool = True) -> None:
     """One flag an algorithm, and the options of all of them; in brief, their names alone."""
     there = list(FLAGS)
     names = "exactly one of --" + " --".join(there[:4]) + "\n--" + " --".join(there[4:])
-    options = ", and --point, --block, --schedule:\nsee `blrgen fit --help`"
+    options = ", and --point, --block, --q, --schedule:\nsee `blrgen fit --help`"
     group = parser.add_argument_group(
         "algorithms of a model, FILE.model", names + options if brief else "exactly one"
     )
@@ -42,6 +43,7 @@ def add_algorithms(parser: Parser, *, brief: bool = True) -> None:
     said = dict.fromkeys(OPTIONS, argparse.SUPPRESS) if brief else OPTIONS
     group.add_argument("--point", metavar="NAME,…", default="", help=said["point"])
     group.add_argument("--block", metavar="A,B", action="append", default=[], help=said["block"])
+    group.add_argument("--q", metavar="NODE=FAMILY", action="append", default=[], help=said["q"])
     group.add_argument("--schedule", metavar="A,B,…", default="", help=said["schedule"])
 
 
@@ -77,3 +79,14 @@ def refuse_algorithms(options: argparse.Namespace) -> None:
 def words(text: str) -> tuple[str, ...]:
     """Names between commas."""
     return tuple(x.strip() for x in text.split(",") if x.strip())
+
+
+def families(options: argparse.Namespace) -> tuple[tuple[str, str], ...]:
+    """--q NODE=FAMILY as pairs."""
+    found = []
+    for said in options.q:
+        node, sign, family = said.rpartition("=")
+        if not (node.strip() and sign and family.strip()):
+            raise UserError(f"--q is NODE=FAMILY, not {said}", how="--q shape=gamma")
+        found.append((node.strip(), family.strip()))
+    return tuple(found)

@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from blrgen.cli.algorithms import add_algorithms, algorithm, words
+from blrgen.cli.algorithms import add_algorithms, algorithm, families, words
 from blrgen.cli.output import note, plain, result, result_as_json
 from blrgen.cli.parser import OneOf, Parser, add_format
 from blrgen.errors import UserError
@@ -115,7 +115,8 @@ def derived(options: argparse.Namespace) -> ModelDerivation:
 
     name = algorithm(options)
     joined = tuple(words(x) for x in options.block)
-    chosen = Options(words(options.point), joined, words(options.schedule))
+    chosen = Options(words(options.point), joined, words(options.schedule),
+                     families(options))  # fmt: skip
     return derive_model(read_file(options.what), name, chosen)
 
 

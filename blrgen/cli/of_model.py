@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from blrgen.cli.algorithms import algorithm, any_algorithm, words
+from blrgen.cli.algorithms import algorithm, any_algorithm, families, words
 from blrgen.cli.output import coloured, plain, report, result, result_as_json
 from blrgen.errors import UserError
 
@@ -43,7 +43,10 @@ def derive_algorithm(model: Model, options: argparse.Namespace) -> int:
     from blrgen.rule.model.derive import Options, derive_model
 
     chosen = Options(
-        words(options.point), tuple(words(b) for b in options.block), words(options.schedule)
+        words(options.point),
+        tuple(words(b) for b in options.block),
+        words(options.schedule),
+        families(options),
     )
     derivation = derive_model(model, algorithm(options), chosen)
     if options.format == "json":

@@ -14,18 +14,25 @@ from blrgen.runtime.models import MOST_STEPS, _all_finite, _go_on, _in_domain, _
 FIRST_NODES = 24
 MOST_NODES = 6144
 REACH = 8.5  # beyond, N(0, 1) is less than a rounding error
+FAR = 4.8  # s of the last point: 60 deviations away
 LEAST_PART = 2.0**-40  # of a step
 SLACK = 1e-12  # relative, of an objective that rests
 
 
 def _set_nodes(model: Any, axis: str, names: tuple[str, ...], count: int) -> None:
-    """Make the trapezoidal rule for N(0, 1): points, weights, and these by turns ±."""
+    """Make the trapezoidal rules: points, weights, and these by turns ±.
+
+    The first is for N(0, 1); the second for a density on the whole line, in s of sinh s.
+    """
     points = np.linspace(-REACH, REACH, count + 1)
     weights = np.exp(-(points**2) / 2)
     weights /= weights.sum()
     signed = weights * np.where(np.arange(count + 1) % 2, -1.0, 1.0)
     model.sizes[axis] = count + 1
-    made = zip(names, (points, weights, signed), strict=True)
+    steps = np.linspace(-FAR, FAR, count + 1)
+    turns = np.where(np.arange(count + 1) % 2, -1.0, 1.0)
+    wide = (np.sinh(steps), np.cosh(steps), turns * np.cosh(steps))
+    made = zip(names, (points, weights, signed, *wide), strict=True)
     model.nodes = {name: np.asarray(x, dtype=model.dtype) for name, x in made}
 
 
@@ -66,7 +73,8 @@ def _domains_hold(
     try:
         for parts in nodes.values():
             for name, _, domain in parts.values():
-                _in_domain(name, np.asarray(state[name]), domain, sizes)
+                if name in state:  # a chain is kept otherwise than by its marginals
+                    _in_domain(name, np.asarray(state[name]), domain, sizes)
     except ValueError:
         return False
     return True
@@ -104,7 +112,9 @@ def _advanced(
             model.state, model.t = state, model.t + 1
             ahead = model._swept(_part(model))
             model.state, model.t = before, model.t - 1
-            if level == -np.inf or ahead[0] >= level - SLACK * (1 + abs(level)):
+            if not np.isfinite(ahead[0]) and np.isfinite(objective):
+                pass
+            elif level == -np.inf or ahead[0] >= level - SLACK * (1 + abs(level)):
                 break
         rho /= 2
         if rho < LEAST_PART:
@@ -114,6 +124,7 @@ def _advanced(
         _, state, flags = model._swept(rho)
     model._take(state, flags)
     model.ahead = (model.state, ahead)
+    model.notes = [x for x in model.notes if x["kind"] != "quadrature"]  # of an earlier state
     if off > _off(model):
         text = f"{model.sizes[axis]} nodes leave an error of {off**2:.1g} in an expectation"
         _noted_once(model, "quadrature", ", ".join(nodes), text)

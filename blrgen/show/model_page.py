@@ -164,7 +164,9 @@ class _Page:
         own = {x for node in b.nodes for x in self.d.model.node(node).names}
         stood = [s for s in self.d.sites if own & set(s.nodes)]
         if stood:
-            words = ", ".join(f"{self.tangent(s)} for {unicode_name(s.name)}" for s in stood)
+            words = ", ".join(
+                f"{self.tangent(s, frozenset(own))} for {unicode_name(s.name)}" for s in stood
+            )
             because += f", with {words}"
         return self.section(f"Full conditional of {self.named(b.name)}{bar}", rows, because)
 
@@ -179,22 +181,43 @@ class _Page:
                    "what that adds is log p of what is seen given the past")  # fmt: skip
         return self.section("What a later element brings", rows, because)
 
-    def tangent(self, s: Site) -> str:
+    def tangent(self, s: Site, own: frozenset[str] | None = None) -> str:
         """r u + s u², what has the gradient of E[f]."""
-        r, t, u = (unicode_name(x.name) for x in (s.first, s.second, s.variable))
-        return f"{r} {u} + {t} {u}²"
+        names = frozenset(s.nodes) if own is None else own
+        u = unicode_name(s.variable.name)
+        if s.own is None and len(s.parts) == 1:
+            r, t = (unicode_name(x.name) for x in s.symbols)
+            return f"{r} {u} + {t} {u}²"
+        pairs = [(unicode_name(x.name), self.say(t)) for x, t in s.tangent(names)]
+        return " + ".join(f"{x} ({t})" if " + " in t else f"{x} {t}" for x, t in pairs)
 
     def site(self, s: Site) -> str:
         """What is no statistic: f, its predictor, and the gradient of its expectation."""
         f, u = unicode_name(s.name), unicode_name(s.variable.name)
         pairs = [(f"{f}({u})", self.say(s.function)), (self.at(u, s.places), self.say(s.line))]
+        because = f"expectations by {s.route}: {s.because}"
+        if s.own is not None:
+            names = ", ".join(self.at(x.name, s.places) for x in s.firsts)
+            pairs.append((names, f"Cov[T, T]⁻¹ Cov[T, {f}]"))
+            return self.sited(s, pairs, f"{because}. {self.tangent(s)} has the gradient of "
+                              f"𝔼[{f}] (∇_μ = F⁻¹ ∇_λ)")  # fmt: skip
         if s.average is not None:
             pairs.append((f"𝔼[{f}]", self.say(s.average)))
-        first, second = (self.at(x.name, s.places) for x in (s.first, s.second))
-        pairs += [(first, f"𝔼[{f}′] − 𝔼[{f}″] 𝔼[{u}]"), (second, f"½ 𝔼[{f}″]")]
-        named = f"; {u}_m and {u}_v are 𝔼[{u}] and Var[{u}]" if s.average is not None else ""
-        because = (f"expectations by {s.route}: {s.because}{named}. {self.tangent(s)} has the "
-                   f"gradient of 𝔼[{f}] in every mean parameter (Bonnet, Price)")  # fmt: skip
+            because += f"; {u}_m and {u}_v are 𝔼[{u}] and Var[{u}]"
+        for r, e in zip(s.firsts, s.means, strict=True):
+            mean = f"𝔼[{u}]" if len(s.means) == 1 else self.say(e)
+            mean = f"({mean})" if " + " in mean else mean
+            pairs.append((self.at(r.name, s.places), f"𝔼[{f}′] − 𝔼[{f}″] {mean}"))
+        pairs.append((self.at(s.second.name, s.places), f"½ 𝔼[{f}″]"))
+        which = (
+            f"{self.tangent(s)} has" if len(s.parts) == 1 else "r v + s v², v a block's part, has"
+        )
+        return self.sited(s, pairs, f"{because}. {which} the gradient of 𝔼[{f}] in every mean "
+                          "parameter (Bonnet, Price)")  # fmt: skip
+
+    def sited(self, s: Site, pairs: Sequence[tuple[str, str]], because: str) -> str:
+        """The section of a site."""
+        f = unicode_name(s.name)
         nodes = _listed([self.named(x) for x in s.nodes])
         title = f"{f}, no statistic of {nodes}, in log p({self.named(s.child)})"
         return self.section(title, self.equations(pairs), because)

@@ -15,7 +15,9 @@ from scipy import special
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log": np.log, "exp": np.exp, "lgamma": special.gammaln, "abs": abs, "pow": np.power,
     "cos": np.cos, "sin": np.sin, "tanh": np.tanh, "cosh": np.cosh, "sinh": np.sinh,
-    "erf": special.erf, "digamma": special.digamma, "besselk": special.kv, "besseli": special.iv,
+    "erf": special.erf, "erfcx": special.erfcx,
+    "log_erfc": lambda x: np.log(2) + special.log_ndtr(-np.sqrt(2) * x),
+    "digamma": special.digamma, "besselk": special.kv, "besseli": special.iv,
     "polygamma": special.polygamma, "zeta": special.zeta,
     "multigammaln": lambda a, d: special.multigammaln(a, int(d)),
     "log_indicator": lambda x: 0.0 if x == 0 else -np.inf,

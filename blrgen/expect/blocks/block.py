@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from blrgen.algebra.indexed.build import (
     Put,
@@ -12,24 +13,38 @@ from blrgen.algebra.indexed.build import (
     power,
     put,
     scaled,
+    summed,
     symbol,
 )
 from blrgen.algebra.indexed.values import ONE, ZERO, Expression, Index, Symbol
+from blrgen.core import Family
 from blrgen.expect.blocks.divide import Division, divided, multiplied_back, remainder
 from blrgen.expect.blocks.templates import Template, degree_in, holds, template
 from blrgen.expect.blocks.values import Block, Factor, Part, Remainder
 from blrgen.expect.factors.arguments import Reader
-from blrgen.expect.factors.density import statistic_values
+from blrgen.expect.factors.density import log_base_value, statistic_values
 from blrgen.expect.factors.joint import variable
 from blrgen.expect.factors.names import Table, axis_of, measure_of
+from blrgen.expect.factors.translate import Value
 from blrgen.read.model.values import Node
 
 _SPARE = "ijlmrsuvabc"
 
 
-def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
-    """The statistics of a node's family at one element."""
-    draw = node.draws[0]
+@dataclass(frozen=True)
+class Element:
+    """A node's family at one element: its letters, variables, known parameters, sizes."""
+
+    family: Family
+    element: tuple[Index, ...]
+    given: Mapping[str, Value]
+    variables: Mapping[str, Value]
+    axes: dict[str, str]
+
+
+def element_of(table: Table, node: Node) -> Element:
+    """One element of a node, at letters."""
+    draw = table.draw(node)
     family = table.model.family(draw.family)
     axes = {name: axis_of(s) for name, s in draw.sizes}
     at = tuple(table.letter(x) for x in node.letters)
@@ -46,14 +61,33 @@ def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
         str(letter): variable(table, name, (*at, *over))
         for name, letter in zip(node.names, family.variables, strict=True)
     }
+    return Element(family, (*at, *over), given, own, axes)
+
+
+def element_base(table: Table, node: Node) -> Expression:
+    """log h of one element."""
+    e = element_of(table, node)
+    return log_base_value(e.family, e.given, e.variables, e.axes)
+
+
+def whole_base(table: Table, node: Node) -> Expression:
+    """Σ log h over a node's elements, of the family of its q."""
+    found = multiplied(element_base(table, node), element_measure(table, [node]))
+    for i in element_of(table, node).element:
+        found = summed(found, i)
+    return found
+
+
+def node_templates(table: Table, node: Node) -> tuple[Template, ...]:
+    """The statistics of a node's family at one element."""
+    e = element_of(table, node)
     names = frozenset(node.names)
-    values = statistic_values(family, given, own, axes)
+    values = statistic_values(e.family, e.given, e.variables, e.axes)
     found = []
-    for position, (value, p) in enumerate(zip(values, family.natural, strict=True)):
-        element = (*at, *over)
-        places = place_letters(table, statistic_axes(p.symbol, axes), element)
+    for position, (value, p) in enumerate(zip(values, e.family.natural, strict=True)):
+        places = place_letters(table, statistic_axes(p.symbol, e.axes), e.element)
         found.append(
-            template((node.name,), position, element, (*element, *places), value(places), names)
+            template((node.name,), position, e.element, (*e.element, *places), value(places), names)
         )
     return tuple(found)
 
@@ -103,8 +137,10 @@ def block_of(table: Table, factors: Sequence[Factor], nodes: Sequence[Node]) -> 
             return whole
     templates = tuple(t for node in nodes for t in node_templates(table, node))
     own = {node.name for node in nodes}
-    base = add(*[f.base for f in factors if f.node in own])
-    families = ",".join(dict.fromkeys(node.draws[0].family for node in nodes))
+    chosen = dict(table.q)
+    base = add(*[f.base for f in factors if f.node in own and f.node not in chosen],
+               *[whole_base(table, node) for node in nodes if node.name in chosen])  # fmt: skip
+    families = ",".join(dict.fromkeys(table.draw(node).family for node in nodes))
     return assembled(table, factors, nodes, templates, base, families)
 
 

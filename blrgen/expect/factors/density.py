@@ -118,3 +118,13 @@ def statistic_values(
     translator = Translator({**fixed, **variables}, axes)
     pairs = zip(family.natural, pieces(family).statistics, strict=True)
     return tuple(_charted(translator, t, p.symbol) for p, t in pairs)
+
+
+def log_base_value(
+    family: Family, given: Mapping[str, Value], variables: Mapping[str, Value],
+    axes: Mapping[str, str],
+) -> Expression:  # fmt: skip
+    """log h of the variables."""
+    fixed = {p.name: given[p.name] for p in family.fixed if p.name in given}
+    base = pieces(family).log_base
+    return Translator({**fixed, **variables}, axes).scalar(base) if base != 0 else ZERO

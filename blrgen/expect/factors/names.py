@@ -14,6 +14,7 @@ from blrgen.algebra.indexed.values import ONE, Expression, Index, Symbol
 from blrgen.read.model.values import (
     Const,
     Domain,
+    Draw,
     Expr,
     Letter,
     Model,
@@ -41,6 +42,11 @@ class Table:
 
     model: Model
     variables: dict[str, Variable]
+    q: tuple[tuple[str, Draw], ...] = ()  # of nodes whose q is in another family than the prior
+
+    def draw(self, node: Node) -> Draw:
+        """The family that a node's q is in."""
+        return dict(self.q).get(node.name, node.draws[0])
 
     def letter(self, name: str, shift: int = 0) -> Index:
         """A plate's letter as an index."""

@@ -4,6 +4,7 @@
 |---|---|
 | `closed` | E[f(u)] under a Gaussian where it is an expression in mean and variance |
 | `find` | Terms that are no statistic, as functions of one predictor each |
+| `numbers` | One number of a family on an interval, as a function of one on the whole line |
 | `lines` | A function of latents as a function of one linear predictor |
 | `values` | Site: a function of one predictor, and what stands for it in a block's update |
 """

@@ -13,21 +13,23 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
 
-from blrgen.algebra.indexed.build import add, moved, multiplied, power, put, summed, symbol
+from blrgen.algebra.indexed.build import add, moved, multiplied, put, summed, symbol
 from blrgen.algebra.indexed.calculus import NoDerivative, partial
 from blrgen.algebra.indexed.normal import collected, normal
-from blrgen.algebra.indexed.values import Atom, Expression, Index, Range, Symbol, Term
+from blrgen.algebra.indexed.values import ZERO, Atom, Expression, Index, Range, Symbol, Term
 from blrgen.expect.blocks.expectation import Expecting
 from blrgen.expect.blocks.match import Factor as Power
 from blrgen.expect.blocks.templates import holds, split
 from blrgen.expect.blocks.values import Factor
 from blrgen.expect.sites.closed import centre, closed, spread
 from blrgen.expect.sites.lines import in_line, lines_of, tailed
-from blrgen.expect.sites.values import Site
+from blrgen.expect.sites.values import Line, Site
 
 Places = tuple[Index, ...]
 NAMES = "furs"  # of a function, its predictor, and what stands for it
 CLOSED, QUADRATURE = "closed form", "quadrature"
+NUMBER = ("no closed form is known of a function that is no statistic; one number of its own "
+          "family, in which the gradient is the inverse Fisher matrix times Cov[T, f]")  # fmt: skip
 LINE = "one predictor that is linear in Gaussian blocks, so Gaussian itself"
 
 
@@ -39,15 +41,18 @@ class NoRoute(Exception):
         self.value, self.nodes, self.why = value, nodes, why
 
 
-Refuse = Callable[[Expression, tuple[str, ...]], None]
+Of = Callable[[Expression, Expression, tuple[str, ...]], Line | None]
 
 
 @dataclass
 class Sites:
-    """The sites of a log joint; `refuse` raises NoRoute where a predictor is not Gaussian."""
+    """The sites of a log joint.
+
+    `of` says what q of a predictor is: None of a Gaussian; NoRoute where there is no route.
+    """
 
     q: Expecting
-    refuse: Refuse
+    of: Of
     taken: set[str]
     letters: Mapping[str, str] = field(default_factory=dict)  # of each axis
     found: dict[str, Site] = field(default_factory=dict)  # by the text of f
@@ -153,8 +158,11 @@ class Sites:
         function = in_line(value, self.every, line, variable)
         if function is None or set(line.letters) - set(places):
             raise NoRoute(value, nodes, "it sums over functions of its predictor's elements")
-        self.refuse(value, nodes)
+        own = self.of(value, line, nodes)
         function = tailed(function)
+        if own is not None:
+            return Site(f"f{number}", nodes, places, value, line, function, variable, ZERO, ZERO,
+                        QUADRATURE, NUMBER, None, f.node, f.place, (), own)  # fmt: skip
         average, why = closed(function, variable)
         whole, by = (function, (variable, variable)) if average is None else (
             average, (centre(variable), spread(variable)))  # fmt: skip
@@ -166,7 +174,18 @@ class Sites:
         route = QUADRATURE if average is None else CLOSED
         because = f"no closed form ({why}); {LINE}" if average is None else LINE
         return Site(f"f{number}", nodes, places, value, line, function, variable, slope,
-                    bend, route, because, average, f.node, f.place)  # fmt: skip
+                    bend, route, because, average, f.node, f.place,
+                    self.parts(line))  # fmt: skip
+
+    def parts(self, line: Expression) -> tuple[tuple[tuple[str, ...], Expression], ...]:
+        """The predictor's terms by the blocks of their latents."""
+        found = []
+        for block in dict.fromkeys(self.q.owner.values()):
+            names = frozenset(v for v, b in self.q.owner.items() if b == block)
+            own = tuple((t, c) for t, c in line.terms if any(holds(a, names) for a, _ in t.factors))
+            if own:
+                found.append((tuple(sorted(names)), Expression(own)))
+        return tuple(found)
 
     def fresh(self) -> int:
         """A number with which no name is one of the model's."""
@@ -203,15 +222,12 @@ def at(e: Expression, site: Site, places: Places) -> Expression:
 
 
 def valued(marked: Factor, sites: Sequence[Site], tangent: frozenset[str] = frozenset()) -> Factor:
-    """The marked factor with E[f] for every site; with ru + su² where latents of these stand."""
+    """The marked factor with E[f] for every site; its tangent where these latents stand in it."""
 
     def value(site: Site) -> Callable[[Places], Expression]:
         if not tangent & set(site.nodes):
             return lambda places: symbol(site.expected, *places)
-        whole = add(
-            multiplied(symbol(site.first, *site.places), site.line),
-            multiplied(symbol(site.second, *site.places), power(site.line, 2)),
-        )
+        whole = add(*(multiplied(symbol(s, *site.places), t) for s, t in site.tangent(tangent)))
         return lambda places: at(whole, site, places)
 
     total = put(marked.total, {s.name: value(s) for s in sites})

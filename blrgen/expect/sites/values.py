@@ -1,20 +1,44 @@
 """A site: f(u) of latents that is no statistic, and what stands for it in a block's update.
 
 Under a Gaussian q the predictor u, linear in the latents, is N(m, v), and E[f] = φ(m, v) has
-∂φ/∂m = E[f'], ∂φ/∂v = ½E[f''] (Bonnet, Price).  ru + su² with
+∂φ/∂m = E[f'], ∂φ/∂v = ½E[f''] (Bonnet, Price).  Let u_b be the part of u in one block's
+latents, independent of the rest.  r u_b + s u_b² with
 
-    s = ½E[f''],    r = E[f'] − E[f'']m
+    s = ½E[f''],    r = E[f'] − E[f'']E[u_b]
 
-has the same derivatives by m and v, so by every parameter of q: ∇_μ E[f] of a block is what
-the division of ru + su² gives it, and every structure of the predictor is kept.
+has the same derivatives by mean and variance of u_b, so by every parameter of that block's q:
+∇_μ E[f] is what the division of r u_b + s u_b² gives it, and every structure of the predictor
+is kept.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
+from blrgen.algebra.indexed.build import power
 from blrgen.algebra.indexed.values import ZERO, Expression, Index, Symbol
 from blrgen.read.model.values import NOWHERE, Place
+
+
+@dataclass(frozen=True)
+class Line:
+    """q of one number x = g(t) of a block, by its natural parameters: what a rule in t needs.
+
+    `statistics` are T_j and `base` is log h, in the latent at letters `element`; `chart` is g,
+    `jacobian` log g′ and `location` t as Σ a_j T_j, so that E[t] is known.  `combination` are
+    the a_j.
+    """
+
+    block: str
+    element: tuple[Index, ...]
+    statistics: tuple[Expression, ...]
+    names: tuple[str, ...]  # of the symbols E[T_j]
+    base: Expression
+    chart: Expression
+    jacobian: Expression
+    combination: tuple[Fraction, ...]
+    variable: Symbol  # t
 
 
 @dataclass(frozen=True)
@@ -22,7 +46,8 @@ class Site:
     """f = `function` of `variable`, which stands for u = `line`; both have letters `places`.
 
     `value` is f in the latents.  In a term of the log joint the site is the known symbol
-    `mark`[places].  `first` and `second` are r and s, `mean` and `square` E[u] and E[u²].
+    `mark`[places].  `parts` are u_b, each with the variables of its block; `means` their E[u_b],
+    `mean` and `square` E[u] and E[u²].
     """
 
     name: str
@@ -39,6 +64,9 @@ class Site:
     average: Expression | None = None  # E[f] in m and v, where that is closed
     child: str = ""
     place: Place = NOWHERE
+    parts: tuple[tuple[tuple[str, ...], Expression], ...] = ()
+    own: Line | None = None  # of a predictor that is one number whose q is no Gaussian
+    means: tuple[Expression, ...] = ()
     mean: Expression = ZERO
     square: Expression = ZERO
 
@@ -52,9 +80,30 @@ class Site:
         return Symbol(f"E[{self.name}]", known=True)
 
     @property
-    def first(self) -> Symbol:
-        return Symbol(f"r{self.name[1:]}", known=True)
+    def firsts(self) -> tuple[Symbol, ...]:
+        """r, of each part."""
+        stem = f"r{self.name[1:]}"
+        count = len(self.parts) if self.own is None else len(self.own.statistics)
+        names = [stem] if count == 1 and self.own is None else [
+            f"{stem}_{j}" for j in range(1, count + 1)]  # fmt: skip
+        return tuple(Symbol(x, known=True) for x in names)
 
     @property
     def second(self) -> Symbol:
+        """s."""
         return Symbol(f"s{self.name[1:]}", known=True)
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """All that is evaluated beside E[f]."""
+        return self.firsts if self.own is not None else (*self.firsts, self.second)
+
+    def tangent(self, names: frozenset[str]) -> tuple[tuple[Symbol, Expression], ...]:
+        """Σ symbol[places] · T has the gradient of E[f] for the block of these variables."""
+        if self.own is not None:
+            return tuple(zip(self.firsts, self.own.statistics, strict=True))
+        found: list[tuple[Symbol, Expression]] = []
+        for first, (own, part) in zip(self.firsts, self.parts, strict=True):
+            if names & set(own):
+                found += [(first, part), (self.second, power(part, 2))]
+        return tuple(found)

@@ -19,6 +19,8 @@
 | `newton` | points without a closed equation |
 | `solved` | linear systems of points |
 | `sites` | expectations of what is no statistic, at q as it stands |
+| `numbers` | the same of one number of a family that is no Gaussian |
+| `stable_sites` | functions of sites in stable forms |
 | `start` | a first state from labels |
 | `sums` | sums of data alone, found once |
 | `merged` | equal equations, each once |

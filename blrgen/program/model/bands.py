@@ -198,7 +198,10 @@ class Band(Lowered):
 
     def count(self) -> n.Node:
         """How many numbers an element has."""
-        return a.Extent(str(self.eq.letters[self.i[0]].size)) if self.i else n.ONE
+        if not self.i:
+            return n.ONE
+        size = self.eq.letters[self.i[0]].size
+        return n.Const.of(size) if isinstance(size, int) else a.Extent(size)
 
     def recurrence(self, letter: str, body: tuple[a.Let, ...]) -> None:
         """The equations along the chain, for each row that it is ragged under."""

@@ -150,6 +150,7 @@ class _Lowering:
         latents = [u.block for u in d.updates]
         self.expecting = expecting(latents, {b.name: variables_of(d.model, b) for b in latents})
         self.nodes = nodes_of(self.given)
+        self.blocks: list[Own] = []
         self.fresh: set[str] = set()  # sites at q as it stands
         self.errors: list[str] = []
         for block in latents:
@@ -159,7 +160,7 @@ class _Lowering:
     # -- the step ----------------------------------------------------------------------
     def program(self) -> ModelProgram:
         d = self.d
-        blocks = [self.own(u.block) for u in d.updates]
+        blocks = self.blocks = [self.own(u.block) for u in d.updates]
         moved = {x for u in d.points for x in u.names}
         for p in d.model.nodes:
             if p.kind == "param" or moved & set(p.names):
@@ -202,7 +203,9 @@ class _Lowering:
                 continue
             kept = self.kept_of(site) if self.d.algorithm == "cvi" else ()
             names = tuple(x.name for x in kept)
-            made = Evaluated(site, self.eq, self.given.readers, self.nodes, names)
+            natural = next((x.natural for x in self.blocks
+                            if site.own and x.member.block.name == site.own.block), ())  # fmt: skip
+            made = Evaluated(site, self.eq, self.given.readers, self.nodes, names, natural)
             self.averaged += [(x, y, "") for x, y in zip(kept, made.next, strict=True)]
             self.fresh.add(site.name)
             self.errors += [made.error] if made.error else []
@@ -210,13 +213,15 @@ class _Lowering:
     def kept_of(self, site: Site) -> tuple[Array, ...]:
         """The state's arrays of r and s, which --cvi averages over its steps."""
         sizes = tuple(size_of(i.axis) for i in site.places)
-        return tuple(Array(self.given.names.of(x.name), sizes) for x in (site.first, site.second))
+        return tuple(Array(self.given.names.of(x.name), sizes) for x in site.symbols)
 
     def moved(self, own: Own) -> None:
         """A block as the others and its own q say, a part ρ of the way where it has sites."""
         names = {x for p in own.member.block.parts for x in p.expected.symbols()}
         sites = self.d.sites
-        self.evaluated([s for s in sites if names & {s.expected.name, s.first.name}])
+        self.evaluated(
+            [s for s in sites if names & {s.expected.name, *(x.name for x in s.symbols)}]
+        )
         was = own.natural
         if not self.stepped(own) or self.d.algorithm == "cvi":
             self.updated(own)

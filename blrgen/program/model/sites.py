@@ -3,7 +3,7 @@
     m[n] = E[u],  v[n] = E[u²] − m²
     u[n,q] = m[n] + √v[n] z[q]
     E[f] = sum(q, w[q] f(u[n,q])),  E[f'],  E[f'']  likewise
-    s = ½E[f''],  r = E[f'] − E[f'']m
+    s = ½E[f''],  r = E[f'] − E[f'']E[u_b] of each block's part
 
 z and w are those of the trapezoidal rule for N(0, 1), which converges geometrically for a
 function without a singularity near the line.  Σ_q (−1)^q w f'' is how much the rule of twice
@@ -12,7 +12,7 @@ the step differs, and says how far z[q] must be from z[q+1].
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from blrgen.algebra.indexed.values import Expression
@@ -23,8 +23,9 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Equations, Reader, named_reader
 from blrgen.program.model.member import named
 from blrgen.program.model.names import Given
+from blrgen.program.model.numbers import ByNumber, Rule
+from blrgen.program.model.stable_sites import stable_at
 from blrgen.program.model.stochastic import RATE
-from blrgen.program.stable import stable_form
 
 Where = dict[str, str]
 
@@ -37,15 +38,23 @@ class Nodes:
     points: str
     weights: str
     signed: str
+    wide: tuple[str, str, str]  # sinh s, cosh s, and cosh s by turns ±
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        return (self.points, self.weights, self.signed)
+        return (self.points, self.weights, self.signed, *self.wide)
+
+    @property
+    def rule(self) -> Rule:
+        """The rule for one number on the whole line."""
+        return Rule(self.axis, *self.wide)
 
 
 def nodes_of(given: Given) -> Nodes:
     """Names that nothing of the model has."""
-    return Nodes(*(given.names.of(f"node_{x}") for x in ("count", "points", "weights", "signed")))
+    count, *own = (given.names.of(f"node_{x}") for x in
+                   ("count", "points", "weights", "signed", "far", "stretch", "turns"))  # fmt: skip
+    return Nodes(count, own[0], own[1], own[2], (own[3], own[4], own[5]))
 
 
 class Evaluated:
@@ -53,7 +62,7 @@ class Evaluated:
 
     def __init__(
         self, site: Site, eq: Equations, readers: dict[str, Reader], nodes: Nodes,
-        kept: tuple[str, ...] = (),
+        kept: tuple[str, ...] = (), natural: Sequence[str] = (),
     ) -> None:  # fmt: skip
         self.site, self.eq, self.readers, self.nodes = site, eq, readers, nodes
         self.kept = kept  # arrays of r and s as they were, to be averaged with
@@ -64,6 +73,9 @@ class Evaluated:
         for i in site.places:
             self.letters = (*self.letters, eq.letter(i.axis, i.name, self.letters))
             self.where[i.name] = self.letters[-1]
+        if site.own is not None:
+            self.by_number(natural)
+            return
         self.mean = self.let("mean", eq.expr(site.mean, self.where))
         square = self.let("square", eq.expr(site.square, self.where))
         apart = n.Sub(self.at(square), n.Pow(self.at(self.mean), 2))
@@ -87,7 +99,7 @@ class Evaluated:
         found = self.eq.expr(e, self.where)
         self.readers.clear()
         self.readers.update(before)
-        return n.transform(stable_form(found), _of_one_exponential)
+        return stable_at(found)
 
     def in_closed_form(self) -> None:
         site = self.site
@@ -124,11 +136,23 @@ class Evaluated:
             self.eq.let(a.Let(self.error, (), a.Red("max", self.letters, self.at(own))))
         self.known(value, slope, second)
 
+    def by_number(self, natural: Sequence[str]) -> None:
+        """One number of a family that is no Gaussian."""
+        found = ByNumber(self.site, self.eq, self.readers, self.nodes.rule, natural)
+        self.error = found.error
+        self.read(found.value, found.first)
+
     def known(self, value: str, slope: str, second: str) -> None:
+        """r of each part and s, from E[f'] and ½E[f'']."""
+        site = self.site
+        means = [self.mean] if len(site.means) == 1 else [
+            self.let("part_mean", self.eq.expr(e, self.where)) for e in site.means]  # fmt: skip
+        twice = n.mul(n.TWO, self.at(second))
+        firsts = [self.let("first", n.Sub(self.at(slope), n.mul(self.at(m), twice))) for m in means]
+        self.read(value, (*firsts, second))
+
+    def read(self, value: str, found: tuple[str, ...]) -> None:
         """What the updates read."""
-        m = self.at(self.mean)
-        first = self.let("first", n.Sub(self.at(slope), n.mul(n.TWO, m, self.at(second))))
-        found: tuple[str, ...] = (first, second)
         if self.kept:
             rate = a.ref(RATE)
             found = self.next = tuple(
@@ -137,21 +161,5 @@ class Evaluated:
                 for was, new in zip(self.kept, found, strict=True)
             )  # fmt: skip
         self.readers[self.site.expected.name] = named(value)
-        for symbol, name in zip((self.site.first, self.site.second), found, strict=True):
+        for symbol, name in zip(self.site.symbols, found, strict=True):
             self.readers[symbol.name] = named(name)
-
-
-def _of_one_exponential(x: n.Node) -> n.Node:
-    """softplus and logistic in e^−|x|, which f, f' and f'' then share; neither overflows."""
-    if not isinstance(x, n.Call) or x.name not in ("softplus", "logistic"):
-        return x
-    (arg,) = x.args
-    turned = isinstance(arg, n.Neg)
-    arg = arg.arg if isinstance(arg, n.Neg) else arg
-    small = n.Call("exp", (n.neg(n.Call("abs", (arg,))),))
-    if x.name == "softplus":
-        above = n.Call("max", (n.neg(arg) if turned else arg, n.ZERO))
-        return n.add(above, n.Call("log1p", (small,)))
-    below = n.Compare("<", arg, n.ZERO)
-    top = n.Select(below, n.ONE, small) if turned else n.Select(below, small, n.ONE)
-    return n.div(top, n.add(n.ONE, small))

@@ -163,8 +163,7 @@ def blended(eq: Equations, own: Own, was: tuple[str, ...]) -> tuple[str, ...]:
     made = {s.name: s for s in a.lets(tuple(eq.body))}
     for new, old in zip(own.natural, was, strict=True):
         s = made[new]
-        old_letters = made[old].letters
-        assert len(old_letters) == len(s.letters)
+        assert old not in made or len(made[old].letters) == len(s.letters)
         rate = a.ref(RATE)
         stay = n.mul(n.Sub(n.ONE, rate), a.ref(old, *s.letters))
         name = eq.own(f"{own.name}_step")

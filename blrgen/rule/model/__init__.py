@@ -4,6 +4,7 @@
 |---|---|
 | `arrivals` | What comes with one element of a chain: its own statements, divided |
 | `choices` | The named approximations: why, under which condition, from where |
+| `chosen` | Families that are chosen for q |
 | `closed` | Stationarity equations that have a closed solution |
 | `derive` | The algorithms: what is one block, what is a point, which ρ |
 | `edges` | The edges of the graph, conjugate or with the term that breaks them |

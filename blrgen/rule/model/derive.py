@@ -15,12 +15,14 @@ from blrgen.algebra.indexed.rules import Outside
 from blrgen.algebra.indexed.values import Expression
 from blrgen.expect.blocks.values import Block, Factor, Statistic
 from blrgen.expect.sites.values import Site
+from blrgen.read.model.mistakes import ModelError
 from blrgen.read.model.values import Choose, Label, Model, Node
 from blrgen.read.model.walk import refs
 from blrgen.rule.model import choices
 from blrgen.rule.model.arrivals import arrivals
+from blrgen.rule.model.chosen import with_families
 from blrgen.rule.model.edges import edges_of
-from blrgen.rule.model.exact import check, exact_blocks, text
+from blrgen.rule.model.exact import NotConjugate, check, exact_blocks, text
 from blrgen.rule.model.nonconjugate import expected_sites, parted
 from blrgen.rule.model.points import point_updates
 from blrgen.rule.model.prepare import (
@@ -49,6 +51,7 @@ class Options:
     point: tuple[str, ...] = ()
     joined: tuple[tuple[str, ...], ...] = ()  # --block a,b
     schedule: tuple[str, ...] = ()
+    q: tuple[tuple[str, str], ...] = ()  # (node, family)
 
 
 def derive_model(model: Model, algorithm: str, options: Options | None = None) -> ModelDerivation:
@@ -60,7 +63,10 @@ def derive_model(model: Model, algorithm: str, options: Options | None = None) -
                       f"known: {', '.join(sorted(ALGORITHMS))}")  # fmt: skip
     _labels_are_there(model)
     try:
-        return make(prepared(model, options.point), options)
+        p = with_families(prepared(model, options.point), options.q)
+        return make(p, options)
+    except NotConjugate as error:
+        raise _hinted(p, options, error) from None
     except Outside as error:
         raise refused(
             model,
@@ -69,6 +75,17 @@ def derive_model(model: Model, algorithm: str, options: Options | None = None) -
             str(error),
             "write a state of several numbers that has lag 1",
         ) from error
+
+
+def _hinted(p: Prepared, options: Options, error: ModelError) -> ModelError:
+    """The refusal with --ncvmp, where that derives."""
+    (mistake,) = error.mistakes
+    try:
+        ncvmp(p, options)
+    except (ModelError, Outside):
+        return ModelError(error.file, (mistake,))
+    how = "--ncvmp takes the gradient of its expectation"
+    return ModelError(error.file, (replace(mistake, instead=how),))
 
 
 def _labels_are_there(model: Model) -> None:

@@ -8,9 +8,14 @@ from blrgen.expect.blocks.eliminate import eliminated
 from blrgen.expect.blocks.library import holding
 from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.names import Table
+from blrgen.read.model.mistakes import ModelError
 from blrgen.read.model.values import Node
 from blrgen.rule.model.prepare import Prepared, divided_blocks, refused
 from blrgen.text.indexed import written
+
+
+class NotConjugate(ModelError):
+    """A block's full conditional is in no family: another algorithm may hold it."""
 
 
 def exact_groups(p: Prepared) -> list[list[Node]]:
@@ -113,11 +118,12 @@ def check(p: Prepared, group: Sequence[Node], block: Block, flag: str) -> None:
         child = next((n for n in p.model.nodes if n.name == r.child), group[0])
         other = holding(p.table, p.factors, group, without=(block.family,))
         hint = f"; {other.family} holds it" if other is not None else ""
-        raise refused(
+        error = refused(
             p.model, child, f"{flag} does not apply to {names}",
             f"the edge {names} -> {r.child} is not conjugate: {text(p.table, r.value)} is no "
             f"statistic of {block.family}{hint}",
         )  # fmt: skip
+        raise NotConjugate(error.file, error.mistakes)
     if block.kind == "coupled":
         pair = next(q for q in block.parts if len(q.statistic.positions) > 1)
         raise refused(

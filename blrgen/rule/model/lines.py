@@ -81,8 +81,13 @@ def site_equations(d: ModelDerivation, s: Site) -> list[tuple[str, str]]:
         found.append((f"E[{f}]", said(d, s.average)))
         named = f", with {u}_m = E[{u}] and {u}_v = Var[{u}]"
         found[-1] = (found[-1][0], found[-1][1] + named)
-    first, second = f"{s.first.name}{at}", f"{s.second.name}{at}"
-    return [*found, (first, f"E[{f}'] - E[{f}'']*E[{u}]"), (second, f"E[{f}'']/2")]
+    if s.own is not None:
+        names = ", ".join(f"{x.name}{at}" for x in s.firsts)
+        return [*found, (names, f"Cov[T, T]^-1 Cov[T, {f}]")]
+    for r, e in zip(s.firsts, s.means, strict=True):
+        mean = f"E[{u}]" if len(s.means) == 1 else f"({said(d, e)})"
+        found.append((f"{r.name}{at}", f"E[{f}'] - E[{f}'']*{mean}"))
+    return [*found, (f"{s.second.name}{at}", f"E[{f}'']/2")]
 
 
 def _site(d: ModelDerivation, s: Site) -> Iterator[Line]:

@@ -1,7 +1,7 @@
 """Blocks that are not conjugate: λ = conjugate part + ∇_μ E_q[what is left of the log joint].
 
-What is left is a sum of sites f(u).  In the division of a block ru + su² stands for each of
-them, whose expectation has the same derivatives by q: the division is exact as it is for a
+What is left is a sum of sites f(u).  In the division of a block r u_b + s u_b² stands for each
+of them, whose expectation has the same derivatives by q: the division is exact as it is for a
 conjugate block, and λ depends on q through r and s.
 """
 
@@ -16,7 +16,8 @@ from blrgen.expect.blocks.block import block_of
 from blrgen.expect.blocks.expectation import Expecting
 from blrgen.expect.blocks.values import Block, Factor
 from blrgen.expect.sites.find import NoRoute, Sites, valued
-from blrgen.expect.sites.values import Site
+from blrgen.expect.sites.numbers import one_number
+from blrgen.expect.sites.values import Line, Site
 from blrgen.read.model.values import Node
 from blrgen.rule.model.exact import check, text
 from blrgen.rule.model.lines import letters_of
@@ -39,7 +40,7 @@ def parted(
     """The sites of all blocks found, and the blocks divided with tangents in their place."""
     q = expecting_of(blocks, groups)
     names = {c.name for c in p.model.constants} | {x for n in p.model.nodes for x in n.names}
-    sites = Sites(q, lambda value, nodes: _gaussian(p, value, nodes, blocks), names,
+    sites = Sites(q, lambda value, line, nodes: _law(p, value, line, nodes, blocks), names,
                   letters_of(p.model))  # fmt: skip
     try:
         marked = [sites.marked(f) for f in p.factors]
@@ -80,15 +81,22 @@ def _no_points(p: Prepared, sites: Sequence[Site], flag: str) -> None:
                 )  # fmt: skip
 
 
-def _gaussian(
-    p: Prepared, value: Expression, nodes: tuple[str, ...], blocks: Sequence[Block]
-) -> None:
-    """Refuse a function of latents whose q is not Gaussian."""
+def _law(
+    p: Prepared, value: Expression, line: Expression, nodes: tuple[str, ...],
+    blocks: Sequence[Block],
+) -> Line | None:  # fmt: skip
+    """What q of the predictor is: None of a Gaussian, else one number of a block's family."""
     for name in nodes:
         node = next(n for n in p.latents if name in n.names)
         block = next(b for b in blocks if node.name in b.nodes)
-        if not is_gaussian(block, len(node.names)):
-            raise NoRoute(value, nodes, f"q({block.name}) is no Gaussian: it is {block.family}")
+        if is_gaussian(block, len(node.names)):
+            continue
+        found = one_number(p.table, node, block, line)
+        if isinstance(found, str) or len(nodes) > 1:
+            why = found if isinstance(found, str) else "it stands beside other latents"
+            raise NoRoute(value, nodes, f"q({block.name}) is no Gaussian but {block.family}: {why}")
+        return found
+    return None
 
 
 def is_gaussian(block: Block, names: int = 1) -> bool:
@@ -112,5 +120,8 @@ def is_gaussian(block: Block, names: int = 1) -> bool:
 def expected_sites(sites: Sequence[Site], q: Expecting) -> tuple[Site, ...]:
     """The sites with E[u] and E[u²]."""
     return tuple(
-        replace(s, mean=q.of(s.line), square=q.of(power(s.line, 2))) for s in sites
+        s if s.own is not None
+        else replace(s, mean=q.of(s.line), square=q.of(power(s.line, 2)),
+                     means=tuple(q.of(part) for _, part in s.parts))
+        for s in sites
     )  # fmt: skip

@@ -19,13 +19,20 @@ from blrgen.algebra.indexed.values import Expression, Index
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.emit.model.places import python_name
 from blrgen.expect.blocks.values import Block, Part
+from blrgen.expect.sites.values import Site
 from blrgen.program.model.lower import EXACT
 from blrgen.program.model.values import ModelProgram
 from blrgen.rule.model.prepare import expecting_of, points_of, prepared
 from blrgen.rule.model.values import ModelDerivation
 from blrgen.validate.model.data import Drawn
-from blrgen.validate.model.laws import Law, law_of, law_of_independent, law_of_state
-from blrgen.validate.model.sites import site_values
+from blrgen.validate.model.laws import (
+    Law,
+    law_of,
+    law_of_chain,
+    law_of_independent,
+    law_of_state,
+)
+from blrgen.validate.model.sites import number_values, site_values
 from blrgen.validate.model.stationary import resting
 from blrgen.value.indexed import Values
 from blrgen.value.kinds import DOUBLES, Kind
@@ -67,19 +74,29 @@ class Reference:
         for c in program.chained:
             marginals = {v.name: model.posterior(v.name) for v in c.variables}
             block = next(b for b in blocks.values() if set(b.nodes) == set(marginals))
+            if self.d.sites and len(c.arrays) == len(block.parts) == 3:  # h, J, C as they stand
+                state = [np.asarray(model.state[x.name]) for x in c.arrays]
+                self.laws[block.name] = law_of_chain(self.d.model, block, state, self.values)
+                continue
             self.laws[block.name] = law_of_independent(self.d.model, block, marginals, self.values)
+
+    def site(self, s: Site) -> dict[str, Any]:
+        """What a site gives at these q's."""
+        if s.own is None:
+            return site_values(s, self.values)
+        return number_values(s, s.own, self.laws[s.own.block].natural, self.values)
 
     def evaluate(self, part: float = 1.0) -> None:
         """What sites give at these q's; r and s only a part of the way."""
         for s in self.d.sites:
-            for name, x in site_values(s, self.values).items():
+            for name, x in self.site(s).items():
                 stays = 0.0 if name == s.expected.name else 1 - part
                 self.sites[name] = x if not stays else stays * self.sites[name] + part * x
 
     def evaluate_now(self) -> None:
         """E[f] at these q's, for the objective."""
         for s in self.d.sites:
-            found = site_values(s, self.values)
+            found = self.site(s)
             self.sites[s.expected.name] = found[s.expected.name]
 
     def update(self, block: Block) -> None:
@@ -188,7 +205,7 @@ def compare_filter(
 
 def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
     """Blocks with a state at their updates, in order; the points then are those of the class."""
-    with_state = {v.name for v in program.variables}
+    with_state = {v.name for v in program.said}
     d = reference.d
     joined = [{v.name for v in c.variables} for c in program.chained]
     with_state |= {u.block.name for u in d.updates if set(u.block.nodes) in joined}

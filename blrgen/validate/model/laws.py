@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from blrgen.algebra.indexed.build import add, multiplied, summed
-from blrgen.algebra.indexed.values import Expression
+from blrgen.algebra.indexed.build import add, guard, multiplied, scaled, summed, symbol
+from blrgen.algebra.indexed.values import Expression, Symbol
 from blrgen.expect.blocks.block import element_measure
 from blrgen.expect.blocks.values import Block, Statistic
 from blrgen.expect.factors.names import Table, table_of
@@ -37,6 +38,7 @@ class Law:
     means: dict[str, Any]
     partition: Any
     paired: Any
+    natural: tuple[Any, ...] = ()  # λ of elements that are apart
 
 
 def law_of(model: Model, block: Block, values: Values) -> Law:
@@ -66,6 +68,23 @@ def law_of_state(model: Model, block: Block, state: Arrays, values: Values) -> L
     turned = [p.symbol in negated(geometry) for p in member.family.natural]
     natural = [-x if t else x for x, t in zip(found, turned, strict=True)]
     return _of_elements(member, natural, values)
+
+
+def law_of_chain(model: Model, block: Block, state: Sequence[Any], values: Values) -> Law:
+    """q of a Gaussian chain by h, J and C."""
+    factors: dict[tuple[int, ...], Fraction] = {(1,): Fraction(-1, 2)}
+    arrays = dict(values.arrays)
+    parts = []
+    for k, (p, x) in enumerate(zip(block.parts, state, strict=True)):
+        own = Symbol(f"`{k}", known=True)
+        arrays[own.name] = x
+        e = scaled(symbol(own, *p.statistic.places), factors.get(p.statistic.positions, 1))
+        if len(p.statistic.positions) == 2:  # of neighbours, which the first has not before it
+            along = next(i for i in p.statistic.places if i.axis == block.axis)
+            e = multiplied(e, guard(along, block.lag))
+        parts.append(replace(p, expected=e))
+    whole = replace(block, parts=tuple(parts))
+    return _of_gaussian(model, whole, Values(arrays, values.sizes))
 
 
 def law_of_independent(
@@ -137,7 +156,7 @@ def _of_elements(member: Member, natural: Sequence[Any], values: Values) -> Law:
     products = (np.asarray(x * y) for x, y in pairs)
     paired = sum(x.reshape((*np.shape(measure), -1)).sum(-1) for x in products)
     found = {s.name: x for s, x in zip(member.statistics, means, strict=True)}
-    return Law(found, np.sum(measure * partition), np.sum(measure * paired))
+    return Law(found, np.sum(measure * partition), np.sum(measure * paired), tuple(natural))
 
 
 def _by_element(

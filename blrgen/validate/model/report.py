@@ -97,6 +97,8 @@ def run(d: ModelDerivation, program: ModelProgram, source: str, claim: str) -> P
 
 def exactly(d: ModelDerivation, program: ModelProgram, source: str, found: Proofs) -> Proofs:
     """The same on numbers of a tower of prime fields, which is a proof; else as it was found."""
+    if d.sites:  # expectations that are found in numbers have no value in a field
+        return found
     try:
         if program.stacks or program.chained:
             raise NoMeaning("numbers of a field laid end to end, or kept of a chain")

@@ -11,6 +11,7 @@ from blrgen.program.model.lower import lower
 from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import derive_model
 from tests.reference.models import gaussian_bound as by_hand
+from tests.reference.models import number_bound
 
 R = np.random.default_rng(7)
 X = R.normal(size=(30, 2))
@@ -159,3 +160,86 @@ def test_steps_by_hand_and_in_a_run_agree():
     found = one.run(steps=5, tol=0.0)
     assert [other.step() for _ in range(5)] == found["trace"][:-1]
     assert other.objective() == found["trace"][-1]
+
+
+CHAINS = {
+    "volatility": ("gaussian(0, exp(h[t]))", R.normal(size=6) * 1.5, by_hand.volatility),
+    "poisson": ("poisson(exp(h[t]))", R.poisson(2.5, size=6).astype(float), by_hand.poisson),
+    "logistic": ("bernoulli(eta = h[t])", (R.random(6) < 0.6).astype(float), by_hand.logistic),
+}
+
+
+@pytest.mark.parametrize("algorithm", ["ncvmp", "cvi"])
+@pytest.mark.parametrize("what", sorted(CHAINS))
+def test_chains_are_at_the_optimum(what, algorithm):
+    """The best of all Gaussians has the prior's precision and a diagonal."""
+    likelihood, y, level = CHAINS[what]
+    source = f"""plate t in T
+h[1] ~ gaussian(0.3, 1)
+h[t] ~ gaussian(0.8*h[t-1], 0.5)
+y[t] ~ {likelihood} observed
+"""
+    target = "numba" if (what, algorithm) == ("logistic", "ncvmp") else "numpy"
+    model = cls(source, algorithm, target)(y=y)
+    found = model.run(tol=1e-14)
+    F = np.eye(6) - np.diag(np.full(5, 0.8), -1)
+    precision = F.T @ np.diag([1.0] + [2.0] * 5) @ F
+    mean = 0.3 * 0.8 ** np.arange(6)
+    value, m, V = by_hand.optimum(np.eye(6), level(y), mean, precision)
+    assert abs(found["objective"] - value) < 1e-6
+    np.testing.assert_allclose(model.posterior("h")["m"], m, atol=2e-5)
+    np.testing.assert_allclose(model.posterior("h")["v"], np.diag(V), atol=2e-5)
+    np.testing.assert_allclose(model.pairs("h"), np.diag(V, 1), atol=2e-5)
+
+
+def test_a_chain_of_vectors_and_its_start():
+    source = """plate t in T
+h[1] ~ gaussian-full(zeros(2), eye(2))
+h[t] ~ gaussian-full(0.9*h[t-1], 2*eye(2))
+y[t] ~ poisson(exp(h[t,1] - h[t,2])) observed
+"""
+    y = R.poisson(2.0, size=4).astype(float)
+    m, S = R.normal(size=(4, 2)), np.broadcast_to(3 * np.eye(2), (4, 2, 2))
+    model = cls(source, "ncvmp")(y=y, start={"h": {"m": m, "S": S}})
+    np.testing.assert_allclose(model.posterior("h")["m"], m)
+    assert not model.pairs("h").any()
+    found = model.run(tol=1e-14)
+    F = np.eye(8) - np.kron(np.diag(np.full(3, 0.9), -1), np.eye(2))
+    precision = F.T @ np.diag([1.0] * 2 + [2.0] * 6) @ F
+    X = np.kron(np.eye(4), [[1.0, -1.0]])
+    value, m, _ = by_hand.optimum(X, by_hand.poisson(y), np.zeros(8), precision)
+    assert abs(found["objective"] - value) < 1e-6
+    np.testing.assert_allclose(model.posterior("h")["m"].ravel(), m, atol=2e-5)
+
+
+SHAPE = """plate n in N
+a ~ gamma(2, 1)
+b ~ gamma(1, 1)
+x[n] ~ gamma(a, b) observed
+"""
+RATE = """plate n in N
+p ~ beta(2, 3)
+y[n] ~ poisson(1 + 5*p**2) observed
+"""
+
+
+@pytest.mark.parametrize(("algorithm", "target"), [("ncvmp", "numba"), ("cvi", "numpy")])
+def test_a_shape_has_a_gamma_of_its_own(algorithm, target):
+    x = np.random.default_rng(3).gamma(3.0, 0.5, size=15)
+    model = cls(SHAPE, algorithm, target)(x=x)
+    found = model.run(tol=1e-14)
+    value, (shape, rate) = number_bound.gamma_shape(x)
+    assert abs(found["objective"] - value) < 1e-6
+    q = model.posterior("a")
+    np.testing.assert_allclose([q["a"], q["b"]], [shape, rate], rtol=1e-3)
+    np.testing.assert_allclose(q["a"] / q["b"], shape / rate, rtol=2e-5)
+
+
+def test_a_share_has_a_beta_of_its_own():
+    y = np.array([2.0, 1, 4, 0, 3, 2])
+    model = cls(RATE, "ncvmp")(y=y)
+    found = model.run(tol=1e-14)
+    value, (a, b) = number_bound.beta_rate(y)
+    assert abs(found["objective"] - value) < 1e-6
+    q = model.posterior("p")
+    np.testing.assert_allclose(q["a"] / (q["a"] + q["b"]), a / (a + b), rtol=2e-5)

@@ -53,7 +53,10 @@ def test_every_shipped_model_has_an_algorithm_with_proved_blocks(name):
             made.append(derive_model(model, algorithm))
         except ModelError as e:
             assert all(m.kind == "not-applicable" and m.why for m in e.mistakes)
-    assert made
+    if not made:
+        d = derive_model(model, "ncvmp")
+        assert d.sites and all(u.block.proved for u in d.updates)
+        assert not all(e.conjugate for e in d.edges)
     for d in made:
         assert all(u.block.proved and u.block.conjugate for u in d.updates)
         assert all(e.conjugate for e in d.edges)

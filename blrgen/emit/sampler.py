@@ -60,10 +60,17 @@ def drawing(
     name: str = "sample",
     printer: Callable[[dict[str, str]], ArrayPrinter] | None = None,
     first: int = 0,
+    plates: bool = False,
+    laws: int = 0,
 ) -> Drawing:
-    """In working parameters, or in natural ones; the known constants after them."""
+    """In working parameters, or in natural ones; the known constants after them.
+
+    With `plates` all parameters may have axes before their own, the same in all of them: a
+    draw has the shape of `size`, then these, then its own.  `first` and `laws` say how many
+    expectations and distribution functions the file has already.
+    """
     with collecting() as uses:
-        made = _drawing(geometry, working, name, printer, first)
+        made = _drawing(geometry, working, name, printer, first, plates, laws)
     return replace(made, uses=frozenset(uses))
 
 
@@ -73,6 +80,8 @@ def _drawing(
     name: str,
     printer: Callable[[dict[str, str]], ArrayPrinter] | None,
     first: int,
+    plates: bool,
+    laws: int,
 ) -> Drawing:
     family = geometry.family
     working = working and bool(family.working)
@@ -83,9 +92,12 @@ def _drawing(
         raise UserError(f"{', '.join(sorted(taken & {'np', 'Any', 'Array'}))} is a name in "
                         "emitted code", where=family.path, how="rename the parameter")  # fmt: skip
     rng, size, shape = (unused(x, taken) for x in ("rng", "size", "shape"))
-    rows = Rows(shape, printer=printer, first=first, rng=rng)
+    plates = plates and not _all_numbers(steps)
+    rows = Rows(shape, printer=printer, first=first, rng=rng, plates=plates, laws=laws)
     rows.reserve([rng, size, shape, *taken])
     head, sizes = _read(parameters, steps, rows, size)
+    if plates:
+        head[-1] = _with_plates(parameters, steps, rows, size)
     for step in steps:
         rows.step(step)
     variables = declared_order(geometry)
@@ -209,6 +221,35 @@ def _read(
     given = [size, *numbers] if plain else [size]
     own = f"{use('_shape')}({', '.join(given)})"
     return [*lines, f"    {rows.shape} = {own}"], tuple(sorted(wanted))
+
+
+def _with_plates(
+    parameters: tuple[Parameter, ...], steps: tuple[Step, ...], rows: Rows, size: str
+) -> str:
+    """The shape of the sample: `size`, then what the parameters have before their own axes.
+
+    Numbers among them stand beside vectors by components as vectors of one, beside whole
+    vectors and matrices as what is multiplied with all entries.
+    """
+    components = [isinstance(s.variable, Component) for s in steps]
+    if any(components) and not all(components):
+        raise UserError("no sampler over plates for numbers beside vectors by components",
+                        where=steps[0].family.path)  # fmt: skip
+    fronts = []
+    for p in parameters:
+        shape = shape_of(p.symbol)
+        if isinstance(p.symbol, Component):
+            fronts.append(f"{p.name}.shape[:-1]")
+        elif shape is not None:
+            fronts.append(f"{p.name}.shape[:-2]")
+        elif any(components):
+            fronts.append(f"{p.name}.shape")
+            rows.names[p.name] = f"{p.name}[..., None]"
+        else:
+            fronts.append(f"{p.name}.shape")
+            rows.sampled.add(p.symbol)
+    known = fronts[0] if len(fronts) == 1 else f"np.broadcast_shapes({', '.join(fronts)})"
+    return f"    {rows.shape} = (*{use('_shape')}({size}), *{known})"
 
 
 def _size_symbols(step: Step) -> set[str]:

@@ -4,6 +4,7 @@
 |---|---|
 | `file` | a whole file: docstring, kernels, class, support functions |
 | `writer` | a model program → its class, as a value |
+| `draws` | the class of an algorithm that draws |
 | `defaults` | defaults of constants → expressions of a constructor |
 | `places` | where a class keeps what its functions read |
 | `kernels` | programs → functions of a target, as values and as text |

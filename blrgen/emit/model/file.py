@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
+from dataclasses import replace
 
+from blrgen.emit.model.draws import DrawWriter, Samplers, with_labels
 from blrgen.emit.model.kernels import TARGETS, Target
 from blrgen.emit.model.writer import Writer
 from blrgen.emit.support import support_of, table
@@ -50,12 +52,19 @@ class _File:
             m.name: target.make(m.program, f"_{m.name}") for m in program.methods
         }  # fmt: skip
         last = {name: made[-1] for name, made in self.made.items()}
-        self.definition = Writer(program, last, dtype).definition()
+        self.samplers = Samplers(target.name)
+        writer = (
+            DrawWriter(program, last, dtype, self.samplers)
+            if program.draws
+            else Writer(program, last, dtype)
+        )
+        self.definition = writer.definition()
 
     def text(self) -> str:
         """The parts in their order."""
         functions = [f for made in self.made.values() for f in made]
-        names = sorted({*t.support(tuple(functions)), *c.used(self.definition)})
+        samplers, uses = self.samplers.texts()
+        names = sorted({*t.support(tuple(functions)), *c.used(self.definition), *uses})
         support = support_of(self.target.name, names)
         self.refuse(f.name for f in functions)
         imports = support.imports([*self.target.imports, *names])
@@ -65,6 +74,7 @@ class _File:
             f"{head}\n{self.nodes()}",
             *body,
             layout.definition(self.definition),
+            *samplers,
             BELOW,
             *support.made,
             *support.texts,
@@ -87,7 +97,7 @@ class _File:
             parts = tuple(
                 (c.Literal(p.parameter), c.Row((c.Literal(p.array.name),
                  c.Row(tuple(map(c.Literal, p.array.axes))), c.Literal(p.array.domain))))
-                for p in v.parts
+                for p in (replace(x, array=with_labels(x.array)) for x in v.parts)
             )  # fmt: skip
             rows.append((c.Literal(v.name), c.Table(parts)))
         kind = "Mapping[str, Mapping[str, Any]]"

@@ -10,6 +10,7 @@
 | `member` | a block as a member of its family on plates |
 | `chains` | chains of labels: forward and backward |
 | `bands` | Gaussian chains: elimination and substitution |
+| `gibbs` | steps that draw every block from its full conditional |
 | `stochastic` | steps over some rows, local blocks to their fixed point |
 | `objective` | the objective at the first block's maximum |
 | `predictive` | log p of new rows, where it has a closed form |

@@ -142,7 +142,7 @@ class Band(Lowered):
             a.Let(volume, t, size),
         )
         self.eq.body.append(a.Seq(self.t, body))
-        self.gain, self.shift, self.inverse = gain, shift, inverse
+        self.left, self.gain, self.shift, self.inverse = left, gain, shift, inverse
         pieces = n.mul(a.ref(right, *t, *i), a.ref(shift, *t, *i))
         square = a.Red("sum", (self.t, *i), pieces)
         axis = self.eq.letters[self.t].size
@@ -153,6 +153,28 @@ class Band(Lowered):
         around = n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),))
         whole = n.add(square, n.neg(volumes), n.mul(count, around))
         self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, whole))
+
+    def sampled(self, natural: tuple[str, ...], stem: str, normals: str) -> str:
+        """x_u = g_u + L_u⁻ᵀ ε_u + K_u x_{u+1}, of standard normals ε: a draw of the chain."""
+        self.forward(natural, stem)
+        u = self.eq.along(self.t, True)
+        t, i, j, w = self.front, self.i, self.j, self.third
+        noise = a.ref(normals, *t, *i)
+        if i:
+            root = self.let(f"{stem}_root", (*t, *i, *j),
+                            a.Lin("chol", (a.ref(self.left, *t, *i, *j),)), "lower")  # fmt: skip
+            spread: n.Node = a.Lin("ltsolve", (a.ref(root, *t, *i, *j), a.ref(normals, *t, *i)))
+        else:
+            spread = n.div(noise, n.sqrt(a.ref(self.left, *t)))
+        alone = self.let(f"{stem}_alone", (*t, *i), spread)
+        at = (*self.outer, u)
+        level = n.add(a.ref(self.shift, *at, *i), a.ref(alone, *at, *i))
+        value = self.eq.own(f"{stem}_value")
+        later = a.Ref(value, (*map(a.Ix, self.outer), a.Lag(u, 1), *map(a.Ix, w)))
+        product = n.mul(a.ref(self.gain, *at, *i, *w), later)
+        come = n.add(level, a.Red("sum", w, product) if w else product)
+        self.eq.body.append(a.Seq(u, (a.Let(value, (*at, *i), come, first=level),)))
+        return value
 
     def backward(self, stem: str) -> None:
         """m, V, Cov of neighbours, E[x_u x_{u+1}ᵀ]."""

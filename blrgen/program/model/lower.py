@@ -19,6 +19,7 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.model.bands import Band
 from blrgen.program.model.chains import Labels
 from blrgen.program.model.expressions import Equations
+from blrgen.program.model.gibbs import gibbs
 from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member, named
 from blrgen.program.model.merged import merged
@@ -62,7 +63,7 @@ EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maxim
 KINDS: dict[str, type[Lowered]] = {  # by what joins elements
     "element": Lowered, "labels": Labels, "banded": Band,
 }  # fmt: skip
-LATER = ("filter", "gibbs")
+LATER = ("filter",)
 TITLES = {
     "conjugate": "one exact step", "filter": "one exact step an element", "em": "EM",
     "online-em": "EM on some rows at a time", "vmp": "variational message passing",
@@ -73,8 +74,11 @@ KEPT = "nothing says where it is: it stays where it was"
 
 def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
     """The programs of the algorithm, and what its class holds."""
+    name = name or class_name(derivation.model.name)
     try:
-        return _Lowering(derivation, name or class_name(derivation.model.name)).program()
+        if any(u.drawn for u in derivation.updates):
+            return _drawing(derivation, name)
+        return _Lowering(derivation, name).program()
     except InternalError as error:
         raise UserError(
             f"--{derivation.algorithm} of {derivation.model.name} is derived, and has no "
@@ -83,6 +87,11 @@ def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
             why=str(error).splitlines()[0],
             how="`blrgen derive` says what is derived; another algorithm may have a class",
         ) from error
+
+
+def _drawing(d: ModelDerivation, name: str) -> ModelProgram:
+    """Values in place of parameters: every block drawn."""
+    return gibbs(d, name, lambda block: member_of(d.model, block), title_of(d), written_lines(d))
 
 
 @dataclass
@@ -340,8 +349,8 @@ class _Lowering:
         made = ModelProgram(
             name=self.name,
             algorithm=self.d.algorithm,
-            title=f"The model {self.d.model.name}, fitted by {TITLES[self.d.algorithm]}.",
-            equations=self.lines(),
+            title=title_of(self.d),
+            equations=written_lines(self.d),
             arguments=self.given.arguments,
             sizes=self.given.sizes,
             variables=tuple(variables),
@@ -400,15 +409,21 @@ class _Lowering:
         stem = self.given.names.of(f"{what}_{name}")
         return name, Method(stem, handing_out(every, outs), f"Return the {what} of {name}.")
 
-    def lines(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What was derived, line by line under its titles."""
-        found: dict[str, list[str]] = {}
-        for x in lines_of(self.d):
-            title = f"{x.title[0].upper()}{x.title[1:]}"
-            found.setdefault(title, []).append(x.equation)
-        chosen = [f"{x.name}, {', '.join(x.nodes)}: {x.reason}" for x in self.d.choices]
-        named = {"What is chosen": chosen} if chosen else {}
-        return tuple((k, tuple(dict.fromkeys(v))) for k, v in {**found, **named}.items())
+
+def title_of(d: ModelDerivation) -> str:
+    """The first line of a file."""
+    return f"The model {d.model.name}, fitted by {TITLES[d.algorithm]}."
+
+
+def written_lines(d: ModelDerivation) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What was derived, line by line under its titles."""
+    found: dict[str, list[str]] = {}
+    for x in lines_of(d):
+        title = f"{x.title[0].upper()}{x.title[1:]}"
+        found.setdefault(title, []).append(x.equation)
+    chosen = [f"{x.name}, {', '.join(x.nodes)}: {x.reason}" for x in d.choices]
+    named = {"What is chosen": chosen} if chosen else {}
+    return tuple((k, tuple(dict.fromkeys(v))) for k, v in {**found, **named}.items())
 
 
 def member_of(model: Model, block: Block) -> Member:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from blrgen.core import Family
 from blrgen.program.axes.nodes import Program, Size
 from blrgen.read.model.values import Expr
 
@@ -139,6 +140,30 @@ class Start:
 
 
 @dataclass(frozen=True)
+class Draw:
+    """How a node is drawn: from which law, with which parameters.
+
+    `law` is one of LAWS; `parameters` are (parameter of the family, out of the method or, where
+    there is none, of `posterior`).  `normals` is an array of standard normals that the method
+    takes: its outs are then the values themselves.  `counts` is an array of how many equal
+    elements one stands for: drawn are their shares.
+    """
+
+    node: str
+    law: str
+    parts: tuple[Part, ...]  # the variables, with the arrays that hold their values
+    parameters: tuple[tuple[str, str], ...] = ()
+    family: Family | None = None
+    method: Method | None = None
+    normals: Array | None = None
+    counts: str = ""
+    pointers: str = ""  # of rows of different lengths
+
+
+LAWS = ("family", "labels", "path", "states")
+
+
+@dataclass(frozen=True)
 class ModelProgram:
     """All that an emitted class is made from.
 
@@ -167,6 +192,7 @@ class ModelProgram:
     notes: tuple[Note, ...] = ()
     averaged: tuple[Array, ...] = ()  # of the state: sums that are averaged over steps
     settle: Method | None = None  # these sums over all rows, at the start
+    draws: tuple[Draw, ...] = ()  # of a step that draws, in order
 
     @property
     def state(self) -> tuple[Array, ...]:
@@ -180,5 +206,5 @@ class ModelProgram:
         found += [self.start.method] if self.start is not None else []
         found += [p.method for p in self.posteriors]
         found += [m for _, m in (*self.pairs, *self.paths)]
-        found.append(self.predictive)
+        found += [self.predictive, *(x.method for x in self.draws)]
         return iter(dict.fromkeys(m for m in found if m is not None))

@@ -270,7 +270,16 @@ def gibbs(p: Prepared, options: Options) -> ModelDerivation:
                       f"{p.points[0].name} has no prior to be drawn with",
                       f"write {p.points[0].name} ~ …, or use --em")  # fmt: skip
     made = _mean_field(p, "gibbs", options)
-    return replace(made, choices=(choices.draws(_names(p.latents)),))
+    return replace(
+        made, choices=(choices.draws(_names(p.latents)),), statistics=(),
+        updates=tuple(Update(_at_values(u.block), drawn=True) for u in made.updates),
+        expected_joint=p.joint, expected_factors=tuple(f.total for f in p.factors),
+    )  # fmt: skip
+
+
+def _at_values(block: Block) -> Block:
+    """The block where all others have values: its coefficients as they stand."""
+    return replace(block, parts=tuple(replace(x, expected=x.coefficient) for x in block.parts))
 
 
 def filtering(p: Prepared, options: Options) -> ModelDerivation:

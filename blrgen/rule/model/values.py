@@ -43,13 +43,16 @@ class Equation:
 class Update:
     """One visit of a block: λ ← (1 − ρ)λ + ρ Part.expected; `rate` is the name of ρ, "" for 1.
 
-    `scaled`: sums over the outermost observed axis count N/M times (a minibatch).
+    `scaled`: sums over the outermost observed axis count N/M times (a minibatch).  `drawn`:
+    the block has values instead of a q, and `Part.expected` are the coefficients at those of
+    the others.
     """
 
     block: Block
     rate: str = ""
     scaled: str = ""  # the axis of the minibatch
     local: bool = False  # to its fixed point within one step
+    drawn: bool = False  # from its full conditional
 
 
 @dataclass(frozen=True)

@@ -97,12 +97,11 @@ class Body(Equations):
     def flat(self, w: a.Letter, loop: Loop) -> list[str]:
         """The arrays that are read or written at [under, w] in the loop."""
         found: dict[str, None] = {}
-        pair = (a.Ix(w.under), a.Ix(w.name))
         for i, _, _ in paths([loop]):
             for r in (r for e in (*i.let.expressions, *i.let.at) for r in a.refs(e)):
-                if r.index[:2] == pair and self.is_flat(r.name, w):
+                if _in_row(r.index, w) and self.is_flat(r.name, w):
                     found[self.memory.values.get(r.name, r.name)] = None
-            if i.let.target[:2] == pair and (i.store or self.is_flat(i.let.name, w)):
+            if _in_row(i.let.target, w) and (i.store or self.is_flat(i.let.name, w)):
                 found[i.let.name if i.store else self.memory.values[i.let.name]] = None
         return list(found)
 
@@ -242,3 +241,10 @@ class Body(Equations):
             if stored and i.let.target[:1] == (first,):
                 found[i.let.name if i.store else self.memory.values[i.let.name]] = None
         return list(found)
+
+
+def _in_row(index: tuple[n.Node, ...], w: a.Letter) -> bool:
+    """Whether these are a place of a ragged row, or the one beside it."""
+    if len(index) < 2 or index[0] != a.Ix(w.under):
+        return False
+    return isinstance(index[1], a.Ix | a.Lag) and index[1].letter == w.name

@@ -143,10 +143,12 @@ class Memory:
         self, array: str, places: list[n.Node], index: Sequence[n.Node], ctx: Context
     ) -> t.Entry:
         """By a row of the array where one has been taken."""
-        letter = index[0].letter if index and isinstance(index[0], a.Ix) else ""
-        if (array, letter) in ctx.rows:
-            view = ctx.rows[array, letter]
-            return t.Entry(view, (ctx.inner[letter], *places[1:]))
+        first = index[0] if index and isinstance(index[0], a.Ix | a.Lag) else None
+        if first is not None and (array, first.letter) in ctx.rows:
+            view, inner = ctx.rows[array, first.letter], ctx.inner[first.letter]
+            if isinstance(first, a.Lag):
+                inner = t.plus(inner, t.Whole(first.by))
+            return t.Entry(view, (inner, *places[1:]))
         return t.Entry(array, tuple(places))
 
     def place(self, i: n.Node, ctx: Context) -> n.Node:

@@ -11,23 +11,23 @@ def dead(program: a.Program) -> a.Program:
     """The program without equations from which no out is made."""
     wanted = set(program.outs) | {y for _, y in program.writes}
     wanted |= {x for put in program.assembled for _, e in put.entries for x in e.names}
-    body = program.body
-    while True:
-        needed = wanted | read(body)
-        kept = _kept(body, needed)
-        if kept == body:
-            return replace(program, body=body)
-        body = kept
+    more = wanted
+    while more:
+        more = needed_by(program.body, wanted) - wanted
+        wanted |= more
+    return replace(program, body=_kept(program.body, wanted))
 
 
-def read(body: tuple[a.Statement, ...]) -> set[str]:
-    """The names that a body reads; an equation's own earlier values do not count."""
+def needed_by(body: tuple[a.Statement, ...], wanted: set[str]) -> set[str]:
+    """What the equations of these names read, and what ends a recurrence with one of them."""
     found: set[str] = set()
     for s in body:
         if isinstance(s, a.Seq):
-            found |= read(s.body) | ({s.stop} if s.stop else set())
-        else:
-            found |= {x for e in (*s.expressions, *s.at) for x in e.names} - {s.name}
+            inside = needed_by(s.body, wanted)
+            made = {x.name for x in a.lets(s.body)} & wanted
+            found |= inside | ({s.stop} if s.stop and made else set())
+        elif s.name in wanted:
+            found |= {x for e in (*s.expressions, *s.at) for x in e.names}
     return found
 
 

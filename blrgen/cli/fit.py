@@ -60,7 +60,8 @@ def run(options: argparse.Namespace) -> int:
     found = ran(model, program, steps, tol, options)
     answer = as_json(derivation, program, model, found)
     if options.save:
-        saved(options.save, answer)
+        draws = {p.parameter: model.draws(p.parameter) for x in program.draws for p in x.parts}
+        saved(options.save, answer, draws)
     if options.format == "json":
         result_as_json(answer)
     else:
@@ -131,6 +132,13 @@ def ran(
 
     rest = tol if tol is not None else 0.0 if steps is not None else 1e-8
     more = {}
+    if program.draws:
+        if tol is not None:
+            raise UserError("--tol does not apply to --gibbs", where=options.what,
+                            why="draws go on changing: no step is the last one",
+                            how="--steps N says how many")  # fmt: skip
+        with np.errstate(all="ignore"):
+            return dict(model.run(steps))
     if program.batch:
         rows = _whole(options.batch, "--batch")
         if rows == 0:
@@ -155,6 +163,7 @@ def as_json(
         p.node: {"family": p.family, **_plain(model.posterior(p.node))}
         for p in program.posteriors if p.family
     }  # fmt: skip
+    posterior |= {x.node: _plain(model.posterior(x.node)) for x in program.draws}
     points = {p.node: _plain(model.posterior(p.node)) for p in program.posteriors if not p.family}
     return {
         "schema": SCHEMA,
@@ -182,20 +191,29 @@ def as_text(answer: Mapping[str, Any]) -> str:
     ]
     for name, parameters in answer["posterior"].items():
         own = {k: v for k, v in parameters.items() if k != "family"}
-        lines.append(f"{name} ~ {parameters['family']}")
-        lines += [f"    {k} = {_short(v)}" for k, v in own.items()]
+        lines.append(f"{name} ~ {parameters['family']}" if "family" in parameters else f"{name}")
+        lines += [f"    {k} = {_short(v)}" for k, v in _flat(own).items()]
     lines += [f"{name} = {_short(value)}" for name, value in answer["points"].items()]
     lines += [f"note: {x['node']}: {x['text']}" for x in answer["notes"]]
     return "\n".join(lines)
 
 
-def saved(path: str, answer: Mapping[str, Any]) -> None:
-    """Every array under node.parameter, a point under its name."""
+def _flat(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Of several variables each by its name: {mean: {mu: …}} as {mean mu: …}."""
+    found: dict[str, Any] = {}
+    for k, x in parameters.items():
+        found |= {f"{k} {v}": y for v, y in x.items()} if isinstance(x, Mapping) else {k: x}
+    return found
+
+
+def saved(path: str, answer: Mapping[str, Any], draws: Mapping[str, Any]) -> None:
+    """Every array under node.parameter, a point under its name, draws under their variable's."""
     import numpy as np
 
-    arrays = {name: np.asarray(x) for name, x in answer["points"].items()}
+    arrays = {name: np.asarray(x) for name, x in answer["points"].items()} | dict(draws)
     for name, parameters in answer["posterior"].items():
-        arrays |= {f"{name}.{k}": np.asarray(x) for k, x in parameters.items() if k != "family"}
+        own = _flat({k: x for k, x in parameters.items() if k != "family"})
+        arrays |= {f"{name}.{k}": np.asarray(x) for k, x in own.items()}
     np.savez(path, **arrays)  # type: ignore[arg-type]
     note(f"wrote {path}")
 

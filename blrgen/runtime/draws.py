@@ -152,9 +152,7 @@ def _first_values(
     return state
 
 
-def _grouped_labels(
-    rows: list[Array], like: Array, labels: int, rng: np.random.Generator
-) -> Array:
+def _grouped_labels(rows: list[Array], like: Array, labels: int, rng: np.random.Generator) -> Array:
     """Return for each label the nearest of some rows that are far from each other."""
     found = _grouped(rows, like.size, labels, np.float64, rng)
     return np.asarray(found.argmax(axis=-1).reshape(like.shape), dtype=np.int64)
@@ -164,7 +162,7 @@ def _stored(value: Any, domain: str, sizes: Mapping[str, int], dtype: Any) -> Ar
     """Return a draw as the state holds it: what rounding puts on an open end is beside it."""
     found = np.asarray(value, dtype=dtype)
     if domain == "simplex":
-        return np.maximum(found, np.nextafter(dtype(0), dtype(1)))
+        return np.asarray(np.maximum(found, np.nextafter(dtype(0), dtype(1))))
     if domain[:1] not in "([" or domain == "R":
         return found
     low, high = _ends(domain, sizes)

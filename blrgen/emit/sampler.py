@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
+
 from blrgen.algebra.components import Component
 from blrgen.algebra.ranks import shape_of
 from blrgen.core import Derivation, Parameter
@@ -92,12 +94,14 @@ def _drawing(
         raise UserError(f"{', '.join(sorted(taken & {'np', 'Any', 'Array'}))} is a name in "
                         "emitted code", where=family.path, how="rename the parameter")  # fmt: skip
     rng, size, shape = (unused(x, taken) for x in ("rng", "size", "shape"))
-    plates = plates and not _all_numbers(steps)
-    rows = Rows(shape, printer=printer, first=first, rng=rng, plates=plates, laws=laws)
+    several = plates and not _all_numbers(steps)
+    rows = Rows(shape, printer=printer, first=first, rng=rng, plates=several, laws=laws)
     rows.reserve([rng, size, shape, *taken])
     head, sizes = _read(parameters, steps, rows, size)
-    if plates:
+    if several:
         head[-1] = _with_plates(parameters, steps, rows, size)
+    if plates:
+        head[-1:-1] = [line for p in parameters for line in _inside(p)]
     for step in steps:
         rows.step(step)
     variables = declared_order(geometry)
@@ -221,6 +225,18 @@ def _read(
     given = [size, *numbers] if plain else [size]
     own = f"{use('_shape')}({', '.join(given)})"
     return [*lines, f"    {rows.shape} = {own}"], tuple(sorted(wanted))
+
+
+def _inside(p: Parameter) -> list[str]:
+    """A number that was rounded to an end that is excluded is the one beside it."""
+    d = p.domain
+    ends = [sp.sympify(e) for e in (d.lower, d.upper)] if d.kind == "interval" else []
+    if not ends or not all(e.is_number for e in ends) or ends == [-sp.oo, sp.oo]:
+        return []
+    low, high = ("np.inf" if e == sp.oo else "-np.inf" if e == -sp.oo else repr(float(e))
+                 for e in ends)  # fmt: skip
+    left, right = d.lower_open and low != "-np.inf", d.upper_open and high != "np.inf"
+    return [f"    {p.name} = {use('_within')}({p.name}, {low}, {high}, {left}, {right})"]
 
 
 def _with_plates(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
 from dataclasses import replace
 
 from blrgen.emit.model.draws import DrawWriter, Samplers, with_labels
@@ -15,7 +14,7 @@ from blrgen.emit.tree import layout
 from blrgen.emit.tree import nodes as t
 from blrgen.errors import InternalError, UserError, did_you_mean
 from blrgen.program.model.check import check
-from blrgen.program.model.values import Argument, Array, ModelProgram
+from blrgen.program.model.values import Argument, Array, Method, ModelProgram
 
 MEASURE = 92
 BELOW = "# --- Support functions, the same in every file that uses them"
@@ -48,9 +47,7 @@ def _arrays(x: Argument) -> tuple[Array, ...]:
 class _File:
     def __init__(self, program: ModelProgram, target: Target, dtype: str) -> None:
         self.program, self.target = program, target
-        self.made = {
-            m.name: target.make(m.program, f"_{m.name}") for m in program.methods
-        }  # fmt: skip
+        self.made = {m.name: self.functions(m) for m in program.methods}
         last = {name: made[-1] for name, made in self.made.items()}
         self.samplers = Samplers(target.name)
         writer = (
@@ -60,13 +57,21 @@ class _File:
         )
         self.definition = writer.definition()
 
+    def functions(self, m: Method) -> tuple[t.Function, ...]:
+        """A method's functions under names that no support function has."""
+        name, taken = f"_{m.name}", table(self.target.name).definitions.keys()
+        while True:
+            found = self.target.make(m.program, name)
+            if not taken & {f.name for f in found}:
+                return found
+            name += "_of_model"
+
     def text(self) -> str:
         """The parts in their order."""
         functions = [f for made in self.made.values() for f in made]
         samplers, uses = self.samplers.texts()
         names = sorted({*t.support(tuple(functions)), *c.used(self.definition), *uses})
         support = support_of(self.target.name, names)
-        self.refuse(f.name for f in functions)
         imports = support.imports([*self.target.imports, *names])
         body = [self.target.text(f) for f in functions]
         head = "\n".join([x for _, x in self.target.constants])
@@ -83,12 +88,6 @@ class _File:
         public = f'__all__ = ["{self.program.name}"]'
         top += f"\n\nfrom __future__ import annotations\n\n{imports}\n\n{public}\n\n"
         return top + "\n\n\n".join(x.strip("\n") for x in parts) + "\n"
-
-    def refuse(self, names: Iterable[str]) -> None:
-        """A function of the file must not hide one that all files have."""
-        taken = set(names) & table(self.target.name).definitions.keys()
-        if taken:
-            raise InternalError(f"functions of a model have names of support: {sorted(taken)}")
 
     def nodes(self) -> str:
         """What is kept of each node: parameter → array of the state, its axes, its domain."""

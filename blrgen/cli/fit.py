@@ -214,7 +214,7 @@ def saved(path: str, answer: Mapping[str, Any], draws: Mapping[str, Any]) -> Non
     for name, parameters in answer["posterior"].items():
         own = _flat({k: x for k, x in parameters.items() if k != "family"})
         arrays |= {f"{name}.{k}": np.asarray(x) for k, x in own.items()}
-    np.savez(path, **arrays)  # type: ignore[arg-type]
+    np.savez(path, **arrays)
     note(f"wrote {path}")
 
 

@@ -114,6 +114,15 @@ def _ends(domain: str, sizes: Mapping[str, int]) -> tuple[float, float]:
 
 def _in_domain(name: str, array: Array, domain: str, sizes: Mapping[str, int]) -> None:
     """Refuse an array outside of its domain; NaN is passed over."""
+    if domain.startswith("{"):
+        points = [float(x) for x in domain[1:-1].split(",")]
+        if not (np.isin(array, points) | np.isnan(array)).all():
+            raise ValueError(f"{name} has entries outside its support {domain}")
+        return
+    if domain.startswith("integers "):
+        if (array % 1 > 0).any():
+            raise ValueError(f"{name} has entries outside its support: some are not whole numbers")
+        domain = domain.removeprefix("integers ")
     if domain == "SPD":
         _check_definite(name, array)
     elif domain == "simplex":
@@ -241,6 +250,12 @@ def _middle(domain: str, noise: Array, sizes: Mapping[str, int]) -> Array:
         return noise
     if domain == "SPD":
         return np.asarray(np.broadcast_to(np.eye(noise.shape[-1]), noise.shape))
+    if domain.startswith("{"):
+        points = np.array([float(x) for x in domain[1:-1].split(",")])
+        return np.asarray(points[np.floor(np.abs(noise) * 1e6).astype(np.int64) % len(points)])
+    if domain.startswith("integers "):
+        near = _middle(domain.removeprefix("integers "), noise, sizes)
+        return np.asarray(np.floor(near))
     some = np.exp(0.1 * noise)
     if domain == "simplex":
         return np.asarray(some / some.sum(-1, keepdims=True))

@@ -9,7 +9,7 @@ from blrgen.emit.model.file import text
 from blrgen.program.model.lower import lower
 from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import derive_model
-from tests.emit.model.test_targets import CASES, LINE, MODELS, N, PLANE, R, as_python
+from tests.emit.model.test_targets import CASES, LINE, MODELS, PLANE, N, R, as_python
 
 MANY = {"K": 2, "T": [4, 1, 7]}
 MORE = {

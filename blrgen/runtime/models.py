@@ -309,7 +309,102 @@ def _noted(notes: list[dict[str, str]], kind: str, node: str, text: str, flags: 
         notes.append(note)
 
 
-def _run_steps(model: Any, steps: int | None, tol: float) -> dict[str, Any]:
+def _floors(
+    floor: Mapping[str, float] | None,
+    nodes: Mapping[str, Mapping[str, Any]],
+    sizes: Mapping[str, int],
+) -> dict[str, tuple[str, str, float]]:
+    """Return the array, domain and least value of each point that is bounded from below."""
+    found: dict[str, tuple[str, str, float]] = {}
+    points = {x: parts[""] for x, parts in nodes.items() if "" in parts}
+    for name, value in (floor or {}).items():
+        if name not in points:
+            _unknown("point", name, points)
+        array, _, domain = points[name]
+        low, high = (0.0, math.inf) if domain == "SPD" else (-math.inf, math.inf)
+        if domain[:1] in "([":
+            low, high = _ends(domain, sizes)
+        if domain == "simplex" or not low <= float(value) < high:
+            where = "on a simplex" if domain == "simplex" else f"in {domain}"
+            raise ValueError(f"floor of {name} = {value!r} is none: {name} is {where}")
+        found[name] = array, domain, float(value)
+    return found
+
+
+def _floored(
+    state: dict[str, Array], flags: dict[str, Array], floors: Mapping[str, tuple[str, str, float]]
+) -> dict[str, Array]:
+    """Return the state with points no less than their floors, matrices in all directions.
+
+    A matrix gets its eigenvalues no less; `flags` say which elements it was.
+    """
+    out = dict(state)
+    for array, domain, value in floors.values():
+        x = np.asarray(out[array])
+        if not np.isfinite(x).all():
+            continue
+        if domain == "SPD":
+            level, turn = np.linalg.eigh(x)
+            low = np.asarray((level < value).any(axis=-1))
+            wide = np.maximum(level, value)[..., None, :]
+            raised = (turn * wide) @ np.swapaxes(turn, -1, -2)
+            raised = (raised + np.swapaxes(raised, -1, -2)) / 2
+            out[array] = np.where(low[..., None, None], raised, x).astype(x.dtype)
+        else:
+            low = x < value
+            out[array] = np.asarray(np.where(low, value, x), dtype=x.dtype)
+        flags[f"{array}_floor"] = np.asarray(low)
+    return out
+
+
+def _noted_floors(
+    notes: list[dict[str, str]],
+    flags: Mapping[str, Array],
+    floors: Mapping[str, tuple[str, str, float]],
+) -> None:
+    """Say once where a floor acts."""
+    for name, (array, _, value) in floors.items():
+        _noted(notes, "floor", name, f"held at its floor {value!r}",
+               flags.get(f"{array}_floor", False))  # fmt: skip
+
+
+def _at_an_end(
+    state: Mapping[str, Array],
+    nodes: Mapping[str, Mapping[str, Any]],
+    sizes: Mapping[str, int],
+) -> bool:
+    """Return whether a point has come to an end of its domain that is excluded.
+
+    There a likelihood without a prior can grow without bound: a variance of 0.
+    """
+    for parts in nodes.values():
+        if "" not in parts:
+            continue
+        name, _, domain = parts[""]
+        x = np.asarray(state[name], dtype=np.float64)
+        whole = np.isfinite(x)
+        if domain == "SPD":
+            rows = x[whole.all(axis=(-2, -1))]
+            level = np.linalg.eigvalsh(rows) if rows.size else np.ones((1, 1))
+            if (level[..., 0] <= 4 * np.finfo(state[name].dtype).eps * level[..., -1]).any():
+                return True
+        elif domain[:1] == "(" or domain[-1:] == ")":
+            low, high = _ends(domain, sizes)
+            near = float(np.finfo(state[name].dtype).tiny) * 1e16
+            if domain[0] == "(" and low > -math.inf and (x[whole] - low <= near).any():
+                return True
+            if domain[-1] == ")" and (np.isposinf(x).any() or (x[whole] >= high).any()):
+                return True
+    return False
+
+
+def _ended(objective: float, states: Iterable[Mapping[str, Array]], model: Any, nodes: Any) -> str:
+    """Return why a step that is not finite is none: without bound, or no number."""
+    ends = any(_at_an_end(x, nodes, model.sizes) for x in states)
+    return "unbounded" if ends or objective == math.inf else "not finite"
+
+
+def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[str, Any]:
     """Take steps until the objective rests, or so many; each step's objective is of its start."""
     most = MOST_STEPS if steps is None else steps
     trace: list[float] = []
@@ -317,7 +412,8 @@ def _run_steps(model: Any, steps: int | None, tol: float) -> dict[str, Any]:
     while True:
         objective, state, flags = model._swept()
         if not math.isfinite(objective) and trace:
-            model.state, reason = before, "unbounded"
+            reason = _ended(objective, [model.state], model, nodes)
+            model.state = before
             break
         trace.append(objective)
         if len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
@@ -326,7 +422,7 @@ def _run_steps(model: Any, steps: int | None, tol: float) -> dict[str, Any]:
         if len(trace) > most:
             break
         if not _all_finite(objective, state):
-            reason = "unbounded"
+            reason = _ended(objective, [state, model.state], model, nodes)
             break
         before = dict(model.state)
         model._take(state, flags)
@@ -405,13 +501,17 @@ def _some_rows(
     return some, own
 
 
-def _run_rows(model: Any, count: int, steps: int | None, tol: float, batch: int) -> dict[str, Any]:
+def _run_rows(
+    model: Any, nodes: Any, count: int, steps: int | None, tol: float, batch: int
+) -> dict[str, Any]:
     """Take steps over rows in an order that is drawn for each epoch; the objective once an epoch.
 
-    Steps that are left of an epoch are taken, and the objective after them is the last one.
+    Steps that are left of an epoch are taken, and the objective after them is the last one.  An
+    epoch after which it is not finite is taken back.
     """
     most, trace = MOST_STEPS if steps is None else steps, [model.objective()]
     taken, reason, order = 0, "steps", np.zeros(0, np.int64)
+    before, at = dict(model.state), (0, model.t)
     while taken < most:
         if not order.size:
             order = model.rng.permutation(count)
@@ -420,7 +520,13 @@ def _run_rows(model: Any, count: int, steps: int | None, tol: float, batch: int)
         taken += 1
         if order.size and taken < most:
             continue
-        trace.append(model.objective())
+        objective = model.objective()
+        if not _all_finite(objective, model.state):
+            reason = _ended(objective, [model.state], model, nodes)
+            model.state, (taken, model.t) = before, at
+            break
+        trace.append(objective)
+        before, at = dict(model.state), (taken, model.t)
         if not order.size and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
             reason = "converged"
             break

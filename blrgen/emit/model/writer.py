@@ -23,6 +23,7 @@ NOTHING = c.Literal(None)
 LOCAL = ("scale", "rho")  # what a step over some rows also reads
 RATES = (("delay", 1.0), ("forgetting", 0.7))
 DATA, SIZES, DTYPE, RNG = (c.attribute(x) for x in ("data", "sizes", "dtype", "rng"))
+FLOOR, FLAGS = c.attribute("floor"), c.Name("flags")
 
 
 @dataclass
@@ -46,6 +47,11 @@ class Writer:
         methods += [self.chain("path", p.paths)] if p.paths else []
         methods += [self.predictive(p.predictive)] if p.predictive else []
         return c.Class(p.name, self.doc(), (*methods, *_resuming()))
+
+    @property
+    def points(self) -> bool:
+        """Whether there are any, which a floor may bound."""
+        return any(x.is_point for x in self.program.variables)
 
     def doc(self) -> str:
         p = self.program
@@ -79,6 +85,8 @@ class Writer:
             c.Argument("start", "Mapping[str, Any] | None", NOTHING, True),
             c.Argument("seed", "int", c.Literal(0), True),
         ]
+        if self.points:
+            own.append(c.Argument("floor", "Mapping[str, float] | None", NOTHING, True))
         rates = RATES if p.batch else ()
         own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
         given = [*map(_argument, p.arguments)]
@@ -111,6 +119,9 @@ class Writer:
             c.Set((c.attribute("notes"),), c.Row((), True), "list[dict[str, str]]"),
         ]  # fmt: skip
         body += [c.Set((c.attribute(x),), c.Name(x)) for x, _ in rates]
+        if self.points:
+            floors = c.call("_floors", c.Name("floor"), c.Name("NODES"), SIZES)
+            body.append(c.Set((FLOOR,), floors))
         if p.sums:
             body.append(c.Set((c.attribute("sums"),), c.Table(()), STATE))
             outs = tuple(c.Item(c.attribute("sums"), c.Literal(x)) for x in p.sums.program.outs)
@@ -156,7 +167,8 @@ class Writer:
         method = start.method
         found = self.places.call(self.functions[method.name], (start.given.name,))
         outs = zip(self.program.state, method.program.outs, strict=True)
-        table = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
+        table: c.Expression = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
+        table = self.floored(table, c.Table(()))
         state, drawn = c.attribute("state"), c.Name("drawn")
         objective = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
         return (
@@ -186,10 +198,11 @@ class Writer:
         table = c.Table(tuple((c.Literal(x.name), c.Name(y))
                               for x, y in zip(p.state, rest[:count], strict=True)))  # fmt: skip
         flags = c.Table(tuple((c.Literal(x), c.Name(x)) for x in rest[count:]))
-        value = c.Row((c.call("float", c.Name(objective)), table, flags))
+        value = c.Row((c.call("float", c.Name(objective)), self.floored(table, FLAGS), FLAGS))
         swept = c.Method("_swept", (), f"tuple[float, {STATE}, {STATE}]",
                          "Return the objective, the state after a step, and what to say of it.",
-                         (result(p.sweep, self.call(p.sweep)), c.Return(value)))  # fmt: skip
+                         (result(p.sweep, self.call(p.sweep)),
+                          c.Set((FLAGS,), flags, STATE), c.Return(value)))  # fmt: skip
         three = tuple(map(c.Name, ("objective", "state", "flags")))
         all_of = c.Set(three, c.call(c.attribute("_swept")))
         finite = c.call("_all_finite", c.Name("objective"), c.Name("state"))
@@ -200,8 +213,13 @@ class Writer:
         item = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
         bound = c.Method("objective", (), "float", "Return the objective at the current state.",
                          (c.Return(item),))  # fmt: skip
-        run = c.call("_run_steps", c.Name("self"), c.Name("steps"), c.Name("tol"))
+        words = ("self", "NODES", "steps", "tol")
+        run = c.call("_run_steps", *map(c.Name, words))
         return [step, self.running(run), bound, swept, self.take()]
+
+    def floored(self, state: c.Expression, flags: c.Expression) -> c.Expression:
+        """The state with its points no less than their floors."""
+        return c.call("_floored", state, flags, FLOOR) if self.points else state
 
     def running(self, call: c.Expression) -> c.Method:
         arguments = (
@@ -221,6 +239,8 @@ class Writer:
             words = map(c.Literal, (x.kind, x.node, x.text))
             flag = c.Item(flags, c.Literal(x.flags))
             body.append(c.Do(c.call("_noted", c.attribute("notes"), *words, flag)))
+        if self.points:
+            body.append(c.Do(c.call("_noted_floors", c.attribute("notes"), FLAGS, FLOOR)))
         arguments = (c.Argument("state", STATE), c.Argument("flags", STATE))
         return c.Method("_take", arguments, "None", "Go on from a state.", tuple(body))
 
@@ -235,25 +255,29 @@ class Writer:
                               for x, y in zip(p.state, outs, strict=True)))  # fmt: skip
         some = c.call("_some_rows", DATA, SIZES, c.Name("ROWS"), c.Literal(p.batch), rows)
         rate = c.call("_rate", next_t, c.attribute("delay"), c.attribute("forgetting"))
-        body = (
+        body: tuple[c.Statement, ...] = (
             c.Set((rows,), c.call("_row_numbers", rows, size)),
             c.Set((c.Name("data"), c.Name("sizes")), some),
             c.Set((c.Name("scale"),), c.Sign("/", right=c.Attribute(rows, "size"), left=size)),
             c.Set((c.Name("rho"),), rate),
             result(p.sweep, self.places.call(self.functions[p.sweep.name], LOCAL, True)),
-            c.Set((c.attribute("state"),), table),
+            *([c.Set((FLAGS,), c.Table(()), STATE)] if self.points else []),
+            c.Set((c.attribute("state"),), self.floored(table, FLAGS)),
             c.Set((c.attribute("t"),), next_t),
-        )
+            *([c.Do(c.call("_noted_floors", c.attribute("notes"), FLAGS, FLOOR))]
+              if self.points else []),
+        )  # fmt: skip
         step = c.Method("step", (c.Argument("rows", ANY),), "None",
                         "Take one step by the rows at these places.", body)  # fmt: skip
         bound = c.Method("objective", (), "float", "Return the objective at the current state.",
                          (c.Return(c.call("float", self.call(p.bound))),))  # fmt: skip
-        run = c.call("_run_rows", c.Name("self"), size, *map(c.Name, ("steps", "tol", "batch")))
+        words = ("steps", "tol", "batch")
+        run = c.call("_run_rows", c.Name("self"), c.Name("NODES"), size, *map(c.Name, words))
         running = self.running(run)
         doc = "Take steps of so many rows; the objective is looked at once an epoch."
         batch = c.Argument("batch", "int", c.Literal(1))
-        words = (*running.arguments, batch)
-        return [step, c.Method("run", words, running.returns, doc, running.body), bound]
+        arguments = (*running.arguments, batch)
+        return [step, c.Method("run", arguments, running.returns, doc, running.body), bound]
 
     # -- what is known --------------------------------------------------------------------
     def posterior(self) -> c.Method:

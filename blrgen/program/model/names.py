@@ -41,9 +41,9 @@ from blrgen.read.model.values import Point as PointMass
 
 TAKEN = frozenset({
     "real", "np", "math", "range", "prange", "min", "max", "abs", "float", "int", "Array", "Any",
-    "zero", "one", "two", "half", "inf", "self", "data", "state", "sizes", "sums", "rows", "rho",
-    "scale", "objective", "flags", "t", "name", "saved", "steps", "tol", "batch", "start", "seed",
-    "given", "njit", "SUMS", "ASIDE", "FASTMATH", "slice", "len", "dict",
+    "zero", "one", "two", "half", "inf", "floor", "self", "data", "state", "sizes", "sums", "rows",
+    "rho", "scale", "objective", "flags", "t", "name", "saved", "steps", "tol", "batch", "start",
+    "seed", "given", "njit", "SUMS", "ASIDE", "FASTMATH", "slice", "len", "dict",
 })  # fmt: skip
 
 

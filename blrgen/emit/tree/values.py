@@ -156,6 +156,8 @@ class Values:
         letters: list[str] = []
         first: list[n.Node] = []
         labels: list[n.Node] = []
+        places = [self.ref(i.ref) for i in index if isinstance(i, a.At)]
+        paired = tuple(dict.fromkeys(x for v in places for x in v.letters))
         for i in index:
             if isinstance(i, a.Ix) and i.letter not in self.bound:
                 under = self.letters[i.letter].under
@@ -165,10 +167,12 @@ class Values:
             elif isinstance(i, a.At):
                 place = self.ref(i.ref)
                 first.append(t.Span())
-                labels.append(place.node)
-                letters += place.letters
+                labels.append(self.aligned(place, paired))
+                letters += [x for x in paired if x not in letters]
             else:
                 first.append(self.place(i))
+        if len(places) > 1:
+            self.refuse_apart(labels)
         node: n.Node = t.name(name)
         for chosen in (first, labels):
             while chosen and chosen[-1] == t.Span():
@@ -178,6 +182,12 @@ class Values:
         if len(set(letters)) < len(letters):
             return self.diagonal(node, letters)
         return Valued(node, tuple(letters))
+
+    def refuse_apart(self, labels: list[n.Node]) -> None:
+        """Arrays of places that are paired lie beside each other, or NumPy moves their axes."""
+        at = [k for k, x in enumerate(labels) if x != t.Span()]
+        if at[-1] - at[0] >= len(at):
+            raise InternalError("labels that are not beside each other")
 
     def diagonal(self, node: n.Node, letters: list[str]) -> Valued:
         once = tuple(dict.fromkeys(letters))

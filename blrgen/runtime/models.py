@@ -187,6 +187,50 @@ def _pointers(name: str, lengths: Any, outer: str, inner: str, sizes: dict[str, 
     return out
 
 
+def _brought_near(
+    data: dict[str, Array], moving: Mapping[str, tuple[str, tuple[str, ...], int]]
+) -> dict[str, Array]:
+    """Move data that lie far from 0 for their spread; return by how much, of points as well.
+
+    Squares of what is far cancel: a difference of 1 at 10⁶ is 10⁻¹² of them.  Data that are near
+    stay where they are, uncopied.
+    """
+    shift: dict[str, Array] = {}
+    for name, (seen, points, axes) in moving.items():
+        x = data[name]
+        own = x.shape[x.ndim - axes :]
+        rows = x.reshape(-1, *own)
+        count: Any = len(rows)
+        if seen:
+            there = data[seen].reshape(data[seen].shape + (1,) * (x.ndim - data[seen].ndim))
+            count = np.broadcast_to(there, x.shape).reshape(-1, *own).sum(axis=0)
+        count = np.maximum(count, 1)
+        mean = rows.sum(axis=0, dtype=np.float64) / count
+        square = np.einsum("n...,n...->...", rows, rows) / count
+        ratio = np.finfo(x.dtype).eps ** -0.25  # of mean² to spread²
+        far = np.square(mean) > ratio * np.abs(square - np.square(mean))
+        amount = np.asarray(np.where(far, mean, 0.0), dtype=x.dtype)
+        if far.any():
+            data[name] = (x - amount) * there if seen else x - amount
+        shift |= {key: amount for key in (name, *points)}
+    return shift
+
+
+def _nearer(array: Array, shift: Mapping[str, Array], name: str) -> Array:
+    """Return an array as what has been moved is kept."""
+    return array - shift[name] if shift[name].any() else array
+
+
+def _where_it_was(array: Array, shift: Mapping[str, Array], name: str) -> Array:
+    """Return an array as the caller knows it."""
+    return np.asarray(array + shift[name]) if shift[name].any() else np.array(array)
+
+
+def _all_nearer(state: dict[str, Array], shift: Mapping[str, Array]) -> dict[str, Array]:
+    """Return values that the caller gives as they are kept."""
+    return {k: _nearer(x, shift, k) if k in shift else x for k, x in state.items()}
+
+
 def _unknown(what: str, name: str, names: Iterable[str]) -> NoReturn:
     """Refuse a name that is not there, and say which are."""
     raise ValueError(f"no {what} of {name!r} here; there are: {', '.join(names) or 'none'}")
@@ -438,12 +482,13 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
 
 def _saved(model: Any) -> dict[str, Any]:
     """Return copies of all that a run goes on from."""
-    return {
+    saved = {
         "state": {name: np.array(x) for name, x in model.state.items()},
         "t": model.t,
         "rng": deepcopy(model.rng.bit_generator.state),
         "notes": deepcopy(model.notes),
     }
+    return saved | ({"shift": deepcopy(model.shift)} if hasattr(model, "shift") else {})
 
 
 def _go_on(model: Any, saved: Mapping[str, Any]) -> None:
@@ -459,9 +504,13 @@ def _go_on(model: Any, saved: Mapping[str, Any]) -> None:
         wanted, found = ((x.dtype, x.shape) for x in (array, np.asarray(state[name])))
         if wanted != found:
             raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    moved = {}
+    for name, amount in saved.get("shift", {}).items():
+        if name in state and not np.array_equal(amount, model.shift[name]):
+            moved[name] = np.asarray(state[name]) + (amount - model.shift[name])
     rng = deepcopy(model.rng)
     rng.bit_generator.state = deepcopy(saved["rng"])
-    model.state = {name: np.array(state[name]) for name in current["state"]}
+    model.state = {name: np.array(moved.get(name, state[name])) for name in current["state"]}
     model.t, model.rng, model.notes = int(saved["t"]), rng, deepcopy(saved["notes"])
 
 

@@ -101,7 +101,18 @@ class _File:
             rows.append((c.Literal(v.name), c.Table(parts)))
         kind = "Mapping[str, Mapping[str, Any]]"
         found = layout.constant("NODES", c.Table(tuple(rows)), kind)
-        return "\n".join([*found, *(self.rows() if self.program.batch else [])])
+        more = [*(self.rows() if self.program.batch else []), *self.moving()]
+        return "\n".join([*found, *more])
+
+    def moving(self) -> list[str]:
+        """Data that are brought near 0, with what is moved with them."""
+        pairs = tuple(
+            (c.Literal(x.data), c.Row((c.Literal(x.seen), c.Row(tuple(map(c.Literal, x.points))),
+             c.Literal(x.axes))))
+            for x in self.program.moving
+        )  # fmt: skip
+        kind = "Mapping[str, tuple[str, tuple[str, ...], int]]"
+        return layout.constant("MOVING", c.Table(pairs), kind) if pairs else []
 
     def rows(self) -> list[str]:
         """Where rows lie in data: along which axis, and by which pointers if they are ragged."""

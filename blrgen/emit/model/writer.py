@@ -23,7 +23,7 @@ NOTHING = c.Literal(None)
 LOCAL = ("scale", "rho")  # what a step over some rows also reads
 RATES = (("delay", 1.0), ("forgetting", 0.7))
 DATA, SIZES, DTYPE, RNG = (c.attribute(x) for x in ("data", "sizes", "dtype", "rng"))
-FLOOR, FLAGS = c.attribute("floor"), c.Name("flags")
+FLOOR, FLAGS, SHIFT = c.attribute("floor"), c.Name("flags"), c.attribute("shift")
 
 
 @dataclass
@@ -47,6 +47,11 @@ class Writer:
         methods += [self.chain("path", p.paths)] if p.paths else []
         methods += [self.predictive(p.predictive)] if p.predictive else []
         return c.Class(p.name, self.doc(), (*methods, *_resuming()))
+
+    @property
+    def moved(self) -> set[str]:
+        """Data and points that are moved together."""
+        return {y for x in self.program.moving for y in (x.data, *x.points)}
 
     @property
     def points(self) -> bool:
@@ -122,6 +127,8 @@ class Writer:
         if self.points:
             floors = c.call("_floors", c.Name("floor"), c.Name("NODES"), SIZES)
             body.append(c.Set((FLOOR,), floors))
+        if p.moving:
+            body.append(c.Set((SHIFT,), c.call("_brought_near", DATA, c.Name("MOVING"))))
         if p.sums:
             body.append(c.Set((c.attribute("sums"),), c.Table(()), STATE))
             outs = tuple(c.Item(c.attribute("sums"), c.Literal(x)) for x in p.sums.program.outs)
@@ -139,6 +146,7 @@ class Writer:
         free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors if x.method))
         body: list[c.Statement] = [
             c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE, free)),
+            *([c.Set((given,), c.call("_all_nearer", given, SHIFT))] if p.moving else []),
             c.Set((state,), c.Sign("|", given, c.call("_drawn_start", nodes, SIZES, DTYPE, RNG))),
         ]
         if p.start is not None:
@@ -286,6 +294,9 @@ class Writer:
         for x in self.program.posteriors:
             made = c.call(c.attribute(_own(x.node)))
             value = made if x.method else c.call("_copied", _parameters(x, _of_state))
+            moved = [n for _, n in x.parameters if n in self.moved]
+            if moved and not x.method:
+                value = c.call("_where_it_was", _of_state(moved[0]), SHIFT, c.Literal(moved[0]))
             body.append(_named(x.node, c.Return(value)))
         body.append(_unknown("posterior", [x.node for x in self.program.posteriors]))
         doc = "Return the parameters of q of a node, or a point."
@@ -321,6 +332,9 @@ class Writer:
         body: list[c.Statement] = [c.Set((c.Name("sizes"),), c.call("dict", SIZES))]
         for x in method.takes:
             value = _checked(x, c.Name(caller_name(x)), c.Name("sizes"))
+            old = next(y.array.name for y in self.program.arguments if y.called == x.called)
+            if old in self.moved:
+                value = c.call("_nearer", value, SHIFT, c.Literal(old))
             body.append(c.Set((c.Name(x.array.name),), value))
         call = self.call(method, given)
         local = {c.Item(SIZES, c.Literal(s)): c.Item(c.Name("sizes"), c.Literal(s)) for s in fresh}

@@ -49,6 +49,7 @@ from blrgen.program.model.values import (
     Array,
     Method,
     ModelProgram,
+    Moving,
     Note,
     Part,
     Posterior,
@@ -57,6 +58,7 @@ from blrgen.program.model.values import (
 from blrgen.read.family import read_family
 from blrgen.read.model.values import Model, Node
 from blrgen.rule.model.lines import lines_of
+from blrgen.rule.model.shift import shifts
 from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
@@ -368,12 +370,22 @@ class _Lowering:
             else tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
             averaged=tuple(x for x, _, _ in self.averaged),
             settle=self.settle(every),
+            moving=self.moving(),
         )
         if not self.row:
             return with_sums(made)
         whole = Method("log_rows", handing_out(every, (self.row.name,)), "")
         made = with_sums(replace(made, predictive=whole))
         return replace(made, predictive=self.predictive(made))
+
+    def moving(self) -> tuple[Moving, ...]:
+        """What data far from 0 are moved with."""
+        data = {x.called: x for x in self.given.arguments if x.role == "data"}
+        return tuple(
+            Moving(data[s.data].array.name, data[s.data].seen,
+                   tuple(self.points.arrays[x].name for x in s.points), s.axes)
+            for s in shifts(self.d)
+        )  # fmt: skip
 
     def predictive(self, made: ModelProgram) -> Method | None:
         """Of new rows, where all that is needed of the old ones is in sums."""

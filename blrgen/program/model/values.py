@@ -164,6 +164,16 @@ LAWS = ("family", "labels", "path", "states")
 
 
 @dataclass(frozen=True)
+class Moving:
+    """Data that are brought near 0, by a number for each place of the last `axes`, with points."""
+
+    data: str
+    seen: str
+    points: tuple[str, ...]
+    axes: int
+
+
+@dataclass(frozen=True)
 class ModelProgram:
     """All that an emitted class is made from.
 
@@ -193,6 +203,7 @@ class ModelProgram:
     averaged: tuple[Array, ...] = ()  # of the state: sums that are averaged over steps
     settle: Method | None = None  # these sums over all rows, at the start
     draws: tuple[Draw, ...] = ()  # of a step that draws, in order
+    moving: tuple[Moving, ...] = ()
 
     @property
     def state(self) -> tuple[Array, ...]:

@@ -210,6 +210,8 @@ def _brought_near(
         ratio = np.finfo(x.dtype).eps ** -0.25  # of mean² to spread²
         far = np.square(mean) > ratio * np.abs(square - np.square(mean))
         amount = np.asarray(np.where(far, mean, 0.0), dtype=x.dtype)
+        if far.any() and not seen:  # what is all the same becomes 0, not what its mean rounds to
+            amount = np.where(far & (rows.min(axis=0) == rows.max(axis=0)), rows[0], amount)
         if far.any():
             data[name] = (x - amount) * there if seen else x - amount
         shift |= {key: amount for key in (name, *points)}
@@ -375,41 +377,75 @@ def _floors(
     return found
 
 
-def _floored(
-    state: dict[str, Array], flags: dict[str, Array], floors: Mapping[str, tuple[str, str, float]]
+def _bounded(
+    state: dict[str, Array],
+    flags: dict[str, Array],
+    nodes: Mapping[str, Mapping[str, Any]],
+    sizes: Mapping[str, int],
+    floors: Mapping[str, tuple[str, str, float]],
 ) -> dict[str, Array]:
-    """Return the state with points no less than their floors, matrices in all directions.
+    """Return the state with points inside of their domains and no less than their floors.
 
-    A matrix gets its eigenvalues no less; `flags` say which elements it was.
+    What has come to an excluded end of an interval is put beside it; a matrix gets its
+    eigenvalues no less than its floor.  `flags` say which elements it was.
     """
     out = dict(state)
+    for parts in nodes.values():
+        name, _, domain = parts.get("", ("", (), ""))
+        if domain[:1] not in ("(", "[") or not name:
+            continue
+        x = np.asarray(out[name])
+        low, high = _beside_ends(domain, sizes, x.dtype)
+        near = (x < low) | ((x > high) & (x < math.inf))
+        if near.any():
+            out[name] = np.asarray(np.where(near, np.clip(x, low, high), x), dtype=x.dtype)
+        flags[f"{name}_end"] = np.asarray(near)
     for array, domain, value in floors.values():
         x = np.asarray(out[array])
         if not np.isfinite(x).all():
             continue
         if domain == "SPD":
             level, turn = np.linalg.eigh(x)
-            low = np.asarray((level < value).any(axis=-1))
+            less = np.asarray((level < value).any(axis=-1))
             wide = np.maximum(level, value)[..., None, :]
             raised = (turn * wide) @ np.swapaxes(turn, -1, -2)
             raised = (raised + np.swapaxes(raised, -1, -2)) / 2
-            out[array] = np.where(low[..., None, None], raised, x).astype(x.dtype)
+            out[array] = np.where(less[..., None, None], raised, x).astype(x.dtype)
         else:
-            low = x < value
-            out[array] = np.asarray(np.where(low, value, x), dtype=x.dtype)
-        flags[f"{array}_floor"] = np.asarray(low)
+            less = np.asarray(x < value)
+            out[array] = np.asarray(np.where(less, value, x), dtype=x.dtype)
+        flags[f"{array}_floor"] = less
+        if f"{array}_end" in flags:
+            flags[f"{array}_end"] = flags[f"{array}_end"] & ~less
     return out
 
 
-def _noted_floors(
+def _beside_ends(domain: str, sizes: Mapping[str, int], dtype: Any) -> tuple[float, float]:
+    """Return the least and the largest number of an interval; beside 0 no number is subnormal."""
+    low, high = _ends(domain, sizes)
+    real = np.dtype(dtype).type
+    if domain[0] == "(" and low > -math.inf:
+        low = max(float(np.nextafter(real(low), real(math.inf))), low + float(np.finfo(real).tiny))
+    if domain[-1] == ")" and high < math.inf:
+        high = min(float(np.nextafter(real(high), real(-math.inf))),
+                   high - float(np.finfo(real).tiny))  # fmt: skip
+    return low, high
+
+
+def _noted_points(
     notes: list[dict[str, str]],
     flags: Mapping[str, Array],
+    nodes: Mapping[str, Mapping[str, Any]],
     floors: Mapping[str, tuple[str, str, float]],
 ) -> None:
-    """Say once where a floor acts."""
+    """Say once where a point is at an end, and where a floor acts."""
     for name, (array, _, value) in floors.items():
         _noted(notes, "floor", name, f"held at its floor {value!r}",
                flags.get(f"{array}_floor", False))  # fmt: skip
+    for name, parts in nodes.items():
+        if "" in parts:
+            _noted(notes, "end", name, "at an end of its domain, where it is held beside it",
+                   flags.get(f"{parts[''][0]}_end", False))  # fmt: skip
 
 
 def _at_an_end(
@@ -417,47 +453,97 @@ def _at_an_end(
     nodes: Mapping[str, Mapping[str, Any]],
     sizes: Mapping[str, int],
 ) -> bool:
-    """Return whether a point has come to an end of its domain that is excluded.
+    """Return whether a point is at an end of its domain that is excluded, as far as numbers say.
 
-    There a likelihood without a prior can grow without bound: a variance of 0.
+    There a likelihood without a prior can grow without bound: a variance of 0, a singular matrix.
     """
     for parts in nodes.values():
-        if "" not in parts:
+        name, _, domain = parts.get("", ("", (), ""))
+        if not name or domain in ("R", "simplex"):
             continue
-        name, _, domain = parts[""]
         x = np.asarray(state[name], dtype=np.float64)
-        whole = np.isfinite(x)
+        eps = float(np.finfo(state[name].dtype).eps)
         if domain == "SPD":
-            rows = x[whole.all(axis=(-2, -1))]
-            level = np.linalg.eigvalsh(rows) if rows.size else np.ones((1, 1))
-            if (level[..., 0] <= 4 * np.finfo(state[name].dtype).eps * level[..., -1]).any():
+            if _singular(x, eps):
                 return True
-        elif domain[:1] == "(" or domain[-1:] == ")":
-            low, high = _ends(domain, sizes)
-            near = float(np.finfo(state[name].dtype).tiny) * 1e16
-            if domain[0] == "(" and low > -math.inf and (x[whole] - low <= near).any():
-                return True
-            if domain[-1] == ")" and (np.isposinf(x).any() or (x[whole] >= high).any()):
-                return True
+            continue
+        low, high = _ends(domain, sizes)
+        if domain[0] == "(" and low > -math.inf and (x - low <= eps * (1 + abs(low))).any():
+            return True
+        far = high - eps * (1 + abs(high)) if high < math.inf else eps**-0.6
+        if domain[-1] == ")" and (x >= far).any():
+            return True
     return False
 
 
+def _singular(x: Array, eps: float) -> bool:
+    """Return whether a matrix has a direction without spread, whatever the units are."""
+    d = x.shape[-1]
+    rows = x.reshape(-1, d, d)
+    rows = rows[np.isfinite(rows).all(axis=(-2, -1))]
+    spread = np.diagonal(rows, axis1=-2, axis2=-1)
+    if (spread <= eps).any():
+        return True
+    if not len(rows):
+        return False
+    scale = np.sqrt(spread)
+    level = np.linalg.eigvalsh(rows / scale[:, :, None] / scale[:, None, :])
+    return bool((level[:, 0] <= eps**0.6).any())
+
+
+def _grows(model: Any, nodes: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether the objective goes on growing where points have come to an end.
+
+    Beside 0 it is compared with what it is at the square root of that: of a variance of 0 it
+    grows with −log of it, of a probability of 0 it does not.
+    """
+    state, held = dict(model.state), {}
+    for parts in nodes.values():
+        name, _, domain = parts.get("", ("", (), ""))
+        if not name or domain[:1] not in ("(", "[") or domain[0] + domain[-1] == "[]":
+            continue
+        x = np.asarray(state[name])
+        least, most = _beside_ends(domain, model.sizes, x.dtype)
+        low, high = _ends(domain, model.sizes)
+        inside = np.sqrt(np.finfo(x.dtype).tiny, dtype=x.dtype)
+        down = (x <= least) & (domain[0] == "(") & (low > -math.inf)
+        up = (x >= most) & (domain[-1] == ")") & (high < math.inf)
+        if down.any() or up.any():
+            off = np.where(down, low + inside, np.where(up, high - inside, x))
+            held[name] = np.asarray(off, dtype=x.dtype)
+    if not held:
+        return False
+    here = model.objective()
+    model.state = {**state, **held}
+    there = model.objective()
+    model.state = state
+    return bool(here > there + 1) or here == math.inf
+
+
 def _ended(objective: float, states: Iterable[Mapping[str, Array]], model: Any, nodes: Any) -> str:
-    """Return why a step that is not finite is none: without bound, or no number."""
-    ends = any(_at_an_end(x, nodes, model.sizes) for x in states)
-    return "unbounded" if ends or objective == math.inf else "not finite"
+    """Return why a step is none: it grows without bound, is no number, or lost to rounding."""
+    if objective == math.inf or any(_at_an_end(x, nodes, model.sizes) for x in states):
+        return "unbounded"
+    return "rounding" if math.isfinite(objective) else "not finite"
 
 
 def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[str, Any]:
-    """Take steps until the objective rests, or so many; each step's objective is of its start."""
+    """Take steps until the objective rests, or so many; each step's objective is of its start.
+
+    No step lowers the objective: one that does by more than rounding is taken back, as is one
+    that is not finite, and the run ends there.
+    """
     most = MOST_STEPS if steps is None else steps
     trace: list[float] = []
     before, reason = dict(model.state), "steps"
     while True:
         objective, state, flags = model._swept()
-        if not math.isfinite(objective) and trace:
+        if trace and not objective >= trace[-1] - _slack(trace[-1], model):
             reason = _ended(objective, [model.state], model, nodes)
             model.state = before
+            break
+        if trace and _grows(model, nodes):
+            model.state, reason = before, "unbounded"
             break
         trace.append(objective)
         if len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
@@ -466,7 +552,7 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
         if len(trace) > most:
             break
         if not _all_finite(objective, state):
-            reason = _ended(objective, [state, model.state], model, nodes)
+            reason = _ended(math.nan, [state, model.state], model, nodes)
             break
         before = dict(model.state)
         model._take(state, flags)
@@ -478,6 +564,11 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
         "trace": trace,
         "notes": deepcopy(model.notes),
     }
+
+
+def _slack(objective: float, model: Any) -> float:
+    """Return by how much rounding may lower an objective: 10⁻⁹ of it, of single precision 10⁻⁴."""
+    return float(np.finfo(model.dtype).eps ** 0.575 * (1 + abs(objective)))
 
 
 def _saved(model: Any) -> dict[str, Any]:
@@ -570,8 +661,9 @@ def _run_rows(
         if order.size and taken < most:
             continue
         objective = model.objective()
-        if not _all_finite(objective, model.state):
-            reason = _ended(objective, [model.state], model, nodes)
+        finite = _all_finite(objective, model.state)
+        if not finite or _grows(model, nodes):
+            reason = "unbounded" if finite else _ended(objective, [model.state], model, nodes)
             model.state, (taken, model.t) = before, at
             break
         trace.append(objective)

@@ -176,7 +176,8 @@ class Writer:
         found = self.places.call(self.functions[method.name], (start.given.name,))
         outs = zip(self.program.state, method.program.outs, strict=True)
         table: c.Expression = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
-        table = self.floored(table, c.Table(()))
+        if self.points:  # an end of a domain is no first value
+            table = c.call("_bounded", table, c.Table(()), c.Table(()), SIZES, FLOOR)
         state, drawn = c.attribute("state"), c.Name("drawn")
         objective = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
         return (
@@ -206,7 +207,7 @@ class Writer:
         table = c.Table(tuple((c.Literal(x.name), c.Name(y))
                               for x, y in zip(p.state, rest[:count], strict=True)))  # fmt: skip
         flags = c.Table(tuple((c.Literal(x), c.Name(x)) for x in rest[count:]))
-        value = c.Row((c.call("float", c.Name(objective)), self.floored(table, FLAGS), FLAGS))
+        value = c.Row((c.call("float", c.Name(objective)), self.bounded(table, FLAGS), FLAGS))
         swept = c.Method("_swept", (), f"tuple[float, {STATE}, {STATE}]",
                          "Return the objective, the state after a step, and what to say of it.",
                          (result(p.sweep, self.call(p.sweep)),
@@ -225,9 +226,15 @@ class Writer:
         run = c.call("_run_steps", *map(c.Name, words))
         return [step, self.running(run), bound, swept, self.take()]
 
-    def floored(self, state: c.Expression, flags: c.Expression) -> c.Expression:
-        """The state with its points no less than their floors."""
-        return c.call("_floored", state, flags, FLOOR) if self.points else state
+    def bounded(self, state: c.Expression, flags: c.Expression) -> c.Expression:
+        """The state with its points inside of their domains, no less than their floors."""
+        if not self.points:
+            return state
+        return c.call("_bounded", state, flags, c.Name("NODES"), SIZES, FLOOR)
+
+    def noted(self) -> c.Do:
+        """What is to say of points."""
+        return c.Do(c.call("_noted_points", c.attribute("notes"), FLAGS, c.Name("NODES"), FLOOR))
 
     def running(self, call: c.Expression) -> c.Method:
         arguments = (
@@ -248,7 +255,7 @@ class Writer:
             flag = c.Item(flags, c.Literal(x.flags))
             body.append(c.Do(c.call("_noted", c.attribute("notes"), *words, flag)))
         if self.points:
-            body.append(c.Do(c.call("_noted_floors", c.attribute("notes"), FLAGS, FLOOR)))
+            body.append(self.noted())
         arguments = (c.Argument("state", STATE), c.Argument("flags", STATE))
         return c.Method("_take", arguments, "None", "Go on from a state.", tuple(body))
 
@@ -270,10 +277,9 @@ class Writer:
             c.Set((c.Name("rho"),), rate),
             result(p.sweep, self.places.call(self.functions[p.sweep.name], LOCAL, True)),
             *([c.Set((FLAGS,), c.Table(()), STATE)] if self.points else []),
-            c.Set((c.attribute("state"),), self.floored(table, FLAGS)),
+            c.Set((c.attribute("state"),), self.bounded(table, FLAGS)),
             c.Set((c.attribute("t"),), next_t),
-            *([c.Do(c.call("_noted_floors", c.attribute("notes"), FLAGS, FLOOR))]
-              if self.points else []),
+            *([self.noted()] if self.points else []),
         )  # fmt: skip
         step = c.Method("step", (c.Argument("rows", ANY),), "None",
                         "Take one step by the rows at these places.", body)  # fmt: skip

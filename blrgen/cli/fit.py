@@ -13,10 +13,10 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from blrgen.cli.algorithms import add_algorithms, algorithm, words
+from blrgen.cli.algorithms import add_algorithms, algorithm, chosen_options
 from blrgen.cli.output import note, plain, result, result_as_json
 from blrgen.cli.parser import OneOf, Parser, add_format
-from blrgen.errors import UserError
+from blrgen.errors import UserError, did_you_mean
 
 if TYPE_CHECKING:
     from blrgen.program.model.values import ModelProgram
@@ -42,6 +42,8 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--batch", metavar="N", help="rows of a step, for --svi and --online-em")
     parser.add_argument("--delay", metavar="D", help="of the rate (D + t)^-F, 1 if absent")
     parser.add_argument("--forgetting", metavar="F", help="0.7 if absent")
+    parser.add_argument("--floor", metavar="NAME=VALUE", action="append", default=[],
+                        help="a point is no less than this")  # fmt: skip
     parser.add_argument("--save", metavar="FILE.npz", help="keep the posterior")
     parser.add_argument("--target", action=OneOf, values=("numba", "numpy"), default=None,
                         help="numpy for small data, numba for large if absent")  # fmt: skip
@@ -73,12 +75,9 @@ def run(options: argparse.Namespace) -> int:
 def derived(options: argparse.Namespace) -> ModelDerivation:
     """The algorithm that was asked for."""
     from blrgen.read.model.find import read_file
-    from blrgen.rule.model.derive import Options, derive_model
+    from blrgen.rule.model.derive import derive_model
 
-    name = algorithm(options)
-    joined = tuple(words(x) for x in options.block)
-    chosen = Options(words(options.point), joined, words(options.schedule))
-    return derive_model(read_file(options.what), name, chosen)
+    return derive_model(read_file(options.what), algorithm(options), chosen_options(options))
 
 
 def checked(options: argparse.Namespace, derivation: ModelDerivation) -> dict[str, Any]:
@@ -116,11 +115,31 @@ def made(program: ModelProgram, given: Mapping[str, Any], options: argparse.Name
     if idle and not program.batch:
         raise UserError(f"--{idle[0]} belongs to steps over some rows",
                         where=options.what, how="--svi or --online-em")  # fmt: skip
-    known_as = {**arrays, **whole, **rates}
+    floors = {"floor": _floors(options, program)} if options.floor else {}
+    known_as = {**arrays, **whole, **rates, **floors}
     try:
         return compile_class(text(program, target))(**known_as, start=start, seed=seed)
     except (ValueError, TypeError) as error:
         raise UserError(str(error), where=options.start or options.what) from error
+
+
+def _floors(options: argparse.Namespace, program: ModelProgram) -> dict[str, float]:
+    """Points with the least that they may be."""
+    points = [v.name for v in program.variables if v.is_point]
+    found: dict[str, float] = {}
+    for text in options.floor:
+        name, sign, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            sign = ""
+        if not sign:
+            raise UserError(f"--floor is NAME=VALUE, not {text!r}", where=options.what)
+        if name.strip() not in points:
+            why = f"the points are {', '.join(points)}" if points else "there are no points"
+            raise UserError(f"--floor: {name.strip()} is no point", where=options.what, why=why,
+                            how=did_you_mean(name.strip(), points))  # fmt: skip
+    return found
 
 
 def ran(
@@ -182,7 +201,12 @@ def as_json(
 
 def as_text(answer: Mapping[str, Any]) -> str:
     """The same for reading."""
-    ended = {"converged": "the objective rests", "unbounded": "the objective grows without bound"}
+    ended = {
+        "converged": "the objective rests",
+        "unbounded": "the objective grows without bound",
+        "rounding": "a step was lost to rounding",
+        "not finite": "a step was no number",
+    }
     lines = [
         f"{answer['model']} by {answer['algorithm']}: {answer['steps']} steps, "
         f"{ended.get(answer['reason'], 'as many as were asked for')}",

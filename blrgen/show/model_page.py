@@ -180,7 +180,8 @@ class _Page:
             because += (f"; sums over {u.scaled} count {u.scaled}/M times, and each parameter is "
                         f"mixed, {self.letter} ← (1 − ρₜ) {self.letter} + ρₜ this")  # fmt: skip
         if u.local:
-            because += "; repeated to the fixed point within a step"
+            rounds = f"at most {self.d.inner} times" if self.d.inner else "to the fixed point"
+            because += f"; repeated {rounds} within a step"
         title = f"Draw of {self.named(b.name)}" if u.drawn else f"Update of q({self.named(b.name)})"
         return self.section(title, rows, because,
                             "draw" if u.drawn else "ρ = ρₜ" if u.rate else "ρ = 1")  # fmt: skip

@@ -185,7 +185,7 @@ class _Lowering:
         for own in others:
             self.from_state(own)
         if local:
-            settled(self.eq, self.given.readers, blocks[:count], self.updated)
+            settled(self.eq, self.given.readers, blocks[:count], self.updated, d.inner)
         elif first:
             self.updated(first[0])
         self.eq.let(a.Let("objective", (), self.bound(first, (*local, *others))))

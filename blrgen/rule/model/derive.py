@@ -42,6 +42,7 @@ class Options:
     point: tuple[str, ...] = ()
     joined: tuple[tuple[str, ...], ...] = ()  # --block a,b
     schedule: tuple[str, ...] = ()
+    inner: int | None = None  # the most rounds over local blocks in a step
 
 
 def derive_model(model: Model, algorithm: str, options: Options | None = None) -> ModelDerivation:
@@ -51,6 +52,9 @@ def derive_model(model: Model, algorithm: str, options: Options | None = None) -
     if make is None:
         raise refused(model, None, f"no algorithm is called {algorithm}",
                       f"known: {', '.join(sorted(ALGORITHMS))}")  # fmt: skip
+    if options.inner is not None and algorithm != "svi":
+        raise refused(model, None, "--inner belongs to --svi",
+                      f"a step of --{algorithm} has no rounds over local blocks")  # fmt: skip
     _labels_are_there(model)
     try:
         return make(prepared(model, options.point), options)
@@ -242,7 +246,7 @@ def svi(p: Prepared, options: Options) -> ModelDerivation:
     updates = [replace(u, local=True) for u in local]
     updates += [replace(u, rate=RATE, scaled=axis) for u in rest]
     extra = (choices.minibatch(names, axis), choices.decaying(names))
-    return replace(made, updates=tuple(updates), batch=axis, rate=RATE,
+    return replace(made, updates=tuple(updates), batch=axis, rate=RATE, inner=options.inner,
                    choices=(*made.choices, *extra))  # fmt: skip
 
 

@@ -148,6 +148,7 @@ class ModelDerivation:
     # sum ← (1 − ρ) sum + ρ (N/M) Σ over the step's rows
     sums: tuple[Equation, ...] = ()
     rate: str = ""  # rho_t where sums are averaged over steps, "" where they are not
+    inner: int | None = None  # the most rounds over local blocks in a step
     expected_joint: Expression = ZERO
     expected_factors: tuple[Expression, ...] = ()  # of each factor: they add up to it
     edges: tuple[Edge, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -38,6 +38,25 @@ def _drawn_labels(rng: np.random.Generator, levels: Array, size: tuple[int, ...]
     shares = np.cumsum(_weights(levels), axis=-1)
     u = rng.random((*size, *levels.shape[:-1], 1)) * shares[..., -1:]
     return np.asarray((u >= shares[..., :-1]).sum(axis=-1), dtype=np.int64)
+
+
+@np.errstate(all="ignore")
+def _drawn_labels_of(rng: np.random.Generator, p: Array, size: tuple[int, ...] = ()) -> Array:
+    """Return labels with these probabilities."""
+    return _drawn_labels(rng, np.log(p), size)
+
+
+def _repeated(
+    draw: Callable[[Array], Array],
+    rng: np.random.Generator,
+    size: Any,
+    shape: tuple[int, ...],
+    dtype: Any,
+) -> Array:
+    """Return as many draws as `size` says, each made of standard normals of this shape."""
+    many = () if size is None else (size,) if np.ndim(size) == 0 else tuple(size)
+    made = [draw(rng.standard_normal(shape).astype(dtype)) for _ in range(math.prod(many))]
+    return np.reshape(made, (*map(int, many), *shape))
 
 
 def _drawn_shares(rng: np.random.Generator, levels: Array, counts: Array) -> Array:

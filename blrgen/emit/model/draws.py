@@ -1,70 +1,24 @@
 """A class that draws: every block from its full conditional, the values as its state.
 
-Families are drawn from by the functions that a rule's `sample` is made of (`emit.sampler`), one
-for each family of the model.
+Families are drawn from by the functions of `samplers`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from blrgen.emit import averages
-from blrgen.emit.law import MethodPrinter
 from blrgen.emit.model.places import result
+from blrgen.emit.model.samplers import array, method_of, pointers
 from blrgen.emit.model.writer import ANY, DATA, DTYPE, NOTHING, RNG, SIZES, STATE, Writer
-from blrgen.emit.sampler import Drawing, drawing
-from blrgen.emit.support import table
 from blrgen.emit.tree import classes as c
-from blrgen.emit.uses import collecting
-from blrgen.geometry import geometry_of
-from blrgen.program.model.names import plain
 from blrgen.program.model.values import Array, Draw
-from blrgen.program.program import fresh
 
 NODES = c.Name("NODES")
 
 
 @dataclass
-class Samplers:
-    """The functions that draw from families, each family once."""
-
-    target: str
-    made: dict[str, tuple[str, Drawing]] = field(default_factory=dict)  # family → name, function
-
-    def name(self, draw: Draw) -> str:
-        """The function that draws from the node's family."""
-        assert draw.family is not None
-        family = draw.family
-        if family.name not in self.made:
-            taken = {*table(self.target).definitions, *(x for x, _ in self.made.values())}
-            name = fresh(f"_drawn_{plain(family.name)}", taken)
-            before = [x for _, x in self.made.values()]
-            made = drawing(
-                geometry_of(family), name=name, plates=True,
-                printer=lambda names: MethodPrinter(names, self.target == "numba"),
-                first=sum(len(x.expectations) for x in before),
-                laws=sum(len(x.densities) for x in before),
-            )  # fmt: skip
-            self.made[family.name] = name, made
-        return self.made[family.name][0]
-
-    def texts(self) -> tuple[list[str], set[str]]:
-        """The functions and what they call that is made for this file; what support they use."""
-        own = [x for _, x in self.made.values()]
-        texts = [f'@np.errstate(all="ignore")\n{x.function.strip()}' for x in own]
-        with collecting() as uses:
-            texts += averages.texts(
-                tuple(e for x in own for e in x.expectations), self.target,
-                tuple(y for x in own for y in x.densities),
-            )  # fmt: skip
-        return texts, uses.union(*(x.uses for x in own))
-
-
-@dataclass
 class DrawWriter(Writer):
     """Writes the class of a program with draws."""
-
-    samplers: Samplers = field(default_factory=lambda: Samplers("numpy"))
 
     def definition(self) -> c.Class:
         """The class."""
@@ -88,7 +42,7 @@ class DrawWriter(Writer):
         for x in labels:
             body.append(self.unless_given(x.parts[0].array, self.grouped(x.parts[0].array)))
         rest = [x for x in self.program.draws if x not in labels]
-        body += [c.Do(c.call(c.attribute(_method(x)))) for x in rest if labels]
+        body += [c.Do(c.call(c.attribute(method_of(x)))) for x in rest if labels]
         body.append(c.Return(c.Sign("|", given, state)))
         argument = c.Argument("start", "Mapping[str, Any] | None")
         return c.Method("_first_state", (argument,), STATE, "Return the first values.", tuple(body))
@@ -113,7 +67,7 @@ class DrawWriter(Writer):
     def step(self) -> c.Method:
         body: list[c.Statement] = [
             c.Set((c.Name("objective"),), c.call(c.attribute("objective"))),
-            *(c.Do(c.call(c.attribute(_method(x)))) for x in self.program.draws),
+            *(c.Do(c.call(c.attribute(method_of(x)))) for x in self.program.draws),
             c.Set((c.attribute("t"),), c.Sign("+", c.Literal(1), c.attribute("t"))),
             c.Do(c.call("_keep", c.attribute("kept"), c.attribute("state"))),
             c.Return(c.Name("objective")),
@@ -152,7 +106,7 @@ class DrawWriter(Writer):
         for part, name in zip(draw.parts, names, strict=True):
             body.append(c.Set((self.place(part.array),), self.stored(part.array, c.Name(name))))
         doc = f"Draw {draw.node} given all others."
-        return c.Method(_method(draw), (), "None", doc, tuple(body))
+        return c.Method(method_of(draw), (), "None", doc, tuple(body))
 
     def stored(self, array: Array, value: c.Expression) -> c.Expression:
         if array.labels != "":
@@ -161,13 +115,12 @@ class DrawWriter(Writer):
 
     def value(self, draw: Draw) -> c.Expression:
         """A draw, of what the block's program has found."""
-        found = [_array(name) for _, name in draw.parameters]
+        found = [array(name) for _, name in draw.parameters]
         if draw.law == "states":
             return found[0]
         if draw.law == "path":
-            pointers = c.Item(DATA, c.Literal(draw.pointers)) if draw.pointers else NOTHING
-            return c.call("_drawn_path", RNG, *found, pointers)
-        counts = [_array(draw.counts)] if draw.counts else []
+            return c.call("_drawn_path", RNG, *found, pointers(draw))
+        counts = [array(draw.counts)] if draw.counts else []
         if draw.law == "labels":
             return c.call("_drawn_shares" if counts else "_drawn_labels", RNG, *found, *counts)
         if counts:
@@ -192,15 +145,6 @@ class DrawWriter(Writer):
                      c.Argument("size", ANY, NOTHING))  # fmt: skip
         doc = "Return some of the draws of a node, each as likely."
         return c.Method("sample", arguments, ANY, doc, (c.Return(call),))
-
-
-def _method(draw: Draw) -> str:
-    return f"_draw_{plain(draw.node)}"
-
-
-def _array(name: str) -> c.Expression:
-    """An out of a function: NumPy's arrays have what a compiled number has not."""
-    return c.call(c.Attribute(c.Use("np"), "asarray"), c.Name(name))
 
 
 def _resuming() -> tuple[c.Method, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from dataclasses import replace
 
-from blrgen.emit.model.draws import DrawWriter, Samplers, with_labels
+from blrgen.emit.model.draws import DrawWriter, with_labels
 from blrgen.emit.model.kernels import TARGETS, Target
+from blrgen.emit.model.samplers import Samplers
 from blrgen.emit.model.writer import Writer
 from blrgen.emit.support import support_of, table
 from blrgen.emit.tree import classes as c
@@ -50,12 +51,8 @@ class _File:
         self.made = {m.name: self.functions(m) for m in program.methods}
         last = {name: made[-1] for name, made in self.made.items()}
         self.samplers = Samplers(target.name)
-        writer = (
-            DrawWriter(program, last, dtype, self.samplers)
-            if program.draws
-            else Writer(program, last, dtype)
-        )
-        self.definition = writer.definition()
+        made = DrawWriter if program.draws else Writer
+        self.definition = made(program, last, dtype, self.samplers).definition()
 
     def functions(self, m: Method) -> tuple[t.Function, ...]:
         """A method's functions under names that no support function has."""

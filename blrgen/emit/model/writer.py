@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from blrgen.emit.model.defaults import expression, in_order
 from blrgen.emit.model.places import Places, caller_name, python_name, result
+from blrgen.emit.model.samplers import Samplers, method_of, of_q
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import nodes as t
 from blrgen.program.model.values import (
     Argument,
     Array,
+    Draw,
     Method,
     ModelProgram,
     Posterior,
@@ -33,6 +35,7 @@ class Writer:
     program: ModelProgram
     functions: Mapping[str, t.Function]
     dtype: str = ""  # the only one, if there is one
+    samplers: Samplers = field(default_factory=lambda: Samplers("numpy"))
 
     def __post_init__(self) -> None:
         self.places = Places(self.program)
@@ -45,6 +48,7 @@ class Writer:
         methods += [self.posterior(), *(self.own_posterior(x) for x in p.posteriors if x.method)]
         methods += [self.chain("pairs", p.pairs)] if p.pairs else []
         methods += [self.chain("path", p.paths)] if p.paths else []
+        methods += self.sampling()
         methods += [self.predictive(p.predictive)] if p.predictive else []
         return c.Class(p.name, self.doc(), (*methods, *_resuming()))
 
@@ -329,6 +333,34 @@ class Writer:
         doc = {"pairs": "Return the joint of neighbours of a chain under q.",
                "path": "Return the most probable path of a chain."}[name]  # fmt: skip
         return c.Method(name, (c.Argument("name", "str"),), ANY, doc, tuple(body))
+
+    def sampling(self) -> list[c.Method]:
+        """Draws from q of nodes, those that have a law to be drawn from."""
+        known = [x for x in self.program.samples if self.samplers.known(x)]
+        if not known:
+            return []
+        body: list[c.Statement] = []
+        own: list[c.Method] = []
+        for x in known:
+            made = None
+            if x.method is not None:
+                takes = (x.normals.name,) if x.normals is not None else ()
+                made = result(x.method, self.call(x.method, takes))
+                if x.normals is not None:
+                    own.append(self.one_draw(x, made))
+            body.append(_named(x.node, *of_q(x, self.samplers, made)))
+        body.append(_unknown("sample", [x.node for x in known]))
+        arguments = (c.Argument("name", "str"), c.Argument("rng", ANY),
+                     c.Argument("size", ANY, NOTHING))  # fmt: skip
+        doc = "Draw from q of a node: `size`, then its plates; of several variables each."
+        return [c.Method("sample", arguments, ANY, doc, tuple(body)), *own]
+
+    def one_draw(self, draw: Draw, made: c.Set) -> c.Method:
+        """One draw of a chain, of standard normals."""
+        assert draw.normals is not None
+        body = (made, c.Return(c.Name(draw.parameters[0][1])))
+        arguments = (c.Argument(draw.normals.name, ARRAY),)
+        return c.Method(method_of(draw), arguments, ARRAY, f"Draw {draw.node} once.", body)
 
     def predictive(self, method: Method) -> c.Method:
         """Of new rows, whose number is their own."""

@@ -11,6 +11,7 @@
 | `chains` | chains of labels: forward and backward |
 | `bands` | Gaussian chains: elimination and substitution |
 | `gibbs` | steps that draw every block from its full conditional |
+| `samples` | draws from q of nodes |
 | `stochastic` | steps over some rows, local blocks to their fixed point |
 | `objective` | the objective at the first block's maximum |
 | `predictive` | log p of new rows, where it has a closed form |

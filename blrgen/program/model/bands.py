@@ -154,9 +154,11 @@ class Band(Lowered):
         whole = n.add(square, n.neg(volumes), n.mul(count, around))
         self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, whole))
 
-    def sampled(self, natural: tuple[str, ...], stem: str, normals: str) -> str:
-        """x_u = g_u + L_u⁻ᵀ ε_u + K_u x_{u+1}, of standard normals ε: a draw of the chain."""
-        self.forward(natural, stem)
+    def sampled(self, stem: str, normals: str) -> str:
+        """x_u = g_u + L_u⁻ᵀ ε_u + K_u x_{u+1}, of standard normals ε: a draw of the chain.
+
+        What goes forward has been written.
+        """
         u = self.eq.along(self.t, True)
         t, i, j, w = self.front, self.i, self.j, self.third
         noise = a.ref(normals, *t, *i)

@@ -147,11 +147,8 @@ class Gibbs:
         """A chain of labels: what is known of each label by those before it."""
         chain = Labels(self.eq, member)
         chain.readers(chain.natural(stem), stem)
-        under = self.eq.letters[chain.t].under
-        pointers = self.eq.letters[chain.t].pointers if under else ""
-        parameters = (("forward", chain.alpha), ("moves", chain.move))
-        return (replace(draw, law="path", parameters=parameters, pointers=pointers),
-                (chain.alpha, chain.move))  # fmt: skip
+        made = along_path(draw, chain)
+        return made, tuple(x for _, x in made.parameters)
 
     def states(self, draw: Draw, member: Member, stem: str) -> tuple[Draw, tuple[str, ...]]:
         """A Gaussian chain: the values as a function of standard normals."""
@@ -159,9 +156,18 @@ class Gibbs:
         natural = chain.natural(stem)
         (part,) = draw.parts
         normals = replace(part.array, name=self.given.names.of(f"{stem}_normals"), domain="R")
-        value = chain.sampled(natural, stem, normals.name)
+        chain.forward(natural, stem)
+        value = chain.sampled(stem, normals.name)
         return (replace(draw, law="states", parameters=(("value", value),), normals=normals),
                 (value,))  # fmt: skip
+
+
+def along_path(draw: Draw, chain: Labels) -> Draw:
+    """A path drawn from its last label on, by what is known of each by those before it."""
+    letter = chain.eq.letters[chain.t]
+    parameters = (("forward", chain.alpha), ("moves", chain.move))
+    pointers = letter.pointers if letter.under else ""
+    return replace(draw, law="path", parameters=parameters, pointers=pointers)
 
 
 def _quantity(x: Array) -> a.Quantity:

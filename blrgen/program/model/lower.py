@@ -33,6 +33,7 @@ from blrgen.program.model.predictive import (
     row_equation,
     rows_axis,
 )
+from blrgen.program.model.samples import Samples
 from blrgen.program.model.solved import solved
 from blrgen.program.model.start import start_of
 from blrgen.program.model.stochastic import (
@@ -334,12 +335,17 @@ class _Lowering:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
         flags = [x for _, x in self.points.flags]
         rates = [a.Quantity(x) for x in (SCALE, RATE)] if self.d.batch else []
-        quantities = [*rates, *self.given.quantities.values(), *map(_quantity, state)]
+        blocks = (*first, *others)
+        samples = Samples(blocks, self.given, lambda own: variables_of(self.d.model,
+                          own.member.block))  # fmt: skip
+        quantities = [*rates, *self.given.quantities.values(), *map(_quantity, state),
+                      *samples.quantities]  # fmt: skip
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
             ("objective", *after, *flags, *last, *([self.row.name] if self.row else []),
              *(x for _, _, x in self.averaged),
-             *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path))),
+             *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path)),
+             *samples.outs),
         )  # fmt: skip
         every = merged(every)
         bound = handing_out(every, ("objective",)) if self.d.batch else None
@@ -371,6 +377,7 @@ class _Lowering:
             averaged=tuple(x for x, _, _ in self.averaged),
             settle=self.settle(every),
             moving=self.moving(),
+            samples=samples.cut(every),
         )
         if not self.row:
             return with_sums(made)

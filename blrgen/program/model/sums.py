@@ -24,12 +24,12 @@ def with_sums(program: ModelProgram) -> ModelProgram:
     posteriors = tuple(work.posterior(x) for x in program.posteriors)
     start = work.start(program.start)
     more = None if program.predictive is None else work.method(program.predictive)
-    draws = tuple(work.draw(x) for x in program.draws)
+    draws, samples = (tuple(map(work.draw, x)) for x in (program.draws, program.samples))
     if not work.found:
         return program
     sums = Method("data_sums", work.program(), "Return sums of data that all steps need.")
     return replace(program, sweep=sweep, posteriors=posteriors, start=start, sums=sums,
-                   predictive=more, draws=draws)  # fmt: skip
+                   predictive=more, draws=draws, samples=samples)  # fmt: skip
 
 
 class _Sums:

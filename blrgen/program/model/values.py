@@ -204,6 +204,7 @@ class ModelProgram:
     settle: Method | None = None  # these sums over all rows, at the start
     draws: tuple[Draw, ...] = ()  # of a step that draws, in order
     moving: tuple[Moving, ...] = ()
+    samples: tuple[Draw, ...] = ()  # from q of nodes
 
     @property
     def state(self) -> tuple[Array, ...]:
@@ -217,5 +218,5 @@ class ModelProgram:
         found += [self.start.method] if self.start is not None else []
         found += [p.method for p in self.posteriors]
         found += [m for _, m in (*self.pairs, *self.paths)]
-        found += [self.predictive, *(x.method for x in self.draws)]
+        found += [self.predictive, *(x.method for x in (*self.draws, *self.samples))]
         return iter(dict.fromkeys(m for m in found if m is not None))

@@ -43,6 +43,7 @@ def mean_is(draws, mean):
 
 def share_is(draws, p):
     """Of what is 0 or 1: its deviation is known; what is rare comes some times more."""
+    p = np.clip(p, 0, 1)
     spread = np.sqrt(p * (1 - p) / len(draws))
     assert draws.shape[1:] == np.shape(p)
     assert (np.abs(draws.mean(axis=0) - p) <= SURE * spread + 8 / len(draws)).all()

@@ -23,6 +23,7 @@ from blrgen.runtime.models import (
 )
 
 MANY_DRAWS = 1000  # of a run that is given no number
+FEW_DRAWS = 50  # that are made at once
 
 
 @np.errstate(all="ignore")
@@ -262,6 +263,45 @@ def _summary(
     if len(mean) > 1:
         return {"mean": mean, "sd": sd}
     return {"mean": next(iter(mean.values())), "sd": next(iter(sd.values()))}
+
+
+def _predicted(
+    model: Any,
+    nodes: Mapping[str, tuple[tuple[str, str], ...]],
+    data: Mapping[str, Array],
+    sizes: Mapping[str, int],
+    draws: int,
+    seed: int,
+    error: bool,
+) -> Any:
+    """Return log of the mean of p(row | values) over draws of q; with `error` that of each too.
+
+    The error is the standard error of the mean, relative to it.
+    """
+    rng = np.random.default_rng(seed)
+    top: Any = -math.inf
+    first: Any = 0.0  # Σ exp(log p − top)
+    second: Any = 0.0  # Σ of their squares
+    for begin in range(0, draws, FEW_DRAWS):
+        count = min(FEW_DRAWS, draws - begin)
+        values: dict[str, Array] = {}
+        for node, parts in nodes.items():
+            found = model.sample(node, rng, count)
+            for variable, name in parts:
+                own = found[variable] if len(parts) > 1 else found
+                values[name] = np.asarray(own, dtype=model.dtype)
+        for k in range(count):
+            one = {name: np.asarray(x[k], order="C") for name, x in values.items()}
+            level = np.asarray(model._log_rows_given({**data, **one}, sizes), dtype=np.float64)
+            high = np.maximum(top, level)
+            less, more = np.exp(top - high), np.exp(level - high)
+            first, second = first * less + more, second * less * less + more * more
+            top = high
+    value = top + np.log(first / draws)
+    if not error:
+        return value
+    spread = np.maximum(second / draws - np.square(first / draws), 0)
+    return value, np.sqrt(spread / draws) / (first / draws)
 
 
 def _run_draws(model: Any, steps: int | None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from blrgen.program.model.values import (
     Method,
     ModelProgram,
     Posterior,
+    Predicted,
     Start,
 )
 
@@ -50,6 +51,7 @@ class Writer:
         methods += [self.chain("path", p.paths)] if p.paths else []
         methods += self.sampling()
         methods += [self.predictive(p.predictive)] if p.predictive else []
+        methods += self.predicted(p.predicted) if p.predicted else []
         return c.Class(p.name, self.doc(), (*methods, *_resuming()))
 
     @property
@@ -365,8 +367,61 @@ class Writer:
     def predictive(self, method: Method) -> c.Method:
         """Of new rows, whose number is their own."""
         given = tuple(x.array.name for x in method.takes)
+        call = self.call(method, given)
+        local = {c.Item(SIZES, c.Literal(s)): c.Item(c.Name("sizes"), c.Literal(s))
+                 for s in self.fresh(method)}  # fmt: skip
+        args = tuple(local.get(a, a) if isinstance(a, c.Item) else a for a in call.args)
+        array = c.Attribute(c.Use("np"), "asarray")
+        rows = self.new_rows(method)
+        made = c.Return(c.call(array, c.Invoked(call.function, args)))
+        arguments = tuple(_argument(x) for x in method.takes)
+        return c.Method("log_predictive", arguments, ARRAY, method.meaning, (*rows, made))
+
+    def predicted(self, found: Predicted) -> list[c.Method]:
+        """By draws of q: of values, and averaged over them."""
+        method = found.method
+        given = tuple(x.array.name for x in method.takes)
+        drawn = [array for _, parts in found.drawn for _, array in parts]
+        call = self.call(method, (*given, *drawn))
+        real = self.functions[method.name].reals
+        data: dict[str, c.Expression] = {}
+        for x in (*given, *drawn):
+            item = c.Item(c.Name("data"), c.Literal(x))
+            data[x] = c.call("_scalar", item) if x in real else item
+        own = {c.Item(SIZES, c.Literal(s)): c.Item(c.Name("sizes"), c.Literal(s))
+               for s in self.fresh(method)}  # fmt: skip
+        args = tuple(_given_from(x, data, own) for x in call.args)
+        at = c.Method(
+            "_log_rows_given",
+            (c.Argument("data", "Mapping[str, Array]"), c.Argument("sizes", "Mapping[str, int]")),
+            ANY, "Return log p of each new row where all that is drawn has values.",
+            (c.Return(c.Invoked(call.function, args)),),
+        )  # fmt: skip
+        nodes = c.Table(tuple(
+            (c.Literal(node), c.Row(tuple(c.Row((c.Literal(v), c.Literal(x))) for v, x in parts)))
+            for node, parts in found.drawn
+        ))  # fmt: skip
+        rows = c.Table(tuple((c.Literal(x), c.Name(x)) for x in given))
+        words = map(c.Name, ("sizes", "draws", "seed", "error"))
+        body = (*self.new_rows(method),
+                c.Return(c.call("_predicted", c.Name("self"), nodes, rows, *words)))  # fmt: skip
+        arguments = (
+            *(_argument(x) for x in method.takes),
+            c.Argument("draws", "int", c.Literal(400), True),
+            c.Argument("seed", "int", c.Literal(0), True),
+            c.Argument("error", "bool", c.Literal(False), True),
+        )
+        doc = (f"{method.meaning}\n\nIt is averaged over draws of q; with `error` the standard "
+               "error of each comes with it.")  # fmt: skip
+        return [c.Method("log_predictive", arguments, ANY, doc, body), at]
+
+    def fresh(self, method: Method) -> list[str]:
+        """The sizes that new rows have of their own."""
         axes = {s for x in method.takes for s in x.array.axes}
-        fresh = {s for s in axes if isinstance(s, str)} - {*map(str, self._known_sizes())}
+        return sorted({s for s in axes if isinstance(s, str)} - {*map(str, self._known_sizes())})
+
+    def new_rows(self, method: Method) -> list[c.Statement]:
+        """What the caller gives, checked and where the data are."""
         body: list[c.Statement] = [c.Set((c.Name("sizes"),), c.call("dict", SIZES))]
         for x in method.takes:
             value = _checked(x, c.Name(caller_name(x)), c.Name("sizes"))
@@ -374,17 +429,24 @@ class Writer:
             if old in self.moved:
                 value = c.call("_nearer", value, SHIFT, c.Literal(old))
             body.append(c.Set((c.Name(x.array.name),), value))
-        call = self.call(method, given)
-        local = {c.Item(SIZES, c.Literal(s)): c.Item(c.Name("sizes"), c.Literal(s)) for s in fresh}
-        args = tuple(local.get(a, a) if isinstance(a, c.Item) else a for a in call.args)
-        array = c.Attribute(c.Use("np"), "asarray")
-        body.append(c.Return(c.call(array, c.Invoked(call.function, args))))
-        arguments = tuple(_argument(x) for x in method.takes)
-        return c.Method("log_predictive", arguments, ARRAY, method.meaning, tuple(body))
+        return body
 
     def _known_sizes(self) -> list[str | int]:
         p = self.program
         return [*p.sizes, *(s for x in p.arguments for s in x.array.axes)]
+
+
+def _given_from(
+    x: c.Expression, data: Mapping[str, c.Expression], sizes: Mapping[c.Item, c.Item]
+) -> c.Expression:
+    """An argument of a function, where rows, values and sizes are handed in."""
+    if isinstance(x, c.Name):
+        return data.get(x.name, x)
+    if isinstance(x, c.Item):
+        return sizes.get(x, x)
+    if isinstance(x, c.Invoked):
+        return c.Invoked(x.function, tuple(_given_from(y, data, sizes) for y in x.args), x.words)
+    return x
 
 
 def _own(node: str) -> str:

@@ -28,6 +28,7 @@ from blrgen.program.model.newton import turned
 from blrgen.program.model.objective import objective
 from blrgen.program.model.predictive import (
     Row,
+    predicted,
     predictive,
     reads_old_rows,
     row_equation,
@@ -81,7 +82,7 @@ def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
     try:
         if any(u.drawn for u in derivation.updates):
             return _drawing(derivation, name)
-        return _Lowering(derivation, name).program()
+        return predicted(_Lowering(derivation, name).program(), derivation, _values_given)
     except InternalError as error:
         raise UserError(
             f"--{derivation.algorithm} of {derivation.model.name} is derived, and has no "
@@ -90,6 +91,15 @@ def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
             why=str(error).splitlines()[0],
             how="`blrgen derive` says what is derived; another algorithm may have a class",
         ) from error
+
+
+def _values_given(d: ModelDerivation, nodes: Sequence[str]) -> tuple[Method, dict[str, str]] | None:
+    """log p of new rows where these nodes have values, and the arrays of their variables."""
+    work = _Lowering(d, "")
+    row = work.rows_given(nodes)
+    if row is None:
+        return None
+    return row, {x: array.name for x, array in work.points.arrays.items()}
 
 
 def _drawing(d: ModelDerivation, name: str) -> ModelProgram:
@@ -228,6 +238,27 @@ class _Lowering:
         self.eq.let(a.Let(name, rows.letters, value))
         self.given.readers[e.target] = named(name)
         self.averaged.append((array, name, whole.name))
+
+    def rows_given(self, nodes: Sequence[str]) -> Method | None:
+        """log p of new rows: these nodes are points, the other latents exact."""
+        d = self.d
+        blocks = [self.own(u.block) for u in d.updates]
+        for node in d.model.nodes:
+            if node.kind == "param" or node.name in nodes:
+                self.point(node)
+        for own in blocks:
+            self.updated(own)
+        row = row_equation(d, blocks, (), self.given, self.eq)
+        if row is None or row.takes:
+            return None
+        state = map(_quantity, self.points.arrays.values())
+        every = merged(a.Program(tuple(self.eq.letters.values()),
+                                 (*self.given.quantities.values(), *state),
+                                 tuple(self.eq.body), (row.name,)))  # fmt: skip
+        axis = rows_axis(d)
+        if reads_old_rows(every, self.given.arguments, axis):
+            return None
+        return predictive(every, row, axis, self.given)
 
     def bound(self, first: Sequence[Own], others: Sequence[Own]) -> n.Node:
         """The objective; labels that a block is given by have their entropy like the others.

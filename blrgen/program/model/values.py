@@ -174,6 +174,17 @@ class Moving:
 
 
 @dataclass(frozen=True)
+class Predicted:
+    """log p of new rows where nodes have values: it is averaged over draws of their q.
+
+    `drawn` are (node, its variables with the arrays that the method reads).
+    """
+
+    method: Method
+    drawn: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+
+@dataclass(frozen=True)
 class ModelProgram:
     """All that an emitted class is made from.
 
@@ -205,6 +216,7 @@ class ModelProgram:
     draws: tuple[Draw, ...] = ()  # of a step that draws, in order
     moving: tuple[Moving, ...] = ()
     samples: tuple[Draw, ...] = ()  # from q of nodes
+    predicted: Predicted | None = None
 
     @property
     def state(self) -> tuple[Array, ...]:
@@ -218,5 +230,6 @@ class ModelProgram:
         found += [self.start.method] if self.start is not None else []
         found += [p.method for p in self.posteriors]
         found += [m for _, m in (*self.pairs, *self.paths)]
+        found.append(self.predicted.method if self.predicted is not None else None)
         found += [self.predictive, *(x.method for x in (*self.draws, *self.samples))]
         return iter(dict.fromkeys(m for m in found if m is not None))

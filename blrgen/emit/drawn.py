@@ -192,12 +192,15 @@ class Rows:
         if self.plates:
             first = [f"np.broadcast_to({x}, (*{self.shape}, 1))[..., 0]" for x in first]
         body = self._spread(own[0], size)
+        name = self.name(_PARAMETER[d.kind])
         if len(own) == 2:
             front = self._spread(own[0], f"{size} - 1")
-            body = f"np.append({front}, {self.scalar(own[1])})"
             if self.plates:
-                body = f"np.concatenate([{front}, {self._spread(own[1], '1')}], axis=-1)"
-        name = self.name(_PARAMETER[d.kind])
+                last = self.name("last")
+                self.put(last, self._spread(own[1], "1"))
+                self.put_call(name, "np.append", [front, last, "axis=-1"])
+                return [*first, name]
+            body = f"np.append({front}, {self.scalar(own[1])})"
         self.put(name, body)
         return [*first, name]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -106,6 +107,8 @@ def _drawing(
         rows.step(step)
     variables = declared_order(geometry)
     results = ", ".join(_result(x, rows) for x in variables)
+    if plates:
+        head = _needed(head, [*rows.lines, results])
     arguments = [f"{rng}: np.random.Generator", f"{size}: Any"]
     arguments += [f"{p.name}: Any" for p in parameters]
     arguments += [f"{s}: int" for s in sizes]
@@ -225,6 +228,17 @@ def _read(
     given = [size, *numbers] if plain else [size]
     own = f"{use('_shape')}({', '.join(given)})"
     return [*lines, f"    {rows.shape} = {own}"], tuple(sorted(wanted))
+
+
+def _needed(head: list[str], rest: list[str]) -> list[str]:
+    """The lines but those of sizes that nothing reads."""
+    kept: list[str] = []
+    for k, line in enumerate(head):
+        size = re.fullmatch(r" *(\w+) = \w+\.shape\[-\d\].*", line)
+        after = "\n".join([*head[k + 1 :], *rest])
+        if size is None or re.search(rf"\b{size[1]}\b", after):
+            kept.append(line)
+    return kept
 
 
 def _inside(p: Parameter) -> list[str]:

@@ -362,7 +362,7 @@ class Writer:
         assert draw.normals is not None
         body = (made, c.Return(c.Name(draw.parameters[0][1])))
         arguments = (c.Argument(draw.normals.name, ARRAY),)
-        return c.Method(method_of(draw), arguments, ARRAY, f"Draw {draw.node} once.", body)
+        return c.Method(method_of(draw), arguments, ANY, f"Draw {draw.node} once.", body)
 
     def predictive(self, method: Method) -> c.Method:
         """Of new rows, whose number is their own."""

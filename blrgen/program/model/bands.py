@@ -178,6 +178,11 @@ class Band(Lowered):
         self.eq.body.append(a.Seq(u, (a.Let(value, (*at, *i), come, first=level),)))
         return value
 
+    @property
+    def places(self) -> Letters:
+        """The letters of a draw."""
+        return (*self.front, *self.i)
+
     def backward(self, stem: str) -> None:
         """m, V, Cov of neighbours, E[x_u x_{u+1}ᵀ]."""
         u = self.eq.along(self.t, True)

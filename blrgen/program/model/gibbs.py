@@ -4,6 +4,7 @@
     element      the family's working parameters, of a label the logarithms of its weights
     labels       α and the transitions of a chain: it is drawn from the last label on
     banded       x_u = g_u + L_u⁻ᵀ ε_u + K_u x_{u+1}, J̃_u = L_u L_uᵀ, ε standard normal
+    dense        x = m + L⁻ᵀ ε, P = L Lᵀ
 
 The state is the values.  A block's program reads those of all others as they stand, so that one
 step calls the programs in the order of the schedule.
@@ -20,6 +21,7 @@ from blrgen.expect.factors.names import axis_of
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.bands import Band
 from blrgen.program.model.chains import Labels
+from blrgen.program.model.dense import Dense
 from blrgen.program.model.expressions import Equations, labels_reader
 from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member, named
@@ -122,7 +124,7 @@ class Gibbs:
         draw = Draw(block.name, "family", parts, family=member.family)
         if block.kind == "labels":
             return self.path(draw, member, stem)
-        if block.kind == "banded":
+        if block.kind in ("banded", "dense"):
             return self.states(draw, member, stem)
         lowered = Lowered(self.eq, member)
         natural = lowered.natural(stem)
@@ -151,8 +153,8 @@ class Gibbs:
         return made, tuple(x for _, x in made.parameters)
 
     def states(self, draw: Draw, member: Member, stem: str) -> tuple[Draw, tuple[str, ...]]:
-        """A Gaussian chain: the values as a function of standard normals."""
-        chain = Band(self.eq, member)
+        """A Gaussian over all elements: the values as a function of standard normals."""
+        chain = (Band if member.block.kind == "banded" else Dense)(self.eq, member)
         natural = chain.natural(stem)
         (part,) = draw.parts
         normals = replace(part.array, name=self.given.names.of(f"{stem}_normals"), domain="R")
@@ -180,6 +182,6 @@ def gibbs(
 ) -> ModelProgram:  # fmt: skip
     """The model program of `--gibbs`."""
     for block in (u.block for u in d.updates):
-        if block.kind not in ("element", "labels", "banded"):
+        if block.kind not in ("element", "labels", "banded", "dense"):
             raise UserError(f"no programs yet for the block {block.name} ({block.kind})")
     return Gibbs(d, member_of).program(name, title, lines)

@@ -18,6 +18,7 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.bands import Band
 from blrgen.program.model.chains import Labels
+from blrgen.program.model.dense import Dense
 from blrgen.program.model.expressions import Equations
 from blrgen.program.model.gibbs import gibbs
 from blrgen.program.model.given import handing_out
@@ -65,7 +66,7 @@ from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
 KINDS: dict[str, type[Lowered]] = {  # by what joins elements
-    "element": Lowered, "labels": Labels, "banded": Band,
+    "element": Lowered, "labels": Labels, "banded": Band, "dense": Dense,
 }  # fmt: skip
 LATER = ("filter",)
 TITLES = {

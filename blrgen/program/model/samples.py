@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.bands import Band
 from blrgen.program.model.chains import Labels
+from blrgen.program.model.dense import Dense
 from blrgen.program.model.gibbs import along_path
 from blrgen.program.model.given import handing_out
 from blrgen.program.model.names import Given
@@ -42,15 +43,15 @@ class Samples:
         draw = Draw(block.name, "family", parts, family=member.family)
         if isinstance(lowered, Labels):
             return [along_path(draw, lowered)]
-        if isinstance(lowered, Band):
+        if isinstance(lowered, Band | Dense):
             return [self.chain(draw, lowered, own)]
         pairs = tuple((p, "") for p in member.working)
         return [replace(draw, law="labels" if member.one_hot else "family", parameters=pairs)]
 
-    def chain(self, draw: Draw, band: Band, own: Own) -> Draw:
-        """A Gaussian chain by standard normals."""
+    def chain(self, draw: Draw, band: Band | Dense, own: Own) -> Draw:
+        """A Gaussian over all elements by standard normals."""
         stem = own.name.removesuffix("_q")
-        sizes = tuple(band.eq.letters[x].size for x in (*band.front, *band.i))
+        sizes = tuple(band.eq.letters[x].size for x in band.places)
         normals = Array(self.given.names.of(f"{stem}_normals"), sizes)
         value = band.sampled(stem, normals.name)
         return replace(draw, law="states", parameters=(("value", value),), normals=normals)

@@ -156,8 +156,15 @@ def ran(
             raise UserError("--tol does not apply to --gibbs", where=options.what,
                             why="draws go on changing: no step is the last one",
                             how="--steps N says how many")  # fmt: skip
-        with np.errstate(all="ignore"):
-            return dict(model.run(steps))
+        try:
+            with np.errstate(all="ignore"):
+                return dict(model.run(steps))
+        except (ValueError, np.linalg.LinAlgError) as error:
+            raise UserError(
+                "a full conditional is improper here", where=options.start or options.what,
+                why=f"its parameters are outside of their domain: {error}",
+                how="--start FILE.json or --seed S begins elsewhere; priors that hold more help",
+            ) from error  # fmt: skip
     if program.batch:
         rows = _whole(options.batch, "--batch")
         if rows == 0:

@@ -243,14 +243,13 @@ def _summary(
 ) -> dict[str, Any]:
     """Return mean and standard deviation of the draws of a node; of labels those of one-hot rows.
 
-    Of several variables each is a dictionary.
+    Of several variables each is a dictionary.  Before the first draw it is of the values alone.
     """
     mean, sd = {}, {}
     for x, (array, _, domain) in _parts_of(nodes, "posterior", name).items():
         kind, _, labels = domain.partition(" ")
         found = _stacked(model, array)
-        if not len(found):
-            raise ValueError("there are no draws yet; run(steps) makes some")
+        found = found if len(found) else model.state[array][None]
         if kind == "labels":
             most = int(labels) if labels.isdigit() else sizes[labels]
             counts = np.zeros((*found.shape[1:], most))

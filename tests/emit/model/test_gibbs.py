@@ -353,8 +353,7 @@ def test_start_holds_values():
 def test_what_is_known_of_no_draws():
     model = made("normal-normal")(**SHIPPED["normal-normal"])
     assert model.draws("mu").shape == (0,)
-    with pytest.raises(ValueError, match="no draws yet"):
-        model.posterior("mu")
+    assert model.posterior("mu") == {"mean": model.state["mu"], "sd": 0}
     with pytest.raises(ValueError, match="no draws"):
         model.sample("mu", np.random.default_rng(0), 3)
     with pytest.raises(ValueError, match="mu"):

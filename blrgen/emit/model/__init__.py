@@ -5,6 +5,7 @@
 | `file` | a whole file: docstring, kernels, class, support functions |
 | `writer` | a model program → its class, as a value |
 | `draws` | the class of an algorithm that draws |
+| `guarded` | what a class has more where blocks are not conjugate |
 | `defaults` | defaults of constants → expressions of a constructor |
 | `samplers` | functions that draw from families, and what is made of them |
 | `places` | where a class keeps what its functions read |

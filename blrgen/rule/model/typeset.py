@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from blrgen.algebra.indexed.values import Index
 from blrgen.expect.blocks.values import Block, Part
+from blrgen.expect.sites.values import Site
 from blrgen.rule.model.lines import letters_of, natural_name
 from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate, Update
 from blrgen.text.indexed import Mean
@@ -28,10 +29,12 @@ class _Typeset:
         self.say = IndexedLatex(letters_of(d.model), means)
 
     def lines(self) -> Iterator[str]:
-        """Log joint, blocks, sums, points, objective."""
+        """Log joint, functions that are no statistics, blocks, sums, points, objective."""
         d = self.d
         for f in d.factors:
             yield rf"\log p({_names(f.node)}) = {self.say(f.total)}"
+        for site in d.sites:
+            yield from self.site(site)
         for u in d.updates:
             for part in u.block.parts:
                 yield f"{self.say(part.statistic.value)} : {self.say(part.coefficient)}"
@@ -42,10 +45,24 @@ class _Typeset:
             yield from self.point(p)
         yield from self.objective()
 
+    def site(self, s: Site) -> Iterator[str]:
+        """f and its predictor, and what stands for it in the blocks' updates."""
+        u, f, at = latex_name(s.variable.name), latex_name(s.name), _at(s.places)
+        yield f"{f}({u}) = {self.say(s.function)}"
+        yield f"{{{u}}}{at} = {self.say(s.line)}"
+        mean = rf"\mathbb{{E}}\left[{u}\right]"
+        if s.average is not None:
+            yield (rf"\mathbb{{E}}\left[{f}\right] = {self.say(s.average)}, \quad {u}_m = {mean}, "
+                   rf"\; {u}_v = \operatorname{{Var}}\left[{u}\right]")  # fmt: skip
+        slopes = [rf"\mathbb{{E}}\left[{f}^{{{x}}}\right]" for x in (r"\prime", r"\prime\prime")]
+        first, second = (latex_name(x.name) for x in (s.first, s.second))
+        yield f"{{{first}}}{at} = {slopes[0]} - {slopes[1]} \\, {mean}"
+        yield rf"{{{second}}}{at} = \tfrac{{1}}{{2}} {slopes[1]}"
+
     def update(self, u: Update, part: Part) -> str:
         """λ = what it becomes, or (1 − ρ) λ + ρ (that)."""
         name, text = self.natural(u.block, part), self.say(part.expected)
-        if not u.rate:
+        if not u.rate or not u.scaled:
             return f"{name} = {text}"
         rate = latex_name(u.rate)
         return rf"{name} = (1 - {rate}) {name} + {rate} \left({text}\right)"

@@ -377,11 +377,25 @@ def _floors(
     return found
 
 
+def _point_ends(
+    nodes: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], dtype: Any
+) -> tuple[tuple[str, float, float, str], ...]:
+    """Return of each point in an interval its array, the least and the largest number, the domain.
+
+    They are looked up once: a step has them at hand.
+    """
+    found = []
+    for parts in nodes.values():
+        name, _, domain = parts.get("", ("", (), ""))
+        if name and domain[:1] in ("(", "["):
+            found.append((name, *_beside_ends(domain, sizes, dtype), domain))
+    return tuple(found)
+
+
 def _bounded(
     state: dict[str, Array],
     flags: dict[str, Array],
-    nodes: Mapping[str, Mapping[str, Any]],
-    sizes: Mapping[str, int],
+    ends: tuple[tuple[str, float, float, str], ...],
     floors: Mapping[str, tuple[str, str, float]],
 ) -> dict[str, Array]:
     """Return the state with points inside of their domains and no less than their floors.
@@ -390,15 +404,12 @@ def _bounded(
     eigenvalues no less than its floor.  `flags` say which elements it was.
     """
     out = dict(state)
-    for parts in nodes.values():
-        name, _, domain = parts.get("", ("", (), ""))
-        if domain[:1] not in ("(", "[") or not name:
-            continue
+    for name, low, high, _ in ends:
         x = np.asarray(out[name])
-        low, high = _beside_ends(domain, sizes, x.dtype)
+        if not ((x < low).any() or (high < math.inf and (x > high).any())):
+            continue
         near = (x < low) | ((x > high) & (x < math.inf))
-        if near.any():
-            out[name] = np.asarray(np.where(near, np.clip(x, low, high), x), dtype=x.dtype)
+        out[name] = np.asarray(np.where(near, np.clip(x, low, high), x), dtype=x.dtype)
         flags[f"{name}_end"] = np.asarray(near)
     for array, domain, value in floors.values():
         x = np.asarray(out[array])
@@ -443,9 +454,9 @@ def _noted_points(
         _noted(notes, "floor", name, f"held at its floor {value!r}",
                flags.get(f"{array}_floor", False))  # fmt: skip
     for name, parts in nodes.items():
-        if "" in parts:
-            _noted(notes, "end", name, "at an end of its domain, where it is held beside it",
-                   flags.get(f"{parts[''][0]}_end", False))  # fmt: skip
+        at = flags.get(f"{parts[''][0]}_end") if "" in parts else None
+        if at is not None:
+            _noted(notes, "end", name, "at an end of its domain, where it is held beside it", at)
 
 
 def _at_an_end(
@@ -491,19 +502,17 @@ def _singular(x: Array, eps: float) -> bool:
     return bool((level[:, 0] <= eps**0.6).any())
 
 
-def _grows(model: Any, nodes: Mapping[str, Mapping[str, Any]]) -> bool:
+def _grows(model: Any) -> bool:
     """Return whether the objective goes on growing where points have come to an end.
 
     Beside 0 it is compared with what it is at the square root of that: of a variance of 0 it
     grows with −log of it, of a probability of 0 it does not.
     """
     state, held = dict(model.state), {}
-    for parts in nodes.values():
-        name, _, domain = parts.get("", ("", (), ""))
-        if not name or domain[:1] not in ("(", "[") or domain[0] + domain[-1] == "[]":
-            continue
+    for name, least, most, domain in getattr(model, "ends", ()):
         x = np.asarray(state[name])
-        least, most = _beside_ends(domain, model.sizes, x.dtype)
+        if not ((x <= least).any() or (x >= most).any()):
+            continue
         low, high = _ends(domain, model.sizes)
         inside = np.sqrt(np.finfo(x.dtype).tiny, dtype=x.dtype)
         down = (x <= least) & (domain[0] == "(") & (low > -math.inf)
@@ -542,7 +551,7 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
             reason = _ended(objective, [model.state], model, nodes)
             model.state = before
             break
-        if trace and _grows(model, nodes):
+        if trace and _grows(model):
             model.state, reason = before, "unbounded"
             break
         trace.append(objective)
@@ -662,7 +671,7 @@ def _run_rows(
             continue
         objective = model.objective()
         finite = _all_finite(objective, model.state)
-        if not finite or _grows(model, nodes):
+        if not finite or _grows(model):
             reason = "unbounded" if finite else _ended(objective, [model.state], model, nodes)
             model.state, (taken, model.t) = before, at
             break

@@ -27,6 +27,7 @@ NOTHING = c.Literal(None)
 LOCAL = ("scale", "rho")  # what a step over some rows also reads
 RATES = (("delay", 1.0), ("forgetting", 0.7))
 DATA, SIZES, DTYPE, RNG = (c.attribute(x) for x in ("data", "sizes", "dtype", "rng"))
+ENDS = c.attribute("ends")
 FLOOR, FLAGS, SHIFT = c.attribute("floor"), c.Name("flags"), c.attribute("shift")
 
 
@@ -137,7 +138,8 @@ class Writer:
         body += [c.Set((c.attribute(x),), c.Name(x)) for x, _ in rates]
         if self.points:
             floors = c.call("_floors", c.Name("floor"), c.Name("NODES"), SIZES)
-            body.append(c.Set((FLOOR,), floors))
+            ends = c.call("_point_ends", c.Name("NODES"), SIZES, DTYPE)
+            body += [c.Set((FLOOR,), floors), c.Set((ENDS,), ends)]
         if p.moving:
             body.append(c.Set((SHIFT,), c.call("_brought_near", DATA, c.Name("MOVING"))))
         if p.sums:
@@ -201,7 +203,7 @@ class Writer:
         outs = zip(self.program.state, method.program.outs, strict=True)
         table: c.Expression = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
         if self.points:  # an end of a domain is no first value
-            table = c.call("_bounded", table, c.Table(()), c.Table(()), SIZES, FLOOR)
+            table = c.call("_bounded", table, c.Table(()), c.Row(()), FLOOR)
         state, drawn = c.attribute("state"), c.Name("drawn")
         objective = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
         return (
@@ -264,7 +266,7 @@ class Writer:
         """The state with its points inside of their domains, no less than their floors."""
         if not self.points:
             return state
-        return c.call("_bounded", state, flags, c.Name("NODES"), SIZES, FLOOR)
+        return c.call("_bounded", state, flags, ENDS, FLOOR)
 
     def noted(self) -> c.Do:
         """What is to say of points."""

@@ -2,10 +2,9 @@
 
 The Bayesian learning rule for the candidate: Bernoulli on signs, θ in {-1, +1}.
 
-Here λ is natural parameter; g is a minibatch estimate of the gradient of the loss, at theta
-(the sum over all N rows, or N/M times that over the M rows of a minibatch, without the
-prior, whose λ₀ the update adds); ε is ½log(u/(1−u)) with u uniform on (0, 1); x⁺ is the
-next value of x.
+Here λ is natural parameter; g is a minibatch estimate of the gradient of the loss, at theta (the
+sum over all N rows, or N/M times that over the M rows of a minibatch, without the prior, whose λ₀
+the update adds); ε is ½log(u/(1−u)) with u uniform on (0, 1); x⁺ is the next value of x.
 
 The loss is probed at:
 
@@ -100,9 +99,7 @@ class BayesBiNN:
         check_finite: bool = True,
     ) -> None:
         """Keep the arrays to update; everything else starts as the rule says."""
-        self.rho = rho
-        self.tau = tau
-        self.lam0 = lam0
+        self.rho, self.tau, self.lam0 = rho, tau, lam0
         self.params = _held("params", params)
         self.t = 0  # steps taken
         self._pending: dict[str, list[Array]] = {}  # what the last draw left
@@ -111,7 +108,7 @@ class BayesBiNN:
     @property
     def lam(self) -> list[Array]:
         """The parameters as flat views."""
-        return _flat(self)
+        return [x.reshape(-1) for x in _listed(_mine(self))]
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
@@ -163,8 +160,8 @@ class BayesBiNN:
         values, key = [], int(rng.integers(2**63))
         for stream, mean in enumerate(_listed(means)):
             share = np.ravel((mean + 1) / 2)
-            value, stretch = np.empty_like(share), _stretch(share.size)
-            _signs_threads(value, share, -1.0, 1.0, key, stream, stretch)
+            value = np.empty_like(share)
+            _signs_threads(value, share, -1.0, 1.0, key, stream, _stretch(share.size))
             values.append(value.reshape(mean.shape))
         return _shaped(values, self.params)
 
@@ -261,27 +258,23 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(
-    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
-) -> list[Array]:
+def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     found, like = _listed(arrays), _listed(arrays if params is None else params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+    for index, (x, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        _check_kind(where, array, updated=params is None)
-        if array.dtype != other.dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
-        if not array.flags.c_contiguous:
+        _check_kind(where, x, updated=params is None)
+        if x.dtype != other.dtype:
+            raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
+        if not x.flags.c_contiguous:
             raise ValueError(f"{where} is not contiguous: its elements are not side by side")
-        if array.shape != other.shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
-            )
+        if x.shape != other.shape:
+            raise ValueError(f"{where} has shape {x.shape}, but its parameters have {other.shape}")
         if finite:
-            _finite(where, array)
-    return [array.reshape(-1) for array in found]
+            _finite(where, x)
+    return [x.reshape(-1) for x in found]
 
 
 def _check_kind(name: str, array: Any, updated: bool = False) -> None:
@@ -297,9 +290,8 @@ def _check_kind(name: str, array: Any, updated: bool = False) -> None:
 
 def _held(name: str, params: Arrays) -> Arrays:
     """Return the arrays to update; refuse those of which two share memory."""
-    views = [x for x in _views(name, params) if x.size]
-    places = sorted((x.ctypes.data, x.nbytes) for x in views)
-    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _views(name, params) if x.size)
+    if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
 
@@ -332,16 +324,11 @@ def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
 OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
 
 
-def _flat(opt: Any) -> list[Array]:
-    """Return the parameters as flat views."""
-    return [array.reshape(-1) for array in _listed(_mine(opt))]
-
-
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
     me, made = current_thread(), "check_finite" in vars(opt)
-    if made and OWNERS.setdefault(opt, me) is not me:
-        if OWNERS[opt].is_alive():
+    if made and (owner := OWNERS.setdefault(opt, me)) is not me:
+        if owner.is_alive():
             raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
@@ -394,9 +381,7 @@ def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
 
 
-def _load(
-    opt: Any, saved: Any, numbers: Mapping[str, str], kept: Mapping[str, Any], **left: Any
-) -> None:
+def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
@@ -404,12 +389,12 @@ def _load(
     found = _fitting("state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
-    values = np.concatenate([x.ravel() for x in _listed(found.pop(next(iter(kept))))])
+    values = _listed(found.pop(next(iter(kept))))
     found |= found.pop("hyperparameters")
     trial = copy(opt)
     vars(trial)["params"] = deepcopy(opt.params)
     for one in (trial, opt):
-        rest = values
+        rest = np.concatenate([x.ravel() for x in values])
         for array in _listed(one.params):
             array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
         vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})

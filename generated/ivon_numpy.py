@@ -1,12 +1,11 @@
 """IVON.
 
-The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
-diag(s)⁻¹).
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m, diag(s)⁻¹).
 
-Here m is mean; u is moving average of the gradient; h is curvature of the loss alone, per
-example; g is a minibatch estimate of the gradient of the loss, at theta (the mean over the
-rows of a minibatch, not times N, without the prior's δm, which the update adds); ε is
-standard normal noise; t counts steps from 1; x⁺ is the next value of x.
+Here m is mean; u is moving average of the gradient; h is curvature of the loss alone, per example;
+g is a minibatch estimate of the gradient of the loss, at theta (the mean over the rows of a
+minibatch, not times N, without the prior's δm, which the update adds); ε is standard normal noise;
+t counts steps from 1; x⁺ is the next value of x.
 
 The loss is probed at:
 
@@ -30,22 +29,20 @@ Approximations, in the order in which they were made:
 
     stochastic: one draw θ ~ q and a minibatch stand for the expectation and the data
     hessian=reparam: by parts once, 𝔼_q[∇²ℓ] = −𝔼_q[∇ℓ·∇log q]; one draw stands for it
-    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N
-        stands in front of the precision
-    separate-rates: once mean and scale have equations of their own, each gets a step size
-        of its own
-    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite
-        yet
-    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁)
-        and γ → β₁, the rates of the equivalent proximal step
+    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N stands in
+        front of the precision
+    separate-rates: once mean and scale have equations of their own, each gets a step size of its
+        own
+    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite yet
+    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁) and γ →
+        β₁, the rates of the equivalent proximal step
     momentum: an exact change of state, with D what divides the mean step
-    prior=apart: ½δ‖θ‖² is added to the loss: δm enters outside the gradient average; s
-        keeps the curvature of the loss alone, precision N(s + δ)
+    prior=apart: ½δ‖θ‖² is added to the loss: δm enters outside the gradient average; s keeps the
+        curvature of the loss alone, precision N(s + δ)
     rename=s:h: s is written h from here on
-    bias-correction: u: after t steps an average that started at 0 has gathered the weight 1
-        − βᵗ
-    retraction: the second-order term of the geodesic, −½Γ(step, step); in block coordinates
-        the old h divides the mean step
+    bias-correction: u: after t steps an average that started at 0 has gathered the weight 1 − βᵗ
+    retraction: the second-order term of the geodesic, −½Γ(step, step); in block coordinates the old
+        h divides the mean step
     precision=new: the new h divides the mean step, as in natural coordinates
     clip: no coordinate moves by more than α·c
     start: h starts at h₀, to be chosen
@@ -56,8 +53,7 @@ Hyperparameters:
     alpha  step size of the mean, in [0, ∞), 0.1 by default
     beta1  decay of the gradient average, in [0, 1), 0.9 by default
     beta2  decay of the curvature average, in [0, 1), 0.99999 by default
-    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by
-           default
+    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by default
     N      effective number of examples, in (0, ∞), 1000 by default
     c      largest step of a coordinate, before the step size, in (0, ∞], ∞ by default
     h0     first value of h, in (0, ∞), 1 by default
@@ -121,8 +117,8 @@ class IVON:
     """IVON.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = IVON(params)
         theta = opt.draw(rng)
@@ -143,13 +139,8 @@ class IVON:
         check_finite: bool = True,
     ) -> None:
         """Keep the arrays to update; everything else starts as the rule says."""
-        self.alpha = alpha
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.delta = delta
-        self.N = N
-        self.c = c
-        self.h0 = h0
+        self.alpha, self.beta1, self.beta2, self.delta, self.N = alpha, beta1, beta2, delta, N
+        self.c, self.h0 = c, h0
         self.params = _held("params", params)
         self.t = 0  # steps taken
         self.u = [np.zeros_like(m) for m in self.m]
@@ -162,7 +153,7 @@ class IVON:
     @property
     def m(self) -> list[Array]:
         """The parameters as flat views."""
-        return _flat(self)
+        return [x.reshape(-1) for x in _listed(_mine(self))]
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
@@ -257,12 +248,11 @@ class IVON:
 
     def posterior(self) -> tuple[Arrays, Arrays]:
         """Return mean and standard deviation of every parameter."""
-        means = []
-        deviations = []
-        for index, m in enumerate(self.m):
+        means, deviations = [], []
+        for m, h in zip(self.m, self.h, strict=True):
             real = m.dtype.type
             means.append(m.copy())
-            deviations.append(_deviation(real(self.N) * (self.h[index] + real(self.delta))))
+            deviations.append(_deviation(real(self.N) * (h + real(self.delta))))
         return _shaped(means, self.params), _shaped(deviations, self.params)
 
     def sample(self, rng: np.random.Generator) -> Arrays:
@@ -270,8 +260,8 @@ class IVON:
         _generator(rng)
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
-        draws = [x + s * rng.standard_normal(x.shape, x.dtype) for x, s in pairs]
-        return _shaped(draws, self.params)
+        values = [mean + deviation * _normals(rng, mean) for mean, deviation in pairs]
+        return _shaped(values, self.params)
 
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
@@ -335,27 +325,23 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(
-    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
-) -> list[Array]:
+def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     found, like = _listed(arrays), _listed(arrays if params is None else params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+    for index, (x, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        _check_kind(where, array, updated=params is None)
-        if array.dtype != other.dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
-        if not array.flags.c_contiguous:
+        _check_kind(where, x, updated=params is None)
+        if x.dtype != other.dtype:
+            raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
+        if not x.flags.c_contiguous:
             raise ValueError(f"{where} is not contiguous: its elements are not side by side")
-        if array.shape != other.shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
-            )
+        if x.shape != other.shape:
+            raise ValueError(f"{where} has shape {x.shape}, but its parameters have {other.shape}")
         if finite:
-            _finite(where, array)
-    return [array.reshape(-1) for array in found]
+            _finite(where, x)
+    return [x.reshape(-1) for x in found]
 
 
 def _check_kind(name: str, array: Any, updated: bool = False) -> None:
@@ -371,9 +357,8 @@ def _check_kind(name: str, array: Any, updated: bool = False) -> None:
 
 def _held(name: str, params: Arrays) -> Arrays:
     """Return the arrays to update; refuse those of which two share memory."""
-    views = [x for x in _views(name, params) if x.size]
-    places = sorted((x.ctypes.data, x.nbytes) for x in views)
-    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _views(name, params) if x.size)
+    if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
 
@@ -406,16 +391,11 @@ def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
 OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
 
 
-def _flat(opt: Any) -> list[Array]:
-    """Return the parameters as flat views."""
-    return [array.reshape(-1) for array in _listed(_mine(opt))]
-
-
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
     me, made = current_thread(), "check_finite" in vars(opt)
-    if made and OWNERS.setdefault(opt, me) is not me:
-        if OWNERS[opt].is_alive():
+    if made and (owner := OWNERS.setdefault(opt, me)) is not me:
+        if owner.is_alive():
             raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
@@ -468,9 +448,7 @@ def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
 
 
-def _load(
-    opt: Any, saved: Any, numbers: Mapping[str, str], kept: Mapping[str, Any], **left: Any
-) -> None:
+def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
@@ -478,12 +456,12 @@ def _load(
     found = _fitting("state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
-    values = np.concatenate([x.ravel() for x in _listed(found.pop(next(iter(kept))))])
+    values = _listed(found.pop(next(iter(kept))))
     found |= found.pop("hyperparameters")
     trial = copy(opt)
     vars(trial)["params"] = deepcopy(opt.params)
     for one in (trial, opt):
-        rest = values
+        rest = np.concatenate([x.ravel() for x in values])
         for array in _listed(one.params):
             array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
         vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})

@@ -2,9 +2,9 @@
 
 The Bayesian learning rule for the candidate: Gaussian with full covariance, N(m, S⁻¹).
 
-Here m is mean; S is precision; g is the gradient of the loss, at the mean m (the sum over
-all rows, with the prior's in it); H is the Hessian of the loss, at the mean m (the sum over
-all rows, with the prior's in it); x⁺ is the next value of x.
+Here m is mean; S is precision; g is the gradient of the loss, at the mean m (the sum over all rows,
+with the prior's in it); H is the Hessian of the loss, at the mean m (the sum over all rows, with
+the prior's in it); x⁺ is the next value of x.
 
 Update:
 
@@ -57,19 +57,14 @@ class Laplace:
     """Laplace.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = Laplace(params)
         opt.step(g, H)
     """
 
-    def __init__(
-        self,
-        params: Arrays,
-        *,
-        check_finite: bool = True,
-    ) -> None:
+    def __init__(self, params: Arrays, *, check_finite: bool = True) -> None:
         """Keep the arrays to update; everything else starts as the rule says."""
         self.params = _held("params", params)
         self.t = 0  # steps taken
@@ -102,7 +97,7 @@ class Laplace:
         self,
         gradient: Callable[[Arrays], Any],
         hessian: Callable[[Arrays], Any],
-        tol: float = 1e-8,
+        tol: float = 1e-08,
         max_steps: int = 100,
     ) -> int:
         """Step until no parameter moves by more than tol·(1 + |parameter|); return the steps.
@@ -121,16 +116,15 @@ class Laplace:
             if largest <= tol:
                 return count
         raise RuntimeError(
-            f"no fixed point after {max_steps} steps: the last one still moved a parameter "
-            f"by {largest:.3g} of 1 + its size; start closer, or raise max_steps"
+            f"no fixed point after {max_steps} steps: the last one still moved a parameter by "
+            f"{largest:.3g} of 1 + its size; start closer, or raise max_steps"
         )
 
     def posterior(self) -> tuple[Arrays, Arrays]:
         """Return mean and standard deviation of every parameter."""
         m = self.m
         factor = _cholesky("the posterior precision", self.S)
-        identity = np.eye(len(m), dtype=m.dtype)
-        root = _solve_lower(factor, identity)
+        root = _solve_lower(factor, np.eye(len(m), dtype=m.dtype))
         deviation = np.sqrt((root * root).sum(axis=0))
         return _split(m.copy(), self.params), _split(deviation, self.params)
 
@@ -167,27 +161,23 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(
-    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
-) -> list[Array]:
+def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     found, like = _listed(arrays), _listed(arrays if params is None else params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+    for index, (x, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        _check_kind(where, array, updated=params is None)
-        if array.dtype != other.dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
-        if not array.flags.c_contiguous:
+        _check_kind(where, x, updated=params is None)
+        if x.dtype != other.dtype:
+            raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
+        if not x.flags.c_contiguous:
             raise ValueError(f"{where} is not contiguous: its elements are not side by side")
-        if array.shape != other.shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
-            )
+        if x.shape != other.shape:
+            raise ValueError(f"{where} has shape {x.shape}, but its parameters have {other.shape}")
         if finite:
-            _finite(where, array)
-    return [array.reshape(-1) for array in found]
+            _finite(where, x)
+    return [x.reshape(-1) for x in found]
 
 
 def _check_kind(name: str, array: Any, updated: bool = False) -> None:
@@ -203,9 +193,8 @@ def _check_kind(name: str, array: Any, updated: bool = False) -> None:
 
 def _held(name: str, params: Arrays) -> Arrays:
     """Return the arrays to update; refuse those of which two share memory."""
-    views = [x for x in _views(name, params) if x.size]
-    places = sorted((x.ctypes.data, x.nbytes) for x in views)
-    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _views(name, params) if x.size)
+    if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
 
@@ -246,18 +235,16 @@ def _split(vector: Array, params: Arrays) -> Arrays:
     return _shaped(np.split(vector, ends[:-1]), params)
 
 
-def _shaped_as(
-    name: str, array: Array, shape: tuple[int, ...], like: Array, finite: bool = False
-) -> Array:
+def _shaped_as(name: str, x: Array, shape: tuple[int, ...], like: Array, finite: Any = 0) -> Array:
     """Return the array; refuse one of the wrong kind, shape or dtype."""
-    _check_kind(name, array)
-    if array.dtype != like.dtype:
-        raise TypeError(f"{name} is {array.dtype}, but the parameters are {like.dtype}")
-    if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}; here it must be {shape}")
+    _check_kind(name, x)
+    if x.dtype != like.dtype:
+        raise TypeError(f"{name} is {x.dtype}, but the parameters are {like.dtype}")
+    if x.shape != shape:
+        raise ValueError(f"{name} has shape {x.shape}; here it must be {shape}")
     if finite:
-        _finite(name, array)
-    return array
+        _finite(name, x)
+    return x
 
 
 OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
@@ -266,8 +253,8 @@ OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
     me, made = current_thread(), "check_finite" in vars(opt)
-    if made and OWNERS.setdefault(opt, me) is not me:
-        if OWNERS[opt].is_alive():
+    if made and (owner := OWNERS.setdefault(opt, me)) is not me:
+        if owner.is_alive():
             raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
@@ -320,9 +307,7 @@ def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
 
 
-def _load(
-    opt: Any, saved: Any, numbers: Mapping[str, str], kept: Mapping[str, Any], **left: Any
-) -> None:
+def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
@@ -330,12 +315,12 @@ def _load(
     found = _fitting("state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
-    values = np.concatenate([x.ravel() for x in _listed(found.pop(next(iter(kept))))])
+    values = _listed(found.pop(next(iter(kept))))
     found |= found.pop("hyperparameters")
     trial = copy(opt)
     vars(trial)["params"] = deepcopy(opt.params)
     for one in (trial, opt):
-        rest = values
+        rest = np.concatenate([x.ravel() for x in values])
         for array in _listed(one.params):
             array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
         vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})

@@ -1,13 +1,12 @@
 """OGN batch.
 
-The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
-diag(s)⁻¹).
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m, diag(s)⁻¹).
 
-Here m is mean; s is curvature of the loss alone, per example; g is a minibatch estimate of
-the gradient of the loss, at the mean m (the mean over the rows of a minibatch, not times N,
-without the prior's δm, which the update adds); h is gᵢ∘gᵢ of the rows' own gradients, at
-the mean m (the mean over the rows of a minibatch, not times N, without the prior's δ, which
-the update adds); x⁺ is the next value of x.
+Here m is mean; s is curvature of the loss alone, per example; g is a minibatch estimate of the
+gradient of the loss, at the mean m (the mean over the rows of a minibatch, not times N, without the
+prior's δm, which the update adds); h is gᵢ∘gᵢ of the rows' own gradients, at the mean m (the mean
+over the rows of a minibatch, not times N, without the prior's δ, which the update adds); x⁺ is the
+next value of x.
 
 Update:
 
@@ -18,18 +17,17 @@ Approximations, in the order in which they were made:
 
     delta: 𝔼_q[f(θ)] ≈ f(m): the expectation is replaced by the value at the mean
     stochastic: a minibatch stands for the data
-    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N
-        stands in front of the precision
+    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N stands in
+        front of the precision
     hessian=gauss-newton: ∇²ℓ ≈ the mean of gᵢ∘gᵢ over the examples of the data part; the
         regulariser's own curvature, δ, is known and is added exactly
-    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the
-        curvature of the loss alone, precision N(s + δ)
+    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the curvature of
+        the loss alone, precision N(s + δ)
 
 Hyperparameters:
 
     rho    step size of the rule, in [0, 1], 0.1 by default
-    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by
-           default
+    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by default
     N      effective number of examples, in (0, ∞), 1000 by default
 
 See Khan et al. (2018).
@@ -75,8 +73,8 @@ class OGNBatch:
     """OGN batch.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = OGNBatch(params)
         opt.step(g, h)
@@ -92,9 +90,7 @@ class OGNBatch:
         check_finite: bool = True,
     ) -> None:
         """Keep the arrays to update; everything else starts as the rule says."""
-        self.rho = rho
-        self.delta = delta
-        self.N = N
+        self.rho, self.delta, self.N = rho, delta, N
         self.params = _held("params", params)
         self.t = 0  # steps taken
         self.s = [_apart(m, 1, 1) for m in self.m]
@@ -103,7 +99,7 @@ class OGNBatch:
     @property
     def m(self) -> list[Array]:
         """The parameters as flat views."""
-        return _flat(self)
+        return [x.reshape(-1) for x in _listed(_mine(self))]
 
     def step(self, g: Arrays, h: Arrays) -> None:
         """Update the parameters in place from g and h, at m."""
@@ -117,12 +113,11 @@ class OGNBatch:
 
     def posterior(self) -> tuple[Arrays, Arrays]:
         """Return mean and standard deviation of every parameter."""
-        means = []
-        deviations = []
-        for index, m in enumerate(self.m):
+        means, deviations = [], []
+        for m, s in zip(self.m, self.s, strict=True):
             real = m.dtype.type
             means.append(m.copy())
-            deviations.append(_deviation(real(self.N) * (self.s[index] + real(self.delta))))
+            deviations.append(_deviation(real(self.N) * (s + real(self.delta))))
         return _shaped(means, self.params), _shaped(deviations, self.params)
 
     def sample(self, rng: np.random.Generator) -> Arrays:
@@ -130,8 +125,8 @@ class OGNBatch:
         _generator(rng)
         means, deviations = self.posterior()
         pairs = zip(_listed(means), _listed(deviations), strict=True)
-        draws = [x + s * rng.standard_normal(x.shape, x.dtype) for x, s in pairs]
-        return _shaped(draws, self.params)
+        values = [mean + deviation * _normals(rng, mean) for mean, deviation in pairs]
+        return _shaped(values, self.params)
 
     def state_dict(self) -> dict[str, Any]:
         """Return what resuming exactly needs, as copies."""
@@ -170,27 +165,23 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(
-    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
-) -> list[Array]:
+def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     found, like = _listed(arrays), _listed(arrays if params is None else params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+    for index, (x, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        _check_kind(where, array, updated=params is None)
-        if array.dtype != other.dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
-        if not array.flags.c_contiguous:
+        _check_kind(where, x, updated=params is None)
+        if x.dtype != other.dtype:
+            raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
+        if not x.flags.c_contiguous:
             raise ValueError(f"{where} is not contiguous: its elements are not side by side")
-        if array.shape != other.shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
-            )
+        if x.shape != other.shape:
+            raise ValueError(f"{where} has shape {x.shape}, but its parameters have {other.shape}")
         if finite:
-            _finite(where, array)
-    return [array.reshape(-1) for array in found]
+            _finite(where, x)
+    return [x.reshape(-1) for x in found]
 
 
 def _check_kind(name: str, array: Any, updated: bool = False) -> None:
@@ -206,9 +197,8 @@ def _check_kind(name: str, array: Any, updated: bool = False) -> None:
 
 def _held(name: str, params: Arrays) -> Arrays:
     """Return the arrays to update; refuse those of which two share memory."""
-    views = [x for x in _views(name, params) if x.size]
-    places = sorted((x.ctypes.data, x.nbytes) for x in views)
-    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _views(name, params) if x.size)
+    if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
 
@@ -220,11 +210,8 @@ def _finite(name: str, array: Array) -> None:
 
 
 def _apart(like: Array, place: int, value: float = 0.0) -> Array:
-    """Return a new array as large as another, which begins elsewhere in its page of memory.
-
-    Where two begin alike, a store to one holds up the loads of the other.
-    """
-    before = (1024 * place + 48) // like.itemsize
+    """Return a new array as large as another, which begins elsewhere in its page of memory."""
+    before = (1024 * place + 48) // like.itemsize  # alike, stores to one hold up loads of others
     return np.full(like.size + before, value, like.dtype)[before:]
 
 
@@ -242,16 +229,11 @@ def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
 OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
 
 
-def _flat(opt: Any) -> list[Array]:
-    """Return the parameters as flat views."""
-    return [array.reshape(-1) for array in _listed(_mine(opt))]
-
-
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
     me, made = current_thread(), "check_finite" in vars(opt)
-    if made and OWNERS.setdefault(opt, me) is not me:
-        if OWNERS[opt].is_alive():
+    if made and (owner := OWNERS.setdefault(opt, me)) is not me:
+        if owner.is_alive():
             raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
@@ -304,9 +286,7 @@ def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
 
 
-def _load(
-    opt: Any, saved: Any, numbers: Mapping[str, str], kept: Mapping[str, Any], **left: Any
-) -> None:
+def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
@@ -314,12 +294,12 @@ def _load(
     found = _fitting("state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
-    values = np.concatenate([x.ravel() for x in _listed(found.pop(next(iter(kept))))])
+    values = _listed(found.pop(next(iter(kept))))
     found |= found.pop("hyperparameters")
     trial = copy(opt)
     vars(trial)["params"] = deepcopy(opt.params)
     for one in (trial, opt):
-        rest = values
+        rest = np.concatenate([x.ravel() for x in values])
         for array in _listed(one.params):
             array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
         vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})
@@ -375,3 +355,8 @@ def _generator(rng: Any, other: str = "") -> np.random.Generator:
         hint = f", or {other} with the noise itself" if other else ""
         raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
     return rng
+
+
+def _normals(rng: np.random.Generator, like: Array) -> Array:
+    """Draw independent standard normal numbers."""
+    return rng.standard_normal(like.shape, dtype=like.dtype)

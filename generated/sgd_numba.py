@@ -2,9 +2,8 @@
 
 The Bayesian learning rule for the candidate: Gaussian with unit covariance, N(m, I).
 
-Here m is mean; g is a minibatch estimate of the gradient of the loss, at the mean m (the
-sum or the mean over rows, with a step size to match, with the prior's in it); x⁺ is the
-next value of x.
+Here m is mean; g is a minibatch estimate of the gradient of the loss, at the mean m (the sum or the
+mean over rows, with a step size to match, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
@@ -15,8 +14,8 @@ Approximations, in the order in which they were made:
     delta: 𝔼_q[f(θ)] ≈ f(m): the expectation is replaced by the value at the mean
     stochastic: a minibatch stands for the data
 
-There is no posterior: the scale of q is given and not learned and no θ is drawn from q, so
-that its spread says nothing of the loss.
+There is no posterior: the scale of q is given and not learned and no θ is drawn from q, so that its
+spread says nothing of the loss.
 
 Hyperparameters:
 
@@ -63,20 +62,14 @@ class SGD:
     """SGD.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = SGD(params)
         opt.step(g)
     """
 
-    def __init__(
-        self,
-        params: Arrays,
-        *,
-        rho: float = 0.1,
-        check_finite: bool = True,
-    ) -> None:
+    def __init__(self, params: Arrays, *, rho: float = 0.1, check_finite: bool = True) -> None:
         """Keep the arrays to update; everything else starts as the rule says."""
         self.rho = rho
         self.params = _held("params", params)
@@ -86,7 +79,7 @@ class SGD:
     @property
     def m(self) -> list[Array]:
         """The parameters as flat views."""
-        return _flat(self)
+        return [x.reshape(-1) for x in _listed(_mine(self))]
 
     def step(self, g: Arrays) -> None:
         """Update the parameters in place from g, at m."""
@@ -98,9 +91,8 @@ class SGD:
         """Say of what is not there why it is not."""
         if name in ("posterior", "sample"):
             raise AttributeError(
-                f"{type(self).__name__} "
-                f"has no {name}: the scale of q is given and not learned and no θ is drawn from "
-                "q, so that its spread says nothing of the loss"
+                f"{type(self).__name__} has no {name}: the scale of q is given and not learned and "
+                "no θ is drawn from q, so that its spread says nothing of the loss"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -141,27 +133,23 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(
-    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
-) -> list[Array]:
+def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     found, like = _listed(arrays), _listed(arrays if params is None else params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+    for index, (x, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        _check_kind(where, array, updated=params is None)
-        if array.dtype != other.dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
-        if not array.flags.c_contiguous:
+        _check_kind(where, x, updated=params is None)
+        if x.dtype != other.dtype:
+            raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
+        if not x.flags.c_contiguous:
             raise ValueError(f"{where} is not contiguous: its elements are not side by side")
-        if array.shape != other.shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
-            )
+        if x.shape != other.shape:
+            raise ValueError(f"{where} has shape {x.shape}, but its parameters have {other.shape}")
         if finite:
-            _finite(where, array)
-    return [array.reshape(-1) for array in found]
+            _finite(where, x)
+    return [x.reshape(-1) for x in found]
 
 
 def _check_kind(name: str, array: Any, updated: bool = False) -> None:
@@ -177,9 +165,8 @@ def _check_kind(name: str, array: Any, updated: bool = False) -> None:
 
 def _held(name: str, params: Arrays) -> Arrays:
     """Return the arrays to update; refuse those of which two share memory."""
-    views = [x for x in _views(name, params) if x.size]
-    places = sorted((x.ctypes.data, x.nbytes) for x in views)
-    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _views(name, params) if x.size)
+    if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
 
@@ -198,16 +185,11 @@ def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
 OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
 
 
-def _flat(opt: Any) -> list[Array]:
-    """Return the parameters as flat views."""
-    return [array.reshape(-1) for array in _listed(_mine(opt))]
-
-
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
     me, made = current_thread(), "check_finite" in vars(opt)
-    if made and OWNERS.setdefault(opt, me) is not me:
-        if OWNERS[opt].is_alive():
+    if made and (owner := OWNERS.setdefault(opt, me)) is not me:
+        if owner.is_alive():
             raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
@@ -260,9 +242,7 @@ def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
 
 
-def _load(
-    opt: Any, saved: Any, numbers: Mapping[str, str], kept: Mapping[str, Any], **left: Any
-) -> None:
+def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
@@ -270,12 +250,12 @@ def _load(
     found = _fitting("state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
-    values = np.concatenate([x.ravel() for x in _listed(found.pop(next(iter(kept))))])
+    values = _listed(found.pop(next(iter(kept))))
     found |= found.pop("hyperparameters")
     trial = copy(opt)
     vars(trial)["params"] = deepcopy(opt.params)
     for one in (trial, opt):
-        rest = values
+        rest = np.concatenate([x.ravel() for x in values])
         for array in _listed(one.params):
             array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
         vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})

@@ -1,12 +1,11 @@
 """Vadam.
 
-The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
-diag(s)⁻¹).
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m, diag(s)⁻¹).
 
-Here m is mean; u is moving average of the gradient; s is curvature of the loss alone, per
-example; g is a minibatch estimate of the gradient of the loss, at theta (the mean over the
-rows of a minibatch, not times N, without the prior's δm, which the update adds); ε is
-standard normal noise; t counts steps from 1; x⁺ is the next value of x.
+Here m is mean; u is moving average of the gradient; s is curvature of the loss alone, per example;
+g is a minibatch estimate of the gradient of the loss, at theta (the mean over the rows of a
+minibatch, not times N, without the prior's δm, which the update adds); ε is standard normal noise;
+t counts steps from 1; x⁺ is the next value of x.
 
 The loss is probed at:
 
@@ -25,32 +24,30 @@ Update:
 Approximations, in the order in which they were made:
 
     stochastic: one draw θ ~ q and a minibatch stand for the expectation and the data
-    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N
-        stands in front of the precision
+    ess: ℓ is N times the mean loss ℓ̄ that the probes now mean, and s → Ns, so that N stands in
+        front of the precision
     hessian=squared-gradient: the square of the minibatch gradient stands for the curvature
-    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the
-        curvature of the loss alone, precision N(s + δ)
+    prior=apart: ½δ‖θ‖² is added to the loss: δm enters with the gradient; s keeps the curvature of
+        the loss alone, precision N(s + δ)
     square-root: s → √s where it divides the mean step; s is an average and may start at 0
-    separate-rates: once mean and scale have equations of their own, each gets a step size
-        of its own
-    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite
-        yet
-    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁)
-        and γ → β₁, the rates of the equivalent proximal step
+    separate-rates: once mean and scale have equations of their own, each gets a step size of its
+        own
+    slow-scale: from here on s₋ ≈ s where momentum compares two scales; nothing to rewrite yet
+    momentum: the last step, λ − λ₋, is repeated in natural coordinates; with α → α(1−β₁) and γ →
+        β₁, the rates of the equivalent proximal step
     momentum: an exact change of state, with D what divides the mean step
-    bias-correction: u and s: after t steps an average that started at 0 has gathered the
-        weight 1 − βᵗ
+    bias-correction: u and s: after t steps an average that started at 0 has gathered the weight 1 −
+        βᵗ
 
-Of the posterior: squared minibatch gradients stand for the curvature: the spread is that of
-the posterior with one row in a minibatch, and with M rows about √M times too wide.
+Of the posterior: squared minibatch gradients stand for the curvature: the spread is that of the
+posterior with one row in a minibatch, and with M rows about √M times too wide.
 
 Hyperparameters:
 
     alpha  step size of the mean, in [0, ∞), 0.001 by default
     beta1  decay of the gradient average, in [0, 1), 0.9 by default
     beta2  decay of the curvature average, in [0, 1), 0.999 by default
-    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by
-           default
+    delta  precision of the Gaussian prior (weight decay), per example, in [0, ∞), 0.0001 by default
     N      effective number of examples, in (0, ∞), 1000 by default
 
 See Khan et al. (2018).
@@ -70,7 +67,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba import get_num_threads, njit, prange, types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 from numpy.typing import NDArray
 
 __all__ = ["Vadam"]
@@ -115,8 +112,8 @@ class Vadam:
     """Vadam.
 
     `params` is the array, or the list of arrays, with the mean; it is updated in place.
-    Hyperparameters are plain attributes and may be changed between steps. The module's
-    docstring has the equations.
+    Hyperparameters are plain attributes and may be changed between steps. The module's docstring
+    has the equations.
 
         opt = Vadam(params)
         theta = opt.draw(rng)
@@ -135,11 +132,7 @@ class Vadam:
         check_finite: bool = True,
     ) -> None:
         """Keep the arrays to update; everything else starts as the rule says."""
-        self.alpha = alpha
-        self.beta1 = beta1
-        self.beta2 = beta2
-        self.delta = delta
-        self.N = N
+        self.alpha, self.beta1, self.beta2, self.delta, self.N = alpha, beta1, beta2, delta, N
         self.params = _held("params", params)
         self.t = 0  # steps taken
         self.u = [_apart(m, 1) for m in self.m]
@@ -152,7 +145,7 @@ class Vadam:
     @property
     def m(self) -> list[Array]:
         """The parameters as flat views."""
-        return _flat(self)
+        return [x.reshape(-1) for x in _listed(_mine(self))]
 
     def draw(self, rng: np.random.Generator | None = None, *, eps: Arrays | None = None) -> Arrays:
         """Return where to evaluate the loss; `step` looks there again."""
@@ -248,12 +241,11 @@ class Vadam:
 
     def posterior(self) -> tuple[Arrays, Arrays]:
         """Return mean and standard deviation of every parameter."""
-        means = []
-        deviations = []
-        for index, m in enumerate(self.m):
+        means, deviations = [], []
+        for m, s in zip(self.m, self.s, strict=True):
             real = m.dtype.type
             means.append(m.copy())
-            deviations.append(_deviation(real(self.N) * (self.s[index] + real(self.delta))))
+            deviations.append(_deviation(real(self.N) * (s + real(self.delta))))
         return _shaped(means, self.params), _shaped(deviations, self.params)
 
     def sample(self, rng: np.random.Generator) -> Arrays:
@@ -264,7 +256,7 @@ class Vadam:
         values, key = [], int(rng.integers(2**63))
         for stream, (mean, deviation) in enumerate(pairs):
             noise = np.empty(mean.size, mean.dtype)
-            _standard_normal_threads(noise, key, stream, _stretch(noise.size))
+            _standard_normal_threads(noise, key, stream, _stretch(mean.size))
             values.append(mean + deviation * noise.reshape(mean.shape))
         return _shaped(values, self.params)
 
@@ -398,14 +390,9 @@ def _step_draw_anew(key: int, first: int, numbers: Numbers, *arrays: Array) -> N
         _standard_normal_block(eps, words, np.uint64(key), 0, first + begin)
         low, high = max(begin, 0), min(begin + BLOCK, theta.size)
         _step_draw(
-            theta[low:high],
-            m[low:high],
-            u[low:high],
-            s[low:high],
-            eps[low - begin : high - begin],
-            g[low:high],
-            numbers,
-        )
+            theta[low:high], m[low:high], u[low:high], s[low:high], eps[low - begin : high - begin],
+            g[low:high], numbers,
+        )  # fmt: skip
 
 
 @njit(cache=True, parallel=True, fastmath=FASTMATH, error_model="numpy")
@@ -429,27 +416,23 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(
-    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
-) -> list[Array]:
+def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     found, like = _listed(arrays), _listed(arrays if params is None else params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+    for index, (x, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        _check_kind(where, array, updated=params is None)
-        if array.dtype != other.dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
-        if not array.flags.c_contiguous:
+        _check_kind(where, x, updated=params is None)
+        if x.dtype != other.dtype:
+            raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
+        if not x.flags.c_contiguous:
             raise ValueError(f"{where} is not contiguous: its elements are not side by side")
-        if array.shape != other.shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
-            )
+        if x.shape != other.shape:
+            raise ValueError(f"{where} has shape {x.shape}, but its parameters have {other.shape}")
         if finite:
-            _finite(where, array)
-    return [array.reshape(-1) for array in found]
+            _finite(where, x)
+    return [x.reshape(-1) for x in found]
 
 
 def _check_kind(name: str, array: Any, updated: bool = False) -> None:
@@ -465,9 +448,8 @@ def _check_kind(name: str, array: Any, updated: bool = False) -> None:
 
 def _held(name: str, params: Arrays) -> Arrays:
     """Return the arrays to update; refuse those of which two share memory."""
-    views = [x for x in _views(name, params) if x.size]
-    places = sorted((x.ctypes.data, x.nbytes) for x in views)
-    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _views(name, params) if x.size)
+    if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
 
@@ -479,11 +461,8 @@ def _finite(name: str, array: Array) -> None:
 
 
 def _apart(like: Array, place: int, value: float = 0.0) -> Array:
-    """Return a new array as large as another, which begins elsewhere in its page of memory.
-
-    Where two begin alike, a store to one holds up the loads of the other.
-    """
-    before = (1024 * place + 48) // like.itemsize
+    """Return a new array as large as another, which begins elsewhere in its page of memory."""
+    before = (1024 * place + 48) // like.itemsize  # alike, stores to one hold up loads of others
     return np.full(like.size + before, value, like.dtype)[before:]
 
 
@@ -509,16 +488,11 @@ def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
 OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
 
 
-def _flat(opt: Any) -> list[Array]:
-    """Return the parameters as flat views."""
-    return [array.reshape(-1) for array in _listed(_mine(opt))]
-
-
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
     me, made = current_thread(), "check_finite" in vars(opt)
-    if made and OWNERS.setdefault(opt, me) is not me:
-        if OWNERS[opt].is_alive():
+    if made and (owner := OWNERS.setdefault(opt, me)) is not me:
+        if owner.is_alive():
             raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
@@ -571,9 +545,7 @@ def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
 
 
-def _load(
-    opt: Any, saved: Any, numbers: Mapping[str, str], kept: Mapping[str, Any], **left: Any
-) -> None:
+def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
@@ -581,12 +553,12 @@ def _load(
     found = _fitting("state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
-    values = np.concatenate([x.ravel() for x in _listed(found.pop(next(iter(kept))))])
+    values = _listed(found.pop(next(iter(kept))))
     found |= found.pop("hyperparameters")
     trial = copy(opt)
     vars(trial)["params"] = deepcopy(opt.params)
     for one in (trial, opt):
-        rest = values
+        rest = np.concatenate([x.ravel() for x in values])
         for array in _listed(one.params):
             array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
         vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})
@@ -674,28 +646,6 @@ def _flushed(x: Any) -> Any:
     return real(0) if abs(x) < smallest else x
 
 
-@intrinsic
-def _integer_of(context: Any, x: Any) -> Any:
-    """Return the bits of a float as an integer of its width."""
-    result = types.int32 if x == types.float32 else types.int64
-
-    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
-
-    return result(x), cast
-
-
-@intrinsic
-def _float_of(context: Any, k: Any) -> Any:
-    """Return the float that has these bits."""
-    result = types.float32 if k == types.int32 else types.float64
-
-    def cast(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], target.get_value_type(signature.return_type))
-
-    return result(k), cast
-
-
 def _generator(rng: Any, other: str = "") -> np.random.Generator:
     """Return the generator; refuse what is none, and name what may be given instead."""
     if not isinstance(rng, np.random.Generator):
@@ -760,8 +710,10 @@ def _random_words(words: Array, count: int, key: Any, stream: int, first: int) -
         words[j], words[j + count] = x, y
 
 
-MINUS_TWO_LOG_SINGLE = (-0.6086506, -0.79905635, -1.3333409, -4.0)
-MINUS_TWO_LOG_DOUBLE = (
+LOG_SINGLE = (0x4FAAAAAA, 23, 31, 2.0**33, 1.3862944)
+LOG_DOUBLE = (0x43F5555555555554, 52, 63, 2.0**65, 1.3862943611198906)
+ARTANH_SINGLE = (-0.6086506, -0.79905635, -1.3333409, -4.0)
+ARTANH_DOUBLE = (
     -0.30774005996544945, -0.3049470582889565, -0.3637305413650387, -0.4444426650260715,
     -0.5714285896305809, -0.799999999908737, -1.3333333333335073, -4.0,
 )  # fmt: skip
@@ -775,106 +727,61 @@ COSINE_DOUBLE = (
     1.1365469207731353e-10, -2.4609507094028117e-08, 3.590859179850238e-06, -0.00032599188648354014,
     0.015854344243741547, -0.30842513753403783, 1.0,
 )  # fmt: skip
-LOG_FOUR_SINGLE = 1.3862944
-LOG_FOUR_DOUBLE = 1.3862943611198906
 
 
 @njit(**INLINED)
-def _octave_single(odd: Any) -> Any:
-    """Return e and f·2^32 where an odd number is (1 + f)·2^32/2ᵉ, 1 + f in [2/3, 4/3).
-
-    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
-    """
-    real, word = np.float32, np.uint32
-    nearest = word(_integer_of(real(odd)))
-    e = word(word(0x4FAAAAAA) - nearest) >> word(23)
-    return e, real(np.int32(word(odd << word(e & word(31)))))
+def _polynomial(x: Any, terms: tuple[float, ...]) -> Any:
+    """Return a polynomial by its coefficients, the highest first."""
+    real = type(x)
+    p = real(terms[0])
+    for a in terms[1:]:
+        p = p * x + real(a)
+    return p
 
 
 @njit(**INLINED)
-def _octave_double(odd: Any) -> Any:
-    """Return e and f·2^64 where an odd number is (1 + f)·2^64/2ᵉ, 1 + f in [2/3, 4/3).
+def _minus_two_log(odd: Any, bits: Any, one: Any, log: Any, artanh: tuple[float, ...]) -> Any:
+    """Return −2 log u for u = odd/2^32, or over 2^64, accurate also as u → 1.
 
-    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
+    u = (1 + f)/2ᵉ with 1 + f in [2/3, 4/3); with s = f/(2 + f), log(1 + f) is 2 artanh(s). e is
+    read off the bits of the float nearest to the odd word, and f is exact: what a shift leaves.
     """
-    real, word = np.float64, np.uint64
-    nearest = word(_integer_of(real(odd)))
-    e = word(word(0x43F5555555555554) - nearest) >> word(52)
-    return e, real(np.int64(word(odd << word(e & word(63)))))
+    real, word, signed = type(one), type(odd), type(bits)
+    start, digits, last, two, four = log
+    e = word(word(start) - word(bits)) >> word(digits)
+    f = real(signed(word(odd << word(e & word(last)))))
+    s = f / (f + real(two))
+    return s * _polynomial(s * s, artanh) + real(signed(e)) * real(four)
 
 
 @njit(**INLINED)
-def _minus_two_log_single(w: Any) -> Any:
-    """Return −2 log u for u = (2k + 1)/2^32 with k = w // 2, accurate also as u → 1.
+def _turn(w: Any, part: Any, sines: tuple[float, ...], cosines: tuple[float, ...]) -> Any:
+    """Return cos φ and sin φ for one of as many equally spaced angles as there are words.
 
-    u = (1 + f)/2ᵉ; with s = f/(2 + f), log(1 + f) is 2 artanh(s).
+    All bits but two choose an angle between −π/4 and π/4, `part` in [−1, 1) of it; those two
+    a quarter of the circle.
     """
-    real, word = np.float32, np.uint32
-    e, f = _octave_single(word(w | word(1)))
-    s = f / (f + real(2.0**33))
-    square = s * s
-    p = real(MINUS_TWO_LOG_SINGLE[0])
-    for a in MINUS_TWO_LOG_SINGLE[1:]:
-        p = p * square + real(a)
-    return s * p + real(np.int32(e)) * real(LOG_FOUR_SINGLE)
+    signed, square = type(w), part * part
+    s, c = part * _polynomial(square, sines), _polynomial(square, cosines)
+    c = -c if w < 0 else c
+    crosswise = signed(w << signed(1)) < 0
+    return (s if crosswise else c), (c if crosswise else s)
 
 
 @njit(**INLINED)
-def _minus_two_log_double(w: Any) -> Any:
-    """Return −2 log u for u = (2k + 1)/2^64 with k = w // 2, accurate also as u → 1.
-
-    u = (1 + f)/2ᵉ; with s = f/(2 + f), log(1 + f) is 2 artanh(s).
-    """
-    real, word = np.float64, np.uint64
-    e, f = _octave_double(word(w | word(1)))
-    s = f / (f + real(2.0**65))
-    square = s * s
-    p = real(MINUS_TWO_LOG_DOUBLE[0])
-    for a in MINUS_TWO_LOG_DOUBLE[1:]:
-        p = p * square + real(a)
-    return s * p + real(np.int64(e)) * real(LOG_FOUR_DOUBLE)
+def _radius_single(w: Any) -> Any:
+    """Return √(−2 log u) for one of 2^31 numbers u."""
+    odd = np.uint32(w | np.uint32(1))
+    bits = np.float32(odd).view(np.int32)
+    return np.sqrt(_minus_two_log(odd, bits, np.float32(1), LOG_SINGLE, ARTANH_SINGLE))
 
 
 @njit(**INLINED)
 def _turn_single(w: Any) -> Any:
-    """Return cos φ and sin φ for one of 2^32 equally spaced angles.
-
-    30 bits choose an angle between −π/4 and π/4, the other two a quarter of the circle.
-    """
+    """Return cos φ and sin φ for one of 2^32 angles."""
     real, word = np.float32, np.uint32
-    t = real(np.int32(word(w << word(2)))) * real(2.0**-31) + real(2.0**-30)
-    square = t * t
-    s = real(SINE_SINGLE[0])
-    for a in SINE_SINGLE[1:]:
-        s = s * square + real(a)
-    s *= t
-    c = real(COSINE_SINGLE[0])
-    for a in COSINE_SINGLE[1:]:
-        c = c * square + real(a)
-    c = _float_of(np.int32(word(_integer_of(c)) ^ word(w & word(0x80000000))))
-    crosswise = word(w & word(0x40000000)) != word(0)
-    return (s if crosswise else c), (c if crosswise else s)
-
-
-@njit(**INLINED)
-def _turn_double(w: Any) -> Any:
-    """Return cos φ and sin φ for one of 2^64 equally spaced angles.
-
-    62 bits choose an angle between −π/4 and π/4, the other two a quarter of the circle.
-    """
-    real, word = np.float64, np.uint64
-    t = real(np.int64(word(w << word(2)))) * real(2.0**-63) + real(2.0**-62)
-    square = t * t
-    s = real(SINE_DOUBLE[0])
-    for a in SINE_DOUBLE[1:]:
-        s = s * square + real(a)
-    s *= t
-    c = real(COSINE_DOUBLE[0])
-    for a in COSINE_DOUBLE[1:]:
-        c = c * square + real(a)
-    c = _float_of(np.int64(word(_integer_of(c)) ^ word(w & word(0x8000000000000000))))
-    crosswise = word(w & word(0x4000000000000000)) != word(0)
-    return (s if crosswise else c), (c if crosswise else s)
+    part = real(np.int32(word(w << word(2)))) * real(2.0**-31) + real(2.0**-30)
+    return _turn(np.int32(w), part, SINE_SINGLE, COSINE_SINGLE)
 
 
 def _standard_normal_single(out: Array, words: Array, key: Any, stream: int, first: int) -> None:
@@ -888,25 +795,25 @@ def _standard_normal_single(out: Array, words: Array, key: Any, stream: int, fir
     _random_words(words, 3 * quarter // 2, key, stream, first // BLOCK * 128)
     for j in range(quarter):
         v, w, angles = words[j], words[j + quarter], words[j + 2 * quarter]
-        r = np.sqrt(_minus_two_log_single(v))
+        r = _radius_single(v)
         c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))
-        out[j] = r * c
-        out[j + quarter] = r * s
-        r = np.sqrt(_minus_two_log_single(w))
+        out[j], out[j + quarter] = r * c, r * s
+        r = _radius_single(w)
         c, s = _turn_single(np.uint32((angles << np.uint32(16)) | (w & lower)))
-        out[j + 2 * quarter] = r * c
-        out[j + 3 * quarter] = r * s
+        out[j + 2 * quarter], out[j + 3 * quarter] = r * c, r * s
 
 
 def _standard_normal_double(out: Array, words: Array, key: Any, stream: int, first: int) -> None:
     """Two numbers a time by Box and Muller: √(−2 log u) cos φ and √(−2 log u) sin φ."""
-    half, pairs = BLOCK // 2, words.view(np.uint64)
+    real, word, half, pairs = np.float64, np.uint64, BLOCK // 2, words.view(np.uint64)
     _random_words(words, BLOCK, key, stream, first // BLOCK * 256)
     for j in range(half):
-        r = np.sqrt(_minus_two_log_double(pairs[j]))
-        c, s = _turn_double(pairs[j + half])
-        out[j] = r * c
-        out[j + half] = r * s
+        odd, angle = word(pairs[j] | word(1)), pairs[j + half]
+        bits = np.float64(odd).view(np.int64)
+        r = np.sqrt(_minus_two_log(odd, bits, real(1), LOG_DOUBLE, ARTANH_DOUBLE))
+        part = real(np.int64(word(angle << word(2)))) * real(2.0**-63) + real(2.0**-62)
+        c, s = _turn(np.int64(angle), part, SINE_DOUBLE, COSINE_DOUBLE)
+        out[j], out[j + half] = r * c, r * s
 
 
 def _standard_normal_block(out: Array, words: Array, key: Any, stream: int, first: int) -> None:

@@ -60,7 +60,10 @@ def run(options: argparse.Namespace) -> int:
     given = checked(options, derivation)
     steps, tol = _whole(options.steps, "--steps"), _number(options.tol, "--tol")
     model = made(program, given, options)
-    found = ran(model, program, steps, tol, options)
+    if program.filter is not None:
+        found = followed(model, derivation, program, given, steps)
+    else:
+        found = ran(model, program, steps, tol, options)
     answer = as_json(derivation, program, model, found)
     if options.save:
         draws = {p.parameter: model.draws(p.parameter) for x in program.draws for p in x.parts}
@@ -145,6 +148,40 @@ def _floors(options: argparse.Namespace, program: ModelProgram) -> dict[str, flo
             raise UserError(f"--floor: {name.strip()} is no point", where=options.what, why=why,
                             how=did_you_mean(name.strip(), points))  # fmt: skip
     return found
+
+
+def followed(
+    model: Any, derivation: ModelDerivation, program: ModelProgram, given: Mapping[str, Any],
+    steps: int | None,
+) -> dict[str, Any]:  # fmt: skip
+    """A filter after each element of the chain: log p of all so far."""
+    import numpy as np
+
+    from blrgen.emit.model.places import caller_name
+
+    assert program.filter is not None
+    what = derivation.model.path or derivation.model.name
+    if derivation.model.plate(derivation.along).outer:
+        raise UserError("--filter takes chains of one length here", where=what,
+                        why="an element is one of every chain, and some end before others",
+                        how="--conjugate takes all at once")  # fmt: skip
+    pairs = zip(program.filter.arriving, program.filter.places, strict=True)
+    arrays = {caller_name(x): np.moveaxis(np.asarray(given[x.called]), at, 0)
+              for x, at in pairs if x.called in given}  # fmt: skip
+    count = min(len(x) for x in arrays.values())
+    taken = count if steps is None else min(steps, count)
+    trace = [model.objective()]
+    for t in range(taken):
+        try:
+            log_p = model.step(**{name: x[t] for name, x in arrays.items()})
+        except ValueError as error:
+            raise UserError(f"element {t + 1}: {error}", where=what) from error
+        if not np.isfinite(log_p):
+            raise UserError(f"element {t + 1} cannot come from the model here", where=what,
+                            why=f"log p of it given those before is {log_p}")  # fmt: skip
+        trace.append(model.objective())
+    return {"steps": taken, "converged": taken == count, "reason": "steps",
+            "objective": trace[-1], "trace": trace, "notes": model.notes}  # fmt: skip
 
 
 def ran(

@@ -13,6 +13,8 @@
 | `modular` | Random-exact tests: both sides at random points of a large prime field |
 | `proof` | What is known of an equation, and by which means |
 | `rational` | From SymPy expressions to fractions in a workspace: atoms, roots and cases |
+| `tower_kind` | Towers as a kind of numbers: functions by name, and linear algebra |
+| `towers` | Numbers in a tower of prime fields, in which exp and log have meaning |
 | `words` | A normal form for sums of products of matrices, valid for every size |
 
 Levels, strongest first: identity, random-exact, numeric, refuted; never `simplify`.

@@ -5,23 +5,18 @@
 | `assemble` | A whole file: docstring, imports, kernels, class, what is made for it |
 | `averages` | Expectations without a closed form as emitted functions: the weight, its window |
 | `binomial` | E[g(j)] of a binomial j as an emitted function |
-| `common` | Pieces that the classes of both kinds of program share |
+| `common` | What is asked of a rule before its class is written |
 | `compile` | An emitted source as a ready class |
 | `drawn` | Draws from a family as source text: a function `sample(rng, size, …)` in plain NumPy |
-| `elementwise` | The class around elementwise kernels: flat views, one kernel call for each array |
 | `extents` | Where the sizes of vectors and matrices are read from |
 | `fixed` | The step of a rule whose sizes are numbers: straight-line code |
 | `formed` | The text around a matrix that is made entry by entry (`blrgen.program.formed`) |
 | `generated` | The committed output under `generated/`: one file for each recipe and target |
-| `guard` | A step that leaves the domain of the parameters is undone and said |
 | `joined` | Kernels on stretches of arrays, with threads, and with new noise |
 | `kernels` | What each kernel of a file is called, says of itself and computes |
 | `law` | Posterior and samples of families that are no Gaussians: moments, draws, inverse |
-| `linear` | The class around linear algebra: one vector of parameters, factor-and-solve |
+| `linear` | Which functions a rule of vectors and matrices has |
 | `linear_functions` | Module-level functions of a file around linear algebra: what is computed |
-| `linear_guard` | Rules of vectors and matrices |
-| `linear_parts` | Constructor and inputs of a class around linear algebra: first values |
-| `linear_posterior` | Posterior and samples of a class around linear algebra |
 | `moments` | Mean and standard deviation of the components of a vector: a kernel like the step's |
 | `names` | Names of the emitted class, and names a program must not use because the class does |
 | `numba` | The Numba target: one fused loop a kernel, compiled for one thread and for several |
@@ -29,22 +24,19 @@
 | `pieces` | A kernel that is too long for one loop: several, block by block |
 | `plan` | What a rule's class needs: its phases as programs of their own |
 | `polynomials` | Polynomials of random numbers, which `blrgen.runtime` holds as constants |
-| `posterior` | Posterior and samples of elementwise rules, in NumPy whatever the target |
 | `printers` | Nodes as Python expressions |
-| `probing` | Rules that probe the loss at draws: `draw`, `observe`, and a step that draws again |
 | `prose` | The docstring of an emitted file: equations, approximations, hyperparameters, as prose |
 | `ranges` | Domains as text → the condition that emitted code checks |
 | `sampler` | A file of its own that draws from a family: `sample(rng, size, …)` and what it calls |
 | `shorten` | Long lines, with parts of them as locals of their own |
 | `support` | Support functions of emitted files: the definitions of `blrgen.runtime` |
 | `tails` | Sums over integers where equal steps do not see the weight: heavy tails |
-| `targets` | the table of targets: a folder of templates/ and a module here |
+| `targets` | the table of targets |
 | `templates` | The texts under `templates/`, filled strictly: every key supplied, none unused |
 | `text` | Small helpers for laying out Python source |
-| `trial` | steps of vectors that are tried again, smaller, until they stay inside |
 | `uses` | What the text of a file needs, declared where the text is written |
-| `writer` | What the classes of both kinds of program have in common: the order of things |
 | `special` | Special functions of emitted files: what they mean, and the numbers that they hold |
+| `optimizer` | Programs of rules → the class of an optimizer, as a tree |
 | `mixture` | A mixture's program over axes → a file that stands alone |
 | `model` | Model programs → source files that stand alone |
 | `tree` | Programs over axes → functions → source text |

@@ -22,12 +22,12 @@ from blrgen.program.program import Program
 from blrgen.program.unrolled import Unrolled, unrolled
 
 if TYPE_CHECKING:
-    from blrgen.emit.linear import LinearWriter
+    from blrgen.emit.linear import LinearFunctions
 
 ENTRIES = "_step_entries"
 
 
-def step(writer: LinearWriter, program: Program) -> str:
+def step(writer: LinearFunctions, program: Program) -> str:
     """The function of entries, and the step around it."""
     made = unrolled(program)
     arrays, scalars = writer.arguments(program)

@@ -24,7 +24,7 @@ from blrgen.program.formed import UNIT, Formed
 from blrgen.program.program import Program, Statement, fresh
 
 if TYPE_CHECKING:
-    from blrgen.emit.linear import LinearWriter
+    from blrgen.emit.linear import LinearFunctions
 
 WORK = "work"  # where the matrix is factored
 DIAGONAL = "diagonal"  # of the matrix whose factor is in the work space, 0 where there is none
@@ -110,37 +110,16 @@ def _writer(made: Formed, suffix: str, scalars: Sequence[str], again: bool) -> t
     )  # fmt: skip
 
 
-def _all(writer: LinearWriter) -> list[Formed]:
+def _all(writer: LinearFunctions) -> list[Formed]:
     """The matrices of a step, and of one after several draws."""
     found = (writer.formed(p) for p in (writer.plan.single, writer.plan.averaged) if p is not None)
     return [made for made in found if made is not None]
 
 
-def again(writer: LinearWriter) -> bool:
+def again(writer: LinearFunctions) -> bool:
     """Whether a step begins with the factor that a look at its matrix found one step ago."""
     found = _all(writer)
     return bool(found) and all(made.again for made in found)
-
-
-def first_rows(writer: LinearWriter) -> list[str]:
-    """Where the next matrix is made, and where it is factored."""
-    made = next(iter(_all(writer)), None)
-    if made is None:
-        return []
-    state = made.state
-    rows = [
-        f"self._own = self.{state}, np.empty_like(self.{state})  # one of them is {state}",
-        f"self._{WORK} = np.empty_like(self.{state})  # where it is factored",
-    ]
-    if again(writer):
-        zeros = f"np.zeros(len(self.{state}), dtype={writer.main}.dtype)"
-        rows.append(f"self._{DIAGONAL} = {zeros}  # of {state}, where `{WORK}` has its factor")
-    return rows
-
-
-def room(made: Formed) -> list[str]:
-    """The array that the state is not in: where its next value goes."""
-    return [f"        {made.name} = self._own[self.{made.state} is self._own[0]]"]
 
 
 def suffix_of(name: str) -> str:
@@ -148,7 +127,7 @@ def suffix_of(name: str) -> str:
     return name.removeprefix("_step")
 
 
-def function(writer: LinearWriter, name: str, summary: str, program: Program) -> str:
+def function(writer: LinearFunctions, name: str, summary: str, program: Program) -> str:
     """The step; the matrix is made and factored in arrays that are there."""
     made = writer.formed(program)
     assert made is not None

@@ -8,8 +8,7 @@ from typing import Any
 from blrgen.core import Derivation
 from blrgen.emit.common import wants_two_points
 from blrgen.emit.drawn import Numbers, Rows
-from blrgen.emit.text import assignment
-from blrgen.emit.uses import collecting, use, watching
+from blrgen.emit.uses import collecting, use
 from blrgen.errors import UserError
 from blrgen.geometry.drawn import Step, steps_of
 from blrgen.geometry.law import law_of
@@ -97,59 +96,3 @@ class MethodPrinter(Numbers):
     def applied(self, name: str) -> tuple[str, list[str]]:
         own, first = super().applied(name)
         return (use("_over"), [own, *first]) if self.jitted else (own, first)
-
-
-def methods(law: Lowered, names: dict[str, str], main: str, jitted: bool) -> list[tuple[str, str]]:
-    """(template, body) of posterior and sample; each array is called `main` in turn."""
-    made = []
-    printer = MethodPrinter(names, jitted)
-    if law.mean is not None and law.variance is not None:
-        with watching() as needs:
-            body = [
-                assignment("mean", printer(law.mean), 12),
-                assignment("deviation", f"np.sqrt({printer(law.variance)})", 12),
-            ]
-        rows = each_array(["mean", "deviation"], main, body, needs)
-        rows += _kept(["mean", "deviation"], main)
-        rows.append(
-            f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)"
-        )
-        made.append(("posterior", "\n".join(rows)))
-    if law.steps:
-        rows = _draw_rows(law, names, main, jitted)
-        rows.append(f"        return {use('_shaped')}(values, self.params)")
-        made.append(("draws", "\n".join(rows)))
-    return made
-
-
-def each_array(kept: list[str], main: str, body: list[str], needs: set[str]) -> list[str]:
-    """The loop over arrays, with the names that its body needs."""
-    rows = [f"        {x}s = []" for x in kept]
-    if "index" in needs:
-        rows.append(f"        for index, {main} in enumerate(self.{main}):")
-    else:
-        rows.append(f"        for {main} in self.{main}:")
-    if "real" in needs:
-        rows.append(f"            real = {main}.dtype.type")
-    return [*rows, *body]
-
-
-def _kept(kept: list[str], main: str) -> list[str]:
-    whole = "np.broadcast_to({0}, {1}.shape).astype({1}.dtype)"
-    return [f"            {x}s.append({whole.format(x, main)})" for x in kept]
-
-
-def _draw_rows(law: Lowered, names: dict[str, str], main: str, jitted: bool) -> list[str]:
-    rows = Rows(
-        f"{main}.shape",
-        12,
-        {**names, main: main},
-        lambda own: MethodPrinter(own, jitted),
-        f"{main}.dtype",
-        law.first,
-    )
-    rows.reserve([main, "values", "index", "real", "rng", "self"])
-    with watching() as needs:
-        for step in law.steps:
-            value = rows.step(step)
-    return [*each_array(["value"], main, rows.lines, needs), f"            values.append({value})"]

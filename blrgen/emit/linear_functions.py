@@ -15,10 +15,10 @@ from blrgen.program import nodes as n
 from blrgen.program.program import Program
 
 if TYPE_CHECKING:
-    from blrgen.emit.linear import LinearWriter
+    from blrgen.emit.linear import LinearFunctions
 
 
-def functions(writer: LinearWriter) -> tuple[list[str], list[str]]:
+def functions(writer: LinearFunctions) -> list[str]:
     """What is computed in a draw and in a step."""
     p = writer.plan
     parts = []
@@ -33,10 +33,10 @@ def functions(writer: LinearWriter) -> tuple[list[str], list[str]]:
         parts.append(_function(writer, "_step", told, p.single))
     if p.averaged is not None:
         parts.append(_function(writer, "_step_averaged", told, p.averaged))
-    return parts, []
+    return parts
 
 
-def _function(writer: LinearWriter, name: str, summary: str, program: Program) -> str:
+def _function(writer: LinearFunctions, name: str, summary: str, program: Program) -> str:
     """A pure function from arrays and scalars to the phase's results."""
     made = writer.formed(program)
     if made is not None:
@@ -68,7 +68,7 @@ def _function(writer: LinearWriter, name: str, summary: str, program: Program) -
     )
 
 
-def _returned(writer: LinearWriter, program: Program) -> str:
+def _returned(writer: LinearFunctions, program: Program) -> str:
     """The type of what a function returns."""
     results, numbers = writer.results(program), {v.name for v in writer.scalar_states}
     kinds = [

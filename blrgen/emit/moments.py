@@ -7,7 +7,6 @@ functions are computed as in the step; in doubles, since variances are differenc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -15,24 +14,12 @@ from blrgen.algebra.components import Component
 from blrgen.core import Assignment, Derivation, Quantity, Rule
 from blrgen.emit.kernels import Kernel, kernel
 from blrgen.emit.plan import phase_of
-from blrgen.emit.templates import fill
-from blrgen.emit.text import call
-from blrgen.emit.uses import use
 from blrgen.errors import UserError
 from blrgen.geometry.component_law import ComponentLaw, component_law
 from blrgen.program.lower import lower
 from blrgen.program.passes import optimised
 from blrgen.program.program import Program, fresh
 from blrgen.program.types import SCALAR
-
-if TYPE_CHECKING:
-    from blrgen.emit.elementwise import ElementwiseWriter
-
-_RETURNED = (
-    "        if isinstance(self.params, list | tuple):",
-    "            return means, deviations",
-    "        return means[0], deviations[0]",
-)
 
 
 @dataclass(frozen=True)
@@ -106,44 +93,3 @@ def _lowered(rule: Rule, law: ComponentLaw, program: Program) -> Moments | None:
     body = {s.name for s in phase_of(found).body}
     alone = any(b not in body for a, b in phase_of(found).writes if a in ours)
     return None if alone else moments
-
-
-def posterior_method(writer: ElementwiseWriter, moments: Moments) -> str:
-    """`posterior` of the class: one vector after the other."""
-    k, main = moments.kernel(), writer.main
-    mean, variance = moments.mean, moments.variance
-    given = {x: x for x in (mean, variance)}
-    for v in writer.program.of("state", "hyper"):
-        if v.type != SCALAR:
-            array = main if v.name == main else f"self.{v.name}[index]"
-            given[v.name] = f"{array}.astype(np.float64)"
-    results = [b for a in moments.last for t, b in phase_of(moments.program).writes if t == a]
-    rows = writer.scalar_lines(moments.program)
-    rows += ["        means, deviations = [], []"]
-    row = writer.called(k, given, 12)
-    each = f"        for index, {main} in enumerate(self.{main}):"
-    others = {v.name for v in writer.array_states if v.name != main}
-    rows.append(each if others & {*k.arrays} else f"        for {main} in self.{main}:")
-    shape = f"{main}.shape"
-    rows.append(f"            {mean}, {variance} = np.empty({shape}), np.empty({shape})")
-    rows.append(row)
-    if results:
-        rows.append(f"            {mean} = np.append({mean}, {results[0]})")
-        rows.append(f"            {variance} = np.append({variance}, {results[1]})")
-    spread = f"np.sqrt(np.maximum({variance}, 0))"
-    rows += [
-        f"            means.append({mean}.astype({main}.dtype))",
-        call("            deviations.append(", [f"{spread}.astype({main}.dtype)"]),
-    ]
-    if not (writer.coupled or k.coupled):  # arrays of any shape, element by element
-        rows.append(
-            f"        return {use('_shaped')}(means, self.params), _shaped(deviations, self.params)"
-        )
-    else:
-        rows += _RETURNED
-    variable = writer.derivation.family.variable.name
-    return fill(
-        "class/posterior.py.jinja",
-        summary=f"Return mean and standard deviation of every component of {variable}.",
-        body="\n".join(rows),
-    )

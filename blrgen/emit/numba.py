@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from blrgen.emit import GENERATORS
-from blrgen.emit.assemble import assemble
 from blrgen.emit.kernels import Kernel
+from blrgen.emit.law import MethodPrinter
+from blrgen.emit.numpy import WORDS
+from blrgen.emit.optimizer.target import Target
+from blrgen.emit.support import support_of
 from blrgen.emit.tree.numba import function
 from blrgen.emit.tree.rules import compiled
+from blrgen.emit.tree.spelling import Printed, Spelling
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
@@ -29,7 +33,9 @@ def emit(
 
     With `sizes` the entries of vectors and matrices of these sizes are written out.
     """
-    return assemble(derivation, dtype, NAME, write, noise, sizes)
+    from blrgen.emit.assemble import assemble
+
+    return assemble(derivation, dtype, TARGET, noise, sizes)
 
 
 def write(k: Kernel) -> str:
@@ -39,3 +45,13 @@ def write(k: Kernel) -> str:
     their type, and compared where arrays may overlap, once and not for every block.
     """
     return "\n\n\n".join(map(function, compiled(k)))
+
+
+def arrays(names: Mapping[str, str], over: tuple[str, ...]) -> Printed:
+    """Formulas on whole arrays; compiled functions are applied element by element."""
+    return MethodPrinter(dict(names), True)
+
+
+# states of their own begin elsewhere in their page than the parameters do
+OWN = {"zeros": "_apart({0}, {1})", "filled": "_apart({0}, {1}, {2})"}
+TARGET = Target(NAME, write, function, Spelling(WORDS | OWN, arrays), support_of, True, NAME)

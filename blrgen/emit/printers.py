@@ -20,12 +20,13 @@ NUMPY = {
     "expm1": "np.expm1", "sin": "np.sin", "cos": "np.cos", "tanh": "np.tanh",
     "sinh": "np.sinh", "cosh": "np.cosh", "atanh": "np.arctanh", "abs": "np.abs",
     "sign": "np.sign", "floor": "np.floor", "max": "np.maximum", "min": "np.minimum",
+    "isfinite": "np.isfinite",
 }  # fmt: skip
 _MATH = {
     "sqrt": "math.sqrt", "exp": "math.exp", "log": "math.log", "log1p": "math.log1p",
     "expm1": "math.expm1", "sin": "math.sin", "cos": "math.cos", "tanh": "math.tanh",
     "sinh": "math.sinh", "cosh": "math.cosh", "atanh": "math.atanh", "abs": "abs",
-    "floor": "math.floor", "max": "max", "min": "min",
+    "floor": "math.floor", "max": "max", "min": "min", "isfinite": "math.isfinite",
 }  # fmt: skip
 
 
@@ -69,6 +70,8 @@ class PythonPrinter(Printer):
         return written(self.names.get(node.name, node.name)), ATOM
 
     def print_Call(self, node: n.Call) -> tuple[str, int]:
+        if node.name == "all":
+            return self.every(node.args)
         if node.name == "pow":
             return self._power(self.at(node.args[0], ATOM), self.at(node.args[1], POWER))
         if node.name not in self.functions:
@@ -79,6 +82,10 @@ class PythonPrinter(Printer):
         for a in reversed(args[:-1]):
             result = f"{name}({a}, {result})"
         return (result if len(args) > 1 else f"{name}({result})"), ATOM
+
+    def every(self, tests: tuple[n.Node, ...]) -> tuple[str, int]:
+        """Whether all of several conditions hold."""
+        return " and ".join(map(self, tests)), 0
 
     def print_Select(self, node: n.Select) -> tuple[str, int]:
         if node.same:
@@ -135,6 +142,9 @@ class ArrayPrinter(PythonPrinter):
     def applied(self, name: str) -> tuple[str, list[str]]:
         """What applies a function of the file to arrays, and its first arguments."""
         return use(f"_{name}"), []
+
+    def every(self, tests: tuple[n.Node, ...]) -> tuple[str, int]:
+        return " & ".join(self.at(x, ATOM) for x in tests), 0
 
     def choice(self, node: n.Select) -> tuple[str, int]:
         return self.call("np.where", self(node.condition), self(node.yes), self(node.no))

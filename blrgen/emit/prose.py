@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from blrgen.core import Derivation
     from blrgen.program.program import Program, Variable
 
-MEASURE = 92
+MEASURE = 100
 _GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "epsilon": "ε",
     "eta": "η", "theta": "θ", "kappa": "κ", "lam": "λ", "mu": "μ", "nu": "ν", "pi": "π",

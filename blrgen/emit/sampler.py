@@ -170,36 +170,6 @@ def drawing_of(derivation: Derivation, program: Program, jitted: bool) -> Drawin
     return made if not made.sizes and {p.name for p in made.parameters} <= held else None
 
 
-_SHAPES = "\n\n        An array has the shape of `size` and then that of one draw.\n        "
-
-
-def sample_method(made: Drawing, values: dict[str, str], each: str | None) -> str:
-    """`sample` of a class: the parameters as its attributes, one array after the other."""
-    shaped = made.numbers and each is not None
-    given = ["rng", "()" if shaped else "size", *(values[p.name] for p in made.parameters)]
-    use("_drawn")
-    if each is None:
-        rows = [call("        return _drawn(", given)]
-    else:
-        rows = ["        values: list[Any] = []", each]
-        rows.append(call("            values.append(_drawn(", given, "))"))
-        if shaped and made.several:
-            each = f"{use('_shaped')}(x, self.params) for x in zip(*values, strict=True)"
-            rows.append(f"        return tuple({each})")
-        elif shaped:
-            rows.append(f"        return {use('_shaped')}(values, self.params)")
-        else:
-            one = "values if isinstance(self.params, list | tuple) else values[0]"
-            rows.append(f"        return {one}")
-    return fill(
-        "class/drawn.py.jinja",
-        size="" if shaped else ", size: Any = None",
-        summary="Draw from the candidate, in doubles; the same seed gives the same draw.",
-        more="" if shaped else _SHAPES,
-        body="\n".join(rows),
-    )
-
-
 def _read(
     parameters: tuple[Parameter, ...], steps: tuple[Step, ...], rows: Rows, size: str
 ) -> tuple[list[str], tuple[str, ...]]:

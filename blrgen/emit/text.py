@@ -35,7 +35,8 @@ def assignment(name: str, expression: str, indent: int) -> str:
     line = f"{margin}{name} = {expression}"
     if len(line) <= WIDTH:
         return line
-    rows = _operands(expression, (" + ", " - "))
+    rows = _operands(expression, (" & ",))
+    rows = rows if len(rows) > 1 else _operands(expression, (" + ", " - "))
     if len(rows) == 1 and indent + 4 + len(expression) > WIDTH:
         rows = _operands(expression, (" * ", " / "))
     inner = f"\n{margin}    ".join(rows)

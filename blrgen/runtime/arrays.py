@@ -19,27 +19,23 @@ def _listed(arrays: Any) -> list[Any]:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
 
 
-def _views(
-    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
-) -> list[Array]:
+def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) -> list[Array]:
     """Return one array or several as flat views; refuse what cannot be used as it is."""
     found, like = _listed(arrays), _listed(arrays if params is None else params)
     if len(found) != len(like):
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
-    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+    for index, (x, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        _check_kind(where, array, updated=params is None)
-        if array.dtype != other.dtype:
-            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
-        if not array.flags.c_contiguous:
+        _check_kind(where, x, updated=params is None)
+        if x.dtype != other.dtype:
+            raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
+        if not x.flags.c_contiguous:
             raise ValueError(f"{where} is not contiguous: its elements are not side by side")
-        if array.shape != other.shape:
-            raise ValueError(
-                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
-            )
+        if x.shape != other.shape:
+            raise ValueError(f"{where} has shape {x.shape}, but its parameters have {other.shape}")
         if finite:
-            _finite(where, array)
-    return [array.reshape(-1) for array in found]
+            _finite(where, x)
+    return [x.reshape(-1) for x in found]
 
 
 def _check_kind(name: str, array: Any, updated: bool = False) -> None:
@@ -55,9 +51,8 @@ def _check_kind(name: str, array: Any, updated: bool = False) -> None:
 
 def _held(name: str, params: Arrays) -> Arrays:
     """Return the arrays to update; refuse those of which two share memory."""
-    views = [x for x in _views(name, params) if x.size]
-    places = sorted((x.ctypes.data, x.nbytes) for x in views)
-    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+    ends = sorted((x.ctypes.data, x.ctypes.data + x.nbytes) for x in _views(name, params) if x.size)
+    if any(end > start for (_, end), (start, _) in pairwise(ends)):
         raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
     return list(params) if isinstance(params, list | tuple) else params
 
@@ -69,11 +64,8 @@ def _finite(name: str, array: Array) -> None:
 
 
 def _apart(like: Array, place: int, value: float = 0.0) -> Array:
-    """Return a new array as large as another, which begins elsewhere in its page of memory.
-
-    Where two begin alike, a store to one holds up the loads of the other.
-    """
-    before = (1024 * place + 48) // like.itemsize
+    """Return a new array as large as another, which begins elsewhere in its page of memory."""
+    before = (1024 * place + 48) // like.itemsize  # alike, stores to one hold up loads of others
     return np.full(like.size + before, value, like.dtype)[before:]
 
 
@@ -120,18 +112,16 @@ def _split(vector: Array, params: Arrays) -> Arrays:
     return _shaped(np.split(vector, ends[:-1]), params)
 
 
-def _shaped_as(
-    name: str, array: Array, shape: tuple[int, ...], like: Array, finite: bool = False
-) -> Array:
+def _shaped_as(name: str, x: Array, shape: tuple[int, ...], like: Array, finite: Any = 0) -> Array:
     """Return the array; refuse one of the wrong kind, shape or dtype."""
-    _check_kind(name, array)
-    if array.dtype != like.dtype:
-        raise TypeError(f"{name} is {array.dtype}, but the parameters are {like.dtype}")
-    if array.shape != shape:
-        raise ValueError(f"{name} has shape {array.shape}; here it must be {shape}")
+    _check_kind(name, x)
+    if x.dtype != like.dtype:
+        raise TypeError(f"{name} is {x.dtype}, but the parameters are {like.dtype}")
+    if x.shape != shape:
+        raise ValueError(f"{name} has shape {x.shape}; here it must be {shape}")
     if finite:
-        _finite(name, array)
-    return array
+        _finite(name, x)
+    return x
 
 
 def _parameter(name: str, array: Array) -> Array:

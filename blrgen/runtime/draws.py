@@ -198,7 +198,7 @@ def _keep(kept: dict[str, list[Array]], state: Mapping[str, Array]) -> None:
         kept.setdefault(name, []).append(small)
 
 
-def _stacked(model: Any, array: str) -> Array:
+def _all_draws(model: Any, array: str) -> Array:
     """Return all draws of an array, steps first."""
     found = model.kept.get(array, [])
     like = model.state[array]
@@ -220,7 +220,7 @@ def _parts_of(nodes: Mapping[str, Mapping[str, Any]], what: str, name: str) -> M
 def _draws(model: Any, nodes: Mapping[str, Mapping[str, Any]], name: str) -> Any:
     """Return the draws of a node, steps first: an array, of several variables one each."""
     parts = _parts_of(nodes, "draws", name)
-    found = {x: _stacked(model, array) for x, (array, _, _) in parts.items()}
+    found = {x: _all_draws(model, array) for x, (array, _, _) in parts.items()}
     return found if len(found) > 1 else next(iter(found.values()))
 
 
@@ -229,7 +229,7 @@ def _chosen_draws(
 ) -> Any:
     """Return some of the draws of a node, each as likely."""
     parts = _parts_of(nodes, "draws", name)
-    found = {x: _stacked(model, array) for x, (array, _, _) in parts.items()}
+    found = {x: _all_draws(model, array) for x, (array, _, _) in parts.items()}
     steps = len(next(iter(found.values())))
     if not steps:
         raise ValueError("there are no draws yet; run(steps) makes some")
@@ -248,7 +248,7 @@ def _summary(
     mean, sd = {}, {}
     for x, (array, _, domain) in _parts_of(nodes, "posterior", name).items():
         kind, _, labels = domain.partition(" ")
-        found = _stacked(model, array)
+        found = _all_draws(model, array)
         found = found if len(found) else model.state[array][None]
         if kind == "labels":
             most = int(labels) if labels.isdigit() else sizes[labels]
@@ -320,7 +320,7 @@ def _run_draws(model: Any, steps: int | None) -> dict[str, Any]:
 
 def _saved_draws(model: Any) -> dict[str, Any]:
     """Return copies of all that a run goes on from, the draws among them."""
-    return {**_saved(model), "draws": {x: _stacked(model, x) for x in model.state}}
+    return {**_saved(model), "draws": {x: _all_draws(model, x) for x in model.state}}
 
 
 def _go_on_draws(model: Any, saved: Mapping[str, Any]) -> None:

@@ -11,21 +11,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from blrgen.runtime.arrays import Array, _listed
+from blrgen.runtime.arrays import _listed
 
 OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
-
-
-def _flat(opt: Any) -> list[Array]:
-    """Return the parameters as flat views."""
-    return [array.reshape(-1) for array in _listed(_mine(opt))]
 
 
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
     me, made = current_thread(), "check_finite" in vars(opt)
-    if made and OWNERS.setdefault(opt, me) is not me:
-        if OWNERS[opt].is_alive():
+    if made and (owner := OWNERS.setdefault(opt, me)) is not me:
+        if owner.is_alive():
             raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
@@ -78,9 +73,7 @@ def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
 
 
-def _load(
-    opt: Any, saved: Any, numbers: Mapping[str, str], kept: Mapping[str, Any], **left: Any
-) -> None:
+def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: Any) -> None:
     """Take all of what was saved; where something is wrong, none of it."""
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
@@ -88,12 +81,12 @@ def _load(
     found = _fitting("state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
-    values = np.concatenate([x.ravel() for x in _listed(found.pop(next(iter(kept))))])
+    values = _listed(found.pop(next(iter(kept))))
     found |= found.pop("hyperparameters")
     trial = copy(opt)
     vars(trial)["params"] = deepcopy(opt.params)
     for one in (trial, opt):
-        rest = values
+        rest = np.concatenate([x.ravel() for x in values])
         for array in _listed(one.params):
             array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
         vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})

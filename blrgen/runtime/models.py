@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -231,6 +232,75 @@ def _where_it_was(array: Array, shift: Mapping[str, Array], name: str) -> Array:
 def _all_nearer(state: dict[str, Array], shift: Mapping[str, Array]) -> dict[str, Array]:
     """Return values that the caller gives as they are kept."""
     return {k: _nearer(x, shift, k) if k in shift else x for k, x in state.items()}
+
+
+def _stacked(
+    name: str,
+    parts: tuple[tuple[str | int, ...], ...],
+    ties: tuple[tuple[int, int, int, tuple[tuple[int, int, int], ...]], ...],
+    along: str,
+    lags: int,
+    sizes: dict[str, int],
+    dtype: Any,
+) -> dict[str, Array]:
+    """Return where the entries of arrays stand that are laid end to end, and note how many.
+
+    With `along` there is a place for each of `lags` neighbours of a chain in turn.  A tie says
+    which places belong together: of two parts, `lag` apart along the chain, equal on some axes.
+    """
+    shapes = [tuple(x if isinstance(x, int) else _extent(x, sizes) for x in p) for p in parts]
+    counts = [math.prod(shape) for shape in shapes]
+    ends = np.cumsum([0, *counts])
+    total, out = int(ends[-1]), dict[str, Array]()
+    sizes[name] = lags * total
+    owner = np.tile(np.repeat(np.arange(len(parts)), counts), lags)
+    turn = np.repeat(np.arange(lags), total)
+    own: list[list[Array]] = []
+    for k, shape in enumerate(shapes):
+        grid = np.indices(shape).reshape(len(shape), counts[k])
+        own.append([np.zeros(lags * total, np.int64) for _ in shape])
+        for p, index in enumerate(own[k]):
+            index[owner == k] = np.tile(grid[p], lags)
+            out[f"{name}_of{k}_{p}"] = index
+        out[f"{name}_is{k}"] = (owner == k).astype(dtype)
+        places = ends[k] + np.arange(counts[k]).reshape(shape or (1,))
+        if not along:
+            out[f"{name}_at{k}_0"] = places
+            continue
+        for back in range(lags + 1):
+            element = (np.arange(_extent(along, sizes)) - back) % lags * total
+            out[f"{name}_at{k}_{back}"] = element.reshape(-1, *(1 for _ in places.shape)) + places
+    step = turn[:, None] - turn[None, :]
+    for x, (k, m, lag, axes) in enumerate(ties):
+        same = (owner[:, None] == k) & (owner[None, :] == m)
+        for p, q, shift in axes:
+            same &= own[k][p][:, None] + shift == own[m][q][None, :]
+        out[f"{name}_tie{x}"] = (same & (step == lag)).astype(dtype)
+        if lag:
+            out[f"{name}_tie{x}_back"] = (same & (step + lags == lag)).astype(dtype)
+    if along:
+        _cut_in_pieces(name, _extent(along, sizes), lags, turn, sizes, out, dtype)
+    return out
+
+
+def _cut_in_pieces(
+    name: str,
+    length: int,
+    lags: int,
+    turn: Array,
+    sizes: dict[str, int],
+    out: dict[str, Array],
+    dtype: Any,
+) -> None:
+    """Note which elements of a chain each piece has, and which piece each element is in."""
+    pieces, element = -(-length // lags), np.arange(length)
+    sizes[f"{name}_pieces"] = pieces
+    when = lags * np.arange(pieces)[:, None] + turn
+    out[f"{name}_when"] = np.minimum(when, length - 1)
+    out[f"{name}_there"] = (when < length).astype(dtype)
+    out[f"{name}_piece"] = element // lags
+    for lag in range(1, lags + 1):
+        out[f"{name}_near{lag}"] = (element % lags >= lag).astype(dtype)
 
 
 def _unknown(what: str, name: str, names: Iterable[str]) -> NoReturn:
@@ -690,17 +760,94 @@ def _run_rows(
     }
 
 
+def _as_chain(
+    state: dict[str, Array], names: tuple[str, ...], natural: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Return a state in which natural parameters stand in the place of marginals, if it has any."""
+    if not set(names) <= set(state):
+        return {k: v for k, v in state.items() if k not in names}
+    return {**{k: v for k, v in state.items() if k not in names}, **natural}
+
+
+def _zeros(axes: tuple[str | int, ...], sizes: Mapping[str, int], dtype: Any) -> Array:
+    """Return zeros along axes."""
+    return np.zeros([x if isinstance(x, int) else _extent(x, sizes) for x in axes], dtype)
+
+
+def _as_element(value: Any, at: int) -> Array:
+    """Return an element of a chain as an array with one place along it."""
+    return np.expand_dims(np.asarray(value), at)
+
+
+def _begun(t: int) -> None:
+    """Refuse to say what is known of the last element before the first."""
+    if not t:
+        raise ValueError("no element has been taken yet; step(…) takes one")
+
+
+def _went_on(model: Any, names: tuple[str, ...], found: Any) -> float:
+    """Go on from the state after an element, if its log p is a number; return log p."""
+    log_p, *after = found
+    state = {k: np.asarray(x, dtype=model.dtype) for k, x in zip(names, after, strict=True)}
+    if _all_finite_or_none(float(log_p), state):
+        so_far = model.state["log_evidence"] + log_p
+        model.state = {**state, "log_evidence": np.asarray(so_far, dtype=model.dtype)}
+        model.t += 1
+    return float(log_p)
+
+
+def _all_finite_or_none(log_p: float, state: Mapping[str, Array]) -> bool:
+    """Return whether a step may be taken: a label that is impossible has the logarithm −∞."""
+    return math.isfinite(log_p) and not any(np.isnan(x).any() for x in state.values())
+
+
+def _later(found: Array, outer: int, starts: Array | None) -> Array:
+    """Return the array from the second element of each chain on; rows may lie flat."""
+    if starts is None:
+        return np.array(found[(slice(None),) * outer + (slice(1, None),)])
+    return np.delete(found, starts[:-1][np.diff(starts) > 0], axis=outer - 1)
+
+
+def _best_paths(
+    start: Array,
+    transition: Array,
+    evidence: Array,
+    outer: int,
+    starts: Array | None,
+    moving: bool,
+) -> Array:
+    """Return the most probable labels of each of several chains, whose rows may lie flat.
+
+    `moving`: transitions are along the chain as evidence is.
+    """
+    if not outer:
+        return _best_path(start, transition, evidence)
+    if starts is None:
+        plates = start.shape[:-1]
+        parts = [_best_path(start[x], transition[x], evidence[x]) for x in np.ndindex(plates)]
+        return np.array(parts).reshape(*plates, -1)
+    if outer > 1:
+        raise ValueError("no path of rows of different lengths under more than one plate")
+    parts = []
+    for s, (low, high) in enumerate(pairwise(starts)):
+        own = transition[low:high] if moving else transition[s]
+        parts.append(_best_path(start[s], own, evidence[low:high]))
+    return np.concatenate(parts)
+
+
 def _best_path(start: Array, transition: Array, evidence: Array) -> Array:
     """Return the most probable labels of a chain, from logarithms (Viterbi, 1967).
 
-    `evidence` has an entry an element and label; `transition` is one for all, or one an element
-    from the second on.
+    `evidence` has an entry an element and label; `transition` is one for all, or one for what
+    leads to each element, that of the first not read.
     """
     length, labels = evidence.shape
+    if not length:
+        return np.zeros(0, np.int64)
     best = start + evidence[0]
     came = np.zeros((length, labels), np.int64)
     for t in range(1, length):
-        ways = best[:, None] + (transition if transition.ndim == 2 else transition[t - 1])
+        ways = best[:, None] + (transition if transition.ndim == 2 else transition[t])
         came[t] = ways.argmax(axis=0)
         best = ways.max(axis=0) + evidence[t]
     path = np.zeros(length, np.int64)

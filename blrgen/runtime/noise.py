@@ -9,11 +9,15 @@ from numba import njit, prange, types
 from numba.extending import overload
 
 from blrgen.runtime.arrays import Array
-from blrgen.runtime.compiled import CALLED, FASTMATH, INLINED, _float_of, _integer_of
+from blrgen.runtime.compiled import CALLED, FASTMATH, INLINED
 from blrgen.runtime.threefry import BLOCK, WORDS, _random_words
 
-MINUS_TWO_LOG_SINGLE = (-0.6086506, -0.79905635, -1.3333409, -4.0)
-MINUS_TWO_LOG_DOUBLE = (
+# How a word is taken apart: where powers of two begin among bits of floats, what is before the
+# exponent, the last bit; then log 4 and a polynomial of −2 artanh
+LOG_SINGLE = (0x4FAAAAAA, 23, 31, 2.0**33, 1.3862944)
+LOG_DOUBLE = (0x43F5555555555554, 52, 63, 2.0**65, 1.3862943611198906)
+ARTANH_SINGLE = (-0.6086506, -0.79905635, -1.3333409, -4.0)
+ARTANH_DOUBLE = (
     -0.30774005996544945, -0.3049470582889565, -0.3637305413650387, -0.4444426650260715,
     -0.5714285896305809, -0.799999999908737, -1.3333333333335073, -4.0,
 )  # fmt: skip
@@ -27,106 +31,61 @@ COSINE_DOUBLE = (
     1.1365469207731353e-10, -2.4609507094028117e-08, 3.590859179850238e-06, -0.00032599188648354014,
     0.015854344243741547, -0.30842513753403783, 1.0,
 )  # fmt: skip
-LOG_FOUR_SINGLE = 1.3862944
-LOG_FOUR_DOUBLE = 1.3862943611198906
 
 
 @njit(**INLINED)
-def _octave_single(odd: Any) -> Any:
-    """Return e and f·2^32 where an odd number is (1 + f)·2^32/2ᵉ, 1 + f in [2/3, 4/3).
-
-    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
-    """
-    real, word = np.float32, np.uint32
-    nearest = word(_integer_of(real(odd)))
-    e = word(word(0x4FAAAAAA) - nearest) >> word(23)
-    return e, real(np.int32(word(odd << word(e & word(31)))))
+def _polynomial(x: Any, terms: tuple[float, ...]) -> Any:
+    """Return a polynomial by its coefficients, the highest first."""
+    real = type(x)
+    p = real(terms[0])
+    for a in terms[1:]:
+        p = p * x + real(a)
+    return p
 
 
 @njit(**INLINED)
-def _octave_double(odd: Any) -> Any:
-    """Return e and f·2^64 where an odd number is (1 + f)·2^64/2ᵉ, 1 + f in [2/3, 4/3).
+def _minus_two_log(odd: Any, bits: Any, one: Any, log: Any, artanh: tuple[float, ...]) -> Any:
+    """Return −2 log u for u = odd/2^32, or over 2^64, accurate also as u → 1.
 
-    e is read off the float nearest to the number, and f is exact: what a shift by e leaves of it.
+    u = (1 + f)/2ᵉ with 1 + f in [2/3, 4/3); with s = f/(2 + f), log(1 + f) is 2 artanh(s). e is
+    read off the bits of the float nearest to the odd word, and f is exact: what a shift leaves.
     """
-    real, word = np.float64, np.uint64
-    nearest = word(_integer_of(real(odd)))
-    e = word(word(0x43F5555555555554) - nearest) >> word(52)
-    return e, real(np.int64(word(odd << word(e & word(63)))))
+    real, word, signed = type(one), type(odd), type(bits)
+    start, digits, last, two, four = log
+    e = word(word(start) - word(bits)) >> word(digits)
+    f = real(signed(word(odd << word(e & word(last)))))
+    s = f / (f + real(two))
+    return s * _polynomial(s * s, artanh) + real(signed(e)) * real(four)
 
 
 @njit(**INLINED)
-def _minus_two_log_single(w: Any) -> Any:
-    """Return −2 log u for u = (2k + 1)/2^32 with k = w // 2, accurate also as u → 1.
+def _turn(w: Any, part: Any, sines: tuple[float, ...], cosines: tuple[float, ...]) -> Any:
+    """Return cos φ and sin φ for one of as many equally spaced angles as there are words.
 
-    u = (1 + f)/2ᵉ; with s = f/(2 + f), log(1 + f) is 2 artanh(s).
+    All bits but two choose an angle between −π/4 and π/4, `part` in [−1, 1) of it; those two
+    a quarter of the circle.
     """
-    real, word = np.float32, np.uint32
-    e, f = _octave_single(word(w | word(1)))
-    s = f / (f + real(2.0**33))
-    square = s * s
-    p = real(MINUS_TWO_LOG_SINGLE[0])
-    for a in MINUS_TWO_LOG_SINGLE[1:]:
-        p = p * square + real(a)
-    return s * p + real(np.int32(e)) * real(LOG_FOUR_SINGLE)
+    signed, square = type(w), part * part
+    s, c = part * _polynomial(square, sines), _polynomial(square, cosines)
+    c = -c if w < 0 else c
+    crosswise = signed(w << signed(1)) < 0
+    return (s if crosswise else c), (c if crosswise else s)
 
 
 @njit(**INLINED)
-def _minus_two_log_double(w: Any) -> Any:
-    """Return −2 log u for u = (2k + 1)/2^64 with k = w // 2, accurate also as u → 1.
-
-    u = (1 + f)/2ᵉ; with s = f/(2 + f), log(1 + f) is 2 artanh(s).
-    """
-    real, word = np.float64, np.uint64
-    e, f = _octave_double(word(w | word(1)))
-    s = f / (f + real(2.0**65))
-    square = s * s
-    p = real(MINUS_TWO_LOG_DOUBLE[0])
-    for a in MINUS_TWO_LOG_DOUBLE[1:]:
-        p = p * square + real(a)
-    return s * p + real(np.int64(e)) * real(LOG_FOUR_DOUBLE)
+def _radius_single(w: Any) -> Any:
+    """Return √(−2 log u) for one of 2^31 numbers u."""
+    odd = np.uint32(w | np.uint32(1))
+    bits = np.float32(odd).view(np.int32)
+    return np.sqrt(_minus_two_log(odd, bits, np.float32(1), LOG_SINGLE, ARTANH_SINGLE))
 
 
 @njit(**INLINED)
 def _turn_single(w: Any) -> Any:
-    """Return cos φ and sin φ for one of 2^32 equally spaced angles.
-
-    30 bits choose an angle between −π/4 and π/4, the other two a quarter of the circle.
-    """
+    """Return cos φ and sin φ for one of 2^32 angles."""
     real, word = np.float32, np.uint32
-    t = real(np.int32(word(w << word(2)))) * real(2.0**-31) + real(2.0**-30)
-    square = t * t
-    s = real(SINE_SINGLE[0])
-    for a in SINE_SINGLE[1:]:
-        s = s * square + real(a)
-    s *= t
-    c = real(COSINE_SINGLE[0])
-    for a in COSINE_SINGLE[1:]:
-        c = c * square + real(a)
-    c = _float_of(np.int32(word(_integer_of(c)) ^ word(w & word(0x80000000))))
-    crosswise = word(w & word(0x40000000)) != word(0)
-    return (s if crosswise else c), (c if crosswise else s)
-
-
-@njit(**INLINED)
-def _turn_double(w: Any) -> Any:
-    """Return cos φ and sin φ for one of 2^64 equally spaced angles.
-
-    62 bits choose an angle between −π/4 and π/4, the other two a quarter of the circle.
-    """
-    real, word = np.float64, np.uint64
-    t = real(np.int64(word(w << word(2)))) * real(2.0**-63) + real(2.0**-62)
-    square = t * t
-    s = real(SINE_DOUBLE[0])
-    for a in SINE_DOUBLE[1:]:
-        s = s * square + real(a)
-    s *= t
-    c = real(COSINE_DOUBLE[0])
-    for a in COSINE_DOUBLE[1:]:
-        c = c * square + real(a)
-    c = _float_of(np.int64(word(_integer_of(c)) ^ word(w & word(0x8000000000000000))))
-    crosswise = word(w & word(0x4000000000000000)) != word(0)
-    return (s if crosswise else c), (c if crosswise else s)
+    part = real(np.int32(word(w << word(2)))) * real(2.0**-31) + real(2.0**-30)
+    return _turn(np.int32(w), part, SINE_SINGLE, COSINE_SINGLE)
 
 
 def _standard_normal_single(out: Array, words: Array, key: Any, stream: int, first: int) -> None:
@@ -140,25 +99,25 @@ def _standard_normal_single(out: Array, words: Array, key: Any, stream: int, fir
     _random_words(words, 3 * quarter // 2, key, stream, first // BLOCK * 128)
     for j in range(quarter):
         v, w, angles = words[j], words[j + quarter], words[j + 2 * quarter]
-        r = np.sqrt(_minus_two_log_single(v))
+        r = _radius_single(v)
         c, s = _turn_single(np.uint32((angles & upper) | (v & lower)))
-        out[j] = r * c
-        out[j + quarter] = r * s
-        r = np.sqrt(_minus_two_log_single(w))
+        out[j], out[j + quarter] = r * c, r * s
+        r = _radius_single(w)
         c, s = _turn_single(np.uint32((angles << np.uint32(16)) | (w & lower)))
-        out[j + 2 * quarter] = r * c
-        out[j + 3 * quarter] = r * s
+        out[j + 2 * quarter], out[j + 3 * quarter] = r * c, r * s
 
 
 def _standard_normal_double(out: Array, words: Array, key: Any, stream: int, first: int) -> None:
     """Two numbers a time by Box and Muller: √(−2 log u) cos φ and √(−2 log u) sin φ."""
-    half, pairs = BLOCK // 2, words.view(np.uint64)
+    real, word, half, pairs = np.float64, np.uint64, BLOCK // 2, words.view(np.uint64)
     _random_words(words, BLOCK, key, stream, first // BLOCK * 256)
     for j in range(half):
-        r = np.sqrt(_minus_two_log_double(pairs[j]))
-        c, s = _turn_double(pairs[j + half])
-        out[j] = r * c
-        out[j + half] = r * s
+        odd, angle = word(pairs[j] | word(1)), pairs[j + half]
+        bits = np.float64(odd).view(np.int64)
+        r = np.sqrt(_minus_two_log(odd, bits, real(1), LOG_DOUBLE, ARTANH_DOUBLE))
+        part = real(np.int64(word(angle << word(2)))) * real(2.0**-63) + real(2.0**-62)
+        c, s = _turn(np.int64(angle), part, SINE_DOUBLE, COSINE_DOUBLE)
+        out[j], out[j + half] = r * c, r * s
 
 
 def _standard_normal_block(out: Array, words: Array, key: Any, stream: int, first: int) -> None:

@@ -11,7 +11,8 @@ from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.names import table_of
 from blrgen.expect.sites.values import Site
 from blrgen.geometry import geometry_of
-from blrgen.program.model.lower import TITLES, member_of
+from blrgen.program.model.blocks import member_of
+from blrgen.program.model.lower import TITLES
 from blrgen.program.model.member import Member
 from blrgen.read.model.spell import lines as statements
 from blrgen.rule.model.lines import letters_of

@@ -8,6 +8,7 @@
 | `evaluate` | Values of scalar expressions at a point, in arithmetic of any number of digits |
 | `indexed` | Values of expressions with indices, by plain loops |
 | `instance` | Expressions at a point where every size and every symbol has a value |
+| `kinds` | The kind of numbers that indexed expressions and programs are evaluated in |
 | `line` | Nodes and weights for ∫ and Σ over a line, placed by the density itself |
 | `tape` | Expressions as lists of instructions that run on arrays: of doubles |
 

@@ -6,13 +6,12 @@ first: where one is 0 nothing else is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import product
 from math import prod
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from blrgen.algebra.indexed.functions import PI
 from blrgen.algebra.indexed.values import (
@@ -25,23 +24,17 @@ from blrgen.algebra.indexed.values import (
     Index,
     Term,
 )
-
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "log": np.log, "exp": np.exp, "lgamma": special.gammaln, "abs": abs, "pow": np.power,
-    "cos": np.cos, "sin": np.sin, "tanh": np.tanh, "cosh": np.cosh, "sinh": np.sinh,
-    "erf": special.erf, "digamma": special.digamma, "besselk": special.kv, "besseli": special.iv,
-    "polygamma": special.polygamma, "zeta": special.zeta,
-    "multigammaln": lambda a, d: special.multigammaln(a, int(d)),
-    "log_indicator": lambda x: 0.0 if x == 0 else -np.inf,
-    "bessel_kernel": lambda v, s: special.iv(v, np.sqrt(s)) / np.sqrt(s) ** v,
-}  # fmt: skip
+from blrgen.value.kinds import DOUBLES, Kind
 
 
 class Values:
-    """Arrays by the names of symbols, sizes by the names of axes."""
+    """Arrays by the names of symbols, sizes by the names of axes, and the kind of the numbers."""
 
-    def __init__(self, arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
-        self.arrays = {k: np.asarray(v, dtype=float) for k, v in arrays.items()}
+    def __init__(
+        self, arrays: Mapping[str, Any], sizes: Mapping[str, int], kind: Kind = DOUBLES
+    ) -> None:
+        self.kind = kind
+        self.arrays = {k: kind.array(v) for k, v in arrays.items()}
         self.sizes = dict(sizes)
         self.inverses: dict[tuple[object, ...], Any] = {}  # of matrices met, by where they are
 
@@ -60,30 +53,36 @@ class Values:
             return self.size(i.axis) - 1 + i.shift
         return at[i.name] + i.shift
 
-    def of(self, e: Expression, at: Mapping[str, int] | None = None) -> float:
+    def also(self, arrays: Mapping[str, Any]) -> Values:
+        """These and more arrays."""
+        return Values({**self.arrays, **arrays}, self.sizes, self.kind)
+
+    def of(self, e: Expression, at: Mapping[str, int] | None = None) -> Any:
         """The value at places of its free letters, from 0."""
-        return float(sum(float(c) * self._term(t, at or {}) for t, c in e.terms))
+        number = self.kind.number
+        return number(sum(number(c) * self._term(t, at or {}) for t, c in e.terms))
 
     def array(self, e: Expression, letters: tuple[Index, ...]) -> Any:
         """All values over the given letters."""
         sizes = [self.size(i.axis) for i in letters]
-        found = np.zeros(sizes)
+        found = np.zeros(sizes, self.kind.dtype)
         for places in product(*map(range, sizes)):
             found[places] = self.of(e, {i.name: k for i, k in zip(letters, places, strict=True)})
         return found
 
-    def _term(self, term: Term, at: Mapping[str, int]) -> float:
+    def _term(self, term: Term, at: Mapping[str, int]) -> Any:
         runs = [range(r.low, self.size(r.axis) - r.high) for r in term.bound]
-        total = 0.0
+        total: Any = self.kind.number(0)
         for places in product(*runs):
             inner = dict(at) | {r.name: k for r, k in zip(term.bound, places, strict=True)}
             gates = [a for a, _ in term.factors if a.kind in ("delta", "guard")]
             if all(self._atom(a, inner) for a in gates):
-                found = [self._atom(a, inner) ** float(p) for a, p in term.factors]
-                total += 0.0 if 0.0 in found else prod(found)  # of what cannot be: 0 · log 0
+                found = [self.kind.power(self._atom(a, inner), p) for a, p in term.factors]
+                if 0.0 not in found:  # of what cannot be: 0 · log 0
+                    total += prod(found)
         return total
 
-    def _atom(self, atom: Atom, at: Mapping[str, int]) -> float:
+    def _atom(self, atom: Atom, at: Mapping[str, int]) -> Any:
         match atom.kind:
             case "size":
                 return self.size(atom.name)
@@ -99,28 +98,28 @@ class Values:
                 return self._matrix(atom, at)
             case "sum":
                 return self.of(atom.arguments[0], at)
-        return float(_FUNCTIONS[atom.name](*(self.of(a, at) for a in atom.arguments)))
+        return self.kind.call(atom.name, *(self.of(a, at) for a in atom.arguments))
 
-    def _symbol(self, atom: Atom, at: Mapping[str, int]) -> float:
+    def _symbol(self, atom: Atom, at: Mapping[str, int]) -> Any:
         if atom.name == PI.name:
-            return float(np.pi)
+            return self.kind.constant("pi")
         places = tuple(self.place(i, at) for i in atom.indices)
         if any(k < 0 for k in places):
             raise IndexError(f"{atom.key} read before the start")
-        return float(self.arrays[atom.name][places])
+        return self.kind.number(self.arrays[atom.name][places])
 
-    def _matrix(self, atom: Atom, at: Mapping[str, int]) -> float:
+    def _matrix(self, atom: Atom, at: Mapping[str, int]) -> Any:
         """An entry of inv(M), or logdet(M); M is met at many entries and inverted once."""
         (m,) = atom.arguments
         where = (atom.name, m, *(at[i.name] for i in m.letters if i.name not in (ROW, COLUMN)))
         if where not in self.inverses:
             found = self._filled(m, at)
             logdet = atom.name == "logdet"
-            self.inverses[where] = np.linalg.slogdet(found)[1] if logdet else np.linalg.inv(found)
+            self.inverses[where] = (self.kind.logdet if logdet else self.kind.inverse)(found)
         if atom.name == "logdet":
-            return float(self.inverses[where])
+            return self.kind.number(self.inverses[where])
         i, j = (self.place(i, at) for i in atom.indices)
-        return float(self.inverses[where][i, j])
+        return self.kind.number(self.inverses[where][i, j])
 
     def _filled(self, m: Expression, at: Mapping[str, int]) -> Any:
         """The matrix, entry by entry."""

@@ -108,7 +108,7 @@ def test_halving_is_proved_and_mistakes_are_seen(target: str, tmp_path: Path) ->
     assert verdict.proved and {"a, refused once", "b, refused once"} <= {*dict(verdict.proofs)}
     for before, after in (
         ("/ 2**halvings", "/ 3**halvings"),
-        ("a[:] = before[0][index]", "pass"),
+        ("self.a[index][:] = before[0][index]", "pass"),
         ("                    self.b = b_before", "                    pass"),
         ("one_minus_rho = 1 - rho", "one_minus_rho = 1 - self.rho"),
     ):

@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import replace
 
 from blrgen.emit.model.draws import DrawWriter, with_labels
+from blrgen.emit.model.filters import FilterWriter
 from blrgen.emit.model.kernels import TARGETS, Target
 from blrgen.emit.model.samplers import Samplers
 from blrgen.emit.model.writer import Writer
@@ -51,8 +52,11 @@ class _File:
         self.made = {m.name: self.functions(m) for m in program.methods}
         last = {name: made[-1] for name, made in self.made.items()}
         self.samplers = Samplers(target.name)
-        made = DrawWriter if program.draws else Writer
-        self.definition = made(program, last, dtype, self.samplers).definition()
+        if program.filter is not None:
+            self.definition = FilterWriter(program, last, dtype).definition()
+        else:
+            made = DrawWriter if program.draws else Writer
+            self.definition = made(program, last, dtype, self.samplers).definition()
 
     def functions(self, m: Method) -> tuple[t.Function, ...]:
         """A method's functions under names that no support function has."""
@@ -89,7 +93,7 @@ class _File:
     def nodes(self) -> str:
         """What is kept of each node: parameter → array of the state, its axes, its domain."""
         rows = []
-        for v in self.program.variables:
+        for v in self.program.said:
             parts = tuple(
                 (c.Literal(p.parameter), c.Row((c.Literal(p.array.name),
                  c.Row(tuple(map(c.Literal, p.array.axes))), c.Literal(p.array.domain))))

@@ -22,6 +22,8 @@ class Places:
                 self.known[x.seen] = _item("data", x.seen)
         for length in program.lengths:
             self.known[length.pointers] = _item("data", length.pointers)
+        for array in (x for stack in program.stacks for x in stack.arrays):
+            self.known[array.name] = _item("data", array.name)
         for array in program.state:
             self.known[array.name] = _item("state", array.name)
         for name in program.sums.program.outs if program.sums else ():

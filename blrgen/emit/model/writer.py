@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from blrgen.emit.model.defaults import expression, in_order
 from blrgen.emit.model.guarded import Guarded
@@ -14,11 +15,14 @@ from blrgen.emit.tree import nodes as t
 from blrgen.program.model.values import (
     Argument,
     Array,
+    Chain,
+    Chained,
     Draw,
     Method,
     ModelProgram,
     Posterior,
     Predicted,
+    Stack,
     Start,
 )
 
@@ -57,8 +61,8 @@ class Writer:
         methods += self.sampling()
         methods += [self.predictive(p.predictive)] if p.predictive else []
         methods += self.predicted(p.predicted) if p.predicted else []
-        resuming = Guarded(self).resuming() if p.nodes else _resuming()
-        return c.Class(p.name, self.doc(), (*methods, *resuming))
+        resuming_methods = Guarded(self).resuming() if p.nodes else resuming()
+        return c.Class(p.name, self.doc(), (*methods, *resuming_methods))
 
     @property
     def moved(self) -> set[str]:
@@ -106,7 +110,7 @@ class Writer:
             own.append(c.Argument("floor", "Mapping[str, float] | None", NOTHING, True))
         rates = RATES if p.batch else p.rates
         own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
-        given = [*map(_argument, p.arguments)]
+        given = [*map(argument, p.arguments)]
         needed = [x for x in given if x.default is None]
         arguments = [*needed, *lengths, *sizes, *free, *(x for x in given if x.default), *own]
         known = tuple((c.Literal(x), c.call("_size", c.Literal(x), c.Name(python_name(x))))
@@ -129,6 +133,7 @@ class Writer:
             body.append(c.Set((c.Item(DATA, c.Literal(length.pointers)),), called))
         kept = {x.called: c.Item(DATA, c.Literal(x.array.name)) for x in p.arguments}
         body += [s for x in in_order(p.arguments) for s in _kept(x, kept)]
+        body += [_laid(x) for x in p.stacks]
         body += [
             c.Set((RNG,), c.call(c.Attribute(c.Attribute(c.Use("np"), "random"), "default_rng"),
                                  c.Name("seed"))),
@@ -158,14 +163,18 @@ class Writer:
         """What `start` says, and what it does not say."""
         p, nodes = self.program, c.Name("NODES")
         given, state = c.Name("given"), c.attribute("state")
-        free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors if x.method))
+        said = {x.name for x in p.said}
+        free = c.Row(tuple(c.Literal(x.node) for x in p.posteriors
+                           if x.method and x.node not in said))  # fmt: skip
         body: list[c.Statement] = [
             c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE, free)),
             *([c.Set((given,), c.call("_all_nearer", given, SHIFT))] if p.moving else []),
             c.Set((state,), c.Sign("|", given, c.call("_drawn_start", nodes, SIZES, DTYPE, RNG))),
         ]
+        for x in p.chained:
+            body += self.in_chain(x, given, state)
         if p.start is not None:
-            short = c.Sign("<", c.call("len", state), c.call("len", given))
+            short = c.Sign("<", c.Literal(len(p.state)), c.call("len", given))
             body.append(c.When(short, self.from_labels(p.start)))
         if p.settle is not None:
             body += self.settled(p.settle)
@@ -183,6 +192,18 @@ class Writer:
             (c.Literal(x.name), c.call(full, c.Row(tuple(map(self.size, x.axes))), DTYPE))
             for x in self.program.averaged
         ))  # fmt: skip
+
+    def in_chain(self, x: Chained, *states: c.Expression) -> list[c.Statement]:
+        """Natural parameters in the place of the marginals that a start says."""
+        names = tuple(p.array.name for v in x.variables for p in v.parts)
+        body: list[c.Statement] = [
+            c.Set((c.Name(y),), c.Item(c.attribute("state"), c.Literal(y))) for y in names
+        ]
+        body.append(result(x.method, self.call(x.method, names)))
+        pairs = zip(x.arrays, x.method.program.outs, strict=True)
+        table = c.Table(tuple((c.Literal(y.name), c.Name(z)) for y, z in pairs))
+        row = c.Row(tuple(map(c.Literal, names)))
+        return [*body, *(c.Set((y,), c.call("_as_chain", y, row, table)) for y in states)]
 
     def settled(self, method: Method) -> list[c.Statement]:
         """Sums over all rows at the start."""
@@ -352,16 +373,18 @@ class Writer:
         body = (result(x.method, self.call(x.method)), c.Return(value))
         return c.Method(_own(x.node), (), ANY, f"{x.method.meaning}", body)
 
-    def chain(self, name: str, methods: tuple[tuple[str, Method], ...]) -> c.Method:
+    def chain(self, name: str, chains: tuple[Chain, ...]) -> c.Method:
         """Of the chains among the nodes."""
         body: list[c.Statement] = []
-        for node, method in methods:
-            outs = tuple(map(c.Name, method.program.outs))
-            later = c.Item(outs[0], c.Name("1:"))
-            value = c.call("_best_path", *outs) if name == "path" else later
-            lines = (result(method, self.call(method)), c.Return(value))
-            body.append(_named(node, *lines))
-        body.append(_unknown(name, [x for x, _ in methods]))
+        for x in chains:
+            outs = tuple(map(c.Name, x.method.program.outs))
+            rows = c.Item(DATA, c.Literal(x.pointers)) if x.pointers else NOTHING
+            words = [c.Literal(x.outer), rows]
+            words += [c.Literal(x.moving)] if name == "path" else []
+            value = c.call("_best_paths" if name == "path" else "_later", *outs, *words)
+            lines = (result(x.method, self.call(x.method)), c.Return(value))
+            body.append(_named(x.node, *lines))
+        body.append(_unknown(name, [x.node for x in chains]))
         doc = {"pairs": "Return the joint of neighbours of a chain under q.",
                "path": "Return the most probable path of a chain."}[name]  # fmt: skip
         return c.Method(name, (c.Argument("name", "str"),), ANY, doc, tuple(body))
@@ -404,7 +427,7 @@ class Writer:
         array = c.Attribute(c.Use("np"), "asarray")
         rows = self.new_rows(method)
         made = c.Return(c.call(array, c.Invoked(call.function, args)))
-        arguments = tuple(_argument(x) for x in method.takes)
+        arguments = tuple(argument(x) for x in method.takes)
         return c.Method("log_predictive", arguments, ARRAY, method.meaning, (*rows, made))
 
     def predicted(self, found: Predicted) -> list[c.Method]:
@@ -436,7 +459,7 @@ class Writer:
         body = (*self.new_rows(method),
                 c.Return(c.call("_predicted", c.Name("self"), nodes, rows, *words)))  # fmt: skip
         arguments = (
-            *(_argument(x) for x in method.takes),
+            *(argument(x) for x in method.takes),
             c.Argument("draws", "int", c.Literal(400), True),
             c.Argument("seed", "int", c.Literal(0), True),
             c.Argument("error", "bool", c.Literal(False), True),
@@ -454,7 +477,7 @@ class Writer:
         """What the caller gives, checked and where the data are."""
         body: list[c.Statement] = [c.Set((c.Name("sizes"),), c.call("dict", SIZES))]
         for x in method.takes:
-            value = _checked(x, c.Name(caller_name(x)), c.Name("sizes"))
+            value = checked(x, c.Name(caller_name(x)), c.Name("sizes"))
             old = next(y.array.name for y in self.program.arguments if y.called == x.called)
             if old in self.moved:
                 value = c.call("_nearer", value, SHIFT, c.Literal(old))
@@ -507,7 +530,8 @@ def _parameters(x: Posterior, place: Callable[[str], c.Expression]) -> c.Express
     return c.Table(tuple((c.Literal(k), e) for k, e in found))
 
 
-def _argument(x: Argument) -> c.Argument:
+def argument(x: Argument) -> c.Argument:
+    """An argument of a constructor."""
     default: c.Expression | None = None
     kind = ANY
     if x.default is not None:
@@ -527,7 +551,7 @@ def _kept(x: Argument, kept: Mapping[str, c.Expression]) -> list[c.Statement]:
         absent = c.Sign("is", NOTHING, value)
         default = expression(x.default, kept, SIZES)
         made.append(c.When(absent, (c.Set((value,), default),)))
-    found = _checked(x, value, SIZES)
+    found = checked(x, value, SIZES)
     place = c.Item(DATA, c.Literal(x.array.name))
     if not x.seen:
         return [*made, c.Set((place,), found)]
@@ -535,7 +559,19 @@ def _kept(x: Argument, kept: Mapping[str, c.Expression]) -> list[c.Statement]:
     return [c.Set((place, seen), c.call("_seen", found, c.Literal(x.value_axes)))]
 
 
-def _checked(x: Argument, value: c.Expression, sizes: c.Expression) -> c.Invoked:
+def _laid(x: Stack) -> c.Statement:
+    """Where the entries of arrays stand that are laid end to end."""
+
+    def row(found: Iterable[Any]) -> c.Row:
+        return c.Row(tuple(row(y) if isinstance(y, tuple) else c.Literal(y) for y in found))
+
+    ties = ((y.first, y.second, y.lag, y.axes) for y in x.ties)
+    words = c.Literal(x.name), row(x.parts), row(ties), c.Literal(x.along), c.Literal(x.lags)
+    return c.Do(c.Invoked(c.Attribute(DATA, "update"), (c.call("_stacked", *words, SIZES, DTYPE),)))
+
+
+def checked(x: Argument, value: c.Expression, sizes: c.Expression) -> c.Invoked:
+    """An array as it is kept, if nothing is wrong with it."""
     name, axes = c.Literal(x.called or x.array.name), _axes(x.array)
     if x.array.labels != "":
         return c.call("_labels", name, value, axes, sizes, c.Literal(x.array.labels))
@@ -551,7 +587,8 @@ def _axes(array: Array) -> c.Row:
     return c.Row(tuple(map(c.Literal, array.axes)))
 
 
-def _resuming() -> tuple[c.Method, ...]:
+def resuming() -> tuple[c.Method, ...]:
+    """State out, state in."""
     saved = c.Argument("saved", "Mapping[str, Any]")
     own = c.Name("self")
     return (

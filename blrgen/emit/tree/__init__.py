@@ -17,6 +17,7 @@
 | `views` | rows of arrays taken before the innermost loops |
 | `constants` | every number given the arrays' type, before the loops |
 | `classes`, `layout` | a class as a value; classes as text |
+| `spelling` | how a target writes what a class does with arrays and numbers |
 | `breaks` | long lines, broken as a formatter would |
 | `printer`, `numba` | the tree → Numba's Python |
 | `values`, `arrays` | equations → array statements |

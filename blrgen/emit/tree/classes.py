@@ -3,12 +3,16 @@
 Loops over numbers are functions (`nodes.Function`); a class checks, keeps and calls.  So its
 statements are few: values are kept under names, functions are called, something is returned.
 `Use` is a name that comes from outside of the class: a support function, or an import.
+`Word` and `Formula` say what is done to arrays and numbers; how that is written is a target's
+(`spelling`), and after it only `Text` is left of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+
+from blrgen.program import nodes as n
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,72 @@ class Row:
 
     items: tuple[Expression, ...]
     listed: bool = False
+    filled: bool = False  # where it is long, as many on a line as fit
 
 
 @dataclass(frozen=True)
 class Table:
-    """A dictionary."""
+    """A dictionary, with what another has behind its pairs."""
 
     pairs: tuple[tuple[Expression, Expression], ...]
+    filled: bool = False
+    rest: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Each:
+    """value for targets in over: a list, with a key a dictionary, `bare` in a call's brackets."""
+
+    value: Expression
+    targets: tuple[Expression, ...]
+    over: Expression
+    key: Expression | None = None
+    bare: bool = False
+
+
+@dataclass(frozen=True)
+class Either:
+    """yes if condition else no."""
+
+    yes: Expression
+    condition: Expression
+    no: Expression
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is said to a caller; what stands in braces is put in."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Word:
+    """Something that every target can do with arrays, and writes in its own way."""
+
+    name: str
+    args: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Arithmetic of a program; `names` are what its symbols are written as.
+
+    Where `over` names arrays it is computed element by element; `typed`: in their type.
+    """
+
+    expr: n.Node
+    names: tuple[tuple[str, Expression], ...] = ()
+    over: tuple[str, ...] = ()
+    typed: bool = False
+
+
+@dataclass(frozen=True)
+class Text:
+    """An expression that a printer has written, and what it needs."""
+
+    text: str
+    uses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +144,10 @@ class Sign:
     left: Expression | None = None
 
 
-Expression = Name | Use | Attribute | Item | Invoked | Literal | Row | Table | Sign
+Expression = (
+    Name | Use | Attribute | Item | Invoked | Literal | Row | Table | Sign | Each | Either
+    | Words | Word | Formula | Text
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,6 +157,8 @@ class Set:
     targets: tuple[Expression, ...]
     value: Expression
     kind: str = ""
+    note: str = ""  # behind it
+    op: str = "="  # or +=
 
 
 @dataclass(frozen=True)
@@ -109,10 +177,44 @@ class Return:
 
 @dataclass(frozen=True)
 class When:
-    """The body where the condition holds."""
+    """The body where the condition holds, otherwise `other`."""
 
     condition: Expression
     body: tuple[Statement, ...]
+    other: tuple[Statement, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The body for each of several things."""
+
+    targets: tuple[Expression, ...]
+    over: Expression
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The body; where it is refused, `other`."""
+
+    body: tuple[Statement, ...]
+    refused: str
+    other: tuple[Statement, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Raise:
+    """What is wrong is said; nothing: what was said is said again."""
+
+    kind: str = ""
+    said: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Break:
+    """The innermost loop ends."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +224,15 @@ class Note:
     text: str
 
 
-Statement = Set | Do | Return | When | Note
+@dataclass(frozen=True)
+class Lines:
+    """Statements that a printer has written, with their margin, and what they need."""
+
+    rows: tuple[str, ...]
+    uses: tuple[str, ...] = ()
+
+
+Statement = Set | Do | Return | When | Loop | Attempt | Raise | Break | Note | Lines
 
 
 @dataclass(frozen=True)
@@ -160,6 +270,8 @@ def used(value: object) -> Iterator[str]:
     """The names from outside in any of these values, types in signatures among them."""
     if isinstance(value, Use):
         yield value.name
+    elif isinstance(value, Text | Lines):
+        yield from value.uses
     elif isinstance(value, tuple):
         for x in value:
             yield from used(x)
@@ -167,11 +279,16 @@ def used(value: object) -> Iterator[str]:
         if isinstance(value, Argument):
             yield from _words(value.kind)
         if isinstance(value, Method):
-            yield from _words(value.returns)
+            yield from _words(f"{value.returns} {value.mark}")
         if isinstance(value, Set):
             yield from _words(value.kind)
-        for f in fields(value):  # type: ignore[arg-type]
+        for f in () if isinstance(value, Formula) else fields(value):  # type: ignore[arg-type]
             yield from used(getattr(value, f.name))
+
+
+def own(*names: str) -> tuple[Name, ...]:
+    """Local names."""
+    return tuple(map(Name, names))
 
 
 def _words(kind: str) -> Iterator[str]:

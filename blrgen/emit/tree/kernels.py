@@ -97,11 +97,12 @@ class Body(Equations):
     def flat(self, w: a.Letter, loop: Loop) -> list[str]:
         """The arrays that are read or written at [under, w] in the loop."""
         found: dict[str, None] = {}
+        pair = (a.Ix(w.under), a.Ix(w.name))
         for i, _, _ in paths([loop]):
             for r in (r for e in (*i.let.expressions, *i.let.at) for r in a.refs(e)):
-                if _in_row(r.index, w) and self.is_flat(r.name, w):
+                if _unmoved(r.index[:2]) == pair and self.is_flat(r.name, w):
                     found[self.memory.values.get(r.name, r.name)] = None
-            if _in_row(i.let.target, w) and (i.store or self.is_flat(i.let.name, w)):
+            if i.let.target[:2] == pair and (i.store or self.is_flat(i.let.name, w)):
                 found[i.let.name if i.store else self.memory.values[i.let.name]] = None
         return list(found)
 
@@ -233,18 +234,22 @@ class Body(Equations):
         first = a.Ix(loop.letter)
         for i, _, _ in paths([loop]):
             for r in (r for e in (i.let.expr, *i.let.at) for r in a.refs(e)):
-                held = r.name in self.memory.given
-                held = held or loop.letter in self.memory.storages[r.name].kept
-                if held and r.index[:1] == (first,):
+                if r.index[:1] == (first,) and self.keeps_first(r.name):
                     found[self.memory.values.get(r.name, r.name)] = None
             stored = i.store or loop.letter in self.memory.storages[i.let.name].kept
             if stored and i.let.target[:1] == (first,):
                 found[i.let.name if i.store else self.memory.values[i.let.name]] = None
         return list(found)
 
+    def keeps_first(self, name: str) -> bool:
+        """Whether an array has its first axis in memory, by whatever letter it was made."""
+        if name in self.memory.given:
+            return True
+        return bool(
+            {*a.free(self.memory.made[name].target[0])} & {*self.memory.storages[name].kept}
+        )
 
-def _in_row(index: tuple[n.Node, ...], w: a.Letter) -> bool:
-    """Whether these are a place of a ragged row, or the one beside it."""
-    if len(index) < 2 or index[0] != a.Ix(w.under):
-        return False
-    return isinstance(index[1], a.Ix | a.Lag) and index[1].letter == w.name
+
+def _unmoved(index: tuple[n.Node, ...]) -> tuple[n.Node, ...]:
+    """The index with letters in the place of their lags."""
+    return tuple(a.Ix(i.letter) if isinstance(i, a.Lag) else i for i in index)

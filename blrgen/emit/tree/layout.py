@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
-from blrgen.emit.text import WIDTH
+from blrgen.emit.text import WIDTH, assignment, filled
 from blrgen.emit.tree import classes as c
+from blrgen.errors import InternalError
 
 
 def definition(cls: c.Class) -> str:
@@ -35,7 +36,9 @@ def _signature(arguments: tuple[c.Argument, ...]) -> list[str]:
 
 
 def docstring(text: str, indent: int) -> list[str]:
-    """A docstring; more than one paragraph ends on a line of its own."""
+    """A docstring, if there is one; more than one paragraph ends on a line of its own."""
+    if not text:
+        return []
     margin = " " * indent
     rows = [f"{margin}{x}" if x else "" for x in text.strip("\n").split("\n")]
     first = f'{margin}"""{rows[0].strip()}'
@@ -50,22 +53,53 @@ def body(statements: tuple[c.Statement, ...], indent: int) -> list[str]:
 def statement(s: c.Statement, indent: int) -> list[str]:
     """The lines of a statement."""
     margin = " " * indent
-    if isinstance(s, c.When):
-        return [*laid(s.condition, f"{margin}if ", ":", indent), *body(s.body, indent + 4)]
+    if isinstance(s, c.Set):
+        return _kept(s, indent)
     if isinstance(s, c.Note):
         return [f"{margin}# {x}" for x in textwrap.wrap(s.text, WIDTH - indent - 2)]
+    if isinstance(s, c.Lines):
+        return [line for row in s.rows for line in row.split("\n")]
     if isinstance(s, c.Do):
         return laid(s.call, margin, "", indent)
     if isinstance(s, c.Return):
-        return laid(s.value, f"{margin}return ", "", indent)
+        line = f"{margin}return {_bare(s.value)}"
+        return [line] if len(line) <= WIDTH else laid(s.value, f"{margin}return ", "", indent)
+    if isinstance(s, c.Raise):
+        said = c.Invoked(c.Name(s.kind), (s.said,) if s.said is not None else ())
+        return laid(said, f"{margin}raise ", "", indent) if s.kind else [f"{margin}raise"]
+    return [f"{margin}break"] if isinstance(s, c.Break) else _block(s, indent)
+
+
+def _block(s: c.When | c.Loop | c.Attempt, indent: int) -> list[str]:
+    """A statement with others inside."""
+    margin, inner = " " * indent, indent + 4
+    if isinstance(s, c.Loop):
+        targets = ", ".join(map(flat, s.targets))
+        return [*laid(s.over, f"{margin}for {targets} in ", ":", indent), *body(s.body, inner)]
+    note = f"  # {s.note}" if s.note else ""
+    if isinstance(s, c.Attempt):
+        rows = [f"{margin}try:", *body(s.body, inner), f"{margin}except {s.refused}:{note}"]
+        return rows + body(s.other, inner)
+    rows = [*laid(s.condition, f"{margin}if ", f":{note}", indent), *body(s.body, inner)]
+    return rows + ([f"{margin}else:", *body(s.other, inner)] if s.other else [])
+
+
+def _kept(s: c.Set, indent: int) -> list[str]:
+    """A value under its names."""
+    margin, note = " " * indent, f"  # {s.note}" if s.note else ""
     kind = f": {s.kind}" if s.kind else ""
     targets = ", ".join(map(flat, s.targets))
-    head = f"{margin}{targets}{kind} = "
+    if isinstance(s.value, c.Text) and s.op == "=":
+        return [x + note for x in assignment(targets + kind, s.value.text, indent).split("\n")]
+    head = f"{margin}{targets}{kind} {s.op} "
+    bare = f"{head}{_bare(s.value)}{note}"
+    if len(bare) <= WIDTH and (len(s.targets) > 1 or isinstance(s.value, c.Row)):
+        return [bare]
     opening = flat(s.value).partition("(")[0]
     if len(s.targets) > 1 and len(head) + len(opening) >= WIDTH:
         rows = [f"{margin}    {flat(x)}," for x in s.targets]
         return [f"{margin}(", *rows, *laid(s.value, f"{margin}) = ", "", indent)]
-    return laid(s.value, head, "", indent)
+    return laid(s.value, head, note, indent)
 
 
 def constant(name: str, value: c.Expression, kind: str = "") -> list[str]:
@@ -80,10 +114,21 @@ def laid(e: c.Expression, prefix: str, suffix: str, indent: int) -> list[str]:
         return [line]
     if isinstance(e, c.Sign) and e.left is not None:
         return laid(e.right, f"{prefix}{flat(e.left)} {e.op} ", suffix, indent)
+    inner = " " * (indent + 4)
+    if isinstance(e, c.Each):
+        (first, last), rows = _ENDS[_form(e)], [f"{inner}{x}" for x in _clauses(e)]
+        return [f"{prefix}{first}", *rows, f"{' ' * indent}{last}{suffix}"]
+    if isinstance(e, c.Either):
+        rows = [flat(e.yes), f"if {flat(e.condition)}", f"else {flat(e.no)}"]
+        return [f"{prefix}(", *(f"{inner}{x}" for x in rows), f"{' ' * indent}){suffix}"]
     head, items, close = _parts(e)
     if not items:
         return [line]
-    inner = " " * (indent + 4)
+    if isinstance(e, c.Row | c.Table) and e.filled:
+        words = filled((f"{p}{flat(x)}," for p, x in items), indent + 4)
+        return [f"{prefix}{head}", *words, f"{' ' * indent}{close}{suffix}  # fmt: skip"]
+    if len(items) == 1 and isinstance(items[0][1], c.Words):
+        return [f"{prefix}{head}", *said(items[0][1], indent + 4), f"{' ' * indent}{close}{suffix}"]
     together = ", ".join(p + flat(x) for p, x in items)
     if len(inner) + len(together) <= WIDTH and not isinstance(e, c.Table | c.Row):
         return [f"{prefix}{head}", f"{inner}{together}", f"{' ' * indent}{close}{suffix}"]
@@ -111,25 +156,69 @@ def _parts(e: c.Expression) -> tuple[str, list[tuple[str, c.Expression]], str]:
     if isinstance(e, c.Row):
         return "[" if e.listed else "(", [("", x) for x in e.items], "]" if e.listed else ")"
     if isinstance(e, c.Table):
-        return "{", [(f"{flat(k)}: ", x) for k, x in e.pairs], "}"
+        rest = [("**", e.rest)] if e.rest is not None else []
+        return "{", [*((f"{flat(k)}: ", x) for k, x in e.pairs), *rest], "}"
     return "", [], ""
+
+
+def _bare(e: c.Expression) -> str:
+    """A tuple of two or more without brackets."""
+    inside = isinstance(e, c.Row) and not e.listed and len(e.items) > 1
+    return flat(e)[1:-1] if inside else flat(e)
+
+
+_ENDS = {"list": ("[", "]"), "table": ("{", "}"), "bare": ("", "")}
+
+
+def _form(e: c.Each) -> str:
+    return "table" if e.key is not None else "bare" if e.bare else "list"
+
+
+def _clauses(e: c.Each) -> tuple[str, str]:
+    """What is made, and of what."""
+    key = f"{flat(e.key)}: " if e.key is not None else ""
+    targets = ", ".join(map(flat, e.targets))
+    return f"{key}{flat(e.value)}", f"for {targets} in {flat(e.over)}"
+
+
+def said(e: c.Words, indent: int) -> list[str]:
+    """What is said, over several lines."""
+    rows, margin = [""], " " * indent
+    for word in e.text.split(" "):
+        if len(rows[-1]) + len(word) > WIDTH - indent - 4:
+            rows.append("")
+        rows[-1] += f"{word} "
+    rows[-1] = rows[-1][:-1]
+    return [f"{margin}{flat(c.Words(x))}" for x in rows]
 
 
 def flat(e: c.Expression) -> str:
     """An expression on one line."""
     if isinstance(e, c.Name | c.Use):
         return e.name
+    if isinstance(e, c.Text):
+        return e.text
     if isinstance(e, c.Attribute):
         return f"{flat(e.of)}.{e.name}"
     if isinstance(e, c.Item):
         return f"{flat(e.of)}[{flat(e.key)}]"
     if isinstance(e, c.Literal):
         return quoted(e.value) if isinstance(e.value, str) else repr(e.value)
+    if isinstance(e, c.Words):
+        return f"{'f' if '{' in e.text else ''}{quoted(e.text)}"
+    if isinstance(e, c.Each):
+        first, last = _ENDS[_form(e)]
+        return f"{first}{' '.join(_clauses(e))}{last}"
+    if isinstance(e, c.Either):
+        return f"{flat(e.yes)} if {flat(e.condition)} else {flat(e.no)}"
     if isinstance(e, c.Sign):
-        space = "" if e.op in ("-", "*", "**") and e.left is None else " "
+        tight = e.op == "**" or (e.op in ("-", "*") and e.left is None)
+        left = flat(e.left) if e.left else ""
         return (
-            f"{flat(e.left)} {e.op} {flat(e.right)}" if e.left else f"{e.op}{space}{flat(e.right)}"
+            f"{left}{e.op}{flat(e.right)}" if tight else f"{left} {e.op} {flat(e.right)}".lstrip()
         )
+    if isinstance(e, c.Word | c.Formula):
+        raise InternalError("a word or formula is written before it is laid out")
     head, items, close = _parts(e)
     inner = ", ".join(p + flat(x) for p, x in items)
     comma = "," if isinstance(e, c.Row) and not e.listed and len(e.items) == 1 else ""

@@ -116,7 +116,9 @@ class Memory:
     def out(self, s: a.Let, ctx: Context) -> n.Node:
         """The entry of the array that a copy goes to."""
         if s.at:
-            return self.entry(s.name, [self.place(i, ctx) for i in s.at], s.at, ctx)
+            drop = [p - 1 for p, x in enumerate(s.letters) if self.under(x)]
+            index = [i for p, i in enumerate(s.at) if p not in drop]
+            return self.entry(s.name, [self.place(i, ctx) for i in index], index, ctx)
         at = dict(zip(s.letters, s.target, strict=True))
         return self.stored(s.name, s.letters, at, ctx) if at else t.Entry(s.name, ())
 
@@ -143,12 +145,13 @@ class Memory:
         self, array: str, places: list[n.Node], index: Sequence[n.Node], ctx: Context
     ) -> t.Entry:
         """By a row of the array where one has been taken."""
-        first = index[0] if index and isinstance(index[0], a.Ix | a.Lag) else None
-        if first is not None and (array, first.letter) in ctx.rows:
-            view, inner = ctx.rows[array, first.letter], ctx.inner[first.letter]
+        first = index[0] if index else None
+        letter = first.letter if isinstance(first, a.Ix | a.Lag) else ""
+        if (array, letter) in ctx.rows:
+            view, place = ctx.rows[array, letter], ctx.inner[letter]
             if isinstance(first, a.Lag):
-                inner = t.plus(inner, t.Whole(first.by))
-            return t.Entry(view, (inner, *places[1:]))
+                place = t.plus(place, t.Whole(first.by))
+            return t.Entry(view, (place, *places[1:]))
         return t.Entry(array, tuple(places))
 
     def place(self, i: n.Node, ctx: Context) -> n.Node:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from blrgen.emit.printers import NUMPY, PythonPrinter, literal
-from blrgen.emit.text import WIDTH, call
+from blrgen.emit.text import WIDTH, call, filled
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.breaks import assigned
 from blrgen.emit.uses import use
@@ -248,4 +248,9 @@ class Lines:
     def line_Invoke(self, s: t.Invoke, indent: int) -> list[str]:
         if s.support:
             use(s.function)
-        return call(f"{' ' * indent}{s.function}(", map(self.expr, s.args)).split("\n")
+        margin, words = " " * indent, [self.expr(x) for x in s.args]
+        lines = call(f"{margin}{s.function}(", words).split("\n")
+        if len(lines) < 6:
+            return lines
+        inside = filled((f"{x}," for x in words), indent + 4)
+        return [f"{margin}{s.function}(", *inside, f"{margin})  # fmt: skip"]

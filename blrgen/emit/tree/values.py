@@ -31,6 +31,16 @@ class Valued:
     letters: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Labels:
+    """Indices that are labels by their position, their axes, and whether others are between."""
+
+    nodes: dict[int, n.Node]
+    letters: tuple[str, ...]
+    begins: int
+    apart: bool
+
+
 class Values:
     """Expressions, where some letters are bound to a loop's index."""
 
@@ -156,23 +166,21 @@ class Values:
         letters: list[str] = []
         first: list[n.Node] = []
         labels: list[n.Node] = []
-        places = [self.ref(i.ref) for i in index if isinstance(i, a.At)]
-        paired = tuple(dict.fromkeys(x for v in places for x in v.letters))
-        for i in index:
+        named = self.labels(index)
+        for p, i in enumerate(index):
             if isinstance(i, a.Ix) and i.letter not in self.bound:
                 under = self.letters[i.letter].under
                 first.append(t.name(i.letter) if under and not apart else t.Span())
                 labels.append(t.Span())
                 letters.append(i.letter)
             elif isinstance(i, a.At):
-                place = self.ref(i.ref)
                 first.append(t.Span())
-                labels.append(self.aligned(place, paired))
-                letters += [x for x in paired if x not in letters]
+                labels.append(named.nodes[p])
+                letters += named.letters if p == named.begins else ()
             else:
                 first.append(self.place(i))
-        if len(places) > 1:
-            self.refuse_apart(labels)
+        if named.apart:  # then the library has their axes first
+            letters = [*named.letters, *(x for x in letters if x not in named.letters)]
         node: n.Node = t.name(name)
         for chosen in (first, labels):
             while chosen and chosen[-1] == t.Span():
@@ -183,11 +191,16 @@ class Values:
             return self.diagonal(node, letters)
         return Valued(node, tuple(letters))
 
-    def refuse_apart(self, labels: list[n.Node]) -> None:
-        """Arrays of places that are paired lie beside each other, or NumPy moves their axes."""
-        at = [k for k, x in enumerate(labels) if x != t.Span()]
-        if at[-1] - at[0] >= len(at):
-            raise InternalError("labels that are not beside each other")
+    def labels(self, index: Sequence[n.Node]) -> Labels:
+        """Indices that are labels, each among the axes of all of them."""
+        at = {p: self.ref(i.ref) for p, i in enumerate(index) if isinstance(i, a.At)}
+        letters = tuple(dict.fromkeys(x for v in at.values() for x in v.letters))
+        nodes = {p: self.aligned(v, letters) if len(at) > 1 else v.node for p, v in at.items()}
+        spans = {p for p, i in enumerate(index)
+                 if isinstance(i, a.Ix) and i.letter not in self.bound}  # fmt: skip
+        begins = min(at, default=0)
+        apart = any(begins < p < max(at) for p in spans) if at else False
+        return Labels(nodes, letters, begins, apart)
 
     def diagonal(self, node: n.Node, letters: list[str]) -> Valued:
         once = tuple(dict.fromkeys(letters))

@@ -135,12 +135,9 @@ def pair(a: Template, b: Template, m: Map, n: Map, used: frozenset[Index]) -> Hi
     if a.nodes == b.nodes and all(s == 0 for _, s in shifts):
         return None
     moves = {s for _, s in shifts if s}
-    swap = next((s > 0 for _, s in shifts if s), _rank(a) > _rank(b))
-    if moves and len(moves) > 1:
+    turned = next((s > 0 for _, s in shifts if s), _rank(a) > _rank(b))
+    if turned or len(moves) > 1:  # the other way round it is found too, under the same letters
         return None
-    if swap:
-        a, b, m, n = b, a, n, m
-        shifts = relation(a, b, m, n)
     return _paired(a, b, m, n, shifts, used)
 
 

@@ -52,8 +52,8 @@ def log_joint(model: Model) -> tuple[Factor, ...]:
     )
 
 
-def factor(table: Table, node: Node, statement: Statement) -> Factor:
-    """log p of one statement."""
+def factor(table: Table, node: Node, statement: Statement, at: str = "") -> Factor:
+    """log p of one statement; of the letter `at` it is one element's, and no sum."""
     reader = Reader(table)
     made = statement.made
     if isinstance(made, Choose):
@@ -61,7 +61,8 @@ def factor(table: Table, node: Node, statement: Statement) -> Factor:
     else:
         assert isinstance(made, Draw)
         own = drawn(reader, node, statement, made)
-    parts = [_over_plates(table, node, statement, discrete_opened(reader.closed(e))) for e in own]
+    opened = [discrete_opened(reader.closed(e)) for e in own]
+    parts = [_over_plates(table, node, statement, e, at) for e in opened]
     return Factor(node.name, parts[0], parts[1], statement.place)
 
 
@@ -74,8 +75,10 @@ def places_of(table: Table, node: Node, statement: Statement) -> Places:
     )
 
 
-def _over_plates(table: Table, node: Node, statement: Statement, e: Expression) -> Expression:
-    """Σ over the statement's letters, with what exists, counts and is seen."""
+def _over_plates(
+    table: Table, node: Node, statement: Statement, e: Expression, at: str = ""
+) -> Expression:
+    """Σ over the statement's letters but `at`, with what exists, counts and is seen."""
     places = places_of(table, node, statement)
     if node.missing:
         seen = Symbol(f"seen:{node.names[0]}", known=True, binary=True)
@@ -83,6 +86,8 @@ def _over_plates(table: Table, node: Node, statement: Statement, e: Expression) 
     first = chain_axis(node)
     for position, place in reversed(list(enumerate(places))):
         plate = table.model.plate(node.letters[position])
+        if plate.letter == at:
+            continue
         measure = measure_of(table, plate)
         if place.literal:
             e = multiplied(e, moved(measure, {table.letter(plate.letter): place}))

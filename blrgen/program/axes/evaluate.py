@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -15,6 +16,7 @@ from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.text import text
+from blrgen.value.kinds import DOUBLES, Kind
 
 Array = NDArray[Any]
 Law = Callable[[Any, Array], Array]  # of a key and places
@@ -32,6 +34,11 @@ _COMPARE: dict[str, Callable[..., Any]] = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
     "==": np.equal, "!=": np.not_equal,
 }  # fmt: skip
+
+
+def calls(name: str) -> Callable[..., Any]:
+    """A function of numbers by its name."""
+    return _CALLS.get(name) or special(name)
 
 
 def special(name: str) -> Callable[..., Any]:
@@ -89,6 +96,7 @@ class Evaluation:
     values: dict[str, Array]
     sizes: dict[str, int]
     laws: Mapping[str, Law]
+    kind: Kind = DOUBLES
 
     def __post_init__(self) -> None:
         self.letters = {x.name: x for x in self.program.letters}
@@ -96,9 +104,8 @@ class Evaluation:
         self.ends: dict[str, tuple[tuple[str, ...], dict[tuple[int, ...], int]]] = {}
         self.ragged = {x.size: x.under for x in self.program.letters if x.under}
         self.around: tuple[str, ...] = ()
-        self.real = np.result_type(
-            np.float32, *(x.dtype for x in self.values.values() if x.dtype.kind == "f")
-        )
+        found = (x.dtype for x in self.values.values() if x.dtype.kind == "f")
+        self.real = self.kind.dtype if self.exact else np.result_type(np.float32, *found)
         for q in self.program.given:
             self.given(q)
 
@@ -159,13 +166,30 @@ class Evaluation:
         return value.transpose(order).reshape(shape)
 
     def number(self, value: Any) -> Bound:
-        return (), np.asarray(value, self.real)
+        """A number, in the dtype of the arrays."""
+        return (), np.asarray(self.kind.number(value) if self.exact else float(value), self.real)
+
+    @property
+    def exact(self) -> bool:
+        """Whether numbers are of another kind than doubles."""
+        return self.kind is not DOUBLES
+
+    def call(self, name: str) -> Callable[..., Any]:
+        """A function of arrays."""
+        return np.vectorize(partial(self.kind.call, name), [object]) if self.exact else calls(name)
+
+    def reduce(self, op: str, x: Array, axis: int = 0) -> Array:
+        """A reduction of an array."""
+        if self.exact and op in ("lse", "sumlog"):
+            x = self.kind.log(x) if op == "sumlog" else np.moveaxis(x, axis, -1)
+            return np.asarray(np.sum(x, axis) if op == "sumlog" else self.kind.log_sum_exp(x))
+        return np.asarray(REDUCE[op](x, axis))
 
     def of_Const(self, e: n.Const) -> Bound:
-        return self.number(float(e.value))
+        return self.number(e.value)
 
     def of_Named(self, e: n.Named) -> Bound:
-        return self.number({"pi": np.pi, "e": np.e, "inf": np.inf}[e.name])
+        return self.number(np.inf if e.name == "inf" else self.kind.constant(e.name))
 
     def of_Extent(self, e: a.Extent) -> Bound:
         return self.number(self.length(e.axis))
@@ -193,7 +217,7 @@ class Evaluation:
         if e.name in ("max", "min"):
             best = np.maximum if e.name == "max" else np.minimum
             return self.joined(lambda *x: best.reduce(x), *parts)
-        return self.joined(_CALLS.get(e.name) or special(e.name), *parts)
+        return self.joined(self.call(e.name), *parts)
 
     def of_Compare(self, e: n.Compare) -> Bound:
         return self.joined(_COMPARE[e.operator], self.expr(e.left), self.expr(e.right))
@@ -208,7 +232,7 @@ class Evaluation:
             return before
         sizes = self.program.sizes[e.name]
         free = tuple(x for x in a.free(e) if x not in self.bound)
-        return free, self.values[e.name][self.grid(e.index, free, sizes)]
+        return free, np.asarray(self.values[e.name][self.grid(e.index, free, sizes)])
 
     def before(self, e: a.Ref) -> Bound | None:
         """`init` of a quantity that is read one step before its recurrence begins."""
@@ -285,7 +309,7 @@ class Evaluation:
         rest = tuple(x for x in free if x not in e.letters)
         value = np.moveaxis(value, order, range(len(order)))
         whole = value.reshape((int(np.prod(value.shape[: len(order)])), *value.shape[len(order) :]))
-        return rest, np.asarray(REDUCE[e.op](whole, 0))
+        return rest, self.reduce(e.op, whole)
 
     def part(self, e: a.Red) -> Bound:
         """What one index of a recurrence adds to a reduction over it."""
@@ -308,7 +332,7 @@ class Evaluation:
         letters = parts[0][0]
         stacked = np.stack([self.spread(p, letters) for p in parts])
         if x in e.letters:
-            return letters, np.asarray(REDUCE[e.op](stacked, 0))
+            return letters, self.reduce(e.op, stacked)
         return (x, *letters), stacked
 
     def of_Lin(self, e: a.Lin) -> Bound:
@@ -325,10 +349,10 @@ class Evaluation:
             vector = len(own) == 1
             right = right[..., None] if vector else right
             turned = np.swapaxes(first, -1, -2) if e.op == "ltsolve" else first
-            found = np.linalg.solve(turned, right)
+            found = self.kind.solve(turned, right)
             return (*batch, *own), found[..., 0] if vector else found
         if e.op == "logdet":
-            return batch, np.asarray(np.linalg.slogdet(first)[1])
+            return batch, np.asarray(self.kind.logdet(first))
         found = np.linalg.cholesky(first) if e.op == "chol" else np.tril(np.linalg.inv(first))
         return (*batch, *own), found
 

@@ -312,8 +312,8 @@ def _parts(i: Item) -> tuple[n.Node, ...]:
 
 
 def is_earlier(r: a.Ref, maker: Item, reader: Item) -> bool:
-    """Whether the value of the index before is read, in a recurrence around both."""
-    common = {x.letter for x in maker.around} & {x.letter for x in reader.around}
+    """Whether the value of the index before is read, in one recurrence around both."""
+    common = {x.letter for x in maker.around if any(x is y for y in reader.around)}
     own = zip(maker.let.letters, r.index, strict=True)
     return any(isinstance(i, a.Lag) and x == i.letter and x in common for x, i in own)
 

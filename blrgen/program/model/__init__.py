@@ -13,6 +13,9 @@
 | `bands` | Gaussian chains: elimination and substitution |
 | `gibbs` | steps that draw every block from its full conditional |
 | `samples` | draws from q of nodes |
+| `stacked` | Gaussians over several nodes, lags or plates, laid end to end |
+| `blocks` | blocks as what writes their equations |
+| `filtering` | one element of a chain at a time |
 | `stochastic` | steps over some rows, local blocks to their fixed point |
 | `objective` | the objective at the first block's maximum |
 | `predictive` | log p of new rows, where it has a closed form |

@@ -17,12 +17,13 @@ from fractions import Fraction
 
 from blrgen.algebra.indexed import Expression, Index
 from blrgen.algebra.indexed.build import scaled
-from blrgen.errors import UserError
+from blrgen.expect.blocks.values import Statistic
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Reader
 from blrgen.program.model.family import negated
 from blrgen.program.model.member import Lowered, named, symmetrised
+from blrgen.program.model.values import DEFINITE, REAL
 
 Letters = tuple[str, ...]
 
@@ -30,41 +31,84 @@ Letters = tuple[str, ...]
 class Band(Lowered):
     """A chain of one Gaussian node with lag 1, its elements numbers or vectors."""
 
-    def natural(self, stem: str) -> tuple[str, ...]:
-        """h, J, C."""
-        block = self.member.block
-        pair = [p for p in block.parts if len(p.statistic.positions) == 2]
-        if len(pair) != 1 or block.lag != 1 or len(block.nodes) != 1:
-            raise UserError(
-                f"no programs yet for the block {block.name}: more than one lag or node"
-            )
-        expected = {p.statistic: p.expected for p in block.parts}
-        first, second = self.member.statistics
-        along = next(i for i in self.member.element if i.axis == block.axis)
+    def letters(self) -> None:
+        """Letters of everything."""
+        along = next(i for i in self.member.element if i.axis == self.member.block.axis)
         places = {i: self.eq.letter(i.axis, i.name, ()) for i in self.member.element}
         self.t = places[along]
         self.outer = tuple(places[i] for i in self.member.element if i != along)
-        own = first.places[len(self.member.element) :]
         self.i: Letters = ()
         self.j: Letters = ()
         self.third: Letters = ()
-        for x in own:
+        for x in self.member.statistics[0].places[len(self.member.element) :]:
             used = (*self.outer, self.t)
             self.i = (self.eq.letter(x.axis, "i", used),)
             self.j = (self.eq.letter(x.axis, "j", (*used, *self.i)),)
             self.third = (self.eq.letter(x.axis, "h", (*used, *self.i, *self.j)),)
         self.front = (*self.outer, self.t)
+
+    def natural(self, stem: str) -> tuple[str, ...]:
+        """h, J, C."""
+        self.letters()
+        expected = {p.statistic: p.expected for p in self.member.block.parts}
+        first, second = self.member.statistics
         h = self.coefficient(f"{stem}_h", first.places, expected[first], self.i)
         e = scaled(expected[second], -2)
-        if own:
+        if self.i:
             e = symmetrised(e, second.places[-2], second.places[-1])
-        kind = "spd" if own else "dense"
+        kind = "spd" if self.i else "dense"
         matrix = self.coefficient(f"{stem}_J", second.places, e, (*self.i, *self.j), kind)
-        places_of_pair = pair[0].statistic.places
-        self.pair_name = pair[0].statistic.name
-        joined = self.coefficient(f"{stem}_C", places_of_pair, expected[pair[0].statistic],
-                                  (*self.i, *self.j))  # fmt: skip
+        pair = self.pair
+        joined = self.coefficient(f"{stem}_C", pair.places, expected[pair], (*self.i, *self.j))
         return h, matrix, joined
+
+    @property
+    def pair(self) -> Statistic:
+        """The statistic of neighbours."""
+        found = (p.statistic for p in self.member.block.parts)
+        return next(s for s in found if len(s.positions) == 2)
+
+    # -- in a state -------------------------------------------------------------------------
+    def kept_as(self) -> tuple[tuple[str, Letters, str], ...]:
+        self.letters()
+        return self.of_front()
+
+    def of_front(self) -> tuple[tuple[str, Letters, str], ...]:
+        """h, J and, along a chain, C."""
+        both = (*self.front, *self.i, *self.j)
+        found = (("h", (*self.front, *self.i), REAL), ("J", both, DEFINITE if self.i else REAL))
+        return (*found, ("C", both, REAL)) if self.t else found
+
+    def independent(self, state: dict[str, tuple[str, ...]], stem: str) -> tuple[str, ...]:
+        """Each element's own natural parameters, and nothing between them."""
+        self.letters()
+        h, half = self.natural_of_state(next(iter(state.values())), f"{stem}_own")
+        assert self.geometry is not None
+        turned = self.member.family.natural[1].symbol in negated(self.geometry)
+        at = (*self.front, *self.i, *self.j)
+        value = n.mul(n.Const.of(2 if turned else -2), a.ref(half, *at))
+        matrix = self.let(f"{stem}_J", at, value, "spd" if self.i else "dense")
+        return h, matrix, self.let(f"{stem}_C", at, n.ZERO)
+
+    def paired(self, natural: tuple[str, ...]) -> list[n.Node]:
+        """h·E[x] − ½ J·E[xxᵀ] + C·E[x_t x_(t−1)ᵀ]."""
+        t, i, j = self.front, self.i, self.j
+
+        def total(letters: Letters, *factors: n.Node) -> n.Node:
+            return a.Red("sum", letters, n.mul(*factors)) if letters else n.mul(*factors)
+
+        h, matrix, *joined = natural
+        whole = (*t, *i, *j)
+        moments = a.ref(self.square, *whole)
+        square = total(whole, n.HALF, self.there(), a.ref(matrix, *whole), moments)
+        out = [total((*t, *i), a.ref(h, *t, *i), a.ref(self.middle, *t, *i)), n.neg(square)]
+        for name in joined:
+            out.append(total(whole, a.ref(name, *whole), a.ref(self.both, *whole)))
+        return out
+
+    def there(self) -> n.Node:
+        """1 at numbers of the model."""
+        return n.ONE
 
     @property
     def elements(self) -> tuple[Index, ...]:
@@ -91,12 +135,12 @@ class Band(Lowered):
         square = n.add(a.ref(self.spread, *t, *i, *j),
                        n.mul(a.ref(self.middle, *t, *i), a.ref(self.middle, *t, *j)))  # fmt: skip
         kind = "sym" if i else "dense"
-        second = self.let(f"{stem}_square", (*t, *i, *j), square, kind)
-        self.last = (self.middle, second)
-        both = self.previous(f"{stem}_neighbours", self.joint, True)
+        self.square = self.let(f"{stem}_square", (*t, *i, *j), square, kind)
+        self.last = (self.middle, self.square)
+        self.both = self.previous(f"{stem}_neighbours", self.joint, True)
         first, two = self.member.statistics
-        return {first.name: named(self.middle), two.name: named(second),
-                self.pair_name: named(both)}  # fmt: skip
+        return {first.name: named(self.middle), two.name: named(self.square),
+                self.pair.name: named(self.both)}  # fmt: skip
 
     def let(self, stem: str, letters: Letters, e: n.Node, structure: str = "dense") -> str:
         name = self.eq.own(stem)
@@ -141,18 +185,26 @@ class Band(Lowered):
             inverted,
             a.Let(volume, t, size),
         )
-        self.eq.body.append(a.Seq(self.t, body))
+        self.recurrence(self.t, body)
         self.left, self.gain, self.shift, self.inverse = left, gain, shift, inverse
         pieces = n.mul(a.ref(right, *t, *i), a.ref(shift, *t, *i))
         square = a.Red("sum", (self.t, *i), pieces)
-        axis = self.eq.letters[self.t].size
-        count: n.Node = a.Extent(str(axis))
-        if i:
-            count = n.mul(count, a.Extent(str(self.eq.letters[i[0]].size)))
-        volumes = a.Red("sum", (self.t,), a.ref(volume, *t))
-        around = n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),))
-        whole = n.add(square, n.neg(volumes), n.mul(count, around))
-        self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, whole))
+        volumes = a.Red("sum", (self.t,), n.Sub(a.ref(volume, *t), self.around()))
+        self.total = self.let(f"{stem}_A", self.outer, n.mul(n.HALF, n.Sub(square, volumes)))
+
+    def around(self) -> n.Node:
+        """d log 2π of one element."""
+        return n.mul(self.count(), n.Call("log", (n.mul(n.Const.of(2), n.Named("pi")),)))
+
+    def count(self) -> n.Node:
+        """How many numbers an element has."""
+        return a.Extent(str(self.eq.letters[self.i[0]].size)) if self.i else n.ONE
+
+    def recurrence(self, letter: str, body: tuple[a.Let, ...]) -> None:
+        """The equations along the chain, for each row that it is ragged under."""
+        under = self.eq.letters[letter].under
+        s = a.Seq(letter, body)
+        self.eq.body.append(a.Seq(under, (s,)) if under else s)
 
     def sampled(self, stem: str, normals: str) -> str:
         """x_u = g_u + L_u⁻ᵀ ε_u + K_u x_{u+1}, of standard normals ε: a draw of the chain.
@@ -175,7 +227,7 @@ class Band(Lowered):
         later = a.Ref(value, (*map(a.Ix, self.outer), a.Lag(u, 1), *map(a.Ix, w)))
         product = n.mul(a.ref(self.gain, *at, *i, *w), later)
         come = n.add(level, a.Red("sum", w, product) if w else product)
-        self.eq.body.append(a.Seq(u, (a.Let(value, (*at, *i), come, first=level),)))
+        self.recurrence(u, (a.Let(value, (*at, *i), come, first=level),))
         return value
 
     @property
@@ -206,9 +258,14 @@ class Band(Lowered):
             a.Let(spread, (*t, *i, *j), n.add(own, wide), "spd" if i else "dense", first=own),
             a.Let(joint, (*t, *i, *j), n.add(a.ref(cross, *t, *i, *j), means), first=n.ZERO),
         )
-        self.eq.body.append(a.Seq(u, body))
+        self.recurrence(u, body)
         self.middle, self.spread, self.cross, self.joint = middle, spread, cross, joint
-        self.pairs = (self.previous(f"{stem}_lagged", cross, False),)
+        self.kept(stem)
+
+    def kept(self, stem: str) -> None:
+        """Cov(x[t], x[t+1]) at the later of the two."""
+        name = self.previous(f"{stem}_lagged", self.cross, False)
+        self.pairs = {self.member.block.name: (name,)}
 
     def following(self, stem: str, joined: str) -> str:
         """C_{t+1}ᵀ at t, 0 at the last."""
@@ -217,7 +274,7 @@ class Band(Lowered):
         later = a.Ref(joined, (*map(a.Ix, self.outer), a.Lag(u, 1), *map(a.Ix, (*j, *i))))
         name = self.eq.own(stem)
         made = a.Let(name, (*self.outer, u, *i, *j), later, first=n.ZERO)
-        self.eq.body.append(a.Seq(u, (made,)))
+        self.recurrence(u, (made,))
         return name
 
     def previous(self, stem: str, of: str, turned: bool) -> str:
@@ -227,7 +284,7 @@ class Band(Lowered):
         earlier = a.Ref(of, (*map(a.Ix, self.outer), a.Lag(self.t, -1), *map(a.Ix, places)))
         name = self.eq.own(stem)
         made = a.Let(name, (*self.front, *i, *j), earlier, first=n.ZERO)
-        self.eq.body.append(a.Seq(self.t, (made,)))
+        self.recurrence(self.t, (made,))
         return name
 
     # -- what follows ---------------------------------------------------------------------

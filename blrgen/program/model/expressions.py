@@ -203,13 +203,13 @@ class Equations:
         return name
 
     def beginning(self, x: Atom, k: int, where: Mapping[str, str]) -> n.Node:
-        """x at the first place of a row of its own length: a sum in which all others are 0."""
+        """x at a place of a row of its own length: a sum in which all others are 0."""
         i = x.indices[k]
-        if i.name != NUMBER or i.shift != 1:
-            raise InternalError(f"{x.key}: of rows of different lengths only the first place")
+        if i.name != NUMBER:
+            raise InternalError(f"{x.key}: of rows of different lengths only places from the first")
         letter = self.letter(i.axis, "t", where.values())
         front = self.letters[letter].under
-        mask = self.once("begins", a.Let("", (front, letter), n.ZERO, first=n.ONE), letter)
+        mask = self.nth(i.shift, letter)
         places = (*x.indices[:k], Index(i.axis, "@begun"), *x.indices[k + 1 :])
         whole = Atom("symbol", x.name, places, symbol=x.symbol)
         inner = self.of_symbol(whole, {**where, "@begun": letter})
@@ -257,8 +257,20 @@ class Equations:
         return a.Ref(x.name, index) if read is None else read(index)
 
     def of_delta(self, x: Atom, where: Mapping[str, str]) -> n.Node:
-        i, j = (self.place(y, where) for y in x.indices)
-        return a.Is(j, i) if isinstance(i, a.Num) else a.Is(i, j)
+        for i, j in (x.indices, x.indices[::-1]):
+            if not i.literal and i.axis in self.ragged and j.name == NUMBER:
+                letter = where[i.name]
+                return a.ref(self.nth(j.shift, letter), self.letters[letter].under, letter)
+        left, right = (self.place(y, where) for y in x.indices)
+        return a.Is(right, left) if isinstance(left, a.Num) else a.Is(left, right)
+
+    def nth(self, count: int, letter: str) -> str:
+        """An array that is 1 at the count-th place of each row of its own length, 0 elsewhere."""
+        front = self.letters[letter].under
+        if count == 1:
+            return self.once("begins", a.Let("", (front, letter), n.ZERO, first=n.ONE), letter)
+        earlier = a.ref(self.nth(count - 1, letter), front, a.Lag(letter, -1))
+        return self.once("begins", a.Let("", (front, letter), earlier, first=n.ZERO), letter)
 
     def of_guard(self, x: Atom, where: Mapping[str, str]) -> n.Node:
         (i,) = x.indices

@@ -149,6 +149,8 @@ class Gibbs:
         """A chain of labels: what is known of each label by those before it."""
         chain = Labels(self.eq, member)
         chain.readers(chain.natural(stem), stem)
+        if chain.moving:
+            raise UserError(f"no programs yet for {draw.node}: transitions that change along it")
         made = along_path(draw, chain)
         return made, tuple(x for _, x in made.parameters)
 

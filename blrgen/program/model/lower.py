@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from blrgen.algebra.indexed import ZERO
 from blrgen.errors import InternalError, UserError
 from blrgen.expect.blocks.expectation import expecting
 from blrgen.expect.blocks.values import Block
@@ -17,10 +18,9 @@ from blrgen.expect.factors.names import axis_of
 from blrgen.expect.sites.values import Site
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.model.bands import Band
-from blrgen.program.model.chains import Labels
-from blrgen.program.model.dense import Dense
+from blrgen.program.model.blocks import lowered_of, member_of, variables_of
 from blrgen.program.model.expressions import Equations
+from blrgen.program.model.filtering import filtered, quantity
 from blrgen.program.model.gibbs import gibbs
 from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member, named
@@ -39,6 +39,7 @@ from blrgen.program.model.predictive import (
 from blrgen.program.model.samples import Samples
 from blrgen.program.model.sites import Evaluated, nodes_of
 from blrgen.program.model.solved import solved
+from blrgen.program.model.stacked import Stacked
 from blrgen.program.model.start import start_of
 from blrgen.program.model.stochastic import (
     RATE,
@@ -52,6 +53,8 @@ from blrgen.program.model.stochastic import (
 from blrgen.program.model.sums import with_sums
 from blrgen.program.model.values import (
     Array,
+    Chain,
+    Chained,
     Method,
     ModelProgram,
     Moving,
@@ -59,19 +62,16 @@ from blrgen.program.model.values import (
     Note,
     Part,
     Posterior,
+    Stack,
     Variable,
 )
-from blrgen.read.family import read_family
-from blrgen.read.model.values import Model, Node
+from blrgen.read.model.values import Node
 from blrgen.rule.model.lines import lines_of
 from blrgen.rule.model.shift import shifts
 from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
-KINDS: dict[str, type[Lowered]] = {  # by what joins elements
-    "element": Lowered, "labels": Labels, "banded": Band, "dense": Dense,
-}  # fmt: skip
-LATER = ("filter",)
+KINDS = ("element", "labels", "banded", "joint", "dense")  # what joins elements
 TITLES = {
     "conjugate": "one exact step", "filter": "one exact step an element", "em": "EM",
     "online-em": "EM on some rows at a time", "vmp": "variational message passing",
@@ -89,6 +89,8 @@ def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
     try:
         if any(u.drawn for u in derivation.updates):
             return _drawing(derivation, name)
+        if derivation.arrivals:
+            return by_element(derivation, name)
         return predicted(_Lowering(derivation, name).program(), derivation, _values_given)
     except InternalError as error:
         raise UserError(
@@ -111,7 +113,7 @@ def _values_given(d: ModelDerivation, nodes: Sequence[str]) -> tuple[Method, dic
 
 def _drawing(d: ModelDerivation, name: str) -> ModelProgram:
     """Values in place of parameters: every block drawn."""
-    return gibbs(d, name, lambda block: member_of(d.model, block), title_of(d), written_lines(d))
+    return gibbs(d, name, lambda block: member_of(d.model, block), title_of(d), equations(d))
 
 
 @dataclass
@@ -124,10 +126,19 @@ class Own:
     natural: tuple[str, ...] = ()
     means: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
+    known: list[tuple[Member, tuple[str, ...]]] = field(default_factory=list)  # node by node
+
+    pairs: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of a chain in the state
+    path: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def member(self) -> Member:
         return self.lowered.member
+
+    @property
+    def chained(self) -> bool:
+        """Whether its elements are joined: then natural parameters are what a state has of it."""
+        return self.member.block.kind != "element"
 
 
 @dataclass
@@ -149,13 +160,6 @@ class _Lowering:
         self.averaged: list[tuple[Array, str, str]] = []  # with its next value, and over all rows
         for p in d.model.plates:
             self.eq.letter(axis_of(p.size), p.letter, ())
-        if d.algorithm in LATER:
-            raise UserError(
-                f"--{d.algorithm} has no class yet",
-                where=d.model.name,
-                why="its steps are derived, not yet lowered",
-                how="--conjugate, --em or --vmp; `blrgen derive` says what is derived",
-            )
         latents = [u.block for u in d.updates]
         self.expecting = expecting(latents, {b.name: variables_of(d.model, b) for b in latents})
         self.nodes = nodes_of(self.given)
@@ -187,10 +191,11 @@ class _Lowering:
         if not any(own.member.block.given for own in first):
             self.row = row_equation(d, first, others, self.given, self.eq)
         for own in first:
-            own.next = own.lowered.working(own.natural, own.name)
+            self.outcomes(own)
         for own in others:
             self.moved(own)
-            own.next = own.lowered.working(own.natural, f"{own.name}_next")
+            own.next = (own.natural if own.chained else
+                        own.lowered.working(own.natural, f"{own.name}_next"))  # fmt: skip
         for e in d.sums:
             made = self.eq.equation(self.eq.own(e.target), e.places, e.value)
             self.given.readers[e.target] = named(made.name)
@@ -253,6 +258,11 @@ class _Lowering:
             return self.averaging(blocks)
         count = sum(u.local for u in d.updates)
         first, local, others = blocks[: min(count, 1)], blocks[1:count], blocks[count:]
+        for own in (*local, *others):
+            if own.chained:
+                raise UserError(f"no programs yet for the chain {own.member.block.name} behind "
+                                "another block in steps over some rows",
+                                how=f"--schedule {own.member.block.name},…")  # fmt: skip
         for own in others:
             self.from_state(own)
         if local:
@@ -261,7 +271,7 @@ class _Lowering:
             self.updated(first[0])
         self.eq.let(a.Let("objective", (), self.bound(first, (*local, *others))))
         for own in (*first, *local):
-            own.next = own.lowered.working(own.natural, own.name)
+            self.outcomes(own)
         for own in others:
             was = own.natural
             own.lowered.member = replace(own.member, block=scaled_block(own.member.block, d.batch))
@@ -278,7 +288,7 @@ class _Lowering:
             self.updated(own)
         self.eq.let(a.Let("objective", (), self.bound(blocks, ())))
         for own in blocks:
-            own.next = own.lowered.working(own.natural, own.name)
+            self.outcomes(own)
         for e in d.sums:
             self.average(e)
         for u in d.points:
@@ -311,7 +321,7 @@ class _Lowering:
         row = row_equation(d, blocks, (), self.given, self.eq)
         if row is None or row.takes:
             return None
-        state = map(_quantity, self.points.arrays.values())
+        state = map(quantity, self.points.arrays.values())
         every = merged(a.Program(tuple(self.eq.letters.values()),
                                  (*self.given.quantities.values(), *state),
                                  tuple(self.eq.body), (row.name,)))  # fmt: skip
@@ -329,23 +339,33 @@ class _Lowering:
         apart = [own for own in first if labels & set(own.member.block.nodes)]
         lead = [own for own in first if own not in apart]
         rest = (*apart, *others)
-        bases = [self.expecting.of(own.member.block.base) for own in rest]
+        bases = [ZERO if own.chained else self.expecting.of(own.member.block.base) for own in rest]
         return objective(self.d, lead, rest, bases, self.eq)
 
     def own(self, block: Block) -> Own:
         name = self.given.names.of("_".join(block.nodes) + "_q")
-        return Own(KINDS[block.kind](self.eq, member_of(self.d.model, block)), name)
+        return Own(lowered_of(self.eq, self.d.model, block), name)
+
+    def outcomes(self, own: Own) -> None:
+        """What is known of each of its nodes."""
+        own.known = own.lowered.outcomes(own.natural, own.name)
+        own.next = tuple(x for _, names in own.known for x in names)
 
     def from_state(self, own: Own) -> None:
         """λ and E[T] of what the state holds."""
-        if own.member.block.kind != "element":
-            name = own.member.block.name
-            raise UserError(
-                f"no programs yet for the chain {name} behind another block",
-                why="a step begins with the first block, and keeps the marginals of no chain",
-                how=f"--schedule {name},…",
-            )
         stem = own.name.removesuffix("_q")
+        if own.chained:
+            kept = own.lowered.kept_as()
+            own.arrays = tuple(
+                Array(self.given.names.of(f"{stem}_{x}"),
+                      tuple(self.eq.letters[y].size for y in letters), domain)
+                for x, letters, domain in kept
+            )  # fmt: skip
+            own.natural = tuple(x.name for x in own.arrays)
+            self.bind(own, f"{stem}_was")
+            self.outcomes(own)
+            own.pairs, own.path = dict(own.lowered.pairs), dict(own.lowered.path)
+            return
         own.arrays = tuple(
             own.member.array(k, self.given.names.of(f"{stem}_{p}"))
             for k, p in enumerate(own.member.working)
@@ -414,14 +434,19 @@ class _Lowering:
 
     # -- all of it -----------------------------------------------------------------------
     def whole(self, first: Sequence[Own], others: Sequence[Own]) -> ModelProgram:
-        variables = [self.variable(own) for own in others]
+        apart = [own for own in others if not own.chained]
+        chained = [own for own in others if own.chained]
+        variables = [self.variable(own) for own in apart]
         variables += [Variable(x, "", (Part(array),)) for x, array in self.points.arrays.items()]
         state = [p.array for v in variables for p in v.parts]
+        state += [x for own in chained for x in own.arrays]
         state += [x for x, _, _ in self.averaged]
-        after = [x for own in others for x in own.next]
-        last = [x for own in first for x in own.next]
+        after = [x for own in apart for x in own.next]
         after += [self.points.next.get(x, "") for x in self.points.arrays]
+        after += [x for own in chained for x in own.next]
         after += [x for _, x, _ in self.averaged]
+        last = [x for own in first for x in own.next]
+        last += [x for own in chained for _, names in own.known for x in names]
         if "" in after:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
         flags = [x for _, x in self.points.flags]
@@ -430,30 +455,31 @@ class _Lowering:
         error = self.error()
         flags += [error] if error else []
         rates += [a.Quantity(x, (self.nodes.axis,)) for x in self.nodes.arrays if error]
-        blocks = (*first, *others)
-        samples = Samples(blocks, self.given, lambda own: variables_of(self.d.model,
-                          own.member.block))  # fmt: skip
-        quantities = [*rates, *self.given.quantities.values(), *map(_quantity, state),
+        joined = (*first, *chained)
+        laid = [x for stack in self.stacks(joined) for x in stack.arrays]
+        samples = Samples((*first, *apart), self.given,
+                          lambda own: variables_of(self.d.model, own.member.block))  # fmt: skip
+        quantities = [*rates, *self.given.quantities.values(), *map(quantity, (*state, *laid)),
                       *samples.quantities]  # fmt: skip
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
             ("objective", *after, *flags, *last, *([self.row.name] if self.row else []),
              *(x for _, _, x in self.averaged if x),
-             *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path)),
-             *samples.outs),
+             *(x for own in joined for table in tables(own)
+               for names in table.values() for x in names), *samples.outs),
         )  # fmt: skip
         every = merged(every)
         bound = handing_out(every, ("objective",)) if self.d.batch else None
         own = after if bound else ("objective", *after, *flags)
         sweep = handing_out(every, tuple(own))
-        known = [self.posterior(every, own) for own in first]
+        known = [self.posterior(every, *x) for own in joined for x in own.known]
         known += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
                   for v in variables]  # fmt: skip
         made = ModelProgram(
             name=self.name,
             algorithm=self.d.algorithm,
             title=title_of(self.d),
-            equations=written_lines(self.d),
+            equations=equations(self.d),
             arguments=self.given.arguments,
             sizes=self.given.sizes,
             variables=tuple(variables),
@@ -464,8 +490,8 @@ class _Lowering:
             bound=Method("bound", bound, "The objective.") if bound else None,
             batch=size_of(self.d.batch) if self.d.batch else "",
             start=None if bound else start_of(every, first, after, self.given),
-            pairs=tuple(self.chain(every, own, "pairs") for own in first if own.lowered.pairs),
-            paths=tuple(self.chain(every, own, "path") for own in first if own.lowered.path),
+            pairs=self.chains(every, "pairs", joined),
+            paths=self.chains(every, "path", joined),
             notes=()
             if bound
             else tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
@@ -476,6 +502,8 @@ class _Lowering:
             settle=self.settle(every),
             moving=self.moving(),
             samples=samples.cut(every),
+            stacks=self.stacks(joined),
+            chained=tuple(map(self.in_state, chained)),
         )
         if not self.row:
             return with_sums(made)
@@ -510,21 +538,58 @@ class _Lowering:
         return Variable(own.member.block.name, own.member.family.name,
                         tuple(Part(array, p) for p, array in parts))  # fmt: skip
 
-    def posterior(self, every: a.Program, own: Own) -> Posterior:
-        """Of the first block, at its maximum."""
-        name = own.member.block.name
-        pairs = zip(own.member.working, own.next, strict=True)
-        program = handing_out(every, tuple(dict.fromkeys(own.next)))
+    def posterior(self, every: a.Program, member: Member, outs: tuple[str, ...]) -> Posterior:
+        """Of a node of the first block, at its maximum."""
+        name = member.block.name
+        pairs = zip(member.working, outs, strict=True)
+        program = handing_out(every, tuple(dict.fromkeys(outs)))
         stem = self.given.names.of(f"posterior_{name}")
         method = Method(stem, program, f"Return q of {name}, at its maximum given the others.")
-        return Posterior(name, own.member.family.name, tuple(pairs), method)
+        return Posterior(name, member.family.name, tuple(pairs), method)
 
-    def chain(self, every: a.Program, own: Own, what: str) -> tuple[str, Method]:
-        """Neighbours, or what the most probable path is found from."""
-        name = own.member.block.name
-        outs = own.lowered.pairs if what == "pairs" else own.lowered.path
-        stem = self.given.names.of(f"{what}_{name}")
-        return name, Method(stem, handing_out(every, outs), f"Return the {what} of {name}.")
+    def chains(self, every: a.Program, what: str, first: Sequence[Own]) -> tuple[Chain, ...]:
+        """Neighbours, or what the most probable path is found from, of each chain."""
+        found = []
+        for own in first:
+            table = tables(own)[what == "path"]
+            axis = own.member.block.axis
+            pointers = next((x.pointers for x in self.given.lengths if x.name == axis), "")
+            for name, outs in table.items():
+                made = Method(self.given.names.of(f"{what}_{name}"), handing_out(every, outs),
+                              f"Return the {what} of {name}.")  # fmt: skip
+                count, moving = len(own.lowered.elements), own.lowered.moving
+                found.append(Chain(name, made, count, pointers, moving))
+        return tuple(found)
+
+    def in_state(self, own: Own) -> Chained:
+        """The natural parameters of a start's marginals."""
+        eq = Equations(self.given.readers, self.given.ragged, taken=set(self.given.names.taken))
+        for p in self.d.model.plates:
+            eq.letter(axis_of(p.size), p.letter, ())
+        lowered = lowered_of(eq, self.d.model, own.member.block)
+        if isinstance(lowered, Stacked) and isinstance(own.lowered, Stacked):
+            lowered.stack = own.lowered.stack
+        variables = []
+        for member, _ in own.known:
+            name = member.block.name
+            parts = tuple(Part(member.array(k, self.given.names.of(f"{name}_{x}")), x)
+                          for k, x in enumerate(member.working))  # fmt: skip
+            variables.append(Variable(name, member.family.name, parts))
+        state = {v.name: tuple(p.array.name for p in v.parts) for v in variables}
+        outs = lowered.independent(state, own.name)
+        arrays = [p.array for v in variables for p in v.parts]
+        arrays += [x for stack in self.stacks([own]) for x in stack.arrays]
+        given = (*self.given.quantities.values(), *map(quantity, arrays))
+        program = a.Program(tuple(eq.letters.values()), given, tuple(eq.body), outs)
+        stem = self.given.names.of(f"independent_{own.name}")
+        meaning = f"Return the natural parameters of independent {own.member.block.name}."
+        made = Method(stem, handing_out(program, outs), meaning)
+        return Chained(tuple(variables), own.arrays, made)
+
+    def stacks(self, first: Sequence[Own]) -> tuple[Stack, ...]:
+        """Where numbers of several nodes are laid end to end."""
+        found = (own.lowered.stack for own in first if isinstance(own.lowered, Stacked))
+        return tuple(x for x in found if x is not None)
 
 
 def title_of(d: ModelDerivation) -> str:
@@ -532,7 +597,26 @@ def title_of(d: ModelDerivation) -> str:
     return f"The model {d.model.name}, fitted by {TITLES[d.algorithm]}."
 
 
-def written_lines(d: ModelDerivation) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def tables(own: Own) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Pairs and path of a chain: of the state where it is kept there, else at its maximum."""
+    if own.pairs or own.path:
+        return own.pairs, own.path
+    return own.lowered.pairs, own.lowered.path
+
+
+def by_element(d: ModelDerivation, name: str) -> ModelProgram:
+    """The programs of a filter: a step takes one element of the chain."""
+    given, blocks, steps = filtered(d)
+    return ModelProgram(
+        name=name, algorithm=d.algorithm, title=f"The model {d.model.name}, {TITLES[d.algorithm]}.",
+        equations=equations(d), arguments=given.arguments, sizes=given.sizes, variables=(),
+        sweep=steps.later, posteriors=steps.posteriors, optional=given.optional,
+        lengths=tuple(given.lengths), stacks=tuple(s for b in blocks for s in b.stacks),
+        filter=steps,
+    )  # fmt: skip
+
+
+def equations(d: ModelDerivation) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """What was derived, line by line under its titles."""
     found: dict[str, list[str]] = {}
     for x in lines_of(d):
@@ -541,22 +625,3 @@ def written_lines(d: ModelDerivation) -> tuple[tuple[str, tuple[str, ...]], ...]
     chosen = [f"{x.name}, {', '.join(x.nodes)}: {x.reason}" for x in d.choices]
     named = {"What is chosen": chosen} if chosen else {}
     return tuple((k, tuple(dict.fromkeys(v))) for k, v in {**found, **named}.items())
-
-
-def member_of(model: Model, block: Block) -> Member:
-    """The block's family and what its variable is."""
-    known = dict(model.families)
-    family = known.get(block.family) or read_family(block.family)
-    names = variables_of(model, block)
-    domains = [d for node in block.nodes for d in model.node(node).domains]
-    return Member(block, family, len(names) == 1 and domains[0].kind == "one-hot")
-
-
-def variables_of(model: Model, block: Block) -> tuple[str, ...]:
-    """The variables of all of a block's nodes."""
-    return tuple(x for node in block.nodes for x in model.node(node).names)
-
-
-def _quantity(x: Array) -> a.Quantity:
-    structure = "spd" if x.domain == "SPD" else "dense"
-    return a.Quantity(x.name, x.sizes, structure)

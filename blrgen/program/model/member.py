@@ -21,6 +21,7 @@ from blrgen.algebra.components import Component
 from blrgen.algebra.indexed import Expression, Index
 from blrgen.algebra.indexed.build import add, moved, scaled
 from blrgen.core import Family, Parameter
+from blrgen.errors import UserError
 from blrgen.expect.blocks.values import Block, Statistic
 from blrgen.geometry import geometry_of
 from blrgen.program import nodes as n
@@ -40,6 +41,11 @@ class Member:
     block: Block
     family: Family
     one_hot: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one member of a family, on no plate."""
+        return self.block.kind == "element" and not self.element and not self.one_hot
 
     # -- axes --------------------------------------------------------------------------
     @property
@@ -136,8 +142,10 @@ class Lowered:
         self.geometry = None if member.one_hot else geometry_of(member.family)
         self.extra: tuple[str, ...] = ()  # letters before those of the block's plates
         self.last: tuple[str, ...] = ()  # E[T] as it stands
-        self.pairs: tuple[str, ...] = ()  # of a chain: the joint of neighbours
-        self.path: tuple[str, ...] = ()  # of labels: start, transition, evidence as logarithms
+        self.pairs: dict[str, tuple[str, ...]] = {}  # of a chain: the joint of neighbours, by node
+        # of labels: start, transition, evidence as logarithms, by node
+        self.path: dict[str, tuple[str, ...]] = {}
+        self.moving = False  # whether the transitions change along the chain
 
     @property
     def elements(self) -> tuple[Index, ...]:
@@ -211,6 +219,27 @@ class Lowered:
         if self.member.one_hot:
             return self.means(natural, stem)
         return self.inline("working", self.named(natural), stem)
+
+    # -- of chains, whose natural parameters may be in the state ----------------------------
+    def kept_as(self) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+        """What each natural parameter is called in a state, its letters, where it is."""
+        raise self.stateless()
+
+    def independent(self, state: dict[str, tuple[str, ...]], stem: str) -> tuple[str, ...]:
+        """Natural parameters of a q under which all elements are independent."""
+        raise self.stateless()
+
+    def paired(self, natural: tuple[str, ...]) -> list[n.Node]:
+        """⟨λ, E[T]⟩ of a chain."""
+        raise self.stateless()
+
+    def stateless(self) -> UserError:
+        """What is said of a block that has no place in a state."""
+        return UserError(f"no programs yet for the block {self.member.block.name} in a state")
+
+    def outcomes(self, natural: tuple[str, ...], stem: str) -> list[tuple[Member, tuple[str, ...]]]:
+        """What is known of each node: its member, and its working parameters."""
+        return [(self.member, self.working(natural, stem))]
 
     # -- inlining -------------------------------------------------------------------------
     def named(self, natural: tuple[str, ...]) -> dict[str, str]:

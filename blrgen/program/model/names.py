@@ -43,7 +43,7 @@ TAKEN = frozenset({
     "real", "np", "math", "range", "prange", "min", "max", "abs", "float", "int", "Array", "Any",
     "zero", "one", "two", "half", "inf", "floor", "self", "data", "state", "sizes", "sums", "rows",
     "rho", "scale", "objective", "flags", "t", "name", "saved", "steps", "tol", "batch", "start",
-    "seed", "given", "njit", "SUMS", "ASIDE", "FASTMATH", "slice", "len", "dict",
+    "seed", "given", "njit", "log_evidence", "SUMS", "ASIDE", "FASTMATH", "slice", "len", "dict",
 })  # fmt: skip
 
 
@@ -77,22 +77,33 @@ def plain(name: str) -> str:
 
 
 class Given:
-    """Constants, data, ragged sizes of a model, as arguments and as what expressions read."""
+    """Constants, data, ragged sizes of a model, as arguments and as what expressions read.
 
-    def __init__(self, model: Model) -> None:
-        self.model, self.names = model, Names(model)
+    What runs along the letter `along` comes element by element: its axis there has one place,
+    which expressions do not name.
+    """
+
+    def __init__(self, model: Model, along: str = "") -> None:
+        self.model, self.names, self.along = model, Names(model), along
         self.readers: dict[str, Reader] = {"pi#": named_reader(Named("pi"))}
         self.quantities: dict[str, a.Quantity] = {}
         self.ragged: dict[str, a.Letter] = {}
         self.lengths: list[Lengths] = []
         for p in model.plates:
-            if p.outer:
+            if p.outer and p.letter != along:
                 self.rows_of_lengths(p.letter)
         data = [self.observed(x) for x in model.nodes if x.kind == "observed"]
-        self.arguments = (*(y for x in data for y in x), *map(self.constant, model.constants))
+        every = (*(y for x in data for y in x), *map(self.constant, model.constants))
+        comes = {x for n in model.nodes if along and along in n.letters for x in n.names}
+        comes |= {x.name for x in model.constants if along and along in x.letters}
+        self.arguments = tuple(x for x in every if x.called not in comes)
+        self.arriving = tuple(x for x in every if x.called in comes)
+        letters = {x: n.letters for n in model.nodes for x in n.names}
+        letters |= {x.name: x.letters for x in model.constants}
+        self.places = tuple(letters[x.called].index(along) for x in self.arriving)
         shown = {s for x in self.arguments if x.default is None for s in x.array.axes}
         shown |= {x.name for x in self.lengths} | {x.outer for x in self.lengths}
-        axes = {axis_of(p.size) for p in model.plates}
+        axes = {axis_of(p.size) for p in model.plates if p.letter != along}
         used = axes | {str(s) for n in model.nodes for sh in n.shapes for s in sh}
         self.sizes = tuple(s for s in model.sizes if s not in shown and s in used)
         said = {s for x in self.arguments if x.default is not None for s in x.array.axes}
@@ -114,16 +125,25 @@ class Given:
         """Its arrays; what may be missing comes with what is there."""
         out = []
         for name, domain in zip(node.names, node.domains, strict=True):
-            axes = tuple(axis_of(self.model.plate(x).size) for x in node.letters)
-            x = self.argument(name, axes, self.widened(node, domain), "data")
+            axes = self.axes_of(node.letters)
+            at = self.place_along(node.letters)
+            x = self.argument(name, axes, self.widened(node, domain), "data", at=at)
             if node.missing:
                 seen = self.names.of(f"{name}_seen")
-                self.quantities[seen] = a.Quantity(seen, axes)
-                self.readers[f"seen:{name}"] = _plain(seen)
+                self.quantities[seen] = a.Quantity(seen, _sized(axes))
+                self.readers[f"seen:{name}"] = _one_place(_plain(seen), at)
                 values = len(x.array.sizes) - len(axes)
                 x = Argument(x.array, name, "data", None, seen, values)
             out.append(x)
         return out
+
+    def axes_of(self, letters: tuple[str, ...]) -> tuple[str, ...]:
+        """The axes of plates; one place of what comes element by element."""
+        return tuple("1" if x == self.along else axis_of(self.model.plate(x).size)
+                     for x in letters)  # fmt: skip
+
+    def place_along(self, letters: tuple[str, ...]) -> int | None:
+        return letters.index(self.along) if self.along in letters else None
 
     def widened(self, node: Node, domain: Domain) -> Domain:
         """Where the values of all branches of a choice are; anywhere if an end is no number."""
@@ -159,10 +179,10 @@ class Given:
         return support_domain(support, dict(branch.sizes), {})
 
     def constant(self, x: Const) -> Argument:
-        axes = tuple(axis_of(self.model.plate(y).size) for y in x.letters)
+        axes, at = self.axes_of(x.letters), self.place_along(x.letters)
         plain = number(x.default)
         default = x.default if plain is None else plain
-        return self.argument(x.name, axes, x.domain, "constant", default)
+        return self.argument(x.name, axes, x.domain, "constant", default, at)
 
     def argument(
         self,
@@ -171,18 +191,19 @@ class Given:
         domain: Domain,
         role: str,
         default: float | Expr | None = None,
+        at: int | None = None,
     ) -> Argument:
-        """An array that the caller gives."""
+        """An array that the caller gives; `at` is where its one place along a chain stands."""
         own = self.names.of(name)
         if domain.kind in ("one-hot", "labels"):
             labels = axis_of(domain.labels) if domain.labels else axis_of(domain.shape[0])
             array = Array(own, _sized(axes), "labels", size_of(labels), _sized(self.flat(axes)))
-            self.readers[name] = labels_reader(own)
+            self.readers[name] = _one_place(labels_reader(own), at)
         else:
             sizes = (*axes, *_axes(domain.shape))
             flat = _sized(self.flat(sizes))
             array = Array(own, _sized(sizes), domain_text(domain), "", flat)
-            self.readers[name] = _plain(own)
+            self.readers[name] = _one_place(_plain(own), at)
         structure = "spd" if domain.kind == "spd" else "dense"
         self.quantities[own] = a.Quantity(own, array.sizes, structure, array.labels)
         return Argument(array, name, role, default)
@@ -210,6 +231,13 @@ def _is_whole(d: Domain) -> bool:
 
 def _plain(name: str) -> Reader:
     return lambda index: a.Ref(name, index)
+
+
+def _one_place(read: Reader, at: int | None) -> Reader:
+    """The reader of an array in which one index, which nobody names, is the first."""
+    if at is None:
+        return read
+    return lambda index: read((*index[:at], a.Num(0), *index[at:]))
 
 
 def size_of(axis: str) -> a.Size:

@@ -115,6 +115,8 @@ def pairings(own: Own, eq: Equations) -> list[n.Node]:
     """⟨λ_b, E T_b⟩ over all elements, statistic by statistic."""
     from blrgen.program.model.family import negated
 
+    if own.member.block.kind != "element":
+        return own.lowered.paired(own.natural)
     turned = set(negated(own.lowered.geometry)) if own.lowered.geometry else set()
     out: list[n.Node] = []
     for k, s in enumerate(own.member.statistics):

@@ -49,7 +49,7 @@ def row_equation(
     within = [own for own in first if any(i.axis == axis for i in own.lowered.elements)]
     if len(within) == len(first):
         parts = [_partition(own, axis, letter, eq) for own in first]
-    elif len(first) == 1 and not first[0].member.element and not first[0].member.one_hot:
+    elif len(first) == 1 and first[0].member.is_plain:
         takes = new_rows(given, axis)
         letter = eq.letter(f"{axis}_new", "m", ())
         parts = _added(first[0], axis, letter, eq)

@@ -2,7 +2,8 @@
 
 A node's parameters are those of its posterior; a chain is drawn by what its forward pass has
 found, as when it is drawn from its full conditional.  Of nodes that are given labels there is
-no law by itself, and no draw.
+no law by itself, and no draw; none yet where several nodes are one Gaussian, or where transitions
+of labels change along the chain.
 """
 
 from __future__ import annotations
@@ -42,9 +43,11 @@ class Samples:
         parts = tuple(Part(Array(x), x) for x in names)
         draw = Draw(block.name, "family", parts, family=member.family)
         if isinstance(lowered, Labels):
-            return [along_path(draw, lowered)]
-        if isinstance(lowered, Band | Dense):
+            return [] if lowered.moving else [along_path(draw, lowered)]
+        if type(lowered) is Band or isinstance(lowered, Dense):
             return [self.chain(draw, lowered, own)]
+        if block.kind != "element":
+            return []
         pairs = tuple((p, "") for p in member.working)
         return [replace(draw, law="labels" if member.one_hot else "family", parameters=pairs)]
 

@@ -75,6 +75,95 @@ class Lengths:
 
 
 @dataclass(frozen=True)
+class Tie:
+    """Two parts of a stack that a coefficient joins: entries `lag` apart along the chain.
+
+    Of an axis of the first and one of the second, the latter is `shift` behind the former.
+    """
+
+    first: int
+    second: int
+    lag: int
+    axes: tuple[tuple[int, int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Arrays laid end to end along one axis, `name`, and `lags` neighbours of a chain in a piece.
+
+    Its constant arrays say where entries stand; the constructor makes them from sizes alone.
+    """
+
+    name: str
+    parts: tuple[tuple[Size, ...], ...]
+    ties: tuple[Tie, ...]
+    along: Size = ""  # the chain's axis, where pieces are cut from it
+    lags: int = 1
+
+    @property
+    def pieces(self) -> str:
+        """The axis of pieces."""
+        return f"{self.name}_pieces"
+
+    @property
+    def when(self) -> str:
+        """Which element a place of a piece belongs to."""
+        return f"{self.name}_when"
+
+    @property
+    def there(self) -> str:
+        """1 where that element is before the end of the chain."""
+        return f"{self.name}_there"
+
+    @property
+    def piece(self) -> str:
+        """Which piece an element is in."""
+        return f"{self.name}_piece"
+
+    def near(self, lag: int) -> str:
+        """1 where the element `lag` before is in the same piece."""
+        return f"{self.name}_near{lag}"
+
+    def owner(self, k: int) -> str:
+        """1 at the places of part k."""
+        return f"{self.name}_is{k}"
+
+    def own(self, k: int, axis: int) -> str:
+        """The index on an axis of part k that a place is of."""
+        return f"{self.name}_of{k}_{axis}"
+
+    def place(self, k: int, back: int = 0) -> str:
+        """The place of an entry of part k, of the element `back` before."""
+        return f"{self.name}_at{k}_{back}"
+
+    def tie(self, tie: Tie, across: bool = False) -> str:
+        """1 at pairs of places that are tied, of one piece or of it and the one before."""
+        return f"{self.name}_tie{self.ties.index(tie)}{'_back' if across else ''}"
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """All of them."""
+        out: list[Array] = []
+        steps: tuple[Size, ...] = (self.along,) if self.along else ()
+        for k, part in enumerate(self.parts):
+            out.append(Array(self.owner(k), (self.name,)))
+            out += [Array(self.own(k, p), (self.name,), "labels", x) for p, x in enumerate(part)]
+            out += [Array(self.place(k, back), (*steps, *(part or (1,))), "labels", self.name)
+                    for back in range(self.lags + 1 if steps else 1)]  # fmt: skip
+        pair = (self.name, self.name)
+        out += [Array(self.tie(x), pair) for x in self.ties]
+        out += [Array(self.tie(x, True), pair) for x in self.ties if x.lag]
+        if self.along:
+            out += [
+                Array(self.when, (self.pieces, self.name), "labels", self.along),
+                Array(self.there, (self.pieces, self.name)),
+                Array(self.piece, (self.along,), "labels", self.pieces),
+                *(Array(self.near(x), (self.along,)) for x in range(1, self.lags + 1)),
+            ]
+        return tuple(out)
+
+
+@dataclass(frozen=True)
 class Part:
     """One array of the state, and the parameter of the family that it is, or none of a point."""
 
@@ -96,6 +185,19 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class Chained:
+    """A chain whose q is in the state, by natural parameters.
+
+    A start says its marginals, node by node (`variables`), which are taken as independent:
+    `method` makes the natural parameters of these.
+    """
+
+    variables: tuple[Variable, ...]
+    arrays: tuple[Array, ...]
+    method: Method
+
+
+@dataclass(frozen=True)
 class Method:
     """A program, what it means, and the arrays that it takes beside those of the class."""
 
@@ -113,6 +215,21 @@ class Posterior:
     family: str
     parameters: tuple[tuple[str, str], ...]  # (parameter, out of the method or part of the state)
     method: Method | None = None
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What is known of a chain: an array whose axis along it is behind `outer` others.
+
+    Rows of different lengths lie flat; where they begin is said by `pointers`.  `moving`: the
+    transitions of a path change along the chain.
+    """
+
+    node: str
+    method: Method
+    outer: int = 0
+    pointers: str = ""
+    moving: bool = False
 
 
 @dataclass(frozen=True)
@@ -194,6 +311,22 @@ class Predicted:
 
 
 @dataclass(frozen=True)
+class Filter:
+    """One element of a chain at a time: what a step takes, and its programs.
+
+    Each hands out log p of the element given those before, and the next state.  `firsts` are
+    those of the first elements, which have statements of their own; the first reads no state.
+    """
+
+    arriving: tuple[Argument, ...]  # with an axis of one place along the chain
+    places: tuple[int, ...]  # which axis that is
+    firsts: tuple[Method, ...]
+    later: Method
+    state: tuple[Array, ...]
+    posteriors: tuple[Posterior, ...] = ()
+
+
+@dataclass(frozen=True)
 class ModelProgram:
     """All that an emitted class is made from.
 
@@ -216,8 +349,8 @@ class ModelProgram:
     bound: Method | None = None
     batch: Size = ""  # the axis of which `step(rows)` takes rows
     start: Start | None = None
-    pairs: tuple[tuple[str, Method], ...] = ()
-    paths: tuple[tuple[str, Method], ...] = ()  # outs: start, transition, and evidence of labels
+    pairs: tuple[Chain, ...] = ()
+    paths: tuple[Chain, ...] = ()  # outs: start, transition, and evidence of labels
     predictive: Method | None = None
     notes: tuple[Note, ...] = ()
     averaged: tuple[Array, ...] = ()  # of the state: sums that are averaged over steps
@@ -229,19 +362,32 @@ class ModelProgram:
     moving: tuple[Moving, ...] = ()
     samples: tuple[Draw, ...] = ()  # from q of nodes
     predicted: Predicted | None = None
+    stacks: tuple[Stack, ...] = ()  # where numbers that are laid end to end stand
+    filter: Filter | None = None
+    chained: tuple[Chained, ...] = ()
 
     @property
     def state(self) -> tuple[Array, ...]:
         """The arrays that a step reads and writes."""
-        return (*(p.array for v in self.variables for p in v.parts), *self.averaged)
+        if self.filter is not None:
+            return self.filter.state
+        chains = (x for c in self.chained for x in c.arrays)
+        return (*(p.array for v in self.variables for p in v.parts), *chains, *self.averaged)
+
+    @property
+    def said(self) -> tuple[Variable, ...]:
+        """The nodes that a start may say."""
+        return (*self.variables, *(v for c in self.chained for v in c.variables))
 
     @property
     def methods(self) -> Iterator[Method]:
         """All programs, each once, in the order in which a file has them."""
         found = [self.sweep, self.bound, self.sums, self.settle]
+        found += self.filter.firsts if self.filter is not None else ()
         found += [self.start.method] if self.start is not None else []
         found += [p.method for p in self.posteriors]
-        found += [m for _, m in (*self.pairs, *self.paths)]
+        found += [x.method for x in (*self.pairs, *self.paths)]
+        found += [x.method for x in self.chained]
         found.append(self.predicted.method if self.predicted is not None else None)
         found += [self.predictive, *(x.method for x in (*self.draws, *self.samples))]
         return iter(dict.fromkeys(m for m in found if m is not None))

@@ -2,6 +2,7 @@
 
 | module | what it does |
 |---|---|
+| `arrivals` | What comes with one element of a chain: its own statements, divided |
 | `choices` | The named approximations: why, under which condition, from where |
 | `closed` | Stationarity equations that have a closed solution |
 | `derive` | The algorithms: what is one block, what is a point, which ρ |

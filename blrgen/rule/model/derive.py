@@ -18,6 +18,7 @@ from blrgen.expect.sites.values import Site
 from blrgen.read.model.values import Choose, Label, Model, Node
 from blrgen.read.model.walk import refs
 from blrgen.rule.model import choices
+from blrgen.rule.model.arrivals import arrivals
 from blrgen.rule.model.edges import edges_of
 from blrgen.rule.model.exact import check, exact_blocks, text
 from blrgen.rule.model.nonconjugate import expected_sites, parted
@@ -358,7 +359,26 @@ def filtering(p: Prepared, options: Options) -> ModelDerivation:
             raise refused(p.model, node, "--filter does not apply",
                           f"{node.name} does not run along {chains[0].chain.letter}: it would "  # type: ignore[union-attr]
                           "have to be known")  # fmt: skip
-    return _without_points(p, "filter", options)
+    letter = chains[0].chain.letter  # type: ignore[union-attr]
+    for node in p.model.nodes:
+        if node.kind == "observed" and letter not in node.letters:
+            raise refused(p.model, node, "--filter does not apply",
+                          f"{node.name} does not run along {letter}: no step would bring it",
+                          "--conjugate takes all of the data at once")  # fmt: skip
+    p = prepared(_may_be_missing(p.model), options.point)
+    made = _without_points(p, "filter", options)
+    own = arrivals(p, letter, [u.block for u in made.updates])
+    return replace(made, along=letter, arrivals=own)
+
+
+def _may_be_missing(model: Model) -> Model:
+    """The model in which a step may bring nothing seen; labels are always there."""
+
+    def seen(node: Node) -> Node:
+        free = all(d.kind not in ("one-hot", "labels") for d in node.domains)
+        return replace(node, missing=True) if node.kind == "observed" and free else node
+
+    return replace(model, nodes=tuple(map(seen, model.nodes)))
 
 
 ALGORITHMS: dict[str, Callable[[Prepared, Options], ModelDerivation]] = {

@@ -130,6 +130,20 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Arrival:
+    """What an element brings: coefficients of T `lag` elements before, and all else.
+
+    `place` is the element's number where it has statements of its own, 0 of all later ones.
+    `proved`: multiplied back it is the log joint of the element's statements.
+    """
+
+    place: int
+    parts: tuple[tuple[Statistic, int, Expression], ...]
+    rest: Expression
+    proved: bool
+
+
+@dataclass(frozen=True)
 class ModelDerivation:
     """All of a model's algorithm; what `derive` prints and emission lowers.
 
@@ -157,6 +171,8 @@ class ModelDerivation:
     edges: tuple[Edge, ...] = ()
     choices: tuple[Choice, ...] = ()
     lines: tuple[Line, ...] = ()
+    along: str = ""  # the letter of the chain whose elements come one at a time
+    arrivals: tuple[Arrival, ...] = ()  # what each of the first ones brings, and any later one
 
     @property
     def stepped(self) -> frozenset[str]:

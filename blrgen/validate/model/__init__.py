@@ -3,10 +3,14 @@
 | module | what it does |
 |---|---|
 | `blocks` | Each block multiplied back: identity |
+| `covered` | Which lines of an emitted file were run, and the same file with short blocks |
 | `data` | Small random data and constants for a model, in the domains that it declares |
 | `emitted` | An emitted class on small random data against the derived expressions, in numbers |
+| `exact` | An emitted class on numbers of a tower of prime fields: a proof |
+| `fields` | Random numbers of a tower in the place of small random data and states |
 | `laws` | q of a block in numbers: E[T], A and ⟨λ, E[T]⟩, chains by all paths |
 | `report` | All that is claimed of a model's algorithm: `blrgen verify FILE.model FLAG` |
 | `sites` | Expectations of sites in numbers, by a rule of their own |
+| `stand_ins` | What an emitted file finds when it runs on numbers of a tower |
 | `stationary` | Each update is where the objective stands still in its block, as an identity |
 """

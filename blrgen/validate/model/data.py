@@ -16,8 +16,20 @@ from blrgen.program.model.values import ModelProgram
 from blrgen.read.model.samples import Sample
 from blrgen.read.model.values import Const, Domain, Model, Node
 
-ROWS, CHAIN, TRIALS = 12, 4, 3
-LENGTHS = (3, 2)  # of ragged rows
+TRIALS = 3
+
+
+@dataclass(frozen=True)
+class Small:
+    """Sizes: of rows, of chains, of ragged rows, and of all else, in turn."""
+
+    rows: int = 12
+    chain: int = 5
+    lengths: tuple[int, ...] = (3, 2)
+    others: tuple[int, ...] = (2, 3)
+
+
+SMALL = Small()
 
 
 @dataclass(frozen=True)
@@ -30,9 +42,9 @@ class Drawn:
     lengths: dict[str, tuple[int, ...]] = field(default_factory=dict)  # by ragged axis
 
 
-def drawn(model: Model, program: ModelProgram, seed: int = 0) -> Drawn:
+def drawn(model: Model, program: ModelProgram, seed: int = 0, small: Small = SMALL) -> Drawn:
     """Sizes, data and constants."""
-    sizes, lengths = sizes_of(model)
+    sizes, lengths = sizes_of(model, small)
     rng = np.random.default_rng(seed)
     sample = Sample(model, sizes, 1)
     given: dict[str, Any] = {k: np.array(v) for k, v in lengths.items()}
@@ -44,34 +56,37 @@ def drawn(model: Model, program: ModelProgram, seed: int = 0) -> Drawn:
         axes = tuple(axis_of(model.plate(x).size) for x in owner.letters)
         fixed = isinstance(owner, Const)
         whole = _array(domain, [sizes[x] for x in axes], sample, rng, fixed=fixed)
-        given[name] = _flat(whole, axes, lengths)
+        seen = np.ones(whole.shape[: len(axes)])
+        if isinstance(owner, Node) and owner.missing:
+            seen[(*(0 for _ in axes[:-1]), 1)] = 0
+        given[name] = _flat(_holed(whole, seen), axes, lengths)
         if domain.kind in ("one-hot", "labels"):
             arrays[name] = np.eye(_classes(domain, sample))[whole]
         else:
             arrays[name] = whole.astype(float)
         arrays[name] = _there(arrays[name], axes, lengths)
-        arrays[f"seen:{name}"] = np.ones(whole.shape[: len(axes)])
+        arrays[f"seen:{name}"] = seen
     for name in program.sizes:
         given[name] = sizes[name]
     return Drawn(given, arrays, sizes, lengths)
 
 
-def sizes_of(model: Model) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
-    """Every size: few rows, shorter chains, 2 and 3 in turn for all else."""
+def sizes_of(model: Model, small: Small) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
+    """Every size: few rows, shorter chains, others in turn."""
     chains = {n.chain.letter for n in model.nodes if n.chain is not None}
-    rows = {x for n in model.nodes if n.kind == "observed" for x in n.letters}
+    seen = {x for n in model.nodes if n.kind == "observed" for x in n.letters}
     sizes: dict[str, int] = {}
     lengths: dict[str, tuple[int, ...]] = {}
     for p in model.plates:
         axis = axis_of(p.size)
         if p.outer:
-            lengths[axis] = LENGTHS
-            sizes[axis] = max(LENGTHS)
-            sizes[axis_of(model.plate(p.outer[-1]).size)] = len(LENGTHS)
-        elif p.letter in rows and axis not in sizes:
-            sizes[axis] = CHAIN if p.letter in chains else ROWS
+            lengths[axis] = small.lengths
+            sizes[axis] = max(small.lengths)
+            sizes[axis_of(model.plate(p.outer[-1]).size)] = len(small.lengths)
+        elif p.letter in seen and axis not in sizes:
+            sizes[axis] = small.chain if p.letter in chains else small.rows
     left = [x for x in model.sizes if x not in sizes]
-    sizes |= {x: 2 + k % 2 for k, x in enumerate(left)}
+    sizes |= {x: small.others[k % len(small.others)] for k, x in enumerate(left)}
     return sizes, lengths
 
 
@@ -82,6 +97,13 @@ def _known(model: Model) -> list[tuple[Const | Node, str, Domain]]:
         if n.kind == "observed":
             found += [(n, x, y) for x, y in zip(n.names, n.domains, strict=True)]
     return found
+
+
+def _holed(whole: Any, seen: Any) -> Any:
+    """The array with NaN at elements that are missing."""
+    if seen.all():
+        return whole
+    return np.where(seen.reshape((*seen.shape, *(1,) * (whole.ndim - seen.ndim))), whole, np.nan)
 
 
 def _flat(whole: Any, axes: tuple[str, ...], lengths: dict[str, tuple[int, ...]]) -> Any:

@@ -24,10 +24,11 @@ from blrgen.program.model.values import ModelProgram
 from blrgen.rule.model.prepare import expecting_of, points_of, prepared
 from blrgen.rule.model.values import ModelDerivation
 from blrgen.validate.model.data import Drawn
-from blrgen.validate.model.laws import Law, law_of, law_of_state
+from blrgen.validate.model.laws import Law, law_of, law_of_independent, law_of_state
 from blrgen.validate.model.sites import site_values
 from blrgen.validate.model.stationary import resting
 from blrgen.value.indexed import Values
+from blrgen.value.kinds import DOUBLES, Kind
 
 STEPS = 2
 OBJECTIVE, SLOPE = 1e-8, 1e-6  # relative
@@ -43,6 +44,7 @@ class Reference:
     laws: dict[str, Law] = field(default_factory=dict)
     points: dict[str, Any] = field(default_factory=dict)
     sites: dict[str, Any] = field(default_factory=dict)
+    kind: Kind = DOUBLES
 
     @property
     def values(self) -> Values:
@@ -50,7 +52,7 @@ class Reference:
         arrays = {**self.data.arrays, **self.points, **self.sites}
         for law in self.laws.values():
             arrays |= law.means
-        return Values(arrays, self.data.sizes)
+        return Values(arrays, self.data.sizes, self.kind)
 
     def read(self, model: Any, program: ModelProgram) -> None:
         """Points and q's of the state of a class."""
@@ -62,6 +64,10 @@ class Reference:
             if not v.is_point:
                 own = {p.parameter: np.asarray(model.state[p.array.name]) for p in v.parts}
                 self.laws[v.name] = law_of_state(self.d.model, blocks[v.name], own, self.values)
+        for c in program.chained:
+            marginals = {v.name: model.posterior(v.name) for v in c.variables}
+            block = next(b for b in blocks.values() if set(b.nodes) == set(marginals))
+            self.laws[block.name] = law_of_independent(self.d.model, block, marginals, self.values)
 
     def evaluate(self, part: float = 1.0) -> None:
         """What sites give at these q's; r and s only a part of the way."""
@@ -110,12 +116,12 @@ class Reference:
                 return
             before = now
 
-    def objective(self) -> float:
+    def objective(self) -> Any:
         """E[L] and the entropies."""
         blocks = [u.block for u in self.d.updates]
         q = expecting_of(blocks, [[self.d.model.node(x) for x in b.nodes] for b in blocks])
         values = self.values
-        total = values.of(self.d.expected_joint)
+        total: Any = values.of(self.d.expected_joint)
         for b in blocks:
             law = self.laws[b.name]
             total += law.partition - law.paired - values.of(q.of(b.base))
@@ -131,12 +137,16 @@ def compare(
 ) -> tuple[tuple[str, Proof], ...]:
     """The class of a file: its objectives step by step, and its points after each."""
     rates = {"delay": 0.0} if d.batch else {}  # the first step goes all the way
-    slopes = _slopes_of(d)
+    slopes = slopes_of(d)
     objectives: list[tuple[float, float]] = []
     worst: dict[str, float] = {}
     steps = 1 if d.batch else STEPS
     with np.errstate(all="ignore"):
-        model = kind(**{python_name(k): x for k, x in data.given.items()}, **rates, seed=1)
+        own = {python_name(k): x for k, x in data.given.items()} | rates
+        model = kind(**own, seed=1)
+        if program.chained:  # from marginals on: those of a first step are not independent
+            said = {v.name: model.posterior(v.name) for c in program.chained for v in c.variables}
+            model = kind(**own, start=said, seed=1)
         reference = Reference(d, data)
         reference.read(model, program)
         for step in range(steps + 1):
@@ -165,6 +175,8 @@ def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
         return
     if d.algorithm == "cvi":
         reference.evaluate(1.0 if model.t == 1 else model.rho)
+    joined = [{v.name for v in c.variables} for c in program.chained]
+    with_state |= {u.block.name for u in d.updates if set(u.block.nodes) in joined}
     for u in d.updates:
         if u.block.name in with_state:
             if d.algorithm == "ncvmp":
@@ -180,7 +192,7 @@ def stepped(d: ModelDerivation, block: Block) -> bool:
     return bool(d.stepped & {x for node in block.nodes for x in d.model.node(node).names})
 
 
-def _slopes_of(d: ModelDerivation) -> dict[str, tuple[tuple[Index, ...], Expression]]:
+def slopes_of(d: ModelDerivation) -> dict[str, tuple[tuple[Index, ...], Expression]]:
     """What is zero where E[L] rests in each point."""
     names = {x for u in d.points for x in u.names}
     own = prepared(d.model, tuple(x for x in names if _latent(d, x)))

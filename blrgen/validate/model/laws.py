@@ -8,7 +8,7 @@ are exact, and E[T] is the mean of T over points that have its mean and covarian
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -18,11 +18,11 @@ from blrgen.algebra.indexed.build import add, multiplied, summed
 from blrgen.algebra.indexed.values import Expression
 from blrgen.expect.blocks.block import element_measure
 from blrgen.expect.blocks.values import Block, Statistic
-from blrgen.expect.factors.names import table_of
+from blrgen.expect.factors.names import Table, table_of
 from blrgen.geometry import geometry_of
 from blrgen.program.axes.interpret import interpret
+from blrgen.program.model.blocks import member_of, of_node, variables_of
 from blrgen.program.model.family import family_program, negated
-from blrgen.program.model.lower import member_of, variables_of
 from blrgen.program.model.member import Member
 from blrgen.read.model.values import Model
 from blrgen.value.indexed import Values
@@ -35,8 +35,8 @@ class Law:
     """E[T] by the names of statistics, Σ A and Σ⟨λ, E[T]⟩ over elements."""
 
     means: dict[str, Any]
-    partition: float
-    paired: float
+    partition: Any
+    paired: Any
 
 
 def law_of(model: Model, block: Block, values: Values) -> Law:
@@ -57,7 +57,7 @@ def law_of_state(model: Model, block: Block, state: Arrays, values: Values) -> L
     """q with these working parameters."""
     member = member_of(model, block)
     if member.one_hot:
-        return _of_elements(member, [np.log(state["p"])], values)
+        return _of_elements(member, [values.kind.log(state["p"])], values)
     geometry = geometry_of(member.family)
     program = family_program(geometry, "natural")
     sizes = _sizes(member, values)
@@ -66,6 +66,46 @@ def law_of_state(model: Model, block: Block, state: Arrays, values: Values) -> L
     turned = [p.symbol in negated(geometry) for p in member.family.natural]
     natural = [-x if t else x for x, t in zip(found, turned, strict=True)]
     return _of_elements(member, natural, values)
+
+
+def law_of_independent(
+    model: Model, block: Block, marginals: Mapping[str, Arrays], values: Values
+) -> Law:
+    """q of a chain under which its elements are independent, with these working parameters."""
+    found: dict[str, Any] = {}
+    laws = []
+    for node in block.nodes:
+        own = replace(of_node(model, block, node), kind="element")
+        own = replace(own, parts=tuple(p for p in own.parts if len(p.statistic.positions) == 1))
+        laws.append(law_of_state(model, own, marginals[node], values))
+        found |= laws[-1].means
+    firsts = {p.statistic.nodes[0]: p.statistic for p in block.parts
+              if p.statistic.positions == (0,)}  # fmt: skip
+    for p in block.parts:
+        if len(p.statistic.positions) == 2:
+            one, two = (
+                found[firsts[x].name] for x in (p.statistic.nodes[0], p.statistic.nodes[-1])
+            )
+            found[p.statistic.name] = _product(p.statistic, firsts, one, two, values)
+    return Law(found, sum(x.partition for x in laws), sum(x.paired for x in laws))
+
+
+def _product(
+    s: Statistic, firsts: Mapping[str, Statistic], one: Any, two: Any, values: Values
+) -> Any:
+    """E of two independent elements: at every place the product of their means."""
+    first, second = firsts[s.nodes[0]], firsts[s.nodes[-1]]
+    shifts = dict(s.shifts)
+    out = np.zeros([values.size(i.axis) for i in s.places])
+    count = len(first.places)
+    for at in np.ndindex(*out.shape):
+        here = dict(zip((i.name for i in first.places), at, strict=False))
+        rest = iter(at[count:])
+        other = tuple(here[i.name] + (shifts[i.name] or 0) if shifts.get(i.name) is not None
+                      else next(rest) for i in second.places)  # fmt: skip
+        if min(other) >= 0:
+            out[at] = one[at[:count]] * two[other]
+    return out
 
 
 def _even(s: Statistic, x: Any) -> Any:
@@ -82,9 +122,8 @@ def _of_elements(member: Member, natural: Sequence[Any], values: Values) -> Law:
     measure = values.array(member.block.measure, member.element)
     if member.one_hot:
         (c,) = natural
-        top = c.max(-1, keepdims=True)
-        partition = (top + np.log(np.exp(c - top).sum(-1, keepdims=True)))[..., 0]
-        means = [np.exp(c - partition[..., None])]
+        partition = values.kind.log_sum_exp(c)
+        means = [values.kind.shares(c)]
     else:
         geometry = geometry_of(member.family)
         turned = [p.symbol in negated(geometry) for p in member.family.natural]
@@ -95,9 +134,10 @@ def _of_elements(member: Member, natural: Sequence[Any], values: Values) -> Law:
         program = family_program(geometry, "partition")
         (partition,) = _by_element(member, program, given, names, sizes, values)
     pairs = zip(natural, means, strict=True)
-    paired = sum((x * y).reshape((*np.shape(measure), -1)).sum(-1) for x, y in pairs)
+    products = (np.asarray(x * y) for x, y in pairs)
+    paired = sum(x.reshape((*np.shape(measure), -1)).sum(-1) for x in products)
     found = {s.name: x for s, x in zip(member.statistics, means, strict=True)}
-    return Law(found, float(np.sum(measure * partition)), float(np.sum(measure * paired)))
+    return Law(found, np.sum(measure * partition), np.sum(measure * paired))
 
 
 def _by_element(
@@ -110,7 +150,7 @@ def _by_element(
     found: list[Any] = []
     for at in np.ndindex(*shape):
         own = {k: np.asarray(x)[at] for k, x in zip(names, arrays, strict=True) if k in known}
-        made = interpret(program, own, sizes)
+        made = interpret(program, own, sizes, kind=values.kind)
         found.append([np.asarray(made[x]) for x in program.outs])
     return [np.array([f[k] for f in found]).reshape((*shape, *found[0][k].shape))
             for k in range(len(program.outs))]  # fmt: skip
@@ -136,10 +176,10 @@ def _of_paths(model: Model, block: Block, values: Values) -> Law:
     shape = tuple(values.size(x) for x in v.plates)
     e, size = energy(model, block), values.size(v.shape[0])
     paths = [np.eye(size)[np.array(p).reshape(shape)] for p in _labels(block, values, shape, size)]
-    seen = [Values({**values.arrays, name: p}, values.sizes) for p in paths]
+    seen = [values.also({name: p}) for p in paths]
     logs = np.array([x.of(e) for x in seen])
-    total = logs.max() + np.log(np.exp(logs - logs.max()).sum())
-    weights = np.exp(logs - total)
+    total = values.kind.log_sum_exp(logs)
+    weights = values.kind.shares(logs)
     return _law(block, values, seen, weights, total, e, logs)
 
 
@@ -158,15 +198,15 @@ def _of_gaussian(model: Model, block: Block, values: Values) -> Law:
     table = table_of(model)
     shapes = {x: tuple(values.size(a) for a in (*table.variables[x].plates,
               *table.variables[x].shape)) for x in names}  # fmt: skip
-    e = energy(model, block)
+    e, gone = energy(model, block), _gone(table, names, values)
 
     def at(flat: Any) -> Values:
-        found, start = dict(values.arrays), 0
+        found, start = {}, 0
         for x, s in shapes.items():
             count = int(np.prod(s))
             found[x] = flat[start : start + count].reshape(s)
             start += count
-        return Values(found, values.sizes)
+        return values.also(found)
 
     n = sum(int(np.prod(s)) for s in shapes.values())
     one = np.eye(n)
@@ -176,16 +216,48 @@ def _of_gaussian(model: Model, block: Block, values: Values) -> Law:
     for i, j in product(range(n), repeat=2):
         if i < j:
             P[i, j] = P[j, i] = up[i] + up[j] - zero - at(one[i] + one[j]).of(e)
-    mean = np.linalg.solve(P, (up - down) / 2)
-    total = at(mean).of(e) + (n * np.log(2 * np.pi) - np.linalg.slogdet(P)[1]) / 2
-    root = np.linalg.cholesky(np.linalg.inv(P)) * np.sqrt(n)
-    seen = [at(mean + s * x) for x in root.T for s in (1, -1)]
+    P += np.diag(gone)
+    n_there = n - gone.sum()
+    covariance = values.kind.inverse(P)
+    mean = covariance @ ((up - down) / 2)
+    two_pi = values.kind.call("log", 2 * values.kind.constant("pi"))
+    total = at(mean).of(e) + (n_there * two_pi - values.kind.logdet(P)) / 2
+    lower, diagonal = _lower(covariance)
+    seen = [at(mean), *(at(mean + s * x) for x in lower.T for s in (1, -1))]
+    weights = np.array([1 - diagonal.sum(), *np.repeat(diagonal / 2, 2)])
     logs = np.array([x.of(e) for x in seen])
-    return _law(block, values, seen, np.full(2 * n, 1 / (2 * n)), total, e, logs)
+    return _law(block, values, seen, weights, total, e, logs)
+
+
+def _lower(a: Any) -> tuple[Any, Any]:
+    """L and the diagonal of D in A = L D Lᵀ."""
+    n = len(a)
+    rest, lower = a.copy(), np.zeros_like(a)
+    diagonal = np.zeros_like(a[0])
+    for k in range(n):
+        diagonal[k] = rest[k, k]
+        lower[:, k] = rest[:, k] / rest[k, k]
+        rest = rest - np.outer(lower[:, k], lower[:, k]) * diagonal[k]
+    return lower, diagonal
+
+
+def _gone(table: Table, names: Sequence[str], values: Values) -> Any:
+    """1 for numbers of elements that a ragged row does not have: their precision is none."""
+    found = []
+    for x in names:
+        v = table.variables[x]
+        there = np.ones(tuple(values.size(a) for a in (*v.plates, *v.shape)))
+        for k, axis in enumerate(v.plates):
+            exists = values.arrays.get(f"exists:{axis}")
+            if exists is not None:
+                after = (1,) * (there.ndim - k - 1)
+                there = there * exists.reshape((1,) * (k - 1) + exists.shape + after)
+        found.append(1 - there.reshape(-1))
+    return np.concatenate(found)
 
 
 def _law(
-    block: Block, values: Values, seen: Sequence[Values], weights: Any, total: float,
+    block: Block, values: Values, seen: Sequence[Values], weights: Any, total: Any,
     e: Expression, logs: Any,
 ) -> Law:  # fmt: skip
     """Means over points; ⟨λ, E[T]⟩ is the mean of the energy without log h."""
@@ -194,12 +266,12 @@ def _law(
         s = p.statistic
         means[s.name] = sum(w * statistic(x, s) for w, x in zip(weights, seen, strict=True))
     base = sum(w * x.of(block.base) for w, x in zip(weights, seen, strict=True))
-    return Law(means, total, float(weights @ logs - base))
+    return Law(means, total, weights @ logs - base)
 
 
 def statistic(v: Values, s: Statistic) -> Any:
     """T at all places; 0 where it would read before the start of a chain."""
-    found = np.zeros([v.size(i.axis) for i in s.places])
+    found = np.zeros([v.size(i.axis) for i in s.places], v.kind.dtype)
     for at in np.ndindex(*found.shape):
         try:
             found[at] = v.of(s.value, {i.name: k for i, k in zip(s.places, at, strict=True)})

@@ -24,10 +24,10 @@ WIDE = R.normal(size=(40, 2)) @ R.normal(size=(2, 4)) + R.normal(size=(40, 4)) *
 
 
 @cache
-def cls(name: str, algorithm: str, source: str = ""):
+def cls(name: str, algorithm: str, source: str = "", target: str = "numpy"):
     """The class of a shipped model, or of a text."""
     model = read_model(source or (MODELS / f"{name}.model").read_text(), name)
-    return compile_class(text(lower(derive_model(model, algorithm)), "numpy"))
+    return compile_class(text(lower(derive_model(model, algorithm)), target))
 
 
 def held_against(model, wanted):

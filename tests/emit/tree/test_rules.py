@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from blrgen import derive
-from blrgen.emit.elementwise import ElementwiseWriter
 from blrgen.emit.kernels import Kernel, adding, kernel
-from blrgen.emit.numba import write
+from blrgen.emit.optimizer.passes import Passes
 from blrgen.emit.plan import plan
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree import numba, numpy
@@ -153,7 +152,7 @@ def test_a_kernel_says_how_it_is_compiled() -> None:
 def test_functions_declare_what_they_need(name: str) -> None:
     """Every function that the text calls is in the tree."""
     rule = derive(name)
-    for k in ElementwiseWriter(rule, plan(lower(rule.rule)), write).phase_kernels().values():
+    for k in Passes(rule, plan(lower(rule.rule))).of_phases().values():
         for f in compiled(k):
             called = set(re.findall(r"\b(_\w+)\(", numba.function(f))) - {f.name}
             assert called == {*t.support((f,))}

@@ -18,8 +18,9 @@ Tree = dict[str, "Array | dict[str, Array]"]
 class Case:
     """One comparison: `theirs` gives the trace (None: not compared) and arrays by place.
 
-    A place is "points.mu" or "posterior.pi.alpha" of the JSON of `blrgen fit`.  Traces of
-    objectives that drop constants are compared by their differences.
+    A place is "points.mu" or "posterior.pi.alpha" of the JSON of `blrgen fit`, or "pairs.x" or
+    "path.z" of the emitted class.  Traces of objectives that drop constants are compared by their
+    differences.  A model that does not ship has its text in `source`.
     """
 
     name: str
@@ -34,6 +35,28 @@ class Case:
     limit: float = 1e-9
     trace: bool = True
     options: tuple[str, ...] = ()
+    source: str = ""
+
+
+FREE = """
+plate t in T
+param F in R^(p,p)
+param H in R^(r,p)
+param Q in SPD(p)
+param R in SPD(r)
+param m1 in R^p
+param S1 in SPD(p)
+x[1] ~ gaussian-full(m1, inv(S1))
+x[t] ~ gaussian-full(F*x[t-1], inv(Q))
+y[t] ~ gaussian-full(H*x[t], inv(R))   observed or missing
+"""
+LAGS = """
+plate t in T
+x[1] ~ gaussian(0, 1)
+x[2] ~ gaussian(x[1]/2, 0.4)
+x[t] ~ gaussian(x[t-1]/2 + 0.3*x[t-2], 0.4)
+y[t] ~ gaussian(x[t], 0.7)   observed or missing
+"""
 
 
 def clusters(rng: np.random.Generator, N: int = 150) -> Array:
@@ -142,7 +165,8 @@ def chains() -> list[Case]:
             {"x": x, "K": np.array(2), "V": np.array(3)} if kind == "categorical"
             else {"x": x, "K": np.array(2)},
             {name: start[name] for name in ("pi", "P", *own[kind])}, 10, run(kind),
-            {f"points.{n}": n for n in ("pi", "P", *own[kind])} | {"posterior.z.p": "z"},
+            {f"points.{n}": n for n in ("pi", "P", *own[kind])}
+            | {"posterior.z.p": "z", "path.z": "path"},
         )
         for kind, x in data.items()
     ]  # fmt: skip
@@ -162,14 +186,52 @@ def gaussian_chains() -> list[Case]:
     gaps[[5, 6, 30]] = np.nan
     known = {"F": p["F"], "H": p["H"], "Q": p["Q"], "R": p["R"], "m1": p["m0"], "S1": p["P0"],
              "B": np.zeros((2, 1)), "u": np.zeros((T, 1))}  # fmt: skip
+    free = {k: p[k] for k in ("F", "H", "Q", "R")} | {"m1": p["m0"], "S1": p["P0"]}
+    trend = {"v": np.array(0.5), "vl": np.array(0.3), "vb": np.array(0.05)}
+    as_states = {
+        "F": np.array([[1.0, 1.0], [0.0, 1.0]]), "H": np.array([[1.0, 0.0]]),
+        "Q": np.diag([0.3, 0.05]), "R": np.array([[0.5]]), "m0": np.zeros(2),
+        "P0": 100.0 * np.eye(2),
+    }  # fmt: skip
+    lags = {
+        "F": np.array([[0.5, 0.3], [1.0, 0.0]]), "H": np.array([[1.0, 0.0]]),
+        "Q": np.diag([0.4, 0.0]), "R": np.array([[0.7]]), "m0": np.zeros(2),
+        "P0": np.array([[0.65, 0.5], [0.5, 1.0]]),
+    }  # fmt: skip
+    smooth = {"posterior.x.m": "mean", "pairs.x": "pairs"}
     return [
         Case(
             "smoother, gaps", "state-space", "--conjugate", "pykalman", known | {"y": gaps}, {}, 0,
-            lambda: public.state_space(gaps, p), {"posterior.x.m": "mean"},
+            lambda: public.state_space(gaps, p), smooth,
         ),
         Case(
             "evidence of a chain", "state-space", "--conjugate", "filterpy", known | {"y": y}, {},
-            0, lambda: public.one_at_a_time(y, p), {},
+            0, lambda: public.one_at_a_time(y, p), {}, 1e-10,
+        ),
+        Case(
+            "filter, every element", "state-space", "--filter", "filterpy", known | {"y": y}, {},
+            T, lambda: public.one_at_a_time(y, p, True), {"posterior.x.m": "last"}, 1e-10,
+        ),
+        Case(
+            "filter, gaps", "state-space", "--filter", "pykalman", known | {"y": gaps}, {}, T,
+            lambda: public.state_space(gaps, p), {"posterior.x.m": "last"}, 1e-10,
+        ),
+        Case(
+            "state space, EM, gaps", "free", "--em", "pykalman",
+            {"y": gaps, "p": np.array(2)}, free, 8,
+            lambda: public.state_space_em(gaps, p, 8),
+            {f"points.{x}": x for x in free}, source=FREE,
+        ),
+        Case(
+            "level and slope, gaps", "local-linear-trend", "--em", "pykalman",
+            {"y": gaps[:, 0], "s1": np.array(100.0)}, trend, 0,
+            lambda: public.state_space(gaps, as_states),
+            {"posterior.l.m": "first", "posterior.b.m": "second"},
+        ),
+        Case(
+            "lag 2, gaps", "lags", "--conjugate", "pykalman",
+            {"y": np.concatenate([[np.nan], gaps[1:, 0]])}, {}, 0,
+            lambda: public.state_space(gaps[1:], lags), {"posterior.x.m": "lagged"}, source=LAGS,
         ),
     ]  # fmt: skip
 

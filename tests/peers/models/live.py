@@ -33,7 +33,10 @@ def fitted(case: Case) -> dict[str, Any]:
         data, start = Path(folder, "data.json"), Path(folder, "start.json")
         data.write_text(json.dumps(plain(case.data)))
         start.write_text(json.dumps(plain(case.start)))
-        command = [sys.executable, "-m", "blrgen", "fit", f"{case.model}.model", case.flag]
+        model = Path(folder, f"{case.model}.model") if case.source else f"{case.model}.model"
+        if case.source:
+            Path(model).write_text(case.source)
+        command = [sys.executable, "-m", "blrgen", "fit", str(model), case.flag]
         command += ["--data", str(data), "--steps", str(case.steps), "--json", *case.options]
         if case.start:
             command += ["--start", str(start)]
@@ -56,9 +59,32 @@ def gap(ours: Any, theirs: Any) -> float:
     return float(np.abs(a.reshape(b.shape) - b).max() / max(1.0, np.abs(b).max()))
 
 
+def emitted(case: Case) -> dict[str, Any]:
+    """Pairs and paths of the emitted class after as many steps."""
+    from blrgen.emit.compile import compile_class
+    from blrgen.emit.model.file import text
+    from blrgen.program.model.lower import lower
+    from blrgen.read.model.find import read_file
+    from blrgen.rule.model.derive import derive_model
+
+    if not any(place.startswith(("pairs", "path")) for place in case.places):
+        return {}
+    derived = derive_model(read_file(f"{case.model}.model"), case.flag.removeprefix("--"))
+    program = lower(derived)
+    known = {x.called for x in program.arguments}
+    data = {k: x for k, x in case.data.items() if k in known}
+    sizes = {k: int(case.data[k]) for k in program.sizes if k in case.data}
+    model = compile_class(text(program, "numpy"))(**data, **sizes, start=case.start or None)
+    model.run(case.steps, 0.0)
+    return {
+        "pairs": {x.node: model.pairs(x.node) for x in program.pairs},
+        "path": {x.node: model.path(x.node) for x in program.paths},
+    }
+
+
 def compared(case: Case) -> dict[str, float]:
     """The gap of everything that is compared."""
-    ours, theirs = fitted(case), case.theirs()
+    ours, theirs = fitted(case) | emitted(case), case.theirs()
     gaps = {place: gap(at(ours, place), theirs.end[name]) for place, name in case.places.items()}
     if case.trace:
         n = len(theirs.trace)

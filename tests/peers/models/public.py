@@ -143,29 +143,64 @@ def state_space(y: Array, p: dict[str, Array]) -> Run:
     rows = np.ma.masked_invalid(y)
     rows[np.isnan(y).any(axis=1)] = np.ma.masked
     mean, covariance = model.smooth(rows)
-    filtered, _ = model.filter(rows)
+    filtered, narrow = model.filter(rows)
     return Run(
         (float(model.loglikelihood(rows)),),
-        {"mean": mean, "covariance": covariance, "filtered": filtered},
-    )
+        {"mean": mean, "covariance": covariance, "last": filtered[-1], "first": mean[:, 0],
+         "second": mean[:, 1], "lagged": np.concatenate([mean[:1, 1], mean[:, 0]]),
+         "pairs": neighbours(p, narrow, covariance)},
+    )  # fmt: skip
 
 
-def one_at_a_time(y: Array, p: dict[str, Array]) -> Run:
-    """filterpy's log evidence of all observations, and the filtered means."""
+def neighbours(p: dict[str, Array], narrow: Array, smooth: Array) -> Array:
+    """Cov(x_t, x_(t+1)) from filtered and smoothed covariances, by pykalman's own product."""
+    from pykalman.standard import _smooth_pair
+
+    ahead = [p["F"] @ V @ p["F"].T + p["Q"] for V in narrow[:-1]]
+    gains = [V @ p["F"].T @ np.linalg.pinv(W) for V, W in zip(narrow, ahead, strict=False)]
+    return np.swapaxes(_smooth_pair(smooth, np.array(gains))[1:], 1, 2)
+
+
+def state_space_em(y: Array, p: dict[str, Array], steps: int) -> Run:
+    """pykalman's EM of all matrices, its log-likelihood before each step and after the last."""
+    from pykalman import KalmanFilter
+
+    model = KalmanFilter(
+        transition_matrices=p["F"], observation_matrices=p["H"], transition_covariance=p["Q"],
+        observation_covariance=p["R"], initial_state_mean=p["m0"],
+        initial_state_covariance=p["P0"],
+    )  # fmt: skip
+    rows = np.ma.masked_invalid(y)
+    rows[np.isnan(y).any(axis=1)] = np.ma.masked
+    names = {
+        "F": "transition_matrices", "H": "observation_matrices", "Q": "transition_covariance",
+        "R": "observation_covariance", "m1": "initial_state_mean",
+        "S1": "initial_state_covariance",
+    }  # fmt: skip
+    trace = [float(model.loglikelihood(rows))]
+    for _ in range(steps):
+        model.em(rows, n_iter=1, em_vars=list(names.values()))
+        trace.append(float(model.loglikelihood(rows)))
+    return Run(tuple(trace), {k: np.asarray(getattr(model, x)) for k, x in names.items()})
+
+
+def one_at_a_time(y: Array, p: dict[str, Array], every: bool = False) -> Run:
+    """filterpy's log evidence of all observations (`every`: after each one), filtered means."""
     from filterpy.kalman import KalmanFilter
 
     d, k = len(p["m0"]), y.shape[1]
     model = KalmanFilter(dim_x=d, dim_z=k)
     model.x, model.P = p["m0"][:, None].copy(), p["P0"].copy()
     model.F, model.H, model.Q, model.R = p["F"], p["H"], p["Q"], p["R"]
-    evidence, means = 0.0, []
+    trace, means = [0.0], []
     for t, row in enumerate(y):
         if t:
             model.predict()
         model.update(row[:, None])
-        evidence += float(model.log_likelihood)
+        trace.append(trace[-1] + float(model.log_likelihood))
         means.append(model.x[:, 0].copy())
-    return Run((evidence,), {"mean": np.array(means)})
+    end = {"mean": np.array(means), "last": means[-1]}
+    return Run(tuple(trace) if every else (trace[-1],), end)
 
 
 def factor_analysis(x: Array, q: int) -> float:

@@ -1,0 +1,182 @@
+"""Which kernels a rule of arrays has, and which ways through memory they are run in.
+
+A rule that probes the loss at draws has several: the draw, the step, and sums over draws.
+Where noise is made in compiled code the draw makes its own, and a step and the next draw may
+be one pass over memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from blrgen.core import Derivation
+from blrgen.emit.joined import Joined, Noise, drivers
+from blrgen.emit.kernels import Kernel, adding, in_turn, kernel
+from blrgen.emit.moments import Moments
+from blrgen.emit.optimizer.domains import guarded
+from blrgen.emit.plan import Plan, phase_of
+from blrgen.emit.tree import nodes as t
+from blrgen.program import nodes as n
+from blrgen.program.effort import better_apart
+from blrgen.program.laws import distribution
+from blrgen.program.program import Program, Variable
+from blrgen.program.types import SCALAR
+
+# law → the function that fills blocks with it in compiled code, and the one that NumPy has
+FILLED = {"normal": "_standard_normal", "logistic": "_logistic", "uniform": "_uniform"}
+DRAWN = {
+    "normal": "_normals", "logistic": "_logistics", "uniform": "_uniforms",
+    "bernoulli": "_bernoullis",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The kernels of a rule; `compiled`: in loops that threads may share and that make noise."""
+
+    derivation: Derivation
+    plan: Plan
+    compiled: bool = False
+    moments: Moments | None = None
+
+    @property
+    def main(self) -> str:
+        """The state that the parameters are."""
+        return self.plan.parameter.name
+
+    @property
+    def arrays(self) -> list[Variable]:
+        """The states that are arrays."""
+        return [v for v in self.plan.states if v.type != SCALAR]
+
+    @property
+    def numbers(self) -> list[Variable]:
+        """The states that are numbers."""
+        return [v for v in self.plan.states if v.type == SCALAR]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Array arguments: outputs, states, what a draw left, inputs, sums."""
+        p = self.plan
+        states = [self.main, *(v.name for v in self.arrays if v.name != self.main)]
+        constants = [v.name for v in p.program.of("hyper") if v.type != SCALAR]
+        drawn, given = [v.name for v in p.noises], [v.name for v in p.inputs]
+        order = [p.probe, *states, *constants, *p.carried, *drawn, *given, *p.sums]
+        return tuple(dict.fromkeys(order))
+
+    # -- what there is -------------------------------------------------------------------
+    def of_phases(self) -> dict[str, Kernel]:
+        """The kernels of one phase each, by its name."""
+        p, order = self.plan, self.order
+        made = {"single": kernel("_step", "Update every element in place.", p.single, order)}
+        if p.draw is not None:
+            said = f"Write where to evaluate the loss into {p.probe}."
+            made["draw"] = kernel("_draw", said, p.draw, order, is_output=True)
+        if p.observe is not None and p.averaged is not None:
+            said = "Add what one draw has shown to the sums."
+            made["observe"] = kernel("_observe", said, adding(p.observe), order)
+            said = "Update every element in place, from averages over draws."
+            made["averaged"] = kernel("_step_averaged", said, p.averaged, order)
+        return made
+
+    def kernels(self) -> dict[str, Kernel]:
+        """All the kernels of the file, by what they are for."""
+        made = self.of_phases()
+        if self.fuses:
+            made["again"] = self._drawing_again(made["single"], made["draw"])
+        if self.moments is not None:
+            made["moments"] = self.moments.kernel()
+        often = {x for k in self._noisy(made) for x in (k.name, *(p.name for p in k.parts))}
+        return {what: replace(k, by_block=k.name in often) for what, k in made.items()}
+
+    def functions(self) -> tuple[list[Kernel], list[Kernel], list[t.Function]]:
+        """The kernels of a draw and a step; others; what runs them on stretches of memory."""
+        made = self.kernels()
+        first = [made[k] for k in ("draw", "single") if k in made]
+        rest = [made[k] for k in ("observe", "averaged", "again", "moments") if k in made]
+        return first, rest, [f for j in self.joined() for f in drivers(j)]
+
+    @property
+    def coupled(self) -> bool:
+        """Whether each array is one vector whose components need sums over all of them."""
+        return any(k.coupled for k in self.of_phases().values())
+
+    @property
+    def guarded(self) -> tuple[Variable, ...]:
+        """The states whose domain a step must not leave."""
+        halved = bool(self.plan.program.halved)
+        return guarded(self.derivation, self.plan.states, self.coupled, halved)
+
+    # -- how they are run ----------------------------------------------------------------
+    def joins(self, k: Kernel) -> bool:
+        """Whether the kernel may be run on stretches of arrays: no element needs another."""
+        return not (self.coupled or k.returns or self.plan.program.halved)
+
+    @property
+    def draws_itself(self) -> bool:
+        """Whether noise is made where it is used: compiled, and not needed again."""
+        made, noises = self.of_phases().get("draw"), self.plan.noises
+        if made is None or not noises or not self.compiled or not self.joins(made):
+            return False
+        laws = {law.name for v in noises if (law := distribution(v.distribution))}
+        return laws <= FILLED.keys() and not {v.name for v in noises} & {*self.plan.carried}
+
+    @property
+    def fuses(self) -> bool:
+        """Whether the step and the next draw can be one pass over memory.
+
+        Nothing may have to be looked at between the two, and steps are counted between them.
+        """
+        p = self.plan
+        if p.again is None or p.draw is None or self.numbers or not self.draws_itself:
+            return False
+        if guarded(self.derivation, p.states, self.coupled):
+            return False
+        return not any("t" in n.names(s.expr) for s in phase_of(p.draw).scalars)
+
+    def noises(self) -> tuple[Noise, ...]:
+        """What compiled code fills arrays with before it runs a kernel."""
+        found = []
+        for v in self.plan.noises:
+            law = distribution(v.distribution)
+            assert law is not None
+            numbers = () if law.name == "normal" else (law.location, law.scale)
+            found.append(Noise(v.name, FILLED[law.name], numbers))
+        return tuple(found)
+
+    def joined(self) -> list[Joined]:
+        """The ways in which kernels are run on stretches."""
+        if not self.compiled:
+            return []
+        made, found = self.kernels(), list[Joined]()
+        noisy = self._noisy(made)
+        for what, k in made.items():
+            if what == "moments" or not self.joins(k):
+                continue
+            if k in noisy:
+                found.append(Joined(k, self.noises()))
+            if what != "again" and (what != "draw" or not self.draws_itself):
+                found.append(Joined(k))
+        return found
+
+    def _noisy(self, made: Mapping[str, Kernel]) -> list[Kernel]:
+        """The kernels that are run with new noise, block by block."""
+        found = [made["again"]] if "again" in made else []
+        return [*found, made["draw"]] if self.draws_itself else found
+
+    def _drawing_again(self, step: Kernel, draw: Kernel) -> Kernel:
+        """The step and the next draw: in one loop, or in two where one would be too long."""
+        p = self.plan
+        assert p.again is not None and p.draw is not None
+        summary = f"Update every element in place, and {p.probe} for the next draw."
+        if better_apart(p.again, p.single, p.draw) and _agree((p.single, p.draw)):
+            return in_turn("_step_draw", summary, p.again, (step, draw), self.order)
+        return kernel("_step_draw", summary, p.again, self.order)
+
+
+def _agree(programs: Sequence[Program]) -> bool:
+    """Whether their numbers give no name two meanings."""
+    found: dict[str, n.Node] = {}
+    every = [s for p in programs for s in phase_of(p).scalars]
+    return all(found.setdefault(s.name, s.expr) == s.expr for s in every)

@@ -1,0 +1,183 @@
+"""An emitted class, run on numbers of a tower of prime fields against the derived updates.
+
+Its text is executed as it stands (loops, blocks of rows, factors of matrices, log-sum-exp), on
+random numbers for which exp and log have meaning (`blrgen.decide.towers`); so are the derived
+expressions, by plain loops, with each q's E[T] and A from its own family.  What is equal in all
+runs is equal as an expression, up to the stated chance, at the sizes that were run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from blrgen.decide.modular import Unlucky
+from blrgen.decide.proof import NOT_COMPARED, Proof
+from blrgen.decide.tower_kind import TOWERS
+from blrgen.decide.towers import LOWEST, NoMeaning, choosing
+from blrgen.emit.model.places import python_name
+from blrgen.program.model.blocks import member_of
+from blrgen.program.model.member import Member
+from blrgen.program.model.values import ModelProgram
+from blrgen.rule.model.values import ModelDerivation
+from blrgen.validate.model.covered import left_out, recorded
+from blrgen.validate.model.data import Drawn, Small, drawn
+from blrgen.validate.model.emitted import Reference, slopes_of
+from blrgen.validate.model.fields import Drawing, started, told
+from blrgen.validate.model.laws import law_of, law_of_state
+from blrgen.validate.model.stand_ins import class_on
+
+PLAIN = Small(5, 3, (3, 2), (2, 3))
+MANY = Small(8, 4, (2, 1, 1, 1), (2, 3))  # with short blocks: more than one chunk
+WIDE = Small(7, 2, (2, 1), (5,))  # with short blocks: more than four at a time
+PATIENCE = 12  # other numbers, where one divides by zero
+OTHER = "it is another expression"
+Found = dict[str, tuple[str, str]]  # by name: what is claimed, and what is wrong with it
+
+
+def prove(
+    d: ModelDerivation, program: ModelProgram, source: str, seed: int = 1
+) -> tuple[tuple[str, Proof], ...]:
+    """The objective, every q and every point; NoMeaning where these numbers do not go through."""
+    random, lines = Random(seed), set[int]()
+    # a comparison that has no answer: one way, the other way, at random
+    answers = (lambda: False, lambda: True, *[lambda: random.random() < 0.5] * 2)
+    runs, sizes = [], []
+    for answer, small in zip(answers, (PLAIN, MANY, WIDE, PLAIN), strict=True):
+        data = drawn(d.model, program, small=small)
+        with choosing(answer):
+            t = Trial(source, data, random, small is not PLAIN, lines)
+            runs.append(lucky(d, program, t))
+        sizes.append(", ".join(f"{k} = {v}" for k, v in data.sizes.items()))
+    where = "; ".join(dict.fromkeys(sizes))
+    exact = Proof(
+        "random-exact", "", f"run on random numbers of a tower of prime fields at {where}",
+        bound=f"(k/{LOWEST})^{len(runs)}, k the larger degree", sizes=where,
+    )  # fmt: skip
+    proofs = []
+    for name, (claim, _) in runs[0].items():
+        wrong = [run[name][1] for run in runs if run[name][1]]
+        proof = Proof(NOT_COMPARED, claim, wrong[0]) if wrong else replace(exact, claim=claim)
+        proofs.append((name, proof))
+    if missed := left_out(source, lines):
+        text = f"line {missed[0]} was never run at {where}"
+        proofs.append(("all lines", Proof(NOT_COMPARED, "every line was run", text)))
+    return tuple(proofs)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A source to run: on which data, with short blocks or not; the lines that were run."""
+
+    source: str
+    data: Drawn
+    random: Random
+    short: bool
+    lines: set[int]
+
+
+def lucky(d: ModelDerivation, program: ModelProgram, t: Trial) -> Found:
+    """A trial on numbers by which it can divide."""
+    for _ in range(PATIENCE):
+        with suppress(Unlucky):
+            return trial(d, program, t)
+    raise NoMeaning("a division by zero for all random numbers")
+
+
+def trial(d: ModelDerivation, program: ModelProgram, t: Trial) -> Found:
+    """One step of the class, from a random state."""
+    draw, data = Drawing(t.random), t.data
+    given, arrays = told(d, data, draw)
+    start = {v.name: started(v, data, draw) for v in program.variables}
+    reference = Reference(d, Drawn(given, arrays, data.sizes, data.lengths), kind=TOWERS)
+    try:
+        kind = class_on(t.source, short=t.short)
+        model = kind(**{python_name(k): x for k, x in given.items()}, start=start, seed=1)
+        reference.read(model, program)
+        reference.first()
+        with recorded(t.lines):
+            found = posteriors(d, program, model, reference)
+            objective = model.step()
+        same = objective == reference.objective()
+        found |= {"objective": ("the objective before a step", "" if same else OTHER)}
+        found |= blocks_after(d, program, model, reference)
+        return found | points_after(d, program, reference)
+    except (TypeError, ValueError, AttributeError, KeyError, IndexError) as trouble:
+        raise NoMeaning(f"{type(trouble).__name__}: {trouble}") from trouble
+
+
+def posteriors(
+    d: ModelDerivation, program: ModelProgram, model: Any, reference: Reference
+) -> Found:
+    """What `posterior` gives for a block whose elements stand by themselves."""
+    found: Found = {}
+    blocks = {u.block.name: u.block for u in d.updates if u.block.kind == "element"}
+    for p in program.posteriors:
+        if p.node in blocks and p.node in reference.laws:
+            member, state = member_of(d.model, blocks[p.node]), model.posterior(p.node)
+            laws = reference.laws[p.node].means
+            means = {name: present(x, member, reference) for name, x in laws.items()}
+            if member.one_hot:
+                own = {name: state["p"] for name in means}
+            else:
+                own = law_of_state(d.model, blocks[p.node], state, reference.values).means
+                own = {name: present(x, member, reference) for name, x in own.items()}
+            same = agree(means, own)
+            found[f"posterior of {p.node}"] = (f"q({p.node}) at its maximum", "" if same else OTHER)
+    return found
+
+
+def present(x: Any, member: Member, reference: Reference) -> Any:
+    """The elements that there are, one row after the other, where rows are ragged."""
+    known = reference.data.arrays
+    masks = [known[f"exists:{i.axis}"] for i in member.element if f"exists:{i.axis}" in known]
+    return x[masks[0] > 0] if masks else x
+
+
+def blocks_after(
+    d: ModelDerivation, program: ModelProgram, model: Any, reference: Reference
+) -> Found:
+    """Each q with a state, in order; the points are the class's, and their slopes shown after."""
+    found: Found = {}
+    states = {v.name for v in program.variables if not v.is_point}
+    after = Reference(d, reference.data, dict(reference.laws), kind=reference.kind)
+    after.read(model, program)
+    for u in d.updates:
+        name = u.block.name
+        if name in states:
+            law = law_of(d.model, u.block, reference.values)
+            same = agree(law.means, after.laws[name].means)
+            found[name] = (f"q({name}) after a step", "" if same else OTHER)
+            reference.laws[name] = law
+    reference.points |= after.points
+    return found
+
+
+def points_after(d: ModelDerivation, program: ModelProgram, reference: Reference) -> Found:
+    """The slope of E[L] at each point."""
+    found: Found = {}
+    slopes = slopes_of(d)
+    for v in program.variables:
+        if not v.is_point:
+            continue
+        wrong = "no slope with a name here"
+        if v.name in slopes:
+            places, e = slopes[v.name]
+            rest = np.asarray(reference.values.array(e, places)).reshape(-1)
+            wrong = "" if all(x == 0 for x in rest) else "it is not zero"
+        found[v.name] = (f"the slope of E[L] by {v.name} is zero after a step", wrong)
+    return found
+
+
+def agree(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    """Equal, entry by entry."""
+    return a.keys() == b.keys() and all(
+        np.shape(a[k]) == np.shape(b[k])
+        and all(x == y for x, y in zip(np.ravel(a[k]), np.ravel(b[k]), strict=True))
+        for k in a
+    )

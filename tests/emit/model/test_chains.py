@@ -1,0 +1,351 @@
+"""Chains that do not ship: lags, several nodes, rows of different lengths, what is missing."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from tests.emit.model.test_traces import cls, held_against
+from tests.reference.models import chains
+
+R = np.random.default_rng(5)
+LAGS = """
+plate t in T
+const a in R = 0.5
+const b in R = 0.3
+const q in (0, oo) = 0.4
+const r in (0, oo) = 0.7
+x[1] ~ gaussian(0, 1)
+x[2] ~ gaussian(a*x[1], q)
+x[t] ~ gaussian(a*x[t-1] + b*x[t-2], q)
+y[t] ~ gaussian(x[t], r) observed or missing
+"""
+TREND = """
+plate t in T
+const v in (0, oo) = 0.5
+const vl in (0, oo) = 0.2
+const vb in (0, oo) = 0.1
+l[1] ~ gaussian(0, 2)
+b[1] ~ gaussian(0, 1)
+l[t] ~ gaussian(l[t-1] + b[t-1], vl)
+b[t] ~ gaussian(b[t-1], vb)
+y[t] ~ gaussian(l[t], v)   observed or missing
+"""
+SEASON = """
+plate t in T
+const v in (0, oo) = 0.5
+l[1] ~ gaussian(0, 2)
+l[t] ~ gaussian(l[t-1], 0.2)
+s[1] ~ gaussian(0, 1)
+s[2] ~ gaussian(0, 1)
+s[t] ~ gaussian(-s[t-1] - s[t-2], 0.1)
+y[t] ~ gaussian(l[t] + s[t], v) observed or missing
+"""
+COUPLED = """
+plate t in T
+const F in R^(p,p)
+const g in R^p
+const Q in SPD(p)
+x[1] ~ gaussian-full(zeros(p), eye(p))
+x[t] ~ gaussian-full(F*x[t-1], inv(Q))
+w[1] ~ gaussian(0, 1)
+w[t] ~ gaussian(dot(g, x[t-1]) + 0.3*w[t-1], 0.5)
+y[t] ~ gaussian(dot(g, x[t]) + w[t], 0.4) observed or missing
+"""
+EFFECTS = """
+plate n in N
+plate j in J
+const g[n] in labels(J)
+a ~ gaussian(0, 3)
+b[j] ~ gaussian(0, 2)
+y[n] ~ gaussian(a + b[g[n]], 0.5) observed
+"""
+MANY = """
+plate s in S
+plate t in T[s]
+const F in R^(p,p)
+const h in R^p
+const Q in SPD(p)
+x[s,1] ~ gaussian-full(zeros(p), eye(p))
+x[s,t] ~ gaussian-full(F*x[s,t-1], inv(Q))
+y[s,t] ~ gaussian(dot(h, x[s,t]), 0.3)   observed or missing
+"""
+MISSING = """
+plate t in T
+plate k in K
+const pi in simplex(K)
+const P[k] in simplex(K)
+const mu[k] in R
+z[1] ~ categorical(pi)
+z[t] ~ categorical(P[z[t-1]])
+x[t] ~ gaussian(mu[z[t]], 0.5)   observed or missing
+"""
+ROWS = """
+plate s in S
+plate t in T
+plate k in K
+const pi in simplex(K)
+const P[k] in simplex(K)
+const mu[k] in R
+z[s,1] ~ categorical(pi)
+z[s,t] ~ categorical(P[z[s,t-1]])
+x[s,t] ~ gaussian(mu[z[s,t]], 0.5)   observed or missing
+"""
+MOVING = """
+plate t in T
+plate k in K
+plate c in C
+const u[t] in labels(C)
+const pi in simplex(K)
+const P[c,k] in simplex(K)
+const mu[k] in R
+z[1] ~ categorical(pi)
+z[t] ~ categorical(P[u[t],z[t-1]])
+x[t] ~ gaussian(mu[z[t]], 0.5)   observed
+"""
+F2, Q2 = np.array([[0.9, 0.2], [-0.1, 0.7]]), np.array([[0.5, 0.1], [0.1, 0.3]])
+G2 = np.array([0.6, -0.4])
+START, MOVES, MIDDLE = np.array([0.6, 0.4]), np.array([[0.7, 0.3], [0.2, 0.8]]), [-1.0, 1.5]
+
+
+def holed(T: int, *missing: int):
+    y = R.normal(size=T)
+    y[list(missing)] = np.nan
+    return y
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize(("T", "missing"), [(2, ()), (7, (0, 3)), (8, (7,))])
+def test_lags(T, missing, target):
+    y = holed(T, *missing)
+    model = cls("lags", "conjugate", LAGS, target)(y=y)
+    value, m, v, lag = chains.autoregression(y, 0.5, 0.3, 0.4, 0.7)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
+    q = model.posterior("x")
+    np.testing.assert_allclose(q["m"], m, rtol=1e-9)
+    np.testing.assert_allclose(q["v"], v, rtol=1e-9)
+    np.testing.assert_allclose(model.pairs("x"), lag, rtol=1e-9)
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize(("T", "missing"), [(1, ()), (7, (0, 3, 4))])
+def test_level_and_slope(T, missing, target):
+    y = holed(T, *missing)
+    model = cls("trend", "conjugate", TREND, target)(y=y)
+    value, *known = chains.trend(y, 0.5, 0.2, 0.1)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
+    for name, (m, v, lag) in zip("lb", known, strict=True):
+        q = model.posterior(name)
+        np.testing.assert_allclose(q["m"], m, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(q["v"], v, rtol=1e-9)
+        np.testing.assert_allclose(model.pairs(name), lag, rtol=1e-9, atol=1e-12)
+
+
+def test_a_season_beside_a_level():
+    y, joint, level, season = holed(7, 2), chains.Joint(), [], []
+    for t in range(7):
+        level.append(joint.add([(level[-1], 1.0)] if t else [], 0.2 if t else 2.0))
+        before = [(season[-1], -1.0), (season[-2], -1.0)] if t > 1 else []
+        season.append(joint.add(before, 0.1 if t > 1 else 1.0))
+    looks = [([(i, 1.0), (j, 1.0)], 0.5) for i, j in zip(level, season, strict=True)]
+    value, m, V = chains.seen(joint, y, looks)
+    model = cls("season", "conjugate", SEASON)(y=y)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
+    for name, x in (("l", level), ("s", season)):
+        at = np.array(x)[:, 0]
+        np.testing.assert_allclose(model.posterior(name)["m"], m[at], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(model.posterior(name)["v"], V[at, at], rtol=1e-9)
+        np.testing.assert_allclose(model.pairs(name), V[at[:-1], at[1:]], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_a_vector_and_a_number_drive_each_other(target):
+    y, joint, x, w = holed(5, 1), chains.Joint(), [], []
+    for t in range(5):
+        before = [(w[-1], 0.3), (x[-1], G2)] if t else []
+        new = joint.add([(x[-1], F2)] if t else [], Q2 if t else np.eye(2))
+        w.append(joint.add(before, 0.5 if t else 1.0))
+        x.append(new)
+    looks = [([(i, G2), (j, 1.0)], 0.4) for i, j in zip(x, w, strict=True)]
+    value, m, V = chains.seen(joint, y, looks)
+    model = cls("coupled", "conjugate", COUPLED, target)(y=y, F=F2, g=G2, Q=Q2)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
+    q = model.posterior("x")
+    np.testing.assert_allclose(q["m"], m[np.array(x)], rtol=1e-9)
+    blocks = np.array([V[np.ix_(i, i)] for i in x])
+    np.testing.assert_allclose(np.linalg.inv(q["S"]), blocks, rtol=1e-9)
+    lag = np.array([V[np.ix_(i, j)] for i, j in pairwise(x)])
+    np.testing.assert_allclose(model.pairs("x"), lag, rtol=1e-9)
+    np.testing.assert_allclose(model.posterior("w")["m"], m[np.array(w)[:, 0]], rtol=1e-9)
+
+
+def test_effects_and_their_mean_are_one_gaussian():
+    g, y = np.array([0, 2, 1, 1, 0, 2, 2]), R.normal(size=7)
+    joint = chains.Joint()
+    a, b = joint.add([], 3.0), [joint.add([], 2.0) for _ in range(3)]
+    value, m, V = chains.seen(joint, y, [([(a, 1.0), (b[k], 1.0)], 0.5) for k in g])
+    model = cls("effects", "conjugate", EFFECTS)(y=y, g=g, J=3)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
+    np.testing.assert_allclose(model.posterior("a")["m"], m[0], rtol=1e-9)
+    np.testing.assert_allclose(model.posterior("b")["m"], m[1:4], rtol=1e-9)
+    np.testing.assert_allclose(model.posterior("b")["v"], np.diag(V)[1:4], rtol=1e-9)
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_chains_of_different_lengths(target):
+    lengths, y = [3, 1, 4], holed(8, 1, 3)
+    model = cls("many", "conjugate", MANY, target)(y=y, T=lengths, F=F2, h=G2, Q=Q2)
+    total, lags, means = 0.0, [], []
+    for own in np.split(y, np.cumsum(lengths)[:-1]):
+        joint, x = chains.Joint(), []
+        for t in range(len(own)):
+            x.append(joint.add([(x[-1], F2)] if t else [], Q2 if t else np.eye(2)))
+        if np.isnan(own).all():
+            value, m, V = 0.0, joint.mean, joint.cov
+        else:
+            value, m, V = chains.seen(joint, own, [([(i, G2)], 0.3) for i in x])
+        total += value
+        means += [m[i] for i in x]
+        lags += [V[np.ix_(i, j)] for i, j in pairwise(x)]
+    np.testing.assert_allclose(model.objective(), total, rtol=1e-10)
+    np.testing.assert_allclose(model.posterior("x")["m"], means, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.pairs("x"), lags, rtol=1e-9, atol=1e-12)
+
+
+def own_of(x):
+    found = norm(MIDDLE, np.sqrt(0.5)).logpdf(x[:, None])
+    return np.where(np.isnan(found), 0.0, found)
+
+
+@pytest.mark.parametrize(("T", "missing"), [(1, ()), (1, (0,)), (6, (0, 2, 5))])
+def test_labels_with_missing_observations(T, missing):
+    x = holed(T, *missing)
+    model = cls("missing", "conjugate", MISSING)(x=x, pi=START, P=MOVES, mu=MIDDLE)
+    value, z, pairs, path = chains.paths(own_of(x), START, MOVES)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(model.posterior("z")["p"], z, rtol=1e-10)
+    np.testing.assert_allclose(model.pairs("z"), pairs, rtol=1e-9, atol=1e-14)
+    np.testing.assert_array_equal(model.path("z"), path)
+
+
+def test_a_state_that_nobody_visits():
+    x, P = holed(5, 1), np.array([[0.5, 0.5, 0.0], [0.3, 0.7, 0.0], [0.1, 0.2, 0.7]])
+    pi, mu = np.array([0.4, 0.6, 0.0]), np.array([-1.0, 1.0, 0.0])
+    own = norm(mu, np.sqrt(0.5)).logpdf(x[:, None])
+    value, z, pairs, path = chains.paths(np.where(np.isnan(own), 0.0, own), pi, P)
+    model = cls("missing", "conjugate", MISSING)(x=x, pi=pi, P=P, mu=mu)
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
+    np.testing.assert_allclose(model.posterior("z")["p"], z, rtol=1e-10, atol=1e-15)
+    np.testing.assert_allclose(model.pairs("z"), pairs, rtol=1e-9, atol=1e-14)
+    np.testing.assert_array_equal(model.path("z"), path)
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_rows_of_labels_have_pairs_and_paths(target):
+    x = R.normal(size=(3, 5))
+    x[1, 2] = np.nan
+    model = cls("rows", "conjugate", ROWS, target)(x=x, pi=START, P=MOVES, mu=MIDDLE)
+    each = [chains.paths(own_of(row), START, MOVES) for row in x]
+    np.testing.assert_allclose(model.objective(), sum(e[0] for e in each), rtol=1e-10)
+    np.testing.assert_allclose(model.pairs("z"), [e[2] for e in each], rtol=1e-9, atol=1e-14)
+    np.testing.assert_array_equal(model.path("z"), [e[3] for e in each])
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_flat_rows_of_labels_have_pairs_and_paths(target):
+    lengths, x = [4, 1, 0, 3], holed(8, 2)
+    source = ROWS.replace("t in T", "t in T[s]")
+    model = cls("rows", "conjugate", source, target)(x=x, T=lengths, pi=START, P=MOVES, mu=MIDDLE)
+    parts = np.split(x, np.cumsum(lengths)[:-1])
+    each = [chains.paths(own_of(row), START, MOVES) for row in parts if len(row)]
+    np.testing.assert_allclose(model.objective(), sum(e[0] for e in each), rtol=1e-10)
+    pairs = np.concatenate([e[2] for e in each])
+    np.testing.assert_allclose(model.pairs("z"), pairs, rtol=1e-9, atol=1e-14)
+    np.testing.assert_array_equal(model.path("z"), np.concatenate([e[3] for e in each]))
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_transitions_that_change_along_the_chain(target):
+    x, u = R.normal(size=6), np.array([1, 0, 1, 1, 0, 0])
+    P = np.stack([MOVES, MOVES[::-1]])
+    model = cls("moving", "conjugate", MOVING, target)(x=x, u=u, pi=START, P=P, mu=MIDDLE)
+    value, z, pairs, path = chains.paths(own_of(x), START, P[u])
+    np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
+    np.testing.assert_allclose(model.posterior("z")["p"], z, rtol=1e-10)
+    np.testing.assert_allclose(model.pairs("z"), pairs, rtol=1e-9, atol=1e-14)
+    np.testing.assert_array_equal(model.path("z"), path)
+
+
+FACTORIAL = """
+plate t in T
+plate k in K
+plate j in J
+const pi in simplex(K)
+const P[k] in simplex(K)
+const rho in simplex(J)
+const Q[j] in simplex(J)
+const mu[k] in R
+const nu[j] in R
+z[1] ~ categorical(pi)
+z[t] ~ categorical(P[z[t-1]])
+s[1] ~ categorical(rho)
+s[t] ~ categorical(Q[s[t-1]])
+x[t] ~ gaussian(mu[z[t]] + nu[s[t]], 0.5)   observed or missing
+"""
+WALK = """
+plate t in T
+tau ~ gamma(2, 1)
+x[1] ~ gaussian(0, 1)
+x[t] ~ gaussian(x[t-1], 0.3)
+y[t] ~ gaussian(x[t], 1/tau)   observed or missing
+"""
+SWITCHING = """
+plate t in T
+plate k in K
+const pi in simplex(K)
+const P[k] in simplex(K)
+const q[k] in (0, oo)
+x[1] ~ gaussian(0, 1)
+x[2] ~ gaussian(x[1], q[z[2]])
+x[t] ~ gaussian(x[t-1]/2 + x[t-2]/3, q[z[t]])
+z[1] ~ categorical(pi)
+z[t] ~ categorical(P[z[t-1]])
+y[t] ~ gaussian(x[t], 0.5)   observed or missing
+"""
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_two_chains_of_labels_by_mean_field(target):
+    x, z = holed(6, 1), R.dirichlet([1.0, 1.0], size=6)
+    first = (START, MOVES, np.array(MIDDLE))
+    second = (np.array([0.3, 0.3, 0.4]), R.dirichlet(np.ones(3), 3), np.array([-0.5, 0.0, 0.8]))
+    names = dict(zip(("pi", "P", "mu"), first, strict=True))
+    names |= dict(zip(("rho", "Q", "nu"), second, strict=True))
+    model = cls("two", "vmp", FACTORIAL, target)(x=x, start={"z": {"p": z}}, **names)
+    held_against(model, chains.two_chains(x, z, first, second, 0.5))
+    saved = model.state_dict()
+    other = cls("two", "vmp", FACTORIAL, target)(x=x, seed=3, **names)
+    other.load_state_dict(saved)
+    assert other.objective() == model.objective()
+    np.testing.assert_array_equal(other.pairs("z"), model.pairs("z"))
+    assert model.path("z").shape == model.path("s").shape == (6,)
+
+
+def test_a_chain_beside_a_precision():
+    y = holed(7, 0, 4)
+    start = {"tau": {"a": 3.0, "b": 2.0}}
+    model = cls("walk", "vmp", WALK)(y=y, start=start)
+    held_against(model, chains.level_and_precision(y, 0.3, (2.0, 1.0), 3.0, 2.0))
+
+
+def test_a_gaussian_chain_behind_another_block_begins_with_the_marginals_that_are_said():
+    y, known = holed(7, 2), {"pi": START, "P": MOVES, "q": [0.1, 2.0]}
+    said = {"m": R.normal(size=7), "v": R.gamma(2.0, size=7)}
+    model = cls("switching", "vmp", SWITCHING)(y=y, start={"x": said}, **known)
+    for name, value in said.items():
+        np.testing.assert_allclose(model.posterior("x")[name], value, rtol=1e-12)
+    np.testing.assert_allclose(model.pairs("x"), np.zeros(6), atol=1e-14)
+    trace = model.run(steps=8, tol=0.0)["trace"]
+    assert min(np.diff(trace)) > -1e-9
+    assert (np.abs(model.pairs("x")) > 1e-6).all()

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from blrgen.cli.parser import Parser
 from blrgen.errors import UserError
+
+if TYPE_CHECKING:
+    from blrgen.rule.model.derive import Options
 
 FLAGS = {
     "conjugate": "one exact step: all latents are one block",
@@ -24,6 +28,7 @@ OPTIONS = {
     "block": "nodes that are one block; may be repeated",
     "schedule": "the order of the blocks",
     "q": "a family for q of a node, that of its prior if absent; may be repeated",
+    "inner": "the most rounds over local blocks in a step of --svi",
 }
 
 
@@ -31,7 +36,7 @@ def add_algorithms(parser: Parser, *, brief: bool = True) -> None:
     """One flag an algorithm, and the options of all of them; in brief, their names alone."""
     there = list(FLAGS)
     names = "exactly one of --" + " --".join(there[:4]) + "\n--" + " --".join(there[4:])
-    options = ", and --point, --block, --q, --schedule:\nsee `blrgen fit --help`"
+    options = ", and --point, --block, --q, --schedule, --inner:\nsee `blrgen fit --help`"
     group = parser.add_argument_group(
         "algorithms of a model, FILE.model", names + options if brief else "exactly one"
     )
@@ -45,6 +50,7 @@ def add_algorithms(parser: Parser, *, brief: bool = True) -> None:
     group.add_argument("--block", metavar="A,B", action="append", default=[], help=said["block"])
     group.add_argument("--q", metavar="NODE=FAMILY", action="append", default=[], help=said["q"])
     group.add_argument("--schedule", metavar="A,B,…", default="", help=said["schedule"])
+    group.add_argument("--inner", metavar="I", help=said["inner"])
 
 
 def algorithm(options: argparse.Namespace) -> str:
@@ -74,6 +80,19 @@ def refuse_algorithms(options: argparse.Namespace) -> None:
             why="a family or a recipe has the Bayesian learning rule alone",
             how="a path that ends in .model",
         )  # fmt: skip
+
+
+def chosen_options(options: argparse.Namespace) -> Options:
+    """What is said beside the algorithm."""
+    from blrgen.rule.model.derive import Options
+
+    joined = tuple(words(b) for b in options.block)
+    inner = None
+    if options.inner is not None:
+        if not options.inner.isdigit() or int(options.inner) < 1:
+            raise UserError(f"--inner is a whole number from 1 on, not {options.inner!r}")
+        inner = int(options.inner)
+    return Options(words(options.point), joined, words(options.schedule), families(options), inner)
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -14,10 +14,10 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from blrgen.cli.algorithms import add_algorithms, algorithm, families, words
+from blrgen.cli.algorithms import add_algorithms, algorithm, chosen_options
 from blrgen.cli.output import note, plain, result, result_as_json
 from blrgen.cli.parser import OneOf, Parser, add_format
-from blrgen.errors import UserError
+from blrgen.errors import UserError, did_you_mean
 
 if TYPE_CHECKING:
     from blrgen.program.model.values import ModelProgram
@@ -56,6 +56,8 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--rho", metavar="R", help="the rate of --cvi, 0.5 if absent")
     parser.add_argument("--delay", metavar="D", help="of the rate (D + t)^-F, 1 if absent")
     parser.add_argument("--forgetting", metavar="F", help="0.7 if absent; 0 for --cvi")
+    parser.add_argument("--floor", metavar="NAME=VALUE", action="append", default=[],
+                        help="a point is no less than this")  # fmt: skip
     parser.add_argument("--save", metavar="FILE.npz", help="keep the posterior")
     parser.add_argument("--target", action=OneOf, values=("numba", "numpy"), default=None,
                         help="numpy for small data, numba for large if absent")  # fmt: skip
@@ -82,7 +84,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         found = ran(model, program, steps, tol, options)
     answer = as_json(derivation, program, model, found)
-    return _shown(options, answer, tol is not None and not found["converged"])
+    draws = {p.parameter: model.draws(p.parameter) for x in program.draws for p in x.parts}
+    return _shown(options, answer, tol is not None and not found["converged"], draws)
 
 
 def _check_model(options: argparse.Namespace) -> None:
@@ -97,10 +100,15 @@ def _check_model(options: argparse.Namespace) -> None:
                             how="--family mixture:FAMILY, and no model")  # fmt: skip
 
 
-def _shown(options: argparse.Namespace, answer: dict[str, Any], late: bool) -> int:
-    """The answer printed, and kept where that is asked for."""
+def _shown(
+    options: argparse.Namespace,
+    answer: dict[str, Any],
+    late: bool,
+    draws: Mapping[str, Any] | None = None,
+) -> int:
+    """The answer printed, and kept where that is asked for, draws with it."""
     if options.save:
-        saved(options.save, answer)
+        saved(options.save, answer, dict(draws or {}))
     if options.format == "json":
         result_as_json(answer)
     else:
@@ -111,13 +119,9 @@ def _shown(options: argparse.Namespace, answer: dict[str, Any], late: bool) -> i
 def derived(options: argparse.Namespace) -> ModelDerivation:
     """The algorithm that was asked for."""
     from blrgen.read.model.find import read_file
-    from blrgen.rule.model.derive import Options, derive_model
+    from blrgen.rule.model.derive import derive_model
 
-    name = algorithm(options)
-    joined = tuple(words(x) for x in options.block)
-    chosen = Options(words(options.point), joined, words(options.schedule),
-                     families(options))  # fmt: skip
-    return derive_model(read_file(options.what), name, chosen)
+    return derive_model(read_file(options.what), algorithm(options), chosen_options(options))
 
 
 def checked(options: argparse.Namespace, derivation: ModelDerivation) -> dict[str, Any]:
@@ -159,11 +163,31 @@ def made(program: ModelProgram, given: Mapping[str, Any], options: argparse.Name
         raise UserError(f"--{idle[0]} belongs to steps over some rows" if idle[0] != "rho" else
                         "--rho belongs to steps a part of the way",
                         where=options.what, how=how)  # fmt: skip
-    known_as = {**arrays, **whole, **rates}
+    floors = {"floor": _floors(options, program)} if options.floor else {}
+    known_as = {**arrays, **whole, **rates, **floors}
     try:
         return compile_class(text(program, target))(**known_as, start=start, seed=seed)
     except (ValueError, TypeError) as error:
         raise UserError(str(error), where=options.start or options.what) from error
+
+
+def _floors(options: argparse.Namespace, program: ModelProgram) -> dict[str, float]:
+    """Points with the least that they may be."""
+    points = [v.name for v in program.variables if v.is_point]
+    found: dict[str, float] = {}
+    for text in options.floor:
+        name, sign, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            sign = ""
+        if not sign:
+            raise UserError(f"--floor is NAME=VALUE, not {text!r}", where=options.what)
+        if name.strip() not in points:
+            why = f"the points are {', '.join(points)}" if points else "there are no points"
+            raise UserError(f"--floor: {name.strip()} is no point", where=options.what, why=why,
+                            how=did_you_mean(name.strip(), points))  # fmt: skip
+    return found
 
 
 def followed(
@@ -209,6 +233,20 @@ def ran(
 
     rest = tol if tol is not None else 0.0 if steps is not None else 1e-8
     more = {}
+    if program.draws:
+        if tol is not None:
+            raise UserError("--tol does not apply to --gibbs", where=options.what,
+                            why="draws go on changing: no step is the last one",
+                            how="--steps N says how many")  # fmt: skip
+        try:
+            with np.errstate(all="ignore"):
+                return dict(model.run(steps))
+        except (ValueError, np.linalg.LinAlgError) as error:
+            raise UserError(
+                "a full conditional is improper here", where=options.start or options.what,
+                why=f"its parameters are outside of their domain: {error}",
+                how="--start FILE.json or --seed S begins elsewhere; priors that hold more help",
+            ) from error  # fmt: skip
     if program.batch:
         rows = _whole(options.batch, "--batch")
         if rows == 0:
@@ -233,6 +271,7 @@ def as_json(
         p.node: {"family": p.family, **_plain(model.posterior(p.node))}
         for p in program.posteriors if p.family
     }  # fmt: skip
+    posterior |= {x.node: _plain(model.posterior(x.node)) for x in program.draws}
     points = {p.node: _plain(model.posterior(p.node)) for p in program.posteriors if not p.family}
     return {
         "schema": SCHEMA,
@@ -251,7 +290,12 @@ def as_json(
 
 def as_text(answer: Mapping[str, Any]) -> str:
     """The same for reading."""
-    ended = {"converged": "the objective rests", "unbounded": "the objective grows without bound"}
+    ended = {
+        "converged": "the objective rests",
+        "unbounded": "the objective grows without bound",
+        "rounding": "a step was lost to rounding",
+        "not finite": "a step was no number",
+    }
     lines = [
         f"{answer['model']} by {answer['algorithm']}: {answer['steps']} steps, "
         f"{ended.get(answer['reason'], 'as many as were asked for')}",
@@ -260,22 +304,31 @@ def as_text(answer: Mapping[str, Any]) -> str:
     ]
     for name, parameters in answer["posterior"].items():
         own = {k: v for k, v in parameters.items() if k != "family"}
-        lines.append(f"{name} ~ {parameters['family']}")
-        lines += [f"    {k} = {_short(v)}" for k, v in own.items()]
+        lines.append(f"{name} ~ {parameters['family']}" if "family" in parameters else f"{name}")
+        lines += [f"    {k} = {_short(v)}" for k, v in _flat(own).items()]
     lines += [f"{name} = {_short(value)}" for name, value in answer["points"].items()]
     for x in answer["notes"]:
         lines.append(f"note: {x['node']}: {x['text']}" if x["node"] else f"note: {x['text']}")
     return "\n".join(lines)
 
 
-def saved(path: str, answer: Mapping[str, Any]) -> None:
-    """Every array under node.parameter, a point under its name."""
+def _flat(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Of several variables each by its name: {mean: {mu: …}} as {mean mu: …}."""
+    found: dict[str, Any] = {}
+    for k, x in parameters.items():
+        found |= {f"{k} {v}": y for v, y in x.items()} if isinstance(x, Mapping) else {k: x}
+    return found
+
+
+def saved(path: str, answer: Mapping[str, Any], draws: Mapping[str, Any]) -> None:
+    """Every array under node.parameter, a point under its name, draws under their variable's."""
     import numpy as np
 
-    arrays = {name: np.asarray(x) for name, x in answer["points"].items()}
+    arrays = {name: np.asarray(x) for name, x in answer["points"].items()} | dict(draws)
     for name, parameters in answer["posterior"].items():
-        arrays |= {f"{name}.{k}": np.asarray(x) for k, x in parameters.items() if k != "family"}
-    np.savez(path, **arrays)  # type: ignore[arg-type]
+        own = _flat({k: x for k, x in parameters.items() if k != "family"})
+        arrays |= {f"{name}.{k}": np.asarray(x) for k, x in own.items()}
+    np.savez(path, **arrays)
     note(f"wrote {path}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from blrgen.cli.algorithms import algorithm, any_algorithm, families, words
+from blrgen.cli.algorithms import algorithm, any_algorithm, chosen_options
 from blrgen.cli.output import coloured, plain, report, result, result_as_json
 from blrgen.errors import UserError
 
@@ -40,15 +40,9 @@ def check(options: argparse.Namespace) -> int:
 
 def derive_algorithm(model: Model, options: argparse.Namespace) -> int:
     """The algorithm that a flag names, block by block."""
-    from blrgen.rule.model.derive import Options, derive_model
+    from blrgen.rule.model.derive import derive_model
 
-    chosen = Options(
-        words(options.point),
-        tuple(words(b) for b in options.block),
-        words(options.schedule),
-        families(options),
-    )
-    derivation = derive_model(model, algorithm(options), chosen)
+    derivation = derive_model(model, algorithm(options), chosen_options(options))
     if options.format == "json":
         from blrgen.show.model_derivation import derivation_json
 

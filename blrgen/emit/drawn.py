@@ -63,8 +63,11 @@ class Rows:
         dtype: str = "np.float64",
         first: int = 0,
         rng: str = "rng",
+        plates: bool = False,
+        laws: int = 0,
     ) -> None:
         self.shape, self.margin, self.dtype, self.rng = shape, margin, dtype, rng
+        self.plates = plates  # parameters have axes of their own before those of one member
         self.lines: list[str] = []
         self.names = dict(names or {})  # how symbols are written
         self.printer = printer or Numbers
@@ -72,6 +75,7 @@ class Rows:
         self.densities: list[Density] = []
         self.expectations: list[Expectation] = []
         self.first = first  # how many expectations the file has already
+        self.laws = laws  # how many distribution functions
         self._taken = {re.split(r"\W", text)[0] for text in (*self.names.values(), shape)}
         self._known: dict[Expr, Expr] = {}  # draws and sums that have a name
 
@@ -185,13 +189,25 @@ class Rows:
         """A whole vector: its parameters with as many components as it has."""
         size, own = self.scalar(x.size), list(d.parameters)
         first = [self.scalar(own.pop(0))] if d.kind == "multinomial" else []
-        body = f"np.broadcast_to({self.scalar(own[0])}, {size})"
-        if len(own) == 2:
-            front = f"np.broadcast_to({self.scalar(own[0])}, {size} - 1)"
-            body = f"np.append({front}, {self.scalar(own[1])})"
+        if self.plates:
+            first = [f"np.broadcast_to({x}, (*{self.shape}, 1))[..., 0]" for x in first]
+        body = self._spread(own[0], size)
         name = self.name(_PARAMETER[d.kind])
+        if len(own) == 2:
+            front = self._spread(own[0], f"{size} - 1")
+            if self.plates:
+                last = self.name("last")
+                self.put(last, self._spread(own[1], "1"))
+                self.put_call(name, "np.append", [front, last, "axis=-1"])
+                return [*first, name]
+            body = f"np.append({front}, {self.scalar(own[1])})"
         self.put(name, body)
         return [*first, name]
+
+    def _spread(self, e: Expr, size: str) -> str:
+        """A number or a vector with so many components, one for all draws or one each."""
+        shape = f"(*{self.shape}, {size})" if self.plates else size
+        return f"np.broadcast_to({self.scalar(e)}, {shape})"
 
     def _matrix(self, d: Expr, x: Expr) -> list[str]:
         """The parameters of a vector or matrix of the non-commuting algebra."""
@@ -222,11 +238,12 @@ class Rows:
         """u = F(x) solved for x by the emitted inverse of the distribution function."""
         x, exponent, low, high, whole = d.parameters
         exponent = self._letters(exponent)
-        name = f"law {len(self.densities) + 1}"
+        number = self.laws + len(self.densities) + 1
+        name = f"law {number}"
         made, arguments = density_in_t(name, exponent, x, low, high, bool(whole))
         self.densities.append(made)
         u = f"{self.rng}.random({across})"
-        function, over = self.printer(self.names).applied(f"quantile_{len(self.densities)}")
+        function, over = self.printer(self.names).applied(f"quantile_{number}")
         given = [f"np.asarray({self.scalar(a)}, dtype=np.float64)" for a in arguments]
         return function, [*over, u, *given]
 
@@ -261,8 +278,8 @@ class Rows:
     def _number_of(self, f: Expr) -> str:
         """A sum over components, a trace, a determinant or an angle."""
         if isinstance(f, total):
-            inside, size = map(self.scalar, f.args)
-            return f"np.sum(np.broadcast_to({inside}, {size}), axis=-1)"
+            inside = self._spread(f.args[0], self.scalar(f.args[1]))
+            return f"np.sum({inside}, axis=-1{', keepdims=True' if self.plates else ''})"
         if isinstance(f, sp.atan2):
             return f"np.arctan2({self.scalar(f.args[0])}, {self.scalar(f.args[1])})"
         text = self.word(f.args[0], None)

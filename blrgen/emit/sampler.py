@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
+
 from blrgen.algebra.components import Component
 from blrgen.algebra.ranks import shape_of
 from blrgen.core import Derivation, Parameter
@@ -60,10 +62,17 @@ def drawing(
     name: str = "sample",
     printer: Callable[[dict[str, str]], ArrayPrinter] | None = None,
     first: int = 0,
+    plates: bool = False,
+    laws: int = 0,
 ) -> Drawing:
-    """In working parameters, or in natural ones; the known constants after them."""
+    """In working parameters, or in natural ones; the known constants after them.
+
+    With `plates` all parameters may have axes before their own, the same in all of them: a
+    draw has the shape of `size`, then these, then its own.  `first` and `laws` say how many
+    expectations and distribution functions the file has already.
+    """
     with collecting() as uses:
-        made = _drawing(geometry, working, name, printer, first)
+        made = _drawing(geometry, working, name, printer, first, plates, laws)
     return replace(made, uses=frozenset(x for x in uses if not x.startswith("size ")))
 
 
@@ -73,6 +82,8 @@ def _drawing(
     name: str,
     printer: Callable[[dict[str, str]], ArrayPrinter] | None,
     first: int,
+    plates: bool,
+    laws: int,
 ) -> Drawing:
     family = geometry.family
     working = working and bool(family.working)
@@ -83,9 +94,14 @@ def _drawing(
         raise UserError(f"{', '.join(sorted(taken & {'np', 'Any', 'Array'}))} is a name in "
                         "emitted code", where=family.path, how="rename the parameter")  # fmt: skip
     rng, size, shape = (unused(x, taken) for x in ("rng", "size", "shape"))
-    rows = Rows(shape, printer=printer, first=first, rng=rng)
+    several = plates and not _all_numbers(steps)
+    rows = Rows(shape, printer=printer, first=first, rng=rng, plates=several, laws=laws)
     rows.reserve([rng, size, shape, *taken])
     lines, sizes = _read(parameters, steps, rows, size)
+    if several:
+        lines[-1] = ("", _with_plates(parameters, steps, rows, size))
+    if plates:
+        lines[-1:-1] = [("", line) for p in parameters for line in _inside(p)]
     with watching() as needs:
         for step in steps:
             rows.step(step)
@@ -184,6 +200,47 @@ def _read(
     given = [size, *numbers] if plain else [size]
     own = f"{use('_shape')}({', '.join(given)})"
     return [*lines, ("", f"    {rows.shape} = {own}")], tuple(sorted(wanted))
+
+
+def _inside(p: Parameter) -> list[str]:
+    """A number that was rounded to an end that is excluded is the one beside it."""
+    d = p.domain
+    ends = [sp.sympify(e) for e in (d.lower, d.upper)] if d.kind == "interval" else []
+    if not ends or not all(e.is_number for e in ends) or ends == [-sp.oo, sp.oo]:
+        return []
+    low, high = ("np.inf" if e == sp.oo else "-np.inf" if e == -sp.oo else repr(float(e))
+                 for e in ends)  # fmt: skip
+    left, right = d.lower_open and low != "-np.inf", d.upper_open and high != "np.inf"
+    return [f"    {p.name} = {use('_within')}({p.name}, {low}, {high}, {left}, {right})"]
+
+
+def _with_plates(
+    parameters: tuple[Parameter, ...], steps: tuple[Step, ...], rows: Rows, size: str
+) -> str:
+    """The shape of the sample: `size`, then what the parameters have before their own axes.
+
+    Numbers among them stand beside vectors by components as vectors of one, beside whole
+    vectors and matrices as what is multiplied with all entries.
+    """
+    components = [isinstance(s.variable, Component) for s in steps]
+    if any(components) and not all(components):
+        raise UserError("no sampler over plates for numbers beside vectors by components",
+                        where=steps[0].family.path)  # fmt: skip
+    fronts = []
+    for p in parameters:
+        shape = shape_of(p.symbol)
+        if isinstance(p.symbol, Component):
+            fronts.append(f"{p.name}.shape[:-1]")
+        elif shape is not None:
+            fronts.append(f"{p.name}.shape[:-2]")
+        elif any(components):
+            fronts.append(f"{p.name}.shape")
+            rows.names[p.name] = f"{p.name}[..., None]"
+        else:
+            fronts.append(f"{p.name}.shape")
+            rows.sampled.add(p.symbol)
+    known = fronts[0] if len(fronts) == 1 else f"np.broadcast_shapes({', '.join(fronts)})"
+    return f"    {rows.shape} = (*{use('_shape')}({size}), *{known})"
 
 
 def _size_symbols(step: Step) -> set[str]:

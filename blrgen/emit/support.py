@@ -20,13 +20,13 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "numpy": (
         "arrays", "kept", "numbers", "plain", "elementary", "exponentials", "errors", "gammas",
         "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "linear", "sampling",
-        "models", "guarded", "mixtures",
+        "models", "guarded", "mixtures", "draws",
     ),
     "numba": (
         "arrays", "kept", "threads", "numbers", "compiled", "elementary", "exponentials", "errors",
         "gammas", "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "lapack",
         "loops", "sampling", "threefry", "noise", "logistic", "uniform", "choices",
-        "models", "guarded", "mixtures",
+        "models", "guarded", "mixtures", "draws",
     ),
 }  # fmt: skip
 GENERATED_BY = {"threefry": "threefry", "hash": "hashed"}  # the words of a generator
@@ -44,10 +44,12 @@ MARKS: Mapping[str, Mapping[str, str]] = {
     "numpy": {
         "elementwise": '@np.errstate(all="ignore")',
         "contracted": '@np.errstate(all="ignore")',
+        "compiled": "",
     },
     "numba": {
         "elementwise": '@njit(cache=True, error_model="numpy", forceinline=True)',
         "contracted": ('@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)'),
+        "compiled": '@njit(cache=True, error_model="numpy")',
         "inlined": '@njit(fastmath=SUMS, error_model="numpy", inline="always")',
     },
 }
@@ -228,7 +230,7 @@ def _function(node: ast.FunctionDef, lines: list[str], target: str) -> Definitio
     uses, of, above = _names(node), "", []
     for d in node.decorator_list:
         if isinstance(d, ast.Name) and d.id in MARKS[target]:
-            above.append(MARKS[target][d.id])
+            above += [MARKS[target][d.id]] if MARKS[target][d.id] else []
             uses |= {*MARKED[target]}
             continue
         if isinstance(d, ast.Call) and isinstance(d.func, ast.Name) and d.func.id == "overload":

@@ -7,6 +7,7 @@
 | `bessels` | Ratios of Bessel functions |
 | `choices` | One of two values for every element, with the probability of that element |
 | `compiled` | What compiled code says in words of its own: how it is compiled, choices |
+| `draws` | Draws in place of parameters: labels, paths, first values, what is kept of all |
 | `elementary` | exp, log and their kin without branches |
 | `errors` | The error function and its kin |
 | `exponentials` | Logarithms of sums and differences of exponentials |

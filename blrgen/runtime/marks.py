@@ -27,3 +27,8 @@ def inlined(function: F) -> F:
 def contracted(function: F) -> F:
     """Mark one in which a product and the sum it is in may be rounded once."""
     return np.errstate(all="ignore")(function)
+
+
+def compiled(function: F) -> F:
+    """Mark one of loops that is called by what is not compiled."""
+    return function

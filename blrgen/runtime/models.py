@@ -138,6 +138,15 @@ def _ends(domain: str, sizes: Mapping[str, int]) -> tuple[float, float]:
 
 def _in_domain(name: str, array: Array, domain: str, sizes: Mapping[str, int]) -> None:
     """Refuse an array outside of its domain; NaN is passed over."""
+    if domain.startswith("{"):
+        points = [float(x) for x in domain[1:-1].split(",")]
+        if not (np.isin(array, points) | np.isnan(array)).all():
+            raise ValueError(f"{name} has entries outside its support {domain}")
+        return
+    if domain.startswith("integers "):
+        if (array % 1 > 0).any():
+            raise ValueError(f"{name} has entries outside its support: some are not whole numbers")
+        domain = domain.removeprefix("integers ")
     if domain == "SPD":
         _check_definite(name, array)
     elif domain == "simplex":
@@ -200,6 +209,52 @@ def _pointers(name: str, lengths: Any, outer: str, inner: str, sizes: dict[str, 
     np.cumsum(found.astype(np.int64), out=out[1:])
     _fitted(name, (int(out[-1]),), (inner,), sizes)
     return out
+
+
+def _brought_near(
+    data: dict[str, Array], moving: Mapping[str, tuple[str, tuple[str, ...], int]]
+) -> dict[str, Array]:
+    """Move data that lie far from 0 for their spread; return by how much, of points as well.
+
+    Squares of what is far cancel: a difference of 1 at 10⁶ is 10⁻¹² of them.  Data that are near
+    stay where they are, uncopied.
+    """
+    shift: dict[str, Array] = {}
+    for name, (seen, points, axes) in moving.items():
+        x = data[name]
+        own = x.shape[x.ndim - axes :]
+        rows = x.reshape(-1, *own)
+        count: Any = len(rows)
+        if seen:
+            there = data[seen].reshape(data[seen].shape + (1,) * (x.ndim - data[seen].ndim))
+            count = np.broadcast_to(there, x.shape).reshape(-1, *own).sum(axis=0)
+        count = np.maximum(count, 1)
+        mean = rows.sum(axis=0, dtype=np.float64) / count
+        square = np.einsum("n...,n...->...", rows, rows) / count
+        ratio = np.finfo(x.dtype).eps ** -0.25  # of mean² to spread²
+        far = np.square(mean) > ratio * np.abs(square - np.square(mean))
+        amount = np.asarray(np.where(far, mean, 0.0), dtype=x.dtype)
+        if far.any() and not seen:  # what is all the same becomes 0, not what its mean rounds to
+            amount = np.where(far & (rows.min(axis=0) == rows.max(axis=0)), rows[0], amount)
+        if far.any():
+            data[name] = (x - amount) * there if seen else x - amount
+        shift |= {key: amount for key in (name, *points)}
+    return shift
+
+
+def _nearer(array: Array, shift: Mapping[str, Array], name: str) -> Array:
+    """Return an array as what has been moved is kept."""
+    return array - shift[name] if shift[name].any() else array
+
+
+def _where_it_was(array: Array, shift: Mapping[str, Array], name: str) -> Array:
+    """Return an array as the caller knows it."""
+    return np.asarray(array + shift[name]) if shift[name].any() else np.array(array)
+
+
+def _all_nearer(state: dict[str, Array], shift: Mapping[str, Array]) -> dict[str, Array]:
+    """Return values that the caller gives as they are kept."""
+    return {k: _nearer(x, shift, k) if k in shift else x for k, x in state.items()}
 
 
 def _stacked(
@@ -334,6 +389,12 @@ def _middle(domain: str, noise: Array, sizes: Mapping[str, int]) -> Array:
         return noise
     if domain == "SPD":
         return np.asarray(np.broadcast_to(np.eye(noise.shape[-1]), noise.shape))
+    if domain.startswith("{"):
+        points = np.array([float(x) for x in domain[1:-1].split(",")])
+        return np.asarray(points[np.floor(np.abs(noise) * 1e6).astype(np.int64) % len(points)])
+    if domain.startswith("integers "):
+        near = _middle(domain.removeprefix("integers "), noise, sizes)
+        return np.asarray(np.floor(near))
     some = np.exp(0.1 * noise)
     if domain == "simplex":
         return np.asarray(some / some.sum(-1, keepdims=True))
@@ -387,14 +448,203 @@ def _noted(notes: list[dict[str, str]], kind: str, node: str, text: str, flags: 
         notes.append(note)
 
 
-def _run_steps(model: Any, steps: int | None, tol: float) -> dict[str, Any]:
-    """Take steps until the objective rests, or so many; each step's objective is of its start."""
+def _floors(
+    floor: Mapping[str, float] | None,
+    nodes: Mapping[str, Mapping[str, Any]],
+    sizes: Mapping[str, int],
+) -> dict[str, tuple[str, str, float]]:
+    """Return the array, domain and least value of each point that is bounded from below."""
+    found: dict[str, tuple[str, str, float]] = {}
+    points = {x: parts[""] for x, parts in nodes.items() if "" in parts}
+    for name, value in (floor or {}).items():
+        if name not in points:
+            _unknown("point", name, points)
+        array, _, domain = points[name]
+        low, high = (0.0, math.inf) if domain == "SPD" else (-math.inf, math.inf)
+        if domain[:1] in "([":
+            low, high = _ends(domain, sizes)
+        if domain == "simplex" or not low <= float(value) < high:
+            where = "on a simplex" if domain == "simplex" else f"in {domain}"
+            raise ValueError(f"floor of {name} = {value!r} is none: {name} is {where}")
+        found[name] = array, domain, float(value)
+    return found
+
+
+def _point_ends(
+    nodes: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], dtype: Any
+) -> tuple[tuple[str, float, float, str], ...]:
+    """Return of each point in an interval its array, the least and the largest number, the domain.
+
+    They are looked up once: a step has them at hand.
+    """
+    found = []
+    for parts in nodes.values():
+        name, _, domain = parts.get("", ("", (), ""))
+        if name and domain[:1] in ("(", "["):
+            found.append((name, *_beside_ends(domain, sizes, dtype), domain))
+    return tuple(found)
+
+
+def _bounded(
+    state: dict[str, Array],
+    flags: dict[str, Array],
+    ends: tuple[tuple[str, float, float, str], ...],
+    floors: Mapping[str, tuple[str, str, float]],
+) -> dict[str, Array]:
+    """Return the state with points inside of their domains and no less than their floors.
+
+    What has come to an excluded end of an interval is put beside it; a matrix gets its
+    eigenvalues no less than its floor.  `flags` say which elements it was.
+    """
+    out = dict(state)
+    for name, low, high, _ in ends:
+        x = np.asarray(out[name])
+        if not ((x < low).any() or (high < math.inf and (x > high).any())):
+            continue
+        near = (x < low) | ((x > high) & (x < math.inf))
+        out[name] = np.asarray(np.where(near, np.clip(x, low, high), x), dtype=x.dtype)
+        flags[f"{name}_end"] = np.asarray(near)
+    for array, domain, value in floors.values():
+        x = np.asarray(out[array])
+        if not np.isfinite(x).all():
+            continue
+        if domain == "SPD":
+            level, turn = np.linalg.eigh(x)
+            less = np.asarray((level < value).any(axis=-1))
+            wide = np.maximum(level, value)[..., None, :]
+            raised = (turn * wide) @ np.swapaxes(turn, -1, -2)
+            raised = (raised + np.swapaxes(raised, -1, -2)) / 2
+            out[array] = np.where(less[..., None, None], raised, x).astype(x.dtype)
+        else:
+            less = np.asarray(x < value)
+            out[array] = np.asarray(np.where(less, value, x), dtype=x.dtype)
+        flags[f"{array}_floor"] = less
+        if f"{array}_end" in flags:
+            flags[f"{array}_end"] = flags[f"{array}_end"] & ~less
+    return out
+
+
+def _beside_ends(domain: str, sizes: Mapping[str, int], dtype: Any) -> tuple[float, float]:
+    """Return the least and the largest number of an interval; beside 0 no number is subnormal."""
+    low, high = _ends(domain, sizes)
+    real = np.dtype(dtype).type
+    if domain[0] == "(" and low > -math.inf:
+        low = max(float(np.nextafter(real(low), real(math.inf))), low + float(np.finfo(real).tiny))
+    if domain[-1] == ")" and high < math.inf:
+        high = min(float(np.nextafter(real(high), real(-math.inf))),
+                   high - float(np.finfo(real).tiny))  # fmt: skip
+    return low, high
+
+
+def _noted_points(
+    notes: list[dict[str, str]],
+    flags: Mapping[str, Array],
+    nodes: Mapping[str, Mapping[str, Any]],
+    floors: Mapping[str, tuple[str, str, float]],
+) -> None:
+    """Say once where a point is at an end, and where a floor acts."""
+    for name, (array, _, value) in floors.items():
+        _noted(notes, "floor", name, f"held at its floor {value!r}",
+               flags.get(f"{array}_floor", False))  # fmt: skip
+    for name, parts in nodes.items():
+        at = flags.get(f"{parts[''][0]}_end") if "" in parts else None
+        if at is not None:
+            _noted(notes, "end", name, "at an end of its domain, where it is held beside it", at)
+
+
+def _at_an_end(
+    state: Mapping[str, Array],
+    nodes: Mapping[str, Mapping[str, Any]],
+    sizes: Mapping[str, int],
+) -> bool:
+    """Return whether a point is at an end of its domain that is excluded, as far as numbers say.
+
+    There a likelihood without a prior can grow without bound: a variance of 0, a singular matrix.
+    """
+    for parts in nodes.values():
+        name, _, domain = parts.get("", ("", (), ""))
+        if not name or domain in ("R", "simplex"):
+            continue
+        x = np.asarray(state[name], dtype=np.float64)
+        eps = float(np.finfo(state[name].dtype).eps)
+        if domain == "SPD":
+            if _singular(x, eps):
+                return True
+            continue
+        low, high = _ends(domain, sizes)
+        if domain[0] == "(" and low > -math.inf and (x - low <= eps * (1 + abs(low))).any():
+            return True
+        far = high - eps * (1 + abs(high)) if high < math.inf else eps**-0.6
+        if domain[-1] == ")" and (x >= far).any():
+            return True
+    return False
+
+
+def _singular(x: Array, eps: float) -> bool:
+    """Return whether a matrix has a direction without spread, whatever the units are."""
+    d = x.shape[-1]
+    rows = x.reshape(-1, d, d)
+    rows = rows[np.isfinite(rows).all(axis=(-2, -1))]
+    spread = np.diagonal(rows, axis1=-2, axis2=-1)
+    if (spread <= eps).any():
+        return True
+    if not len(rows):
+        return False
+    scale = np.sqrt(spread)
+    level = np.linalg.eigvalsh(rows / scale[:, :, None] / scale[:, None, :])
+    return bool((level[:, 0] <= eps**0.6).any())
+
+
+def _grows(model: Any) -> bool:
+    """Return whether the objective goes on growing where points have come to an end.
+
+    Beside 0 it is compared with what it is at the square root of that: of a variance of 0 it
+    grows with −log of it, of a probability of 0 it does not.
+    """
+    state, held = dict(model.state), {}
+    for name, least, most, domain in getattr(model, "ends", ()):
+        x = np.asarray(state[name])
+        if not ((x <= least).any() or (x >= most).any()):
+            continue
+        low, high = _ends(domain, model.sizes)
+        inside = np.sqrt(np.finfo(x.dtype).tiny, dtype=x.dtype)
+        down = (x <= least) & (domain[0] == "(") & (low > -math.inf)
+        up = (x >= most) & (domain[-1] == ")") & (high < math.inf)
+        if down.any() or up.any():
+            off = np.where(down, low + inside, np.where(up, high - inside, x))
+            held[name] = np.asarray(off, dtype=x.dtype)
+    if not held:
+        return False
+    here = model.objective()
+    model.state = {**state, **held}
+    there = model.objective()
+    model.state = state
+    return bool(here > there + 1) or here == math.inf
+
+
+def _ended(objective: float, states: Iterable[Mapping[str, Array]], model: Any, nodes: Any) -> str:
+    """Return why a step is none: it grows without bound, is no number, or lost to rounding."""
+    if objective == math.inf or any(_at_an_end(x, nodes, model.sizes) for x in states):
+        return "unbounded"
+    return "rounding" if math.isfinite(objective) else "not finite"
+
+
+def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[str, Any]:
+    """Take steps until the objective rests, or so many; each step's objective is of its start.
+
+    No step lowers the objective: one that does by more than rounding is taken back, as is one
+    that is not finite, and the run ends there.
+    """
     most = MOST_STEPS if steps is None else steps
     trace: list[float] = []
     before, reason = dict(model.state), "steps"
     while True:
         objective, state, flags = model._swept()
-        if not math.isfinite(objective) and trace:
+        if trace and not objective >= trace[-1] - _slack(trace[-1], model):
+            reason = _ended(objective, [model.state], model, nodes)
+            model.state = before
+            break
+        if trace and _grows(model):
             model.state, reason = before, "unbounded"
             break
         trace.append(objective)
@@ -404,7 +654,7 @@ def _run_steps(model: Any, steps: int | None, tol: float) -> dict[str, Any]:
         if len(trace) > most:
             break
         if not _all_finite(objective, state):
-            reason = "unbounded"
+            reason = _ended(math.nan, [state, model.state], model, nodes)
             break
         before = dict(model.state)
         model._take(state, flags)
@@ -418,14 +668,20 @@ def _run_steps(model: Any, steps: int | None, tol: float) -> dict[str, Any]:
     }
 
 
+def _slack(objective: float, model: Any) -> float:
+    """Return by how much rounding may lower an objective: 10⁻⁹ of it, of single precision 10⁻⁴."""
+    return float(np.finfo(model.dtype).eps ** 0.575 * (1 + abs(objective)))
+
+
 def _saved(model: Any) -> dict[str, Any]:
     """Return copies of all that a run goes on from."""
-    return {
+    saved = {
         "state": {name: np.array(x) for name, x in model.state.items()},
         "t": model.t,
         "rng": deepcopy(model.rng.bit_generator.state),
         "notes": deepcopy(model.notes),
     }
+    return saved | ({"shift": deepcopy(model.shift)} if hasattr(model, "shift") else {})
 
 
 def _go_on(model: Any, saved: Mapping[str, Any]) -> None:
@@ -441,9 +697,13 @@ def _go_on(model: Any, saved: Mapping[str, Any]) -> None:
         wanted, found = ((x.dtype, x.shape) for x in (array, np.asarray(state[name])))
         if wanted != found:
             raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    moved = {}
+    for name, amount in saved.get("shift", {}).items():
+        if name in state and not np.array_equal(amount, model.shift[name]):
+            moved[name] = np.asarray(state[name]) + (amount - model.shift[name])
     rng = deepcopy(model.rng)
     rng.bit_generator.state = deepcopy(saved["rng"])
-    model.state = {name: np.array(state[name]) for name in current["state"]}
+    model.state = {name: np.array(moved.get(name, state[name])) for name in current["state"]}
     model.t, model.rng, model.notes = int(saved["t"]), rng, deepcopy(saved["notes"])
 
 
@@ -483,13 +743,17 @@ def _some_rows(
     return some, own
 
 
-def _run_rows(model: Any, count: int, steps: int | None, tol: float, batch: int) -> dict[str, Any]:
+def _run_rows(
+    model: Any, nodes: Any, count: int, steps: int | None, tol: float, batch: int
+) -> dict[str, Any]:
     """Take steps over rows in an order that is drawn for each epoch; the objective once an epoch.
 
-    Steps that are left of an epoch are taken, and the objective after them is the last one.
+    Steps that are left of an epoch are taken, and the objective after them is the last one.  An
+    epoch after which it is not finite is taken back.
     """
     most, trace = MOST_STEPS if steps is None else steps, [model.objective()]
     taken, reason, order = 0, "steps", np.zeros(0, np.int64)
+    before, at = dict(model.state), (0, model.t)
     while taken < most:
         if not order.size:
             order = model.rng.permutation(count)
@@ -498,7 +762,14 @@ def _run_rows(model: Any, count: int, steps: int | None, tol: float, batch: int)
         taken += 1
         if order.size and taken < most:
             continue
-        trace.append(model.objective())
+        objective = model.objective()
+        finite = _all_finite(objective, model.state)
+        if not finite or _grows(model):
+            reason = "unbounded" if finite else _ended(objective, [model.state], model, nodes)
+            model.state, (taken, model.t) = before, at
+            break
+        trace.append(objective)
+        before, at = dict(model.state), (taken, model.t)
         if not order.size and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
             reason = "converged"
             break

@@ -15,6 +15,7 @@ from blrgen.rule.model.lines import (
     site_equations,
     system_text,
 )
+from blrgen.rule.model.typeset import typeset
 from blrgen.rule.model.values import ModelDerivation, PointUpdate, Update
 
 
@@ -40,9 +41,9 @@ def derivation_json(d: ModelDerivation) -> dict[str, Any]:
             for c in d.choices
         ],
         "steps": [
-            {"id": x.id, "title": x.title, "equation": x.equation, "latex": "",
+            {"id": x.id, "title": x.title, "equation": x.equation, "latex": tex,
              "because": x.because, "space": "natural", "approximation": x.approximation}
-            for x in lines_of(d)
+            for x, tex in zip(lines_of(d), typeset(d), strict=True)
         ],
     }  # fmt: skip
 

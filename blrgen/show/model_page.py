@@ -118,11 +118,14 @@ class _Page:
         blocks = [self.named(u.block.name) for u in d.updates]
         yield f"Observed: {_listed(nodes['observed'])}."
         if blocks:
-            yield (
-                f"Each of {_listed(blocks)} has a q of its own."
-                if len(blocks) > 1
-                else (f"q is over {blocks[0]}.")
-            )
+            if any(u.drawn for u in d.updates):
+                yield f"Drawn: {_listed(blocks)}."
+            else:
+                yield (
+                    f"Each of {_listed(blocks)} has a q of its own."
+                    if len(blocks) > 1
+                    else (f"q is over {blocks[0]}.")
+                )
         if points:
             yield f"{_listed(points)}: found as point{'s' if len(points) > 1 else ''}."
         if d.batch:
@@ -229,17 +232,21 @@ class _Page:
                                for k, p in enumerate(b.parts)])  # fmt: skip
         member = member_of(self.d.model, b) if b.kind == "element" else None
         if member is not None:
-            rows += self.working(member)
+            rows += self.working(member, means=not u.drawn)
         because = "the coefficients, expected under all other blocks"
+        if u.drawn:
+            because = f"the coefficients at the other blocks' values; then a draw from {b.family}"
         if member is not None and member.family.working and not member.one_hot:
-            because += "; parameters of q have a tilde"
+            because += f"; parameters of {'this law' if u.drawn else 'q'} have a tilde"
         if u.scaled:
             because += (f"; sums over {u.scaled} count {u.scaled}/M times, and each parameter is "
                         f"mixed, {self.letter} ← (1 − ρₜ) {self.letter} + ρₜ this")  # fmt: skip
         if u.local:
-            because += "; repeated to the fixed point within a step"
+            rounds = f"at most {self.d.inner} times" if self.d.inner else "to the fixed point"
+            because += f"; repeated {rounds} within a step"
+        title = f"Draw of {self.named(b.name)}" if u.drawn else f"Update of q({self.named(b.name)})"
         mark = "ρ = ρₜ" if u.scaled else (u.rate or "rho = 1").replace("rho", "ρ")
-        return self.section(f"Update of q({self.named(b.name)})", rows, because, mark)
+        return self.section(title, rows, because, "draw" if u.drawn else mark)
 
     def natural(self, b: Block, k: int) -> str:
         """λ₁ₖ; of a pair its statistic."""
@@ -264,13 +271,14 @@ class _Page:
         taken = {unicode_name(x)[:1] for x in known}
         return next((x for x in "ληϑξ" if x not in taken), "Λ")
 
-    def working(self, member: Member) -> list[str]:
+    def working(self, member: Member, means: bool = True) -> list[str]:
         """Parameters of q with a tilde by natural ones, and E[T] in them."""
         if member.one_hot:
             (t,) = member.statistics
             eta, k = self.natural(member.block, 0), t.places[-1].text
             share = f"exp({eta})/{subscripted('Σ', [k])} exp({eta})"
-            return self.equations([(f"𝔼[{self.say(t.value)}]", share)])
+            text = self.say(t.value)
+            return self.equations([(f"𝔼[{text}]" if means else f"p({text} = 1)", share)])
         g = geometry_of(member.family)
         writer = Writer(g)
         names = {p.name: (self.letter + self.digit(member.block, k), "")
@@ -295,8 +303,9 @@ class _Page:
         mean = [writer.equal(f"mu{writer.index(k)}", e, matrix=writer.square(k))
                 for k, e in enumerate(g.mean_in_working)]  # fmt: skip
         pairs = [(said(form, left=True), said(form)) for form in chart]
-        means = zip(member.statistics, mean, strict=True)
-        pairs += [(f"𝔼[{self.say(t.value)}]", said(form)) for t, form in means]
+        if means:
+            pairs += [(f"𝔼[{self.say(t.value)}]", said(form))
+                      for t, form in zip(member.statistics, mean, strict=True)]  # fmt: skip
         return self.equations(pairs)
 
     def sums(self) -> str:
@@ -341,6 +350,9 @@ class _Page:
 
     def objective(self) -> str:
         """E[log p] of every statement, and entropies."""
+        if any(u.drawn for u in self.d.updates):
+            return self.section("The objective is the log joint at the values", [],
+                                "every constant counted")  # fmt: skip
         pairs = [(f"𝔼[log p({self.named(f.node)})]", self.say(e)) for f, e in
                  zip(self.d.factors, self.d.expected_factors, strict=True)]  # fmt: skip
         for u in self.d.updates:

@@ -8,6 +8,7 @@ r"""The text stage: an expression as unicode, LaTeX, MathML or plain text.
 | `escape` | Foreign text made safe in every format: names and prose may come from the user |
 | `expression` | Expressions in four notations: one order, chosen in `layout`, four spellings |
 | `indexed` | Expressions with indices as one line of plain text |
+| `indexed_latex` | the same in LaTeX |
 | `latex` | Expressions in LaTeX: \frac, \sqrt, m^{+} for the next value, S^{-1}, m^{\top} |
 | `layout` | The order and shape in which a person writes an expression |
 | `mathml` | Expressions in presentation MathML, which browsers show without any script |

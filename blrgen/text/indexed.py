@@ -56,14 +56,14 @@ def _sum(e: Expression, letters: Mapping[str, str], names: Names) -> str:
     if not e.terms:
         return "0"
     found = ""
-    for term, c in _ordered(e):
+    for term, c in in_order(e):
         text = _term(term, abs(c), letters, names)
         sign = "-" if c < 0 else "+"
         found += f" {sign} {text}" if found else f"{'-' if c < 0 else ''}{text}"
     return found
 
 
-def _ordered(e: Expression) -> list[tuple[Term, Fraction]]:
+def in_order(e: Expression) -> list[tuple[Term, Fraction]]:
     """Positive terms first, else in their own order."""
     return sorted(e.terms, key=lambda pair: pair[1] < 0)
 
@@ -71,7 +71,7 @@ def _ordered(e: Expression) -> list[tuple[Term, Fraction]]:
 def _term(term: Term, c: Fraction, letters: Mapping[str, str], names: Names) -> str:
     names = dict(names)
     for r in term.bound:
-        names[r.name] = _fresh(r, letters, names)
+        names[r.name] = fresh_letter(r, letters, names)
     above = [_factor(a, p, letters, names) for a, p in term.factors if p > 0]
     below = [_factor(a, -p, letters, names) for a, p in term.factors if p < 0]
     if c.numerator != 1 or not above:
@@ -93,7 +93,8 @@ def _run(r: Range, names: Names) -> str:
     return f"{low} <= {r.axis} - {r.high}" if r.high else low
 
 
-def _fresh(r: Range, letters: Mapping[str, str], names: Names) -> str:
+def fresh_letter(r: Range, letters: Mapping[str, str], names: Names) -> str:
+    """The name of a bound letter: that of its axis, with a number where it is taken."""
     own = letters.get(r.axis)
     used = set(names.values())
     candidates = [own] if own else [x for x in _SPARE if x not in letters.values()]
@@ -156,6 +157,7 @@ def _gate(a: Atom, names: Names) -> str:
 
 
 def _place(i: Index, names: Names) -> str:
+    """An index as it is written: k, 1, t-1."""
     if i.literal:
         return i.text
     name = names.get(i.name, i.name)

@@ -99,3 +99,59 @@ def test_lengths_of_rows_may_be_said_in_words(capsys, tmp_path):
     code, found = fitted(capsys, str(path), "--em", "--set", "x=[0,3,5]", "--set", "N=[1,2]")
     assert code == 0
     np.testing.assert_allclose(np.diff(found["posterior"]["rate"]["b"]), 1)
+
+
+def test_draws_are_summed_up_and_saved(capsys, data, tmp_path):
+    path = tmp_path / "draws.npz"
+    words = ("normal-gamma.model", "--gibbs", "--data", data, "--seed", "2")
+    code, found = fitted(capsys, *words, "--steps", "50", "--save", str(path))
+    assert code == 0
+    assert (found["steps"], found["converged"], found["reason"]) == (50, False, "steps")
+    assert len(found["trace"]) == 51
+    assert found["points"] == {}
+    assert set(found["posterior"]["mu,tau"]) == {"mean", "sd"}
+    kept = np.load(path)
+    np.testing.assert_allclose(kept["mu"].mean(), found["posterior"]["mu,tau"]["mean"]["mu"])
+    np.testing.assert_allclose(kept["tau"].std(), found["posterior"]["mu,tau"]["sd"]["tau"])
+    again = fitted(capsys, *words, "--steps", "50")[1]
+    assert again["trace"] == found["trace"]
+
+
+def test_draws_begin_with_values(capsys, data, tmp_path):
+    start = tmp_path / "start.json"
+    start.write_text(json.dumps({"mu,tau": {"mu": 3.0, "tau": 0.5}}))
+    code, found = fitted(capsys, "normal-gamma.model", "--gibbs", "--data", data,
+                         "--start", str(start), "--steps", "0")  # fmt: skip
+    assert (code, found["steps"], len(found["trace"])) == (0, 0, 1)
+    assert found["posterior"]["mu,tau"]["mean"] == {"mu": 3.0, "tau": 0.5}
+
+
+def test_a_floor_is_held_and_said(capsys, tmp_path):
+    words = ("gaussian-mixture-diag-em.model", "--em", "--set", "x=[[0,1],[0,1],[3,2],[4,3]]",
+             "--set", "K=2", "--steps", "20")  # fmt: skip
+    assert fitted(capsys, *words)[1]["reason"] == "unbounded"
+    code, found = fitted(capsys, *words, "--floor", "v=0.1")
+    assert code == 0
+    assert found["reason"] == "steps"
+    assert np.min(found["points"]["v"]) >= 0.1
+    assert ("floor", "v") in {(x["kind"], x["node"]) for x in found["notes"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["normal-gamma.model", "--gibbs", "--set", "x=[1]", "--tol", "1e-3"], "--tol"),
+        (["normal-gamma.model", "--conjugate", "--set", "x=[1]", "--inner", "3"], "--inner"),
+        (["lda.model", "--svi", "--inner", "0"], "--inner"),
+        (["poisson-mixture-em.model", "--em", "--set", "x=[1,2]", "--set", "K=1", "--floor",
+          "rat=1"], "rate"),
+        (["poisson-mixture-em.model", "--em", "--set", "x=[1,2]", "--set", "K=1", "--floor",
+          "rate"], "NAME=VALUE"),
+        (["poisson-mixture-em.model", "--em", "--set", "x=[1,2]", "--set", "K=1", "--floor",
+          "rate=-1"], "floor of rate"),
+        (["gamma-poisson.model", "--gibbs", "--set", "x=[1.5]", "--set", "e=[1]"], "cannot come"),
+    ],
+)  # fmt: skip
+def test_more_mistakes_are_said(capsys, words, said):
+    assert main(["fit", *words]) == 2
+    assert said in capsys.readouterr().err

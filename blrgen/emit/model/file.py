@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from dataclasses import replace
 
+from blrgen.emit.model.draws import DrawWriter, with_labels
 from blrgen.emit.model.filters import FilterWriter
 from blrgen.emit.model.kernels import TARGETS, Target
+from blrgen.emit.model.samplers import Samplers
 from blrgen.emit.model.writer import Writer
 from blrgen.emit.support import support_of, table
 from blrgen.emit.tree import classes as c
@@ -14,7 +16,7 @@ from blrgen.emit.tree import layout
 from blrgen.emit.tree import nodes as t
 from blrgen.errors import InternalError, UserError, did_you_mean
 from blrgen.program.model.check import check
-from blrgen.program.model.values import Argument, Array, ModelProgram
+from blrgen.program.model.values import Argument, Array, Method, ModelProgram
 
 MEASURE = 92
 BELOW = "# --- Support functions, the same in every file that uses them"
@@ -47,19 +49,30 @@ def _arrays(x: Argument) -> tuple[Array, ...]:
 class _File:
     def __init__(self, program: ModelProgram, target: Target, dtype: str) -> None:
         self.program, self.target = program, target
-        self.made = {
-            m.name: target.make(m.program, f"_{m.name}") for m in program.methods
-        }  # fmt: skip
+        self.made = {m.name: self.functions(m) for m in program.methods}
         last = {name: made[-1] for name, made in self.made.items()}
-        kind = Writer if program.filter is None else FilterWriter
-        self.definition = kind(program, last, dtype).definition()
+        self.samplers = Samplers(target.name)
+        if program.filter is not None:
+            self.definition = FilterWriter(program, last, dtype).definition()
+        else:
+            made = DrawWriter if program.draws else Writer
+            self.definition = made(program, last, dtype, self.samplers).definition()
+
+    def functions(self, m: Method) -> tuple[t.Function, ...]:
+        """A method's functions under names that no support function has."""
+        name, taken = f"_{m.name}", table(self.target.name).definitions.keys()
+        while True:
+            found = self.target.make(m.program, name)
+            if not taken & {f.name for f in found}:
+                return found
+            name += "_of_model"
 
     def text(self) -> str:
         """The parts in their order."""
         functions = [f for made in self.made.values() for f in made]
-        names = sorted({*t.support(tuple(functions)), *c.used(self.definition)})
+        samplers, uses = self.samplers.texts()
+        names = sorted({*t.support(tuple(functions)), *c.used(self.definition), *uses})
         support = support_of(self.target.name, names)
-        self.refuse(f.name for f in functions)
         imports = support.imports([*self.target.imports, *names])
         body = [self.target.text(f) for f in functions]
         head = "\n".join([x for _, x in self.target.constants])
@@ -67,6 +80,7 @@ class _File:
             f"{head}\n{self.nodes()}",
             *body,
             layout.definition(self.definition),
+            *samplers,
             BELOW,
             *support.made,
             *support.texts,
@@ -76,12 +90,6 @@ class _File:
         top += f"\n\nfrom __future__ import annotations\n\n{imports}\n\n{public}\n\n"
         return top + "\n\n\n".join(x.strip("\n") for x in parts) + "\n"
 
-    def refuse(self, names: Iterable[str]) -> None:
-        """A function of the file must not hide one that all files have."""
-        taken = set(names) & table(self.target.name).definitions.keys()
-        if taken:
-            raise InternalError(f"functions of a model have names of support: {sorted(taken)}")
-
     def nodes(self) -> str:
         """What is kept of each node: parameter → array of the state, its axes, its domain."""
         rows = []
@@ -89,12 +97,23 @@ class _File:
             parts = tuple(
                 (c.Literal(p.parameter), c.Row((c.Literal(p.array.name),
                  c.Row(tuple(map(c.Literal, p.array.axes))), c.Literal(p.array.domain))))
-                for p in v.parts
+                for p in (replace(x, array=with_labels(x.array)) for x in v.parts)
             )  # fmt: skip
             rows.append((c.Literal(v.name), c.Table(parts)))
         kind = "Mapping[str, Mapping[str, Any]]"
         found = layout.constant("NODES", c.Table(tuple(rows)), kind)
-        return "\n".join([*found, *(self.rows() if self.program.batch else [])])
+        more = [*(self.rows() if self.program.batch else []), *self.moving()]
+        return "\n".join([*found, *more])
+
+    def moving(self) -> list[str]:
+        """Data that are brought near 0, with what is moved with them."""
+        pairs = tuple(
+            (c.Literal(x.data), c.Row((c.Literal(x.seen), c.Row(tuple(map(c.Literal, x.points))),
+             c.Literal(x.axes))))
+            for x in self.program.moving
+        )  # fmt: skip
+        kind = "Mapping[str, tuple[str, tuple[str, ...], int]]"
+        return layout.constant("MOVING", c.Table(pairs), kind) if pairs else []
 
     def rows(self) -> list[str]:
         """Where rows lie in data: along which axis, and by which pointers if they are ragged."""

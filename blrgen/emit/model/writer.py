@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from blrgen.emit.model.defaults import expression, in_order
 from blrgen.emit.model.guarded import Guarded
 from blrgen.emit.model.places import Places, caller_name, python_name, result
+from blrgen.emit.model.samplers import Samplers, method_of, of_q
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import nodes as t
 from blrgen.program.model.values import (
@@ -16,9 +17,11 @@ from blrgen.program.model.values import (
     Array,
     Chain,
     Chained,
+    Draw,
     Method,
     ModelProgram,
     Posterior,
+    Predicted,
     Stack,
     Start,
 )
@@ -28,6 +31,8 @@ NOTHING = c.Literal(None)
 LOCAL = ("scale", "rho")  # what a step over some rows also reads
 RATES = (("delay", 1.0), ("forgetting", 0.7))
 DATA, SIZES, DTYPE, RNG = (c.attribute(x) for x in ("data", "sizes", "dtype", "rng"))
+ENDS = c.attribute("ends")
+FLOOR, FLAGS, SHIFT = c.attribute("floor"), c.Name("flags"), c.attribute("shift")
 
 
 @dataclass
@@ -37,6 +42,7 @@ class Writer:
     program: ModelProgram
     functions: Mapping[str, t.Function]
     dtype: str = ""  # the only one, if there is one
+    samplers: Samplers = field(default_factory=lambda: Samplers("numpy"))
 
     def __post_init__(self) -> None:
         self.places = Places(self.program)
@@ -52,9 +58,21 @@ class Writer:
         methods += [self.posterior(), *(self.own_posterior(x) for x in p.posteriors if x.method)]
         methods += [self.chain("pairs", p.pairs)] if p.pairs else []
         methods += [self.chain("path", p.paths)] if p.paths else []
+        methods += self.sampling()
         methods += [self.predictive(p.predictive)] if p.predictive else []
+        methods += self.predicted(p.predicted) if p.predicted else []
         resuming_methods = Guarded(self).resuming() if p.nodes else resuming()
         return c.Class(p.name, self.doc(), (*methods, *resuming_methods))
+
+    @property
+    def moved(self) -> set[str]:
+        """Data and points that are moved together."""
+        return {y for x in self.program.moving for y in (x.data, *x.points)}
+
+    @property
+    def points(self) -> bool:
+        """Whether there are any, which a floor may bound."""
+        return any(x.is_point for x in self.program.variables)
 
     def doc(self) -> str:
         p = self.program
@@ -88,6 +106,8 @@ class Writer:
             c.Argument("start", "Mapping[str, Any] | None", NOTHING, True),
             c.Argument("seed", "int", c.Literal(0), True),
         ]
+        if self.points:
+            own.append(c.Argument("floor", "Mapping[str, float] | None", NOTHING, True))
         rates = RATES if p.batch else p.rates
         own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
         given = [*map(argument, p.arguments)]
@@ -121,6 +141,12 @@ class Writer:
             c.Set((c.attribute("notes"),), c.Row((), True), "list[dict[str, str]]"),
         ]  # fmt: skip
         body += [c.Set((c.attribute(x),), c.Name(x)) for x, _ in rates]
+        if self.points:
+            floors = c.call("_floors", c.Name("floor"), c.Name("NODES"), SIZES)
+            ends = c.call("_point_ends", c.Name("NODES"), SIZES, DTYPE)
+            body += [c.Set((FLOOR,), floors), c.Set((ENDS,), ends)]
+        if p.moving:
+            body.append(c.Set((SHIFT,), c.call("_brought_near", DATA, c.Name("MOVING"))))
         if p.sums:
             body.append(c.Set((c.attribute("sums"),), c.Table(()), STATE))
             outs = tuple(c.Item(c.attribute("sums"), c.Literal(x)) for x in p.sums.program.outs)
@@ -142,6 +168,7 @@ class Writer:
                            if x.method and x.node not in said))  # fmt: skip
         body: list[c.Statement] = [
             c.Set((given,), c.call("_given_start", c.Name("start"), nodes, SIZES, DTYPE, free)),
+            *([c.Set((given,), c.call("_all_nearer", given, SHIFT))] if p.moving else []),
             c.Set((state,), c.Sign("|", given, c.call("_drawn_start", nodes, SIZES, DTYPE, RNG))),
         ]
         for x in p.chained:
@@ -195,7 +222,9 @@ class Writer:
         whole = ("rho",) if self.program.guarded else ()
         found = self.places.call(self.functions[method.name], (start.given.name, *whole))
         outs = zip(self.program.state, method.program.outs, strict=True)
-        table = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
+        table: c.Expression = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
+        if self.points:  # an end of a domain is no first value
+            table = c.call("_bounded", table, c.Table(()), c.Row(()), FLOOR)
         state, drawn = c.attribute("state"), c.Name("drawn")
         objective = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
         return (
@@ -227,7 +256,8 @@ class Writer:
         body = (all_of, c.When(finite, (take,)), c.Return(c.Name("objective")))
         doc = "Take one step; return the objective before it."
         step = c.Method("step", (), "float", doc, body)
-        run = c.call("_run_steps", c.Name("self"), c.Name("steps"), c.Name("tol"))
+        words = ("self", "NODES", "steps", "tol")
+        run = c.call("_run_steps", *map(c.Name, words))
         return [step, self.running(run), self.bound(), self.swept(), self.take()]
 
     def bound(self) -> c.Method:
@@ -247,10 +277,21 @@ class Writer:
         table = c.Table(tuple((c.Literal(x.name), c.Name(y))
                               for x, y in zip(p.state, rest[:count], strict=True)))  # fmt: skip
         flags = c.Table(tuple((c.Literal(x), c.Name(x)) for x in rest[count:]))
-        value = c.Row((c.call("float", c.Name(objective)), table, flags))
+        value = c.Row((c.call("float", c.Name(objective)), self.bounded(table, FLAGS), FLAGS))
         return c.Method(name, arguments, f"tuple[float, {STATE}, {STATE}]",
                         "Return the objective, the state after a step, and what to say of it.",
-                        (result(p.sweep, self.call(p.sweep, takes)), c.Return(value)))  # fmt: skip
+                        (result(p.sweep, self.call(p.sweep, takes)),
+                         c.Set((FLAGS,), flags, STATE), c.Return(value)))  # fmt: skip
+
+    def bounded(self, state: c.Expression, flags: c.Expression) -> c.Expression:
+        """The state with its points inside of their domains, no less than their floors."""
+        if not self.points:
+            return state
+        return c.call("_bounded", state, flags, ENDS, FLOOR)
+
+    def noted(self) -> c.Do:
+        """What is to say of points."""
+        return c.Do(c.call("_noted_points", c.attribute("notes"), FLAGS, c.Name("NODES"), FLOOR))
 
     def running(self, call: c.Expression) -> c.Method:
         arguments = (
@@ -270,6 +311,8 @@ class Writer:
             words = map(c.Literal, (x.kind, x.node, x.text))
             flag = c.Item(flags, c.Literal(x.flags))
             body.append(c.Do(c.call("_noted", c.attribute("notes"), *words, flag)))
+        if self.points:
+            body.append(self.noted())
         arguments = (c.Argument("state", STATE), c.Argument("flags", STATE))
         return c.Method("_take", arguments, "None", "Go on from a state.", tuple(body))
 
@@ -284,25 +327,28 @@ class Writer:
                               for x, y in zip(p.state, outs, strict=True)))  # fmt: skip
         some = c.call("_some_rows", DATA, SIZES, c.Name("ROWS"), c.Literal(p.batch), rows)
         rate = c.call("_rate", next_t, c.attribute("delay"), c.attribute("forgetting"))
-        body = (
+        body: tuple[c.Statement, ...] = (
             c.Set((rows,), c.call("_row_numbers", rows, size)),
             c.Set((c.Name("data"), c.Name("sizes")), some),
             c.Set((c.Name("scale"),), c.Sign("/", right=c.Attribute(rows, "size"), left=size)),
             c.Set((c.Name("rho"),), rate),
             result(p.sweep, self.places.call(self.functions[p.sweep.name], LOCAL, True)),
-            c.Set((c.attribute("state"),), table),
+            *([c.Set((FLAGS,), c.Table(()), STATE)] if self.points else []),
+            c.Set((c.attribute("state"),), self.bounded(table, FLAGS)),
             c.Set((c.attribute("t"),), next_t),
-        )
+            *([self.noted()] if self.points else []),
+        )  # fmt: skip
         step = c.Method("step", (c.Argument("rows", ANY),), "None",
                         "Take one step by the rows at these places.", body)  # fmt: skip
         bound = c.Method("objective", (), "float", "Return the objective at the current state.",
                          (c.Return(c.call("float", self.call(p.bound))),))  # fmt: skip
-        run = c.call("_run_rows", c.Name("self"), size, *map(c.Name, ("steps", "tol", "batch")))
+        words = ("steps", "tol", "batch")
+        run = c.call("_run_rows", c.Name("self"), c.Name("NODES"), size, *map(c.Name, words))
         running = self.running(run)
         doc = "Take steps of so many rows; the objective is looked at once an epoch."
         batch = c.Argument("batch", "int", c.Literal(1))
-        words = (*running.arguments, batch)
-        return [step, c.Method("run", words, running.returns, doc, running.body), bound]
+        arguments = (*running.arguments, batch)
+        return [step, c.Method("run", arguments, running.returns, doc, running.body), bound]
 
     # -- what is known --------------------------------------------------------------------
     def posterior(self) -> c.Method:
@@ -311,6 +357,9 @@ class Writer:
         for x in self.program.posteriors:
             made = c.call(c.attribute(_own(x.node)))
             value = made if x.method else c.call("_copied", _parameters(x, _of_state))
+            moved = [n for _, n in x.parameters if n in self.moved]
+            if moved and not x.method:
+                value = c.call("_where_it_was", _of_state(moved[0]), SHIFT, c.Literal(moved[0]))
             body.append(_named(x.node, c.Return(value)))
         body.append(_unknown("posterior", [x.node for x in self.program.posteriors]))
         doc = "Return the parameters of q of a node, or a point."
@@ -340,26 +389,117 @@ class Writer:
                "path": "Return the most probable path of a chain."}[name]  # fmt: skip
         return c.Method(name, (c.Argument("name", "str"),), ANY, doc, tuple(body))
 
+    def sampling(self) -> list[c.Method]:
+        """Draws from q of nodes, those that have a law to be drawn from."""
+        known = [x for x in self.program.samples if self.samplers.known(x)]
+        if not known:
+            return []
+        body: list[c.Statement] = []
+        own: list[c.Method] = []
+        for x in known:
+            made = None
+            if x.method is not None:
+                takes = (x.normals.name,) if x.normals is not None else ()
+                made = result(x.method, self.call(x.method, takes))
+                if x.normals is not None:
+                    own.append(self.one_draw(x, made))
+            body.append(_named(x.node, *of_q(x, self.samplers, made)))
+        body.append(_unknown("sample", [x.node for x in known]))
+        arguments = (c.Argument("name", "str"), c.Argument("rng", ANY),
+                     c.Argument("size", ANY, NOTHING))  # fmt: skip
+        doc = "Draw from q of a node: `size`, then its plates; of several variables each."
+        return [c.Method("sample", arguments, ANY, doc, tuple(body)), *own]
+
+    def one_draw(self, draw: Draw, made: c.Set) -> c.Method:
+        """One draw of a chain, of standard normals."""
+        assert draw.normals is not None
+        body = (made, c.Return(c.Name(draw.parameters[0][1])))
+        arguments = (c.Argument(draw.normals.name, ARRAY),)
+        return c.Method(method_of(draw), arguments, ANY, f"Draw {draw.node} once.", body)
+
     def predictive(self, method: Method) -> c.Method:
         """Of new rows, whose number is their own."""
         given = tuple(x.array.name for x in method.takes)
+        call = self.call(method, given)
+        local = {c.Item(SIZES, c.Literal(s)): c.Item(c.Name("sizes"), c.Literal(s))
+                 for s in self.fresh(method)}  # fmt: skip
+        args = tuple(local.get(a, a) if isinstance(a, c.Item) else a for a in call.args)
+        array = c.Attribute(c.Use("np"), "asarray")
+        rows = self.new_rows(method)
+        made = c.Return(c.call(array, c.Invoked(call.function, args)))
+        arguments = tuple(argument(x) for x in method.takes)
+        return c.Method("log_predictive", arguments, ARRAY, method.meaning, (*rows, made))
+
+    def predicted(self, found: Predicted) -> list[c.Method]:
+        """By draws of q: of values, and averaged over them."""
+        method = found.method
+        given = tuple(x.array.name for x in method.takes)
+        drawn = [array for _, parts in found.drawn for _, array in parts]
+        call = self.call(method, (*given, *drawn))
+        real = self.functions[method.name].reals
+        data: dict[str, c.Expression] = {}
+        for x in (*given, *drawn):
+            item = c.Item(c.Name("data"), c.Literal(x))
+            data[x] = c.call("_scalar", item) if x in real else item
+        own = {c.Item(SIZES, c.Literal(s)): c.Item(c.Name("sizes"), c.Literal(s))
+               for s in self.fresh(method)}  # fmt: skip
+        args = tuple(_given_from(x, data, own) for x in call.args)
+        at = c.Method(
+            "_log_rows_given",
+            (c.Argument("data", "Mapping[str, Array]"), c.Argument("sizes", "Mapping[str, int]")),
+            ANY, "Return log p of each new row where all that is drawn has values.",
+            (c.Return(c.Invoked(call.function, args)),),
+        )  # fmt: skip
+        nodes = c.Table(tuple(
+            (c.Literal(node), c.Row(tuple(c.Row((c.Literal(v), c.Literal(x))) for v, x in parts)))
+            for node, parts in found.drawn
+        ))  # fmt: skip
+        rows = c.Table(tuple((c.Literal(x), c.Name(x)) for x in given))
+        words = map(c.Name, ("sizes", "draws", "seed", "error"))
+        body = (*self.new_rows(method),
+                c.Return(c.call("_predicted", c.Name("self"), nodes, rows, *words)))  # fmt: skip
+        arguments = (
+            *(argument(x) for x in method.takes),
+            c.Argument("draws", "int", c.Literal(400), True),
+            c.Argument("seed", "int", c.Literal(0), True),
+            c.Argument("error", "bool", c.Literal(False), True),
+        )
+        doc = (f"{method.meaning}\n\nIt is averaged over draws of q; with `error` the standard "
+               "error of each comes with it.")  # fmt: skip
+        return [c.Method("log_predictive", arguments, ANY, doc, body), at]
+
+    def fresh(self, method: Method) -> list[str]:
+        """The sizes that new rows have of their own."""
         axes = {s for x in method.takes for s in x.array.axes}
-        fresh = {s for s in axes if isinstance(s, str)} - {*map(str, self._known_sizes())}
+        return sorted({s for s in axes if isinstance(s, str)} - {*map(str, self._known_sizes())})
+
+    def new_rows(self, method: Method) -> list[c.Statement]:
+        """What the caller gives, checked and where the data are."""
         body: list[c.Statement] = [c.Set((c.Name("sizes"),), c.call("dict", SIZES))]
         for x in method.takes:
             value = checked(x, c.Name(caller_name(x)), c.Name("sizes"))
+            old = next(y.array.name for y in self.program.arguments if y.called == x.called)
+            if old in self.moved:
+                value = c.call("_nearer", value, SHIFT, c.Literal(old))
             body.append(c.Set((c.Name(x.array.name),), value))
-        call = self.call(method, given)
-        local = {c.Item(SIZES, c.Literal(s)): c.Item(c.Name("sizes"), c.Literal(s)) for s in fresh}
-        args = tuple(local.get(a, a) if isinstance(a, c.Item) else a for a in call.args)
-        array = c.Attribute(c.Use("np"), "asarray")
-        body.append(c.Return(c.call(array, c.Invoked(call.function, args))))
-        arguments = tuple(argument(x) for x in method.takes)
-        return c.Method("log_predictive", arguments, ARRAY, method.meaning, tuple(body))
+        return body
 
     def _known_sizes(self) -> list[str | int]:
         p = self.program
         return [*p.sizes, *(s for x in p.arguments for s in x.array.axes)]
+
+
+def _given_from(
+    x: c.Expression, data: Mapping[str, c.Expression], sizes: Mapping[c.Item, c.Item]
+) -> c.Expression:
+    """An argument of a function, where rows, values and sizes are handed in."""
+    if isinstance(x, c.Name):
+        return data.get(x.name, x)
+    if isinstance(x, c.Item):
+        return sizes.get(x, x)
+    if isinstance(x, c.Invoked):
+        return c.Invoked(x.function, tuple(_given_from(y, data, sizes) for y in x.args), x.words)
+    return x
 
 
 def _own(node: str) -> str:

@@ -9,7 +9,10 @@
 | `family` | a family's charts, mean map and A as programs |
 | `member` | a block as a member of its family on plates |
 | `chains` | chains of labels: forward and backward |
+| `dense` | Gaussians over all elements along an axis |
 | `bands` | Gaussian chains: elimination and substitution |
+| `gibbs` | steps that draw every block from its full conditional |
+| `samples` | draws from q of nodes |
 | `stacked` | Gaussians over several nodes, lags or plates, laid end to end |
 | `blocks` | blocks as what writes their equations |
 | `filtering` | one element of a chain at a time |

@@ -186,7 +186,7 @@ class Band(Lowered):
             a.Let(volume, t, size),
         )
         self.recurrence(self.t, body)
-        self.gain, self.shift, self.inverse = gain, shift, inverse
+        self.left, self.gain, self.shift, self.inverse = left, gain, shift, inverse
         pieces = n.mul(a.ref(right, *t, *i), a.ref(shift, *t, *i))
         square = a.Red("sum", (self.t, *i), pieces)
         volumes = a.Red("sum", (self.t,), n.Sub(a.ref(volume, *t), self.around()))
@@ -208,6 +208,35 @@ class Band(Lowered):
         under = self.eq.letters[letter].under
         s = a.Seq(letter, body)
         self.eq.body.append(a.Seq(under, (s,)) if under else s)
+
+    def sampled(self, stem: str, normals: str) -> str:
+        """x_u = g_u + L_u⁻ᵀ ε_u + K_u x_{u+1}, of standard normals ε: a draw of the chain.
+
+        What goes forward has been written.
+        """
+        u = self.eq.along(self.t, True)
+        t, i, j, w = self.front, self.i, self.j, self.third
+        noise = a.ref(normals, *t, *i)
+        if i:
+            root = self.let(f"{stem}_root", (*t, *i, *j),
+                            a.Lin("chol", (a.ref(self.left, *t, *i, *j),)), "lower")  # fmt: skip
+            spread: n.Node = a.Lin("ltsolve", (a.ref(root, *t, *i, *j), a.ref(normals, *t, *i)))
+        else:
+            spread = n.div(noise, n.sqrt(a.ref(self.left, *t)))
+        alone = self.let(f"{stem}_alone", (*t, *i), spread)
+        at = (*self.outer, u)
+        level = n.add(a.ref(self.shift, *at, *i), a.ref(alone, *at, *i))
+        value = self.eq.own(f"{stem}_value")
+        later = a.Ref(value, (*map(a.Ix, self.outer), a.Lag(u, 1), *map(a.Ix, w)))
+        product = n.mul(a.ref(self.gain, *at, *i, *w), later)
+        come = n.add(level, a.Red("sum", w, product) if w else product)
+        self.recurrence(u, (a.Let(value, (*at, *i), come, first=level),))
+        return value
+
+    @property
+    def places(self) -> Letters:
+        """The letters of a draw."""
+        return (*self.front, *self.i)
 
     def backward(self, stem: str) -> None:
         """m, V, Cov of neighbours, E[x_u x_{u+1}ᵀ]."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from blrgen.expect.blocks.values import Block
 from blrgen.program.model.bands import Band
 from blrgen.program.model.chains import Labels
+from blrgen.program.model.dense import Dense
 from blrgen.program.model.expressions import Equations
 from blrgen.program.model.member import Lowered, Member
 from blrgen.program.model.stacked import Stacked
@@ -26,6 +27,9 @@ def lowered_of(eq: Equations, model: Model, block: Block) -> Lowered:
     plain = block.kind == "banded" and last and last[0].axis == block.axis
     if plain and len(members) == pairs == block.lag == 1:
         return Band(eq, members[0])
+    one = members[0]
+    if block.kind == "dense" and len(members) == pairs == 1 and not one.own(0):
+        return Dense(eq, one)
     return Stacked(eq, replace(members[0], block=block), members)
 
 

@@ -11,6 +11,8 @@ def check(program: ModelProgram) -> None:
     """Refuse a model program whose parts do not fit."""
     for method in program.methods:
         check_program(method.program)
+    if program.draws:
+        return  # a step is drawn, not handed out
     outs = program.sweep.program.outs
     found = outs if program.batch else outs[1:]
     sizes = program.sweep.program.sizes

@@ -18,9 +18,10 @@ from blrgen.expect.factors.names import axis_of
 from blrgen.expect.sites.values import Site
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.model.blocks import lowered_of, variables_of
+from blrgen.program.model.blocks import lowered_of, member_of, variables_of
 from blrgen.program.model.expressions import Equations
 from blrgen.program.model.filtering import filtered, quantity
+from blrgen.program.model.gibbs import gibbs
 from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member, named
 from blrgen.program.model.merged import merged
@@ -29,11 +30,13 @@ from blrgen.program.model.newton import turned
 from blrgen.program.model.objective import objective
 from blrgen.program.model.predictive import (
     Row,
+    predicted,
     predictive,
     reads_old_rows,
     row_equation,
     rows_axis,
 )
+from blrgen.program.model.samples import Samples
 from blrgen.program.model.sites import Evaluated, nodes_of
 from blrgen.program.model.solved import solved
 from blrgen.program.model.stacked import Stacked
@@ -54,6 +57,7 @@ from blrgen.program.model.values import (
     Chained,
     Method,
     ModelProgram,
+    Moving,
     NodeArrays,
     Note,
     Part,
@@ -63,11 +67,11 @@ from blrgen.program.model.values import (
 )
 from blrgen.read.model.values import Node
 from blrgen.rule.model.lines import lines_of
+from blrgen.rule.model.shift import shifts
 from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
 KINDS = ("element", "labels", "banded", "joint", "dense")  # what joins elements
-LATER = ("gibbs",)
 TITLES = {
     "conjugate": "one exact step", "filter": "one exact step an element", "em": "EM",
     "online-em": "EM on some rows at a time", "vmp": "variational message passing",
@@ -83,9 +87,11 @@ def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
     """The programs of the algorithm, and what its class holds."""
     name = name or class_name(derivation.model.name)
     try:
+        if any(u.drawn for u in derivation.updates):
+            return _drawing(derivation, name)
         if derivation.arrivals:
             return by_element(derivation, name)
-        return _Lowering(derivation, name).program()
+        return predicted(_Lowering(derivation, name).program(), derivation, _values_given)
     except InternalError as error:
         raise UserError(
             f"--{derivation.algorithm} of {derivation.model.name} is derived, and has no "
@@ -94,6 +100,20 @@ def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
             why=str(error).splitlines()[0],
             how="`blrgen derive` says what is derived; another algorithm may have a class",
         ) from error
+
+
+def _values_given(d: ModelDerivation, nodes: Sequence[str]) -> tuple[Method, dict[str, str]] | None:
+    """log p of new rows where these nodes have values, and the arrays of their variables."""
+    work = _Lowering(d, "")
+    row = work.rows_given(nodes)
+    if row is None:
+        return None
+    return row, {x: array.name for x, array in work.points.arrays.items()}
+
+
+def _drawing(d: ModelDerivation, name: str) -> ModelProgram:
+    """Values in place of parameters: every block drawn."""
+    return gibbs(d, name, lambda block: member_of(d.model, block), title_of(d), equations(d))
 
 
 @dataclass
@@ -140,13 +160,6 @@ class _Lowering:
         self.averaged: list[tuple[Array, str, str]] = []  # with its next value, and over all rows
         for p in d.model.plates:
             self.eq.letter(axis_of(p.size), p.letter, ())
-        if d.algorithm in LATER:
-            raise UserError(
-                f"--{d.algorithm} has no class yet",
-                where=d.model.name,
-                why="its steps are derived, not yet lowered",
-                how="--conjugate, --em or --vmp; `blrgen derive` says what is derived",
-            )
         latents = [u.block for u in d.updates]
         self.expecting = expecting(latents, {b.name: variables_of(d.model, b) for b in latents})
         self.nodes = nodes_of(self.given)
@@ -258,7 +271,7 @@ class _Lowering:
         for own in others:
             self.from_state(own)
         if local:
-            settled(self.eq, self.given.readers, blocks[:count], self.updated)
+            settled(self.eq, self.given.readers, blocks[:count], self.updated, d.inner)
         elif first:
             self.updated(first[0])
         self.eq.let(a.Let("objective", (), self.bound(first, (*local, *others))))
@@ -300,6 +313,27 @@ class _Lowering:
         self.eq.let(a.Let(name, rows.letters, value))
         self.given.readers[e.target] = named(name)
         self.averaged.append((array, name, whole.name))
+
+    def rows_given(self, nodes: Sequence[str]) -> Method | None:
+        """log p of new rows: these nodes are points, the other latents exact."""
+        d = self.d
+        blocks = [self.own(u.block) for u in d.updates]
+        for node in d.model.nodes:
+            if node.kind == "param" or node.name in nodes:
+                self.point(node)
+        for own in blocks:
+            self.updated(own)
+        row = row_equation(d, blocks, (), self.given, self.eq)
+        if row is None or row.takes:
+            return None
+        state = map(quantity, self.points.arrays.values())
+        every = merged(a.Program(tuple(self.eq.letters.values()),
+                                 (*self.given.quantities.values(), *state),
+                                 tuple(self.eq.body), (row.name,)))  # fmt: skip
+        axis = rows_axis(d)
+        if reads_old_rows(every, self.given.arguments, axis):
+            return None
+        return predictive(every, row, axis, self.given)
 
     def bound(self, first: Sequence[Own], others: Sequence[Own]) -> n.Node:
         """The objective; labels that a block is given by have their entropy like the others.
@@ -428,13 +462,16 @@ class _Lowering:
         rates += [a.Quantity(x, (self.nodes.axis,)) for x in self.nodes.arrays if error]
         joined = (*first, *chained)
         laid = [x for stack in self.stacks(joined) for x in stack.arrays]
-        quantities = [*rates, *self.given.quantities.values(), *map(quantity, (*state, *laid))]
+        samples = Samples((*first, *apart), self.given,
+                          lambda own: variables_of(self.d.model, own.member.block))  # fmt: skip
+        quantities = [*rates, *self.given.quantities.values(), *map(quantity, (*state, *laid)),
+                      *samples.quantities]  # fmt: skip
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
             ("objective", *after, *flags, *last, *([self.row.name] if self.row else []),
              *(x for _, _, x in self.averaged if x),
              *(x for own in joined for table in tables(own)
-               for names in table.values() for x in names)),
+               for names in table.values() for x in names), *samples.outs),
         )  # fmt: skip
         every = merged(every)
         bound = handing_out(every, ("objective",)) if self.d.batch else None
@@ -446,7 +483,7 @@ class _Lowering:
         made = ModelProgram(
             name=self.name,
             algorithm=self.d.algorithm,
-            title=f"The model {self.d.model.name}, fitted by {TITLES[self.d.algorithm]}.",
+            title=title_of(self.d),
             equations=equations(self.d),
             arguments=self.given.arguments,
             sizes=self.given.sizes,
@@ -468,6 +505,8 @@ class _Lowering:
             rates=CVI_RATES if self.d.algorithm == "cvi" and self.d.sites else (),
             nodes=NodeArrays(self.nodes.axis, self.nodes.arrays, error) if error else None,
             settle=self.settle(every),
+            moving=self.moving(),
+            samples=samples.cut(every),
             stacks=self.stacks(joined),
             chained=tuple(map(self.in_state, chained)),
         )
@@ -476,6 +515,15 @@ class _Lowering:
         whole = Method("log_rows", handing_out(every, (self.row.name,)), "")
         made = with_sums(replace(made, predictive=whole))
         return replace(made, predictive=self.predictive(made))
+
+    def moving(self) -> tuple[Moving, ...]:
+        """What data far from 0 are moved with."""
+        data = {x.called: x for x in self.given.arguments if x.role == "data"}
+        return tuple(
+            Moving(data[s.data].array.name, data[s.data].seen,
+                   tuple(self.points.arrays[x].name for x in s.points), s.axes)
+            for s in shifts(self.d)
+        )  # fmt: skip
 
     def predictive(self, made: ModelProgram) -> Method | None:
         """Of new rows, where all that is needed of the old ones is in sums."""
@@ -547,6 +595,11 @@ class _Lowering:
         """Where numbers of several nodes are laid end to end."""
         found = (own.lowered.stack for own in first if isinstance(own.lowered, Stacked))
         return tuple(x for x in found if x is not None)
+
+
+def title_of(d: ModelDerivation) -> str:
+    """The first line of a file."""
+    return f"The model {d.model.name}, fitted by {TITLES[d.algorithm]}."
 
 
 def tables(own: Own) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from keyword import iskeyword
@@ -24,6 +25,7 @@ from blrgen.read.model.values import (
     Choose,
     Const,
     Domain,
+    Draw,
     Expr,
     Model,
     Negation,
@@ -39,9 +41,9 @@ from blrgen.read.model.values import Point as PointMass
 
 TAKEN = frozenset({
     "real", "np", "math", "range", "prange", "min", "max", "abs", "float", "int", "Array", "Any",
-    "zero", "one", "two", "half", "inf", "self", "data", "state", "sizes", "sums", "rows", "rho",
-    "scale", "objective", "flags", "t", "name", "saved", "steps", "tol", "batch", "start", "seed",
-    "given", "njit", "log_evidence", "SUMS", "ASIDE", "FASTMATH", "slice", "len", "dict",
+    "zero", "one", "two", "half", "inf", "floor", "self", "data", "state", "sizes", "sums", "rows",
+    "rho", "scale", "objective", "flags", "t", "name", "saved", "steps", "tol", "batch", "start",
+    "seed", "given", "njit", "log_evidence", "SUMS", "ASIDE", "FASTMATH", "slice", "len", "dict",
 })  # fmt: skip
 
 
@@ -145,28 +147,36 @@ class Given:
 
     def widened(self, node: Node, domain: Domain) -> Domain:
         """Where the values of all branches of a choice are; anywhere if an end is no number."""
-        found: list[tuple[float | None, float | None]] = []
-        for branch in (b for s in node.statements if isinstance(s.made, Choose)
-                       for b in s.made.branches):  # fmt: skip
-            if isinstance(branch, PointMass):
-                found.append((number(branch.value),) * 2)
-            else:
-                support = self.model.family(branch.family).supports[0]
-                own = support_domain(support, dict(branch.sizes), {})
-                found.append((number(own.lower), number(own.upper)))
-        if not found or domain.kind != "interval":
+        found = [self.of_branch(b) for s in node.statements if isinstance(s.made, Choose)
+                 for b in s.made.branches]  # fmt: skip
+        if not found or domain.kind not in ("interval", "finite"):
             return domain
+        if all(d.kind == "finite" for d in found):
+            points = {p for d in found for p in d.points}
+            return replace(domain, kind="finite", points=tuple(sorted(points)))
         ends: list[Number | None] = []
-        for side, least in ((0, min), (1, max)):
-            values = [x[side] for x in found]
+        for side, least in (("lower", min), ("upper", max)):
+            values = [_finite_end(d, side, least) for d in found]
             known = [x for x in values if x is not None]
             ends.append(Number(Fraction(least(known))) if len(known) == len(values) else None)
         lower, upper = ends
+        own = domain.kind == "interval"
         return replace(
-            domain, lower=lower, upper=upper,
-            lower_open=domain.lower_open if lower == domain.lower else lower is None,
-            upper_open=domain.upper_open if upper == domain.upper else upper is None,
+            domain, kind="interval", lower=lower, upper=upper,
+            whole=all(_is_whole(d) for d in found),
+            lower_open=domain.lower_open if own and lower == domain.lower else lower is None,
+            upper_open=domain.upper_open if own and upper == domain.upper else upper is None,
         )  # fmt: skip
+
+    def of_branch(self, branch: Draw | PointMass) -> Domain:
+        """Where the values of one branch are: one point, or the support of a family."""
+        if isinstance(branch, PointMass):
+            value = number(branch.value)
+            if value is not None:
+                return Domain("finite", points=(Fraction(value),))
+            return Domain("interval")
+        support = self.model.family(branch.family).supports[0]
+        return support_domain(support, dict(branch.sizes), {})
 
     def constant(self, x: Const) -> Argument:
         axes, at = self.axes_of(x.letters), self.place_along(x.letters)
@@ -203,6 +213,20 @@ class Given:
         unders = {axis_of(self.model.plate(x.under).size): axis for axis, x in self.ragged.items()}
         kept = tuple(x for x in axes if unders.get(x) not in axes)
         return kept if len(kept) < len(axes) else ()
+
+
+def _finite_end(
+    d: Domain, side: str, least: Callable[[Iterable[Fraction]], Fraction]
+) -> float | None:
+    """The lower or the upper end as a number, None where there is none."""
+    if d.kind == "finite":
+        return float(least(d.points))
+    return number(d.lower if side == "lower" else d.upper)
+
+
+def _is_whole(d: Domain) -> bool:
+    """Whether all values are whole numbers."""
+    return d.whole or (d.kind == "finite" and all(p.denominator == 1 for p in d.points))
 
 
 def _plain(name: str) -> Reader:
@@ -259,15 +283,18 @@ def domain_text(domain: Domain) -> str:
     if domain.kind == "spd":
         return DEFINITE
     if domain.kind == "finite":
-        return f"[{_short(float(min(domain.points)))}, {_short(float(max(domain.points)))}]"
+        return f"{{{', '.join(_short(float(p)) for p in domain.points)}}}"
     if domain.kind == "counts":
-        return "[0, oo)"
+        return "integers [0, oo)"
     if domain.kind != "interval":
         return REAL
     low, high = _end(domain.lower, "-oo"), _end(domain.upper, "oo")
     left = "(" if domain.lower_open or low == "-oo" else "["
     right = ")" if domain.upper_open or high == "oo" else "]"
-    return REAL if (low, high) == ("-oo", "oo") else f"{left}{low}, {high}{right}"
+    text = f"{left}{low}, {high}{right}"
+    if domain.whole:
+        return f"integers {text}"
+    return REAL if (low, high) == ("-oo", "oo") else text
 
 
 def _end(e: Expr | None, without: str) -> str:

@@ -3,19 +3,20 @@
     points only        log p(x_n) = A(λ_n) + E[terms of row n]
     one exact block    log ∫ p(x_n | θ) q(θ) dθ = A(λ + c_n) − A(λ) + the row's other terms
 
-c_n is what a row adds to the natural parameter.  Where neither holds there is no closed form
-here, and the class has no such method.
+c_n is what a row adds to the natural parameter.  Where neither holds there is no closed form:
+p(x_n | θ), with the row's own latents summed out, is averaged over draws of q(θ).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from blrgen.algebra.indexed import Expression, Index, Term
 from blrgen.algebra.indexed.build import scaled
+from blrgen.errors import UserError
 from blrgen.expect.factors.names import axis_of
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
@@ -25,7 +26,8 @@ from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, named, symmetrised
 from blrgen.program.model.names import Given
 from blrgen.program.model.objective import without
-from blrgen.program.model.values import Argument, Array, Method
+from blrgen.program.model.values import Argument, Array, Method, ModelProgram, Predicted
+from blrgen.rule.model.derive import given_values
 from blrgen.rule.model.values import ModelDerivation
 
 if TYPE_CHECKING:
@@ -169,6 +171,35 @@ def predictive(every: a.Program, row: Row, axis: str, given: Given) -> Method:
     rows = tuple(x for x in given.arguments if axis in x.array.sizes)
     takes = tuple(replace(x, array=_moved(x.array, axis, new), default=None) for x in rows)
     return Method(given.names.of("log_rows"), resized(program, {axis: new}), MEANING, takes)
+
+
+def predicted(
+    program: ModelProgram,
+    d: ModelDerivation,
+    lowered: Callable[[ModelDerivation, Sequence[str]], tuple[Method, dict[str, str]] | None],
+) -> ModelProgram:
+    """The program with log p of new rows by draws, where it has no closed form.
+
+    Latents without the rows' plate have values drawn from their q; given these a row's own
+    latents are summed or integrated out exactly.
+    """
+    axis = rows_axis(d)
+    if program.predictive is not None or not axis:
+        return program
+    letter = next(x.letters[0] for x in d.model.nodes if x.kind == "observed")
+    whole = {n.name: n for n in d.model.nodes if n.kind == "latent" and letter not in n.letters}
+    drawable = {x.node for x in program.samples if x.family is not None and x.law == "family"}
+    if not whole or not set(whole) <= drawable:
+        return program
+    try:
+        found = lowered(given_values(d.model, tuple(whole)), tuple(whole))
+    except UserError:
+        return program
+    if found is None:
+        return program
+    method, arrays = found
+    drawn = tuple((x, tuple((v, arrays[v]) for v in n.names)) for x, n in whole.items())
+    return replace(program, predicted=Predicted(method, drawn))
 
 
 def _moved(x: Array, axis: str, new: str) -> Array:

@@ -66,13 +66,17 @@ def _count(term: Term, axis: str) -> int:
 
 
 def settled(
-    eq: Equations, readers: dict[str, Reader], blocks: Sequence[Own], update: Callable[[Own], None]
-) -> None:
-    """The local blocks at their fixed point; `update(own)` writes a block's equations."""
+    eq: Equations, readers: dict[str, Reader], blocks: Sequence[Own],
+    update: Callable[[Own], None], most: int | None = None,
+) -> None:  # fmt: skip
+    """The local blocks at their fixed point, or after the most rounds that there may be.
+
+    `update(own)` writes a block's equations.
+    """
     first, others = blocks[0], blocks[1:]
     batch = eq.letter(first.member.element[0].axis, first.member.element[0].name, ())
     r = eq.own("_round")
-    eq.letters[r] = a.Letter(r, MOST_ROUNDS)
+    eq.letters[r] = a.Letter(r, most or MOST_ROUNDS)
     before = len(eq.body)
     guessed: dict[str, str] = {}
     for own in others:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.given import trimmed
-from blrgen.program.model.values import Method, ModelProgram, Posterior, Start
+from blrgen.program.model.values import Draw, Method, ModelProgram, Posterior, Start
 from blrgen.program.program import fresh
 
 
@@ -24,11 +24,12 @@ def with_sums(program: ModelProgram) -> ModelProgram:
     posteriors = tuple(work.posterior(x) for x in program.posteriors)
     start = work.start(program.start)
     more = None if program.predictive is None else work.method(program.predictive)
+    draws, samples = (tuple(map(work.draw, x)) for x in (program.draws, program.samples))
     if not work.found:
         return program
     sums = Method("data_sums", work.program(), "Return sums of data that all steps need.")
     return replace(program, sweep=sweep, posteriors=posteriors, start=start, sums=sums,
-                   predictive=more)  # fmt: skip
+                   predictive=more, draws=draws, samples=samples)  # fmt: skip
 
 
 class _Sums:
@@ -79,6 +80,9 @@ class _Sums:
         return self.found[key]
 
     def posterior(self, x: Posterior) -> Posterior:
+        return x if x.method is None else replace(x, method=self.method(x.method))
+
+    def draw(self, x: Draw) -> Draw:
         return x if x.method is None else replace(x, method=self.method(x.method))
 
     def start(self, x: Start | None) -> Start | None:

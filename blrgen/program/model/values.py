@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from blrgen.core import Family
 from blrgen.program.axes.nodes import Program, Size
 from blrgen.read.model.values import Expr
 
@@ -265,6 +266,51 @@ class Start:
 
 
 @dataclass(frozen=True)
+class Draw:
+    """How a node is drawn: from which law, with which parameters.
+
+    `law` is one of LAWS; `parameters` are (parameter of the family, out of the method or, where
+    there is none, of `posterior`).  `normals` is an array of standard normals that the method
+    takes: its outs are then the values themselves.  `counts` is an array of how many equal
+    elements one stands for: drawn are their shares.
+    """
+
+    node: str
+    law: str
+    parts: tuple[Part, ...]  # the variables, with the arrays that hold their values
+    parameters: tuple[tuple[str, str], ...] = ()
+    family: Family | None = None
+    method: Method | None = None
+    normals: Array | None = None
+    counts: str = ""
+    pointers: str = ""  # of rows of different lengths
+
+
+LAWS = ("family", "labels", "path", "states")
+
+
+@dataclass(frozen=True)
+class Moving:
+    """Data that are brought near 0, by a number for each place of the last `axes`, with points."""
+
+    data: str
+    seen: str
+    points: tuple[str, ...]
+    axes: int
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """log p of new rows where nodes have values: it is averaged over draws of their q.
+
+    `drawn` are (node, its variables with the arrays that the method reads).
+    """
+
+    method: Method
+    drawn: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+
+@dataclass(frozen=True)
 class Filter:
     """One element of a chain at a time: what a step takes, and its programs.
 
@@ -312,6 +358,10 @@ class ModelProgram:
     rates: tuple[tuple[str, float], ...] = ()  # what ρ of a step is made from, with defaults
     nodes: NodeArrays | None = None
     settle: Method | None = None  # these sums over all rows, at the start
+    draws: tuple[Draw, ...] = ()  # of a step that draws, in order
+    moving: tuple[Moving, ...] = ()
+    samples: tuple[Draw, ...] = ()  # from q of nodes
+    predicted: Predicted | None = None
     stacks: tuple[Stack, ...] = ()  # where numbers that are laid end to end stand
     filter: Filter | None = None
     chained: tuple[Chained, ...] = ()
@@ -338,5 +388,6 @@ class ModelProgram:
         found += [p.method for p in self.posteriors]
         found += [x.method for x in (*self.pairs, *self.paths)]
         found += [x.method for x in self.chained]
-        found.append(self.predictive)
+        found.append(self.predicted.method if self.predicted is not None else None)
+        found += [self.predictive, *(x.method for x in (*self.draws, *self.samples))]
         return iter(dict.fromkeys(m for m in found if m is not None))

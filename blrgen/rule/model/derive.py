@@ -52,6 +52,7 @@ class Options:
     joined: tuple[tuple[str, ...], ...] = ()  # --block a,b
     schedule: tuple[str, ...] = ()
     q: tuple[tuple[str, str], ...] = ()  # (node, family)
+    inner: int | None = None  # the most rounds over local blocks in a step
 
 
 def derive_model(model: Model, algorithm: str, options: Options | None = None) -> ModelDerivation:
@@ -61,6 +62,9 @@ def derive_model(model: Model, algorithm: str, options: Options | None = None) -
     if make is None:
         raise refused(model, None, f"no algorithm is called {algorithm}",
                       f"known: {', '.join(sorted(ALGORITHMS))}")  # fmt: skip
+    if options.inner is not None and algorithm != "svi":
+        raise refused(model, None, "--inner belongs to --svi",
+                      f"a step of --{algorithm} has no rounds over local blocks")  # fmt: skip
     _labels_are_there(model)
     try:
         p = with_families(prepared(model, options.point), options.q)
@@ -306,7 +310,7 @@ def svi(p: Prepared, options: Options) -> ModelDerivation:
     updates = [replace(u, local=True) for u in local]
     updates += [replace(u, rate=RATE, scaled=axis) for u in rest]
     extra = (choices.minibatch(names, axis), choices.decaying(names))
-    return replace(made, updates=tuple(updates), batch=axis, rate=RATE,
+    return replace(made, updates=tuple(updates), batch=axis, rate=RATE, inner=options.inner,
                    choices=(*made.choices, *extra))  # fmt: skip
 
 
@@ -334,7 +338,32 @@ def gibbs(p: Prepared, options: Options) -> ModelDerivation:
                       f"{p.points[0].name} has no prior to be drawn with",
                       f"write {p.points[0].name} ~ …, or use --em")  # fmt: skip
     made = _mean_field(p, "gibbs", options)
-    return replace(made, choices=(choices.draws(_names(p.latents)),))
+    return replace(
+        made, choices=(choices.draws(_names(p.latents)),), statistics=(),
+        updates=tuple(Update(_at_values(u.block), drawn=True) for u in made.updates),
+        expected_joint=p.joint, expected_factors=tuple(f.total for f in p.factors),
+    )  # fmt: skip
+
+
+def _at_values(block: Block) -> Block:
+    """The block where all others have values: its coefficients as they stand."""
+    return replace(block, parts=tuple(replace(x, expected=x.coefficient) for x in block.parts))
+
+
+def given_values(model: Model, names: Sequence[str]) -> ModelDerivation:
+    """All other latents as exact blocks where these nodes have values: what rows are likely by.
+
+    Refused where they are discrete, or where the others are in no family as a whole.
+    """
+    p = prepared(model, tuple(names))
+    groups, blocks = exact_blocks(p, "em")
+    q = expecting_of(blocks, groups)
+    expected = tuple(q.of(f.total) for f in p.factors)
+    return ModelDerivation(
+        model, "em", p.factors, tuple(map(Update, expected_blocks(blocks, q))), (),
+        tuple(part.statistic for b in blocks for part in b.parts),
+        expected_joint=add(*expected), expected_factors=expected,
+    )  # fmt: skip
 
 
 def filtering(p: Prepared, options: Options) -> ModelDerivation:

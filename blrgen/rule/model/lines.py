@@ -103,10 +103,14 @@ def _block(d: ModelDerivation, update: Update) -> Iterator[Line]:
         yield Line(f"conditional-{block.name}", f"full conditional of {block.name}",
                    f"coefficient of {statistic_text(d, part.statistic)}: "
                    f"{said(d, part.coefficient)}", _proof(block))  # fmt: skip
+    title = f"{'draw' if update.drawn else 'update'} of {block.name}"
+    because = "its expectation under the other blocks"
+    if update.drawn:
+        because = f"the coefficients at the other blocks' values, drawn from {block.family}"
     for part in block.parts:
-        yield Line(f"update-{block.name}", f"update of {block.name}",
+        yield Line(f"update-{block.name}", title,
                    f"{natural_name(d, block, part)} = {_rated(d, update, part)}",
-                   "its expectation under the other blocks", _named(update))  # fmt: skip
+                   because, _named(update))  # fmt: skip
 
 
 def _proof(block: Block) -> str:
@@ -131,6 +135,8 @@ def _rated(d: ModelDerivation, update: Update, part: Part) -> str:
 
 
 def _named(update: Update) -> str:
+    if update.drawn:
+        return "draw"
     return f"rho = {update.rate}" if update.scaled else update.rate or "rho = 1"
 
 
@@ -192,17 +198,22 @@ def system_text(d: ModelDerivation, u: PointUpdate) -> list[str]:
 
 
 def _objective(d: ModelDerivation) -> Iterator[Line]:
+    drawn = any(u.drawn for u in d.updates)
+    because = "the log joint" if drawn else "the log joint's expectation plus the entropies"
     for title, text in objective_terms(d):
-        yield Line("objective", title, text, "the log joint's expectation plus the entropies")
+        yield Line("objective", title, text, because)
 
 
 def objective_terms(d: ModelDerivation) -> list[tuple[str, str]]:
-    """(what, expression): E[log p] of every statement, the entropy of every block."""
+    """(what, expression): E[log p] of every statement, the entropy of every block with a q."""
+    drawn = any(u.drawn for u in d.updates)
     found = [
-        (f"E[log p({f.node})]", said(d, e))
+        (f"log p({f.node})" if drawn else f"E[log p({f.node})]", said(d, e))
         for f, e in zip(d.factors, d.expected_factors, strict=True)
     ]
     for u in d.updates:
+        if u.drawn:
+            continue
         base = " - E[log h]" if u.block.base else ""
         found.append((f"H[q({u.block.name})]", f"A(eta) - <eta, E[T]>{base}"))
     return found

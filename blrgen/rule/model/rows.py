@@ -7,7 +7,7 @@ every sum over n is then made of sums of data, found once: the step no longer se
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count
@@ -37,6 +37,7 @@ from blrgen.algebra.indexed.values import (
     Term,
 )
 from blrgen.expect.blocks.values import Block, Part
+from blrgen.expect.factors.names import axis_of
 from blrgen.rule.model.values import (
     Equation,
     LinearSystem,
@@ -96,13 +97,14 @@ class RowSums:
         for term, c in e.terms:
             factors, inner = self.inside(list(term.factors))
             ranges = list(term.bound)
-            for r in [r for r in ranges if r.axis in self.axes]:
-                own = [f for f in factors if r.index in f[0].letters]
-                if any(r.index in x.letters for x in inner):
+            for group in self.joined(factors, ranges):
+                letters = {r.index for r in group}
+                own = [f for f in factors if letters & set(f[0].letters)]
+                if any(letters & set(x.letters) for x in inner):
                     continue
-                factors = [f for f in factors if r.index not in f[0].letters]
-                factors.append((self.named(own, r), Fraction(1)))
-                ranges.remove(r)
+                factors = [f for f in factors if f not in own]
+                factors.append((self.named(own, group), Fraction(1)))
+                ranges = [r for r in ranges if r not in group]
             rest = multiplied(*inner) if inner else ONE
             terms += distributed(c, dict(factors), {r.name: r for r in ranges}, rest)
         return collected(terms)
@@ -120,12 +122,31 @@ class RowSums:
                 changed.append(power(rebuilt(a, arguments), p))
         return kept, changed
 
-    def named(self, own: list[tuple[Atom, Fraction]], r: Range) -> Atom:
+    def joined(
+        self, factors: list[tuple[Atom, Fraction]], ranges: list[Range]
+    ) -> Iterator[list[Range]]:
+        """Ranges over rows, those that stand in a factor together in one group."""
+        left = [r for r in ranges if r.axis in self.axes]
+        while left:
+            group = [left.pop(0)]
+            while True:
+                letters = {r.index for r in group}
+                near = {i for a, _ in factors if letters & set(a.letters) for i in a.letters}
+                more = [r for r in left if r.index in near]
+                if not more:
+                    break
+                group += more
+                left = [r for r in left if r not in more]
+            yield group
+
+    def named(self, own: list[tuple[Atom, Fraction]], over: list[Range]) -> Atom:
         """The symbol of one sum."""
-        letters = tuple(dict.fromkeys(i for a, _ in own for i in a.letters if i != r.index))
+        bound = {r.index for r in over}
+        found = (i for a, _ in own for i in a.letters if i not in bound)
+        letters = tuple(dict.fromkeys(found))
         plain = tuple(Index(i.axis, f"i{k}") for k, i in enumerate(letters, 1))
         moves = dict(zip(letters, plain, strict=True))
-        value = collected(normal(Fraction(1), [(move_atom(a, moves), p) for a, p in own], [r]))
+        value = collected(normal(Fraction(1), [(move_atom(a, moves), p) for a, p in own], over))
         if value.key not in self.found:
             self.found[value.key] = Equation(self.fresh(), plain, value)
         name = self.found[value.key].target
@@ -148,7 +169,9 @@ def expected_statistics(d: ModelDerivation, axis: str) -> ModelDerivation:
 
     `sums` has each of them, in expectations and data of the rows.
     """
-    sums = RowSums(frozenset({axis}), names_of(d))
+    inside = {axis_of(p.size) for p in d.model.plates
+              if any(axis_of(d.model.plate(x).size) == axis for x in p.outer)}  # fmt: skip
+    sums = RowSums(frozenset({axis, *inside}), names_of(d))
     points = tuple(_in_point(p, sums.of) for p in d.points)
     return replace(d, points=points, sums=tuple(sums.found.values()))
 

@@ -44,13 +44,16 @@ class Equation:
 class Update:
     """One visit of a block: λ ← (1 − ρ)λ + ρ Part.expected; `rate` is the name of ρ, "" for 1.
 
-    `scaled`: sums over the outermost observed axis count N/M times (a minibatch).
+    `scaled`: sums over the outermost observed axis count N/M times (a minibatch).  `drawn`:
+    the block has values instead of a q, and `Part.expected` are the coefficients at those of
+    the others.
     """
 
     block: Block
     rate: str = ""
     scaled: str = ""  # the axis of the minibatch
     local: bool = False  # to its fixed point within one step
+    drawn: bool = False  # from its full conditional
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,7 @@ class ModelDerivation:
     # sum ← (1 − ρ) sum + ρ (N/M) Σ over the step's rows
     sums: tuple[Equation, ...] = ()
     rate: str = ""  # rho_t where sums are averaged over steps, "" where they are not
+    inner: int | None = None  # the most rounds over local blocks in a step
     expected_joint: Expression = ZERO
     expected_factors: tuple[Expression, ...] = ()  # of each factor: they add up to it
     sites: tuple[Site, ...] = ()  # what is no statistic of its blocks

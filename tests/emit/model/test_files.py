@@ -19,6 +19,11 @@ CHOSEN = (
     ("hmm-gaussian-em", "em"),
     ("state-space", "conjugate"),
     ("normal-gamma", "conjugate"),
+    ("gaussian-mixture-full", "gibbs"),
+    ("poisson-mixture", "gibbs"),
+    ("state-space", "gibbs"),
+    ("linear-regression", "vmp"),
+    ("gaussian-mixture-diag-em", "online-em"),
 )
 
 
@@ -30,7 +35,7 @@ def source(name: str, algorithm: str, target: str) -> str:
 def test_files_are_what_a_linter_and_strict_types_ask_for(tmp_path):
     for name, algorithm in CHOSEN:
         for target in ("numpy", "numba"):
-            stem = f"{name}_{target}".replace("-", "_")
+            stem = f"{name}_{algorithm}_{target}".replace("-", "_")
             (tmp_path / f"{stem}.py").write_text(source(name, algorithm, target))
     files = sorted(map(str, tmp_path.glob("*.py")))
     config = tmp_path / "mypy.ini"

@@ -1,0 +1,84 @@
+"""Numbers on a plate that a sum couples are one Gaussian: the same as a vector, step by step."""
+
+import numpy as np
+import pytest
+
+from blrgen.emit.model.file import text
+from blrgen.program.model.lower import lower
+from blrgen.read.model.reader import read_model
+from blrgen.rule.model.derive import derive_model
+from tests.emit.model.test_targets import as_python
+
+R = np.random.default_rng(0)
+ROWS = R.normal(size=(7, 3))
+Y = ROWS @ [1.0, -1.0, 0.5] + 0.3 * R.normal(size=7)
+PRECISE = """plate n in N
+plate j in p
+const X[n] in R^p
+alpha[j] ~ gamma(2, 1)
+tau ~ gamma(2, 1)
+w[j] ~ gaussian(0, 1/alpha[j])
+y[n] ~ gaussian(dot(w[:], X[n]), 1/tau)   observed
+"""
+FIXED = """plate n in N
+plate j in p
+const X[n] in R^p
+w[j] ~ gaussian(0, 2)
+y[n] ~ gaussian(dot(w[:], X[n]), 1/2)   observed
+"""
+GROUPED = """plate g in G
+plate n in N
+plate j in p
+const X[n] in R^p
+w[g,j] ~ gaussian(0, 2)
+y[g,n] ~ gaussian(dot(w[g,:], X[n]), 1/2)   observed
+"""
+AS_VECTOR = {
+    "w[j] ~ gaussian(0, 1/alpha[j])": "w ~ gaussian-full(zeros(p), diag(alpha[:]))",
+    "w[j] ~ gaussian(0, 2)": "w ~ gaussian-full(zeros(p), eye(p)/2)",
+    "w[g,j] ~ gaussian(0, 2)": "w[g] ~ gaussian-full(zeros(p), eye(p)/2)",
+    "dot(w[:], ": "dot(w, ",
+    "dot(w[g,:], ": "dot(w[g], ",
+}
+
+
+def as_vector(source):
+    for old, new in AS_VECTOR.items():
+        source = source.replace(old, new)
+    return source if "alpha" in source else source.replace("plate j in p\n", "")
+
+
+def made(source, algorithm, target):
+    program = lower(derive_model(read_model(source, "line"), algorithm))
+    return as_python(text(program, target))[program.name]
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize(
+    ("source", "algorithm"), [(PRECISE, "vmp"), (FIXED, "conjugate"), (GROUPED, "conjugate")]
+)
+def test_elements_of_a_plate_are_those_of_a_vector(source, algorithm, target):
+    start = {"tau": {"a": 2.0, "b": 1.0}, "alpha": {"a": np.full(3, 2.0), "b": np.ones(3)}}
+    data = {"X": ROWS, "y": np.stack([Y, -Y]) if source is GROUPED else Y}
+    more = {"start": start} if source is PRECISE else {}
+    one = made(source, algorithm, target)(**data, **more)
+    two = made(as_vector(source), algorithm, target)(**data, **more)
+    traces = [m.run(6, tol=0.0)["trace"] for m in (one, two)]
+    np.testing.assert_allclose(*traces, rtol=1e-11)
+    q, whole = one.posterior("w"), two.posterior("w")
+    cov = np.linalg.inv(whole["S"])
+    np.testing.assert_allclose(q["m"], whole["m"], rtol=1e-9)
+    np.testing.assert_allclose(q["v"], np.diagonal(cov, axis1=-2, axis2=-1), rtol=1e-9)
+    draws = one.sample("w", np.random.default_rng(1), 4000) - q["m"]
+    outer = np.einsum("s...i,s...j->s...ij", draws, draws)
+    error = outer.std(axis=0) / np.sqrt(len(draws))
+    assert (np.abs(outer.mean(axis=0) - cov) < 5 * error).all()
+
+
+def test_draws_of_a_plate_are_those_of_a_vector():
+    runs = []
+    for source in (PRECISE, as_vector(PRECISE)):
+        model = made(source, "gibbs", "numpy")(X=ROWS, y=Y, seed=3)
+        runs.append((model.run(20)["trace"], model.draws("w")))
+    np.testing.assert_allclose(runs[0][0], runs[1][0], rtol=1e-9)
+    np.testing.assert_allclose(runs[0][1], runs[1][1], rtol=1e-7, atol=1e-9)

@@ -35,7 +35,7 @@ class Equations:
         self.makers = {i.let.name: i for i, _, _ in paths(plan.body) if not i.store}
         self.sums: dict[str, str] = {}
         self.outlined: Loop | None = None
-        self.factors: dict[tuple[a.Ref, n.Node], n.Sym] = {}
+        self.factors: dict[tuple[str, n.Node], n.Sym] = {}
 
     # -- expressions -----------------------------------------------------------------
     def expr(self, e: n.Node, item: Item, ctx: Context, many: bool) -> n.Node:
@@ -134,14 +134,14 @@ class Equations:
         self, r: a.Ref, matrix: n.Node, letters: tuple[str, ...]
     ) -> tuple[list[t.Statement], n.Sym]:
         """The factor of a matrix, made once in each body."""
-        if (r, matrix) not in self.factors:
+        if (r.name, matrix) not in self.factors:
             work = self.memory.own(f"{r.name}_factor")
             self.memory.works[work] = letters
-            self.factors[r, matrix] = t.name(work)
+            self.factors[r.name, matrix] = t.name(work)
             size = self.memory.size(letters[0])
             made = t.Invoke("_factor", (matrix, t.name(work), size))
             return [made], t.name(work)
-        return [], self.factors[r, matrix]
+        return [], self.factors[r.name, matrix]
 
     # -- reductions --------------------------------------------------------------------
     def suffix(self, item: Item) -> int:

@@ -195,7 +195,18 @@ class Lines:
         if isinstance(s.value, n.Call) and value.startswith(f"{s.value.name}("):
             prefix = f"{' ' * indent}{target} = {s.value.name}("
             return call(prefix, map(self.expr, s.value.args)).split("\n")
+        if isinstance(s.target, t.Several) and isinstance(s.value, t.Apply):
+            return self.several(s.target, s.value, indent)
         return assigned(target, value, indent).split("\n")
+
+    def several(self, target: t.Several, value: t.Apply, indent: int) -> list[str]:
+        """What one call returns under several names, in brackets where they are many."""
+        names = [*map(self.expr, target.args)]
+        plain = f"{' ' * indent}{', '.join(names)} = {value.function}("
+        if len(plain) > WIDTH:
+            plain = f"{call(f'{chr(32) * indent}(', names)} = {value.function}("
+        *head, last = plain.split("\n")
+        return [*head, *call(last, map(self.expr, value.args)).split("\n")]
 
     def line_Increase(self, s: t.Increase, indent: int) -> list[str]:
         return assigned(self.expr(s.target), self.expr(s.value), indent, "+=").split("\n")
@@ -248,4 +259,12 @@ class Lines:
     def line_Invoke(self, s: t.Invoke, indent: int) -> list[str]:
         if s.support:
             use(s.function)
-        return call(f"{' ' * indent}{s.function}(", map(self.expr, s.args)).split("\n")
+        args = [self.argument(x, indent + 4) for x in s.args]
+        return call(f"{' ' * indent}{s.function}(", args).split("\n")
+
+    def argument(self, e: n.Node, indent: int) -> str:
+        """One argument; several in brackets on lines of their own where they are many."""
+        text = self.expr(e)
+        if not isinstance(e, t.Apply) or e.function or len(text) + indent < WIDTH:
+            return text
+        return call(f"{' ' * indent}(", map(self.expr, e.args)).strip()

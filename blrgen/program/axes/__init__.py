@@ -12,6 +12,10 @@
 | `anf` | every reduction and operation of linear algebra as an equation by itself |
 | `stable` | log-sum-exp without overflow, its exponentials once |
 | `turned` | Symmetric matrices are read along their rows |
+| `narrowed` | no letters that nothing varies on |
+| `alike` | equations that say the same are one |
+| `lettered` | one letter for one axis, as far as that goes |
+| `contracted` | sums one letter at a time; what rows share outside of them |
 | `written_out`, `factors` | axes of known small sizes: each entry an equation |
 | `share` | functions called once |
 | `quotients` | one division where many would be by the same number |

@@ -82,9 +82,8 @@ class _Alike:
         e = s.expr
         if not isinstance(e, a.Ref) or not all(isinstance(i, a.Ix) for i in e.index):
             return False
-        if s.init is not None or sorted(a.free(e)) != sorted(s.letters) or len(e.index) != len(
-            s.letters
-        ):
+        places = sorted(i.letter for i in e.index if isinstance(i, a.Ix))
+        if s.init is not None or places != sorted(s.letters):
             return False
         same = self.program.structures.get(e.name) == s.structure
         turned = [i.letter for i in e.index if isinstance(i, a.Ix)]

@@ -41,7 +41,7 @@ class _Lettering:
             level = 1 + max((self.level(x) for x in a.lets((s,))), default=0)
             self.followed(s, level)
             return s
-        if s.at or s.structure != "dense" and not isinstance(s.expr, a.Lin):
+        if s.at or (s.structure != "dense" and not isinstance(s.expr, a.Lin)):
             return self.noted(s)
         return self.noted(self.changed(s))
 

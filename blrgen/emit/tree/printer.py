@@ -267,4 +267,4 @@ class Lines:
         text = self.expr(e)
         if not isinstance(e, t.Apply) or e.function or len(text) + indent < WIDTH:
             return text
-        return call(f"{' ' * indent}(", map(self.expr, e.args)).strip()
+        return call(f"{' ' * indent}(", map(self.expr, e.args), "),").strip()[:-1]

@@ -110,15 +110,16 @@ class _Staged(Functions):
         body = (*sizes, *body)
         numbers = self.numbers_of(s, stages)
         once = self.needed(names_in(body)) if s.rows is None else ()
-        made = {x for y in once for e in t.expressions(y) for x in e.names}
+        read_once = {x for y in once for e in t.expressions(y) for x in e.names}
         keys = [q.name for q in self.program.given if q.key and q.name in used]
         reals = [q.name for q in self.program.given
-                 if not q.sizes and not q.key and q.name in used | made]  # fmt: skip
+                 if not q.sizes and not q.key and q.name in used | read_once]  # fmt: skip
         reals += [x for x in numbers if not x.endswith("_last")]
         wholes += [*keys, *(x for x in numbers if x.endswith("_last"))]
+        made_here = tuple(map(t.name, self.handed_on(s, stages)))
         f = t.Function(s.name, tuple(arrays), (*s.ends, *wholes), tuple(reals), body,
                        self.said(s), reals_of=self.reals_of(arrays), once=once, apart=True,
-                       returns=tuple(map(t.name, self.handed_on(s, stages))))  # fmt: skip
+                       returns=made_here, gives="Any" if made_here else "")  # fmt: skip
         return typed(replace(f, body=self.quick(f.body)))
 
     def head(self, s: _Stage, arrays: list[str], own: list[str]) -> list[t.Statement]:

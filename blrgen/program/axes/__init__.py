@@ -16,6 +16,8 @@
 | `alike` | equations that say the same are one |
 | `lettered` | one letter for one axis, as far as that goes |
 | `contracted` | sums one letter at a time; what rows share outside of them |
+| `joined` | sums with the same data are one |
+| `halved` | quadratic forms by half of their matrix |
 | `written_out`, `factors` | axes of known small sizes: each entry an equation |
 | `share` | functions called once |
 | `quotients` | one division where many would be by the same number |

@@ -53,7 +53,7 @@ class _Contracting:
         """The sum with one letter after the other taken out."""
         if e.op != "sum" or any(self.program.letter(x).under for x in self.met(e)):
             return e
-        factors = _factors(e.arg)
+        factors = factors_of(e.arg)
         letters = list(e.letters)
         outside = [f for f in factors if not set(letters).intersection(a.free(f))]
         factors = [f for f in factors if f not in outside]
@@ -108,7 +108,7 @@ class _Contracting:
 
     def grouped(self, s: a.Let, e: n.Node, before: list[a.Let]) -> n.Node:
         """The terms without the outermost letter as one."""
-        terms = _terms(e)
+        terms = terms_of(e)
         if len(terms) < 2:
             return e
         rows, idle = self.parted(terms)
@@ -125,21 +125,21 @@ class _Contracting:
         return a.Ref(name, tuple(map(a.Ix, letters)))
 
 
-def _factors(e: n.Node) -> list[n.Node]:
+def factors_of(e: n.Node) -> list[n.Node]:
     """What is multiplied; what it is divided by as its reciprocal."""
     if isinstance(e, n.Mul):
-        return [x for f in e.args for x in _factors(f)]
+        return [x for f in e.args for x in factors_of(f)]
     if isinstance(e, n.Div) and e.top != n.ONE:
-        return [*_factors(e.top), *_factors(n.div(n.ONE, e.bottom))]
+        return [*factors_of(e.top), *factors_of(n.div(n.ONE, e.bottom))]
     return [] if e == n.ONE else [e]
 
 
-def _terms(e: n.Node) -> list[n.Node]:
+def terms_of(e: n.Node) -> list[n.Node]:
     """What is added up."""
     if isinstance(e, n.Add):
-        return [x for t in e.args for x in _terms(t)]
+        return [x for t in e.args for x in terms_of(t)]
     if isinstance(e, n.Sub):
-        return [*_terms(e.left), *map(n.neg, _terms(e.right))]
+        return [*terms_of(e.left), *map(n.neg, terms_of(e.right))]
     if isinstance(e, n.Neg):
-        return [*map(n.neg, _terms(e.arg))]
+        return [*map(n.neg, terms_of(e.arg))]
     return [e]

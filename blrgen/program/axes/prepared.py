@@ -11,6 +11,8 @@ from blrgen.program.axes.blocks import blocked
 from blrgen.program.axes.check import check
 from blrgen.program.axes.contracted import contracted
 from blrgen.program.axes.dead import dead
+from blrgen.program.axes.halved import halved
+from blrgen.program.axes.joined import joined
 from blrgen.program.axes.kept import kept
 from blrgen.program.axes.labels import labels
 from blrgen.program.axes.lettered import lettered
@@ -30,7 +32,7 @@ from blrgen.program.axes.written_out import written_out
 def prepared(program: a.Program, written: Set[int] = frozenset()) -> a.Program:
     """What does not depend on the order of loops; axes of the sizes in `written` are opened."""
     check(program)
-    program = turned(simpler(stable(anf(labels(program)))))
+    program = turned(simpler(stable(anf(joined(labels(program))))))
     if written:
         program = dead(written_out(program, written))
     return dead(kept(quotients(share(program))))
@@ -54,6 +56,6 @@ def scheduled(
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
     ready = prepared(program, written)
     letters = tuple(by) if by is not None else order(ready)
-    ready = structure(outside(split(ready, letters)))
+    ready = structure(halved(outside(split(ready, letters))))
     plain = schedule(ready, letters)
     return plain if blocks == "" else blocked(plain, letters, blocks or "")

@@ -136,7 +136,7 @@ def topics(D: int, V: int, K: int, batch: int = 500, rounds: int = 20) -> Case:
 
     def ours() -> Step:
         made = model_class("lda", "svi")(
-            w=word, c=count, L=np.diff(ptr), K=K, alpha=np.full(K, 0.1), eta=np.full(V, 0.05)
+            w=word, c=count, L=np.diff(ptr), alpha=np.full(K, 0.1), eta=np.full(V, 0.05)
         )
 
         def step() -> None:

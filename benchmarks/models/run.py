@@ -1,21 +1,17 @@
-"""The table of emitted models: python -m benchmarks.models.run [--only WORD] [--json FILE]."""
+"""The table of emitted models: `make bench-models`, which keeps LAPACK to one thread."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
-
 import numba
 
-from benchmarks.axes import interleaved
+from benchmarks.models import clock
 from benchmarks.models.cases import Case, cases
 
 
@@ -51,9 +47,10 @@ def measured(case: Case, threads: int, with_peers: bool, rounds: int) -> Line:
         steps: dict[str, Any] = {"ours": case.ours()}
         if case.kernel is not None:
             steps["kernel"] = case.kernel()
-        found = interleaved.best(steps, rounds)
+        found = clock.best(steps, rounds, threads)
         if with_peers and case.peer is not None and threads == 1:
-            found["peer"] = interleaved.best({"peer": case.peer[1]()}, 2)["peer"] / case.steps
+            peer = clock.best({"peer": case.peer[1]()}, 2, threads)
+            found["peer"] = peer["peer"] / case.steps
     except Exception as error:
         words = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         return Line(case.title, threads, case.goal, error=words, package=package)
@@ -74,7 +71,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", metavar="WORD", help="cases whose title has it")
     parser.add_argument("--no-peers", action="store_true", help="kernels alone")
-    parser.add_argument("--rounds", type=int, default=interleaved.FEWEST)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here too")
     options = parser.parse_args()
     lines: list[Line] = []

@@ -217,13 +217,19 @@ class Equations:
         return before, after
 
     def zeroed(self, item: Item, depth: int, ctx: Context) -> t.Statement:
-        """Only at the places of the loops around."""
+        """Only at the places of the loops around; entry by entry, but for rows of a block."""
+        letters = [x for x in (*item.let.letters, *self.memory.base)
+                   if x not in item.nest[:depth] or item.let.at]  # fmt: skip
+        kept = self.memory.storages[item.let.name].kept
+        looped = [x for x in kept if x in letters and x not in self.memory.base]
         whole = ctx
-        for x in (*item.let.letters, *self.memory.base):
-            if x not in item.nest[:depth] or item.let.at:
-                whole = self.everywhere(whole, x)
+        for x in letters:
+            whole = whole.at(x, t.name(x)) if x in looped else self.everywhere(whole, x)
         target = self.memory.write(replace(item.let, at=()), whole)
-        return t.Assign(target, START[_op(item)])
+        out: t.Statement = t.Assign(target, START[_op(item)])
+        for x in reversed(looped):
+            out = t.For(x, t.Whole(0), self.memory.size(x), (out,))
+        return out
 
     def everywhere(self, ctx: Context, letter: str) -> Context:
         """All places of a letter; of a block's, all rows of the block."""

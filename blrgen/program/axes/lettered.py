@@ -6,7 +6,8 @@
 
 Outside of recurrences names of letters mean nothing.  What reads the values of a recurrence at
 its own index takes the recurrence's letter, the last one's of several, so that it may stand in
-its loop; else the letter that is declared first.
+its loop; else the letter that is declared first.  What is read at the place at which a
+recurrence ends is its last value, of which the others need not be kept.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class _Lettering:
     def __init__(self, program: a.Program) -> None:
         self.program = program
         self.made: dict[str, Followed] = {}
+        self.lets: dict[str, a.Let] = {}  # those in recurrences
         self.levels: dict[str, int] = {}
         self.count = 0
 
@@ -41,9 +43,25 @@ class _Lettering:
             level = 1 + max((self.level(x) for x in a.lets((s,))), default=0)
             self.followed(s, level)
             return s
+        s = self.ended(s)
         if s.at or (s.structure != "dense" and not isinstance(s.expr, a.Lin)):
             return self.noted(s)
         return self.noted(self.changed(s))
+
+    def ended(self, s: a.Let) -> a.Let:
+        """The equation with the first place of what runs down to it as its recurrence's last."""
+
+        def on(e: n.Node) -> n.Node:
+            if not isinstance(e, a.Ref) or e.name not in self.lets:
+                return e
+            letters = self.lets[e.name].letters
+            *_, letter = self.made[e.name]
+            down = self.program.letter(letter).down and not self.program.letter(letter).under
+            index = tuple(a.Last(x) if down and x == letter and i == a.Num(0) else i
+                          for x, i in zip(letters, e.index, strict=True))  # fmt: skip
+            return a.Ref(e.name, index)
+
+        return s if s.first is not None else replace(s, expr=n.transform(s.expr, on))
 
     def level(self, s: a.Let) -> int:
         """How many recurrences, one after the other, lead to the equation."""
@@ -58,6 +76,7 @@ class _Lettering:
                 continue
             self.levels[x.name] = level
             if not s.stop:
+                self.lets[x.name] = x
                 self.made[x.name] = (level, self.count, s.letter)
 
     def noted(self, s: a.Let) -> a.Let:

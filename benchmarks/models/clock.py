@@ -13,9 +13,7 @@ SHORT = 2e-4  # seconds that are timed at once, at least
 TURN = 0.02  # seconds for each in a round
 
 
-def best(
-    calls: Mapping[str, Callable[[], object]], rounds: int, threads: int
-) -> dict[str, float]:
+def best(calls: Mapping[str, Callable[[], object]], rounds: int, threads: int) -> dict[str, float]:
     """The best of each, after two calls that compile and warm up."""
     clock = time.thread_time if threads == 1 else time.perf_counter
     together: dict[str, int] = {}

@@ -225,7 +225,8 @@ class Values:
         letters = tuple(dict.fromkeys(x for p in parts for x in p.letters))
         kept = tuple(x for x in letters if x not in over)
         spec = ",".join(self.axes(p.letters) for p in parts) + "->" + self.axes(kept)
-        options = (("optimize", "True"),) if len(parts) > 2 else ()
+        many = len(parts) > 2 or len(letters) > 3  # worth a look for a product of matrices
+        options = (("optimize", "True"),) if many else ()
         whole = t.Apply("np.einsum", tuple(p.node for p in parts), (spec,), options)
         return Valued(n.mul(*numbers, whole), kept)
 

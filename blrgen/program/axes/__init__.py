@@ -17,6 +17,7 @@
 | `lettered` | one letter for one axis, as far as that goes |
 | `contracted` | sums one letter at a time; what rows share outside of them |
 | `joined` | sums with the same data are one |
+| `strips` | what may be done for some rows at a time, for targets with whole arrays |
 | `halved` | quadratic forms by half of their matrix |
 | `written_out`, `factors` | axes of known small sizes: each entry an equation |
 | `share` | functions called once |

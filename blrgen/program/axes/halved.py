@@ -38,7 +38,7 @@ def halved(program: a.Program) -> a.Program:
         matrix, _, vector = found[s.name]
         half = fresh(f"{matrix.name}_half", names)
         names.add(half)
-        *_, row, column = (i.letter for i in matrix.index if isinstance(i, a.Ix))
+        row, column = (x for i in matrix.index[-2:] for x in a.free(i))
         letters = program.arranged(dict.fromkeys(a.free(matrix)))
         weight = n.Sub(n.Const.of(2), a.Is(a.Ix(row), a.Ix(column)))
         own = a.Ref(half, tuple(map(a.Ix, letters)))
@@ -78,8 +78,7 @@ def _form(outer: a.Let, inner: a.Let, structures: dict[str, str]) -> Form | None
         if not symmetric or not isinstance(matrix, a.Ref):
             continue
         pair = matrix.index[-2:]
-        plain = all(isinstance(x, a.Ix) for x in matrix.index)
-        if not plain or set(pair) != {a.Ix(i), a.Ix(j)}:
+        if set(pair) != {a.Ix(i), a.Ix(j)}:
             continue
         apart = set(a.free(matrix)) < {*inner.letters, j}
         if apart and a.swapped(left[0], {i: a.Ix(j)}) == vector:

@@ -3,7 +3,7 @@
     c[n,k] = sum(j, a[k,j] * x[n,j]) - sum(i, b[k,i] * x[n,i])
     →   c[n,k] = sum(j, (a[k,j] - b[k,j]) * x[n,j])
 
-What is data is what is given, with a letter of the result that the weights have not.
+What is data is the factor with the letter that is to be the outermost loop's.
 """
 
 from __future__ import annotations
@@ -13,30 +13,31 @@ from dataclasses import replace
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.contracted import factors_of, terms_of
+from blrgen.program.axes.order import order
 
 
 def joined(program: a.Program) -> a.Program:
     """The program before `anf` with such sums as one."""
     sizes = {x.name: x.size for x in program.letters if not x.under}
-    given = {q.name for q in program.given}
+    ranks = order(program)
 
     def let(s: a.Let) -> tuple[a.Statement, ...]:
         if s.first is not None or s.init is not None:
             return (s,)
-        return (replace(s, expr=_joined(s.expr, sizes, given)),)
+        return (replace(s, expr=_joined(s.expr, sizes, ranks)),)
 
     return replace(program, body=a.mapped(program.body, let))
 
 
-def _joined(e: n.Node, sizes: dict[str, a.Size], given: set[str]) -> n.Node:
+def _joined(e: n.Node, sizes: dict[str, a.Size], ranks: tuple[str, ...]) -> n.Node:
     """The terms, those that have the same data together where the first of them stood."""
     terms = terms_of(e)
     groups: dict[n.Node, list[tuple[n.Node, a.Red, list[n.Node]]]] = {}
     for t in terms:
-        found = _weighed(t, sizes, given)
+        found = _weighed(t, sizes, ranks)
         if found is not None:
-            data, *rest = found
-            groups.setdefault(data, []).append((t, rest[0], rest[1]))
+            data, red, weights = found
+            groups.setdefault(data, []).append((t, red, weights))
     several = {data: parts for data, parts in groups.items() if len(parts) > 1}
     if not several:
         return e
@@ -55,7 +56,7 @@ DATA = "@"  # the letter of a sum, where sums are compared
 
 
 def _weighed(
-    t: n.Node, sizes: dict[str, a.Size], given: set[str]
+    t: n.Node, sizes: dict[str, a.Size], ranks: tuple[str, ...]
 ) -> tuple[n.Node, a.Red, list[n.Node]] | None:
     """The data of a term that is a sum over one letter, its sum, and what weighs it."""
     sign, inner = (n.Const.of(-1), t.arg) if isinstance(t, n.Neg) else (n.ONE, t)
@@ -69,20 +70,15 @@ def _weighed(
     if letter not in sizes or any(a.free(x) for x in others):
         return None
     factors = factors_of(red.arg)
-    inside = set(a.free(red))
-    data = [f for f in factors
-            if isinstance(f, a.Ref) and f.name in given and _rows(f, factors, inside)]  # fmt: skip
-    if len(data) != 1 or letter not in a.free(data[0]) or len(factors) < 2:
+    outermost = min((*a.free(red), letter), key=ranks.index)
+    data = [f for f in factors if outermost in a.free(f)]
+    if len(data) != 1 or not isinstance(data[0], a.Ref) or len(factors) < 2:
+        return None
+    if outermost == letter or letter not in a.free(data[0]):
         return None
     weights = [f for f in factors if f is not data[0]]
     key = n.mul(_renamed_to(data[0], letter, DATA), n.Sym(str(sizes[letter])))
     return key, red, [sign, *others, *weights]
-
-
-def _rows(f: a.Ref, factors: list[n.Node], inside: set[str]) -> bool:
-    """Whether the factor has a letter of the result that no other has."""
-    rest = {x for g in factors if g is not f for x in a.free(g)}
-    return bool((set(a.free(f)) & inside) - rest)
 
 
 def _weight(part: tuple[n.Node, a.Red, list[n.Node]], letter: str) -> n.Node:

@@ -210,11 +210,13 @@ class Functions:
         apart = [x for x, s in made if not s.kept and x not in inside]
         return [self.memory.values[x] for x in apart if x not in self.memory.outside]
 
-    def quick(self, body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
+    def quick(
+        self, body: tuple[t.Statement, ...], returns: tuple[n.Node, ...] = ()
+    ) -> tuple[t.Statement, ...]:
         """The body in the form that is fastest: each step is a module."""
         for step in (jammed, loaded, rows_taken):
             body = step(body, self.memory.own)
-        return _read(body)
+        return _read(body, {x for e in returns for x in e.names})
 
     def summary(self, p: Part) -> str:
         adds = f", adding to {', '.join(p.adds)}" if p.adds else ""
@@ -372,9 +374,9 @@ class Functions:
         return ""
 
 
-def _read(body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
+def _read(body: tuple[t.Statement, ...], returned: set[str]) -> tuple[t.Statement, ...]:
     """The body without notes of where recurrences ended that nobody reads."""
-    read: set[str] = set()
+    read = {*returned}
     for s in t.statements(body):
         targets = (s.target,) if isinstance(s, t.Assign) and isinstance(s.target, n.Sym) else ()
         read |= {x for e in t.expressions(s) if e not in targets for x in e.names}

@@ -120,7 +120,7 @@ class _Staged(Functions):
         f = t.Function(s.name, tuple(arrays), (*s.ends, *wholes), tuple(reals), body,
                        self.said(s), reals_of=self.reals_of(arrays), once=once, apart=True,
                        returns=made_here, gives="Any" if made_here else "")  # fmt: skip
-        return typed(replace(f, body=self.quick(f.body)))
+        return typed(replace(f, body=self.quick(f.body, made_here)))
 
     def head(self, s: _Stage, arrays: list[str], own: list[str]) -> list[t.Statement]:
         """The stage's own memory, and the rows that are its share."""

@@ -134,6 +134,8 @@ class Probe:
     text: str = ""  # unicode and LaTeX, where they do not follow from order and place
     latex: str = ""
     formula: tuple[str, str] = ("", "")  # what it stands for, where text is only its name
+    of_mixture: bool = False  # a derivative of log q, q a mixture, and not of the loss
+    component: str = ""  # of a mixture: the index of the one in expectation under which it is
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,7 @@ class Quantity:
 
     name: str
     kind: str  # "state" | "input" | "hyper" | "draw" | "counter" | "intermediate" | "data"
+    # | "known": of a mixture, what follows from all components
     rank: str  # "scalar" | "elementwise" | "vector" | "symmetric" | "matrix"
     symbol: Expr
     meaning: str = ""
@@ -270,6 +273,15 @@ class Facts:
     changes: tuple[Change, ...] = ()  # in the order in which they were made
     candidate: tuple[tuple[str, Expr], ...] = ()  # mean, precision of a q that is no posterior
     identified: tuple[str, ...] = ()  # the known algorithms that this is, once asked
+    free: Expr = None  # the weight of the component that is learned, where another stands at zero
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A candidate Σ_k π_k q_k, whose rule is that of one component and of the weights."""
+
+    component: Family
+    learned: bool = True  # whether the weights are
 
 
 @dataclass(frozen=True)
@@ -287,6 +299,7 @@ class Derivation:
     assumptions: tuple[str, ...] = ()
     facts: Facts = Facts()
     recipe: Recipe | None = None
+    mixture: Mixture | None = None  # the candidate is one, of components of the geometry's family
 
     @property
     def candidate(self) -> tuple[tuple[str, Expr], ...]:
@@ -304,6 +317,11 @@ class Derivation:
             else:
                 found.append(a)
         return tuple(found)
+
+    @property
+    def known(self) -> tuple[Probe, ...]:
+        """What the rule of a component asks of log q: it follows from all components."""
+        return tuple(p for p in self.facts.probes if p.of_mixture and p.name in self.rule)
 
     @property
     def is_recipe(self) -> bool:

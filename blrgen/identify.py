@@ -15,6 +15,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.components import put
 from blrgen.approximate.tools.road import derive
 from blrgen.core import Derivation, Quantity, Rule
 from blrgen.decide.equal import equal
@@ -233,7 +234,7 @@ def _level(
         return None
     levels = []
     for a, b in pairs:
-        proof: Proof = equal(a, b.subs(table, simultaneous=True), domains_of(ours))
+        proof: Proof = equal(a, put(b, table), domains_of(ours))
         if not proof.proved:
             return None
         levels.append(proof.level)

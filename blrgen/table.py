@@ -61,7 +61,8 @@ def computed(say: Callable[[str], None]) -> tuple[Row, ...]:
         Row(
             e["section"], e["title"],
             (*(_algorithm(name, say) for name in e.get("recipes", [])),
-             *(_of_model(name, flag, say) for name, flag in e.get("models", []))),
+             *(_of_model(name, flag, say) for name, flag in e.get("models", [])),
+             *(_of_mixture(name, flags, say) for name, *flags in e.get("mixtures", []))),
             e.get("needs", ""),
         )
         for e in entries
@@ -174,8 +175,27 @@ def _of_model(name: str, flag: str, say: Callable[[str], None]) -> Algorithm:
     )  # fmt: skip
 
 
+def _of_mixture(name: str, flags: list[str], say: Callable[[str], None]) -> Algorithm:
+    """Everything about a mixture's rule: its claims are proved, its classes are run."""
+    from blrgen.decide.proof import weakest
+    from blrgen.validate.mixture.report import verify_mixture
+
+    called = " ".join([name, *(f"--{f}" for f in flags)])
+    say(called)
+    d = derive(name, flags)
+    parts = verify_mixture(d).parts
+    claims = [v for title, v in parts if not title.startswith(("emitted", "derived"))]
+    emitted = {t.split()[1]: v.level for t, v in parts if t.startswith("emitted")}
+    return Algorithm(
+        called, d.family.name, tuple(flags), len(d.steps), weakest(v.level for v in claims),
+        tuple(emitted.items()), (), "by hand: tests/reference/mixtures",
+    )  # fmt: skip
+
+
 def _emitted(levels: dict[str, str]) -> str:
     """The level of each target, said once when they agree."""
+    if not levels:
+        return "by fit"
     if len(set(levels.values())) == 1:
         return f"{', '.join(levels)}: {next(iter(levels.values()))}"
     return ", ".join(f"{k}: {v}" for k, v in levels.items())
@@ -197,7 +217,7 @@ def _matched(name: str) -> tuple[tuple[tuple[str, float], ...], str]:
             continue
         labels = trajectories.classes(case)
         kind = labels.get("numpy", next(iter(labels.values())))()
-        ours = trajectories.emitted(case, kind, trajectories.recorded_noise())
+        ours = trajectories.emitted(case, kind, trajectories.noise_of(case))
         gap = trajectories.compared(case, ours, trajectories.recorded(case))
         package = case.peer.split(".")[0]
         worst[package] = max(worst.get(package, 0.0), gap)

@@ -6,10 +6,11 @@ family's own variable; for both targets.  What `derive` or `emit` refuses in wor
 accepted and is counted; of what they accept a class is compiled, built and stepped.  A step
 may be refused, as one that leaves a domain is; any other exception is a failure.
 
-  python -m tests.compiles [--jobs N] [--only WORD] [--again]    (also `make compiles`)
+  python -m tests.compiles [--jobs N] [--only WORD] [--seed S] [--again]   (also `make compiles`)
 
-Outcomes are kept in build/compiles.jsonl with a digest of the engine and of the family, so
-that a run that was stopped goes on.
+With a seed the cases are looked at in a random order, so that a run that is stopped has seen
+some of everything.  Outcomes are kept in build/compiles.jsonl with a digest of the engine and of
+the family, so that a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from random import Random
 
 from blrgen.paths import data_dir, package_dir
 from blrgen.validate import stepped
@@ -204,9 +206,12 @@ def main() -> int:
     parser.add_argument("--only", default="", help="cases with this word in their title")
     parser.add_argument("--pairwise", action="store_true", help="the selection of `make test`")
     parser.add_argument("--again", action="store_true", help="also what was looked at before")
+    parser.add_argument("--seed", type=int, default=None, help="in a random order")
     options = parser.parse_args()
-    chosen = pairwise() if options.pairwise else cases()
-    found = run((c for c in chosen if options.only in c.title), options.jobs, options.again)
+    chosen = [c for c in (pairwise() if options.pairwise else cases()) if options.only in c.title]
+    if options.seed is not None:
+        Random(options.seed).shuffle(chosen)
+    found = run(chosen, options.jobs, options.again)
     counts = Counter(x.word for x in found.values())
     print(", ".join(f"{word} {count}" for word, count in sorted(counts.items())))
     for title, x in found.items():

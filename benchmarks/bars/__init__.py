@@ -8,9 +8,11 @@
 | `bernoulli_exact` | The exact rule for a sign: λ ← (1 − ρ) λ − ½ρ (ℓ₊ − ℓ₋) |
 | `common` | What kernels by hand share: how they are compiled, and from which size on threads pay |
 | `dense` | What kernels by hand with a full covariance share: LAPACK called without a detour |
+| `dropout` | Dropout at θ = z∘m: m ← m − (α/π) z g |
 | `elementary` | e^x − 1 written so that a loop over it is vectorised |
 | `gradient_descent` | Gradient descent: θ ← θ − ρ g |
 | `iblr` | iBLR, full covariance: S ← S + ρ G + ½ρ² G S⁻¹ G, m ← m − ρ S⁻¹ g with the old S |
+| `inverted_dropout` | Inverted dropout at θ = z∘w/π: w ← w − (α/π) z g |
 | `ivon` | IVON at θ = m + ε/√(N(h + δ)), curvature by parts: ĥ = √(N(h + δ)) ε g |
 | `ivon_gradsq` | IVON at θ = m + ε/√(N(h + δ)), curvature from the squared gradient: ĥ = N g² |
 | `laplace` | Laplace, one iteration, full covariance |

@@ -10,6 +10,7 @@ in its components is then an ordinary expression, and its derivatives are
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +107,17 @@ class total(sp.Function):  # type: ignore[misc]
 
     def _sympystr(self, printer: Any) -> str:
         return f"total({printer._print(self.args[0])})"
+
+
+def put(f: Expr, mapping: Mapping[Expr, Expr]) -> Expr:
+    """Symbols replaced all at once.
+
+    SymPy does so by way of dummies, which vary over nothing: Σ_k x_k² would become d·dummy².
+    """
+    both = [sp.sympify(e) for pair in mapping.items() for e in pair]
+    if any(e.atoms(Component) for e in both):
+        return f.xreplace(dict(mapping))
+    return f.subs(mapping, simultaneous=True)
 
 
 def varies(f: Expr) -> bool:

@@ -6,6 +6,8 @@ Emitted files hold a function of that name where they use one.
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 
@@ -193,9 +195,18 @@ class erfcx(sp.Function):  # type: ignore[misc]
     is_real = True
     is_positive = True
 
+    def fdiff(self, argindex: int = 1) -> Any:
+        """2x erfcx(x) − 2/√π."""
+        x = self.args[0]
+        return 2 * x * erfcx(x) - 2 / sp.sqrt(sp.pi)
+
 
 class log_erfc(sp.Function):  # type: ignore[misc]
     """log erfc(x)."""
 
     nargs = 1
     is_real = True
+
+    def fdiff(self, argindex: int = 1) -> Any:
+        """−2/(√π erfcx(x))."""
+        return -2 / (sp.sqrt(sp.pi) * erfcx(self.args[0]))

@@ -16,6 +16,10 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
     if made(d, "relax"):
         return _mean_of_the_noise(d)
+    if d.facts.free is not None:
+        from blrgen.approximate.tools.masked import at_each_component
+
+        return at_each_component(d, option)
     if not any(p.at == "q" for p in d.facts.probes):
         if any(p.at in ("score", "weighted", "implicit") for p in d.facts.probes):
             return _at_the_mean(d, option)

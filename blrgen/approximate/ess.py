@@ -62,11 +62,12 @@ def apply(d: Derivation, option: str | None) -> Derivation:
 
 def _unit(d: Derivation, scaled: dict[Expr, Expr], name: str, n: Expr) -> Expr:
     """c such that the precision at c·state is N times the precision at the state."""
+    from blrgen.algebra.components import put
     from blrgen.approximate.tools.rewrite import refuse, symbol
 
     precision, s = dict(d.rule.posterior)["precision"], symbol(d, name)
     for unit in (n, 1 / n, n ** -_half()):
-        moved = precision.subs({**scaled, s: unit * s}, simultaneous=True)
+        moved = put(precision, {**scaled, s: unit * s})
         if d.geometry.ring.tidy(moved - n * precision) == 0:
             return unit
     raise refuse("ess", f"N times the precision {precision} is no multiple of {name}")

@@ -36,7 +36,7 @@ def _replace(d: Derivation, probe: Probe, value: Any) -> Derivation:
     d = drop_unused(substitute(d, {probe.symbol: value}))
     if value.has(probe.symbol):
         return d
-    left = tuple(p for p in d.facts.probes if p.order != 2)
+    left = tuple(p for p in d.facts.probes if p.order != 2 or p.of_mixture)
     return d.with_(facts=replace(d.facts, probes=left))
 
 
@@ -74,7 +74,7 @@ def _gauss_newton(d: Derivation, gradient: Probe, curvature: Probe) -> Derivatio
         d,
         lambda p: (
             replace(p, meaning=f"{square} of the rows' own gradients, {{place}}", stand_in=True)
-            if p.order == 2
+            if p.order == 2 and not p.of_mixture
             else p
         ),
     )

@@ -16,6 +16,7 @@ Expr = Any
 def apply(d: Derivation, option: str | None) -> Derivation:
     import sympy as sp
 
+    from blrgen.algebra.components import put
     from blrgen.approximate.bias_correction import again
     from blrgen.approximate.tools.rewrite import (
         add_hyper,
@@ -51,8 +52,8 @@ def apply(d: Derivation, option: str | None) -> Derivation:
         note += ", and a small c keeps the divisor from zero"
     held = [s_next, symbol(d, name)] + [symbol(d, p) for p in (f"{name}_prev",) if p in d.rule]
     root = {x: sp.sqrt(x) + small for x in held}
-    d = rewrite(d, {f"{step.name}_next": step.expr.subs(root, simultaneous=True)})
-    last = d.facts.momentum and d.facts.momentum.map(lambda x: x.subs(root, simultaneous=True))
+    d = rewrite(d, {f"{step.name}_next": put(step.expr, root)})
+    last = d.facts.momentum and d.facts.momentum.map(lambda x: put(x, root))
     d = d.with_(facts=replace(d.facts, momentum=last))
     d, zero = from_zero(d, name)
     note += f"; {sign} is an average and may start at 0" if zero else ""

@@ -16,9 +16,13 @@ Expr = Any
 def apply(d: Derivation, option: str | None) -> Derivation:
     from blrgen.approximate.tools.rewrite import refuse, say, set_probes
 
+    if d.facts.free is not None:
+        from blrgen.approximate.tools.masked import one_mask
+
+        return one_mask(d, option)
     if any(p.at in ("score", "weighted", "implicit") for p in d.facts.probes):
         return _by_the_caller(d, option)
-    if any(p.order == 0 for p in d.facts.probes):
+    if any(p.order == 0 and not p.component for p in d.facts.probes):
         raise refuse(
             "stochastic",
             "this rule asks for expected losses, not for gradients: enumeration leaves no draw",

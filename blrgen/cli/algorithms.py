@@ -24,19 +24,18 @@ OPTIONS = {
     "block": "nodes that are one block; may be repeated",
     "schedule": "the order of the blocks",
 }
-LATER = ("ncvmp", "cvi")  # what the language has a word for, and nothing makes yet
 
 
 def add_algorithms(parser: Parser, *, brief: bool = True) -> None:
     """One flag an algorithm, and the options of all of them; in brief, their names alone."""
-    there = [x for x in FLAGS if x not in LATER]
+    there = list(FLAGS)
     names = "exactly one of --" + " --".join(there[:4]) + "\n--" + " --".join(there[4:])
     options = ", and --point, --block, --schedule:\nsee `blrgen fit --help`"
     group = parser.add_argument_group(
         "algorithms of a model, FILE.model", names + options if brief else "exactly one"
     )
     for name, words in FLAGS.items():
-        hidden = brief or name in LATER or name == "cavi"
+        hidden = brief or name == "cavi"
         group.add_argument(
             f"--{name}", action="store_true", help=argparse.SUPPRESS if hidden else words
         )
@@ -54,14 +53,8 @@ def algorithm(options: argparse.Namespace) -> str:
         raise UserError(
             f"a model needs exactly one algorithm, here: {said}",
             where=options.what,
-            how="one of: " + ", ".join(f"--{x}" for x in FLAGS if x not in LATER),
+            how="one of: " + ", ".join(f"--{x}" for x in FLAGS),
         )
-    if chosen[0] in LATER:
-        raise UserError(
-            f"--{chosen[0]} is not there yet", where=options.what,
-            why="factors that are not conjugate need expectations that no block has",
-            how="--vmp where every edge is conjugate: `blrgen derive` says which are not",
-        )  # fmt: skip
     return chosen[0]
 
 

@@ -40,8 +40,9 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--tol", metavar="T", help="the objective rests below T·(1 + |it|)")
     parser.add_argument("--seed", metavar="S", default="0", help="0 if absent")
     parser.add_argument("--batch", metavar="N", help="rows of a step, for --svi and --online-em")
+    parser.add_argument("--rho", metavar="R", help="the rate of --cvi, 0.5 if absent")
     parser.add_argument("--delay", metavar="D", help="of the rate (D + t)^-F, 1 if absent")
-    parser.add_argument("--forgetting", metavar="F", help="0.7 if absent")
+    parser.add_argument("--forgetting", metavar="F", help="0.7 if absent; 0 for --cvi")
     parser.add_argument("--save", metavar="FILE.npz", help="keep the posterior")
     parser.add_argument("--target", action=OneOf, values=("numba", "numpy"), default=None,
                         help="numpy for small data, numba for large if absent")  # fmt: skip
@@ -109,12 +110,16 @@ def made(program: ModelProgram, given: Mapping[str, Any], options: argparse.Name
     whole = {x: int(given[x]) for x in program.sizes if x in given}
     start = None if options.start is None else _json(options.start)
     seed = _whole(options.seed, "--seed")
-    said = {x: _number(getattr(options, x), f"--{x}") for x in ("delay", "forgetting")}
+    said = {x: _number(getattr(options, x), f"--{x}") for x in ("rho", "delay", "forgetting")}
     rates = {x: value for x, value in said.items() if value is not None}
-    idle = [*rates, *(["batch"] if options.batch is not None else [])]
-    if idle and not program.batch:
-        raise UserError(f"--{idle[0]} belongs to steps over some rows",
-                        where=options.what, how="--svi or --online-em")  # fmt: skip
+    idle = [x for x in rates if not program.batch and x not in dict(program.rates)]
+    idle += ["batch"] if options.batch is not None and not program.batch else []
+    idle += ["rho"] if program.batch and "rho" in rates else []
+    if idle:
+        how = "--cvi" if idle[0] == "rho" else "--svi or --online-em"
+        raise UserError(f"--{idle[0]} belongs to steps over some rows" if idle[0] != "rho" else
+                        "--rho belongs to steps a part of the way",
+                        where=options.what, how=how)  # fmt: skip
     known_as = {**arrays, **whole, **rates}
     try:
         return compile_class(text(program, target))(**known_as, start=start, seed=seed)
@@ -224,12 +229,15 @@ def _short(x: Any) -> str:
 
 def _json(path: str) -> Any:
     import json
-    from pathlib import Path
+
+    from blrgen.limits import JSON_BYTES
+    from blrgen.paths import text_of
 
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path} is no JSON that can be read", why=str(error)) from error
+        return json.loads(text_of(path, JSON_BYTES))
+    except (ValueError, RecursionError) as error:
+        why = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
+        raise UserError(f"{path[:200]} is no JSON", where="--start", why=why[:200]) from None
 
 
 def _whole(text: str | None, flag: str) -> int | None:

@@ -103,12 +103,12 @@ def save(path: str, text: str, *, force: bool) -> bool:
         raise UserError(f"no folder {folder!r}", where=f"-o {path}", how="make it first")
     if os.path.exists(target):
         if not os.path.isfile(target):  # /dev/stdout, a named pipe
-            with open(target, "wb") as stream:
-                stream.write(data)
+            _write_through(target, data)
             return True
-        with open(target, "rb") as stream:
-            if stream.read() == data:
-                return False
+        if os.path.getsize(target) == len(data):
+            with open(target, "rb") as stream:
+                if stream.read() == data:
+                    return False
         if not force:
             raise UserError(
                 f"{path!r} exists and holds something else",
@@ -117,6 +117,14 @@ def save(path: str, text: str, *, force: bool) -> bool:
             )
     _replace(target, data)
     return True
+
+
+def _write_through(target: str, data: bytes) -> None:
+    """Into a pipe or a device; one that nobody reads is refused instead of waited for."""
+    sink = os.open(target, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+    os.set_blocking(sink, True)
+    with open(sink, "wb") as stream:
+        stream.write(data)
 
 
 def _replace(target: str, data: bytes) -> None:

@@ -92,14 +92,14 @@ def inverted(options: argparse.Namespace) -> int:
 
 def self_contained(family: str) -> bytes | None:
     """The bytes that a page depends on besides the engine; None where they refer to others."""
+    from blrgen.limits import FAMILY_BYTES
     from blrgen.paths import text_of
-    from blrgen.read.declaration import MAX_BYTES
     from blrgen.read.family import find_family
 
     if "*" in family and not family.endswith(".toml"):
         return b""  # a product of families that come with blrgen
     try:
-        data = text_of(find_family(family), MAX_BYTES).encode()
+        data = text_of(find_family(family), FAMILY_BYTES).encode()
     except UserError:
         return None
     return None if b"product" in data else data

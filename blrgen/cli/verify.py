@@ -106,6 +106,12 @@ def _file(options: argparse.Namespace, mapping: dict[str, str]) -> Report:
         )
     file, options.what = options.what, options.against
     derivation = derived(options)
+    if derivation.mixture is not None:
+        raise UserError(
+            "a file is not held against a mixture", where=PROGRAM,
+            why="what it computes from all components at once is not read yet",
+            how=f"{PROGRAM} {options.what}, which runs what is emitted",
+        )  # fmt: skip
     rule = derivation.rule
     from blrgen.validate.derivation import Report
     from blrgen.validate.verify_file import verify_file
@@ -125,11 +131,11 @@ def _class_source(file: str) -> str:
     """The text of a file that has a class with a `step` and no function of that name."""
     import ast
 
+    from blrgen.limits import CODE_BYTES
     from blrgen.paths import text_of
-    from blrgen.validate.reading.module import MAX_BYTES
 
     try:
-        source = text_of(file, MAX_BYTES)
+        source = text_of(file, CODE_BYTES)
         body = ast.parse(source).body
     except (UserError, ValueError, SyntaxError, RecursionError, MemoryError):
         return ""  # whoever reads it as a step function says what is wrong with it

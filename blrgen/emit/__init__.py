@@ -45,6 +45,7 @@
 | `uses` | What the text of a file needs, declared where the text is written |
 | `writer` | What the classes of both kinds of program have in common: the order of things |
 | `special` | Special functions of emitted files: what they mean, and the numbers that they hold |
+| `mixture` | A mixture's program over axes → a file that stands alone |
 | `model` | Model programs → source files that stand alone |
 | `tree` | Programs over axes → functions → source text |
 
@@ -68,7 +69,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from blrgen.errors import UserError
+from blrgen.errors import UserError, did_you_mean
 from blrgen.timing import timed
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ def emit(
     target that makes its own random numbers (docs/noise.md).  `sizes`, {"d": 4} say,
     are those of vectors and matrices that are always this small: their entries are written out.
     """
+    if derivation.mixture is not None:
+        return _of_mixture(derivation, target, dtype, noise, sizes)
     from blrgen.emit.targets import emitter
 
     def written(d: Derivation, generator: str | None = noise) -> str:
@@ -110,3 +113,25 @@ def emit(
             how="leave --noise out",
         )
     return source
+
+
+def _of_mixture(
+    d: Derivation,
+    target: str,
+    dtype: str | None,
+    noise: str | None,
+    sizes: Mapping[str, int] | None,
+) -> str:
+    """The file of a mixture; it makes no random numbers, and its sizes are those of its arrays."""
+    from blrgen.emit.mixture.file import mixture_file
+
+    if noise is not None or sizes:
+        flag = "--noise" if noise is not None else "--size"
+        raise UserError(
+            f"{flag} is not for mixtures", where=d.family.name,
+            why="the class of a mixture makes no random numbers and takes arrays of every size",
+            how=f"leave {flag} out",
+        )  # fmt: skip
+    if dtype is not None and dtype not in DTYPES:
+        raise UserError(f"unknown dtype {dtype!r}", how=did_you_mean(dtype, DTYPES))
+    return timed(f"emit {target}", lambda x: mixture_file(x, target, dtype), d)

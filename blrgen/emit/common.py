@@ -203,9 +203,11 @@ def noise_arguments(noises: tuple[Variable, ...]) -> list[str]:
 
 
 def law_numbers(law: Law) -> list[str]:
-    """The numbers that say which logistic or uniform law it is; none of the standard normal."""
+    """The numbers that say which law of its kind it is; none of the standard normal."""
     if law.name == "normal":
         return []
+    if law.chance:
+        return [f"self.{law.chance}"]
     return [repr(float(law.location)), repr(float(law.scale))]
 
 

@@ -175,7 +175,7 @@ def _check(program: Program) -> None:
         if distribution(v.distribution) is None:
             raise UserError(
                 f"no target can draw {v.name} from {v.distribution!r}",
-                how="N(0, 1), Logistic(0, b) or U(a, b)",
+                how="N(0, 1), Logistic(0, b), U(a, b) or Bernoulli(p)",
             )
     for v in program.of("hyper"):
         if v.type != SCALAR and program.kind != LINEAR:

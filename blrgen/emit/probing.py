@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 # law → the function that fills blocks with it in compiled code, and the one that NumPy has
 FILLED = {"normal": "_standard_normal", "logistic": "_logistic", "uniform": "_uniform"}
-DRAWN = {"normal": "_normals", "logistic": "_logistics", "uniform": "_uniforms"}
+DRAWN = {
+    "normal": "_normals", "logistic": "_logistics", "uniform": "_uniforms",
+    "bernoulli": "_bernoullis",
+}  # fmt: skip
 
 
 def joins(writer: ElementwiseWriter, k: Kernel) -> bool:

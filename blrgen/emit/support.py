@@ -20,13 +20,13 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "numpy": (
         "arrays", "kept", "numbers", "plain", "elementary", "exponentials", "errors", "gammas",
         "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "linear", "sampling",
-        "models",
+        "models", "guarded", "mixtures",
     ),
     "numba": (
         "arrays", "kept", "threads", "numbers", "compiled", "elementary", "exponentials", "errors",
         "gammas", "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "lapack",
         "loops", "apart", "sampling", "threefry", "noise", "logistic", "uniform", "choices",
-        "models",
+        "models", "guarded", "mixtures",
     ),
 }  # fmt: skip
 GENERATED_BY = {"threefry": "threefry", "hash": "hashed"}  # the words of a generator

@@ -7,6 +7,7 @@
 | `by_component` | ∇_μ E_q[ℓ] for vectors by their components: sums over unit vectors |
 | `ends` | Whether p q vanishes at the ends of the support, looked at in numbers |
 | `enumeration` | Finite support: E_q[ℓ] = Σ_k q(θ_k) ℓ(θ_k), with one probe a point |
+| `exists` | Whether E_q[f] is finite: the density against f at the support's ends, and at poles |
 | `expectation` | ∇_μ E_q[ℓ] as it was found: by which route, from which probes |
 | `factors` | log p of every statement of a model, in the index algebra |
 | `gaps` | Coordinates in which a moved domain is a cone: G = S − X for a parameter X in −SPD + S |
@@ -19,6 +20,7 @@
 | `probes` | What a rule asks of the loss: numbers that the caller supplies, and how they read |
 | `product` | ∇_μ E_q[ℓ] of a product: each factor by the route that it allows |
 | `routes` | ∇_μ E_q[ℓ], by the route the family allows |
+| `sites` | What a log joint has beside its statistics, as functions of one predictor each |
 | `slopes` | Slopes of E_q[ℓ] by first-order identities, by scores where there are none |
 | `weights` | ∇_μ E_q[ℓ] on a finite support: a mean of slopes, with weights that add up to one |
 | `words` | The span of statistics that are vectors and matrices |

@@ -21,7 +21,7 @@ from blrgen.algebra.ranks import T, trace
 from blrgen.algebra.ring import Elementwise
 from blrgen.algebra.width import width
 from blrgen.algebra.words import normal
-from blrgen.errors import UserError
+from blrgen.expect.exists import NoExpectation
 from blrgen.geometry.integrate.gaussian import quadratic_integral
 
 Expr = Any
@@ -29,10 +29,6 @@ _MOST = 12  # the degree of a polynomial, beyond which moments are long
 _TERMS = 60  # of a function multiplied out
 _WIDEST = 600  # before terms are collected
 _WAVES = (sp.sin, sp.cos, sp.sinh, sp.cosh)
-
-
-class Infinite(UserError):
-    """An expectation that is infinite for some members of the family."""
 
 
 def gaussian_expectation(f: Expr, x: Expr, mean: Expr, precision: Expr) -> Expr | None:
@@ -166,7 +162,7 @@ def _term(term: Expr, x: Expr, b: Expr, p: Expr) -> Expr | None:
     if degree > _MOST or sp.degree(exponent, x) > 2:
         return None
     q0, q1, q2 = (exponent.coeff(x, k) for k in range(3))
-    if q2 != 0 and not _falls(q2, f"e^({q2}*{x}**2)"):
+    if q2 != 0 and not _falls(q2, x):
         return None
     moved = {b: b + q1, p: p - 2 * q2}
     if exponent == 0:
@@ -183,17 +179,22 @@ def _exp(x: Expr) -> Expr:
     return sp.Mul(*powers) * sp.exp(rest if logs == 0 else sp.factor(rest))
 
 
-def _falls(q2: Expr, written: str) -> bool:
+def _falls(q2: Expr, x: Expr) -> bool:
     """Whether e^{q₂x²} keeps every normal density integrable."""
     if q2.is_nonpositive:
         return True
     if q2.is_positive:
-        raise Infinite(
-            f"the expectation of the loss does not exist for every member: it has {written}",
+        from blrgen.text.expression import unicode
+
+        plain = sp.Symbol(x.name, real=True) if isinstance(x, sp.Dummy) else x
+        written = unicode(sp.exp(q2 * plain**2))
+        within = ", u being an inner product" if x.name == "u" else ""
+        raise NoExpectation(
+            f"the expectation of the loss does not exist for every member: it has {written}"
+            f"{within}",
             where="--loss",
-            why=f"against a normal density of precision up to {2 * q2} it is infinite",
-            how="a loss that grows like a polynomial or like exp(c*theta), or --delta, which "
-            "asks for the loss at the mean alone",
+            why=f"against a normal density of precision up to {unicode(2 * q2)} it is infinite",
+            how="a loss that grows like a polynomial or like exp(c*theta)",
         )
     return False
 

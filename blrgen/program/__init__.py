@@ -51,6 +51,7 @@
 | `types` | Ranks and shapes, and the checker that infers them |
 | `unrolled` | Linear algebra of known small sizes as numbers |
 | `variables` | The quantities of a rule as typed variables |
+| `mixture` | The rule of a mixture → one program over axes |
 | `model` | Algorithms for models: state, one program over axes for each method |
 | `axes` | Programs over named axes: equations with indices, from which loops are found |
 """

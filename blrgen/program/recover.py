@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from blrgen.program import nodes as n
+from blrgen.program.laws import distribution
 from blrgen.program.program import LINEAR, Program
 
 
@@ -27,6 +28,9 @@ def read_back(program: Program) -> dict[str, n.Node]:
     later = {x for p in program.phases if p.name != "draw" for x in p.reads}
     # a value of the draw phase that is read later brings its noise along
     later |= {x for name in later & full.keys() for x in n.names(full[name])}
+    laws = [distribution(v.distribution) for v in program.of("draw")]
+    if any(law is not None and law.chance for law in laws):
+        return {}  # what a mask leaves of a weight that is zero does not say what the mask is
     found = recovered(draw.body[-1].name, full[draw.body[-1].name], noises)
     return {x: e for x, e in found.items() if x in later}
 

@@ -9,12 +9,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from blrgen.errors import UserError, did_you_mean
+from blrgen.limits import FAMILY_BYTES
 from blrgen.paths import text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MAX_BYTES = 200_000
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _HEADER = re.compile(r"\s*\[+\s*([^\]]*?)\s*\]+")
@@ -62,7 +62,7 @@ def load(path: Path, shown: str = "") -> Source:
     import tomllib
 
     shown = shown or str(path)
-    text = text_of(path, MAX_BYTES, shown)
+    text = text_of(path, FAMILY_BYTES, shown)
     return Source(shown, text, parse_toml(text, shown, tomllib.loads))
 
 

@@ -20,11 +20,17 @@ class What:
 
     family: str
     recipe: Recipe | None = None
+    mixture: bool = False  # of components of that family
 
 
 def find_what(what: str) -> What:
-    """The recipe or family that a word names; `family:NAME` and `recipe:NAME` say which."""
+    """The recipe or family that a word names; `family:NAME` and `recipe:NAME` say which.
+
+    `mixture:FAMILY` is the candidate Σ_k π_k q_k with components of a family.
+    """
     kind, colon, name = what.partition(":")
+    if colon and kind == "mixture":
+        return What(_family(name).family, mixture=True)
     if colon and kind in ("family", "recipe"):
         return _family(name) if kind == "family" else _recipe(name)
     recipes = read_recipes()

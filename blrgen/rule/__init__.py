@@ -12,6 +12,7 @@
 | `gather` | Sums of matrices with one coefficient for each product |
 | `lines` | The exact derivation line by line: geometry, the gradient of the expected loss |
 | `loss_names` | The names in a loss besides the variable: hyperparameters of the table, or data |
+| `mixture` | Candidates that are mixtures: the rule of each component |
 | `model` | A model and a flag → its algorithm: blocks, updates, choices |
 | `quantities` | The names a rule may use, with their meaning, range and default, in one table |
 | `rule` | The exact Bayesian learning rule of a family |

@@ -30,6 +30,7 @@ _HYPER: dict[str, tuple[str, str, str]] = {
     "tau": ("1", "(0, oo)", "temperature of the relaxation"),
     "h0": ("1", "(0, oo)", "first value of the curvature average"),
     "lam0": ("0", "(-oo, oo)", "natural parameter of the prior"),
+    "pi": ("1/2", "(0, 1]", "weight of the component that is learned"),
     "clip": ("oo", "(0, oo]", "largest step of a coordinate, before the step size"),
 }
 
@@ -78,7 +79,7 @@ def probe_quantity(probe: Probe, geometry: Geometry, mean: Expr = None) -> Quant
     return Quantity(
         name=probe.name,
         kind="input",
-        rank=geometry.ring.rank(probe.symbol),
+        rank="scalar" if _is_value(probe) else geometry.ring.rank(probe.symbol),
         symbol=probe.symbol,
         meaning=meaning,
         domain="(-oo, oo)",
@@ -86,6 +87,11 @@ def probe_quantity(probe: Probe, geometry: Geometry, mean: Expr = None) -> Quant
         latex=latex,
         formula=probe.formula,
     )
+
+
+def _is_value(probe: Probe) -> bool:
+    """Whether it is one number a component: the loss or log q, at its mean or expected."""
+    return probe.order == 0 and bool(probe.component) and probe.at in _PLACE
 
 
 def step_counter() -> Quantity:
@@ -108,15 +114,26 @@ def place_of(q: Quantity) -> int:
     return 0 if q.meaning in ("mean", "parameter", "natural parameter") else 2
 
 
+def component_mark(of: str) -> str:
+    """The index of a component as it is written low: ₖ, ₁."""
+    return of.translate(str.maketrans("0123456789k", "₀₁₂₃₄₅₆₇₈₉ₖ"))
+
+
 _DERIVATIVE = {
     0: ("ℓ", r"\ell", "the loss"),
     1: ("∇ℓ", r"\nabla\ell", "the gradient of the loss"),
     2: ("∇²ℓ", r"\nabla^2\ell", "the Hessian of the loss"),
 }
+_OF_MIXTURE = {
+    0: ("log q", r"\log q", "log q"),
+    1: ("∇log q", r"\nabla\log q", "the gradient of log q"),
+    2: ("∇²log q", r"\nabla^2\log q", "the Hessian of log q"),
+}
 _PLACE = {
     "q": ("", "", "in expectation under q"),
     "m": ("({mean})", "({mean})", "at the mean {mean}"),
     "theta": ("(θ)", r"(\theta)", "at theta"),
+    "mask": ("(z∘m)", r"(z \circ m)", "in expectation over z, weighted with z/π"),
 }
 
 
@@ -140,23 +157,32 @@ def reading(probe: Probe, elementwise: bool, coordinates: bool, mean: Expr) -> t
         place = _place(probe.at, mean)[2]
         text, latex = probe.text or probe.name, probe.latex or probe.name
         return text, latex, probe.meaning.replace("{place}", place)
-    if probe.order == 0:
+    if probe.order == 0 and not _is_value(probe):
         at = probe.at.replace("-", "−")
         text, where = f"𝔼[ℓ|{at}]", f"expected loss with this coordinate fixed at {at}"
         return text, rf"\mathbb{{E}}[\ell \mid {probe.at}]", where
-    symbol, latex, english = _DERIVATIVE[probe.order]
+    symbol, latex, english = (_OF_MIXTURE if probe.of_mixture else _DERIVATIVE)[probe.order]
     if probe.order == 2 and elementwise:
+        subject = "log q" if probe.of_mixture else "the loss"
         english = (
-            "the diagonal of the Hessian of the loss"
+            f"the diagonal of the Hessian of {subject}"
             if coordinates
-            else "the second derivative of the loss"
+            else f"the second derivative of {subject}"
         )
     place, place_latex, where = _place(probe.at, mean)
-    if probe.minibatch:
-        symbol, latex = {1: ("ĝ", r"\hat g"), 2: ("Ĥ", r"\hat H")}[probe.order]
+    if probe.minibatch and not probe.of_mixture:
+        symbol, latex = {
+            0: ("ℓ̂", r"\hat\ell"), 1: ("ĝ", r"\hat g"), 2: ("Ĥ", r"\hat H"),
+        }[probe.order]  # fmt: skip
         if elementwise and probe.order == 2:
             symbol, latex = "ĥ", r"\hat h"
         english = english.replace("the ", "a minibatch estimate of the ", 1)
+    if probe.at == "mask":
+        inside = (f"(z/π){symbol}{place}", rf"(z/\pi){latex}{place_latex}")
+        return f"𝔼_z[{inside[0]}]", rf"\mathbb{{E}}_z[{inside[1]}]", f"{english}, {where}"
     if probe.at == "q":
-        return f"𝔼_q[{symbol}]", rf"\mathbb{{E}}_q[{latex}]", f"{english}, {where}"
+        low = component_mark(probe.component)
+        tex = f"{{q_{probe.component}}}" if low else "q"
+        where = where.replace("under q", f"under q{low}")
+        return f"𝔼_q{low}[{symbol}]", rf"\mathbb{{E}}_{tex}[{latex}]", f"{english}, {where}"
     return symbol + place, latex + place_latex, f"{english}, {where}"

@@ -15,6 +15,7 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.components import put
 from blrgen.algebra.partial import partial
 from blrgen.algebra.ring import Matrix, Ring
 from blrgen.algebra.solve import isolate
@@ -97,7 +98,7 @@ def _carried(geometry: Geometry, after: Element) -> tuple[tuple[Expr, Expr], ...
     new = {x: next_of(x, ring) for x in geometry.natural}
     first = tuple(zip(geometry.natural, after.parts, strict=True))
     chart = geometry.working_of_natural
-    return (*first, *((x, chart[x].subs(new, simultaneous=True)) for x in geometry.working))
+    return (*first, *((x, put(chart[x], new)) for x in geometry.working))
 
 
 def _in_working(

@@ -13,6 +13,7 @@
 | `exponentials` | Logarithms of sums and differences of exponentials |
 | `falls` | Differences of the functions of Gamma at two points, without cancellation |
 | `gammas` | log Γ, ψ and what is built from them |
+| `guarded` | Steps of models that are not conjugate, in parts where need be, and nodes of sums |
 | `hashed` | Random words by a hash of counters |
 | `kept` | What an object keeps: attributes in their domains, resuming, one thread at a time |
 | `lapack` | Matrices in compiled loops where they are small and by LAPACK where they are large |
@@ -20,6 +21,7 @@
 | `logistic` | Logistic numbers made of random words |
 | `loops` | Linear algebra in loops on memory of the caller's |
 | `marks` | Decorators of functions that both targets have |
+| `mixtures` | Mixtures: first values, what a step is given, what it may leave |
 | `models` | Fitting a model: what a caller hands in, first states, runs, what is kept |
 | `multivariate` | Functions of the multivariate Gamma function |
 | `noise` | Normal numbers made of random words: each is a function of its place in a stream |

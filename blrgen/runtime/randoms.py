@@ -40,6 +40,11 @@ def _logistics(
     return location + scale * (np.log(u) - np.log1p(-u))
 
 
+def _bernoullis(rng: np.random.Generator, like: Array, chance: float) -> Array:
+    """Draw independently 1 with that probability, else 0."""
+    return (rng.random(like.shape) < chance).astype(like.dtype)
+
+
 def _noise(
     name: str,
     given: Arrays | None,

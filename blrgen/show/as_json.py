@@ -28,13 +28,18 @@ def derivation_data(derivation: Derivation) -> dict[str, Any]:
         "loss": derivation.loss.text,
         "approximations": flags(derivation),
         "state": [
-            {"name": q.name, "shape": list(q.shape), "init": value(q.init, q.rank, q.shape)}
+            {
+                "name": q.name,
+                "shape": _shape(derivation, q),
+                "init": value(q.init, q.rank, q.shape),
+            }
             for q in rule.of("state")
         ],
         "inputs": [
-            {"name": q.name, "meaning": q.meaning, "shape": list(q.shape)}
+            {"name": q.name, "meaning": q.meaning, "shape": _shape(derivation, q)}
             for q in rule.of("input", "data")
         ],
+        **_known(derivation),
         "hyperparameters": [_hyper(q) for q in rule.of("hyper")],
         "draws": [
             {"name": q.name, "distribution": q.distribution, "shape": list(q.shape)}
@@ -46,6 +51,18 @@ def derivation_data(derivation: Derivation) -> dict[str, Any]:
         "halved": rule.halved,
         **({"notes": list(page.notes)} if page.notes else {}),
     }
+
+
+def _shape(d: Derivation, q: Quantity) -> list[str]:
+    """The shape of one, or of all components of a mixture."""
+    return [*(["K"] if d.mixture is not None else []), *q.shape]
+
+
+def _known(d: Derivation) -> dict[str, Any]:
+    """Of a mixture: what the update uses of log q, which is computed from all components."""
+    known = d.rule.of("known")
+    found = [{"name": q.name, "meaning": q.meaning, "shape": _shape(d, q)} for q in known]
+    return {"known": found} if found else {}
 
 
 def _hyper(q: Quantity) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from blrgen.expect.sites.values import Site
 from blrgen.read.model.outline import outline
 from blrgen.rule.model.lines import (
     lines_of,
@@ -11,6 +12,7 @@ from blrgen.rule.model.lines import (
     objective_terms,
     places,
     said,
+    site_equations,
     system_text,
 )
 from blrgen.rule.model.values import ModelDerivation, PointUpdate, Update
@@ -25,7 +27,8 @@ def derivation_json(d: ModelDerivation) -> dict[str, Any]:
         found = known.get((e["parent"], e["child"]))
         edges.append({**e, "conjugate": found is None or found.conjugate,
                       "term": found.term if found is not None else ""})  # fmt: skip
-    return page | {
+    sites = [_site(d, s) for s in d.sites]
+    return page | ({"expectations": sites} if sites else {}) | {
         "algorithm": d.algorithm,
         "edges": edges,
         "blocks": [*(_block(d, u) for u in d.updates), *(_point(d, u) for u in d.points)],
@@ -48,6 +51,13 @@ def _block(d: ModelDerivation, u: Update) -> dict[str, Any]:
     update = [[natural_name(d, u.block, p), said(d, p.expected)] for p in u.block.parts]
     return {"nodes": list(u.block.nodes), "family": u.block.family, "kind": u.block.kind,
             "rate": u.rate or "1", "update": update}  # fmt: skip
+
+
+def _site(d: ModelDerivation, s: Site) -> dict[str, Any]:
+    """A function that is no statistic, and the route by which its expectation is found."""
+    equations = [list(pair) for pair in site_equations(d, s)]
+    return {"name": s.name, "nodes": list(s.nodes), "child": s.child, "of": said(d, s.value),
+            "route": s.route, "because": s.because, "equations": equations}  # fmt: skip
 
 
 def _point(d: ModelDerivation, u: PointUpdate) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from blrgen.algebra.components import Component
 from blrgen.algebra.indexed.values import Expression, Index
 from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.names import table_of
+from blrgen.expect.sites.values import Site
 from blrgen.geometry import geometry_of
 from blrgen.program.model.lower import TITLES, member_of
 from blrgen.program.model.member import Member
@@ -56,7 +57,7 @@ class _Page:
 
     def text(self) -> str:
         """The sections in their order."""
-        sections = [self.head(), self.joint(), self.edges()]
+        sections = [self.head(), self.joint(), self.edges(), *map(self.site, self.d.sites)]
         for u in self.d.updates:
             sections += [self.conditional(u), self.update(u)]
         if self.d.sums:
@@ -158,7 +159,32 @@ class _Page:
         how = _JOINED.get(b.kind, "each element by itself").format(axis=b.axis)
         because = (f"in {b.family}, {how}: beside each statistic its coefficient in the log "
                    "joint; multiplied back they leave nothing over (identity)")  # fmt: skip
+        own = {x for node in b.nodes for x in self.d.model.node(node).names}
+        stood = [s for s in self.d.sites if own & set(s.nodes)]
+        if stood:
+            words = ", ".join(f"{self.tangent(s)} for {unicode_name(s.name)}" for s in stood)
+            because += f", with {words}"
         return self.section(f"Full conditional of {self.named(b.name)}{bar}", rows, because)
+
+    def tangent(self, s: Site) -> str:
+        """r u + s u², what has the gradient of E[f]."""
+        r, t, u = (unicode_name(x.name) for x in (s.first, s.second, s.variable))
+        return f"{r} {u} + {t} {u}²"
+
+    def site(self, s: Site) -> str:
+        """What is no statistic: f, its predictor, and the gradient of its expectation."""
+        f, u = unicode_name(s.name), unicode_name(s.variable.name)
+        pairs = [(f"{f}({u})", self.say(s.function)), (self.at(u, s.places), self.say(s.line))]
+        if s.average is not None:
+            pairs.append((f"𝔼[{f}]", self.say(s.average)))
+        first, second = (self.at(x.name, s.places) for x in (s.first, s.second))
+        pairs += [(first, f"𝔼[{f}′] − 𝔼[{f}″] 𝔼[{u}]"), (second, f"½ 𝔼[{f}″]")]
+        named = f"; {u}_m and {u}_v are 𝔼[{u}] and Var[{u}]" if s.average is not None else ""
+        because = (f"expectations by {s.route}: {s.because}{named}. {self.tangent(s)} has the "
+                   f"gradient of 𝔼[{f}] in every mean parameter (Bonnet, Price)")  # fmt: skip
+        nodes = _listed([self.named(x) for x in s.nodes])
+        title = f"{f}, no statistic of {nodes}, in log p({self.named(s.child)})"
+        return self.section(title, self.equations(pairs), because)
 
     def update(self, u: Update) -> str:
         """Natural parameters, then what people call them, and the expectations."""
@@ -171,13 +197,13 @@ class _Page:
         because = "the coefficients, expected under all other blocks"
         if member is not None and member.family.working and not member.one_hot:
             because += "; parameters of q have a tilde"
-        if u.rate:
+        if u.scaled:
             because += (f"; sums over {u.scaled} count {u.scaled}/M times, and each parameter is "
                         f"mixed, {self.letter} ← (1 − ρₜ) {self.letter} + ρₜ this")  # fmt: skip
         if u.local:
             because += "; repeated to the fixed point within a step"
-        return self.section(f"Update of q({self.named(b.name)})", rows, because,
-                            "ρ = ρₜ" if u.rate else "ρ = 1")  # fmt: skip
+        mark = "ρ = ρₜ" if u.scaled else (u.rate or "rho = 1").replace("rho", "ρ")
+        return self.section(f"Update of q({self.named(b.name)})", rows, because, mark)
 
     def natural(self, b: Block, k: int) -> str:
         """λ₁ₖ; of a pair its statistic."""

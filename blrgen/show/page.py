@@ -324,6 +324,7 @@ def entries(rule: Rule, reading: Reading) -> tuple[Entry, ...]:
     found = [
         *(Entry("state", q.name, _state(q, reading)) for q in rule.of("state")),
         *(Entry("input", q.name, _input(q)) for q in rule.of("input", "data")),
+        *(Entry("known", q.name, _input(q)) for q in rule.of("known")),
         *(Entry("draw", q.name, _draw(q, rule, reading)) for q in rule.of("draw")),
         *(Entry("choose", q.name, _hyper(q)) for q in rule.of("hyper")),
     ]

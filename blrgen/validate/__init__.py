@@ -31,6 +31,7 @@
 | `verify_file` | Proving or refuting a step function that somebody wrote, from its source |
 | `very_text` | An emitted file against what is emitted for its derivation |
 | `reading` | Reading a step function: its syntax tree is given a meaning |
+| `mixture` | With one component it is the rule of the family; and in numbers |
 | `model` | A model's algorithm and its class: what is proved, and what is compared in numbers |
 | `symbolic` | Running Python source on symbols: exact literals, stand-in modules |
 """

@@ -6,6 +6,7 @@ states is the new next u, and every other state moves alike.
 
 from __future__ import annotations
 
+from blrgen.algebra.components import put
 from blrgen.core import Change, Derivation
 from blrgen.decide.equal import equal
 from blrgen.decide.proof import Proof
@@ -34,8 +35,8 @@ def _prove(change: Change) -> list[Proof]:
     shown = f"{name} = {ascii(state_map)}"
     proofs = [
         equal(
-            after[name].subs(here, simultaneous=True),
-            state_map.subs(forward, simultaneous=True),
+            put(after[name], here),
+            put(state_map, forward),
             domains,
             claim=f"{name}_next is the next value of {shown}",
         )
@@ -44,7 +45,7 @@ def _prove(change: Change) -> list[Proof]:
         if state != name and state in before:
             proofs.append(
                 equal(
-                    value.subs(here, simultaneous=True),
+                    put(value, here),
                     before[state],
                     domains,
                     claim=f"under {shown}, {state}_next is the same",

@@ -103,6 +103,10 @@ def verify_derivation(
     sizes: Mapping[str, int] | None = None,
 ) -> Report:
     """Everything that can be proved of one derivation; `sizes` as in `blrgen.emit.emit`."""
+    if d.mixture is not None:
+        from blrgen.validate.mixture.report import verify_mixture
+
+        return verify_mixture(d, against=against, targets=targets)
     parts: list[tuple[str, Verdict]] = []
     own = d.recipe if d.is_recipe else None
     name = against or (own.name if own is not None else _identified(d))

@@ -5,7 +5,7 @@ import pickle
 import pytest
 import sympy as sp
 
-from blrgen.algebra.components import Component, block, move, slope, total, varies
+from blrgen.algebra.components import Component, block, move, put, slope, total, varies
 from blrgen.algebra.woodbury import solve_components
 from blrgen.errors import InternalError
 
@@ -142,3 +142,13 @@ def test_what_is_no_linear_system_raises():
 def test_a_total_has_no_plain_derivative():
     with pytest.raises(InternalError):
         sp.diff(total(A**2, K), A)
+
+
+def test_all_at_once_keeps_sums():
+    """SymPy's way by dummies, which vary over nothing, would make d·m² of Σ_k g_k²."""
+    d = sp.Symbol("d", integer=True, positive=True)
+    g, m = Component("g", d), Component("m", d)
+    v = sp.Symbol("v", positive=True)
+    assert put(total(g**2, d) + g, {g: v * m}) == v**2 * total(m**2, d) + v * m
+    assert put(total(g**2, d) + g, {g: m, m: g}) == total(m**2, d) + m
+    assert put(v**2 + 1, {v: v + 1}) == (v + 1) ** 2 + 1

@@ -26,7 +26,8 @@ NAMES = {
     for n in ("rho", "alpha", "beta", "beta1", "beta2", "gamma", "delta", "N", "c", "tau", "h0",
               "s", "s_next", "s_prev", "h_next", "v", "v_next", "clip")
 } | {n: sp.Symbol(n, real=True) for n in ("m", "m_prev", "g", "h", "u", "u_next", "eps", "theta",
-                                          "lam", "lam0", "mu", "h_hat", "lam_prev")}  # fmt: skip
+                                          "lam", "lam0", "mu", "h_hat", "lam_prev", "g_q", "h_q",
+                                          "z", "w", "pi")}  # fmt: skip
 NAMES["t"] = sp.Symbol("t", integer=True, positive=True)
 
 
@@ -96,6 +97,17 @@ REWRITES: dict[str, Callable[[], bool]] = {
         derive("bernoulli-sign", ["relax"]), "lam_next",
         "(1-rho)*lam - rho*g*(1-theta**2)/(tau*(1-mu**2))",
     ) and says(derive("bernoulli-sign", ["relax"]), "theta", "tanh((lam+eps)/tau)"),
+    "spike": lambda: says(diag("spike"), "m_next", "m - rho*(g + g_q)/s_next")
+    and says(diag("spike"), "s_next", "s + rho*(h + h_q)")
+    and says(diag("spike", "delta", "stochastic"), "theta", "z*m"),
+    "responsibility": lambda: says(
+        diag("spike", "delta", "responsibility"), "s_next", "(1-rho)*s + rho*h"
+    ) and says(diag("spike", "delta", "responsibility"), "m_next", "m - rho*g/s_next"),
+    "inverted": lambda: says(derive("dropout", ["inverted"]), "w_next", "w - alpha*z*g/pi")
+    and says(derive("dropout", ["inverted"]), "theta", "z*w/pi"),
+    "fixed-weights": lambda: "pi_next" not in {
+        a.name for a in derive("mixture:gaussian-diag", ["delta", "fixed-weights"]).rule.assignments
+    },
     "straight-through": lambda: says(
         derive("bernoulli-sign", ["relax", "straight-through"]), "lam_next", "(1-rho)*lam - rho*g"
     ),
@@ -142,6 +154,10 @@ REFUSALS: dict[str, tuple[str, list[str], str]] = {
     "stale-mean": ("gaussian-diag", ["stale-mean"], "no mean parameter"),
     "fixed-point": ("gaussian-diag", ["stochastic", "fixed-point"], "no fixed point"),
     "route": ("gaussian-diag", ["delta", "route=score"], "rewritten already"),
+    "spike": ("gaussian-diag", ["delta", "spike"], "rewritten already"),
+    "responsibility": ("gaussian-diag", ["responsibility"], "no component of a mixture"),
+    "fixed-weights": ("gaussian-diag", ["fixed-weights"], "is no mixture"),
+    "inverted": ("gaussian-diag", ["spike", "delta", "inverted"], "no mask is drawn"),
     "backtracking": ("gaussian-diag", ["square-root", "backtracking"], "no straight line"),
 }  # fmt: skip
 
@@ -181,7 +197,11 @@ def test_every_acted_approximation_is_a_line(flag: str) -> None:
         "coordinates": ["coordinates=working"], "rescale": ["separate-rates", "rescale"],
         "clip": ["separate-rates", "clip"], "fixed-point": ["delta", "fixed-point"],
         "bias-correction": ["square-root", "bias-correction"], "route": ["route=score"],
+        "responsibility": ["spike", "delta", "responsibility"],
+        "inverted": ["spike", "delta", "stochastic", "inverted"],
     }.get(flag, [flag])  # fmt: skip
+    if flag == "fixed-weights":
+        family = "mixture:gaussian-diag"
     if flag in ("straight-through", "no-shrinkage", "stale-mean"):
         family = "bernoulli-sign"
         flags = ["relax", "straight-through", flag] if flag == "no-shrinkage" else ["relax", flag]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blrgen import derive
+from blrgen.algebra.components import varies
 from blrgen.approximate.tools.base import parse_request
 from blrgen.approximate.tools.hints import with_tried_hint
 from blrgen.emit import emit
@@ -109,3 +110,14 @@ def test_inputs_say_what_is_in_them(road: str, said: tuple[str, str, str]) -> No
     docstring = " ".join(d.source("numpy").split('"""')[1].split())
     assert all(q.meaning in docstring for q in (g, *others))
     assert derive("vogn").rule["delta"].meaning.endswith("adds it to the curvature alone")
+
+
+def test_a_loss_put_into_a_sum_over_components_stays_under_the_sum():
+    """v⁺ = v/(1 − ρ + ρv Σ_k m_k²/d) for ℓ = ½Σθ²: the gradient stands squared in a sum."""
+    abstract = derive("gaussian-isotropic", ("hessian=squared-gradient",)).rule
+    concrete = derive(
+        "gaussian-isotropic", ("hessian=squared-gradient",), loss="sum(theta**2)/2"
+    ).rule
+    g, m = abstract["g"].symbol, abstract["m"].symbol
+    assert concrete.expr("v_next") == abstract.expr("v_next").xreplace({g: m})
+    assert concrete.expr("v_next").has(m) and not varies(concrete.expr("v_next"))

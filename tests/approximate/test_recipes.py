@@ -22,7 +22,8 @@ pytestmark = pytest.mark.core
 
 HYPER = {
     "alpha": 0.05, "beta": 0.1, "beta1": 0.85, "beta2": 0.97, "rho": 0.2, "gamma": 0.7,
-    "delta": 0.03, "N": 50.0, "h0": 1.3, "c": 0.4, "tau": 0.8, "lam0": 0.1, "t": 3,
+    "delta": 0.03, "N": 50.0, "h0": 1.3, "c": 0.4, "tau": 0.8, "lam0": 0.1, "pi": 0.6,
+    "t": 3,
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 LIMIT = 1e-12
+DROPOUT_SEED = 3000  # torch.manual_seed(DROPOUT_SEED + t) before the mask of step t
 IVON_SEED = 1000  # torch.manual_seed(IVON_SEED + t) before the draws of step t
 
 
@@ -34,6 +35,7 @@ class Case:
     every: int = 1  # which steps are compared: the first four and every so many
     keep: int = 50  # how many steps are
     note: str = ""
+    masks: bool = False  # the peer draws masks, and they are recorded with its trajectory
     extra: tuple[str, ...] = field(default=())  # states compared besides the mean, at the end
 
     def hyperparameters(self) -> dict[str, float]:
@@ -59,6 +61,7 @@ class Case:
 
 SGD = {"rho": "lr"}
 MOMENTUM = {"rho": "lr", "gamma": "momentum"}
+DROPOUT = {"alpha": "alpha", "pi": "pi"}
 RMSPROP = {"alpha": "lr", "beta": "1-decay", "c": "eps"}
 ADAM = {"alpha": "lr", "beta1": "b1", "beta2": "b2", "c": "eps"}
 
@@ -92,6 +95,20 @@ TORCH = (
     Case(
         "torch-adam-defaults", "torch.optim.Adam", "adam",
         {"lr": 0.001, "b1": 0.9, "b2": 0.999, "eps": 1e-8}, ADAM,
+    ),
+    Case(
+        "torch-dropout", "torch.nn.functional.dropout", "dropout",
+        {"alpha": 0.25, "pi": 0.75}, DROPOUT, masks=True,
+        note="its weights are πm and its rate is πα: the same points, the same steps",
+    ),
+    Case(
+        "torch-dropout-sparse", "torch.nn.functional.dropout", "dropout",
+        {"alpha": 0.1, "pi": 0.3}, DROPOUT, masks=True,
+    ),
+    Case(
+        "torch-inverted-dropout", "torch.nn.functional.dropout", "inverted-dropout",
+        {"alpha": 0.2, "pi": 0.75}, DROPOUT, masks=True,
+        note="the weights and the rate as torch has them",
     ),
 )  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tests.peers import problems
-from tests.peers.adapters import IVON_SEED, Case
+from tests.peers.adapters import DROPOUT_SEED, IVON_SEED, Case
 
 Record = dict[str, np.ndarray]  # "m": one row a compared step; "h", "S": at the last of them
 
@@ -42,6 +42,27 @@ def _torch(case: Case) -> Record:
         if t in case.steps():
             kept.append(theta.detach().numpy().copy())
     return {"m": np.array(kept)}
+
+
+def _dropout(case: Case) -> Record:
+    """torch's inverted dropout of the weights, its masks, its chain rule and its SGD."""
+    import torch
+
+    alpha, pi = (float(case.settings[k]) for k in ("alpha", "pi"))  # type: ignore[arg-type]
+    share = pi if case.recipe == "dropout" else 1.0  # its weights are πm
+    w = torch.nn.Parameter(share * torch.tensor(problems.START))
+    optimizer = torch.optim.SGD([w], lr=share * alpha)
+    kept, masks = [], []
+    for t in range(1, case.keep + 1):
+        torch.manual_seed(DROPOUT_SEED + t)
+        theta = torch.nn.functional.dropout(w, 1 - pi)
+        masks.append((theta != 0).numpy().astype(float))
+        optimizer.zero_grad()
+        theta.backward(torch.tensor(problems.gradient(theta.detach().numpy(), case.minibatch(t))))
+        optimizer.step()
+        if t in case.steps():
+            kept.append(w.detach().numpy() / share)
+    return {"m": np.array(kept), "z": np.array(masks)}
 
 
 def _optax(case: Case) -> Record:
@@ -147,6 +168,7 @@ RUNNERS = {
     "torch.optim.SGD": _torch,
     "torch.optim.RMSprop": _torch,
     "torch.optim.Adam": _torch,
+    "torch.nn.functional.dropout": _dropout,
     "optax.sgd": _optax,
     "optax.rmsprop": _optax,
     "optax.adam": _optax,

@@ -19,7 +19,7 @@ SETTINGS = [(case, label) for case in CASES for label in trajectories.classes(ca
 )
 def test_emitted_class_is_what_the_public_code_does(case: Case, label: str) -> None:
     kind = trajectories.classes(case)[label]()
-    ours = trajectories.emitted(case, kind, trajectories.recorded_noise())
+    ours = trajectories.emitted(case, kind, trajectories.noise_of(case))
     gap = trajectories.compared(case, ours, trajectories.recorded(case))
     if case.same:
         assert gap <= LIMIT

@@ -20,7 +20,7 @@ OTHER = [case for case in CASES if not case.same]
 
 def gap(case: Case) -> float:
     """The largest relative difference between the reference and the recording."""
-    ours = trajectories.reference(case, trajectories.recorded_noise())
+    ours = trajectories.reference(case, trajectories.noise_of(case))
     return trajectories.compared(case, ours, trajectories.recorded(case))
 
 
@@ -70,6 +70,7 @@ def test_recordings_are_complete_small_and_of_fifty_steps() -> None:
         assert record["m"].shape == (len(case.steps()), problems.PARAMETERS), case.name
         assert all(a.dtype == np.float64 and np.isfinite(a).all() for a in record.values())
     names = {f"{c.name}/{q}" for c in CASES for q in ("m", *c.extra)} | {"noise"}
+    names |= {f"{c.name}/z" for c in CASES if c.masks}
     stored = {k for path in sorted(FOLDER.glob("*.npz")) for k in np.load(path).files}
     assert stored == names
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 300_000

@@ -69,6 +69,11 @@ def recorded(case: Case) -> Record:
     return {k.removeprefix(prefix): v for k, v in archive.items() if k.startswith(prefix)}
 
 
+def noise_of(case: Case) -> np.ndarray:
+    """The draws of a recorded run: its masks, or IVON's noise."""
+    return recorded(case)["z"] if case.masks else recorded_noise()
+
+
 def recorded_noise() -> np.ndarray:
     """The draws of the recorded IVON runs: (steps, samples, parameters)."""
     return _archive("ivon")["noise"]
@@ -101,11 +106,15 @@ def inputs(case: Case, theta: np.ndarray, t: int, names: tuple[str, ...]) -> dic
 
 
 def reference(case: Case, noise: np.ndarray | None = None) -> Record:
-    """The trajectory of tests/reference/, which for IVON goes through `_ivon`."""
+    """The trajectory of tests/reference/; those that draw go through functions of their own."""
     if case.peer == "ivon.IVON":
         assert noise is not None
         return _ivon(case, noise)
-    step = load(ROOT / "tests" / "reference" / f"{case.recipe.replace('-', '_')}.py").step
+    hand = load(ROOT / "tests" / "reference" / f"{case.recipe.replace('-', '_')}.py")
+    if case.masks:
+        assert noise is not None
+        return _masked(case, hand, noise)
+    step = hand.step
     names = tuple(inspect.signature(step).parameters)
     d = problems.PARAMETERS
     state: dict[str, Any] = {
@@ -123,6 +132,18 @@ def reference(case: Case, noise: np.ndarray | None = None) -> Record:
             kept.append(state["m"].copy())
     ends = {k: state[k] for k in case.extra}
     return {"m": np.array(kept), **ends}
+
+
+def _masked(case: Case, hand: ModuleType, masks: np.ndarray) -> Record:
+    """A reference with a mask a step: the loss is probed where it draws."""
+    x, kept, hyper = start(case), [], case.hyperparameters()
+    scaled = {k: v for k, v in hyper.items() if k in inspect.signature(hand.draw).parameters}
+    for t, z in enumerate(masks, start=1):
+        g = problems.gradient(hand.draw(x, z, **scaled), case.minibatch(t))
+        x = hand.step(x, g, z, **hyper)
+        if t in case.steps():
+            kept.append(x.copy())
+    return {"m": np.array(kept)}
 
 
 def _ivon(case: Case, noise: np.ndarray) -> Record:
@@ -239,6 +260,10 @@ def emitted(case: Case, kind: type, noise: np.ndarray | None = None) -> Record:
 
 
 def _draws(case: Case, opt: Any, t: int, noise: np.ndarray) -> None:
+    if case.masks:
+        theta = opt.draw(z=noise[t - 1].copy())
+        opt.step(problems.gradient(np.array(theta), case.minibatch(t)))
+        return
     samples = noise[t - 1][: case.settings.get("mc_samples", 1)]
     if len(samples) == 1:
         theta = opt.draw(eps=samples[0].copy())

@@ -66,9 +66,9 @@ def _class(name: str) -> Any:
     """The SymPy class behind a function's name."""
     import sympy as sp
 
-    from blrgen.algebra import bessel, multigamma, special
+    from blrgen.algebra import bessel, multigamma, named, special
 
-    for module in (bessel, special, multigamma, sp):
+    for module in (bessel, special, multigamma, named, sp):
         found = getattr(module, name, None)
         if isinstance(found, type) and issubclass(found, sp.Function):
             return found

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from blrgen.algebra.indexed.values import Atom, Expression, Term
 
+_BOUNDED = ("erf", "tanh")  # between −1 and 1, which they do not reach
 _POSITIVE = ("exp", "cosh", "besselk", "bessel_kernel", "gamma")
 
 
@@ -86,5 +87,7 @@ def _term_interval(term: Term, c: Fraction) -> Interval:
             ends = [None if x is None else c * x for x in (s.lower, s.upper)]
             lower, upper = ends if c > 0 else reversed(ends)
             return Interval(lower, upper, s.closed)
+        if p == 1 and atom.kind == "function" and atom.name in _BOUNDED:
+            return Interval(-abs(c), abs(c))
     own = _term_sign(term) * (1 if c > 0 else -1)
     return Interval(Fraction(0) if own > 0 else None, Fraction(0) if own < 0 else None)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from blrgen.approximate.tools.base import registry
+from blrgen.core import Loss
 from blrgen.errors import NotApplicable, UserError
 from blrgen.read.family import list_families
 
@@ -27,6 +28,24 @@ def with_tried_hint(refused: NotApplicable, family: str, road: Road, derives: De
         return
     kept = [x for x in refused.how.split(", or ") if _works(x, family, road, derives)]
     refused.how = ", or ".join(kept)
+    refused.args = (refused.render(),)
+
+
+def with_ways_around(
+    refused: UserError, road: Road, derives: Callable[[Road, Loss | None], object]
+) -> None:
+    """What can be asked for where an expectation is infinite, each way as far as it derives."""
+    ways: tuple[tuple[str, Road, Loss | None], ...] = (
+        ("--delta, which asks for the loss at the mean alone", (("delta", None), *road), None),
+        ("no --loss, with the expectations given to the step wherever they are finite", road,
+         Loss()),
+    )  # fmt: skip
+    for words, other, loss in ways:
+        try:
+            derives(other, loss)
+        except UserError:
+            continue
+        refused.how += f", or {words}"
     refused.args = (refused.render(),)
 
 

@@ -30,7 +30,8 @@ def with_inputs_said(d: Derivation) -> Derivation:
         if q.kind == "input" and q.name in probes:
             asked = probes[q.name]
             read = probe_quantity(asked, d.geometry, dict(d.candidate).get("mean"))
-            q = replace(read, meaning=f"{read.meaning} ({_over_rows(d, asked)})")
+            over = "" if asked.of_mixture else f" ({_over_rows(d, asked)})"
+            q = replace(read, meaning=read.meaning + over)
         elif q.kind == "hyper" and q.name == "delta":
             words = q.meaning.removesuffix(_ALONE)
             q = replace(q, meaning=words + (_ALONE if _in_curvature_alone(d) else ""))

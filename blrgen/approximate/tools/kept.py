@@ -51,6 +51,11 @@ def _unkept(d: Derivation) -> str:
     """Why there is no posterior; empty where there is one."""
     from blrgen.text.expression import unicode
 
+    if d.facts.free is not None and made(d, "delta"):
+        return (
+            "each component is put to its mean, so that no line of the update looks at the spread "
+            "of q"
+        )
     if d.rule.of("draw"):
         return ""
     if made(d, "square-root") and d.facts.scale:

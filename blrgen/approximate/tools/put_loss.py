@@ -18,6 +18,7 @@ import sympy as sp
 from blrgen.algebra.calculus import gradient, jacobian
 from blrgen.algebra.partial import partial, without_jumps
 from blrgen.approximate.tools.base import made
+from blrgen.approximate.tools.finite import check_finite
 from blrgen.approximate.tools.rewrite import (
     drop_unused,
     location,
@@ -54,9 +55,10 @@ def put_loss(d: Derivation) -> Derivation:
         value = _value(d, probe)
         if value is None:
             name = d.rule[probe.name].text or probe.name
-            (kept if probe.stand_in else left).append(name)
+            (kept if probe.stand_in or probe.of_mixture else left).append(name)
         else:
             known[probe.symbol] = value
+    infinite = check_finite(d, known, derivative(d, 0))
     d = with_quantities(d, data_quantities(d.loss, d.rule, d.geometry))
     asked = tuple(p for p in d.facts.probes if p.symbol not in known)
     d = substitute(d, known)
@@ -73,6 +75,8 @@ def put_loss(d: Derivation) -> Derivation:
     if left:
         stays = "they stay inputs" if left[1:] else "it stays an input"
         note += f"; {', '.join(left)}: not found in closed form (tried: {_tried(d)}), so {stays}"
+    if infinite:
+        note += f"; {infinite}"
     return say(d, "", None, f"The loss ℓ(θ) = {d.loss.text}", note)
 
 
@@ -119,7 +123,7 @@ def _value(d: Derivation, probe: Probe) -> Expr | None:
     theta = d.family.variable
     if d.geometry.ring.components:
         return component_value(d, probe, derivative(d, 0))
-    if probe.stand_in or probe.at in ("score", "implicit"):
+    if probe.stand_in or probe.of_mixture or probe.at in ("score", "implicit"):
         return None
     if probe.at == "weighted":
         return _weighted(d, probe)

@@ -14,6 +14,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.calculus import jacobian
+from blrgen.algebra.components import put
 from blrgen.algebra.partial import partial
 from blrgen.approximate.tools.base import made
 from blrgen.core import Assignment, Derivation, Equation, Facts, Probe, Quantity, Rule, Step
@@ -102,7 +103,7 @@ def with_quantities(
                 how=f"another name in the family file, or --rename {q.name}:NAME before it",
             )
     kept |= {q.name: q for q in add}
-    order = ("state", "input", "data", "draw", "intermediate", "hyper", "counter")
+    order = ("state", "input", "data", "known", "draw", "intermediate", "hyper", "counter")
     ranked = sorted(kept.values(), key=lambda q: (order.index(q.kind), place_of(q)))
     return d.with_(rule=replace(d.rule, quantities=tuple(ranked)))
 
@@ -136,7 +137,7 @@ def substitute(d: Derivation, mapping: Mapping[Expr, Expr]) -> Derivation:
     """Replace symbols in every assignment and in the posterior."""
 
     def moved(x: Expr) -> Expr:
-        return x.subs(mapping, simultaneous=True)
+        return put(x, mapping)
 
     d = rewrite(d, {a.name: moved(a.expr) for a in d.rule.assignments})
     posterior = tuple((k, moved(x)) for k, x in d.rule.posterior)
@@ -329,4 +330,4 @@ def step_size(d: Derivation, flag: str) -> Expr:
 def one_step_earlier(d: Derivation, x: Expr) -> Expr:
     """x with every NAME_next replaced by NAME, and t by t − 1."""
     back = {next_symbol(d, q.name): q.symbol for q in d.rule.of("state")}
-    return x.subs({**back, TIME: TIME - 1}, simultaneous=True)
+    return put(x, {**back, TIME: TIME - 1})

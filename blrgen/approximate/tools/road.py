@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -47,10 +48,9 @@ def _derived(
     what: str, approximations: Iterable[Request], loss: str, insert: Iterable[str]
 ) -> Derivation:
     timed("load the engine", import_module, "blrgen.rule.assemble")
-    from blrgen.approximate.tools.put_loss import put_loss
+    from blrgen.expect.exists import NoExpectation
     from blrgen.read.loss import read_loss
     from blrgen.read.what import find_what
-    from blrgen.rule.assemble import exact_derivation
 
     asked = timed("read recipes", find_what, what)
     recipe, own = asked.recipe, _road(asked, tuple(insert))
@@ -61,14 +61,41 @@ def _derived(
     for flag, option in requests:
         check_request(flag, option)
     known = timed("read the loss", lambda f: read_loss(loss, f), family) if loss else Loss()
-    d = exact_derivation(family, known)
-    d = _along(d, tuple(requests), known)
+    start = partial(_start, mixture=asked.mixture)
+    try:
+        return _with_loss(start, family, known, tuple(requests), recipe)
+    except NoExpectation as refused:
+        from blrgen.approximate.tools.hints import with_ways_around
+
+        with_ways_around(refused, tuple(requests), lambda road, loss: _with_loss(
+            start, family, loss or known, road, recipe))  # fmt: skip
+        raise
+
+
+def _start(family: Family, loss: Loss, *, mixture: bool) -> Derivation:
+    """The exact rule of a candidate, or of a mixture of such."""
+    from blrgen.rule.assemble import exact_derivation
+    from blrgen.rule.mixture.candidate import mixture_derivation
+
+    return mixture_derivation(family, loss) if mixture else exact_derivation(family, loss)
+
+
+def _with_loss(
+    start: Callable[[Family, Loss], Derivation],
+    family: Family,
+    known: Loss,
+    requests: tuple[tuple[str, str | None], ...],
+    recipe: Recipe | None,
+) -> Derivation:
+    from blrgen.approximate.tools.put_loss import put_loss
+
+    d = _along(start(family, known), requests, known)
     if "bias-correction" in d.assumptions and not d.facts.corrections:
         raise NotApplicable(
             "--bias-correction does not apply here", where=_after(d),
             why="no state became a moving average that starts at zero", how="leave it out",
         )  # fmt: skip
-    d = timed("put the loss in", put_loss, d) if loss else put_loss(d)
+    d = timed("put the loss in", put_loss, d) if known.expr is not None else put_loss(d)
     d = _with_defaults(d, recipe) if recipe is not None else d
     return finished(d)
 
@@ -78,7 +105,12 @@ def finished(d: Derivation) -> Derivation:
     from blrgen.approximate.tools.inputs import with_inputs_said
     from blrgen.approximate.tools.kept import with_posterior_said
 
-    return with_inputs_said(with_posterior_said(d))
+    d = with_inputs_said(with_posterior_said(d))
+    if d.mixture is None:
+        return d
+    from blrgen.approximate.tools.of_mixture import with_log_q_said
+
+    return with_log_q_said(d)
 
 
 def _along(d: Derivation, road: tuple[tuple[str, str | None], ...], loss: Loss) -> Derivation:
@@ -90,7 +122,8 @@ def _along(d: Derivation, road: tuple[tuple[str, str | None], ...], loss: Loss) 
         except NotApplicable as refused:
             from blrgen.approximate.tools.hints import with_tried_hint
 
-            with_tried_hint(refused, start.family.name, road[: k + 1], _retried(start, loss))
+            name = start.geometry.family.name
+            with_tried_hint(refused, name, road[: k + 1], _retried(start, loss))
             raise
     return d
 
@@ -98,11 +131,14 @@ def _along(d: Derivation, road: tuple[tuple[str, str | None], ...], loss: Loss) 
 def _retried(start: Derivation, loss: Loss) -> Callable[[str, Iterable[Request]], Derivation]:
     """Another road from the same start, or with the same loss's absence on another candidate."""
     from blrgen.rule.assemble import exact_derivation
+    from blrgen.rule.mixture.candidate import mixture_derivation
 
     def derives(what: str, road: Iterable[Request]) -> Derivation:
         d = start
-        if what != start.family.name:
-            d = exact_derivation(_read_family(what), Loss())
+        if what != start.geometry.family.name:
+            family = _read_family(what)
+            make = exact_derivation if start.mixture is None else mixture_derivation
+            d = make(family, Loss())
         for request in road:
             flag, option = parse_request(request) if isinstance(request, str) else request
             d = approximate(d, flag, option)
@@ -140,6 +176,10 @@ def approximate(d: Derivation, flag: str, option: str | None = None) -> Derivati
 
     d = without_words(as_candidate(d))
     try:
+        if d.mixture is not None:
+            from blrgen.approximate.tools.of_mixture import check_for_mixture
+
+            d = check_for_mixture(d, flag, option)
         after = check_request(flag, option).apply(d, option)
         if after.rule.halved and flag != "backtracking":
             from blrgen.approximate.tools.halving import check_halved

@@ -26,6 +26,8 @@ class Places:
             self.known[array.name] = _item("state", array.name)
         for name in program.sums.program.outs if program.sums else ():
             self.known[name] = _item("sums", name)
+        for name in program.nodes.arrays if program.nodes else ():
+            self.known[name] = c.Item(c.attribute("nodes"), c.Literal(name))
         self.known["t"] = c.Sign("+", c.Literal(1), c.attribute("t"))
 
     def call(self, f: t.Function, takes: Iterable[str] = (), rows: bool = False) -> c.Invoked:

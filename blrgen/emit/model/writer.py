@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from blrgen.emit.model.defaults import expression, in_order
+from blrgen.emit.model.guarded import Guarded
 from blrgen.emit.model.places import Places, caller_name, python_name, result
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import nodes as t
@@ -40,12 +41,16 @@ class Writer:
         """The class."""
         p = self.program
         methods = [self.constructor(), self.start()]
-        methods += self.steps() if not p.batch else self.batch_steps()
+        if p.guarded:
+            methods += Guarded(self).steps()
+        else:
+            methods += self.steps() if not p.batch else self.batch_steps()
         methods += [self.posterior(), *(self.own_posterior(x) for x in p.posteriors if x.method)]
         methods += [self.chain("pairs", p.pairs)] if p.pairs else []
         methods += [self.chain("path", p.paths)] if p.paths else []
         methods += [self.predictive(p.predictive)] if p.predictive else []
-        return c.Class(p.name, self.doc(), (*methods, *_resuming()))
+        resuming = Guarded(self).resuming() if p.nodes else _resuming()
+        return c.Class(p.name, self.doc(), (*methods, *resuming))
 
     def doc(self) -> str:
         p = self.program
@@ -79,7 +84,7 @@ class Writer:
             c.Argument("start", "Mapping[str, Any] | None", NOTHING, True),
             c.Argument("seed", "int", c.Literal(0), True),
         ]
-        rates = RATES if p.batch else ()
+        rates = RATES if p.batch else p.rates
         own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
         given = [*map(_argument, p.arguments)]
         needed = [x for x in given if x.default is None]
@@ -115,6 +120,8 @@ class Writer:
             body.append(c.Set((c.attribute("sums"),), c.Table(()), STATE))
             outs = tuple(c.Item(c.attribute("sums"), c.Literal(x)) for x in p.sums.program.outs)
             body.append(c.Set(outs, self.call(p.sums)))
+        if p.guarded:
+            body += Guarded(self).constructed()
         called = c.call(c.attribute("_first_state"), c.Name("start"))
         body += [c.Set((c.attribute("state"),), c.Table(()), STATE),
                  c.Set((c.attribute("state"),), called)]  # fmt: skip
@@ -135,10 +142,20 @@ class Writer:
             body.append(c.When(short, self.from_labels(p.start)))
         if p.settle is not None:
             body += self.settled(p.settle)
+        elif p.averaged:
+            body.append(c.Return(c.Sign("|", self.zeros(), c.Sign("|", given, state))))
         else:
             body.append(c.Return(c.Sign("|", given, state)))
         argument = c.Argument("start", "Mapping[str, Any] | None")
         return c.Method("_first_state", (argument,), STATE, "Return the first state.", tuple(body))
+
+    def zeros(self) -> c.Expression:
+        """What is averaged over steps, before the first."""
+        full = c.Attribute(c.Use("np"), "zeros")
+        return c.Table(tuple(
+            (c.Literal(x.name), c.call(full, c.Row(tuple(map(self.size, x.axes))), DTYPE))
+            for x in self.program.averaged
+        ))  # fmt: skip
 
     def settled(self, method: Method) -> list[c.Statement]:
         """Sums over all rows at the start."""
@@ -154,13 +171,15 @@ class Writer:
         grouped = c.call("_grouped", rows, count, labels, DTYPE, RNG)
         name = c.Name(start.given.name)
         method = start.method
-        found = self.places.call(self.functions[method.name], (start.given.name,))
+        whole = ("rho",) if self.program.guarded else ()
+        found = self.places.call(self.functions[method.name], (start.given.name, *whole))
         outs = zip(self.program.state, method.program.outs, strict=True)
         table = c.Table(tuple((c.Literal(x.name), c.Name(y)) for x, y in outs))
         state, drawn = c.attribute("state"), c.Name("drawn")
         objective = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
         return (
             c.Set((name,), grouped),
+            *(c.Set((c.Name(x),), c.Literal(1.0)) for x in whole),
             result(method, found),
             c.Set((drawn,), state),
             c.Set((state,), c.Sign("|", table, drawn)),
@@ -180,16 +199,6 @@ class Writer:
 
     def steps(self) -> list[c.Method]:
         """All rows in each step."""
-        p = self.program
-        objective, *rest = p.sweep.program.outs
-        count = len(p.state)
-        table = c.Table(tuple((c.Literal(x.name), c.Name(y))
-                              for x, y in zip(p.state, rest[:count], strict=True)))  # fmt: skip
-        flags = c.Table(tuple((c.Literal(x), c.Name(x)) for x in rest[count:]))
-        value = c.Row((c.call("float", c.Name(objective)), table, flags))
-        swept = c.Method("_swept", (), f"tuple[float, {STATE}, {STATE}]",
-                         "Return the objective, the state after a step, and what to say of it.",
-                         (result(p.sweep, self.call(p.sweep)), c.Return(value)))  # fmt: skip
         three = tuple(map(c.Name, ("objective", "state", "flags")))
         all_of = c.Set(three, c.call(c.attribute("_swept")))
         finite = c.call("_all_finite", c.Name("objective"), c.Name("state"))
@@ -197,11 +206,30 @@ class Writer:
         body = (all_of, c.When(finite, (take,)), c.Return(c.Name("objective")))
         doc = "Take one step; return the objective before it."
         step = c.Method("step", (), "float", doc, body)
-        item = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
-        bound = c.Method("objective", (), "float", "Return the objective at the current state.",
-                         (c.Return(item),))  # fmt: skip
         run = c.call("_run_steps", c.Name("self"), c.Name("steps"), c.Name("tol"))
-        return [step, self.running(run), bound, swept, self.take()]
+        return [step, self.running(run), self.bound(), self.swept(), self.take()]
+
+    def bound(self) -> c.Method:
+        """The objective that a sweep begins with."""
+        item = c.Item(c.call(c.attribute("_swept")), c.Literal(0))
+        return c.Method("objective", (), "float", "Return the objective at the current state.",
+                        (c.Return(item),))  # fmt: skip
+
+    def swept(
+        self, name: str = "_swept", arguments: tuple[c.Argument, ...] = (),
+        takes: tuple[str, ...] = (),
+    ) -> c.Method:  # fmt: skip
+        """The program of a step, by the names of the class."""
+        p = self.program
+        objective, *rest = p.sweep.program.outs
+        count = len(p.state)
+        table = c.Table(tuple((c.Literal(x.name), c.Name(y))
+                              for x, y in zip(p.state, rest[:count], strict=True)))  # fmt: skip
+        flags = c.Table(tuple((c.Literal(x), c.Name(x)) for x in rest[count:]))
+        value = c.Row((c.call("float", c.Name(objective)), table, flags))
+        return c.Method(name, arguments, f"tuple[float, {STATE}, {STATE}]",
+                        "Return the objective, the state after a step, and what to say of it.",
+                        (result(p.sweep, self.call(p.sweep, takes)), c.Return(value)))  # fmt: skip
 
     def running(self, call: c.Expression) -> c.Method:
         arguments = (

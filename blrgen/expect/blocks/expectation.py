@@ -104,6 +104,13 @@ class Expecting:
         self, block: str, own: list[Factor], rest: list[Factor], ranges: list[Range]
     ) -> tuple[Atom, tuple[Factor, ...], frozenset[Index], Fraction]:
         """(E[T] at its places, T's known factors, letters that T sums, T's coefficient)."""
+        found = self.statistic(block, own, rest, ranges)
+        return found or (self.named(block, own), (), frozenset(), Fraction(1))
+
+    def statistic(
+        self, block: str, own: list[Factor], rest: list[Factor], ranges: list[Range]
+    ) -> tuple[Atom, tuple[Factor, ...], frozenset[Index], Fraction] | None:
+        """The same of a product that is a statistic of the block; None of any other."""
         by_letter = {r.index: r for r in ranges}
         for known in self.known[block]:
             t = known.shape
@@ -118,7 +125,7 @@ class Expecting:
                 made = known.statistic
                 return (Atom("symbol", made.name, places, symbol=made.symbol), divisor, used,
                         t.coefficient)  # fmt: skip
-        return self.named(block, own), (), frozenset(), Fraction(1)
+        return None
 
     def named(self, block: str, own: Sequence[Factor]) -> Atom:
         """A symbol for an expectation that is no statistic, reported as such."""

@@ -15,6 +15,7 @@
 | `predictive` | log p of new rows, where it has a closed form |
 | `newton` | points without a closed equation |
 | `solved` | linear systems of points |
+| `sites` | expectations of what is no statistic, at q as it stands |
 | `start` | a first state from labels |
 | `sums` | sums of data alone, found once |
 | `merged` | equal equations, each once |

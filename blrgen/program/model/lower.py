@@ -14,6 +14,7 @@ from blrgen.errors import InternalError, UserError
 from blrgen.expect.blocks.expectation import expecting
 from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.names import axis_of
+from blrgen.expect.sites.values import Site
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.bands import Band
@@ -32,6 +33,7 @@ from blrgen.program.model.predictive import (
     row_equation,
     rows_axis,
 )
+from blrgen.program.model.sites import Evaluated, nodes_of
 from blrgen.program.model.solved import solved
 from blrgen.program.model.start import start_of
 from blrgen.program.model.stochastic import (
@@ -48,6 +50,7 @@ from blrgen.program.model.values import (
     Array,
     Method,
     ModelProgram,
+    NodeArrays,
     Note,
     Part,
     Posterior,
@@ -66,8 +69,11 @@ LATER = ("filter", "gibbs")
 TITLES = {
     "conjugate": "one exact step", "filter": "one exact step an element", "em": "EM",
     "online-em": "EM on some rows at a time", "vmp": "variational message passing",
+    "ncvmp": "non-conjugate variational message passing",
+    "cvi": "conjugate-computation variational inference",
     "svi": "stochastic variational inference", "gibbs": "Gibbs sampling",
 }  # fmt: skip
+CVI_RATES = (("rho", 0.5), ("delay", 1.0), ("forgetting", 0.0))  # ρ (delay + t)^−forgetting
 KEPT = "nothing says where it is: it stays where it was"
 
 
@@ -129,8 +135,11 @@ class _Lowering:
             )
         latents = [u.block for u in d.updates]
         self.expecting = expecting(latents, {b.name: variables_of(d.model, b) for b in latents})
+        self.nodes = nodes_of(self.given)
+        self.fresh: set[str] = set()  # sites at q as it stands
+        self.errors: list[str] = []
         for block in latents:
-            if block.remainder or block.kind not in KINDS:
+            if (block.remainder and not d.sites) or block.kind not in KINDS:
                 raise UserError(f"no programs yet for the block {block.name} ({block.kind})")
 
     # -- the step ----------------------------------------------------------------------
@@ -144,9 +153,11 @@ class _Lowering:
         if d.batch:
             return self.stochastic(blocks)
         count = len(blocks) if d.algorithm in EXACT else 1
+        count = 0 if self.stepped(blocks[0]) else count
         first, others = blocks[:count], blocks[count:]
         for own in others:
             self.from_state(own)
+        self.evaluated(d.sites)
         for own in first:
             self.updated(own)
         self.eq.let(a.Let("objective", (), self.bound(first, others)))
@@ -155,7 +166,7 @@ class _Lowering:
         for own in first:
             own.next = own.lowered.working(own.natural, own.name)
         for own in others:
-            self.updated(own)
+            self.moved(own)
             own.next = own.lowered.working(own.natural, f"{own.name}_next")
         for e in d.sums:
             made = self.eq.equation(self.eq.own(e.target), e.places, e.value)
@@ -163,6 +174,54 @@ class _Lowering:
         for u in d.points:
             self.argmax(u)
         return self.whole(first, others)
+
+    # -- what is not conjugate -----------------------------------------------------------
+    def stepped(self, own: Own) -> bool:
+        """Whether the block goes a part ρ of the way."""
+        return bool(self.d.stepped & set(variables_of(self.d.model, own.member.block)))
+
+    def evaluated(self, sites: Sequence[Site]) -> None:
+        """Expectations at q as it stands, of sites that have moved since."""
+        for site in sites:
+            if site.name in self.fresh:
+                continue
+            kept = self.kept_of(site) if self.d.algorithm == "cvi" else ()
+            names = tuple(x.name for x in kept)
+            made = Evaluated(site, self.eq, self.given.readers, self.nodes, names)
+            self.averaged += [(x, y, "") for x, y in zip(kept, made.next, strict=True)]
+            self.fresh.add(site.name)
+            self.errors += [made.error] if made.error else []
+
+    def kept_of(self, site: Site) -> tuple[Array, ...]:
+        """The state's arrays of r and s, which --cvi averages over its steps."""
+        sizes = tuple(size_of(i.axis) for i in site.places)
+        return tuple(Array(self.given.names.of(x.name), sizes) for x in (site.first, site.second))
+
+    def moved(self, own: Own) -> None:
+        """A block as the others and its own q say, a part ρ of the way where it has sites."""
+        names = {x for p in own.member.block.parts for x in p.expected.symbols()}
+        sites = self.d.sites
+        self.evaluated([s for s in sites if names & {s.expected.name, s.first.name}])
+        was = own.natural
+        if not self.stepped(own) or self.d.algorithm == "cvi":
+            self.updated(own)
+            return
+        own.natural = own.lowered.natural(own.name)
+        own.natural = blended(self.eq, own, was)
+        self.bind(own, f"{own.name}_after")
+        latents = set(variables_of(self.d.model, own.member.block))
+        self.fresh -= {s.name for s in sites if latents & set(s.nodes)}
+
+    def error(self) -> str:
+        """How far the expectations are from those of half as many nodes, at the most."""
+        if not self.errors:
+            return ""
+        name = self.eq.own("node_error")
+        most: n.Node = a.ref(self.errors[0])
+        for x in self.errors[1:]:
+            most = n.Call("max", (most, a.ref(x)))
+        self.eq.let(a.Let(name, (), most))
+        return name
 
     def stochastic(self, blocks: Sequence[Own]) -> ModelProgram:
         """Local blocks to their fixed point, global ones a part of the way."""
@@ -323,11 +382,15 @@ class _Lowering:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
         flags = [x for _, x in self.points.flags]
         rates = [a.Quantity(x) for x in (SCALE, RATE)] if self.d.batch else []
+        rates += [a.Quantity(RATE)] if self.d.sites else []
+        error = self.error()
+        flags += [error] if error else []
+        rates += [a.Quantity(x, (self.nodes.axis,)) for x in self.nodes.arrays if error]
         quantities = [*rates, *self.given.quantities.values(), *map(_quantity, state)]
         every = a.Program(
             tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
             ("objective", *after, *flags, *last, *([self.row.name] if self.row else []),
-             *(x for _, _, x in self.averaged),
+             *(x for _, _, x in self.averaged if x),
              *(x for own in first for x in (*own.lowered.pairs, *own.lowered.path))),
         )  # fmt: skip
         every = merged(every)
@@ -358,6 +421,9 @@ class _Lowering:
             if bound
             else tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
             averaged=tuple(x for x, _, _ in self.averaged),
+            guarded=bool(self.d.sites),
+            rates=CVI_RATES if self.d.algorithm == "cvi" and self.d.sites else (),
+            nodes=NodeArrays(self.nodes.axis, self.nodes.arrays, error) if error else None,
             settle=self.settle(every),
         )
         if not self.row:
@@ -376,7 +442,7 @@ class _Lowering:
 
     def settle(self, every: a.Program) -> Method | None:
         """Sums over all rows."""
-        names = tuple(x for _, _, x in self.averaged)
+        names = tuple(x for _, _, x in self.averaged if x)
         return Method("settle", handing_out(every, names), "Sums over all rows.") if names else None
 
     def variable(self, own: Own) -> Variable:

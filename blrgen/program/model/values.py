@@ -125,6 +125,15 @@ class Note:
 
 
 @dataclass(frozen=True)
+class NodeArrays:
+    """A rule's points, weights and weights by turns ±, and the out that says how far off it is."""
+
+    axis: str
+    arrays: tuple[str, ...]
+    error: str
+
+
+@dataclass(frozen=True)
 class Start:
     """A first state from labels: the step's program with what labels mean given.
 
@@ -166,6 +175,9 @@ class ModelProgram:
     predictive: Method | None = None
     notes: tuple[Note, ...] = ()
     averaged: tuple[Array, ...] = ()  # of the state: sums that are averaged over steps
+    guarded: bool = False  # the sweep reads ρ, which is halved where a step is no good
+    rates: tuple[tuple[str, float], ...] = ()  # what ρ of a step is made from, with defaults
+    nodes: NodeArrays | None = None
     settle: Method | None = None  # these sums over all rows, at the start
 
     @property

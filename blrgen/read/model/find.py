@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from blrgen.errors import UserError, did_you_mean
-from blrgen.paths import data_dir
+from blrgen.limits import MODEL_BYTES
+from blrgen.paths import bytes_of, data_dir
 from blrgen.read.model.mistakes import Mistake, ModelError
 from blrgen.read.model.ranges import Finding
 from blrgen.read.model.reader import examine
 from blrgen.read.model.values import Model
 
 ENDING = ".model"
-MAX_BYTES = 1_000_000
 
 
 def list_models() -> tuple[str, ...]:
@@ -34,7 +34,7 @@ def title_of(name: str) -> str:
 def find_model(what: str) -> Path:
     """The file here, else the shipped one of that name."""
     path = Path(what)
-    if path.is_file():
+    if path.exists():  # a pipe is read as well, and what cannot be read says so
         return path
     shipped = data_dir("models") / what
     if path.name == what and shipped.is_file():
@@ -53,10 +53,7 @@ def examine_file(
     """The name, and what `examine` says of the text."""
     path = find_model(what)
     name = path.name.removesuffix(ENDING)
-    raw = path.read_bytes()
-    if len(raw) > MAX_BYTES:
-        text = f"the file is too large: {len(raw)} bytes"
-        return name, None, (Mistake("syntax", 1, 1, "", text, f"at most {MAX_BYTES}"),), ()
+    raw = bytes_of(path, MODEL_BYTES)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from blrgen.errors import UserError
+from blrgen.limits import ARRAY_BYTES, HEADER_BYTES, JSON_BYTES
+from blrgen.paths import bytes_of
 
 MAX_DEPTH = 8  # axes of an array in JSON
 
@@ -42,12 +43,11 @@ def _add(found: dict[str, Any], name: str, value: Any, where: str) -> None:
     found[name] = value
 
 
-def _read(path: str) -> bytes:
+def _read(path: str, most: int = JSON_BYTES) -> bytes:
     try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        why = (error.strerror or type(error).__name__).lower()
-        raise UserError(f"cannot read {path[:200]}", where="--data", why=why) from None
+        return bytes_of(path, most)
+    except UserError as error:
+        raise UserError(error.what, where="--data", why=error.why) from None
 
 
 def _many(path: str) -> dict[str, Any]:
@@ -137,22 +137,53 @@ def _npy(path: str) -> Any:
     import numpy as np
 
     try:
-        return np.load(io.BytesIO(_read(path)), allow_pickle=False)
-    except (ValueError, EOFError, OSError):
+        data = _read(path, ARRAY_BYTES)
+        _check_header(data, path)
+        return np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, OSError, MemoryError):
         raise UserError(f"{path} is no .npy file of numbers", where="--data") from None
 
 
 def _npz(path: str) -> dict[str, Any]:
     import io
     import zipfile
+    import zlib
 
     import numpy as np
 
     try:
-        with np.load(io.BytesIO(_read(path)), allow_pickle=False) as archive:
+        data = _read(path, ARRAY_BYTES)
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            if sum(entry.file_size for entry in packed.infolist()) > ARRAY_BYTES:
+                why = f"unpacked it has more than {ARRAY_BYTES} bytes"
+                raise UserError(f"{path} is too large", where="--data", why=why)
+            for entry in packed.infolist():
+                with packed.open(entry) as stream:
+                    _check_header(stream.read(HEADER_BYTES), path, entry.file_size)
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, OSError, AttributeError, zipfile.BadZipFile):
+    except (ValueError, EOFError, OSError, AttributeError, MemoryError, zipfile.BadZipFile,
+            NotImplementedError, RuntimeError, zlib.error):  # fmt: skip
         raise UserError(f"{path} is no .npz file of numbers", where="--data") from None
+
+
+def _check_header(data: bytes, path: str, size: int | None = None) -> None:
+    """The shape that a header states must fit the bytes behind it: memory is taken by it."""
+    import io
+    from math import prod
+
+    import numpy as np
+
+    stream = io.BytesIO(data[:HEADER_BYTES])
+    version = np.lib.format.read_magic(stream)
+    reader = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+    if version[0] not in reader:
+        raise UserError(f"{path} is no file of numbers", where="--data",
+                        why="its header is of another version of the format")  # fmt: skip
+    shape, _, dtype = reader[version[0]](stream)
+    if prod(shape) * dtype.itemsize > (len(data) if size is None else size):
+        raise UserError(f"{path} is no file of numbers", where="--data",
+                        why="it has fewer bytes than the shape in its header")  # fmt: skip
 
 
 def _csv(path: str) -> Any:

@@ -9,6 +9,7 @@
 | `exact` | All latents as one exact block |
 | `linear` | Points in which E[L] is quadratic: a linear system, common factors cancelled |
 | `lines` | A model's derivation line by line |
+| `nonconjugate` | Blocks that are not conjugate: conjugate part + ∇_μ E_q[what is left] |
 | `points` | The joint argmax of E[L] over points, in an order that decouples |
 | `prepare` | What every algorithm of a model starts from |
 | `rows` | Data that enter only through sums: the step need not see the rows |

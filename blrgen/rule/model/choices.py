@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from blrgen.expect.sites.values import Site
 from blrgen.rule.model.values import Choice
 
 _KHAN = "Khan & Rue 2023, section 5"
@@ -35,6 +36,17 @@ def mean_field(nodes: Sequence[str]) -> Choice:
         "mean field", tuple(nodes),
         "q is a product over blocks, so each block needs the others' expectations alone",
         "every block is conjugate given the others", "Winn & Bishop 2005",
+    )  # fmt: skip
+
+
+def sites(found: Sequence[Site]) -> Choice:
+    """What is not conjugate, by the gradient of its expectation."""
+    nodes = tuple(dict.fromkeys(x for s in found for x in s.nodes))
+    return Choice(
+        "gradient of the expectation", nodes,
+        "what is left beside the block's statistics enters by the gradient of its expectation in "
+        "q's mean parameters; the conjugate part enters exactly",
+        "that expectation has a route", "Knowles & Minka 2011; Khan & Lin 2017",
     )  # fmt: skip
 
 

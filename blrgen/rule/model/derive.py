@@ -13,12 +13,14 @@ from blrgen.algebra.indexed.build import add
 from blrgen.algebra.indexed.calculus import NoDerivative
 from blrgen.algebra.indexed.rules import Outside
 from blrgen.algebra.indexed.values import Expression
-from blrgen.expect.blocks.values import Block
+from blrgen.expect.blocks.values import Block, Factor, Statistic
+from blrgen.expect.sites.values import Site
 from blrgen.read.model.values import Choose, Label, Model, Node
 from blrgen.read.model.walk import refs
 from blrgen.rule.model import choices
 from blrgen.rule.model.edges import edges_of
 from blrgen.rule.model.exact import check, exact_blocks, text
+from blrgen.rule.model.nonconjugate import expected_sites, parted
 from blrgen.rule.model.points import point_updates
 from blrgen.rule.model.prepare import (
     Prepared,
@@ -33,6 +35,10 @@ from blrgen.rule.model.rows import expected_statistics
 from blrgen.rule.model.values import Choice, ModelDerivation, PointUpdate, Update
 
 RATE = "rho_t"
+PARTS = {  # of a step of a block that is not conjugate
+    "ncvmp": "rho = 1, halved where the objective falls",
+    "cvi": "rho < 1 on r and s, the conjugate part exact",
+}
 
 
 @dataclass(frozen=True)
@@ -88,11 +94,11 @@ def _labels_are_there(model: Model) -> None:
 
 def _finished(
     p: Prepared, algorithm: str, groups: Sequence[Sequence[Node]], blocks: Sequence[Block],
-    options: Options, made: Sequence[Choice],
+    options: Options, made: Sequence[Choice], factors: Sequence[Factor] | None = None,
 ) -> ModelDerivation:  # fmt: skip
     """Expectations, points, edges: what all algorithms share."""
     q = expecting_of(blocks, groups)
-    expected = tuple(q.of(f.total) for f in p.factors)
+    expected = tuple(q.of(f.total) for f in (p.factors if factors is None else factors))
     joint = add(*expected)
     ready = expected_blocks(blocks, q)
     updates = tuple(Update(b) for b in _scheduled(p, ready, options))
@@ -227,6 +233,46 @@ def vmp(p: Prepared, options: Options) -> ModelDerivation:
     return _mean_field(p, "vmp", options)
 
 
+def nonconjugate(p: Prepared, flag: str, options: Options) -> ModelDerivation:
+    """Mean field with blocks that are not conjugate: those go a part ρ of the way."""
+    groups = _groups(p, options)
+    found = parted(p, groups, divided_blocks(p, groups), flag)
+    made = [choices.sites(found.sites)] if found.sites else []
+    plain = [b for b in found.blocks if not _stepped(p, b, found.sites)]
+    if plain:
+        made.append(choices.exact([x for b in plain for x in b.nodes]))
+    if len(found.blocks) > 1:
+        made.append(choices.mean_field(_names(p.latents)))
+    if p.points:
+        made.append(choices.delta(_names(p.points)))
+    d = _finished(p, flag, groups, found.blocks, options, made, found.factors)
+    q = expecting_of(found.blocks, groups)
+    sites = expected_sites(found.sites, q)
+    means = tuple(Statistic(s.expected.name, s.nodes, s.places, s.value, (), s.expected)
+                  for s in sites)  # fmt: skip
+    updates = tuple(
+        replace(u, rate=PARTS[flag]) if _stepped(p, u.block, sites) else u for u in d.updates
+    )
+    return replace(d, sites=sites, tangents=found.tangents, updates=updates,
+                   statistics=(*d.statistics, *means))  # fmt: skip
+
+
+def _stepped(p: Prepared, b: Block, sites: Sequence[Site]) -> bool:
+    """Whether the block's latents stand in a site."""
+    own = {v for n in p.latents if n.name in b.nodes for v in n.names}
+    return any(own & set(s.nodes) for s in sites)
+
+
+def ncvmp(p: Prepared, options: Options) -> ModelDerivation:
+    """ρ = 1, halved where the objective falls."""
+    return nonconjugate(p, "ncvmp", options)
+
+
+def cvi(p: Prepared, options: Options) -> ModelDerivation:
+    """ρ < 1 on what is not conjugate, the conjugate part exact."""
+    return nonconjugate(p, "cvi", options)
+
+
 def svi(p: Prepared, options: Options) -> ModelDerivation:
     """Local blocks to their fixed point, global ones with ρ_t on a minibatch."""
     axis = batch_axis(p, "--svi")
@@ -288,5 +334,5 @@ def filtering(p: Prepared, options: Options) -> ModelDerivation:
 
 ALGORITHMS: dict[str, Callable[[Prepared, Options], ModelDerivation]] = {
     "conjugate": conjugate, "em": em, "online-em": online_em, "vmp": vmp, "cavi": vmp,
-    "svi": svi, "gibbs": gibbs, "filter": filtering,
+    "svi": svi, "ncvmp": ncvmp, "cvi": cvi, "gibbs": gibbs, "filter": filtering,
 }  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from blrgen.algebra.indexed.values import Expression, Index
 from blrgen.expect.blocks.values import Block, Part, Statistic
 from blrgen.expect.factors.names import axis_of
+from blrgen.expect.sites.values import Site
 from blrgen.read.model.values import Model
 from blrgen.rule.model.values import Line, ModelDerivation, PointUpdate, Update
 from blrgen.text.indexed import Mean, written
@@ -41,15 +42,35 @@ def statistic_text(d: ModelDerivation, s: Statistic) -> str:
 
 def lines_of(d: ModelDerivation) -> tuple[Line, ...]:
     """Every line, in the order in which it is derived."""
+    sites = (x for s in d.sites for x in _site(d, s))
     blocks = (x for u in d.updates for x in _block(d, u))
     points = (x for u in d.points for x in _points(d, u))
-    return (*_joint(d), *blocks, *_sums(d), *points, *_objective(d))
+    return (*_joint(d), *sites, *blocks, *_sums(d), *points, *_objective(d))
 
 
 def _joint(d: ModelDerivation) -> Iterator[Line]:
     for k, f in enumerate(d.factors, 1):
         yield Line(f"log-joint-{k}", f"log p of {f.node}", said(d, f.total),
                    "⟨η(arguments), T⟩ − A(η) + log h of its family, over its plates")  # fmt: skip
+
+
+def site_equations(d: ModelDerivation, s: Site) -> list[tuple[str, str]]:
+    """f and its predictor, and what stands for it in the blocks' updates."""
+    u, f, at = s.variable.name, s.name, places(s.places)
+    found = [(f"{f}({u})", said(d, s.function)), (f"{u}{at}", said(d, s.line))]
+    if s.average is not None:
+        found.append((f"E[{f}]", said(d, s.average)))
+        named = f", with {u}_m = E[{u}] and {u}_v = Var[{u}]"
+        found[-1] = (found[-1][0], found[-1][1] + named)
+    first, second = f"{s.first.name}{at}", f"{s.second.name}{at}"
+    return [*found, (first, f"E[{f}'] - E[{f}'']*E[{u}]"), (second, f"E[{f}'']/2")]
+
+
+def _site(d: ModelDerivation, s: Site) -> Iterator[Line]:
+    """A function that is no statistic, and by which route its expectation is found."""
+    for left, right in site_equations(d, s):
+        yield Line(f"site-{s.name}", f"{s.name}, of {', '.join(s.nodes)}, in log p of {s.child}",
+                   f"{left} = {right}", f"{s.route}: {s.because}")  # fmt: skip
 
 
 def _block(d: ModelDerivation, update: Update) -> Iterator[Line]:
@@ -78,15 +99,15 @@ def _proof(block: Block) -> str:
 
 def _rated(d: ModelDerivation, update: Update, part: Part) -> str:
     text = said(d, part.expected)
-    if not update.rate:
+    if not update.rate or not update.scaled:
         return text
     name = natural_name(d, update.block, part)
-    scale = f", each sum over {update.scaled} {update.scaled}/M times" if update.scaled else ""
+    scale = f", each sum over {update.scaled} {update.scaled}/M times"
     return f"(1 - {update.rate})*{name} + {update.rate}*({text}){scale}"
 
 
 def _named(update: Update) -> str:
-    return f"rho = {update.rate}" if update.rate else "rho = 1"
+    return f"rho = {update.rate}" if update.scaled else update.rate or "rho = 1"
 
 
 def natural_name(d: ModelDerivation, block: Block, part: Part) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from blrgen.algebra.indexed import ZERO, Expression, Index
 from blrgen.expect.blocks.values import Block, Factor, Statistic
+from blrgen.expect.sites.values import Site
 from blrgen.read.model.values import Model
 
 
@@ -147,9 +148,16 @@ class ModelDerivation:
     rate: str = ""  # rho_t where sums are averaged over steps, "" where they are not
     expected_joint: Expression = ZERO
     expected_factors: tuple[Expression, ...] = ()  # of each factor: they add up to it
+    sites: tuple[Site, ...] = ()  # what is no statistic of its blocks
+    tangents: tuple[tuple[str, tuple[Factor, ...]], ...] = ()  # by block: what it is divided from
     edges: tuple[Edge, ...] = ()
     choices: tuple[Choice, ...] = ()
     lines: tuple[Line, ...] = ()
+
+    @property
+    def stepped(self) -> frozenset[str]:
+        """The variables that stand in sites: their blocks go step by step."""
+        return frozenset(x for s in self.sites for x in s.nodes)
 
     @property
     def schedule(self) -> tuple[str, ...]:

@@ -30,14 +30,18 @@ def prove_blocks(d: ModelDerivation) -> tuple[tuple[str, Proof], ...]:
     table = table_of(d.model)
     factors: Sequence[Factor] = d.factors
     found: dict[str, Proof] = {}
+    tangents = dict(d.tangents)
     for u in reversed(d.updates):
         block = u.block
-        left = left_over(d, block, factors)
+        left = left_over(d, block, tangents.get(block.name, factors))
         claim = f"the log joint is linear in the statistics of {block.name}"
+        own = {x for node in block.nodes for x in d.model.node(node).names}
+        stood = ", ".join(s.name for s in d.sites if own & set(s.nodes))
+        how = f"{IDENTITY}, with what has the gradient of E[f] for {stood}" if stood else IDENTITY
         if left:
             found[block.name] = Proof("refuted", claim, f"{text(table, left)} is left over")
         else:
-            found[block.name] = Proof("identity", claim, IDENTITY)
+            found[block.name] = Proof("identity", claim, how)
         if block.given:
             node = d.model.node(block.nodes[0])
             factors = without(table, factors, node, block_of(table, factors, [node]))

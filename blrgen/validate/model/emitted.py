@@ -25,6 +25,7 @@ from blrgen.rule.model.prepare import expecting_of, points_of, prepared
 from blrgen.rule.model.values import ModelDerivation
 from blrgen.validate.model.data import Drawn
 from blrgen.validate.model.laws import Law, law_of, law_of_state
+from blrgen.validate.model.sites import site_values
 from blrgen.validate.model.stationary import resting
 from blrgen.value.indexed import Values
 
@@ -41,11 +42,12 @@ class Reference:
     data: Drawn
     laws: dict[str, Law] = field(default_factory=dict)
     points: dict[str, Any] = field(default_factory=dict)
+    sites: dict[str, Any] = field(default_factory=dict)
 
     @property
     def values(self) -> Values:
         """Everything that expressions may hold."""
-        arrays = {**self.data.arrays, **self.points}
+        arrays = {**self.data.arrays, **self.points, **self.sites}
         for law in self.laws.values():
             arrays |= law.means
         return Values(arrays, self.data.sizes)
@@ -61,6 +63,19 @@ class Reference:
                 own = {p.parameter: np.asarray(model.state[p.array.name]) for p in v.parts}
                 self.laws[v.name] = law_of_state(self.d.model, blocks[v.name], own, self.values)
 
+    def evaluate(self, part: float = 1.0) -> None:
+        """What sites give at these q's; r and s only a part of the way."""
+        for s in self.d.sites:
+            for name, x in site_values(s, self.values).items():
+                stays = 0.0 if name == s.expected.name else 1 - part
+                self.sites[name] = x if not stays else stays * self.sites[name] + part * x
+
+    def evaluate_now(self) -> None:
+        """E[f] at these q's, for the objective."""
+        for s in self.d.sites:
+            found = site_values(s, self.values)
+            self.sites[s.expected.name] = found[s.expected.name]
+
     def update(self, block: Block) -> None:
         self.laws[block.name] = law_of(self.d.model, block, self.values)
 
@@ -71,6 +86,9 @@ class Reference:
             self.settle([u.block for u in updates if u.local])
             return
         count = len(updates) if self.d.algorithm in EXACT else 1
+        if self.d.sites:
+            self.evaluate_now()
+            count = 0 if stepped(self.d, updates[0].block) else count
         for u in updates[:count]:
             self.update(u.block)
 
@@ -141,12 +159,25 @@ def compare(
 def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
     """Blocks with a state at their updates, in order; the points then are those of the class."""
     with_state = {v.name for v in program.variables}
-    for u in reference.d.updates:
+    d = reference.d
+    if model.notes and d.sites:  # a part of a step: its q's are those of the class
+        reference.read(model, program)
+        return
+    if d.algorithm == "cvi":
+        reference.evaluate(1.0 if model.t == 1 else model.rho)
+    for u in d.updates:
         if u.block.name in with_state:
+            if d.algorithm == "ncvmp":
+                reference.evaluate()
             reference.update(u.block)
     for v in program.variables:
         if v.is_point:
             reference.points[v.name] = np.asarray(model.state[v.parts[0].array.name])
+
+
+def stepped(d: ModelDerivation, block: Block) -> bool:
+    """Whether the block's latents stand in sites."""
+    return bool(d.stepped & {x for node in block.nodes for x in d.model.node(node).names})
 
 
 def _slopes_of(d: ModelDerivation) -> dict[str, tuple[tuple[Index, ...], Expression]]:

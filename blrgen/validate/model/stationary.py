@@ -45,13 +45,18 @@ def prove_updates(d: ModelDerivation) -> tuple[tuple[str, Proof], ...]:
 def of_block(d: ModelDerivation, b: Block) -> Proof:
     """E[L] has nothing else of the block's statistics than what the update pairs with them."""
     claim = f"the objective rests in q({b.name}) at the update"
-    if all(p.expected == p.coefficient for p in b.parts):
+    if not d.stepped and all(p.expected == p.coefficient for p in b.parts):
         why = "the update is the full conditional itself, in which nothing is expected"
         return Proof("identity", claim, why)
     if any(u.block.given for u in d.updates):
         return Proof(NOT_COMPARED, claim, "E[L] does not show what is summed out")
     blocks = [u.block for u in d.updates]
     q = expecting_of(blocks, [[d.model.node(x) for x in y.nodes] for y in blocks])
+    stepped = d.stepped & {x for node in b.nodes for x in d.model.node(node).names}
+    joint, words = d.expected_joint, "E[L] has of E[T] what the update pairs with it, nothing else"
+    if stepped:  # where r u + s u² stands for f: it has the derivatives of E[f] by Bonnet and Price
+        joint = q.of(add(*(f.total for f in dict(d.tangents)[b.name])))
+        words = "the same of E[L] with what has the gradient of each E[f] (Bonnet, Price)"
     paired = [q.of(b.base)]
     measure = element_measure(table_of(d.model), [d.model.node(x) for x in b.nodes])
     for p in b.parts:
@@ -59,12 +64,12 @@ def of_block(d: ModelDerivation, b: Block) -> Proof:
         for i in p.statistic.places:
             e = summed(e, i)
         paired.append(e)
-    rest = subtracted(d.expected_joint, add(*paired))
+    rest = subtracted(joint, add(*paired))
     names = frozenset(p.statistic.name for p in b.parts)
     left = [t for t, _ in rest.terms if any(holds(a, names) for a, _ in t.factors)]
     if left:
         return Proof(NOT_COMPARED, claim, f"{len(left)} terms have another normal form")
-    return Proof("identity", claim, "E[L] has of E[T] what the update pairs with it, nothing else")
+    return Proof("identity", claim, words)
 
 
 def prove_points(d: ModelDerivation) -> tuple[tuple[str, Proof], ...]:

@@ -31,7 +31,7 @@ MODULES = ("numpy", "math", "scipy", "scipy.linalg", "scipy.linalg.lapack", "num
            "operator", "functools", "numba")  # fmt: skip
 SILENT = ("typing", "collections.abc", "__future__", "numpy.typing", "numbers")
 WITHOUT_MEANING = Known("typing")
-MAX_DEPTH, MAX_BYTES = 200, 1_000_000
+MAX_DEPTH = 200
 _COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)")
 
 
@@ -268,4 +268,4 @@ def _record_class(mc: Machine, scope: Scope, node: ast.ClassDef) -> RecordClass:
     return RecordClass(node.name, tuple(names), defaults, is_tuple)
 
 
-__all__ = ["MAX_BYTES", "check_text", "encoding", "module", "parsed"]
+__all__ = ["check_text", "encoding", "module", "parsed"]

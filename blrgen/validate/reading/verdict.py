@@ -10,11 +10,12 @@ from pathlib import Path
 from blrgen.core import Rule
 from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict, weakest
 from blrgen.errors import UserError
+from blrgen.limits import CODE_BYTES
 from blrgen.paths import text_of
 from blrgen.validate import reference
 from blrgen.validate.match import without
 from blrgen.validate.reading.limits import TooMuch, bounded
-from blrgen.validate.reading.module import MAX_BYTES, parsed
+from blrgen.validate.reading.module import parsed
 from blrgen.validate.reading.ranks import Ranks, Shown
 from blrgen.validate.reading.signals import Refused
 
@@ -25,7 +26,7 @@ def verify_file(
 ) -> Verdict:  # fmt: skip
     """Whether `function` in the file at `path` computes the rule: one proof a state."""
     path = Path(path)
-    source = text_of(path, MAX_BYTES)
+    source = text_of(path, CODE_BYTES)
     return verify_source(source, rule, function=function, mapping=mapping, path=str(path), run=run)
 
 

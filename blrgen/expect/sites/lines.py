@@ -1,0 +1,136 @@
+"""A function of latents as a function of one linear predictor.
+
+log(1 + exp(Σ_i w_i x_i + 2))    →    u = Σ_i w_i x_i,   f(u) = log(1 + exp(u + 2))
+(h − a) exp(−h)                  →    u = h,             f(u) = (u − a) exp(−u)
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from blrgen.algebra.indexed.build import add, multiplied, power, rebuilt, scaled, subtracted, symbol
+from blrgen.algebra.indexed.functions import plain
+from blrgen.algebra.indexed.normal import collected, normal
+from blrgen.algebra.indexed.values import ONE, ZERO, Atom, Expression, Symbol, Term
+from blrgen.expect.blocks.templates import holds
+
+Names = frozenset[str]
+
+
+def lines_of(e: Expression, names: Names) -> tuple[Expression, ...]:
+    """The different linear forms of latents that an expression is a function of."""
+    found: dict[str, Expression] = {}
+    _collect(e, names, found)
+    return tuple(found.values())
+
+
+def _collect(e: Expression, names: Names, found: dict[str, Expression]) -> None:
+    own = [(t, c) for t, c in e.terms if any(holds(a, names) for a, _ in t.factors)]
+    if not own:
+        return
+    if all(is_linear(t, names) for t, _ in own):
+        line = unit(Expression(tuple(own)))
+        found.setdefault(line.key, line)
+        return
+    for t, _ in own:
+        for a, _ in t.factors:
+            if not holds(a, names):
+                continue
+            if a.kind == "symbol":
+                one = collected(normal(Fraction(1), [(a, Fraction(1))], ()))
+                found.setdefault(one.key, one)
+            for inner in a.arguments:
+                _collect(inner, names, found)
+
+
+def is_linear(t: Term, names: Names) -> bool:
+    """Whether a term has one latent, itself and to the power 1."""
+    own = [(a, p) for a, p in t.factors if holds(a, names)]
+    return len(own) == 1 and own[0][0].kind == "symbol" and own[0][1] == 1
+
+
+def unit(e: Expression) -> Expression:
+    """The form with 1 for the number of its first term."""
+    return scaled(e, 1 / e.terms[0][1])
+
+
+def in_line(e: Expression, names: Names, line: Expression, variable: Symbol) -> Expression | None:
+    """The expression with the variable for the predictor; None where latents are left."""
+    own = [(t, c) for t, c in e.terms if any(holds(a, names) for a, _ in t.factors)]
+    if not own:
+        return e
+    rest = [(t, c) for t, c in e.terms if (t, c) not in own]
+    if all(is_linear(t, names) for t, _ in own):
+        whole = Expression(tuple(own))
+        if unit(whole) == line:
+            return add(Expression(tuple(rest)), scaled(symbol(variable), own[0][1] / _lead(line)))
+    found = [Expression(tuple(rest))]
+    for t, c in own:
+        one = _term(t, c, names, line, variable)
+        if one is None:
+            return None
+        found.append(one)
+    return add(*found)
+
+
+def _lead(line: Expression) -> Fraction:
+    return line.terms[0][1]
+
+
+def _term(
+    t: Term, c: Fraction, names: Names, line: Expression, variable: Symbol
+) -> Expression | None:
+    """One term; what it sums over may stand beside functions of the predictor, not inside."""
+    if t.bound and any(
+        r.index in a.letters for r in t.bound for a, _ in t.factors if holds(a, names)
+    ):
+        return None
+    made = ONE
+    kept: list[tuple[Atom, Fraction]] = []
+    for a, p in t.factors:
+        if not holds(a, names):
+            kept.append((a, p))
+            continue
+        value = _atom(a, names, line, variable)
+        if value is None:
+            return None
+        made = multiplied(made, power(value, p))
+    return multiplied(collected(normal(c, kept, t.bound)), made)
+
+
+def _atom(a: Atom, names: Names, line: Expression, variable: Symbol) -> Expression | None:
+    if a.kind == "symbol":
+        one = collected(normal(Fraction(1), [(a, Fraction(1))], ()))
+        return symbol(variable) if one == line else None
+    inner = [in_line(e, names, line, variable) for e in a.arguments]
+    ready = tuple(e for e in inner if e is not None)
+    return rebuilt(a, ready) if len(ready) == len(inner) else None
+
+
+def tailed(e: Expression) -> Expression:
+    """log(1 ± erf x) by log erfc(∓x), which has a value where erf is ±1 to the last digit."""
+    found = [ZERO]
+    for t, c in e.terms:
+        made = ONE
+        kept: list[tuple[Atom, Fraction]] = []
+        for a, p in t.factors:
+            inside = _beside_one(a)
+            if inside is None:
+                kept.append((a, p))
+            else:
+                made = multiplied(made, power(plain("log_erfc", inside), p))
+        found.append(multiplied(collected(normal(c, kept, t.bound)), made))
+    return add(*found)
+
+
+def _beside_one(a: Atom) -> Expression | None:
+    """∓x of log(1 ± erf x)."""
+    if a.kind != "function" or a.name != "log" or len(a.arguments[0].terms) != 2:
+        return None
+    for t, c in a.arguments[0].terms:
+        rest = subtracted(a.arguments[0], Expression(((t, c),)))
+        if rest == ONE and abs(c) == 1 and len(t.factors) == 1 and not t.bound:
+            (inner, p) = t.factors[0]
+            if inner.kind == "function" and inner.name == "erf" and p == 1:
+                return scaled(inner.arguments[0], -c)
+    return None

@@ -1,0 +1,190 @@
+"""A derivation of a mixture as a program over axes.
+
+    given      states, inputs and hyperparameters, states and inputs with the component first
+    body       log q and its derivatives at the means (`density`), then the rule, k by k
+    outs       the next states in their order
+
+All next values are of the old q: what is known of log q is computed before any of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from blrgen.core import Derivation, Quantity
+from blrgen.errors import UserError
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.axes.check import check
+from blrgen.program.mixture.density import write_log_q
+from blrgen.program.mixture.entries import Axes, Equations
+from blrgen.program.mixture.words import Words
+from blrgen.program.program import fresh
+from blrgen.rule.mixture.candidate import SUM, WEIGHT
+
+Expr = Any
+
+
+@dataclass(frozen=True)
+class Array:
+    """A state or an input: its axes, its domain, and its first value where it need not be given."""
+
+    name: str
+    sizes: tuple[str, ...]
+    domain: str
+    first: str  # a number as text, "identity", "uniform", the name of a state; "": to be given
+    meaning: str
+
+
+@dataclass(frozen=True)
+class MixtureProgram:
+    """What the class of a mixture is made from."""
+
+    program: a.Program
+    states: tuple[Array, ...]
+    inputs: tuple[Array, ...]
+    hypers: tuple[Quantity, ...]
+    size: str = "d"
+
+
+def lower_mixture(d: Derivation) -> MixtureProgram:
+    """The program of one step of all components."""
+    _check_kind(d)
+    made = _equations(d)
+    if d.known:
+        write_log_q(d, made, WEIGHT)
+    for x in d.rule.assignments:
+        _assignment(d, made, x.name, x.expr)
+    axes = made.axes
+    letters = [a.Letter(x, axes.count) for x in (axes.component, axes.other)]
+    letters += [a.Letter(x, axes.size) for x in axes.places]
+    states = tuple(_state(d, made, q) for q in _states(d))
+    inputs = tuple(_array(made, q, "") for q in d.rule.of("input"))
+    given = [_quantity(made, q) for q in (*_states(d), *d.rule.of("input", "hyper", "counter"))]
+    outs = tuple(f"{x.name}_next" for x in states if _moves(d, x.name))
+    program = a.Program(tuple(letters), tuple(given), tuple(made.lets), outs)
+    check(program)
+    return MixtureProgram(program, states, inputs, d.rule.of("hyper"), axes.size)
+
+
+def _states(d: Derivation) -> tuple[Quantity, ...]:
+    return d.rule.of("state")
+
+
+def _moves(d: Derivation, name: str) -> bool:
+    return any(x.name == f"{name}_next" for x in d.rule.assignments)
+
+
+def _check_kind(d: Derivation) -> None:
+    """A class has what is asked at the means; expectations are integrated by `fit`."""
+    asked = [p.name for p in d.known if p.at != "m"]
+    if asked:
+        raise UserError(
+            f"no class computes {', '.join(asked)}: expectations of log q under a component",
+            where=f"blrgen generate {d.family.name}",
+            why="log q is a logarithm of a sum, whose expectation has no closed form",
+            how="--delta, which takes it at the means, or blrgen fit --family "
+            f"{d.family.name}, which integrates",
+        )  # fmt: skip
+    if d.loss.expr is not None:
+        raise UserError(
+            "a loss that is given is put in by fit", where=f"blrgen generate {d.family.name}",
+            why="the class of a mixture takes g, H and l at the means",
+            how=f"leave --loss out, or blrgen fit --family {d.family.name} --loss …",
+        )  # fmt: skip
+    if d.rule.halved or d.rule.until or d.rule.of("draw"):
+        raise UserError("this rule of a mixture has no class", where=d.family.name,
+                        why="it draws, halves its step or is run to a fixed point")  # fmt: skip
+
+
+def _equations(d: Derivation) -> Equations:
+    """Nothing written yet: the letters, and what every quantity carries."""
+    taken = {q.name for q in d.rule.quantities} | {x.name for x in d.rule.assignments}
+    letters = []
+    for x in ("k", "j", "i", "i2", "i3"):
+        letters.append(fresh(x, taken))
+        taken.add(letters[-1])
+    vector = bool(d.geometry.family.support.size)
+    axes = Axes(letters[0], letters[1], tuple(letters[2:]) if vector else (), "K", _size(d))
+    own: tuple[str, ...] = (axes.component,)
+    batch = {q.name: own for q in d.rule.quantities if q.kind not in _WHOLE}
+    ranks = {q.name: _rank(q, vector) for q in d.rule.quantities}
+    return Equations(axes, batch, ranks, taken)
+
+
+_WHOLE = ("hyper", "counter")
+
+
+def _size(d: Derivation) -> str:
+    (size,) = d.geometry.family.support.size or ("d",)
+    return size
+
+
+def _rank(q: Quantity, vector: bool) -> str:
+    return "scalar" if q.rank == "elementwise" and not vector else q.rank
+
+
+def _assignment(d: Derivation, made: Equations, name: str, expr: Expr) -> None:
+    """One line of the rule for all components."""
+    if name == "w":
+        return
+    if name == f"{WEIGHT}_next":
+        _weights(d, made)
+        return
+    base = name.removesuffix("_next")
+    rank = made.ranks.get(name) or made.ranks[base]
+    k = made.axes.component
+    made.batch[name], made.ranks[name] = (k,), rank
+    own = made.own(rank)
+    if rank in ("vector", "symmetric", "matrix"):
+        row, column, _ = made.axes.places
+        entry = Words(made).value(expr, row, column)
+        definite = base in d.rule and d.rule[base].domain == "SPD"
+        structure = "spd" if definite else "sym" if rank == "symmetric" else "dense"
+        made.put(name, (k, *own), entry, structure)
+        return
+    entry = made.entry(expr) if d.geometry.ring.elementwise else Words(made).number(expr)
+    made.put(name, (k, *own), entry)
+
+
+def _weights(d: Derivation, made: Equations) -> None:
+    """π⁺ = w/Σw in logarithms: log w = log π + what stands in the exponential."""
+    k = made.axes.component
+    expr = next(x.expr for x in d.rule.assignments if x.name == "w")
+    pi = d.rule[WEIGHT].symbol
+    exponent = (expr / pi).args[0]
+    log_w, total = made.name("log_w"), made.name("log_sum")
+    made.put(log_w, (k,), n.add(n.Call("log", (a.ref(WEIGHT, k),)), made.entry(exponent)))
+    made.put(total, (), a.Red("lse", (k,), a.ref(log_w, k)))
+    made.put(f"{WEIGHT}_next", (k,), n.Call("exp", (n.Sub(a.ref(log_w, k), a.Ref(total)),)))
+    assert SUM in d.rule
+
+
+def _sizes(made: Equations, q: Quantity) -> tuple[str, ...]:
+    own = made.own(made.ranks[q.name])
+    return (made.axes.count, *([made.axes.size] * len(own)))
+
+
+def _array(made: Equations, q: Quantity, first: str) -> Array:
+    return Array(q.name, _sizes(made, q), q.domain or "(-oo, oo)", first, q.meaning)
+
+
+def _state(d: Derivation, made: Equations, q: Quantity) -> Array:
+    """With its first value: given for what moves θ, uniform for the weights."""
+    if q.name == WEIGHT:
+        return Array(q.name, _sizes(made, q), "simplex", "uniform", q.meaning)
+    if q.name == d.facts.location:
+        return _array(made, q, "")
+    if q.rank == "symmetric":
+        return _array(made, q, "identity")
+    return _array(made, q, str(q.init))
+
+
+def _quantity(made: Equations, q: Quantity) -> a.Quantity:
+    if q.kind in _WHOLE:
+        return a.Quantity(q.name)
+    structure = "dense"
+    if q.rank == "symmetric":
+        structure = "spd" if q.domain == "SPD" else "sym"
+    return a.Quantity(q.name, _sizes(made, q), structure)

@@ -1,0 +1,164 @@
+"""Steps of models that are not conjugate, in parts where need be, and the nodes of their sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from blrgen.runtime.arrays import Array
+from blrgen.runtime.models import MOST_STEPS, _all_finite, _go_on, _in_domain, _rate, _saved
+
+FIRST_NODES = 24
+MOST_NODES = 6144
+REACH = 8.5  # beyond, N(0, 1) is less than a rounding error
+LEAST_PART = 2.0**-40  # of a step
+SLACK = 1e-12  # relative, of an objective that rests
+
+
+def _set_nodes(model: Any, axis: str, names: tuple[str, ...], count: int) -> None:
+    """Make the trapezoidal rule for N(0, 1): points, weights, and these by turns ±."""
+    points = np.linspace(-REACH, REACH, count + 1)
+    weights = np.exp(-(points**2) / 2)
+    weights /= weights.sum()
+    signed = weights * np.where(np.arange(count + 1) % 2, -1.0, 1.0)
+    model.sizes[axis] = count + 1
+    made = zip(names, (points, weights, signed), strict=True)
+    model.nodes = {name: np.asarray(x, dtype=model.dtype) for name, x in made}
+
+
+def _off(model: Any) -> float:
+    """Return how far a rule may be from that of half as many nodes: the root of its own error."""
+    return float(4 * np.sqrt(np.finfo(model.dtype).eps))
+
+
+def _with_nodes(model: Any, rho: float, axis: str, error: str) -> Any:
+    """Return what a sweep finds with as many nodes as its error asks for."""
+    while True:
+        found = model._swept_once(rho)
+        count = model.sizes[axis] - 1
+        if not float(found[2][error]) > _off(model) or count >= MOST_NODES:
+            return found
+        _set_nodes(model, axis, tuple(model.nodes), 2 * count)
+
+
+def _fewer_nodes(model: Any, axis: str, off: float) -> None:
+    """Halve the number of nodes where half of them are plainly enough."""
+    count = model.sizes[axis] - 1
+    if off < _off(model) ** 2 / 4 and count > FIRST_NODES:
+        _set_nodes(model, axis, tuple(model.nodes), count // 2)
+
+
+def _noted_once(model: Any, kind: str, node: str, text: str) -> None:
+    """Add a note that is not there yet."""
+    if all(x["kind"] != kind for x in model.notes):
+        model.notes.append({"kind": kind, "node": node, "text": text})
+
+
+def _domains_hold(
+    state: Mapping[str, Array],
+    nodes: Mapping[str, Mapping[str, Any]],
+    sizes: Mapping[str, int],
+) -> bool:
+    """Return whether all parameters are in their domains."""
+    try:
+        for parts in nodes.values():
+            for name, _, domain in parts.values():
+                _in_domain(name, np.asarray(state[name]), domain, sizes)
+    except ValueError:
+        return False
+    return True
+
+
+def _ahead(model: Any) -> Any:
+    """Return what a sweep finds at the current state; it is made once."""
+    if model.ahead is None or model.ahead[0] is not model.state:
+        model.ahead = (model.state, model._swept(_part(model)))
+    return model.ahead[1]
+
+
+def _part(model: Any) -> float:
+    """Return ρ of the next step: 1, or a rate; the first goes all the way, from nothing."""
+    if model.t == 0 or not hasattr(model, "forgetting"):
+        return 1.0
+    return float(model.rho * _rate(model.t, model.delay, model.forgetting))
+
+
+def _advanced(
+    model: Any, nodes: Mapping[str, Mapping[str, Any]], axis: str, error: str, rising: bool
+) -> bool:
+    """Take a step, or half of it, or a quarter …: the first that leaves no domain.
+
+    If it is to be `rising`, also the first that does not lower the objective. Return whether
+    one was taken.
+    """
+    objective, state, flags = _ahead(model)
+    level = objective if np.isfinite(objective) and rising else -np.inf
+    before, rho, off = model.state, _part(model), float(flags[error]) if error else 0.0
+    if error:
+        _fewer_nodes(model, axis, off)
+    while True:
+        if _all_finite(0.0, state) and _domains_hold(state, nodes, model.sizes):
+            model.state, model.t = state, model.t + 1
+            ahead = model._swept(_part(model))
+            model.state, model.t = before, model.t - 1
+            if level == -np.inf or ahead[0] >= level - SLACK * (1 + abs(level)):
+                break
+        rho /= 2
+        if rho < LEAST_PART:
+            return False
+        why = "lowers the objective or leaves a domain" if rising else "leaves a domain"
+        _noted_once(model, "step halved", ", ".join(nodes), f"a whole step {why}")
+        _, state, flags = model._swept(rho)
+    model._take(state, flags)
+    model.ahead = (model.state, ahead)
+    if off > _off(model):
+        text = f"{model.sizes[axis]} nodes leave an error of {off**2:.1g} in an expectation"
+        _noted_once(model, "quadrature", ", ".join(nodes), text)
+    return True
+
+
+def _run_guarded(
+    model: Any,
+    nodes: Mapping[str, Mapping[str, Any]],
+    axis: str,
+    error: str,
+    rising: bool,
+    steps: int | None,
+    tol: float,
+) -> dict[str, Any]:
+    """Take steps until the objective rests, or so many."""
+    most = MOST_STEPS if steps is None else steps
+    trace, reason = [float(_ahead(model)[0])], "steps"
+    while len(trace) <= most:
+        moved = _advanced(model, nodes, axis, error, rising)
+        trace.append(float(_ahead(model)[0]))
+        if not np.isfinite(trace[-1]):
+            reason = "unbounded"
+            break
+        if abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])) or (not moved and tol > 0):
+            reason = "converged"
+            break
+    return {
+        "steps": len(trace) - 1,
+        "converged": reason == "converged",
+        "reason": reason,
+        "objective": trace[-1],
+        "trace": trace,
+        "notes": deepcopy(model.notes),
+    }
+
+
+def _saved_with_nodes(model: Any, axis: str) -> dict[str, Any]:
+    """Return copies of all that a run goes on from."""
+    return {**_saved(model), "nodes": model.sizes[axis] - 1}
+
+
+def _go_on_with_nodes(model: Any, saved: Mapping[str, Any], axis: str) -> None:
+    """Go on from what was saved; refuse what does not fit with nothing changed."""
+    if "nodes" not in saved:
+        raise ValueError(f"saved: {', '.join(saved)}; here nodes must be there too")
+    _go_on(model, {name: x for name, x in saved.items() if name != "nodes"})
+    _set_nodes(model, axis, tuple(model.nodes), int(saved["nodes"]))

@@ -1,0 +1,360 @@
+"""Inverted dropout.
+
+The Bayesian learning rule for the candidate: Gaussian with diagonal covariance, N(m,
+diag(s)⁻¹).
+
+Here w is mean; g is a minibatch estimate of the gradient of the loss, at theta (the sum or
+the mean over rows, with a step size to match, with the prior's in it); z is 1 where the
+weight is of q₁, else 0; x⁺ is the next value of x.
+
+The loss is probed at:
+
+    θ = w·z/π
+
+Update:
+
+    w⁺ = w − α·g·z/π
+
+Approximations, in the order in which they were made:
+
+    spike: a weight is of q₁ with probability π, else of q₀, whose location is zero; π and
+        q₀ are given
+    delta: 𝔼_q[f(θ) | z=1] ≈ 𝔼_z[f(z∘m) | z=1] = 𝔼_z[(z/π) f(z∘m)], z ~ Bernoulli(π): the
+        value at the mean of q₁ where z = 1, at zero where z = 0
+    stochastic: one draw of z and a minibatch stand for the expectation and the data
+    responsibility: r₁(m) ≈ 1, with r₁ = πq₁/q: at the mean of a component that lies apart
+        from the others log q is its own log density
+    separate-rates: once mean and scale have equations of their own, each gets a step size
+        of its own
+    fixed-scale: s is held at 1 and not learned
+    inverted: an exact change of state; the step size is that of w: α/π in the place of α
+
+There is no posterior: each component is put to its mean, so that no line of the update
+looks at the spread of q.
+
+Hyperparameters:
+
+    alpha  step size of the mean, in [0, ∞), 0.001 by default
+    pi     weight of the component that is learned, in (0, 1], ½ by default
+
+See Srivastava et al. (2014); Khan & Rue (2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy, deepcopy
+from difflib import get_close_matches
+from itertools import pairwise
+from threading import Thread, current_thread
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["InvertedDropout"]
+
+Array: TypeAlias = NDArray[Any]
+Arrays: TypeAlias = Array | Sequence[Array]
+Numbers: TypeAlias = tuple[float, ...]
+DTYPES = (np.float32, np.float64)  # what the arrays may be; everything is computed in their dtype
+HYPERPARAMETERS = {"alpha": "[0, inf)", "pi": "(0, 1]"}
+KEPT = {"w": "(-inf, inf)", "_pending": "(-inf, inf)"}
+
+
+def _draw(theta: Array, w: Array, z: Array, numbers: Numbers) -> None:
+    """Write where to evaluate the loss into theta."""
+    (pi,) = numbers
+    theta[:] = w * z / pi
+
+
+def _step(w: Array, z: Array, g: Array, numbers: Numbers) -> None:
+    """Update every element in place."""
+    (alpha_over_pi,) = numbers
+    w[:] = w - alpha_over_pi * g * z
+
+
+class InvertedDropout:
+    """Inverted dropout.
+
+    `params` is the array, or the list of arrays, with the mean; it is updated in place.
+    Hyperparameters are plain attributes and may be changed between steps. The module's
+    docstring has the equations.
+
+        opt = InvertedDropout(params)
+        theta = opt.draw(rng)
+        opt.step(g)  # g at theta
+    """
+
+    def __init__(
+        self,
+        params: Arrays,
+        *,
+        alpha: float = 0.001,
+        pi: float = 0.5,
+        check_finite: bool = True,
+    ) -> None:
+        """Keep the arrays to update; everything else starts as the rule says."""
+        self.alpha = alpha
+        self.pi = pi
+        self.params = _held("params", params)
+        self.t = 0  # steps taken
+        self._pending: dict[str, list[Array]] = {}  # what the last draw left
+        self.check_finite = check_finite
+
+    @property
+    def w(self) -> list[Array]:
+        """The parameters as flat views."""
+        return _flat(self)
+
+    def draw(self, rng: np.random.Generator | None = None, *, z: Arrays | None = None) -> Arrays:
+        """Return where to evaluate the loss; `step` looks there again."""
+        theta = [np.empty_like(w) for w in self.w]
+        z = _noise("z", z, rng, self.params, _bernoullis, self.check_finite, self.pi)
+        for arrays in zip(theta, self.w, z, strict=True):
+            _draw(*arrays, *_typed(arrays[0], self.pi))
+        self._pending = {"z": z, "theta": theta}
+        return _lent(theta, self.params)
+
+    def step(self, g: Arrays, *, rng: np.random.Generator | None = None) -> Arrays | None:
+        """Update the parameters in place from g, where `draw` said; with rng, draw again."""
+        if rng is not None:
+            _generator(rng)
+        if not self._pending:
+            raise RuntimeError("step needs a draw: call draw first")
+        g = _views("g", g, self.params, self.check_finite)
+        alpha_over_pi = self.alpha / self.pi
+        for arrays in zip(self.w, self._pending["z"], g, strict=True):
+            _step(*arrays, *_typed(arrays[0], alpha_over_pi))
+        self._pending = {}
+        self.t += 1
+        if rng is None:
+            return None
+        return self.draw(rng)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say of what is not there why it is not."""
+        if name in ("posterior", "sample"):
+            raise AttributeError(
+                f"{type(self).__name__} "
+                f"has no {name}: each component is put to its mean, so that no line of the "
+                "update looks at the spread of q"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what resuming exactly needs, as copies; save rng.bit_generator.state beside it."""
+        hyperparameters = {name: deepcopy(getattr(self, name)) for name in HYPERPARAMETERS}
+        kept = {name.lstrip("_"): deepcopy(getattr(self, name)) for name in KEPT}
+        return {"t": self.t, "hyperparameters": hyperparameters, **kept}
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Resume from what `state_dict` returned: from all of it, or not at all."""
+        _load(self, saved, HYPERPARAMETERS, KEPT, pending={"z": self.w, "theta": self.w})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _set(self, name, value, HYPERPARAMETERS)
+
+    def __repr__(self) -> str:
+        return _told(self, HYPERPARAMETERS)
+
+
+# --- Support functions, the same in every file that uses them
+
+
+def _listed(arrays: Any) -> list[Any]:
+    """Return one array or several as a list."""
+    return list(arrays) if isinstance(arrays, list | tuple) else [arrays]
+
+
+def _views(
+    name: str, arrays: Arrays, params: Arrays | None = None, finite: bool = False
+) -> list[Array]:
+    """Return one array or several as flat views; refuse what cannot be used as it is."""
+    found, like = _listed(arrays), _listed(arrays if params is None else params)
+    if len(found) != len(like):
+        raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
+    for index, (array, other) in enumerate(zip(found, like, strict=True)):
+        where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
+        _check_kind(where, array, updated=params is None)
+        if array.dtype != other.dtype:
+            raise TypeError(f"{where} is {array.dtype}, but its parameters are {other.dtype}")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{where} is not contiguous: its elements are not side by side")
+        if array.shape != other.shape:
+            raise ValueError(
+                f"{where} has shape {array.shape}, but its parameters have {other.shape}"
+            )
+        if finite:
+            _finite(where, array)
+    return [array.reshape(-1) for array in found]
+
+
+def _check_kind(name: str, array: Any, updated: bool = False) -> None:
+    """Refuse what is no plain NumPy array, and one that must be updated in place and cannot be."""
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a {type(array).__name__}; pass a NumPy array")
+    if updated and array.dtype not in DTYPES:
+        wanted = " or ".join(np.dtype(d).name for d in DTYPES)
+        raise TypeError(f"{name} is {array.dtype}, not {wanted}, and is updated in place")
+    if updated and not array.flags.writeable:
+        raise ValueError(f"{name} is read-only and cannot be updated in place")
+
+
+def _held(name: str, params: Arrays) -> Arrays:
+    """Return the arrays to update; refuse those of which two share memory."""
+    views = [x for x in _views(name, params) if x.size]
+    places = sorted((x.ctypes.data, x.nbytes) for x in views)
+    if any(place + size > after for (place, size), (after, _) in pairwise(places)):
+        raise ValueError(f"two arrays of {name} share memory, which a step would update twice")
+    return list(params) if isinstance(params, list | tuple) else params
+
+
+def _finite(name: str, array: Array) -> None:
+    """Refuse an array with a NaN or an infinity in it."""
+    if not np.vdot(array, array) < np.inf and not np.isfinite(array).all():  # squares overflow
+        raise ValueError(f"{name} is not finite; nothing has been changed")
+
+
+def _typed(like: Array, *numbers: float) -> list[tuple[Any, ...]]:
+    """Return numbers in the type of an array as the last argument of a kernel, if it has some."""
+    return [tuple(map(like.dtype.type, numbers))] if numbers else []
+
+
+def _shaped(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return flat arrays in the shape of the parameters, one array if they are one."""
+    shaped = [x.reshape(a.shape) for x, a in zip(flat, _listed(params), strict=True)]
+    return shaped if isinstance(params, list | tuple) else shaped[0]
+
+
+def _lent(flat: Sequence[Array], params: Arrays) -> Arrays:
+    """Return them to be read only, as the step reads them again."""
+    lent = _shaped(flat, params)
+    for array in _listed(lent):
+        array.setflags(write=False)
+    return lent
+
+
+OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
+
+
+def _flat(opt: Any) -> list[Array]:
+    """Return the parameters as flat views."""
+    return [array.reshape(-1) for array in _listed(_mine(opt))]
+
+
+def _mine(opt: Any) -> Any:
+    """Return the parameters, to the one thread that uses the object while it lives."""
+    me, made = current_thread(), "check_finite" in vars(opt)
+    if made and OWNERS.setdefault(opt, me) is not me:
+        if OWNERS[opt].is_alive():
+            raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
+        OWNERS[opt] = me
+    return opt.params
+
+
+def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
+    """Set an attribute, a number in its domain; refuse a name that there is not."""
+    held = vars(opt)
+    like = held.get(name)
+    if domains.get(name):
+        value = _fitting(name, value, 0.0, domains[name])
+    elif "check_finite" in held and (name not in held or name == "params"):
+        near = ", ".join(get_close_matches(name, held, 1) or domains)
+        raise AttributeError(f"{type(opt).__name__}.{name} cannot be set; {near} can")
+    elif isinstance(like, list):
+        value = _fitting(name, value, like, "")
+    elif isinstance(like, np.ndarray):
+        kinds = [(type(x), np.shape(x), getattr(x, "dtype", None)) for x in (value, like)]
+        value = value if kinds[0] == kinds[1] else _fitting(name, value, like, "")
+    held[name] = value
+
+
+def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
+    """Return a copy of what can stand in the place of another; refuse what cannot."""
+    if isinstance(like, dict | list):
+        if not isinstance(x, Mapping if isinstance(like, dict) else list):
+            raise TypeError(
+                f"the saved {name} is a {type(x).__name__}, not a {type(like).__name__}"
+            )
+        own, wanted = (v if isinstance(v, Mapping) else dict(enumerate(v)) for v in (x, like))
+        for said, names in ("lacks", wanted.keys() - own), ("has unknown", own.keys() - wanted):
+            if names:
+                raise ValueError(f"the saved {name} {said} {', '.join(sorted(map(str, names)))}")
+        inner = domain if isinstance(domain, Mapping) else dict.fromkeys(wanted, domain)
+        told = (lambda k: f"{name}[{k}]") if isinstance(like, list) else str
+        found = {k: _fitting(told(k), own[k], wanted[k], inner[k]) for k in wanted}
+        return found if isinstance(like, dict) else list(found.values())
+    kind, other = ((getattr(v, "dtype", "a number"), np.shape(v)) for v in (like, x))
+    if isinstance(like, np.ndarray):
+        if type(x) is not np.ndarray or kind != other:
+            raise ValueError(f"{name} is {other}, but here it must be {kind}")
+    elif not isinstance(x, np.floating | np.integer | int | float) or isinstance(x, bool):
+        raise TypeError(f"{name} = {x!r} is no number")
+    low, high = map(float, (domain or "(-inf, inf)")[1:-1].split(","))
+    inside = ((x > low) | (domain[:1] == "[") & (x == low)) & (x < high)
+    if not np.all(inside | (domain[-1:] == "]") & (x == high)):
+        raise ValueError(f"{name} = {x!r} is outside {domain}")
+    if isinstance(like, int) and x != int(x):
+        raise ValueError(f"{name} = {x!r} is no whole number")
+    return x.copy() if isinstance(x, np.ndarray) else type(like)(x)
+
+
+def _load(
+    opt: Any, saved: Any, numbers: Mapping[str, str], kept: Mapping[str, Any], **left: Any
+) -> None:
+    """Take all of what was saved; where something is wrong, none of it."""
+    like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
+    domains = {"t": "[0, inf)", "hyperparameters": numbers}
+    domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
+    found = _fitting("state", saved, like, domains)
+    if bool(found.get("sums")) != bool(found.get("draws")):
+        raise ValueError("of the saved sums and draws one is empty and the other is not")
+    values = np.concatenate([x.ravel() for x in _listed(found.pop(next(iter(kept))))])
+    found |= found.pop("hyperparameters")
+    trial = copy(opt)
+    vars(trial)["params"] = deepcopy(opt.params)
+    for one in (trial, opt):
+        rest = values
+        for array in _listed(one.params):
+            array[...], rest = rest[: array.size].reshape(array.shape), rest[array.size :]
+        vars(one).update({f"_{k}" if f"_{k}" in kept else k: x for k, x in found.items()})
+        getattr(one, "_check_state", bool)()
+
+
+def _told(opt: Any, numbers: Mapping[str, str]) -> str:
+    """Return what an object is: its arrays, its hyperparameters, its steps."""
+    arrays = _listed(opt.params)
+    shapes = [f"{x.dtype}{list(x.shape)}" for x in arrays[:3]] + ["…"] * (len(arrays) > 3)
+    values = [f"{name}={getattr(opt, name)!r}" for name in (*numbers, "t")]
+    return f"{type(opt).__name__}({', '.join(shapes + values)})"
+
+
+def _generator(rng: Any, other: str = "") -> np.random.Generator:
+    """Return the generator; refuse what is none, and name what may be given instead."""
+    if not isinstance(rng, np.random.Generator):
+        hint = f", or {other} with the noise itself" if other else ""
+        raise TypeError(f"pass rng=np.random.default_rng(seed){hint}")
+    return rng
+
+
+def _bernoullis(rng: np.random.Generator, like: Array, chance: float) -> Array:
+    """Draw independently 1 with that probability, else 0."""
+    return (rng.random(like.shape) < chance).astype(like.dtype)
+
+
+def _noise(
+    name: str,
+    given: Arrays | None,
+    rng: np.random.Generator | None,
+    params: Arrays,
+    distribution: Callable[..., Array],
+    finite: bool = False,
+    *numbers: float,
+) -> list[Array]:
+    """Return a copy of the noise that was given, or draw it."""
+    if given is not None:
+        return [array.copy() for array in _views(name, given, params, finite)]
+    rng = _generator(rng, f"{name}=")
+    return [distribution(rng, array.reshape(-1), *numbers) for array in _listed(params)]

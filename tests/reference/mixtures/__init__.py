@@ -1,0 +1,1 @@
+"""Mixtures of Gaussians by hand: one loop a component, dense algebra, nothing shared."""

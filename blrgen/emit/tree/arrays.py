@@ -35,7 +35,7 @@ START = {"sum": n.ZERO, "sumlog": n.ZERO, "max": n.neg(n.Named("inf"))}
 def array_function(program: a.Program, name: str) -> t.Function:
     """The program as one function on arrays, which returns its outs."""
     check(program)
-    ready = stable(anf(joined(labels(program))))
+    ready = stable(labels(anf(joined(labels(program)))))
     parts = strips(simpler(ready))
     if parts is not None:
         return InStrips(simpler(ready), name, parts).function()

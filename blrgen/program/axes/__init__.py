@@ -16,6 +16,7 @@
 | `alike` | equations that say the same are one |
 | `lettered` | one letter for one axis, as far as that goes |
 | `contracted` | sums one letter at a time; what rows share outside of them |
+| `gathered` | what is read by labels lies label by label |
 | `joined` | sums with the same data are one |
 | `strips` | what may be done for some rows at a time, for targets with whole arrays |
 | `halved` | quadratic forms by half of their matrix |

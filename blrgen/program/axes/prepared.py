@@ -11,6 +11,7 @@ from blrgen.program.axes.blocks import blocked
 from blrgen.program.axes.check import check
 from blrgen.program.axes.contracted import contracted
 from blrgen.program.axes.dead import dead
+from blrgen.program.axes.gathered import gathered
 from blrgen.program.axes.halved import halved
 from blrgen.program.axes.joined import joined
 from blrgen.program.axes.kept import kept
@@ -32,7 +33,7 @@ from blrgen.program.axes.written_out import written_out
 def prepared(program: a.Program, written: Set[int] = frozenset()) -> a.Program:
     """What does not depend on the order of loops; axes of the sizes in `written` are opened."""
     check(program)
-    program = turned(simpler(stable(anf(joined(labels(program))))))
+    program = turned(simpler(stable(labels(anf(joined(labels(program)))))))
     if written:
         program = dead(written_out(program, written))
     return dead(kept(quotients(share(program))))
@@ -44,7 +45,7 @@ def simpler(program: a.Program, whole: bool = False) -> a.Program:
     With `whole` no array is made that is larger than those that are there.
     """
     program = dead(lettered(alike(anf(narrowed(program)))))
-    return dead(lettered(alike(anf(contracted(program, whole)))))
+    return gathered(dead(lettered(alike(anf(contracted(program, whole))))))
 
 
 def scheduled(

@@ -130,6 +130,7 @@ class Arrays(Values):
             held = isinstance(x, a.Let) and x.name not in self.local
             if held and isinstance(x, a.Let) and self.is_made_here(x, s):
                 out.append(self.made(x, s))
+        out += self.begun(s)
         outer, self.bound = self.bound, (*self.bound, s.letter)
         body = [*self.rows(s.letter), *self.remembered(s), *self.statements(s.body)]
         if s.stop:
@@ -179,20 +180,34 @@ class Arrays(Values):
                 out.append(t.Assign(t.name(w.name), t.Apply("slice", (low, high))))
         return out
 
+    def begun(self, s: a.Seq) -> list[t.Statement]:
+        """What is said of the time before the first index, of what has no array."""
+        return [t.Assign(t.name(x.name), self.start(x, s))
+                for x in self.with_start(s) if x.name in self.local]  # fmt: skip
+
+    def with_start(self, s: a.Seq) -> list[a.Let]:
+        return [x for x in s.body if isinstance(x, a.Let) and x.init is not None]
+
+    def start(self, x: a.Let, s: a.Seq) -> n.Node:
+        """The value before the first index."""
+        assert x.init is not None
+        letters = tuple(y for y in x.letters if y not in (*self.bound, s.letter))
+        return self.whole(self.aligned(self.expr(x.init), letters), x.init, letters)
+
     def remembered(self, s: a.Seq) -> list[t.Statement]:
         """The values of the index before, or what is said of the time before the first."""
         out: list[t.Statement] = []
-        for x in (x for x in s.body if isinstance(x, a.Let) and x.init is not None):
-            assert x.init is not None
+        for x in self.with_start(s):
             name = fresh(f"{x.name}_before", self.taken)
             self.taken.add(name)
-            letters = tuple(y for y in x.letters if y not in self.bound)
             lag = 1 if self.letters[s.letter].down else -1
             earlier = self.ref(a.Ref(x.name, tuple(
                 a.Lag(y, lag) if y == s.letter else a.Ix(y) for y in x.letters)))  # fmt: skip
             self.before[x.name] = name
-            start = self.whole(self.aligned(self.expr(x.init), letters), x.init, letters)
-            out.append(t.Assign(t.name(name), start))
+            if x.name in self.local:
+                out.append(t.Assign(t.name(name), earlier.node))
+                continue
+            out.append(t.Assign(t.name(name), self.start(x, s)))
             own = t.If(self.later(s.letter), (t.Assign(t.name(name), earlier.node),))
             out.append(own)
         return out
@@ -246,8 +261,15 @@ class Arrays(Values):
         if isinstance(e, a.Lin) or set(letters) <= set(a.free(e)):
             plain = isinstance(value, n.Sym) and value.name in self.sizes
             return t.Apply("np.copy", (value,)) if plain and letters else value
-        shape = t.Apply("", tuple(self.size(x) for x in letters))
+        shape = t.Apply("", tuple(map(self.extent, letters)))
         return t.Apply("np.full", (shape, value, t.name("real")))
+
+    def extent(self, letter: str) -> n.Node:
+        """How many places there are; of what is ragged, in the row whose loop is around."""
+        if self.letters[letter].under not in self.bound:
+            return self.size(letter)
+        low, high = self.ends(letter)
+        return t.Difference(high, low)
 
     def target(self, s: a.Let, free: tuple[str, ...]) -> n.Node:
         index = self.places(s.letters)
@@ -272,6 +294,8 @@ class Arrays(Values):
         value = self.aligned(self.expr(e.arg), order)
         every = t.Apply("slice", (t.name("None"),))
         index = [self.value_of(i).node if isinstance(i, a.At) else every for i in s.at]
+        while index[-1] == every:
+            index.pop()
         where = t.Apply("", tuple(index)) if len(index) > 1 else index[0]
         out.append(t.Invoke("np.add.at", (t.name(s.name), where, value), False))
         return out

@@ -33,16 +33,27 @@ def _body(
             if x not in around:
                 made = a.Seq(x, (made,))
         before = out[-1] if out else None
-        if isinstance(before, a.Seq) and isinstance(made, a.Seq) and _one_loop(before, made):
-            out[-1] = replace(before, body=_body_of(before, made))
+        if (
+            isinstance(before, a.Seq)
+            and isinstance(made, a.Seq)
+            and not around
+            and _one_loop(program, before, made)
+        ):
+            out[-1] = replace(before, body=(*before.body, *made.body))
         else:
             out.append(made)
     return tuple(out)
 
 
-def _one_loop(one: a.Seq, other: a.Seq) -> bool:
-    """Whether two loops over the same rows may be one: all is read at the row itself."""
+def _one_loop(program: a.Program, one: a.Seq, other: a.Seq) -> bool:
+    """Whether two loops over the same rows may be one: all is read at the row itself.
+
+    Recurrences along a row keep what they make, and loops of their own.
+    """
+    along = [x for s in (one, other) for x in s.body if isinstance(x, a.Seq)]
     if one.letter != other.letter or one.stop or other.stop:
+        return False
+    if any(program.letter(x.letter).under for x in along):
         return False
     made = {s.name: s for s in a.lets(one.body)}
     for s in a.lets(other.body):
@@ -51,15 +62,6 @@ def _one_loop(one: a.Seq, other: a.Seq) -> bool:
             if at.get(one.letter) != a.Ix(one.letter):
                 return False
     return True
-
-
-def _body_of(one: a.Seq, other: a.Seq) -> tuple[a.Statement, ...]:
-    """Both bodies, inner loops that may be one together too."""
-    *rest, last = one.body
-    first, *more = other.body
-    if isinstance(last, a.Seq) and isinstance(first, a.Seq) and _one_loop(last, first):
-        return (*rest, replace(last, body=_body_of(last, first)), *more)
-    return (*one.body, *other.body)
 
 
 def _letters(s: a.Let) -> list[str]:

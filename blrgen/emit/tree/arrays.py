@@ -313,7 +313,7 @@ class InStrips(Arrays):
             if size in q.sizes:
                 self.views[q.name] = fresh(f"{q.name}_rows", used)
                 used.add(self.views[q.name])
-        self.start = fresh(f"{parts.letter}0", used)
+        self.place_of_rows = fresh(f"{parts.letter}0", used)
         more = tuple(replace(q, name=self.views[q.name]) for q in program.given
                      if q.name in self.views)  # fmt: skip
         rows = {s.name for s in parts.rows}
@@ -342,7 +342,7 @@ class InStrips(Arrays):
         body = [*map(self.view, self.views.items())]
         for s in inside:
             body += [self.added(s)] if s in sums else self.let(s)
-        strip = t.For(self.start, t.Whole(0), size, tuple(body), step=t.Whole(STRIP))
+        strip = t.For(self.place_of_rows, t.Whole(0), size, tuple(body), step=t.Whole(STRIP))
         zeros = map(self.zero, sums)
         return [*self.statements(before), *zeros, strip, *self.statements(after)]
 
@@ -351,7 +351,7 @@ class InStrips(Arrays):
         given, own = names
         axes = self.stored(self.sizes[given])
         at = axes.index(self.letters[self.parts.letter].size)
-        start = t.name(self.start)
+        start = t.name(self.place_of_rows)
         part = t.Span(start, t.plus(start, t.Whole(STRIP)))
         return t.View(own, t.Entry(given, (*(t.Span() for _ in range(at)), part)))
 

@@ -11,6 +11,7 @@
 #   make peers      the emitted optimizers and models against public implementations, live
 #   make bench      what is emitted against public packages, hand-written kernels and memory
 #                   (BENCH=--quick: a minute; BENCH=--growth: cost against size)
+#   make bench-models  emitted models against kernels written by hand and public packages
 #   make bench-tool how long the tool itself takes, as ratios
 #   make bench-growth  how its stages and passes grow with the terms of a loss: build/growth
 #   make generated  rebuild generated/
@@ -18,7 +19,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test compiles quick lint mutants peers bench bench-tool bench-growth generated clean
+.PHONY: help demo test compiles quick lint mutants peers bench bench-models bench-tool bench-growth generated clean
 
 # The first of these that runs and is new enough; say `make PYTHON=/path/to/python3` to choose.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
@@ -96,6 +97,9 @@ peers: $(PEERS)/installed
 
 bench: $(TIMED)/installed
 	$(TIMED)/bin/python -m benchmarks $(BENCH)
+
+bench-models: $(TIMED)/installed
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(TIMED)/bin/python -m benchmarks.models.run $(BENCH)
 
 bench-tool: $(VENV)/installed
 	$(BIN)/python -m benchmarks.tool_speed

@@ -25,7 +25,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "numba": (
         "arrays", "kept", "threads", "numbers", "compiled", "elementary", "exponentials", "errors",
         "gammas", "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "lapack",
-        "loops", "sampling", "threefry", "noise", "logistic", "uniform", "choices",
+        "loops", "apart", "sampling", "threefry", "noise", "logistic", "uniform", "choices",
         "models", "guarded", "mixtures", "draws",
     ),
 }  # fmt: skip
@@ -50,7 +50,7 @@ MARKS: Mapping[str, Mapping[str, str]] = {
         "elementwise": '@njit(cache=True, error_model="numpy", forceinline=True)',
         "contracted": ('@njit(error_model="numpy", fastmath={"contract"}, forceinline=True)'),
         "compiled": '@njit(cache=True, error_model="numpy")',
-        "inlined": '@njit(fastmath=SUMS, error_model="numpy", inline="always")',
+        "inlined": '@njit(cache=True, fastmath=SUMS, error_model="numpy")',
     },
 }
 MARKED = {"numpy": ("np",), "numba": ("njit",)}  # what these lines need

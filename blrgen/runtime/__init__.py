@@ -2,6 +2,7 @@
 
 | module | what it does |
 |---|---|
+| `apart` | Rows in chunks, each on a thread, by functions that let others run |
 | `arrays` | Arrays of a caller as flat views and back, checked before they are used |
 | `besselk` | Functions of K by the trapezoidal rule |
 | `bessels` | Ratios of Bessel functions |

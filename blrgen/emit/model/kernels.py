@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree import numba, numpy
 from blrgen.emit.tree.arrays import array_function
-from blrgen.emit.tree.functions import functions
+from blrgen.emit.tree.staged import staged
 from blrgen.program.axes.nodes import Program
 from blrgen.program.axes.prepared import scheduled
 
@@ -25,7 +25,7 @@ class Target:
 
 
 def _looped(program: Program, name: str) -> tuple[t.Function, ...]:
-    return functions(scheduled(program), name, returns=True)
+    return staged(scheduled(program), name)
 
 
 def _cached(f: t.Function) -> str:
@@ -43,13 +43,10 @@ def _whole(program: Program, name: str) -> tuple[t.Function, ...]:
 ALIAS = ("Array", "Array: TypeAlias = NDArray[Any]")
 FAST = ("FASTMATH", 'FASTMATH = {"contract", "nsz", "arcp", "afn"}  # NaN stays NaN')
 SUMS = ("SUMS", 'SUMS = FASTMATH | {"reassoc"}  # sums in the order that is fastest')
-ASIDE = ("ASIDE", '''ASIDE = {"prange": True} | dict.fromkeys(
-    ("comprehension", "reduction", "inplace_binop", "setitem", "numpy", "stencil", "fusion"), False
-)''')  # fmt: skip
 EVERY = ("Any", "NDArray", "TypeAlias", "np", "Mapping")
 
 TARGETS = {
-    "numba": Target("numba", _looped, _cached, (ALIAS, FAST, SUMS, ASIDE),
-                    (*EVERY, "math", "njit", "prange")),
+    "numba": Target("numba", _looped, _cached, (ALIAS, FAST, SUMS),
+                    (*EVERY, "math", "njit")),
     "numpy": Target("numpy", _whole, _quiet, (ALIAS,), (*EVERY, "math")),
 }  # fmt: skip

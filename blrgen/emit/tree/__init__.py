@@ -8,6 +8,7 @@
 | `equations` | equations at one place of their loops → statements, and their sums |
 | `kernels` | loops of a schedule → statements: recurrences, blocks, ragged rows |
 | `functions` | a program → its functions: kernels of rows, and what runs them in chunks |
+| `staged` | a program → compiled functions, and one that calls them and is not compiled |
 | `rules` | the kernel of a rule → its functions, in loops or on whole arrays |
 | `careful` | loops in which sums keep their digits and NaN stays NaN |
 | `fitting` | lines that are too long, with parts of them as locals |

@@ -19,20 +19,27 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.anf import anf, taken
 from blrgen.program.axes.check import check
-from blrgen.program.axes.dead import dead
+from blrgen.program.axes.joined import joined
 from blrgen.program.axes.labels import labels
 from blrgen.program.axes.once import is_once
+from blrgen.program.axes.prepared import simpler
 from blrgen.program.axes.ragged import opened
 from blrgen.program.axes.stable import stable
+from blrgen.program.axes.strips import Strips, strips
 from blrgen.program.program import fresh
 
+STRIP = 1024  # rows at a time where arrays of all rows would be large
 START = {"sum": n.ZERO, "sumlog": n.ZERO, "max": n.neg(n.Named("inf"))}
 
 
 def array_function(program: a.Program, name: str) -> t.Function:
     """The program as one function on arrays, which returns its outs."""
     check(program)
-    return Statements(opened(dead(stable(anf(labels(program))))), name).function()
+    ready = stable(labels(anf(joined(labels(program)))))
+    parts = strips(simpler(ready))
+    if parts is not None:
+        return InStrips(simpler(ready), name, parts).function()
+    return Statements(opened(simpler(ready, whole=True)), name).function()
 
 
 def array_body(program: a.Program, name: str) -> tuple[t.Statement, ...]:
@@ -67,7 +74,7 @@ class Statements(Values):
                 scalars.add(x.name)
             else:
                 rest.append(x)
-        body = [*self.statements(rest)]
+        body = self.whole_body(rest)
         for given, made in p.writes:
             body.append(t.Assign(t.Entry(given, (t.Rest(),)), t.name(made)))
         arrays = tuple(q.name for q in p.given if q.sizes)
@@ -82,6 +89,10 @@ class Statements(Values):
                                     "All of it.", reals_of=real, returns=outs,
                                     gives="Any" if outs else "", once=tuple(once))  # fmt: skip
         return typed(whole_function)
+
+    def whole_body(self, rest: list[a.Statement]) -> list[t.Statement]:
+        """The statements of all equations."""
+        return self.statements(rest)
 
     def named_sizes(
         self, body: tuple[t.Statement, ...]
@@ -119,6 +130,7 @@ class Statements(Values):
             held = isinstance(x, a.Let) and x.name not in self.local
             if held and isinstance(x, a.Let) and self.is_made_here(x, s):
                 out.append(self.made(x, s))
+        out += self.begun(s)
         outer, self.bound = self.bound, (*self.bound, s.letter)
         body = [*self.rows(s.letter), *self.remembered(s), *self.statements(s.body)]
         if s.stop:
@@ -168,20 +180,34 @@ class Statements(Values):
                 out.append(t.Assign(t.name(w.name), t.Apply("slice", (low, high))))
         return out
 
+    def begun(self, s: a.Seq) -> list[t.Statement]:
+        """What is said of the time before the first index, of what has no array."""
+        return [t.Assign(t.name(x.name), self.start(x, s))
+                for x in self.with_start(s) if x.name in self.local]  # fmt: skip
+
+    def with_start(self, s: a.Seq) -> list[a.Let]:
+        return [x for x in s.body if isinstance(x, a.Let) and x.init is not None]
+
+    def start(self, x: a.Let, s: a.Seq) -> n.Node:
+        """The value before the first index."""
+        assert x.init is not None
+        letters = tuple(y for y in x.letters if y not in (*self.bound, s.letter))
+        return self.whole(self.aligned(self.expr(x.init), letters), x.init, letters)
+
     def remembered(self, s: a.Seq) -> list[t.Statement]:
         """The values of the index before, or what is said of the time before the first."""
         out: list[t.Statement] = []
-        for x in (x for x in s.body if isinstance(x, a.Let) and x.init is not None):
-            assert x.init is not None
+        for x in self.with_start(s):
             name = fresh(f"{x.name}_before", self.taken)
             self.taken.add(name)
-            letters = tuple(y for y in x.letters if y not in self.bound)
             lag = 1 if self.letters[s.letter].down else -1
             earlier = self.ref(a.Ref(x.name, tuple(
                 a.Lag(y, lag) if y == s.letter else a.Ix(y) for y in x.letters)))  # fmt: skip
             self.before[x.name] = name
-            start = self.whole(self.aligned(self.expr(x.init), letters), x.init, letters)
-            out.append(t.Assign(t.name(name), start))
+            if x.name in self.local:
+                out.append(t.Assign(t.name(name), earlier.node))
+                continue
+            out.append(t.Assign(t.name(name), self.start(x, s)))
             own = t.If(self.later(s.letter), (t.Assign(t.name(name), earlier.node),))
             out.append(own)
         return out
@@ -235,8 +261,15 @@ class Statements(Values):
         if isinstance(e, a.Lin) or set(letters) <= set(a.free(e)):
             plain = isinstance(value, n.Sym) and value.name in self.sizes
             return t.Apply("np.copy", (value,)) if plain and letters else value
-        shape = t.Apply("", tuple(self.size(x) for x in letters))
+        shape = t.Apply("", tuple(map(self.extent, letters)))
         return t.Apply("np.full", (shape, value, t.name("real")))
+
+    def extent(self, letter: str) -> n.Node:
+        """How many places there are; of what is ragged, in the row whose loop is around."""
+        if self.letters[letter].under not in self.bound:
+            return self.size(letter)
+        low, high = self.ends(letter)
+        return t.Difference(high, low)
 
     def target(self, s: a.Let, free: tuple[str, ...]) -> n.Node:
         index = self.places(s.letters)
@@ -261,6 +294,79 @@ class Statements(Values):
         value = self.aligned(self.expr(e.arg), order)
         every = t.Apply("slice", (t.name("None"),))
         index = [self.value_of(i).node if isinstance(i, a.At) else every for i in s.at]
+        while index[-1] == every:
+            index.pop()
         where = t.Apply("", tuple(index)) if len(index) > 1 else index[0]
         out.append(t.Invoke("np.add.at", (t.name(s.name), where, value), False))
         return out
+
+
+class InStrips(Statements):
+    """The same with the rows of data in strips, whose sums are added up."""
+
+    def __init__(self, program: a.Program, name: str, parts: Strips) -> None:
+        """Rows are read from views, which are given arrays of another name."""
+        used = taken(program)
+        size = program.letter(parts.letter).size
+        self.views: dict[str, str] = {}
+        for q in program.given:
+            if size in q.sizes:
+                self.views[q.name] = fresh(f"{q.name}_rows", used)
+                used.add(self.views[q.name])
+        self.place_of_rows = fresh(f"{parts.letter}0", used)
+        more = tuple(replace(q, name=self.views[q.name]) for q in program.given
+                     if q.name in self.views)  # fmt: skip
+        rows = {s.name for s in parts.rows}
+
+        def let(s: a.Let) -> tuple[a.Statement, ...]:
+            return (replace(s, expr=a.renamed(s.expr, self.views)) if s.name in rows else s,)
+
+        body = a.mapped(program.body, let)
+        super().__init__(replace(program, body=body, given=(*program.given, *more)), name)
+        self.parts = parts
+
+    def function(self) -> t.Function:
+        """The arguments are those of the program."""
+        found = super().function()
+        own = set(self.views.values())
+        return replace(found, arrays=tuple(x for x in found.arrays if x not in own))
+
+    def whole_body(self, rest: list[a.Statement]) -> list[t.Statement]:
+        """What comes before rows, the strips, what comes after."""
+        lets = {s.name: s for s in rest if isinstance(s, a.Let)}
+        before = [s for s in rest if s in self.parts.before]
+        after = [s for s in rest if s in self.parts.after]
+        inside = [lets[s.name] for s in self.parts.rows]
+        sums = [s for s in inside if self.parts.sums(s)]
+        size = self.size(self.parts.letter)
+        body = [*map(self.view, self.views.items())]
+        for s in inside:
+            body += [self.added(s)] if s in sums else self.let(s)
+        strip = t.For(self.place_of_rows, t.Whole(0), size, tuple(body), step=t.Whole(STRIP))
+        zeros = map(self.zero, sums)
+        return [*self.statements(before), *zeros, strip, *self.statements(after)]
+
+    def view(self, names: tuple[str, str]) -> t.Statement:
+        """The rows of a strip; the last one has fewer."""
+        given, own = names
+        axes = self.stored(self.sizes[given])
+        at = axes.index(self.letters[self.parts.letter].size)
+        start = t.name(self.place_of_rows)
+        part = t.Span(start, t.plus(start, t.Whole(STRIP)))
+        return t.View(own, t.Entry(given, (*(t.Span() for _ in range(at)), part)))
+
+    def zero(self, s: a.Let) -> t.Statement:
+        """What a sum starts from."""
+        assert isinstance(s.expr, a.Red)
+        if not s.letters:
+            return t.Assign(t.name(s.name), START[s.expr.op])
+        return t.Make(s.name, tuple(map(self.size, s.letters)), fill=START[s.expr.op])
+
+    def added(self, s: a.Let) -> t.Statement:
+        """What the rows of a strip add."""
+        assert isinstance(s.expr, a.Red)
+        self.left = s.letters
+        value, target = self.aligned(self.expr(s.expr), s.letters), t.name(s.name)
+        if s.expr.op == "max":
+            return t.Assign(target, n.Call("max", (target, value)))
+        return t.Increase(target, value)

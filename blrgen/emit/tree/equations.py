@@ -35,7 +35,7 @@ class Equations:
         self.makers = {i.let.name: i for i, _, _ in paths(plan.body) if not i.store}
         self.sums: dict[str, str] = {}
         self.outlined: Loop | None = None
-        self.factors: dict[tuple[a.Ref, n.Node], n.Sym] = {}
+        self.factors: dict[tuple[str, n.Node], n.Sym] = {}
 
     # -- expressions -----------------------------------------------------------------
     def expr(self, e: n.Node, item: Item, ctx: Context, many: bool) -> n.Node:
@@ -134,14 +134,14 @@ class Equations:
         self, r: a.Ref, matrix: n.Node, letters: tuple[str, ...]
     ) -> tuple[list[t.Statement], n.Sym]:
         """The factor of a matrix, made once in each body."""
-        if (r, matrix) not in self.factors:
+        if (r.name, matrix) not in self.factors:
             work = self.memory.own(f"{r.name}_factor")
             self.memory.works[work] = letters
-            self.factors[r, matrix] = t.name(work)
+            self.factors[r.name, matrix] = t.name(work)
             size = self.memory.size(letters[0])
             made = t.Invoke("_factor", (matrix, t.name(work), size))
             return [made], t.name(work)
-        return [], self.factors[r, matrix]
+        return [], self.factors[r.name, matrix]
 
     # -- reductions --------------------------------------------------------------------
     def suffix(self, item: Item) -> int:
@@ -217,13 +217,19 @@ class Equations:
         return before, after
 
     def zeroed(self, item: Item, depth: int, ctx: Context) -> t.Statement:
-        """Only at the places of the loops around."""
+        """Only at the places of the loops around; entry by entry, but for rows of a block."""
+        letters = [x for x in (*item.let.letters, *self.memory.base)
+                   if x not in item.nest[:depth] or item.let.at]  # fmt: skip
+        kept = self.memory.storages[item.let.name].kept
+        looped = [x for x in kept if x in letters and x not in self.memory.base]
         whole = ctx
-        for x in (*item.let.letters, *self.memory.base):
-            if x not in item.nest[:depth] or item.let.at:
-                whole = self.everywhere(whole, x)
+        for x in letters:
+            whole = whole.at(x, t.name(x)) if x in looped else self.everywhere(whole, x)
         target = self.memory.write(replace(item.let, at=()), whole)
-        return t.Assign(target, START[_op(item)])
+        out: t.Statement = t.Assign(target, START[_op(item)])
+        for x in reversed(looped):
+            out = t.For(x, t.Whole(0), self.memory.size(x), (out,))
+        return out
 
     def everywhere(self, ctx: Context, letter: str) -> Context:
         """All places of a letter; of a block's, all rows of the block."""

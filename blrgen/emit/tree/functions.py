@@ -8,6 +8,7 @@ on threads.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -38,11 +39,11 @@ def functions(plan: Schedule, name: str, returns: bool = False) -> tuple[t.Funct
 
     It writes what is handed out to arrays of the caller, or with `returns` makes and returns it.
     """
-    return _Functions(plan, name, returns).whole()
+    return Functions(plan, name, returns).whole()
 
 
 @dataclass
-class _Part:
+class Part:
     """A function under way: its name, its body, and the arrays that it adds to."""
 
     name: str
@@ -55,7 +56,9 @@ class _Part:
         return self.loop.letter
 
 
-class _Functions:
+class Functions:
+    """The functions under way, their memory, and what they call."""
+
     def __init__(self, plan: Schedule, name: str, returns: bool) -> None:
         self.plan, self.name, self.program = plan, name, plan.program
         self.returns = returns
@@ -65,7 +68,7 @@ class _Functions:
         outside = frozenset(x for x in added if not storages[x].kept)
         self.memory = Memory(plan, storages, outside)
         self.build = Body(plan, self.memory)
-        self.parts: list[_Part] = []
+        self.parts: list[Part] = []
         self.once: list[t.Statement] = []
 
     def whole(self) -> tuple[t.Function, ...]:
@@ -92,7 +95,7 @@ class _Functions:
         number = f"_{len(self.parts) + 1}" if len(self.parallel) > 1 else ""
         body = [self.bounded(s, loop) for s in body]
         adds = tuple(self.memory.values[x] for x in sums(loop, self.plan))
-        self.parts.append(_Part(f"{self.name}_rows{number}", body, loop, adds))
+        self.parts.append(Part(f"{self.name}_rows{number}", body, loop, adds))
 
     def bounded(self, s: t.Statement, loop: Loop) -> t.Statement:
         """The outermost loop, over a part of its rows."""
@@ -126,14 +129,14 @@ class _Functions:
     # -- functions ---------------------------------------------------------------------
     def finished(self, driver: list[t.Statement]) -> tuple[t.Function, ...]:
         """Scratch where it is used, arguments, sizes."""
-        used = [_names(p.body) for p in self.parts]
+        used = [names_in(p.body) for p in self.parts]
         given = [q.name for q in self.program.given if q.sizes]
         outs = [*self.program.outs, *(x.name for x in self.program.assembled
                                       if x.name not in given)]  # fmt: skip
         scratch = self.scratch()
         own: list[list[str]] = []
         for p, names in zip(self.parts, used, strict=True):
-            others = [_names(driver), *(x for x in used if x is not names)]
+            others = [names_in(driver), *(x for x in used if x is not names)]
             own.append([x for x in scratch if x in names and x not in p.adds
                         and not any(x in y for y in others)])  # fmt: skip
         local = {x for found in own for x in found}
@@ -179,11 +182,11 @@ class _Functions:
         kind = "truth" if names.get(of) in self.memory.truths else "real"
         return t.Make(name, self.memory.shape(kept), kind)
 
-    def kernel(self, p: _Part, arrays: list[str], scratch: list[str]) -> t.Function:
+    def kernel(self, p: Part, arrays: list[str], scratch: list[str]) -> t.Function:
         low, high = f"{p.letter}_lo", f"{p.letter}_hi"
         kept = self.scratch()
         head: list[t.Statement] = [self.made(x, kept[x]) for x in scratch]
-        if self.memory.words in _names(p.body):
+        if self.memory.words in names_in(p.body):
             head.append(t.Make(self.memory.words, (t.name("WORDS"),), "word"))
         if self.slices(p.loop):
             part = t.Span(t.name(low), t.name(high))
@@ -191,7 +194,7 @@ class _Functions:
             head += [t.View(x, t.Entry(x, (part,))) for x in rows]
         body = (*head, *p.body)
         sizes, wholes = self.sizes(body, arrays)
-        used = _names(body)
+        used = names_in(body)
         numbers = [q for q in self.program.given if not q.sizes and q.name in used]
         wholes += [q.name for q in numbers if q.key]
         reals = [q.name for q in numbers if not q.key]
@@ -207,13 +210,15 @@ class _Functions:
         apart = [x for x, s in made if not s.kept and x not in inside]
         return [self.memory.values[x] for x in apart if x not in self.memory.outside]
 
-    def quick(self, body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
+    def quick(
+        self, body: tuple[t.Statement, ...], returns: tuple[n.Node, ...] = ()
+    ) -> tuple[t.Statement, ...]:
         """The body in the form that is fastest: each step is a module."""
         for step in (jammed, loaded, rows_taken):
             body = step(body, self.memory.own)
-        return _read(body)
+        return _read(body, {x for e in returns for x in e.names})
 
-    def summary(self, p: _Part) -> str:
+    def summary(self, p: Part) -> str:
         adds = f", adding to {', '.join(p.adds)}" if p.adds else ""
         return f"Do the rows from {p.letter}_lo to before {p.letter}_hi{adds}."
 
@@ -233,7 +238,7 @@ class _Functions:
             else:
                 out.append(s)
         sizes, wholes = self.sizes(tuple(out), arrays)
-        used = _names(out) | _names(self.once)
+        used = names_in(out) | names_in(self.once)
         numbers = [q for q in self.program.given if not q.sizes and q.name in used]
         wholes += [q.name for q in numbers if q.key]
         reals = [q.name for q in numbers if not q.key]
@@ -242,7 +247,7 @@ class _Functions:
                        gives="Any" if self.returned() else "", once=tuple(self.once))  # fmt: skip
         return typed(replace(f, body=self.quick(f.body)))
 
-    def called(self, p: _Part, k: t.Function) -> list[t.Statement]:
+    def called(self, p: Part, k: t.Function) -> list[t.Statement]:
         """All rows at once, or chunks of them at the same time where there are enough."""
         size = self.memory.size(p.letter)
         chunks, rows = (t.name(self.memory.own(x)) for x in ("chunks", "chunk_rows"))
@@ -262,9 +267,7 @@ class _Functions:
             t.If(n.Compare("<", chunks, t.Whole(2)), (one,), several),
         ]
 
-    def side_by_side(
-        self, p: _Part, k: t.Function, chunks: n.Sym, rows: n.Sym
-    ) -> list[t.Statement]:
+    def side_by_side(self, p: Part, k: t.Function, chunks: n.Sym, rows: n.Sym) -> list[t.Statement]:
         """Each chunk adds to sums of its own, which are added up in their order."""
         size, op = self.memory.size(p.letter), self.operations(p.loop)
         chunk = t.name(self.memory.own("chunk"))
@@ -283,7 +286,7 @@ class _Functions:
             out.append(t.Invoke(join, (t.name(x), t.name(own[x]))))
         return out
 
-    def count(self, p: _Part, size: n.Node) -> n.Node:
+    def count(self, p: Part, size: n.Node) -> n.Node:
         """How many chunks: by the rows, and fewer where there is much to add up."""
         few: tuple[n.Node, ...] = (
             t.Whole(CHUNKS), t.Quotient(size, t.Whole(self.least(p.loop)))
@@ -328,7 +331,7 @@ class _Functions:
         self, body: tuple[t.Statement, ...], arrays: list[str]
     ) -> tuple[list[t.Statement], list[str]]:
         """Each size that the body names: from an array's shape, or as an argument."""
-        used = _names(list(body))
+        used = names_in(list(body))
         known = {str(x.size) for x in self.program.letters}
         known |= {str(x) for q in self.program.given for x in q.sizes}
         head: list[t.Statement] = []
@@ -371,9 +374,9 @@ class _Functions:
         return ""
 
 
-def _read(body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
+def _read(body: tuple[t.Statement, ...], returned: set[str]) -> tuple[t.Statement, ...]:
     """The body without notes of where recurrences ended that nobody reads."""
-    read: set[str] = set()
+    read = {*returned}
     for s in t.statements(body):
         targets = (s.target,) if isinstance(s, t.Assign) and isinstance(s.target, n.Sym) else ()
         read |= {x for e in t.expressions(s) if e not in targets for x in e.names}
@@ -403,7 +406,7 @@ def _block_ends(s: t.For, low: n.Node, high: n.Node) -> t.For:
     return replace(s, start=low, stop=high, body=(t.Assign(first.target, rows), *rest))
 
 
-def _names(body: list[t.Statement] | tuple[t.Statement, ...]) -> set[str]:
+def names_in(body: Sequence[t.Statement]) -> set[str]:
     """Every name that stands in the statements."""
     found: set[str] = set()
     for s in t.statements(tuple(body)):

@@ -154,6 +154,8 @@ class Function:
     handed: bool = False  # that argument is handed on as it is, and the arrays are its last
     ordered: bool = False  # sums are in the order in which they are written
     inlined: bool = False  # it is compiled into those who call it
+    apart: bool = False  # other threads go on while it runs
+    called: bool = False  # it calls compiled functions and is not compiled
     quiet: bool = False  # what is no number is looked at by those who call it
 
     @property
@@ -233,4 +235,5 @@ def support(functions: tuple[Function, ...]) -> tuple[str, ...]:
         found += [x.name for x in nodes if isinstance(x, Call) and x.name.startswith("_")]
         found += [x.function for x in nodes if isinstance(x, Apply) and x.function.startswith("_")]
         found += ["_either" for x in nodes if isinstance(x, Select) and x.same]
-    return tuple(dict.fromkeys(found))
+    own = {f.name for f in functions}
+    return tuple(x for x in dict.fromkeys(found) if x not in own)

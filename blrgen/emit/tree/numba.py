@@ -29,7 +29,7 @@ def text(functions: tuple[t.Function, ...]) -> str:
 
 def function(f: t.Function, cached: bool = False) -> str:
     """One function; `cached` where its file keeps what is compiled."""
-    lines = [decorator(f, cached)]
+    lines = [] if f.called else [decorator(f, cached)]
     lines += call(f"def {f.name}(", arguments(f), f") -> {f.result}:").split("\n")
     lines += [*documented(f.summary), *Lines(Expressions()).body(f.once, 4), *unpacked(f)]
     if is_typed(f):
@@ -47,6 +47,7 @@ def decorator(f: t.Function, cached: bool = False) -> str:
         options.append(f"parallel={f.ordered or 'ASIDE'}")
     options += [f"fastmath={'FASTMATH' if f.ordered else 'SUMS'}", 'error_model="numpy"']
     options += ["forceinline=True"] if f.inlined else []
+    options += ["nogil=True"] if f.apart else []
     return f"@{use('njit')}({', '.join(options)})"
 
 

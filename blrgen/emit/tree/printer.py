@@ -205,7 +205,18 @@ class Lines:
         if isinstance(s.value, n.Call) and value.startswith(f"{s.value.name}("):
             prefix = f"{' ' * indent}{target} = {s.value.name}("
             return call(prefix, map(self.expr, s.value.args)).split("\n")
+        if isinstance(s.target, t.Several) and isinstance(s.value, t.Apply):
+            return self.several(s.target, s.value, indent)
         return assigned(target, value, indent).split("\n")
+
+    def several(self, target: t.Several, value: t.Apply, indent: int) -> list[str]:
+        """What one call returns under several names, in brackets where they are many."""
+        names = [*map(self.expr, target.args)]
+        plain = f"{' ' * indent}{', '.join(names)} = {value.function}("
+        if len(plain) > WIDTH:
+            plain = f"{call(f'{chr(32) * indent}(', names)} = {value.function}("
+        *head, last = plain.split("\n")
+        return [*head, *call(last, map(self.expr, value.args)).split("\n")]
 
     def line_Increase(self, s: t.Increase, indent: int) -> list[str]:
         return assigned(self.expr(s.target), self.expr(s.value), indent, "+=").split("\n")
@@ -258,9 +269,16 @@ class Lines:
     def line_Invoke(self, s: t.Invoke, indent: int) -> list[str]:
         if s.support:
             use(s.function)
-        margin, words = " " * indent, [self.expr(x) for x in s.args]
+        margin, words = " " * indent, [self.argument(x, indent + 4) for x in s.args]
         lines = call(f"{margin}{s.function}(", words).split("\n")
-        if len(lines) < 6:
+        if len(lines) < 6 or any("\n" in x for x in words):
             return lines
         inside = filled((f"{x}," for x in words), indent + 4)
         return [f"{margin}{s.function}(", *inside, f"{margin})  # fmt: skip"]
+
+    def argument(self, e: n.Node, indent: int) -> str:
+        """One argument; several in brackets on lines of their own where they are many."""
+        text = self.expr(e)
+        if not isinstance(e, t.Apply) or e.function or len(text) + indent < WIDTH:
+            return text
+        return call(f"{' ' * indent}(", map(self.expr, e.args), "),").strip()[:-1]

@@ -252,7 +252,8 @@ class Values:
         letters = tuple(dict.fromkeys(x for p in parts for x in p.letters))
         kept = tuple(x for x in letters if x not in over)
         spec = ",".join(self.axes(p.letters) for p in parts) + "->" + self.axes(kept)
-        options = (("optimize", "True"),) if len(parts) > 2 else ()
+        many = len(parts) > 2 or len(letters) > 3  # worth a look for a product of matrices
+        options = (("optimize", "True"),) if many else ()
         whole = t.Apply("np.einsum", (t.Quoted(spec), *(p.node for p in parts)), options)
         return Valued(n.mul(*numbers, whole), kept)
 
@@ -307,18 +308,32 @@ def _local(
     around: dict[str, tuple[str, ...]],
     paths: dict[str, tuple[int, ...]],
 ) -> set[str]:
-    """What is read only in the loops in which it is made, at their own indices."""
-    made = {s.name: s for s in program.lets if around[s.name] and s.init is None}
+    """What is read only in the loops in which it is made, at their own indices.
+
+    Of what has a value before the first index also one step back, and behind its loop the last.
+    """
+    made = {s.name: s for s in program.lets if around[s.name]}
     kept = {*program.outs, *(y for _, y in program.writes)}
     kept |= {s.stop for s in recurrences(program.body)}
     for s in program.lets:
         for r in (r for e in s.expressions for r in a.refs(e) if r.name in made):
-            outer, maker = around[r.name], made[r.name]
-            at = dict(zip(maker.letters, r.index, strict=True))
-            inside = paths[s.name][: len(outer)] == paths[r.name]
-            if not inside or any(at.get(x) != a.Ix(x) for x in outer):
+            if not _is_near(r, made[r.name], around[r.name], paths[s.name], paths[r.name]):
                 kept.add(r.name)
     return {x for x, s in made.items() if x not in kept and set(around[x]) <= set(s.letters)}
+
+
+def _is_near(
+    r: a.Ref, maker: a.Let, outer: tuple[str, ...], path: tuple[int, ...], made: tuple[int, ...]
+) -> bool:
+    """Whether the value that was made last is the one that is read."""
+    at = dict(zip(maker.letters, r.index, strict=True))
+    *most, own = outer
+    if any(at.get(x) != a.Ix(x) for x in most):
+        return False
+    if path[: len(outer)] == made:
+        lag = isinstance(at.get(own), a.Lag) and maker.init is not None
+        return lag or at.get(own) == a.Ix(own)
+    return path[: len(most)] == made[:-1] and at.get(own) == a.Last(own)
 
 
 def recurrences(body: tuple[a.Statement, ...]) -> Iterator[a.Seq]:

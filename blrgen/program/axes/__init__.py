@@ -13,6 +13,14 @@
 | `anf` | every reduction and operation of linear algebra as an equation by itself |
 | `stable` | log-sum-exp without overflow, its exponentials once |
 | `turned` | Symmetric matrices are read along their rows |
+| `narrowed` | no letters that nothing varies on |
+| `alike` | equations that say the same are one |
+| `lettered` | one letter for one axis, as far as that goes |
+| `contracted` | sums one letter at a time; what rows share outside of them |
+| `gathered` | what is read by labels lies label by label |
+| `joined` | sums with the same data are one |
+| `strips` | what may be done for some rows at a time, for targets with whole arrays |
+| `halved` | quadratic forms by half of their matrix |
 | `written_out`, `factors` | axes of known small sizes: each entry an equation |
 | `pivots` | the same, with the pivots of what must be definite |
 | `share` | functions called once |

@@ -55,10 +55,10 @@ class _Lifting:
     def let(self, s: a.Let) -> list[a.Let]:
         """The equation after those that it is made of."""
         made: list[a.Let] = []
-        alone = s.first is None and s.structure in ("dense", "lower")
-        alone = alone or isinstance(s.expr, a.Lin)
+        plain = s.first is None or (s.first == n.ZERO and isinstance(s.expr, a.Red))
+        alone = s.structure in ("dense", "lower") or isinstance(s.expr, a.Lin)
         place = _Place(s, made, "plain" if s.first is None else "later")
-        if alone and s.first is None and isinstance(s.expr, a.Red | a.Lin | a.Draw):
+        if alone and plain and isinstance(s.expr, a.Red | a.Lin | a.Draw):
             expr = s.expr.rebuilt(lambda c: self.lifted(c, place))
         else:
             expr = self.lifted(s.expr, place)

@@ -43,14 +43,17 @@ def _vote(places: list[tuple[str, ...]] | list[list[str]], votes: Counter[tuple[
 def _ranked(
     letters: list[str], votes: Counter[tuple[str, str]], reduced: Counter[str]
 ) -> tuple[str, ...]:
-    """Again and again the letter that wins against most of those that are left."""
+    """Again and again the letter that fewest of those that are left are to be outside of.
+
+    Of several, the one that is to be outside of most.
+    """
     left, out = list(letters), list[str]()
     while left:
 
-        def won(x: str) -> tuple[int, int, int]:
+        def won(x: str) -> tuple[int, int, int, int]:
             margins = [votes[x, y] - votes[y, x] for y in left]
-            wins = sum((m > 0) - (m < 0) for m in margins)
-            return wins, -reduced[x], -letters.index(x)
+            losses = sum(m < 0 for m in margins)
+            return -losses, sum(m > 0 for m in margins), -reduced[x], -letters.index(x)
 
         best = max(left, key=won)
         out.append(best)

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.alike import alike
 from blrgen.program.axes.anf import anf
 from blrgen.program.axes.blocks import blocked
 from blrgen.program.axes.check import check
+from blrgen.program.axes.contracted import contracted
 from blrgen.program.axes.dead import dead
+from blrgen.program.axes.gathered import gathered
+from blrgen.program.axes.halved import halved
+from blrgen.program.axes.joined import joined
 from blrgen.program.axes.kept import kept
 from blrgen.program.axes.labels import labels
+from blrgen.program.axes.lettered import lettered
+from blrgen.program.axes.narrowed import narrowed
 from blrgen.program.axes.order import order
 from blrgen.program.axes.outside import outside
 from blrgen.program.axes.quotients import quotients
@@ -26,10 +33,19 @@ from blrgen.program.axes.written_out import written_out
 def prepared(program: a.Program, written: Set[int] = frozenset()) -> a.Program:
     """What does not depend on the order of loops; axes of the sizes in `written` are opened."""
     check(program)
-    program = turned(stable(anf(labels(program))))
+    program = turned(simpler(stable(labels(anf(joined(labels(program)))))))
     if written:
         program = dead(written_out(program, written))
     return dead(kept(quotients(share(program))))
+
+
+def simpler(program: a.Program, whole: bool = False) -> a.Program:
+    """The same with less to compute: nothing twice, nothing for rows that do not matter.
+
+    With `whole` no array is made that is larger than those that are there.
+    """
+    program = dead(lettered(alike(anf(narrowed(program)))))
+    return gathered(dead(lettered(alike(anf(contracted(program, whole))))))
 
 
 def scheduled(
@@ -41,6 +57,6 @@ def scheduled(
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
     ready = prepared(program, written)
     letters = tuple(by) if by is not None else order(ready)
-    ready = structure(outside(split(ready, letters)))
+    ready = structure(halved(outside(split(ready, letters))))
     plain = schedule(ready, letters)
     return plain if blocks == "" else blocked(plain, letters, blocks or "")

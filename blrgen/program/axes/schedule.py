@@ -215,10 +215,11 @@ class _Scheduling:
         """The equations at the first index, or at all others, without those that idle there."""
         out: dict[Item, Item] = {}
         for i in loop.items:
-            let = i.let
+            let, nest = i.let, i.nest
             if let.first is not None and _begins(i, loop):
                 let = replace(let, expr=let.first if begun else let.expr, first=None)
-            out[i] = Item(let, i.nest, i.around, i.store)
+                nest = self.nest(let, i.around)
+            out[i] = Item(let, nest, i.around, i.store)
         for i, new in out.items():
             new.deps = {out.get(d, d) for d in i.deps}
         outside = {x for i in self.all if i not in out for e in _parts(i) for x in e.names}

@@ -53,8 +53,18 @@ def test_single_precision_stays_single(name: str) -> None:
 def test_letters_become_axes() -> None:
     made = program(
         "n:N, k:K, i:d", "x[N,d], mu[K,d]",
-        "dx[n,k,i] = x[n,i] - mu[k,i]\ns[i,k] = sum(n, x[n,i] * dx[n,k,i])", "s",
+        "dx[n,k,i] = x[n,i] - mu[k,i]\ns[i,k] = sum(n, x[n,i] * dx[n,k,i])", "s, dx",
     )  # fmt: skip
     lines = numpy.function(array_function(made, "run")).split("\n")
     assert "    dx = x[:, None, :] - mu" in lines
     assert '    s = np.einsum("ni,nki->ik", x, dx)' in lines
+
+
+def test_rows_of_what_would_be_large_are_done_in_strips() -> None:
+    made = program(
+        "n:N, k:K, i:d", "x[N,d], mu[K,d]",
+        "dx[n,k,i] = x[n,i] - mu[k,i]\ns[i,k] = sum(n, x[n,i] * dx[n,k,i])", "s",
+    )  # fmt: skip
+    lines = numpy.function(array_function(made, "run")).split("\n")
+    assert "        dx = x_rows[:, None, :] - mu" in lines
+    assert '        s += np.einsum("ni,nki->ik", x_rows, dx)' in lines

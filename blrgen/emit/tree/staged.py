@@ -1,0 +1,217 @@
+"""A whole program → compiled functions, and one that calls them in their order.
+
+The loops that rows are shared out of are a function each, and what stands between two of them is
+one more.  The last function is not compiled: it makes memory, calls the others and hands out
+what they have written.  So each loop is compiled once, by itself, and threads are ordinary ones
+that run the same compiled function on chunks of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.constants import typed
+from blrgen.emit.tree.functions import Functions, Part, names_in
+from blrgen.emit.tree.memory import Context
+from blrgen.program import nodes as n
+from blrgen.program.axes.once import is_once
+from blrgen.program.axes.schedule import Item, Schedule
+
+BY_ROWS = "_by_rows"
+
+
+def staged(plan: Schedule, name: str) -> tuple[t.Function, ...]:
+    """The functions of a scheduled program; the last one is the program, which returns its outs."""
+    return _Staged(plan, name, returns=True).whole()
+
+
+@dataclass
+class _Stage:
+    """A part of the program under way: of rows, or what stands between two such."""
+
+    name: str
+    body: tuple[t.Statement, ...]
+    rows: Part | None = None
+
+    @property
+    def adds(self) -> tuple[str, ...]:
+        return self.rows.adds if self.rows is not None else ()
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The arguments that say which rows."""
+        if self.rows is None:
+            return ()
+        return f"{self.rows.letter}_lo", f"{self.rows.letter}_hi"
+
+    @property
+    def used(self) -> set[str]:
+        return names_in(self.body)
+
+    @property
+    def assigned(self) -> set[str]:
+        """The numbers that are made in it."""
+        found = (s.target for s in t.statements(self.body) if isinstance(s, t.Assign | t.Increase))
+        return {x.name for x in found if isinstance(x, n.Sym)}
+
+
+class _Staged(Functions):
+    """Stages in their order, and the function that calls them."""
+
+    def whole(self) -> tuple[t.Function, ...]:
+        stages: list[_Stage] = []
+        between: list[t.Statement] = []
+        scalars = {q.name for q in self.program.given if not q.sizes}
+        for x in self.plan.body:
+            if isinstance(x, Item) and not x.store and is_once(x.let, scalars):
+                self.once += self.build.item(x, Context(), False)
+                scalars.add(x.let.name)
+            elif isinstance(x, Item):
+                between += self.build.item(x, Context(), False)
+            elif x in self.parallel:
+                between = self.closed(between, stages)
+                self.outlined(x)
+                part = self.parts[-1]
+                stages.append(_Stage(part.name, tuple(part.body), part))
+            else:
+                between += self.build.loop(x, 0, Context())
+        self.closed(between, stages)
+        return self.together(stages)
+
+    def closed(self, between: list[t.Statement], stages: list[_Stage]) -> list[t.Statement]:
+        """What has come since the last rows becomes a stage; the next begins empty."""
+        if between:
+            count = sum(x.rows is None for x in stages) + 1
+            stages.append(_Stage(self.memory.own(f"{self.name}_part_{count}"), tuple(between)))
+        return []
+
+    def together(self, stages: list[_Stage]) -> tuple[t.Function, ...]:
+        """All functions: memory is made where it is used, or by the last one for several."""
+        scratch = self.scratch()
+        users = {x: [s for s in stages if x in s.used or x in s.adds] for x in scratch}
+        shared = [x for x, found in users.items()
+                  if len(found) > 1 or any(x in s.adds for s in found)]  # fmt: skip
+        made = [self.stage(s, stages, [x for x in scratch if users[x] == [s] and x not in shared])
+                for s in stages]  # fmt: skip
+        return (*made, self.caller(stages, made, shared))
+
+    # -- one stage ---------------------------------------------------------------------------
+    def stage(self, s: _Stage, stages: list[_Stage], own: list[str]) -> t.Function:
+        """A compiled function of arrays, whole numbers and numbers, in this order."""
+        used, scratch = s.used, self.scratch()
+        given = [q.name for q in self.program.given if q.sizes]
+        outs = [*self.program.outs, *(x.name for x in self.program.assembled)]
+        read = [x for x in (*given, *outs, *scratch) if x in used and x not in (*own, *s.adds)]
+        arrays = [*dict.fromkeys(read), *self.in_order(s)]
+        body = (*self.head(s, arrays, own), *s.body)
+        sizes, wholes = self.sizes(body, arrays)
+        body = (*sizes, *body)
+        numbers = self.numbers_of(s, stages)
+        once = self.needed(names_in(body)) if s.rows is None else ()
+        read_once = {x for y in once for e in t.expressions(y) for x in e.names}
+        keys = [q.name for q in self.program.given if q.key and q.name in used]
+        reals = [q.name for q in self.program.given
+                 if not q.sizes and not q.key and q.name in used | read_once]  # fmt: skip
+        reals += [x for x in numbers if not x.endswith("_last")]
+        wholes += [*keys, *(x for x in numbers if x.endswith("_last"))]
+        made_here = tuple(map(t.name, self.handed_on(s, stages)))
+        f = t.Function(s.name, tuple(arrays), (*s.ends, *wholes), tuple(reals), body,
+                       self.said(s), reals_of=self.reals_of(arrays), once=once, apart=True,
+                       returns=made_here, gives="Any" if made_here else "")  # fmt: skip
+        return typed(replace(f, body=self.quick(f.body, made_here)))
+
+    def head(self, s: _Stage, arrays: list[str], own: list[str]) -> list[t.Statement]:
+        """The stage's own memory, and the rows that are its share."""
+        kept = self.scratch()
+        head: list[t.Statement] = [self.made(x, kept[x]) for x in own]
+        if self.memory.words in s.used:
+            head.append(t.Make(self.memory.words, (t.name("WORDS"),), "word"))
+        if s.rows is not None and self.slices(s.rows.loop):
+            part = t.Span(*map(t.name, s.ends))
+            rows = [x for x in self.build.first_axis(s.rows.loop) if x in arrays]
+            head += [t.View(x, t.Entry(x, (part,))) for x in rows]
+        return head
+
+    def in_order(self, s: _Stage) -> list[str]:
+        """The sums of rows, before the largest values of rows."""
+        if s.rows is None:
+            return []
+        op = self.operations(s.rows.loop)
+        return sorted(s.adds, key=lambda x: op[x] == "max")
+
+    def said(self, s: _Stage) -> str:
+        return self.summary(s.rows) if s.rows is not None else "Do what stands between the rows."
+
+    # -- numbers that several stages have ------------------------------------------------
+    def numbers_of(self, s: _Stage, stages: list[_Stage]) -> list[str]:
+        """Those that others make, and for rows those made of given numbers alone."""
+        own = s.assigned
+        found = [x for y in stages if y is not s for x in self.crossing(y) if x in s.used - own]
+        if s.rows is not None:
+            found += [x for x in self.once_names() if x in s.used]
+        return list(dict.fromkeys(found))
+
+    def handed_on(self, s: _Stage, stages: list[_Stage]) -> list[str]:
+        """The numbers made here that a later stage reads."""
+        later = stages[stages.index(s) + 1 :]
+        return [x for x in self.crossing(s) if any(x in y.used - y.assigned for y in later)]
+
+    def crossing(self, s: _Stage) -> list[str]:
+        """The numbers of a stage that have a name in all of the program."""
+        if s.rows is not None:
+            return []
+        kept = self.memory.storages.items()
+        known = {self.memory.values[x] for x, y in kept if not y.kept}
+        known -= {self.memory.values[x] for x in self.memory.outside}
+        return sorted(x for x in s.assigned if x in known or x.endswith("_last"))
+
+    def once_names(self) -> list[str]:
+        targets = (s.target for s in self.once if isinstance(s, t.Assign))
+        return [x.name for x in targets if isinstance(x, n.Sym)]
+
+    def needed(self, used: Iterable[str]) -> tuple[t.Statement, ...]:
+        """Of the numbers that are made once those that are used, with what they are made of."""
+        wanted, out = set(used), list[t.Statement]()
+        for s in reversed(self.once):
+            assert isinstance(s, t.Assign) and isinstance(s.target, n.Sym)
+            if s.target.name in wanted:
+                out.insert(0, s)
+                wanted |= set(s.value.names)
+        return tuple(out)
+
+    # -- all of it ---------------------------------------------------------------------------
+    def caller(self, stages: list[_Stage], made: list[t.Function], shared: list[str]) -> t.Function:
+        """The function that makes memory and calls the others."""
+        kept = self.scratch()
+        out: list[t.Statement] = [self.made(x, kept[x]) for x in shared]
+        out += map(self.handed_out, self.program.outs)
+        out += [self.call(s, f) for s, f in zip(stages, made, strict=True)]
+        given = [q.name for q in self.program.given if q.sizes]
+        sizes, wholes = self.sizes(tuple(out), given)
+        once = self.needed(names_in(out))
+        used = names_in(out) | names_in(once)
+        numbers = [q for q in self.program.given if not q.sizes and q.name in used]
+        wholes += [q.name for q in numbers if q.key]
+        reals = [q.name for q in numbers if not q.key]
+        f = t.Function(self.name, tuple(given), tuple(wholes), tuple(reals), (*sizes, *out),
+                       "Do all of it.", False, self.reals_of(given), self.returned(),
+                       gives="Any", once=once, called=True)  # fmt: skip
+        return typed(f)
+
+    def call(self, s: _Stage, f: t.Function) -> t.Statement:
+        """One stage; of rows all at once or chunks of them on several threads."""
+        if s.rows is None:
+            call = t.Apply(f.name, tuple(map(t.name, (*f.arrays, *f.wholes, *f.reals))))
+            if not f.returns:
+                return t.Invoke(f.name, call.args, False)
+            found = f.returns[0] if len(f.returns) == 1 else t.Several(f.returns)
+            return t.Assign(found, call)
+        op = self.operations(s.rows.loop)
+        plain = [x for x in f.arrays if x not in s.adds]
+        sums, largest = ([x for x in s.adds if (op[x] == "max") == y] for y in (False, True))
+        tuples = (t.Apply("", tuple(map(t.name, x))) for x in (plain, sums, largest))
+        size, least = self.memory.size(s.rows.letter), t.Whole(self.least(s.rows.loop))
+        numbers = map(t.name, (*f.wholes[2:], *f.reals))
+        return t.Invoke(BY_ROWS, (t.name(f.name), size, least, *tuples, *numbers))

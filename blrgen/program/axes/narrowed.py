@@ -1,0 +1,75 @@
+"""What does not vary along a letter does not have it.
+
+    q[n,i,j] = W[i,j]; h[n,i] = solve(q[n,i,j], x[n,j])   →   q[i,j] = W[i,j]; … solve(q[i,j], …
+    s[j] = size(N); t[j] = s[j] * y[j]                     →   s = size(N); t[j] = s * y[j]
+
+A sum over a letter that is gone is so many times what was summed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+
+
+def narrowed(program: a.Program) -> a.Program:
+    """The program after `anf`, outside of recurrences without letters that nothing varies on."""
+    work = _Narrowing(program)
+    return replace(program, body=tuple(x for s in program.body for x in work.statement(s)))
+
+
+class _Narrowing:
+    """For each name that has lost letters the places of those that it kept."""
+
+    def __init__(self, program: a.Program) -> None:
+        self.program = program
+        self.whole = {*program.outs, *(y for _, y in program.writes)}
+        self.whole |= {x for put in program.assembled for _, e in put.entries for x in e.names}
+        self.whole |= {x.name for x in program.lets if any(self.ragged(y) for y in x.letters)}
+        self.places: dict[str, tuple[int, ...]] = {}
+
+    def ragged(self, letter: str) -> bool:
+        return bool(self.program.letter(letter).under)
+
+    def statement(self, s: a.Statement) -> tuple[a.Statement, ...]:
+        if isinstance(s, a.Seq):
+            return (replace(s, body=tuple(x for y in s.body for x in self.read(y))),)
+        (s,) = self.read(s)
+        assert isinstance(s, a.Let)
+        own = a.own_letters(s.expr) if isinstance(s.expr, a.Lin) else ()
+        square = s.letters[-2:] if s.structure != "dense" else ()
+        varies = {*a.free(s.expr), *own, *square}
+        if s.name in self.whole or s.at or varies >= set(s.letters):
+            return (s,)
+        self.places[s.name] = tuple(p for p, x in enumerate(s.letters) if x in varies)
+        return (replace(s, letters=tuple(x for x in s.letters if x in varies)),)
+
+    def read(self, s: a.Statement) -> tuple[a.Statement, ...]:
+        """The statement with fewer indices where names have lost letters."""
+        if isinstance(s, a.Seq):
+            return (replace(s, body=tuple(x for y in s.body for x in self.read(y))),)
+        first = None if s.first is None else self.expr(s.first)
+        init = None if s.init is None else self.expr(s.init)
+        return (replace(s, expr=self.expr(s.expr), first=first, init=init),)
+
+    def expr(self, e: n.Node) -> n.Node:
+        made = e.rebuilt(self.expr)
+        if isinstance(made, a.Ref) and made.name in self.places:
+            return a.Ref(made.name, tuple(made.index[p] for p in self.places[made.name]))
+        if isinstance(made, a.Red):
+            return self.counted(made)
+        return made
+
+    def counted(self, e: a.Red) -> n.Node:
+        """A reduction without letters that nothing varies on."""
+        free = a.free(e.arg)
+        idle = [x for x in e.letters if x not in free]
+        if not idle or e.op not in ("sum", "max"):
+            return e
+        left = tuple(x for x in e.letters if x in free)
+        inner: n.Node = replace(e, letters=left) if left else e.arg
+        sizes = [self.program.letter(x).size for x in idle] if e.op == "sum" else []
+        counts = (n.Const.of(x) if isinstance(x, int) else a.Extent(x) for x in sizes)
+        return n.mul(*counts, inner)

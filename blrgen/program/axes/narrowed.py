@@ -52,7 +52,12 @@ class _Narrowing:
             return (replace(s, body=tuple(x for y in s.body for x in self.read(y))),)
         first = None if s.first is None else self.expr(s.first)
         init = None if s.init is None else self.expr(s.init)
-        return (replace(s, expr=self.expr(s.expr), first=first, init=init),)
+        at = tuple(map(self.expr, s.at))
+        if s.at and isinstance(s.expr, a.Red):  # each term of it has a place of its own
+            expr: n.Node = replace(s.expr, arg=self.expr(s.expr.arg))
+        else:
+            expr = self.expr(s.expr)
+        return (replace(s, expr=expr, first=first, init=init, at=at),)
 
     def expr(self, e: n.Node) -> n.Node:
         made = e.rebuilt(self.expr)
@@ -65,7 +70,7 @@ class _Narrowing:
     def counted(self, e: a.Red) -> n.Node:
         """A reduction without letters that nothing varies on."""
         free = a.free(e.arg)
-        idle = [x for x in e.letters if x not in free]
+        idle = [x for x in e.letters if x not in free and not self.ragged(x)]
         if not idle or e.op not in ("sum", "max"):
             return e
         left = tuple(x for x in e.letters if x in free)

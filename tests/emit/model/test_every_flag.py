@@ -12,7 +12,7 @@ from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import derive_model
 
 MODELS = {p.stem: p for p in (Path(__file__).parents[3] / "models").glob("*.model")}
-FLAGS = ("conjugate", "filter", "em", "online-em", "vmp", "svi", "gibbs")
+FLAGS = ("conjugate", "filter", "em", "online-em", "vmp", "svi", "ncvmp", "cvi", "gibbs")
 
 
 @cache

@@ -79,6 +79,7 @@ def _formula(word: str) -> str:
         for mode, group in groupby(((_mode(c), c) for c in core), key=lambda pair: pair[0])
     )
     spelled = re.sub(r"_(\\?[A-Za-z0-9]+)", r"_{\1}", spelled)
+    spelled = re.sub(r"_\{([^{}]*)\}_\{([^{}]*)\}", r"_{\1_{\2}}", spelled)  # q₁ below a letter
     return f"${spelled.strip()}$" + word[len(core) :]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from blrgen.algebra.indexed.values import Index
 from blrgen.expect.blocks.values import Block, Part
 from blrgen.expect.sites.values import Site
-from blrgen.rule.model.lines import letters_of, natural_name
+from blrgen.rule.model.lines import brought, letters_of, natural_name
 from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate, Update
 from blrgen.text.indexed import Mean
 from blrgen.text.indexed_latex import IndexedLatex, place_latex
@@ -29,7 +29,7 @@ class _Typeset:
         self.say = IndexedLatex(letters_of(d.model), means)
 
     def lines(self) -> Iterator[str]:
-        """Log joint, functions that are no statistics, blocks, sums, points, objective."""
+        """Log joint, functions that are no statistics, blocks, elements, sums, points, objective."""
         d = self.d
         for f in d.factors:
             yield rf"\log p({_names(f.node)}) = {self.say(f.total)}"
@@ -40,6 +40,9 @@ class _Typeset:
                 yield f"{self.say(part.statistic.value)} : {self.say(part.coefficient)}"
             for part in u.block.parts:
                 yield self.update(u, part)
+        for x in d.arrivals:
+            yield from (f"{self.say(statistic)} : {self.say(e)}" for statistic, e in brought(d, x))
+            yield f"1 : {self.say(x.rest)}"
         yield from map(self.equation, d.sums)
         for p in d.points:
             yield from self.point(p)

@@ -17,7 +17,7 @@ MODELS = sorted((Path(__file__).parents[3] / "models").glob("*.model"))
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: p.stem)
 def test_every_line_is_typeset(path):
     derived = 0
-    for algorithm in ("conjugate", "em", "vmp", "svi", "online-em", "gibbs"):
+    for algorithm in ("conjugate", "filter", "em", "vmp", "svi", "online-em", "ncvmp", "cvi", "gibbs"):
         try:
             d = derive_model(read_model(path.read_text(), path.stem), algorithm)
         except ModelError:

@@ -29,7 +29,7 @@ class _Typeset:
         self.say = IndexedLatex(letters_of(d.model), means)
 
     def lines(self) -> Iterator[str]:
-        """Log joint, functions that are no statistics, blocks, elements, sums, points, objective."""
+        """Log joint, sites, blocks, elements of a filter, sums, points, objective."""
         d = self.d
         for f in d.factors:
             yield rf"\log p({_names(f.node)}) = {self.say(f.total)}"

@@ -50,7 +50,7 @@ def prove(
     runs, sizes = [], []
     for answer, small in zip(answers, (PLAIN, MANY, WIDE, PLAIN), strict=True):
         data = drawn(d.model, program, small=small)
-        with choosing(answer):
+        with choosing(answer), np.errstate(all="ignore"):
             t = Trial(source, data, random, small is not PLAIN, lines)
             runs.append(lucky(d, program, t))
         sizes.append(", ".join(f"{k} = {v}" for k, v in data.sizes.items()))

@@ -51,8 +51,10 @@ class Drawing:
         whole[:] = [x for one in found for x in np.ravel(one)]
         return whole.reshape(like.shape)
 
-    def once(self, x: float, domain: str) -> Tower:
-        """The same number for the same double, wherever it stands; 0 stays."""
+    def once(self, x: float, domain: str) -> Any:
+        """The same number for the same double, wherever it stands; 0 and NaN stay."""
+        if x != x:
+            return x
         if x != 0 and (domain, x) not in self.seen:
             self.seen[domain, x] = self.within(domain)
         found: Tower = self.seen[domain, x] if x != 0 else lift(0)

@@ -3,7 +3,8 @@
 NumPy's own functions move and add the numbers, as they do with any objects; exp, log and linear
 algebra are those of the tower.  Special functions of the file are taken at their word: that they
 compute what their names say is tested where they are written.  Checks of what a caller gives
-are left out.  Whatever else is asked of these numbers has no meaning here, and says so.
+are left out, data are not moved, and ends of domains are not met.  Whatever else is asked of
+these numbers has no meaning here, and says so.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ PLAIN = frozenset(
         "errstate",
         "expand_dims",
         "eye",
+        "indices",
         "integer",
         "int64",
         "intp",
@@ -92,6 +94,11 @@ CHECKS = ("_in_domain", "_check_definite")  # of what the caller gives
 SPECIAL = {f"_{name}": name for name in FUNCTIONS} | {"_digamma_many": "digamma"}
 
 
+def _where_they_are(_: Any, moving: Any) -> dict[str, Any]:
+    """Data are not moved; a step is the same wherever they are."""
+    return {x: np.zeros(1) for name, (_, points, _) in moving.items() for x in (name, *points)}
+
+
 class Real:
     """The dtype of arrays of numbers of a tower."""
 
@@ -104,6 +111,9 @@ class Real:
             found = lift(x)
             return x if found is NotImplemented else found
         return x
+
+
+_AS_IS = np.frompyfunc(Real.type, 1, 1)
 
 
 class Numbers(np.ndarray):
@@ -137,6 +147,9 @@ def _is_real(dtype: Any) -> bool:
     return dtype in (np.float64, np.float32, float) or isinstance(dtype, Real) or dtype is Real.type
 
 
+_MISSING = np.frompyfunc(lambda x: isinstance(x, float) and x != x, 1, 1)
+
+
 class Numpy:
     """NumPy, as far as an emitted file of a model may need it."""
 
@@ -158,7 +171,7 @@ class Numpy:
     def __getattr__(self, name: str) -> Any:
         if name in PLAIN:
             found = getattr(np, name)
-            return found if isinstance(found, type) else _wrapped(found)
+            return found if isinstance(found, type | np.ufunc) else _wrapped(found)
 
         def refuse(*_: Any, **__: Any) -> Any:
             raise NoMeaning(f"np.{name} of numbers of a field")
@@ -178,19 +191,22 @@ class Numpy:
     def full(self, shape: Any, value: Any, dtype: Any = float) -> Any:
         return numbers(np.full(shape, value, object if _is_real(dtype) else dtype))
 
-    def isfinite(self, x: Any) -> Any:
-        return np.ones(np.shape(x), bool)
-
     def isnan(self, x: Any) -> Any:
+        return np.asarray(_MISSING(x)).astype(bool)
+
+    def isfinite(self, x: Any) -> Any:
+        return ~self.isnan(x)
+
+    def isinf(self, x: Any) -> Any:
         return np.zeros(np.shape(x), bool)
 
-    isinf = isneginf = isposinf = isnan
+    isneginf = isposinf = isinf
 
     def asarray(self, x: Any, dtype: Any = None, order: Any = None) -> Any:
         if dtype is None:
             return numbers(np.asarray(x))
         if _is_real(dtype):
-            return numbers(TOWERS.array(x))
+            return numbers(np.asarray(_AS_IS(np.asarray(x, dtype=object)), dtype=object))
         return np.asarray(x, dtype)
 
     ascontiguousarray = asarray
@@ -214,13 +230,23 @@ def _decorator(*args: Any, **_: Any) -> Any:
     return args[0] if len(args) == 1 and callable(args[0]) else lambda f: f
 
 
+# Of a constructor: the state is given whole, and its numbers lie inside of their domains.
+CONSTRUCTED: dict[str, Callable[..., Any]] = {
+    "_dtype": lambda *_: Real(),
+    "_drawn_start": lambda *_: {},
+    "_point_ends": lambda *_: (),
+    "_brought_near": _where_they_are,
+}
+
+
 def class_on(source: str, *, short: bool = False) -> Any:
     """The class of an emitted file, on numbers of a tower."""
     numpy = Numpy()
     modules: dict[str, Any] = {
         "numpy": numpy,
         "math": SimpleNamespace(
-            pi=TOWERS.constant("pi"), inf=math.inf, nan=math.nan, isfinite=lambda x: True,
+            pi=TOWERS.constant("pi"), inf=math.inf, nan=math.nan, prod=math.prod,
+            isfinite=lambda x: True,
             **{n: entrywise(n) for n in ("exp", "log", "sqrt", "log1p")},
         ),
         "numba": SimpleNamespace(
@@ -243,10 +269,7 @@ def class_on(source: str, *, short: bool = False) -> Any:
     names |= {name: entrywise(f) for name, f in SPECIAL.items() if name in names}
     if "_solved_or_nan" in names:
         names["_solved_or_nan"] = numpy.linalg.solve
-    if "_dtype" in names:
-        names["_dtype"] = lambda *_: Real()
-    if "_drawn_start" in names:
-        names["_drawn_start"] = lambda *_: {}
+    names |= {name: f for name, f in CONSTRUCTED.items() if name in names}
     return names[public_name(source)]
 
 

@@ -11,13 +11,16 @@ from blrgen.rule.model.derive import derive_model
 from blrgen.rule.model.lines import lines_of
 from blrgen.rule.model.typeset import typeset
 
+ALGORITHMS = (
+    "conjugate", "filter", "em", "vmp", "svi", "online-em", "ncvmp", "cvi", "gibbs"
+)  # fmt: skip
 MODELS = sorted((Path(__file__).parents[3] / "models").glob("*.model"))
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: p.stem)
 def test_every_line_is_typeset(path):
     derived = 0
-    for algorithm in ("conjugate", "filter", "em", "vmp", "svi", "online-em", "ncvmp", "cvi", "gibbs"):
+    for algorithm in ALGORITHMS:
         try:
             d = derive_model(read_model(path.read_text(), path.stem), algorithm)
         except ModelError:

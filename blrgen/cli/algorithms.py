@@ -27,8 +27,8 @@ OPTIONS = {
     "point": "latents that are points",
     "block": "nodes that are one block; may be repeated",
     "schedule": "the order of the blocks",
-    "q": "a family for q of a node, that of its prior if absent; may be repeated",
-    "inner": "the most rounds over local blocks in a step of --svi",
+    "q": "a family for q of a node; may be repeated",
+    "inner": "the most rounds over local blocks in --svi",
 }
 
 
@@ -38,7 +38,8 @@ def add_algorithms(parser: Parser, *, brief: bool = True) -> None:
     names = "exactly one of --" + " --".join(there[:4]) + "\n--" + " --".join(there[4:])
     options = ", and --point, --block, --q, --schedule, --inner:\nsee `blrgen fit --help`"
     group = parser.add_argument_group(
-        "algorithms of a model, FILE.model", names + options if brief else "exactly one"
+        "algorithms of a model, FILE.model" + ("" if brief else ": exactly one"),
+        names + options if brief else None,
     )
     for name, words in FLAGS.items():
         hidden = brief or name == "cavi"

@@ -1,11 +1,7 @@
 """Fit a model to data: derive its algorithm, emit it, run it.
 
-Without --steps it runs until the objective rests; --steps alone runs exactly that many.
---data is JSON or NPZ of names and arrays, or NAME=FILE for one array (.npy, .csv).
-
-  blrgen fit normal-gamma.model --conjugate --data D.json --json
-  blrgen fit mixture.model --em --data x=points.csv --set K=3 --tol 1e-10 --save q.npz
-  blrgen fit --family mixture:gaussian-full --components 10 --loss "theta1**4 + theta2**2" --json
+blrgen fit mixture.model --em --data x=points.csv --set K=3 --tol 1e-10 --save q.npz
+blrgen fit --family mixture:gaussian-full --components 10 --loss "theta1**4 + theta2**2" --json
 """
 
 from __future__ import annotations
@@ -31,16 +27,12 @@ MANY = 200_000  # numbers in data from which on loops are compiled
 def configure(parser: Parser) -> None:
     """WHAT, the algorithm, data, start, how long, and what becomes of it."""
     parser.add_argument("what", metavar="FILE.model", nargs="?",
-                        help="a model's text, or the name of one")  # fmt: skip
+                        help=argparse.SUPPRESS)  # fmt: skip
     parser.add_argument("--family", metavar="mixture:FAMILY", help="a mixture, fitted to a loss")
     parser.add_argument("--components", metavar="K", help="of the mixture, 1 if absent")
-    parser.add_argument("--loss", metavar="L", help="of a mixture: in theta1, theta2, …, or in "
-                        "the family's variable")  # fmt: skip
-    parser.add_argument(
-        "--retraction",
-        action="store_true",
-        help="of a mixture: steps in block coordinates, which stay in the cone",
-    )
+    parser.add_argument("--loss", metavar="L", help="of a mixture: in theta1, theta2, …")  # fmt: skip
+    parser.add_argument("--retraction", action="store_true",
+                        help="of a mixture: steps that stay in the cone")  # fmt: skip
     parser.add_argument("--fixed-weights", action="store_true",
                         help="of a mixture: the weights stay as they start")  # fmt: skip
     add_algorithms(parser, brief=False)
@@ -53,8 +45,8 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--tol", metavar="T", help="the objective rests below T·(1 + |it|)")
     parser.add_argument("--seed", metavar="S", default="0", help="0 if absent")
     parser.add_argument("--batch", metavar="N", help="rows of a step, for --svi and --online-em")
-    parser.add_argument("--rho", metavar="R", help="the rate of --cvi, 0.5 if absent")
-    parser.add_argument("--delay", metavar="D", help="of the rate (D + t)^-F, 1 if absent")
+    parser.add_argument("--rho", metavar="R", help="R·(D + t)^-F; 0.5 for --cvi (--delay D: 1)")
+    parser.add_argument("--delay", metavar="D", help=argparse.SUPPRESS)  # said with --rho
     parser.add_argument("--forgetting", metavar="F", help="0.7 if absent; 0 for --cvi")
     parser.add_argument("--floor", metavar="NAME=VALUE", action="append", default=[],
                         help="a point is no less than this")  # fmt: skip

@@ -14,7 +14,7 @@ from blrgen.errors import UserError, did_you_mean
 
 BUG, INTERRUPTED, READER_GONE = 70, 130, 141
 TIMED = ("derive", "generate", "fit", "verify", "identify", "show", "check", "table")
-TIMED_HELP = "milliseconds and operation counts of every stage and pass, on standard error"
+TIMED_HELP = "time and operations of each pass, on standard error"
 
 # name → (what follows it, what it does); the module of the same name has the rest
 COMMANDS = {

@@ -30,6 +30,7 @@ def fit(
     return Run(d, candidate).to_rest(first_state(d, candidate, t, count, seed), steps, None)
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("flags", [(), ("retraction",)])
 def test_a_gaussian_is_found_exactly(flags: tuple[str, ...]) -> None:
     found = fit(FULL, "(theta1 - 1)**2 + theta2**2/2 + theta1*theta2/2", 1, 60, flags)

@@ -25,7 +25,7 @@ from blrgen.program.model.blocks import member_of
 from blrgen.program.model.member import Member
 from blrgen.program.model.values import ModelProgram
 from blrgen.rule.model.values import ModelDerivation
-from blrgen.validate.model.covered import left_out, recorded
+from blrgen.validate.model.covered import Seen, left_out, recorded
 from blrgen.validate.model.data import Drawn, Small, drawn
 from blrgen.validate.model.emitted import Reference, slopes_of
 from blrgen.validate.model.fields import Drawing, started, told
@@ -44,14 +44,14 @@ def prove(
     d: ModelDerivation, program: ModelProgram, source: str, seed: int = 1
 ) -> tuple[tuple[str, Proof], ...]:
     """The objective, every q and every point; NoMeaning where these numbers do not go through."""
-    random, lines = Random(seed), set[int]()
+    random, seen = Random(seed), Seen()
     # a comparison that has no answer: one way, the other way, at random
     answers = (lambda: False, lambda: True, *[lambda: random.random() < 0.5] * 2)
     runs, sizes = [], []
     for answer, small in zip(answers, (PLAIN, MANY, WIDE, PLAIN), strict=True):
         data = drawn(d.model, program, small=small)
         with choosing(answer), np.errstate(all="ignore"):
-            t = Trial(source, data, random, small is not PLAIN, lines)
+            t = Trial(source, data, random, small is not PLAIN, seen)
             runs.append(lucky(d, program, t))
         sizes.append(", ".join(f"{k} = {v}" for k, v in data.sizes.items()))
     where = "; ".join(dict.fromkeys(sizes))
@@ -64,7 +64,7 @@ def prove(
         wrong = [run[name][1] for run in runs if run[name][1]]
         proof = Proof(NOT_COMPARED, claim, wrong[0]) if wrong else replace(exact, claim=claim)
         proofs.append((name, proof))
-    if missed := left_out(source, lines):
+    if missed := left_out(source, seen):
         text = f"line {missed[0]} was never run at {where}"
         proofs.append(("all lines", Proof(NOT_COMPARED, "every line was run", text)))
     return tuple(proofs)
@@ -72,13 +72,13 @@ def prove(
 
 @dataclass(frozen=True)
 class Trial:
-    """A source to run: on which data, with short blocks or not; the lines that were run."""
+    """A source to run: on which data, with short blocks or not; what was seen of it."""
 
     source: str
     data: Drawn
     random: Random
     short: bool
-    lines: set[int]
+    seen: Seen
 
 
 def lucky(d: ModelDerivation, program: ModelProgram, t: Trial) -> Found:
@@ -100,7 +100,7 @@ def trial(d: ModelDerivation, program: ModelProgram, t: Trial) -> Found:
         model = kind(**{python_name(k): x for k, x in given.items()}, start=start, seed=1)
         reference.read(model, program)
         reference.first()
-        with recorded(t.lines):
+        with recorded(t.seen):
             found = posteriors(d, program, model, reference)
             objective = model.step()
         same = objective == reference.objective()

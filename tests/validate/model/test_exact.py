@@ -11,7 +11,7 @@ from blrgen.emit.model.file import text
 from blrgen.program.model.lower import lower
 from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import derive_model
-from blrgen.validate.model.covered import left_out, parsed, shortened
+from blrgen.validate.model.covered import Seen, left_out, parsed, shortened
 from blrgen.validate.model.exact import prove
 from blrgen.validate.mutate import mutants
 
@@ -82,8 +82,8 @@ def test_lines_that_were_never_run_are_told():
     lines = {n for n, x in enumerate(source.splitlines(), 1) if "chunk_rows" in x}
     assert lines
     everything = set(range(1, source.count("\n") + 2))
-    assert left_out(source, everything) == []
-    missed = left_out(source, everything - lines)
+    assert left_out(source, Seen(everything)) == []
+    missed = left_out(source, Seen(everything - lines))
     assert missed and all("chunk_rows" in x for x in missed)
 
 

@@ -30,7 +30,7 @@ def configure(parser: Parser) -> None:
                         help=argparse.SUPPRESS)  # fmt: skip
     parser.add_argument("--family", metavar="mixture:FAMILY", help="a mixture, fitted to a loss")
     parser.add_argument("--components", metavar="K", help="of the mixture, 1 if absent")
-    parser.add_argument("--loss", metavar="L", help="of a mixture: in theta1, theta2, …")  # fmt: skip
+    parser.add_argument("--loss", metavar="L", help="of a mixture: in theta1, theta2, …")
     parser.add_argument("--retraction", action="store_true",
                         help="of a mixture: steps that stay in the cone")  # fmt: skip
     parser.add_argument("--fixed-weights", action="store_true",

@@ -29,6 +29,7 @@ class _Narrowing:
         self.whole |= {x for put in program.assembled for _, e in put.entries for x in e.names}
         self.whole |= {x.name for x in program.lets if any(self.ragged(y) for y in x.letters)}
         self.places: dict[str, tuple[int, ...]] = {}
+        self.solved = _solved(program)
 
     def ragged(self, letter: str) -> bool:
         return bool(self.program.letter(letter).under)
@@ -39,7 +40,8 @@ class _Narrowing:
         (s,) = self.read(s)
         assert isinstance(s, a.Let)
         own = a.own_letters(s.expr) if isinstance(s.expr, a.Lin) else ()
-        square = s.letters[-2:] if s.structure != "dense" else ()
+        rows = max(self.solved.get(s.name, 0), 2 if s.structure != "dense" else 0)
+        square = s.letters[len(s.letters) - rows :]
         varies = {*a.free(s.expr), *own, *square}
         if s.name in self.whole or s.at or varies >= set(s.letters):
             return (s,)
@@ -78,3 +80,14 @@ class _Narrowing:
         sizes = [self.program.letter(x).size for x in idle] if e.op == "sum" else []
         counts = (n.Const.of(x) if isinstance(x, int) else a.Extent(x) for x in sizes)
         return n.mul(*counts, inner)
+
+
+def _solved(program: a.Program) -> dict[str, int]:
+    """Names that linear algebra reads, with how many letters at their end are rows and columns."""
+    found: dict[str, int] = {}
+    for s in program.lets:
+        for e in (x for y in s.expressions for x in n.walk(y) if isinstance(x, a.Lin)):
+            for k, x in enumerate(e.args):
+                own = 2 if k == 0 else len(a.own_letters(e))
+                found[x.name] = max(own, found.get(x.name, 0))
+    return found

@@ -49,7 +49,7 @@ def verify_model(d: ModelDerivation, *, targets: Sequence[str] | None = None) ->
         (CLASS.format(target), Verdict(timed(f"compare the {target} class", _comparing(target), d)))
         for target in (TARGETS if targets is None else targets)
     ]
-    shown = {n for _, v in classes for n, p in v.proofs if p.level in ("numeric", "refuted")}
+    shown = {n for _, v in classes for n, p in v.proofs if p.level != NOT_COMPARED}
     solved = [n for n, p in resting if p.level == NOT_COMPARED and n in shown]
     rest = Verdict(tuple((n, p) for n, p in resting if n not in solved))
     forms = timed("compare Kalman's forms", prove_forms, d) if d.algorithm in EXACT else ()

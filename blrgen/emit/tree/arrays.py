@@ -159,7 +159,7 @@ class Statements(Values):
     def made(self, x: a.Let, s: a.Seq) -> t.Statement:
         stored = self.program.flat(x.letters)
         shape = tuple(self.size(y) for y in stored)
-        if isinstance(x.expr, a.Red) and s.letter in x.expr.letters:
+        if isinstance(x.expr, a.Red) and (x.at or s.letter in x.expr.letters):
             return t.Make(x.name, shape, fill=START[x.expr.op])
         return t.Make(x.name, shape, "truth" if isinstance(x.expr, n.Compare) else "real")
 
@@ -291,9 +291,14 @@ class Statements(Values):
             shape = tuple(self.size(x) for x in s.letters)
             out.append(t.Make(s.name, shape, fill=n.ZERO))
         order = tuple(x for i in s.at for x in a.free(i) if x not in self.bound)
-        value = self.aligned(self.expr(e.arg), order)
+        rest = tuple(x for x in e.letters if x not in order and x not in self.bound)
+        value = self.aligned(self.expr(a.Red("sum", rest, e.arg) if rest else e.arg), order)
         every = t.Apply("slice", (t.name("None"),))
-        index = [self.value_of(i).node if isinstance(i, a.At) else every for i in s.at]
+        index = [
+            self.value_of(i).node if isinstance(i, a.At)
+            else self.place(i) if set(a.free(i)) <= set(self.bound) else every
+            for i in s.at
+        ]  # fmt: skip
         while index[-1] == every:
             index.pop()
         where = t.Apply("", tuple(index)) if len(index) > 1 else index[0]

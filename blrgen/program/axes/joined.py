@@ -22,7 +22,7 @@ def joined(program: a.Program) -> a.Program:
     ranks = order(program)
 
     def let(s: a.Let) -> tuple[a.Statement, ...]:
-        if s.first is not None or s.init is not None:
+        if s.first is not None or s.init is not None or s.at:
             return (s,)
         return (replace(s, expr=_joined(s.expr, sizes, ranks)),)
 

@@ -53,6 +53,8 @@ def _scattered(s: a.Let) -> a.Let:
             place = _other(f, x)
             if not isinstance(place, a.At) or not set(a.free(place)) & set(s.expr.letters):
                 continue
+            if set(a.free(place)) & set(s.letters):  # a sum of its own for each row of labels
+                continue
             rest = [g for g in factors if g is not f]
             if any(x in a.free(g) for g in rest):
                 rest = [a.swapped(g, {x: place}) for g in rest]

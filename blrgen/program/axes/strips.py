@@ -34,7 +34,9 @@ class Strips:
 
 
 def strips(program: a.Program) -> Strips | None:
-    """The parts, if rows may be done apart and that saves an array."""
+    """The parts, if rows may be done apart and that saves an array; not beside ragged rows."""
+    if any(x.under for x in program.letters):
+        return None
     for letter in order(program):
         if _may(program, letter):
             found = _parted(program, letter)

@@ -218,8 +218,10 @@ class Equations:
 
     def zeroed(self, item: Item, depth: int, ctx: Context) -> t.Statement:
         """Only at the places of the loops around; entry by entry, but for rows of a block."""
+        at = zip(item.let.letters, item.let.at, strict=False)
+        labelled = {x for x, i in at if i != a.Ix(x)}  # any place of it may be added to
         letters = [x for x in (*item.let.letters, *self.memory.base)
-                   if x not in item.nest[:depth] or item.let.at]  # fmt: skip
+                   if x not in item.nest[:depth] or x in labelled]  # fmt: skip
         kept = self.memory.storages[item.let.name].kept
         looped = [x for x in kept if x in letters and x not in self.memory.base]
         whole = ctx

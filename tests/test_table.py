@@ -90,8 +90,7 @@ def test_every_row_of_the_paper_is_there_and_honest(monkeypatch: pytest.MonkeyPa
         "Non-conjugate VI",
     ):  # fmt: skip
         assert row in text
-    for row in ("Non-conjugate VMP",):
-        assert re.search(rf"^{row}: not yet, needs ", text, re.M)
+    assert "not yet" not in text
     for name in RECIPES:
         assert re.search(rf"^  {re.escape(name)} ", text, re.M), f"{name} is in no row"
     assert re.search(r"^Expectation-maximization\n  gaussian-mixture-full-em --em .*\n +rho = 1$",
@@ -110,11 +109,15 @@ def models() -> list[tuple[str, str]]:
         return [tuple(x) for row in tomllib.load(file)["row"] for x in row.get("models", [])]
 
 
+NUMERIC = ("--svi", "--ncvmp", "--cvi")  # loops until something is small, sums over nodes
+
+
 @pytest.mark.parametrize(("name", "flag"), models())
 def test_a_model_of_the_table_is_derived_proved_and_run(name: str, flag: str) -> None:
     found = table._of_model(name, flag, lambda what: None)
     assert found.proved in ("identity", "random-exact")
-    assert dict(found.emitted) == {"numba": "not compared", "numpy": "numeric"}
+    level = "numeric" if flag in NUMERIC else "random-exact"
+    assert dict(found.emitted) == {"numba": "not compared", "numpy": level}
     assert found.lines > 3 and found.approximations
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,8 @@ def test_numbers_are_what_computes_them() -> None:
         assert rewritten(source, values) == source, path.name
         found |= held(source)
     assert {name: found[name] for name in values} == values
+    assert found["LOG_DOUBLE"][-1] == math.log(4)
+    assert np.float32(found["LOG_SINGLE"][-1]) == np.float32(math.log(4))
 
 
 def test_a_changed_number_is_noticed() -> None:

@@ -79,8 +79,8 @@ def _polynomial(make: Callable[[str], Iterable[float]], real: str) -> tuple[floa
     return tuple(float(polynomials.literal(c, real)) for c in reversed(list(make(real))))
 
 
-def _minus_two_log(real: str) -> list[float]:
-    """−2 log((1 + s)/(1 − s))/s in s²."""
+def _minus_two_artanh(real: str) -> list[float]:
+    """−2 log((1 + s)/(1 − s))/s in s²: what log u is made of."""
     return [-4 * c for c in polynomials.atanh_over_x(real, FIFTH)]
 
 
@@ -91,7 +91,7 @@ def _log_odds(real: str) -> list[float]:
 
 # constant of random numbers, without its dtype → its coefficients
 POLYNOMIALS: Mapping[str, Callable[[str], Iterable[float]]] = {
-    "MINUS_TWO_LOG": _minus_two_log,
+    "ARTANH": _minus_two_artanh,
     "LOG_ODDS": _log_odds,
     "SINE": polynomials.sine_over_x,
     "COSINE": polynomials.cosine,
@@ -108,7 +108,6 @@ def computed() -> Iterator[tuple[str, Value]]:
             yield f"{name}_{size}", _polynomial(make, real)
     for size, (real, mantissa) in _REALS.items():
         log_two = polynomials.log_2()
-        yield f"LOG_FOUR_{size}", float(polynomials.literal(2 * log_two, real))
         yield f"LOG_TWO_OF_BITS_{size}", float(polynomials.literal(log_two / 2**mantissa, real))
 
 

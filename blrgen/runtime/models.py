@@ -144,7 +144,7 @@ def _in_domain(name: str, array: Array, domain: str, sizes: Mapping[str, int]) -
             raise ValueError(f"{name} has entries outside its support {domain}")
         return
     if domain.startswith("integers "):
-        if (array % 1 > 0).any():
+        if (np.floor(array) < array).any():
             raise ValueError(f"{name} has entries outside its support: some are not whole numbers")
         domain = domain.removeprefix("integers ")
     if domain == "SPD":

@@ -27,7 +27,20 @@ def given(program: a.Program, names: Sequence[str], outs: Sequence[str]) -> a.Pr
 
 def handing_out(program: a.Program, outs: Sequence[str]) -> a.Program:
     """The program with other outs, and without what these do not need."""
-    return trimmed(dead(replace(program, outs=tuple(outs), writes=())))
+    copies = {x: copied(program, x) for x in outs if x in {q.name for q in program.given}}
+    named = tuple(copies[x].name if x in copies else x for x in outs)
+    body = (*program.body, *copies.values())
+    return trimmed(dead(replace(program, body=body, outs=named, writes=())))
+
+
+def copied(program: a.Program, name: str) -> a.Let:
+    """A given array as an equation of its own, which can be handed out."""
+    letters: list[str] = []
+    for size in program.sizes[name]:
+        free = (x.name for x in program.letters if x.size == size and x.name not in letters)
+        letters.append(next(free))
+    index = tuple(map(a.Ix, letters))
+    return a.Let(f"{name}_now", tuple(letters), a.Ref(name, index))
 
 
 def trimmed(program: a.Program) -> a.Program:

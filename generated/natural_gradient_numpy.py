@@ -186,9 +186,9 @@ OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
 
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
-    me, made = current_thread(), "check_finite" in vars(opt)
-    if made and (owner := OWNERS.setdefault(opt, me)) is not me:
-        if owner.is_alive():
+    me = current_thread()
+    if OWNERS.get(opt) is not me and "check_finite" in vars(opt):
+        if (owner := OWNERS.setdefault(opt, me)) is not me and owner.is_alive():
             raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
@@ -215,13 +215,11 @@ def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     """Return a copy of what can stand in the place of another; refuse what cannot."""
     if isinstance(like, dict | list):
         if not isinstance(x, Mapping if isinstance(like, dict) else list):
-            raise TypeError(
-                f"the saved {name} is a {type(x).__name__}, not a {type(like).__name__}"
-            )
+            raise TypeError(f"{name} is a {type(x).__name__}, not a {type(like).__name__}")
         own, wanted = (v if isinstance(v, Mapping) else dict(enumerate(v)) for v in (x, like))
         for said, names in ("lacks", wanted.keys() - own), ("has unknown", own.keys() - wanted):
             if names:
-                raise ValueError(f"the saved {name} {said} {', '.join(sorted(map(str, names)))}")
+                raise ValueError(f"{name} {said} {', '.join(sorted(map(str, names)))}")
         inner = domain if isinstance(domain, Mapping) else dict.fromkeys(wanted, domain)
         told = (lambda k: f"{name}[{k}]") if isinstance(like, list) else str
         found = {k: _fitting(told(k), own[k], wanted[k], inner[k]) for k in wanted}
@@ -246,7 +244,7 @@ def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: A
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
     domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
-    found = _fitting("state", saved, like, domains)
+    found = _fitting("the saved state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
     values = _listed(found.pop(next(iter(kept))))

@@ -451,9 +451,9 @@ OWNERS = WeakKeyDictionary[Any, Thread]()  # the thread that uses an object
 
 def _mine(opt: Any) -> Any:
     """Return the parameters, to the one thread that uses the object while it lives."""
-    me, made = current_thread(), "check_finite" in vars(opt)
-    if made and (owner := OWNERS.setdefault(opt, me)) is not me:
-        if owner.is_alive():
+    me = current_thread()
+    if OWNERS.get(opt) is not me and "check_finite" in vars(opt):
+        if (owner := OWNERS.setdefault(opt, me)) is not me and owner.is_alive():
             raise RuntimeError("another thread uses it; copy.copy(it) hands it to this one")
         OWNERS[opt] = me
     return opt.params
@@ -480,13 +480,11 @@ def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     """Return a copy of what can stand in the place of another; refuse what cannot."""
     if isinstance(like, dict | list):
         if not isinstance(x, Mapping if isinstance(like, dict) else list):
-            raise TypeError(
-                f"the saved {name} is a {type(x).__name__}, not a {type(like).__name__}"
-            )
+            raise TypeError(f"{name} is a {type(x).__name__}, not a {type(like).__name__}")
         own, wanted = (v if isinstance(v, Mapping) else dict(enumerate(v)) for v in (x, like))
         for said, names in ("lacks", wanted.keys() - own), ("has unknown", own.keys() - wanted):
             if names:
-                raise ValueError(f"the saved {name} {said} {', '.join(sorted(map(str, names)))}")
+                raise ValueError(f"{name} {said} {', '.join(sorted(map(str, names)))}")
         inner = domain if isinstance(domain, Mapping) else dict.fromkeys(wanted, domain)
         told = (lambda k: f"{name}[{k}]") if isinstance(like, list) else str
         found = {k: _fitting(told(k), own[k], wanted[k], inner[k]) for k in wanted}
@@ -511,7 +509,7 @@ def _load(opt: Any, saved: Any, numbers: Any, kept: Mapping[str, Any], **left: A
     like = opt.state_dict() | {name: x if saved.get(name) else {} for name, x in left.items()}
     domains = {"t": "[0, inf)", "hyperparameters": numbers}
     domains |= {name.lstrip("_"): domain for name, domain in kept.items()}
-    found = _fitting("state", saved, like, domains)
+    found = _fitting("the saved state", saved, like, domains)
     if bool(found.get("sums")) != bool(found.get("draws")):
         raise ValueError("of the saved sums and draws one is empty and the other is not")
     values = _listed(found.pop(next(iter(kept))))
@@ -544,7 +542,8 @@ def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: 
     dtype = None
     for arrays in zip(*rows, strict=True):
         if arrays[0].dtype is not dtype:
-            typed, dtype = _typed(arrays[0], *numbers), arrays[0].dtype
+            dtype = arrays[0].dtype
+            typed = [tuple(map(dtype.type, numbers))] if numbers else []
         if stretch := _stretch(arrays[0].size):
             threaded(stretch, *typed, *arrays)
         else:
@@ -606,55 +605,41 @@ WORDS = 1024  # of 32 bits, as many as are made at once
 
 
 @njit(**INLINED)
-def _round(x: Any, y: Any, left: Any) -> Any:
-    """Return x + y and rotl(y, left) ⊕ (x + y)."""
-    word = np.uint32
-    right = word(32 - left)
-    left = word(left)
-    x = word(x + y)
-    return x, word(word(word(y << left) | word(y >> right)) ^ x)
-
-
-@njit(**INLINED)
 def _rounds(x: Any, y: Any, lefts: tuple[int, ...], k: Any, other: Any) -> Any:
-    """Return a pair of words after four rounds, with a part of the key added to each."""
-    a, b, c, d = lefts
-    x, y = _round(x, y, a)
-    x, y = _round(x, y, b)
-    x, y = _round(x, y, c)
-    x, y = _round(x, y, d)
-    return np.uint32(x + k), np.uint32(y + other)
+    """Return a pair of words after four rounds, with a part of the key added to each.
+
+    A round is x + y, then rotl(y, left) ⊕ (x + y).
+    """
+    word = np.uint32
+    for left in lefts:
+        x = word(x + y)
+        y = word(word(word(y << word(left)) | word(y >> word(32 - left))) ^ x)
+    return word(x + k), word(y + other)
 
 
 @njit(**INLINED)
-def _random_words(words: Array, count: int, key: Any, stream: int, first: int) -> None:
-    """Fill `words` with pairs of random words: Threefry2x32-20 of `count` counters from `first`.
+def _random_words(words: Array, n: int, key: Any, stream: int, first: int) -> None:
+    """Fill `words` with pairs of random words: Threefry2x32-20 of `n` counters from `first`.
 
     The second words of all pairs follow the first ones. A counter is encrypted together with
     its stream, so that no two of them give the same pair (up to 2²³ streams and 2⁴⁰ counters;
     a multiple of 2³² can only be first). Four rounds are a loop: no processor looks far enough
     ahead to work on several chains of twenty.
     """
-    word = np.uint32
+    word, even, odd = np.uint32, (13, 15, 26, 6), (17, 29, 16, 24)
     k0, k1 = word(key), word(np.uint64(key) >> np.uint64(32))
     k2 = word(word(k0 ^ k1) ^ word(0x1BD11BDA))
-    low = word(word(first) + k0)
-    high = word(word(stream + ((first >> 32) << 24)) + k1)
-    for j in range(count):
-        x, y = _rounds(word(low + word(j)), high, (13, 15, 26, 6), k1, word(k2 + word(1)))
-        words[j], words[j + count] = x, y
-    for j in range(count):
-        x, y = _rounds(words[j], words[j + count], (17, 29, 16, 24), k2, word(k0 + word(2)))
-        words[j], words[j + count] = x, y
-    for j in range(count):
-        x, y = _rounds(words[j], words[j + count], (13, 15, 26, 6), k0, word(k1 + word(3)))
-        words[j], words[j + count] = x, y
-    for j in range(count):
-        x, y = _rounds(words[j], words[j + count], (17, 29, 16, 24), k1, word(k2 + word(4)))
-        words[j], words[j + count] = x, y
-    for j in range(count):
-        x, y = _rounds(words[j], words[j + count], (13, 15, 26, 6), k2, word(k0 + word(5)))
-        words[j], words[j + count] = x, y
+    low, high = word(word(first) + k0), word(word(stream + ((first >> 32) << 24)) + k1)
+    for j in range(n):
+        words[j], words[j + n] = _rounds(word(low + word(j)), high, even, k1, word(k2 + word(1)))
+    for j in range(n):
+        words[j], words[j + n] = _rounds(words[j], words[j + n], odd, k2, word(k0 + word(2)))
+    for j in range(n):
+        words[j], words[j + n] = _rounds(words[j], words[j + n], even, k0, word(k1 + word(3)))
+    for j in range(n):
+        words[j], words[j + n] = _rounds(words[j], words[j + n], odd, k1, word(k2 + word(4)))
+    for j in range(n):
+        words[j], words[j + n] = _rounds(words[j], words[j + n], even, k2, word(k0 + word(5)))
 
 
 LOG_SINGLE = (0x4FAAAAAA, 23, 31, 2.0**33, 1.3862944)

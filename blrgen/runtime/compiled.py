@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
@@ -24,10 +25,7 @@ def _where(condition: Any, yes: Array, no: Array) -> Array:
 @njit(cache=True, error_model="numpy", forceinline=True)
 def _flushed(x: Any) -> Any:
     """Return x, or 0 for a number below the smallest normal one: with those sums are slow."""
-    real = type(x)
-    single = real(16777217) == real(16777216)  # float32: 24 bits
-    smallest = real(1.1754943508222875e-38 if single else 2.2250738585072014e-308)
-    return real(0) if abs(x) < smallest else x
+    return type(x)(0) if abs(x) < np.finfo(type(x)).tiny else x
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)

@@ -20,7 +20,8 @@ def _run(serial: Any, threaded: Any, rows: Sequence[Sequence[Array]], *numbers: 
     dtype = None
     for arrays in zip(*rows, strict=True):
         if arrays[0].dtype is not dtype:
-            typed, dtype = _typed(arrays[0], *numbers), arrays[0].dtype
+            dtype = arrays[0].dtype
+            typed = [tuple(map(dtype.type, numbers))] if numbers else []
         if stretch := _stretch(arrays[0].size):
             threaded(stretch, *typed, *arrays)
         else:

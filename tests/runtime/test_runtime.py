@@ -75,15 +75,15 @@ def test_what_was_saved_is_copied_or_refused() -> None:
     current = {"a": [np.ones(3)], "b": 2}
     saved = {"a": [np.zeros(3)], "b": 5}
     domains = {"a": "[0, inf)", "b": "[0, inf)"}
-    found = kept._fitting("state", saved, current, domains)
+    found = kept._fitting("the saved state", saved, current, domains)
     assert found["b"] == 5 and np.array_equal(found["a"][0], saved["a"][0])
     assert not np.shares_memory(found["a"][0], saved["a"][0])
     for wrong in ([np.zeros(4)], [np.zeros(3, np.float32)], [], [-np.ones(3)]):
-        with pytest.raises(ValueError, match=r"saved a|a\[0\] (is|= .* outside)"):
-            kept._fitting("state", {"a": wrong, "b": 5}, current, domains)
+        with pytest.raises(ValueError, match=r"^a lacks|^a\[0\] (is|= .* outside)"):
+            kept._fitting("the saved state", {"a": wrong, "b": 5}, current, domains)
     for number in (-1, 0.5, np.nan, True, "x"):
         with pytest.raises((ValueError, TypeError), match="b = "):
-            kept._fitting("state", {"a": [np.zeros(3)], "b": number}, current, domains)
+            kept._fitting("the saved state", {"a": [np.zeros(3)], "b": number}, current, domains)
 
 
 def test_vectors_of_several_arrays() -> None:

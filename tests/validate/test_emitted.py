@@ -57,7 +57,7 @@ def test_a_change_is_refuted(
     [
         ("iblr", "return np.concatenate(views)", "return views[0]", "_vector"),
         ("iblr", "array[...] = vector[start", "array[...] = -vector[start", "_scattered"),
-        ("adam", "abs(x) < smallest", "abs(x) <= smallest", "_flushed"),
+        ("adam", "abs(x) < np.finfo", "abs(x) <= np.finfo", "_flushed"),
     ],
 )
 def test_a_function_is_taken_at_its_meaning_only_if_it_has_the_text(

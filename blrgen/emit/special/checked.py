@@ -164,7 +164,7 @@ def _functions(source: str) -> dict[str, Callable[..., Any]]:
         return {}
     names: dict[str, Any] = {
         "__builtins__": _BUILTINS,
-        "np": SimpleNamespace(**{x: getattr(np, x) for x in _NUMPY}),
+        "np": SimpleNamespace(**{x: getattr(np, x) for x in _NUMPY}, finfo=_finfo),
         "math": SimpleNamespace(expm1=math.expm1, log=math.log),
         "njit": lambda *_, **__: lambda f: f,
         "intrinsic": lambda f: f,
@@ -178,6 +178,10 @@ def _functions(source: str) -> dict[str, Callable[..., Any]]:
     exec(compile(made, "<special functions>", "exec"), names)
     names |= {x: f for x, f in _CASTS.items() if _as_emitted(source, x)}
     return {x.name: names[x.name] for x in own}
+
+
+def _finfo(real: Any) -> SimpleNamespace:
+    return SimpleNamespace(tiny=np.finfo(real).tiny)
 
 
 def _integer_of(x: Any) -> Any:

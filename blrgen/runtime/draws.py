@@ -10,17 +10,10 @@ from typing import Any
 import numpy as np
 
 from blrgen.runtime.arrays import Array
+from blrgen.runtime.handed import _ends, _labels, _numbers, _unknown
 from blrgen.runtime.marks import compiled
-from blrgen.runtime.models import (
-    _ends,
-    _go_on,
-    _grouped,
-    _labels,
-    _middle,
-    _numbers,
-    _saved,
-    _unknown,
-)
+from blrgen.runtime.runs import _go_on, _saved
+from blrgen.runtime.starts import _grouped, _middle
 
 MANY_DRAWS = 1000  # of a run that is given no number
 FEW_DRAWS = 50  # that are made at once

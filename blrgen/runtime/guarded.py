@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from blrgen.runtime.arrays import Array
-from blrgen.runtime.models import MOST_STEPS, _all_finite, _go_on, _in_domain, _rate, _saved
+from blrgen.runtime.batches import _rate
+from blrgen.runtime.ends import _all_finite
+from blrgen.runtime.handed import _in_domain
+from blrgen.runtime.runs import MOST_STEPS, _go_on, _saved
 
 FIRST_NODES = 24
 MOST_NODES = 6144

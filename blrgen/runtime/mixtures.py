@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from blrgen.runtime.arrays import Array
+from blrgen.runtime.handed import _ends, _in_domain, _numbers
 from blrgen.runtime.kept import _fitting
-from blrgen.runtime.models import _ends, _in_domain, _numbers
 
 
 def _first(

@@ -1,0 +1,128 @@
+"""Runs of a model until its objective rests, and resuming them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from blrgen.runtime.arrays import Array
+from blrgen.runtime.ends import _all_finite, _at_an_end
+from blrgen.runtime.handed import _ends
+
+MOST_STEPS = 10000  # of a run that is given no number
+
+
+def _grows(model: Any) -> bool:
+    """Return whether the objective goes on growing where points have come to an end.
+
+    Beside 0 it is compared with what it is at the square root of that: of a variance of 0 it
+    grows with −log of it, of a probability of 0 it does not.
+    """
+    state, held = dict(model.state), {}
+    for name, least, most, domain in getattr(model, "ends", ()):
+        x = np.asarray(state[name])
+        if not ((x <= least).any() or (x >= most).any()):
+            continue
+        low, high = _ends(domain, model.sizes)
+        inside = np.sqrt(np.finfo(x.dtype).tiny, dtype=x.dtype)
+        down = (x <= least) & (domain[0] == "(") & (low > -math.inf)
+        up = (x >= most) & (domain[-1] == ")") & (high < math.inf)
+        if down.any() or up.any():
+            off = np.where(down, low + inside, np.where(up, high - inside, x))
+            held[name] = np.asarray(off, dtype=x.dtype)
+    if not held:
+        return False
+    here = model.objective()
+    model.state = {**state, **held}
+    there = model.objective()
+    model.state = state
+    return bool(here > there + 1) or here == math.inf
+
+
+def _ended(objective: float, states: Iterable[Mapping[str, Array]], model: Any, nodes: Any) -> str:
+    """Return why a step is none: it grows without bound, is no number, or lost to rounding."""
+    if objective == math.inf or any(_at_an_end(x, nodes, model.sizes) for x in states):
+        return "unbounded"
+    return "rounding" if math.isfinite(objective) else "not finite"
+
+
+def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[str, Any]:
+    """Take steps until the objective rests, or so many; each step's objective is of its start.
+
+    No step lowers the objective: one that does by more than rounding is taken back, as is one
+    that is not finite, and the run ends there.
+    """
+    most = MOST_STEPS if steps is None else steps
+    trace: list[float] = []
+    before, reason = dict(model.state), "steps"
+    while True:
+        objective, state, flags = model._swept()
+        if trace and not objective >= trace[-1] - _slack(trace[-1], model):
+            reason = _ended(objective, [model.state], model, nodes)
+            model.state = before
+            break
+        if trace and _grows(model):
+            model.state, reason = before, "unbounded"
+            break
+        trace.append(objective)
+        if len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
+            reason = "converged"
+            break
+        if len(trace) > most:
+            break
+        if not _all_finite(objective, state):
+            reason = _ended(math.nan, [state, model.state], model, nodes)
+            break
+        before = dict(model.state)
+        model._take(state, flags)
+    return {
+        "steps": len(trace) - 1,
+        "converged": reason == "converged",
+        "reason": reason,
+        "objective": trace[-1],
+        "trace": trace,
+        "notes": deepcopy(model.notes),
+    }
+
+
+def _slack(objective: float, model: Any) -> float:
+    """Return by how much rounding may lower an objective: 10⁻⁹ of it, of single precision 10⁻⁴."""
+    return float(np.finfo(model.dtype).eps ** 0.575 * (1 + abs(objective)))
+
+
+def _saved(model: Any) -> dict[str, Any]:
+    """Return copies of all that a run goes on from."""
+    saved = {
+        "state": {name: np.array(x) for name, x in model.state.items()},
+        "t": model.t,
+        "rng": deepcopy(model.rng.bit_generator.state),
+        "notes": deepcopy(model.notes),
+    }
+    return saved | ({"shift": deepcopy(model.shift)} if hasattr(model, "shift") else {})
+
+
+def _go_on(model: Any, saved: Mapping[str, Any]) -> None:
+    """Go on from what was saved; refuse what does not fit with nothing changed."""
+    current = _saved(model)
+    if set(saved) != set(current):
+        raise ValueError(f"saved: {', '.join(saved)}; here it must be {', '.join(current)}")
+    state = saved["state"]
+    if set(state) != set(current["state"]):
+        there = ", ".join(current["state"])
+        raise ValueError(f"saved state: {', '.join(state)}; here it must be {there}")
+    for name, array in current["state"].items():
+        wanted, found = ((x.dtype, x.shape) for x in (array, np.asarray(state[name])))
+        if wanted != found:
+            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
+    moved = {}
+    for name, amount in saved.get("shift", {}).items():
+        if name in state and not np.array_equal(amount, model.shift[name]):
+            moved[name] = np.asarray(state[name]) + (amount - model.shift[name])
+    rng = deepcopy(model.rng)
+    rng.bit_generator.state = deepcopy(saved["rng"])
+    model.state = {name: np.array(moved.get(name, state[name])) for name in current["state"]}
+    model.t, model.rng, model.notes = int(saved["t"]), rng, deepcopy(saved["notes"])

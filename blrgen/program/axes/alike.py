@@ -119,6 +119,9 @@ class _Alike:
         if isinstance(e, a.Red):
             for x in _by_use(e):
                 places.setdefault(x, f"#{len(places)}")
+        elif isinstance(e, a.Lin):
+            for x in sorted(a.consumed(e)):
+                places.setdefault(x, f"#{len(places)}")
         made = e.rebuilt(lambda c: self.named(c, places, own))
         if isinstance(made, a.Red):
             return replace(made, letters=tuple(sorted(places[x] for x in made.letters)))

@@ -290,7 +290,7 @@ def free(node: Node) -> tuple[str, ...]:
         return own if node.more is None else tuple(dict.fromkeys((*own, *free(node.more))))
     if isinstance(node, Lin):
         found = [x for a in node.args for x in free(a)]
-        return tuple(dict.fromkeys(x for x in found if x not in _consumed(node)))
+        return tuple(dict.fromkeys(x for x in found if x not in consumed(node)))
     return tuple(dict.fromkeys(x for c in node.children for x in free(c)))
 
 
@@ -307,7 +307,7 @@ def own_letters(lin: Lin) -> tuple[str, ...]:
     return tuple(index[start:])
 
 
-def _consumed(lin: Lin) -> set[str]:
+def consumed(lin: Lin) -> set[str]:
     """The letters that the operation takes and does not give back."""
     matrix = {x for i in lin.args[0].index[-2:] for x in free(i)}
     return matrix - set(own_letters(lin))

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.moments import moments
 from blrgen.program.model.given import trimmed
 from blrgen.program.model.values import Draw, Method, ModelProgram, Posterior, Start
 from blrgen.program.program import fresh
@@ -20,7 +21,7 @@ def with_sums(program: ModelProgram) -> ModelProgram:
     A step over some rows sums over these: its sums are its own.
     """
     work = _Sums(program)
-    sweep = program.sweep if program.batch else work.method(program.sweep)
+    sweep = program.sweep if program.batch else work.method(work.of_data(program.sweep))
     posteriors = tuple(work.posterior(x) for x in program.posteriors)
     start = work.start(program.start)
     more = None if program.predictive is None else work.method(program.predictive)
@@ -43,6 +44,12 @@ class _Sums:
         self.taken |= {q.name for m in program.methods for q in m.program.given}
         self.found: dict[str, tuple[str, a.Let]] = {}
         self.ragged = bool(program.lengths)
+
+    def of_data(self, m: Method) -> Method:
+        """The method in sums of data where it needs its rows for nothing else."""
+        if self.ragged:
+            return m
+        return replace(m, program=moments(m.program, self.rows, self.known))
 
     def method(self, m: Method) -> Method:
         """The method with its sums of data given."""

@@ -14,12 +14,13 @@ from blrgen.runtime.handed import _ends, _unknown
 
 def _all_finite(objective: float, state: Mapping[str, Array]) -> bool:
     """Return whether a step may be taken."""
-    return math.isfinite(objective) and all(np.isfinite(x).all() for x in state.values())
+    finite = (np.count_nonzero(np.isfinite(x)) == np.size(x) for x in state.values())
+    return math.isfinite(objective) and all(finite)
 
 
 def _noted(notes: list[dict[str, str]], kind: str, node: str, text: str, flags: Any) -> None:
     """Say once what a step has to say, with the elements of which it is so."""
-    if not np.any(flags):
+    if not np.count_nonzero(flags):
         return
     at = [", ".join(str(i + 1) for i in index) for index in np.argwhere(flags)]
     where = f" ({'; '.join(at[:5])}{', …' if len(at) > 5 else ''})" if np.ndim(flags) else ""
@@ -79,7 +80,8 @@ def _bounded(
     out = dict(state)
     for name, low, high, _ in ends:
         x = np.asarray(out[name])
-        if not ((x < low).any() or (high < math.inf and (x > high).any())):
+        below = np.count_nonzero(x < low)
+        if not (below or (high < math.inf and np.count_nonzero(x > high))):
             continue
         near = (x < low) | ((x > high) & (x < math.inf))
         out[name] = np.asarray(np.where(near, np.clip(x, low, high), x), dtype=x.dtype)

@@ -111,11 +111,14 @@ class Equations:
         target = _part(self.memory.write(item.let, whole))
         matrix = tuple(x for i in e.args[0].index[-2:] for x in a.free(i))
         sizes = [self.memory.size(matrix[0]), *map(self.memory.size, own[1:])]
-        if e.op in ("solve", "logdet"):
+        before: list[t.Statement] = []
+        if self.memory.program.structures[e.args[0].name] == "factor":
+            factor: n.Node = args[0]
+        elif e.op in ("solve", "logdet"):
             before, factor = self.factor(e.args[0], args[0], matrix)
             args = [factor, *args[1:]]
         else:
-            before, sizes = [], sizes if len(args) > 1 else sizes[:1]
+            sizes = sizes if len(args) > 1 else sizes[:1]
         if e.op == "logdet":
             return [*before, t.Assign(target, n.Call("_logdet", (factor, *sizes[:1])))]
         kind = "" if len(e.args) == 1 else "_vector" if len(own) == 1 else "_matrix"

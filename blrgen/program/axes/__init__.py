@@ -13,6 +13,8 @@
 | `anf` | every reduction and operation of linear algebra as an equation by itself |
 | `stable` | log-sum-exp without overflow, its exponentials once |
 | `turned` | Symmetric matrices are read along their rows |
+| `factored` | a matrix that many systems have is factored once |
+| `moments` | sums over rows of polynomials of their data as sums of data |
 | `narrowed` | no letters that nothing varies on |
 | `alike` | equations that say the same are one |
 | `lettered` | one letter for one axis, as far as that goes |

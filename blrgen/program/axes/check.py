@@ -21,7 +21,8 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.axes.text import shown, text
 
 WANTED = {
-    "chol": ("spd",), "solve": ("spd",), "logdet": ("spd",),
+    "chol": ("spd",), "solve": ("spd", "factor"), "logdet": ("spd", "factor"),
+    "factor": ("spd",),
     "lsolve": ("lower",), "ltsolve": ("lower",), "linv": ("lower",),
 }  # fmt: skip
 

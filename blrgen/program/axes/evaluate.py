@@ -353,6 +353,8 @@ class Evaluation:
             return (*batch, *own), found[..., 0] if vector else found
         if e.op == "logdet":
             return batch, np.asarray(self.kind.logdet(first))
+        if e.op == "factor":
+            return (*batch, *own), first
         found = np.linalg.cholesky(first) if e.op == "chol" else np.tril(np.linalg.inv(first))
         return (*batch, *own), found
 

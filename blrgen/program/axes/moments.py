@@ -131,9 +131,9 @@ class _Moments:
             arg = a.swapped(e.arg, {k: a.Ix(v) for k, v in places.items()})
             inner = self.terms(arg, row, used)
             return [(f, [*places.values(), *b]) for f, b in inner]
-        if isinstance(e, a.Ref) and all(isinstance(i, a.Ix) for i in e.index):
-            if e.name in self.rows or e.name in self.data:
-                return [([e], [])]
+        own = isinstance(e, a.Ref) and (e.name in self.rows or e.name in self.data)
+        if own and all(isinstance(i, a.Ix) for i in e.children):
+            return [([e], [])]
         raise _RowsStay
 
     def product(
@@ -143,8 +143,8 @@ class _Moments:
         found: list[tuple[list[n.Node], list[str]]] = [([], [])]
         for f in factors:
             more = [self.terms(f, row, used) for _ in found]  # letters of their own for each
-            found = [([*g, *x], [*b, *c])
-                     for (g, b), terms in zip(found, more, strict=True) for x, c in terms]  # fmt: skip
+            pairs = [(y, z) for y, terms in zip(found, more, strict=True) for z in terms]
+            found = [([*y, *z], [*b, *c]) for (y, b), (z, c) in pairs]
         return found
 
     def other(self, letter: str, used: Set[str]) -> str:
@@ -182,14 +182,14 @@ class _Moments:
 
     def summed(self, row: str, refs: Sequence[a.Ref], used: set[str]) -> n.Node:
         """A sum of data, or one in which the earliest equation of rows is put in."""
-        found = next((r for r in refs if r.name in self.rows), None)
-        if found is None:
+        at = next((k for k, r in enumerate(refs) if r.name in self.rows), None)
+        if at is None:
             if len(used) > AXES:
                 raise _RowsStay
             return a.Red("sum", (row,), n.mul(*refs))
-        rest = [r for r in refs if r is not found]
+        rest = [*refs[:at], *refs[at + 1 :]]  # of a square the other one stays
         used = {row, *used}
-        terms = self.terms(self.meant(found, used), row, used)
+        terms = self.terms(self.meant(refs[at], used), row, used)
         return self.total(row, (), [([*f, *rest], b) for f, b in terms])
 
     def meant(self, r: a.Ref, used: Set[str]) -> n.Node:

@@ -16,8 +16,8 @@ from blrgen.program.nodes import Node, transform, walk
 Size = str | int
 
 REDUCTIONS = ("sum", "max", "lse", "sumlog")
-LINEAR = ("chol", "solve", "lsolve", "ltsolve", "linv", "logdet")
-STRUCTURES = ("dense", "sym", "spd", "lower")
+LINEAR = ("chol", "solve", "lsolve", "ltsolve", "linv", "logdet", "factor")
+STRUCTURES = ("dense", "sym", "spd", "lower", "factor")
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,9 @@ class Lin(Node):
     """Linear algebra on the last letters of its arguments, batched over the others.
 
     chol(A) L of L Lᵀ = A; solve(A, b) A⁻¹ b; lsolve(L, b) L⁻¹ b; ltsolve(L, b) L⁻ᵀ b;
-    linv(L) L⁻¹; logdet(A) log |A|.  A matrix takes two letters, b one or two; the result
-    carries the letters of the last argument in their places, and b one of the matrix's.
+    linv(L) L⁻¹; logdet(A) log |A|; factor(A) A, in the form that solve and
+    logdet need.  A matrix takes two letters, b one or two; the result carries the letters of
+    the last argument in their places, and b one of the matrix's.
     """
 
     op: str

@@ -11,6 +11,7 @@ from blrgen.program.axes.blocks import blocked
 from blrgen.program.axes.check import check
 from blrgen.program.axes.contracted import contracted
 from blrgen.program.axes.dead import dead
+from blrgen.program.axes.factored import factored
 from blrgen.program.axes.gathered import gathered
 from blrgen.program.axes.halved import halved
 from blrgen.program.axes.joined import joined
@@ -57,6 +58,6 @@ def scheduled(
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
     ready = prepared(program, written)
     letters = tuple(by) if by is not None else order(ready)
-    ready = structure(halved(outside(split(ready, letters))))
+    ready = structure(halved(outside(split(factored(ready), letters))))
     plain = schedule(ready, letters)
     return plain if blocks == "" else blocked(plain, letters, blocks or "")

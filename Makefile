@@ -5,6 +5,8 @@
 #   make test       lint, then the whole test suite
 #   make compiles   compile and step everything that `generate` accepts: hours, goes on where it
 #                   stopped
+#   make verify-models  what verify finds of every model, flag and target: an hour, goes on where
+#                   it stopped
 #   make quick      lint, then the core of every room's tests: a minute
 #   make lint       ruff and strict types
 #   make mutants    step functions with one mistake each, put to verify: none is proved (minutes)
@@ -19,7 +21,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test compiles quick lint mutants peers bench bench-models bench-tool bench-growth generated clean
+.PHONY: help demo test compiles verify-models quick lint mutants peers bench bench-models bench-tool bench-growth generated clean
 
 # The first of these that runs and is new enough; say `make PYTHON=/path/to/python3` to choose.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
@@ -83,6 +85,9 @@ test: lint
 
 compiles: $(VENV)/installed-test
 	$(BIN)/python -m tests.compiles
+
+verify-models: $(VENV)/installed-test
+	$(BIN)/python -m tests.verify_models
 
 # a file whose tests are not marked need not even be imported
 quick: lint

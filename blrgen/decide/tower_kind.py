@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -46,6 +46,20 @@ def _polygamma(n: Tower, x: Tower) -> Any:
     return x.function("digamma" if n == 0 else "trigamma")
 
 
+def _uniform_cumulant(n: Tower, x: Tower) -> Any:
+    """Derivatives of log((eˣ − 1)/x)."""
+    if n not in (0, 1, 2):
+        raise NoMeaning("a cumulant of the uniform law of higher order")
+    if n == 0:
+        return ((x.exp() - 1) / x).log()
+    down = (-x).exp()
+    return 1 / (1 - down) - 1 / x if n == 1 else 1 / x**2 - down / (1 - down) ** 2
+
+
+def _of_order(n: int) -> Function:
+    return lambda x: _uniform_cumulant(cast(Tower, lift(n)), x)
+
+
 _GAMMA, _DIGAMMA, _TRIGAMMA = map(_random, ("lgamma", "digamma", "trigamma"))
 _OVER_GAMMA, _OVER_DIGAMMA = _over_halves("lgamma"), _over_halves("digamma")
 FUNCTIONS: dict[str, Function] = {
@@ -54,6 +68,8 @@ FUNCTIONS: dict[str, Function] = {
     "pow": lambda x, y: (y * x.log()).exp(),
     "lgamma": _GAMMA, "loggamma": _GAMMA, "digamma": _DIGAMMA, "trigamma": _TRIGAMMA,
     "polygamma": _polygamma, "erf": _random("erf"), "erfc": _random("erfc"),
+    "uniform_cumulant": _uniform_cumulant, "uniform_cumulant_0": _of_order(0),
+    "uniform_cumulant_1": _of_order(1), "uniform_cumulant_2": _of_order(2),
     "cos": _random("cos"), "sin": _random("sin"),
     "log_beta": lambda x, y: _GAMMA(x) + _GAMMA(y) - _GAMMA(x + y),
     "loggamma_ratio": lambda x, y: _GAMMA(x + y) - _GAMMA(x),

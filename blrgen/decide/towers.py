@@ -166,7 +166,7 @@ class Tower:
         return x._each(lambda a, i: _power(a, e.numerator, prime(i)))
 
     def __abs__(self) -> Tower:
-        raise NoMeaning("an absolute value")
+        return self.function("abs")  # nothing is known of it
 
     def _each(self, f: Callable[[int, int], int]) -> Tower:
         return Tower(None if a is None else f(a, i) % prime(i) for i, a in enumerate(self.at))

@@ -58,6 +58,6 @@
 | `numbers` | A, μ and expectations without a closed form: quadrature and summation over a density |
 """
 
-from blrgen.geometry.geometry import Geometry, geometry_of
+from blrgen.geometry.geometry import Geometry, geometry_of, kept_geometry
 
-__all__ = ["Geometry", "geometry_of"]
+__all__ = ["Geometry", "geometry_of", "kept_geometry"]

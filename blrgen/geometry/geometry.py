@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import sympy as sp
@@ -205,6 +205,12 @@ def geometry_of(family: Family) -> Geometry:
                  for i in range(len(family.natural)))  # fmt: skip
     forward, backward = charts(family, ring)
     return Geometry(family, ring, integral, mean, forward, backward, evidence)
+
+
+@lru_cache(maxsize=64)
+def kept_geometry(family: Family) -> Geometry:
+    """The geometry, found once for all of a model's blocks that are of this family."""
+    return geometry_of(family)
 
 
 def _mean_of(family: Family, log_partition: Expr, i: int, ring: Ring) -> Expr:

@@ -10,7 +10,7 @@ from blrgen.algebra.indexed.values import Expression, Index
 from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.names import table_of
 from blrgen.expect.sites.values import Site
-from blrgen.geometry import geometry_of
+from blrgen.geometry import kept_geometry
 from blrgen.program.model.blocks import member_of
 from blrgen.program.model.lower import TITLES
 from blrgen.program.model.member import Member
@@ -279,7 +279,7 @@ class _Page:
             share = f"exp({eta})/{subscripted('Σ', [k])} exp({eta})"
             text = self.say(t.value)
             return self.equations([(f"𝔼[{text}]" if means else f"p({text} = 1)", share)])
-        g = geometry_of(member.family)
+        g = kept_geometry(member.family)
         writer = Writer(g)
         names = {p.name: (self.letter + self.digit(member.block, k), "")
                  for k, p in enumerate(member.family.natural)}  # fmt: skip

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from blrgen.algebra.special import uniform_cumulant_value
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log": np.log, "exp": np.exp, "lgamma": special.gammaln, "abs": abs, "pow": np.power,
     "cos": np.cos, "sin": np.sin, "tanh": np.tanh, "cosh": np.cosh, "sinh": np.sinh,
@@ -21,6 +23,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "polygamma": special.polygamma, "zeta": special.zeta,
     "multigammaln": lambda a, d: special.multigammaln(a, int(d)),
     "log_indicator": lambda x: 0.0 if x == 0 else -np.inf,
+    "uniform_cumulant": lambda n, x: uniform_cumulant_value(int(n), x),
     "bessel_kernel": lambda v, s: special.iv(v, np.sqrt(s)) / np.sqrt(s) ** v,
 }  # fmt: skip
 

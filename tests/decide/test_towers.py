@@ -107,8 +107,22 @@ def test_matrices_are_solved_and_have_volumes():
     assert product == 2 * TOWERS.logdet(a)
 
 
+def test_of_an_absolute_value_nothing_is_known_but_what_it_is_of(numbers):
+    x, y = numbers[:2]
+    assert abs(x) == abs(x) and abs(x) != abs(y)
+    assert abs(x) != x and abs(x) != abs(-x)
+
+
+def test_cumulants_of_the_uniform_law_are_derivatives_of_each_other(numbers):
+    x, rises = numbers[0], numbers[0].exp()
+    assert function("uniform_cumulant", 1, x) == rises / (rises - 1) - 1 / x
+    assert function("uniform_cumulant_2", x) == 1 / x**2 - rises / (rises - 1) ** 2
+    with pytest.raises(NoMeaning):
+        function("uniform_cumulant", 3, x)
+
+
 def test_what_is_no_number_here_says_so(numbers):
-    for f in (float, int, abs):
+    for f in (float, int):
         with pytest.raises(NoMeaning):
             f(numbers[0])
     with pytest.raises(NoMeaning):

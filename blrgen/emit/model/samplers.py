@@ -16,7 +16,7 @@ from blrgen.emit.support import table
 from blrgen.emit.tree import classes as c
 from blrgen.emit.uses import collecting
 from blrgen.errors import UserError
-from blrgen.geometry import geometry_of
+from blrgen.geometry import kept_geometry
 from blrgen.program.model.names import plain
 from blrgen.program.model.values import Draw
 from blrgen.program.program import fresh
@@ -38,7 +38,7 @@ class Samplers:
             name = fresh(f"_drawn_{plain(family.name)}", taken)
             before = [x for _, x in self.made.values()]
             made = drawing(
-                geometry_of(family), name=name, plates=True,
+                kept_geometry(family), name=name, plates=True,
                 printer=lambda names: MethodPrinter(names, self.target == "numba"),
                 first=sum(len(x.expectations) for x in before),
                 laws=sum(len(x.densities) for x in before),

@@ -94,9 +94,9 @@ def by_rows(loop: Loop) -> bool:
 
 
 def _copied(program: a.Program, names: dict[str, str]) -> tuple[a.Program, dict[str, str]]:
-    """Given rows that are read in blocks, under names of their own."""
+    """Given rows that are read in blocks, under names of their own; labels are read as they lie."""
     used = taken(program)
-    given = {q.name for q in program.given}
+    given = {q.name for q in program.given if not q.labels}
     copies: dict[a.Ref, str] = {}
     rows: dict[str, str] = {}
     before: list[a.Let] = []

@@ -145,33 +145,36 @@ class Equations:
                 bound -= {*own}
         inner = [f for f in parts if bound & set(f.letters)]
         outer = [f for f in parts if f not in inner]
-        left, counts = self.counted(tuple(x for x in p.over if x in bound), inner)
-        found: list[n.Node] = [a.Red("sum", left, _product(inner))] if left else []
+        left, rows, counts = self.counted(tuple(x for x in p.over if x in bound), inner)
+        inside = _product([*inner, *(_Factor(x, Fraction(1)) for x in rows)])
+        found: list[n.Node] = [a.Red("sum", left, inside)] if left else []
         found += counts
         above = [*(f for f in outer if f.power > 0), *(_Factor(x, Fraction(1)) for x in found)]
         return _product([*above, *(f for f in outer if f.power < 0)])
 
     def counted(
         self, over: tuple[str, ...], inner: list[_Factor]
-    ) -> tuple[tuple[str, ...], list[n.Node]]:
+    ) -> tuple[tuple[str, ...], list[n.Node], list[n.Node]]:
         """The letters that are summed over, and how many places those have that nothing varies on.
 
-        What is ragged has as many places in all as its arrays are long; under one row, whose
-        letter is not summed over, as many as this row has: ones along it are summed.
+        What is ragged has as many places in all as its arrays are long; under one row as many as
+        this row has: ones along it are summed, inside of the sum where the row is summed over.
         """
         used = {x for f in inner for x in f.letters}
         idle = [x for x in over if x not in used]
         unders = {self.letters[x].under for x in idle} - {""}
+        rows: list[n.Node] = []
         counts: list[n.Node] = []
         for x in idle:
             under = self.letters[x].under
-            if under and under not in over:
+            if under and under not in idle:
                 ones = self.once("ones", a.Let("", (under, x), n.ONE))
-                counts.append(a.Red("sum", (x,), a.ref(ones, under, x)))
+                own = a.Red("sum", (x,), a.ref(ones, under, x))
+                (rows if under in over else counts).append(own)
             elif x not in unders:
                 size = self.letters[x].size
                 counts.append(n.Const.of(size) if isinstance(size, int) else a.Extent(size))
-        return tuple(x for x in over if x in used), counts
+        return tuple(x for x in over if x in used), rows, counts
 
     def masks(self, low: int, high: int, letter: str) -> list[n.Node]:
         """1 where low < place ≤ size − high, counted from 1: factors."""

@@ -67,6 +67,7 @@ from blrgen.program.model.values import (
 )
 from blrgen.read.model.values import Node
 from blrgen.rule.model.lines import lines_of
+from blrgen.rule.model.rows import in_point
 from blrgen.rule.model.shift import shifts
 from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate
 
@@ -181,7 +182,7 @@ class _Lowering:
         if d.batch:
             return self.stochastic(blocks)
         count = len(blocks) if d.algorithm in EXACT else 1
-        count = 0 if self.stepped(blocks[0]) else count
+        count = 0 if blocks and self.stepped(blocks[0]) else count
         first, others = blocks[:count], blocks[count:]
         for own in others:
             self.from_state(own)
@@ -297,8 +298,7 @@ class _Lowering:
         for e in d.sums:
             self.average(e)
         for u in d.points:
-            equations = tuple(replace(e, value=whole_sizes(e.value, d.batch)) for e in u.equations)
-            self.argmax(replace(u, equations=equations))
+            self.argmax(in_point(u, lambda e: whole_sizes(e, d.batch)))
         return self.whole(blocks, ())
 
     def average(self, e: Equation) -> None:
@@ -450,10 +450,11 @@ class _Lowering:
         after += [self.points.next.get(x, "") for x in self.points.arrays]
         after += [x for own in chained for x in own.next]
         after += [x for _, x, _ in self.averaged]
-        last = [x for own in first for x in own.next]
-        last += [x for own in chained for _, names in own.known for x in names]
         if "" in after:
             raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
+        after = [self.even(x, name) for x, name in zip(state, after, strict=True)]
+        last = [x for own in first for x in own.next]
+        last += [x for own in chained for _, names in own.known for x in names]
         flags = [x for _, x in self.points.flags]
         rates = [a.Quantity(x) for x in (SCALE, RATE)] if self.d.batch else []
         rates += [a.Quantity(RATE)] if self.d.sites else []
@@ -515,6 +516,21 @@ class _Lowering:
         whole = Method("log_rows", handing_out(every, (self.row.name,)), "")
         made = with_sums(replace(made, predictive=whole))
         return replace(made, predictive=self.predictive(made))
+
+    def even(self, array: Array, name: str) -> str:
+        """(M + Mᵀ)/2 of a matrix that a state keeps, which is M but for rounding.
+
+        A step goes on from it: what makes two triangles differ may grow by a factor each time.
+        """
+        if array.domain != "SPD":
+            return name
+        lets = (s for s in self.eq.body if isinstance(s, a.Let))
+        made = next(s for s in lets if s.name == name)
+        *rest, i, j = made.letters
+        both = n.add(a.ref(name, *rest, i, j), a.ref(name, *rest, j, i))
+        own = self.eq.own(f"{array.name}_even")
+        self.eq.let(a.Let(own, made.letters, n.mul(n.HALF, both), "spd"))
+        return own
 
     def moving(self) -> tuple[Moving, ...]:
         """What data far from 0 are moved with."""

@@ -23,7 +23,7 @@ from blrgen.algebra.indexed.build import add, moved, scaled
 from blrgen.core import Family, Parameter
 from blrgen.errors import UserError
 from blrgen.expect.blocks.values import Block, Statistic
-from blrgen.geometry import geometry_of
+from blrgen.geometry import kept_geometry
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Equations, Reader
@@ -139,7 +139,7 @@ class Lowered:
 
     def __init__(self, eq: Equations, member: Member) -> None:
         self.eq, self.member = eq, member
-        self.geometry = None if member.one_hot else geometry_of(member.family)
+        self.geometry = None if member.one_hot else kept_geometry(member.family)
         self.extra: tuple[str, ...] = ()  # letters before those of the block's plates
         self.last: tuple[str, ...] = ()  # E[T] as it stands
         self.pairs: dict[str, tuple[str, ...]] = {}  # of a chain: the joint of neighbours, by node

@@ -306,6 +306,11 @@ def svi(p: Prepared, options: Options) -> ModelDerivation:
     letters = {x.letter for x in p.model.plates if p.table.letter(x.letter).axis == axis}
     local = [u for u in made.updates if letters & set(u.block.letters)]
     rest = [u for u in made.updates if not letters & set(u.block.letters)]
+    if not rest:
+        raise refused(p.model, p.latents[0] if p.latents else None,
+                      "--svi has no global block here",
+                      f"every latent has a place for each of {axis}, so that no step over some "
+                      "rows says anything of the others", "--vmp does each of them")  # fmt: skip
     names = tuple(u.block.name for u in rest)
     updates = [replace(u, local=True) for u in local]
     updates += [replace(u, rate=RATE, scaled=axis) for u in rest]

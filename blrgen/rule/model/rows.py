@@ -38,6 +38,7 @@ from blrgen.algebra.indexed.values import (
 )
 from blrgen.expect.blocks.values import Block, Part
 from blrgen.expect.factors.names import axis_of
+from blrgen.read.model.values import Model
 from blrgen.rule.model.values import (
     Equation,
     LinearSystem,
@@ -72,7 +73,7 @@ def without_rows(d: ModelDerivation) -> ModelDerivation:
     sums = RowSums(frozenset(axes), names_of(d))
     made = replace(
         d,
-        points=tuple(_in_point(p, sums.of) for p in d.points),
+        points=tuple(in_point(p, sums.of) for p in d.points),
         expected_joint=sums.of(d.expected_joint),
         expected_factors=tuple(map(sums.of, d.expected_factors)),
     )
@@ -169,11 +170,21 @@ def expected_statistics(d: ModelDerivation, axis: str) -> ModelDerivation:
 
     `sums` has each of them, in expectations and data of the rows.
     """
-    inside = {axis_of(p.size) for p in d.model.plates
-              if any(axis_of(d.model.plate(x).size) == axis for x in p.outer)}  # fmt: skip
-    sums = RowSums(frozenset({axis, *inside}), names_of(d))
-    points = tuple(_in_point(p, sums.of) for p in d.points)
+    sums = RowSums(frozenset({axis, *inside_rows(d.model, axis)}), names_of(d))
+    points = tuple(in_point(p, sums.of) for p in d.points)
     return replace(d, points=points, sums=tuple(sums.found.values()))
+
+
+def inside_rows(model: Model, axis: str) -> set[str]:
+    """The ragged axes of what stands inside of a row."""
+    return {axis_of(p.size) for p in model.plates
+            if any(axis_of(model.plate(x).size) == axis for x in p.outer)}  # fmt: skip
+
+
+def sums_by_name(d: ModelDerivation) -> RowSums:
+    """What puts the names of `d.sums` in their places; a sum that is none gets a new name."""
+    axes = frozenset({d.batch, *inside_rows(d.model, d.batch)})
+    return RowSums(axes, names_of(d), {e.value.key: e for e in d.sums})
 
 
 def expressions(d: ModelDerivation) -> tuple[Expression, ...]:
@@ -246,7 +257,7 @@ def _gaussian(first: Part, second: Part, element: Places) -> bool:
     return not subtracted(two.value, squared)
 
 
-def _in_point(p: PointUpdate, of: Callable[[Expression], Expression]) -> PointUpdate:
+def in_point(p: PointUpdate, of: Callable[[Expression], Expression]) -> PointUpdate:
     """A point's update with sums by their names."""
     equations = tuple(replace(e, value=of(e.value)) for e in p.equations)
     system, stationary = p.system, p.stationary

@@ -12,6 +12,7 @@
 | `laws` | q of a block in numbers: E[T], A and ⟨λ, E[T]⟩, chains by all paths |
 | `report` | All that is claimed of a model's algorithm: `blrgen verify FILE.model FLAG` |
 | `sites` | Expectations of sites in numbers, by a rule of their own |
+| `some_rows` | A step over some rows on numbers of a tower |
 | `stand_ins` | What an emitted file finds when it runs on numbers of a tower |
 | `stationary` | Each update is where the objective stands still in its block, as an identity |
 """

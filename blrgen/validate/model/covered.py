@@ -16,12 +16,16 @@ from types import CodeType, FrameType
 from typing import Any
 
 FILE = "<emitted>"
+MOST_ROUNDS = 500  # over local blocks
 LONG = 64, 2**16  # blocks of rows, and rows from which on there are chunks: powers of two
 
 
-def parsed(source: str, *, short: bool = False) -> ast.Module:
-    """The file as a syntax tree; with short blocks, each line where it was."""
+def parsed(source: str, *, short: bool = False, rounds: int = 0) -> ast.Module:
+    """The file as a syntax tree; with short blocks or few rounds, each line where it was."""
     tree = ast.parse(source)
+    for node in ast.walk(tree) if rounds else ():
+        if isinstance(node, ast.Constant) and node.value == MOST_ROUNDS:
+            node.value = rounds
     if short:
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and type(node.value) is int:

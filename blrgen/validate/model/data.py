@@ -73,8 +73,9 @@ def drawn(model: Model, program: ModelProgram, seed: int = 0, small: Small = SMA
 
 
 def sizes_of(model: Model, small: Small) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
-    """Every size: few rows, shorter chains, others in turn."""
-    chains = {n.chain.letter for n in model.nodes if n.chain is not None}
+    """Every size: few rows, shorter chains of what is unknown, others in turn."""
+    chains = {n.chain.letter for n in model.nodes
+              if n.chain is not None and n.kind != "observed"}  # fmt: skip
     seen = {x for n in model.nodes if n.kind == "observed" for x in n.letters}
     around = {x for n in model.nodes if n.chain is not None and len(n.letters) > 1
               for x in n.letters}  # fmt: skip

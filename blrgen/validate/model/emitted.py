@@ -52,6 +52,7 @@ class Reference:
     points: dict[str, Any] = field(default_factory=dict)
     sites: dict[str, Any] = field(default_factory=dict)
     kind: Kind = DOUBLES
+    rounds: int = 0  # over local blocks, or until they rest
 
     @property
     def values(self) -> Values:
@@ -105,7 +106,7 @@ class Reference:
     def first(self) -> None:
         """The blocks that the objective is maximised over."""
         updates = self.d.updates
-        if self.d.batch:
+        if self.d.batch and not self.d.points:
             self.settle([u.block for u in updates if u.local])
             return
         count = len(updates) if self.d.algorithm in EXACT else 1
@@ -123,6 +124,10 @@ class Reference:
                 {p.statistic.name: _zeros(values, p) for p in b.parts}, 0.0, 0.0
             )
         before = np.inf
+        if self.rounds:
+            for b in local * self.rounds + local[:1]:
+                self.update(b)
+            return
         for _ in range(ROUNDS):
             for b in local:
                 self.update(b)
@@ -212,13 +217,13 @@ def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
     if model.notes and d.sites:  # a part of a step: its q's are those of the class
         reference.read(model, program)
         return
-    if d.algorithm == "cvi":
+    if d.sites and d.algorithm == "cvi":
         reference.evaluate(1.0 if model.t == 1 else model.rho)
     joined = [{v.name for v in c.variables} for c in program.chained]
     with_state |= {u.block.name for u in d.updates if set(u.block.nodes) in joined}
     for u in d.updates:
         if u.block.name in with_state:
-            if d.algorithm == "ncvmp":
+            if d.sites and d.algorithm == "ncvmp":
                 reference.evaluate()
             reference.update(u.block)
     for v in program.variables:

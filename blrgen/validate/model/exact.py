@@ -19,7 +19,7 @@ import numpy as np
 from blrgen.decide.modular import Unlucky
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.decide.tower_kind import TOWERS
-from blrgen.decide.towers import LOWEST, NoMeaning, choosing
+from blrgen.decide.towers import LOWEST, NoMeaning, choosing, random_number
 from blrgen.emit.model.places import python_name
 from blrgen.program.model.blocks import member_of
 from blrgen.program.model.member import Member
@@ -30,11 +30,14 @@ from blrgen.validate.model.data import Drawn, Small, drawn
 from blrgen.validate.model.emitted import Reference, slopes_of
 from blrgen.validate.model.fields import Drawing, started, told
 from blrgen.validate.model.laws import law_of, law_of_state
+from blrgen.validate.model.some_rows import Rows, step_over
 from blrgen.validate.model.stand_ins import class_on
 
 PLAIN = Small(5, 3, (3, 2), (2, 3))
 MANY = Small(8, 4, (2, 1, 1, 1), (2, 3))  # with short blocks: more than one chunk
 WIDE = Small(7, 2, (2, 1), (5,))  # with short blocks: more than four at a time
+KINDS = (PLAIN, MANY, WIDE, PLAIN)
+FEW = 2  # rounds over local blocks, where none of them is the last by itself
 PATIENCE = 12  # other numbers, where one divides by zero
 OTHER = "it is another expression"
 Found = dict[str, tuple[str, str]]  # by name: what is claimed, and what is wrong with it
@@ -48,10 +51,11 @@ def prove(
     # a comparison that has no answer: one way, the other way, at random
     answers = (lambda: False, lambda: True, *[lambda: random.random() < 0.5] * 2)
     runs, sizes = [], []
-    for answer, small in zip(answers, (PLAIN, MANY, WIDE, PLAIN), strict=True):
+    kinds = [replace(x, rows=x.rows + x.rows % 2) for x in KINDS] if d.batch else KINDS
+    for k, (answer, small) in enumerate(zip(answers, kinds, strict=True)):
         data = drawn(d.model, program, small=small)
         with choosing(answer), np.errstate(all="ignore"):
-            t = Trial(source, data, random, small is not PLAIN, seen)
+            t = Trial(source, data, random, k in (1, 2), seen, FEW if k == 1 else 1)
             runs.append(lucky(d, program, t))
         sizes.append(", ".join(f"{k} = {v}" for k, v in data.sizes.items()))
     where = "; ".join(dict.fromkeys(sizes))
@@ -79,6 +83,7 @@ class Trial:
     random: Random
     short: bool
     seen: Seen
+    rounds: int = 1  # over local blocks, in a step over some rows
 
 
 def lucky(d: ModelDerivation, program: ModelProgram, t: Trial) -> Found:
@@ -95,20 +100,36 @@ def trial(d: ModelDerivation, program: ModelProgram, t: Trial) -> Found:
     given, arrays = told(d, data, draw)
     start = {v.name: started(v, data, draw) for v in program.variables}
     reference = Reference(d, Drawn(given, arrays, data.sizes, data.lengths), kind=TOWERS)
+    rows = some_rows(d, t, draw)
     try:
-        kind = class_on(t.source, short=t.short)
+        stands = {"_rate": lambda *_: rows.rate} if rows else {}
+        kind = class_on(t.source, short=t.short, rounds=t.rounds, stands=stands)
         model = kind(**{python_name(k): x for k, x in given.items()}, start=start, seed=1)
         reference.read(model, program)
+        reference.rounds = t.rounds if d.batch else 0
         reference.first()
         with recorded(t.seen):
             found = posteriors(d, program, model, reference)
-            objective = model.step()
+            objective = model.objective() if rows else model.step()
         same = objective == reference.objective()
+        if rows:
+            found["objective"] = ("the objective of all rows", "" if same else OTHER)
+            with recorded(t.seen):
+                return found | step_over(d, program, model, reference, rows, agree)
         found |= {"objective": ("the objective before a step", "" if same else OTHER)}
         found |= blocks_after(d, program, model, reference)
         return found | points_after(d, program, reference)
     except (TypeError, ValueError, AttributeError, KeyError, IndexError) as trouble:
         raise NoMeaning(f"{type(trouble).__name__}: {trouble}") from trouble
+
+
+def some_rows(d: ModelDerivation, t: Trial, draw: Drawing) -> Rows | None:
+    """Half of the rows, in any order, of an algorithm that steps over some of them."""
+    if not d.batch:
+        return None
+    size = t.data.sizes[d.batch]
+    half = t.random.sample(range(size), size // 2)
+    return Rows(tuple(half), random_number(draw.random), t.rounds)
 
 
 def posteriors(

@@ -20,7 +20,7 @@ from blrgen.algebra.indexed.values import Expression, Symbol
 from blrgen.expect.blocks.block import element_measure
 from blrgen.expect.blocks.values import Block, Statistic
 from blrgen.expect.factors.names import Table, table_of
-from blrgen.geometry import geometry_of
+from blrgen.geometry import kept_geometry
 from blrgen.program.axes.interpret import interpret
 from blrgen.program.model.blocks import member_of, of_node, variables_of
 from blrgen.program.model.family import family_program, negated
@@ -49,7 +49,7 @@ def law_of(model: Model, block: Block, values: Values) -> Law:
             _even(s, values.array(p.expected, s.places))
             for s in member.statistics for p in block.parts if p.statistic == s
         ]  # fmt: skip
-        return _of_elements(member, natural, values)
+        return of_elements(member, natural, values)
     if block.kind == "labels":
         return _of_paths(model, block, values)
     return _of_gaussian(model, block, values)
@@ -59,15 +59,15 @@ def law_of_state(model: Model, block: Block, state: Arrays, values: Values) -> L
     """q with these working parameters."""
     member = member_of(model, block)
     if member.one_hot:
-        return _of_elements(member, [values.kind.log(state["p"])], values)
-    geometry = geometry_of(member.family)
+        return of_elements(member, [values.kind.log(state["p"])], values)
+    geometry = kept_geometry(member.family)
     program = family_program(geometry, "natural")
     sizes = _sizes(member, values)
     found = _by_element(member, program, [state[x] for x in member.working],
                         member.working, sizes, values)  # fmt: skip
     turned = [p.symbol in negated(geometry) for p in member.family.natural]
     natural = [-x if t else x for x, t in zip(found, turned, strict=True)]
-    return _of_elements(member, natural, values)
+    return of_elements(member, natural, values)
 
 
 def law_of_chain(model: Model, block: Block, state: Sequence[Any], values: Values) -> Law:
@@ -136,7 +136,7 @@ def _sizes(member: Member, values: Values) -> dict[str, int]:
     return {k: values.size(v) for k, v in member.sizes.items()}
 
 
-def _of_elements(member: Member, natural: Sequence[Any], values: Values) -> Law:
+def of_elements(member: Member, natural: Sequence[Any], values: Values) -> Law:
     """Elements by themselves, each as often as it counts."""
     measure = values.array(member.block.measure, member.element)
     if member.one_hot:
@@ -144,7 +144,7 @@ def _of_elements(member: Member, natural: Sequence[Any], values: Values) -> Law:
         partition = values.kind.log_sum_exp(c)
         means = [values.kind.shares(c)]
     else:
-        geometry = geometry_of(member.family)
+        geometry = kept_geometry(member.family)
         turned = [p.symbol in negated(geometry) for p in member.family.natural]
         given = [-x if t else x for x, t in zip(natural, turned, strict=True)]
         names = [p.name for p in member.family.natural]

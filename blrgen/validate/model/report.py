@@ -75,7 +75,7 @@ def of_target(d: ModelDerivation, target: str) -> Proofs:
 
 def run(d: ModelDerivation, program: ModelProgram, source: str, claim: str) -> Proofs:
     """The class of a source on small random data."""
-    if d.algorithm in ("gibbs", "online-em") or (d.along and d.model.plate(d.along).outer):
+    if d.algorithm == "gibbs" or (d.along and d.model.plate(d.along).outer):
         why = f"a step of --{d.algorithm} takes other arguments than are tried here"
         return (("class", Proof(NOT_COMPARED, claim, why)),)
     try:
@@ -102,7 +102,7 @@ def exactly(d: ModelDerivation, program: ModelProgram, source: str, found: Proof
     try:
         if program.stacks or program.chained:
             raise NoMeaning("numbers of a field laid end to end, or kept of a chain")
-        proofs = dict(() if d.batch else prove(d, program, source))
+        proofs = dict(prove(d, program, source))
     except NoMeaning as trouble:
         return tuple((n, replace(p, detail=f"{p.detail}; {trouble}")) for n, p in found)
     numeric = dict(found)

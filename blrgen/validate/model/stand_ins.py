@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
@@ -241,8 +241,11 @@ CONSTRUCTED: dict[str, Callable[..., Any]] = {
 }
 
 
-def class_on(source: str, *, short: bool = False) -> Any:
-    """The class of an emitted file, on numbers of a tower."""
+def class_on(
+    source: str, *, short: bool = False, rounds: int = 0,
+    stands: Mapping[str, Callable[..., Any]] | None = None,
+) -> Any:  # fmt: skip
+    """The class of an emitted file, on numbers of a tower; `stands` stand for its own functions."""
     numpy = Numpy()
     modules: dict[str, Any] = {
         "numpy": numpy,
@@ -266,12 +269,13 @@ def class_on(source: str, *, short: bool = False) -> Any:
         "__name__": "emitted",
         "__builtins__": {**vars(builtins), "__import__": importer, "float": _float},
     }  # fmt: skip
-    exec(compile(parsed(source, short=short), FILE, "exec"), names)
+    exec(compile(parsed(source, short=short, rounds=rounds), FILE, "exec"), names)
     names |= {name: lambda *_, **__: None for name in CHECKS if name in names}
     names |= {name: entrywise(f) for name, f in SPECIAL.items() if name in names}
     if "_solved_or_nan" in names:
         names["_solved_or_nan"] = numpy.linalg.solve
-    names |= {name: f for name, f in CONSTRUCTED.items() if name in names}
+    own = {**CONSTRUCTED, **(stands or {})}
+    names |= {name: f for name, f in own.items() if name in names}
     return names[public_name(source)]
 
 

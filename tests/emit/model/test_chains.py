@@ -405,3 +405,40 @@ def test_walks_that_are_seen_through_one_sum():
     np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
     np.testing.assert_allclose(model.posterior("x")["m"], m[np.array(x)], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.posterior("x")["v"], np.diag(V)[np.array(x)], rtol=1e-9)
+
+
+FREE = """
+plate t in T
+param F in R^(p,p)
+param H in R^(r,p)
+param Q in SPD(p)
+param R in SPD(r)
+param m1 in R^p
+param S1 in SPD(p)
+x[1] ~ gaussian-full(m1, inv(S1))
+x[t] ~ gaussian-full(F*x[t-1], inv(Q))
+y[t] ~ gaussian-full(H*x[t], inv(R))   observed or missing
+"""
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_what_makes_two_triangles_differ_does_not_grow(target):
+    """EM of all matrices: what is not even in S1 would be fourteen times as large each step."""
+    rng = np.random.default_rng(4)
+    y = np.cumsum(rng.normal(size=(40, 1)), axis=0)
+    y[[5, 6, 30]] = np.nan
+    start = {
+        "F": np.array([[1.0, 0.1], [-0.2, 0.95]]), "H": np.array([[1.0, 0.0]]),
+        "Q": np.array([[0.1, 0.02], [0.02, 0.2]]), "R": np.array([[0.5]]),
+        "m1": np.array([0.5, -0.5]), "S1": np.array([[1.0, 0.1], [0.1, 2.0]]),
+    }  # fmt: skip
+    model = cls("free", "em", FREE, target)(y=y, p=2, start=start)
+    wanted = chains.state_space_em(y, start)
+    for _ in range(15):
+        value, state = next(wanted)
+        assert np.isclose(model.objective(), value, rtol=1e-11)
+        for name, x in state.items():
+            np.testing.assert_allclose(model.posterior(name), x, rtol=1e-9, atol=1e-11)
+        for name in ("Q", "S1"):
+            assert (model.posterior(name) == model.posterior(name).T).all()
+        model.step()

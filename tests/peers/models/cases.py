@@ -218,8 +218,8 @@ def gaussian_chains() -> list[Case]:
         ),
         Case(
             "state space, EM, gaps", "free", "--em", "pykalman",
-            {"y": gaps, "p": np.array(2)}, free, 4,  # S1 of one sequence goes to 0, rounding grows
-            lambda: public.state_space_em(gaps, p, 4),
+            {"y": gaps, "p": np.array(2)}, free, 10,
+            lambda: public.state_space_em(gaps, p, 10),
             {f"points.{x}": x for x in free}, source=FREE,
         ),
         Case(

@@ -134,3 +134,29 @@ def level_and_precision(y, q, rest, shape, rate):
         yield value, {"x": {"m": m, "v": np.diag(V)}, "tau": {"a": a, "b": b}}
         a = rest[0] + there.sum() / 2
         b = rest[1] + (there * ((full - m) ** 2 + np.diag(V))).sum() / 2
+
+
+def state_space_em(y, p):
+    """(log p(y), the matrices) before each step of EM; all latents are one large Gaussian."""
+    p = dict(p)
+    T, d = len(y), len(p["m1"])
+    there = [t for t in range(T) if not np.isnan(y[t]).any()]
+    while True:
+        joint, x = Joint(), []
+        for t in range(T):
+            x.append(joint.add([(x[-1], p["F"])], p["Q"]) if t else
+                     joint.add([], p["S1"], p["m1"]))  # fmt: skip
+        value, mean, cov = seen(joint, y, [([(i, p["H"])], p["R"]) for i in x])
+        yield value, dict(p)
+        m = mean[: T * d].reshape(T, d)
+        square = cov + np.outer(mean, mean)
+        E = [[square[np.ix_(x[s], x[t])] for t in range(T)] for s in range(T)]
+        old, new = sum(E[t][t] for t in range(T - 1)), sum(E[t][t] for t in range(1, T))
+        cross = sum(E[t][t - 1] for t in range(1, T))
+        F = cross @ np.linalg.inv(old)
+        looks = sum(np.outer(y[t], m[t]) for t in there)
+        H = looks @ np.linalg.inv(sum(E[t][t] for t in there))
+        R = (sum(np.outer(y[t], y[t]) for t in there) - H @ looks.T) / len(there)
+        p = {"F": F, "H": H, "Q": (new - F @ cross.T) / (T - 1), "R": R, "m1": m[0],
+             "S1": cov[np.ix_(x[0], x[0])]}  # fmt: skip
+        p |= {k: (p[k] + p[k].T) / 2 for k in ("Q", "R", "S1")}

@@ -53,7 +53,19 @@ WRONG = [  # model, flag, target, text, what stands there instead
     ("linear-regression", "vmp", "numpy", "half * ", "one * "),
     ("hmm-poisson-em", "em", "numba", "[i_lo:i_hi]", "[0 : i_hi - i_lo]"),  # rows of another chunk
     ("poisson-mixture", "vmp", "numba", "[n_lo:n_hi]", "[0 : n_hi - n_lo]"),
+    ("poisson-mixture", "svi", "numpy", "(one - rho) * pi_alpha", "(one - rho * rho) * pi_alpha"),
+    ("poisson-mixture", "svi", "numpy", "a0 + scale * ", "a0 + scale * scale * "),
+    ("lda", "svi", "numpy", "theta_mean_before = theta_mean", "theta_mean_before = alpha"),
+    ("factor-analysis-em", "online-em", "numpy", "real(N) * scale", "real(N)"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("name", "flag"), [("lda", "svi"), ("factor-analysis-em", "online-em"), ("ridge", "svi")]
+)
+def test_a_step_over_some_rows_is_proved(name, flag):
+    proofs = prove(*emitted(name, flag, "numpy"))
+    assert proofs and all(p.level == "random-exact" for _, p in proofs), proofs
 
 
 @pytest.mark.parametrize(("name", "flag", "target", "old", "new"), WRONG)

@@ -119,6 +119,6 @@ class Emitted:
 def inputs(timed: Timed, size: int, dtype: str) -> list[Any]:
     """What a step takes: the first may have either sign, the others are positive."""
     return [
-        1.0 if rank == "scalar" else arrays.gradient(size, dtype, positive=k > 0)
-        for k, (_, rank) in enumerate(timed.inputs)
+        arrays.gradient(size, dtype, positive=k > 0) if axes else 1.0
+        for k, (_, axes) in enumerate(timed.inputs)
     ]

@@ -52,8 +52,7 @@ def _system(case: Case) -> tuple[Any, Any]:
 
 def _stepping(timed: Timed, path: str, matrix: Any, vector: Any) -> tuple[Stepper, Any, list[Any]]:
     """The steps of an emitted file, its optimizer, and what a step is given."""
-    named = {"vector": vector, "symmetric": matrix, "matrix": matrix, "scalar": 1.0}
-    given = [named[rank] for _, rank in timed.inputs]
+    given = [(1.0, vector, matrix)[len(axes)] for _, axes in timed.inputs]
     params = arrays.full(len(vector), vector.dtype.name, 0.25)
     optimizer = getattr(loaded(path), timed.class_name)(params, check_finite=False)
     return Stepper(lambda: optimizer.step(*given)), optimizer, given

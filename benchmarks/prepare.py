@@ -48,7 +48,7 @@ class Timed:
     class_name: str
     elementwise: bool
     states: tuple[str, ...]
-    inputs: tuple[tuple[str, str], ...]  # (name, rank)
+    inputs: tuple[tuple[str, tuple[str, ...]], ...]  # (name, its axes)
     hypers: tuple[str, ...]
     needed: tuple[str, ...]  # what the constructor has no default for
     noises: tuple[tuple[str, str], ...]  # (name, law)
@@ -65,7 +65,10 @@ class Timed:
     @staticmethod
     def from_dict(d: dict[str, Any]) -> Timed:
         given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in d.items()}
-        given |= {k: tuple(map(tuple, d[k])) for k in ("inputs", "noises")}
+        given |= {
+            "inputs": tuple((name, tuple(axes)) for name, axes in d["inputs"]),
+            "noises": tuple(map(tuple, d["noises"])),
+        }
         given |= {k: Shape(**{**d[k], "names": tuple(d[k]["names"])}) for k in ("step", "whole")}
         return Timed(**given)
 
@@ -90,11 +93,11 @@ def _described(what: str, d: Derivation, path: Path, class_name: str) -> Timed:
     from blrgen.emit.common import defaults
     from blrgen.emit.plan import plan
     from blrgen.program.lower import lower
-    from blrgen.program.program import ELEMENTWISE
+    from blrgen.program.types import EACH
 
     program = lower(d.rule)
     p = plan(program)
-    elementwise = program.kind == ELEMENTWISE
+    elementwise = program.axes <= {EACH}
     step, whole = shapes(p) if elementwise else (Shape(0, 0), Shape(0, 0))
     lacking = [v.name for v in program.of("hyper") if v.default is None]
     needed = (*defaults(program)[1], *lacking)
@@ -104,7 +107,7 @@ def _described(what: str, d: Derivation, path: Path, class_name: str) -> Timed:
         class_name=class_name,
         elementwise=elementwise,
         states=tuple(v.name for v in p.states),
-        inputs=tuple((v.name, v.type.rank) for v in p.inputs),
+        inputs=tuple((v.name, v.type.shape) for v in p.inputs),
         hypers=tuple(v.name for v in program.of("hyper")),
         needed=needed,
         noises=tuple((v.name, v.distribution) for v in p.noises),

@@ -67,9 +67,9 @@ def files(settings: Settings) -> dict[str, Timed]:
 
 
 def _has_hessian(timed: Timed) -> bool:
-    """Whether a step is given a symmetric matrix and vectors, all of one size."""
-    ranks = {rank for _, rank in timed.inputs}
-    return "symmetric" in ranks and ranks <= {"symmetric", "vector"}
+    """Whether a step is given a square matrix and vectors, all of one size."""
+    axes = {axes for _, axes in timed.inputs}
+    return {1, 2} == {*map(len, axes)} and len({x for own in axes for x in own}) == 1
 
 
 def file_of(case: Case) -> str:
@@ -109,8 +109,7 @@ def _told(case: Case) -> bool:
 def _linear(names: Sequence[str], made: dict[str, Timed], settings: Settings) -> list[Case]:
     found = []
     for name in names:
-        ranks = {rank for _, rank in made[name].inputs}
-        regression = "matrix" in ranks
+        regression = any(len(set(axes)) > 1 for _, axes in made[name].inputs)
         experiment = "ridge" if regression else "posv"
         usual = (ROWS,) if regression else DIMENSIONS[: 1 if settings.quick else 2]
         sizes = settings.sizes if settings.what and settings.sizes else usual

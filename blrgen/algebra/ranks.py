@@ -111,6 +111,11 @@ def shape_of(x: Expr) -> tuple[Expr, Expr] | None:
     return None
 
 
+def axes_of(x: Expr) -> tuple[str, ...]:
+    """The sizes of a symbol's axes: none of a number, one of a vector, two of a matrix."""
+    return tuple(str(s).replace(" ", "") for s in getattr(x, "shape", ()) if s != 1)
+
+
 class T(sp.Function):  # type: ignore[misc]
     """Transpose; pushed down to the symbols."""
 

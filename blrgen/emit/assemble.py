@@ -28,8 +28,9 @@ from blrgen.emit.uses import collecting, use
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program.density import Density, Expectation
 from blrgen.program.lower import lower
-from blrgen.program.program import ELEMENTWISE, Program
+from blrgen.program.program import Program
 from blrgen.program.sized import sized
+from blrgen.program.types import EACH
 from blrgen.timing import timed
 
 FAST = (
@@ -66,7 +67,7 @@ def assemble(
     refuse_reserved(program)
     planned = plan(program)
     with collecting() as uses:
-        writes = _arrays if program.kind == ELEMENTWISE else _matrices
+        writes = _arrays if program.axes <= {EACH} else _matrices
         made = timed(
             "kernels, class", lambda p: writes(derivation, p, target, bool(sizes)), planned
         )

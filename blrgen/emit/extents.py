@@ -12,8 +12,6 @@ from blrgen.program.inspect import ATOM
 from blrgen.program.program import Program
 from blrgen.program.types import Type
 
-RANKS = ("vector", "symmetric", "matrix")
-
 
 @dataclass(frozen=True)
 class Extent:
@@ -34,9 +32,8 @@ def extents(program: Program) -> dict[str, Extent]:
     others = [v for v in program.of("state", "hyper") if v.name != main.name]
     found: dict[str, Extent] = {}
     for v in (main, *others):
-        if v.type.rank in RANKS:
-            for axis, size in enumerate(v.type.shape):
-                found.setdefault(size, Extent(v.name, axis))
+        for axis, size in enumerate(v.type.shape):
+            found.setdefault(size, Extent(v.name, axis))
     return found
 
 

@@ -15,7 +15,7 @@ from blrgen.emit.plan import Plan, phase_of, scalar_names
 from blrgen.emit.tree.formed import DIAGONAL, Entries
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.formed import Formed, formed
-from blrgen.program.axes.matrices import pass_over_axes
+from blrgen.program.axes.lowered import pass_over_axes
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import SCALAR, Type
 
@@ -98,7 +98,7 @@ class LinearFunctions:
     @property
     def is_vector(self) -> bool:
         """Whether the parameters are gathered into one vector; else they are one matrix."""
-        return self.kind.rank == "vector"
+        return len(self.kind.shape) == 1
 
     def held(self, array: str) -> str:
         """How a method calls an array that it has not been given."""

@@ -14,12 +14,11 @@ from blrgen.program import nodes as n
 from blrgen.program.fading import fading
 from blrgen.program.laws import distribution
 from blrgen.program.passes import optimised
-from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable, fresh
+from blrgen.program.program import Phase, Program, Statement, Variable, fresh
 from blrgen.program.recover import paired_roots, read_back, written_out
 from blrgen.program.types import SCALAR
 from blrgen.timing import timed
 
-ARRAYS = ("elementwise", "vector", "symmetric", "matrix")
 DRAWS = "draws"
 
 
@@ -83,18 +82,16 @@ def plan(program: Program) -> Plan:
     drawn = _part(program, draw)
     if not noises:
         return Plan(program, _part(program, joined), drawn)
-    if program.kind != LINEAR:
-        back = read_back(program)
-        estimate, update = (_read_back(p, back) for p in (estimate, update))
-        joined = replace(joined, body=(*before, *estimate.body, *update.body))
+    back = read_back(program)
+    estimate, update = (_read_back(p, back) for p in (estimate, update))
+    joined = replace(joined, body=(*before, *estimate.body, *update.body))
     read = {x for p in (estimate, update) for x in p.reads}
-    kept = [v.name for v in noises if program.kind == LINEAR or v.name in read]
-    carried = (*kept, *([probe] if program.kind != LINEAR or probe in read else []))
+    carried = (*(v.name for v in noises if v.name in read), probe)
     program = _remembering(program, probe)
     single = _part(program, joined)
     own = {v.name for v in noises} | {probe}
     again = None
-    if carried == (probe,) and program.kind != LINEAR:
+    if carried == (probe,):
         step = _drawing_again(joined, draw, set(program.scope))
         again = _part(program, step, "update, next draw")
     result = Plan(program, single, drawn, carried=carried, again=again)
@@ -177,9 +174,6 @@ def _check(program: Program) -> None:
                 f"no target can draw {v.name} from {v.distribution!r}",
                 how="N(0, 1), Logistic(0, b), U(a, b) or Bernoulli(p)",
             )
-    for v in program.of("hyper"):
-        if v.type != SCALAR and program.kind != LINEAR:
-            raise UserError(f"the hyperparameter {v.name} is not a scalar but {v.type}")
 
 
 def array_names(program: Program, order: tuple[str, ...]) -> tuple[str, ...]:
@@ -190,7 +184,7 @@ def array_names(program: Program, order: tuple[str, ...]) -> tuple[str, ...]:
     used |= {local for _, local in phase.writes}
     scope = program.scope
     found = [x for x in order if x in used and (x not in own or x in _targets(phase))]
-    return tuple(x for x in found if scope[x].rank in ARRAYS)
+    return tuple(x for x in found if scope[x].shape)
 
 
 def _targets(phase: Phase) -> set[str]:
@@ -203,7 +197,7 @@ def scalar_names(program: Program) -> tuple[str, ...]:
     scope = program.scope
     own = {s.name for s in phase.body}
     used = {x for s in phase.body for x in n.names(s.expr) if x not in own}
-    used = {x for x in used if scope[x].rank == "scalar"}
+    used = {x for x in used if scope[x] == SCALAR}
     declared = [v.name for v in program.variables if v.name in used]
     computed = [s.name for s in phase.scalars if s.name in used]
     return tuple(dict.fromkeys((*declared, *computed)))

@@ -176,9 +176,6 @@ class UnicodePrinter(Printer):
     def print_Outer(self, node: n.Outer) -> tuple[str, int]:
         return f"{self.at(node.left, PRODUCT)} {self.at(n.Transpose(node.right), SIGN)}", PRODUCT
 
-    def print_Dot(self, node: n.Dot) -> tuple[str, int]:
-        return f"{self.at(n.Transpose(node.left), PRODUCT)} {self.at(node.right, SIGN)}", PRODUCT
-
     def print_Total(self, node: n.Total) -> tuple[str, int]:
         return f"Σ{self.at(node.arg, ATOM)}", ATOM
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from blrgen.program import nodes as n
-from blrgen.program.program import ELEMENTWISE, Phase, Program
+from blrgen.program.program import Phase, Program
 from blrgen.program.types import SCALAR
 
 CLIPS = ("max", "min")
@@ -23,7 +23,7 @@ CLIPS = ("max", "min")
 def absorbed(program: Program) -> Program:
     """Every body with the numbers before quotients and clips inside them."""
     coupled = any(isinstance(s.expr, n.OVER_COMPONENTS) for p in program.phases for s in p.body)
-    if program.kind != ELEMENTWISE or coupled:
+    if coupled:
         return program
     return program.with_phases(lambda p: _Numbers(program, p).phase())
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from blrgen.program import nodes as n
-from blrgen.program.program import LINEAR, Phase, Program, Statement, fresh
+from blrgen.program.program import Phase, Program, Statement, fresh
 from blrgen.program.types import Memory, infer
 
 
 def congruent(program: Program) -> Program:
     """Every Xᵀ A⁻¹ X whose A is factored, written as Zᵀ Z."""
-    if program.kind != LINEAR:
-        return program
     taken = set(program.scope)
     return program.with_phases(lambda p: _phase(p, Memory(program.scope), taken))
 
@@ -49,8 +47,8 @@ def _half(node: n.Node, scope: Memory) -> n.LowerSolve | None:
         return None
     factor, right = node.right.arg, node.right.right
     types = infer(factor, scope), infer(right, scope)
-    if types[0].rank != "factor" or types[1].rank not in ("symmetric", "matrix"):
+    if types[0].structure != "lower" or len(types[1].shape) != 2:
         return None
-    if node.left == right and types[1].rank == "symmetric":
+    if node.left == right and types[1].is_symmetric:
         return n.LowerSolve(factor, n.Transpose(right))  # by columns, as LAPACK reads it
     return n.LowerSolve(factor, right) if node.left == n.transposed(right) else None

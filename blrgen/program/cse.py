@@ -92,7 +92,7 @@ class _Sweep:
         found = infer(node, self.scope)
         if found == TRUTH:
             return False
-        dear = found != SCALAR or isinstance(node, n.Trace | n.Dot)
+        dear = found != SCALAR or isinstance(node, n.Trace)
         return dear or not self.late.isdisjoint(node.names)
 
     def rewritten(self) -> tuple[Statement, ...]:

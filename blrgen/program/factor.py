@@ -10,14 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from blrgen.program import nodes as n
-from blrgen.program.program import LINEAR, Phase, Program, Statement, fresh
+from blrgen.program.program import Phase, Program, Statement, fresh
 from blrgen.program.types import Type, infer
 
 
 def factor(program: Program) -> Program:
     """Factors as statements of their own, each placed right after what it factors."""
-    if program.kind != LINEAR:
-        return program
     taken = set(program.scope)
     return program.with_phases(lambda p: _Factors(program, taken).phase(p))
 
@@ -88,7 +86,7 @@ class _Factors:
         for what, own in self.names.items():
             (name,) = n.names(what)
             at = next((k + 1 for k, s in enumerate(body) if s.name == name), 0)
-            body.insert(at, Statement(own, n.Factor(what), Type("factor", types[name].shape)))
+            body.insert(at, Statement(own, n.Factor(what), Type(types[name].shape, "lower")))
         return replace(phase, body=tuple(body))
 
     def opened(self, phase: Phase) -> tuple[list[Statement], set[str]]:

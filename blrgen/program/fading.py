@@ -21,16 +21,14 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from blrgen.program import nodes as n
-from blrgen.program.program import ELEMENTWISE, Program, Variable
-from blrgen.program.types import SCALAR
+from blrgen.program.program import Program, Variable
+from blrgen.program.types import ENTRIES, SCALAR
 
 GENTLE = ("abs", "max", "min", "sin", "cos", "tanh", "logistic", "softplus")  # slope at most 1
 
 
 def fading(program: Program) -> tuple[str, ...]:
-    """The states of an elementwise program that may be stored as 0 where they are denormal."""
-    if program.kind != ELEMENTWISE:
-        return ()
+    """The states that may be stored as 0 where they are denormal."""
     return tuple(v.name for v in program.of("state") if _fades(program, v) and _safe(program, v))
 
 
@@ -38,7 +36,7 @@ def _fades(program: Program, state: Variable) -> bool:
     """Whether x⁺ = a x + … with a number a in [0, 1), and x may be 0."""
     bounded = state.gap is not None or state.domain not in ("", "(-oo, oo)")
     next_value = _written(program).get(state.name)
-    if state.type == SCALAR or bounded or next_value is None:
+    if state.type != ENTRIES or bounded or next_value is None:
         return False
     terms = next_value.args if isinstance(next_value, n.Add) else (next_value,)
     own = [t for t in terms if state.name in n.names(t)]

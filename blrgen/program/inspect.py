@@ -110,9 +110,6 @@ class Printer:
     def print_Trace(self, node: n.Trace) -> tuple[str, int]:
         return self.call("trace", self(node.arg))
 
-    def print_Dot(self, node: n.Dot) -> tuple[str, int]:
-        return self.call("dot", self(node.left), self(node.right))
-
     def print_Total(self, node: n.Total) -> tuple[str, int]:
         return self.call("total", self(node.arg))
 
@@ -134,7 +131,7 @@ def text(node: n.Node) -> str:
 
 def inspect(program: Program) -> str:
     """A program as an indented listing: variables, then every phase with its sections."""
-    lines = [f"program ({program.kind})"]
+    lines = ["program"]
     for v in program.variables:
         line = f"  {v.kind:<12} {v.name:<10} {v.type!s:<18} {v.domain:<12}"
         if v.init is not None:
@@ -144,7 +141,7 @@ def inspect(program: Program) -> str:
         lines.append(line.rstrip())
     for phase in program.phases:
         lines.append(f"{phase.name}:")
-        for title, statements in (("once", phase.scalars), (program.kind, phase.body)):
+        for title, statements in (("once", phase.scalars), ("then", phase.body)):
             if statements:
                 lines.append(f"  {title}:")
                 lines += [f"    {s.name} : {s.type} = {text(s.expr)}" for s in statements]

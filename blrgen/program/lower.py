@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -16,8 +15,6 @@ from blrgen.program import nodes as n
 from blrgen.program.laws import distribution
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import (
-    ELEMENTWISE,
-    LINEAR,
     PHASES,
     Phase,
     Program,
@@ -25,8 +22,8 @@ from blrgen.program.program import (
 )
 from blrgen.program.sizes import counts
 from blrgen.program.special import opened
-from blrgen.program.types import SCALAR, Type, check, infer
-from blrgen.program.variables import checked_name, variables_of
+from blrgen.program.types import ENTRIES, SCALAR, Type, check, infer
+from blrgen.program.variables import checked_name, is_each, multiple, variables_of
 
 Expr = Any
 
@@ -42,7 +39,6 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
     variables = variables_of(rule)
     types = {v.name: v.type for v in variables}
     _one_number_over_draws(rule, types)
-    matrices = any(v.type.rank in ("vector", "symmetric", "matrix") for v in variables)
     lowering = Lowering(types, counts(rule))
     statements: dict[str, list[Statement]] = {phase: [] for phase in PHASES}
     inputs = frozenset(q.name for q in rule.of("input"))
@@ -61,7 +57,6 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
     program = Program(
         variables,
         tuple(p for p in phases if p.scalars or p.body),
-        LINEAR if matrices else ELEMENTWISE,
         posterior,
         rule.until,
         rule.halved,
@@ -74,7 +69,8 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
 def _with_noise(rule: Rule) -> Rule:
     """A draw θ ~ N(mean, P⁻¹) in terms of standard noise: θ = mean + P^−½ ε."""
     q = dict(rule.posterior)
-    drawn = [d for d in rule.of("draw") if d.rank == "vector" and not distribution(d.distribution)]
+    vectors = (d for d in rule.of("draw") if not is_each(d))
+    drawn = [d for d in vectors if not distribution(d.distribution)]
     if not drawn:
         return rule
     if "mean" not in q or "precision" not in q or len(drawn) > 1 or "eps" in rule:
@@ -91,7 +87,7 @@ def _with_noise(rule: Rule) -> Rule:
 
 def _one_number_over_draws(rule: Rule, types: dict[str, Type]) -> None:
     """An input that is one number beside arrays has no place to be summed over draws."""
-    mixed = any(types[q.name].rank == "elementwise" for q in rule.of("state"))
+    mixed = any(types[q.name] == ENTRIES for q in rule.of("state"))
     for q in rule.of("input"):
         if mixed and rule.of("draw") and types[q.name] == SCALAR:
             raise UserError(
@@ -111,15 +107,21 @@ def _statement(name: str, expr: n.Node, types: dict[str, Type]) -> Statement:
     found = infer(expr, types)
     state = name.removesuffix("_next") if name.endswith("_next") else name
     target = types.get(name, types.get(state, found))
-    if target.rank == "symmetric" and found.rank == "matrix" and found.is_square:
+    if found == SCALAR != target:
+        expr = _alone(expr, target, state)
+    elif target.is_symmetric and found == Type(target.shape):
         expr = n.Symmetrize(expr)
-    if target.rank == "symmetric" and found == SCALAR:  # beside nothing, 2 is 2I
-        expr = n.mul(expr, n.Identity(target.shape[0]))
-    if target.rank == "vector" and found == SCALAR and expr == n.Const(Fraction(0)):
-        expr = n.Sub(n.Sym(state), n.Sym(state))
     check(expr, target, types, name)
     types[name] = target
     return Statement(name, expr, target)
+
+
+def _alone(expr: n.Node, target: Type, state: str) -> n.Node:
+    """A number that is all of an array: beside nothing, 2 is 2I, and 0 is what any vector has."""
+    if target.is_symmetric:
+        return multiple(expr, target)
+    own = n.Sym(state)
+    return n.Sub(own, own) if expr == n.ZERO and target != ENTRIES else expr
 
 
 def _phase(name: str, statements: list[Statement], rule: Rule) -> Phase:

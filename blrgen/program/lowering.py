@@ -87,7 +87,7 @@ class Lowering(MatrixLowering, AverageLowering):
     def visit_total(self, x: Expr) -> n.Node:
         """Σ_k over the arrays' elements."""
         inside = self.visit(x.args[0])
-        if infer(inside, self.types).rank != "elementwise":
+        if len(infer(inside, self.types).shape) != 1:
             raise UserError(
                 f"{x} is a sum over components that the rule keeps nowhere",
                 where=self.where,

@@ -60,10 +60,10 @@ class MatrixLowering:
         return n.Sym(x.name)
 
     def visit_trace(self, x: Expr) -> n.Node:
-        """A scalar aᵀ … b as a dot product, any other trace as it is."""
+        """A scalar aᵀ … b as a sum, any other trace as it is."""
         word = self._unrolled(x.args[0])
         if isinstance(word[0], T) and rank_of(word[0]) == "row" and rank_of(word[-1]) == "vector":
-            return n.Dot(self.visit(word[0].args[0]), self._columns(word[1:]))
+            return _inner(self.visit(word[0].args[0]), self._columns(word[1:]))
         return n.Trace(self._columns(word))
 
     def _sum(self, x: Expr) -> n.Node:
@@ -116,7 +116,7 @@ class MatrixLowering:
             return n.Outer(self._columns(left), self.visit(T(right)))
         if rows and rows[0] > 0:  # v (aᵀ … b): a number times a vector
             k = rows[0]
-            number = n.Dot(self.visit(word[k].args[0]), self._columns(word[k + 1 :]))
+            number = _inner(self.visit(word[k].args[0]), self._columns(word[k + 1 :]))
             return n.mul(number, self._columns(word[:k]))
         *front, last = word
         if front and last.is_Pow and last.exp == -1 and rank_of(last.base) == "symmetric":
@@ -149,6 +149,11 @@ class MatrixLowering:
         if a.exp == sp.Rational(1, 2):
             return n.HalfProduct(base, right)
         raise UserError(f"no target can compute {a}", where=self.where)
+
+
+def _inner(left: n.Node, right: n.Node) -> n.Node:
+    """aᵀb: a sum over the axis of both."""
+    return n.Total(n.mul(left, right))
 
 
 def is_negative(x: Expr) -> bool:

@@ -70,8 +70,8 @@ def _words(node: n.Node) -> str | None:
         return constant_name(node.value)
     if is_correction(node):
         return f"{n.names(node)[0]}_correction"
-    if isinstance(node, n.Trace | n.Dot):
-        return "trace" if isinstance(node, n.Trace) else "product"
+    if isinstance(node, n.Trace):
+        return "trace"
     if isinstance(node, n.Solve) and isinstance(node.right, n.Identity):
         return f"{node.arg.name.removesuffix('_factor')}_inverse" if _named(node.arg) else None
     known: list[str] = []

@@ -145,7 +145,7 @@ class Sub(Node):
 
 @dataclass(frozen=True)
 class Mul(Node):
-    """The product of two or more factors; a vector or matrix is scaled by scalars only."""
+    """The product of two or more factors, entry by entry; a matrix is scaled by numbers only."""
 
     args: tuple[Node, ...]
 
@@ -277,14 +277,6 @@ class Trace(Node):
 
 
 @dataclass(frozen=True)
-class Dot(Node):
-    """leftᵀ right of two column vectors."""
-
-    left: Node
-    right: Node
-
-
-@dataclass(frozen=True)
 class Symmetrize(Node):
     """(arg + argᵀ)/2."""
 
@@ -327,7 +319,6 @@ MATRIX_NODES = (
     Transpose,
     Outer,
     Trace,
-    Dot,
     Symmetrize,
 )
 OVER_COMPONENTS = (Total, LogTotal, Count)  # numbers made from a whole array

@@ -2,9 +2,8 @@
 
 A rule that probes the loss at random points has three phases, `draw` (where the
 loss is evaluated), `estimate` (what is averaged over several such points) and
-`update`; the others have only `update`.  Every phase has a scalar section, done
-once a step, and a body: one fused elementwise loop or a list of linear algebra
-statements.
+`update`; the others have only `update`.  Every phase has a section of numbers, computed once
+a step, and a body.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from blrgen.program.nodes import Node, Sym, names
 from blrgen.program.types import Type
 
 PHASES = ("draw", "estimate", "update")
-ELEMENTWISE, LINEAR = "elementwise", "linear algebra"
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,6 @@ class Program:
 
     variables: tuple[Variable, ...]
     phases: tuple[Phase, ...]
-    kind: str  # ELEMENTWISE or LINEAR: what the bodies are
     posterior: tuple[tuple[str, Node], ...] = ()
     until: str = ""
     halved: str = ""  # the hyperparameter that is halved until the step stays inside
@@ -120,6 +117,11 @@ class Program:
         """The type of every name."""
         types = {v.name: v.type for v in self.variables}
         return types | {s.name: s.type for s in self.statements}
+
+    @property
+    def axes(self) -> set[str]:
+        """The names of the sizes of all axes."""
+        return {x for v in self.variables for x in v.type.shape}
 
     @property
     def parameter(self) -> Variable:

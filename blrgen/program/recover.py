@@ -15,14 +15,14 @@ from collections.abc import Collection
 
 from blrgen.program import nodes as n
 from blrgen.program.laws import distribution
-from blrgen.program.program import LINEAR, Program
+from blrgen.program.program import Program
 
 
 def read_back(program: Program) -> dict[str, n.Node]:
     """What a program's noise is in terms of its probe point, where later phases need it."""
     draw = program.phase("draw")
     noises = [v.name for v in program.of("draw")]
-    if program.kind == LINEAR or not noises or not draw.body:
+    if not noises or not draw.body:
         return {}
     full = written_out({s.name: s.expr for s in draw.body})
     later = {x for p in program.phases if p.name != "draw" for x in p.reads}

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program import nodes as n
-from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
-from blrgen.program.types import Type
+from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.types import EACH, Type
 
 LARGEST = 8  # straight-line code compiles in more than the square of its length
 
@@ -17,8 +17,7 @@ Sizes = Mapping[str, int]
 
 def sizes_of(program: Program) -> list[str]:
     """The sizes that vectors and matrices have, in order of first use."""
-    types = (v.type for v in program.variables)
-    found = [x for t in types if t.rank != "elementwise" for x in t.shape if not x.isdigit()]
+    found = (x for v in program.variables for x in v.type.shape if x != EACH and not x.isdigit())
     return list(dict.fromkeys(found))
 
 
@@ -30,7 +29,7 @@ def sized(program: Program, sizes: Sizes) -> Program:
     texts = {name: str(size) for name, size in sizes.items()}
 
     def of_type(t: Type) -> Type:
-        return Type(t.rank, tuple(texts.get(x, x) for x in t.shape))
+        return Type(tuple(texts.get(x, x) for x in t.shape), t.structure)
 
     def change(node: n.Node) -> n.Node:
         if isinstance(node, n.Identity):
@@ -69,7 +68,7 @@ def _check(program: Program, sizes: Sizes) -> None:
             "--size is not for rules that read data",
             why="these have any number of rows, and are read in loops",
         )
-    if program.kind != LINEAR or not known:
+    if not known:
         raise UserError(
             "--size is for rules with vectors and matrices",
             why="here every element is computed by itself, for any number of them",

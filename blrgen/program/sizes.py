@@ -12,7 +12,7 @@ from blrgen.core import Rule
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.program import Variable
-from blrgen.program.types import SCALAR
+from blrgen.program.types import EACH, SCALAR
 
 Expr = Any
 
@@ -54,16 +54,14 @@ def _counts(s: Expr) -> bool:
 
 def size_variables(rule: Rule, variables: Sequence[Variable]) -> list[Variable]:
     """The sizes that numbers are computed from."""
-    ranked = ("vector", "symmetric", "matrix")
-    held = [v for v in variables if v.kind in ("state", "hyper") and v.type.rank in ranked]
-    arrays = {x for v in held for x in v.type.shape}
+    held = {x for v in variables if v.kind in ("state", "hyper") for x in v.type.shape}
     used = {s.name for a in rule.assignments for s in a.expr.free_symbols}
     starts = [sp.sympify(x) for q in rule.quantities for x in (q.init, q.default) if x is not None]
     used |= {s.name for x in starts for s in x.free_symbols}
     used |= {x for v in variables for e in (v.lower, v.upper) if e is not None for x in n.names(e)}
-    told = arrays & used - {s.name for s in counts(rule)}
+    told = held & used - {s.name for s in counts(rule)}
     found = [Variable(x, "size", SCALAR) for x in sizes_of(rule) if x in told]
-    if any(v.type.rank in ranked for v in variables):
+    if {x for v in variables for x in v.type.shape} - {EACH}:
         return found
     words = "how many components the variable has"  # no array of the rule says it
     free = used - {s.name for s in counts(rule)}

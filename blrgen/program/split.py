@@ -20,7 +20,7 @@ from heapq import heapify, heappop, heappush
 from blrgen.program import nodes as n
 from blrgen.program.program import Phase, Program, Statement, Variable, fresh
 from blrgen.program.terms import Terms
-from blrgen.program.types import TRUTH, Memory, elementwise, infer
+from blrgen.program.types import ENTRIES, TRUTH, Memory, infer
 
 MOST = 200  # nodes of one loop
 PART = 48  # nodes of one statement, where it can be broken
@@ -197,7 +197,7 @@ def _with_arrays(
                 (target, places[x] if group_of.get(x, k) != k else x) for target, x in phase.writes
             ]
         bodies.append(replace(phase, body=body, writes=tuple(writes)))
-    variables = (*program.variables, *(Variable(a, "kept", elementwise()) for a in arrays))
+    variables = (*program.variables, *(Variable(a, "kept", ENTRIES) for a in arrays))
     return Split(
         tuple(replace(program, variables=variables, phases=(p,)) for p in bodies), tuple(arrays)
     )

@@ -1,7 +1,9 @@
-"""Ranks and shapes, and the checker that infers them.
+"""Axes and structures, and the checker that infers them.
 
-A type is a rank with symbolic sizes: `scalar`, `elementwise(d)`, `vector(d)`,
-`symmetric(d, d)`, `matrix(n, d)`, and `factor(d, d)` for a triangular factor.
+The type of a value is its axes, by the names of their sizes, and what is known of the last
+two: `number`, `[d]`, `[n, d]`, `[d, d] sym`, `[d, d] lower`; `[each]` are the entries of arrays
+of any shape.  A number beside an array with one axis stands at every place of it; what a product
+sums over is one axis on both sides.
 """
 
 from __future__ import annotations
@@ -19,41 +21,46 @@ class TypeMismatch(InternalError):
 
 @dataclass(frozen=True)
 class Type:
-    """A rank and the names of its sizes."""
+    """The names of the sizes of its axes, and the structure on the last two."""
 
-    rank: str
     shape: tuple[str, ...] = ()
+    structure: str = "dense"  # dense | sym | lower, as of quantities; truth: no number
 
     def __str__(self) -> str:
-        return self.rank + (f"({', '.join(self.shape)})" if self.shape else "")
+        if not self.shape:
+            return "truth" if self == TRUTH else "number"
+        return f"[{', '.join(self.shape)}]" + f" {self.structure}" * (self.structure != "dense")
 
     @property
     def is_square(self) -> bool:
-        return self.rank in ("symmetric", "matrix") and self.shape[0] == self.shape[1]
+        """Whether its last two axes are one."""
+        return len(self.shape) == 2 and self.shape[0] == self.shape[1]
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether it is known to equal its transpose."""
+        return self.structure == "sym"
 
 
-SCALAR = Type("scalar")
-TRUTH = Type("truth")
-
-
-def elementwise(size: str = "d") -> Type:
-    """An array on which everything acts element by element."""
-    return Type("elementwise", (size,))
+SCALAR = Type()
+TRUTH = Type((), "truth")
+EACH = "each"  # the axis of the entries of arrays of any shape, on which a rule acts one by one
+ENTRIES = Type((EACH,))
 
 
 def vector(size: str = "d") -> Type:
-    """A column."""
-    return Type("vector", (size,))
+    """An array with one axis."""
+    return Type((size,))
 
 
 def symmetric(size: str = "d") -> Type:
     """A square matrix that equals its transpose."""
-    return Type("symmetric", (size, size))
+    return Type((size, size), "sym")
 
 
 def matrix(rows: str, columns: str) -> Type:
     """A matrix without structure."""
-    return Type("matrix", (rows, columns))
+    return Type((rows, columns))
 
 
 Scope = Mapping[str, Type]
@@ -90,9 +97,8 @@ def _infer(node: n.Node, scope: Scope) -> Type:
 def check(node: n.Node, target: Type, scope: Scope, name: str = "") -> None:
     """Refuse an expression that cannot be assigned to something of type `target`."""
     found = infer(node, scope)
-    fits = found == target or (target.rank == "elementwise" and found == SCALAR)
-    fits = fits or (target.rank == "matrix" and found == Type("symmetric", target.shape))
-    if not fits:
+    spread = found == SCALAR and target == ENTRIES
+    if not (found == target or spread or (found.shape == target.shape and target == _plain(found))):
         from blrgen.program.inspect import text
 
         raise TypeMismatch(
@@ -101,6 +107,11 @@ def check(node: n.Node, target: Type, scope: Scope, name: str = "") -> None:
             f"  expression type  {found}\n"
             f"  target type      {target}"
         )
+
+
+def _plain(t: Type) -> Type:
+    """The same axes, with nothing known of them."""
+    return Type(t.shape)
 
 
 def _mismatch(node: n.Node, left: Type, right: Type) -> TypeMismatch:
@@ -112,105 +123,97 @@ def _mismatch(node: n.Node, left: Type, right: Type) -> TypeMismatch:
 
 
 def _joined(node: n.Node, types: list[Type]) -> Type:
-    """The type of a sum or an entrywise function: one shape, scalars spread over elements."""
-    result = types[0]
-    for t in types[1:]:
-        if t == result or (t == SCALAR and result.rank == "elementwise"):
-            continue
-        if result == SCALAR and t.rank == "elementwise":
-            result = t
-        elif t.shape == result.shape and {t.rank, result.rank} == {"symmetric", "matrix"}:
-            result = Type("matrix", t.shape)
-        else:
-            raise _mismatch(node, result, t)
-    return result
+    """Parts of a sum: axes of the same names, and numbers at every place of one axis.
+
+    A number beside a matrix is refused: it might be meant as that multiple of the identity.
+    """
+    arrays = [t for t in types if t.shape]
+    first, *rest = arrays or types
+    for t in (*rest, *types):
+        own = t == SCALAR and len(first.shape) < 2
+        if not (own or (t.shape == first.shape and (first == TRUTH) == (t == TRUTH))):
+            raise _mismatch(node, first, t)
+    return first if all(t == first for t in rest) else _plain(first)
+
+
+def _parts(node: n.Node, scope: Scope) -> list[Type]:
+    return [infer(c, scope) for c in node.children]
 
 
 def _entrywise(node: n.Node, scope: Scope) -> Type:
-    joined = _joined(node, [infer(c, scope) for c in node.children])
-    if joined.rank not in ("scalar", "elementwise"):
-        raise _mismatch(node, joined, elementwise())
+    """A function of entries; one of a matrix might be meant as the matrix's function."""
+    joined = _joined(node, _parts(node, scope))
+    if len(joined.shape) > 1:
+        raise _mismatch(node, joined, vector())
     return joined
 
 
 def _sum(node: n.Node, scope: Scope) -> Type:
-    joined = _joined(node, [infer(c, scope) for c in node.children])
-    if joined.rank == "matrix" and joined.is_square and _is_symmetric(node, scope):
-        return Type("symmetric", joined.shape)
-    return joined
+    return _known(node, _joined(node, _parts(node, scope)), scope)
+
+
+def _known(node: n.Node, found: Type, scope: Scope) -> Type:
+    """The type with what words in symbols tell of its structure."""
+    turned = found.is_square and _is_symmetric(node, scope)
+    return Type(found.shape, "sym") if turned else found
 
 
 def _product(node: n.Node, scope: Scope) -> Type:
-    types = [infer(c, scope) for c in node.children]
-    above = [t for t in types if t.rank not in ("scalar", "elementwise")]
-    if not above:
+    """Entry by entry along one axis; a matrix is scaled by numbers alone."""
+    types = _parts(node, scope)
+    matrices = [t for t in types if len(t.shape) > 1]
+    if not matrices:
         return _joined(node, types)
-    others = [t for t in types if t.rank in ("scalar", "elementwise")]
-    if len(above) > 1 or any(t != SCALAR for t in others):
+    if len(matrices) > 1 or types.count(SCALAR) < len(types) - 1:
         raise _mismatch(node, types[0], types[1])
-    return above[0]
+    return matrices[0]
 
 
 def _quotient(node: n.Node, scope: Scope) -> Type:
-    top, bottom = (infer(c, scope) for c in node.children)
-    if top.rank in ("scalar", "elementwise"):
-        return _joined(node, [top, bottom])
-    if bottom != SCALAR:
-        raise _mismatch(node, top, bottom)
-    return top
+    top, bottom = _parts(node, scope)
+    if len(top.shape) > 1 and bottom == SCALAR:
+        return top
+    return _joined(node, [top, bottom])
 
 
 def _matmul(node: n.Node, scope: Scope) -> Type:
-    left, right = (infer(c, scope) for c in node.children)
-    if len(left.shape) != 2 or not right.shape or right.rank == "elementwise":
+    """The last axis of the left part and the first of the right one are one, and summed over."""
+    left, right = _parts(node, scope)
+    if len(left.shape) != 2 or left.shape[1:] != right.shape[:1]:
         raise _mismatch(node, left, right)
-    if left.shape[1] != right.shape[0]:
-        raise _mismatch(node, left, right)
-    if right.rank == "vector":
-        return vector(left.shape[0])
-    shape = (left.shape[0], right.shape[1])
-    return Type("symmetric" if _is_symmetric(node, scope) else "matrix", shape)
+    return _known(node, Type((*left.shape[:1], *right.shape[1:])), scope)
 
 
 def _solve(node: n.Node, scope: Scope) -> Type:
-    left, right = (infer(c, scope) for c in node.children)
-    square = len(left.shape) == 2 and left.shape[0] == left.shape[1]
-    if not square or not right.shape or right.shape[0] != left.shape[1]:
+    left, right = _parts(node, scope)
+    if not left.is_square or left.shape[1:] != right.shape[:1]:
         raise _mismatch(node, left, right)
-    return right if right.rank == "vector" else Type("matrix", right.shape)
+    return _plain(right)
 
 
 def _factor(node: n.Node, scope: Scope) -> Type:
-    arg = infer(node.children[0], scope)
-    if arg.rank != "symmetric":
+    (arg,) = _parts(node, scope)
+    if not arg.is_symmetric:
         raise _mismatch(node, arg, symmetric())
-    return Type("factor", arg.shape)
+    return Type(arg.shape, "lower")
 
 
 def _transpose(node: n.Node, scope: Scope) -> Type:
-    arg = infer(node.children[0], scope)
+    (arg,) = _parts(node, scope)
     if len(arg.shape) != 2:
         raise _mismatch(node, arg, matrix("n", "d"))
-    return Type(arg.rank, arg.shape[::-1])
+    return Type(arg.shape[::-1], "sym" if arg.is_symmetric else "dense")
 
 
 def _outer(node: n.Node, scope: Scope) -> Type:
-    left, right = (infer(c, scope) for c in node.children)
-    if left.rank != "vector" or right.rank != "vector":
+    left, right = _parts(node, scope)
+    if len(left.shape) != 1 or len(right.shape) != 1:
         raise _mismatch(node, left, right)
-    same = node.children[0] == node.children[1]
-    return Type("symmetric" if same else "matrix", left.shape + right.shape)
-
-
-def _dot(node: n.Node, scope: Scope) -> Type:
-    left, right = (infer(c, scope) for c in node.children)
-    if left.rank != "vector" or left != right:
-        raise _mismatch(node, left, right)
-    return SCALAR
+    return _known(node, Type(left.shape + right.shape), scope)
 
 
 def _trace(node: n.Node, scope: Scope) -> Type:
-    arg = infer(node.children[0], scope)
+    (arg,) = _parts(node, scope)
     if not arg.is_square:
         raise _mismatch(node, arg, matrix("d", "d"))
     return SCALAR
@@ -218,13 +221,14 @@ def _trace(node: n.Node, scope: Scope) -> Type:
 
 def _symmetrize(node: n.Node, scope: Scope) -> Type:
     _trace(node, scope)
-    return Type("symmetric", infer(node.children[0], scope).shape)
+    return Type(_parts(node, scope)[0].shape, "sym")
 
 
 def _total(node: n.Node, scope: Scope) -> Type:
+    """A number made of all entries along one axis."""
     arg = infer(node.children[0], scope)
-    if arg.rank != "elementwise":
-        raise _mismatch(node, arg, elementwise())
+    if len(arg.shape) != 1:
+        raise _mismatch(node, arg, vector())
     return SCALAR
 
 
@@ -250,7 +254,7 @@ _RULES = {
     n.Pow: _entrywise, n.Call: _entrywise, n.Compare: _compare, n.Select: _select,
     n.MatMul: _matmul, n.Solve: _solve, n.HalfSolve: _solve,
     n.LowerSolve: _solve, n.HalfProduct: _matmul,
-    n.Factor: _factor, n.Transpose: _transpose, n.Outer: _outer, n.Dot: _dot,
+    n.Factor: _factor, n.Transpose: _transpose, n.Outer: _outer,
     n.Trace: _trace, n.Symmetrize: _symmetrize, n.Total: _total, n.LogTotal: _total,
     n.Count: _total,
 }  # fmt: skip
@@ -298,12 +302,12 @@ def _words(node: n.Node, scope: Scope) -> list[Word] | None:
         return [("", ())]
     if isinstance(node, n.Outer):
         return [("", ((str(node.left), False), (str(node.right), True)))]
-    mark = "=" if infer(node, scope).rank == "symmetric" else "+"
+    mark = "=" if infer(node, scope).is_symmetric else "+"
     return [("", ((mark + str(node), False),))]
 
 
 def _scaled(parts: tuple[n.Node, ...], operator: str, scope: Scope) -> list[Word] | None:
-    scalars = [p for p in parts if infer(p, scope).rank == "scalar"]
+    scalars = [p for p in parts if infer(p, scope) == SCALAR]
     rest = [p for p in parts if p not in scalars]
     inner = _words(rest[0], scope) if len(rest) == 1 else None
     extra = operator + operator.join(sorted(map(str, scalars)))

@@ -8,15 +8,21 @@ from typing import Any
 
 import sympy as sp
 
+from blrgen.algebra.ranks import axes_of
 from blrgen.core import Quantity, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import Variable
 from blrgen.program.sizes import size_variables, sizes_of
-from blrgen.program.types import SCALAR, Type, elementwise, matrix, symmetric, vector
+from blrgen.program.types import EACH, ENTRIES, SCALAR, Type
 
 Expr = Any
+# rank of a quantity → its axes, where its symbol says nothing else, and its structure
+AXES: dict[str, tuple[tuple[str, ...], str]] = {
+    "scalar": ((), "dense"), "elementwise": ((EACH,), "dense"), "vector": (("d",), "dense"),
+    "symmetric": (("d", "d"), "sym"), "matrix": (("d", "d"), "dense"),
+}  # fmt: skip
 
 
 def variables_of(rule: Rule) -> tuple[Variable, ...]:
@@ -42,11 +48,9 @@ def _variable(q: Quantity, kind: Type, rule: Rule, lowering: Lowering) -> Variab
     checked_name(q.name)
     init = None if q.init is None else lowering.lower(q.init, where=f"initial {q.name}")
     default = None if q.default is None else lowering.lower(q.default, where=q.name)
-    if q.kind == "state" and init is not None and kind.rank == "symmetric":
-        init = n.mul(init, n.Identity(kind.shape[0]))
-    if default is not None and kind.rank == "symmetric":
-        default = n.mul(default, n.Identity(kind.shape[0]))
-    held = q.kind == "hyper" and kind.rank == "elementwise"  # a vector of known constants
+    if kind.is_symmetric:
+        init, default = (None if e is None else multiple(e, kind) for e in (init, default))
+    held = q.kind == "hyper" and kind == ENTRIES  # a vector of known constants
     return Variable(
         q.name,
         "state" if held else q.kind,
@@ -62,7 +66,8 @@ def _variable(q: Quantity, kind: Type, rule: Rule, lowering: Lowering) -> Variab
 
 def _no_vectors_beside(rule: Rule, spread: bool) -> None:
     """A rule that keeps numbers only acts on arrays of them, and has no place for a vector."""
-    vectors = [q.name for q in rule.quantities if q.rank == "elementwise" and q.kind != "state"]
+    kept = {q.name for q in rule.of("state")}
+    vectors = [q.name for q in rule.quantities if is_each(q) and q.name not in kept]
     if spread and vectors:
         raise UserError(
             f"the rule keeps numbers only and reads the vector {vectors[0]}: it is not emitted",
@@ -89,7 +94,7 @@ def _ends(
     if domain.kind in ("spd", "-spd"):
         apart = q.symbol if domain.lower is None else q.symbol - domain.lower
         return None, None, lowering.lower(apart if domain.kind == "spd" else -apart, where=where)
-    number = q.kind == "hyper" and q.rank != "elementwise"
+    number = q.kind == "hyper" and not is_each(q)
     if domain.kind != "interval" or (number and not _made_of_names(q.domain)):
         return None, None, None
     lower, upper = (
@@ -105,24 +110,30 @@ def _made_of_names(domain: str) -> bool:
 
 
 def _type(q: Quantity, spread: bool, rows: bool) -> Type:
-    if q.rank == "scalar":
-        arrays = ("state", "input", "draw", "intermediate")
-        return elementwise() if spread and q.kind in arrays else SCALAR
-    if q.rank == "elementwise":
-        return elementwise()
-    own = getattr(q.symbol, "shape", None)
-    if own is not None and q.kind != "data":
-        rows_, columns = (str(s).replace(" ", "") for s in own)
-        if q.rank == "vector":
-            return vector(rows_)
-        return symmetric(rows_) if q.rank == "symmetric" else matrix(rows_, columns)
-    if q.rank == "vector":
-        return vector("n" if q.kind == "data" and rows else "d")
-    if q.rank == "symmetric":
-        return symmetric()
-    if q.rank == "matrix":
-        return matrix("n", "d") if q.kind == "data" else matrix("d", "d")
-    raise InternalError(f"unknown rank {q.rank!r} of {q.name}")
+    """Its axes, by the names of their sizes, and its structure.
+
+    A rule of numbers acts on each entry of arrays; vectors among data have the data's rows.
+    """
+    arrays = ("state", "input", "draw", "intermediate")
+    if q.rank not in AXES:
+        raise InternalError(f"unknown rank {q.rank!r} of {q.name}")
+    axes, structure = AXES[q.rank]
+    if spread and q.kind in arrays and not axes:
+        return ENTRIES
+    if q.kind == "data":
+        return Type(("n", *axes[1:]) if rows and axes[:1] == ("d",) else axes, structure)
+    own = () if axes == (EACH,) else axes_of(q.symbol)
+    return Type(own or axes, structure)
+
+
+def multiple(e: n.Node, kind: Type) -> n.Node:
+    """A number as that multiple of the identity."""
+    return n.mul(e, n.Identity(kind.shape[0]))
+
+
+def is_each(q: Quantity) -> bool:
+    """Whether it is an array of entries."""
+    return AXES[q.rank][0] == (EACH,)
 
 
 def checked_name(name: str) -> None:

@@ -79,7 +79,7 @@ def start(program: Any, sizes: Mapping[str, int] = SIZES) -> Any:
 
     main = program.parameter
     shape = shape_of(main, sizes)
-    if main.type.rank == "symmetric":
+    if main.type.is_symmetric:
         return (-1.0 if main.domain.startswith("-") else 1.0) * 2 * np.eye(shape[0])
     first = float(main.init.value) if isinstance(main.init, n.Const) else 0.0
     return np.full(shape, first) + (0.01 * np.arange(np.prod(shape)).reshape(shape))
@@ -103,7 +103,7 @@ def inputs(
     for v in program.of("input", "data"):
         shape = shape_of(v, sizes)
         value = 0.05 * rng.standard_normal(shape)
-        if v.type.rank == "symmetric":
+        if v.type.is_symmetric:
             value = value + value.T + np.eye(shape[0])
         elif v.name in ("h", "H") or v.kind == "data":
             value = 1 + np.abs(value)

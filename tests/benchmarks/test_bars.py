@@ -61,11 +61,12 @@ def test_a_bar_with_a_full_covariance_is_the_rule(monkeypatch, recipe, dtype, to
     d, rng = 7, np.random.default_rng(5)
     root = rng.standard_normal((2 * d, d)) / 4
     known = {
-        "vector": rng.standard_normal(d),
-        "symmetric": root.T @ root + np.eye(d),
-        "matrix": root,
+        ("d",): rng.standard_normal(d),
+        ("n",): rng.standard_normal(d),
+        ("d", "d"): root.T @ root + np.eye(d),
+        ("n", "d"): root,
     }
-    given = [known[rank].astype(dtype) for _, rank in timed.inputs]
+    given = [known[axes].astype(dtype) for _, axes in timed.inputs]
     if recipe == "ridge":
         given[1] = rng.standard_normal(2 * d).astype(dtype)
     optimizer = getattr(loaded(timed.path), timed.class_name)(np.full(d, 0.25, dtype))

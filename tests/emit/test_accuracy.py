@@ -42,7 +42,7 @@ from blrgen import derive
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
 from blrgen.program.lower import lower
-from blrgen.program.program import ELEMENTWISE
+from blrgen.program.types import EACH
 from blrgen.read.recipe import read_recipes
 
 Case = tuple[str, int, dict[str, float], dict[str, np.ndarray]]
@@ -57,7 +57,7 @@ _FUNCTIONS = {"tanh": "tanh", "sign": "sign", "Abs": "fabs"}
 @cache
 def recipes() -> tuple[str, ...]:
     """The recipes that act element by element."""
-    return tuple(x for x in sorted(read_recipes()) if lower(derive(x).rule).kind == ELEMENTWISE)
+    return tuple(x for x in sorted(read_recipes()) if lower(derive(x).rule).axes <= {EACH})
 
 
 def value(x: Any, env: dict[str, Any], number: Any) -> Any:

@@ -50,9 +50,9 @@ class Made:
         """Inputs of a step, small enough for every rule to stay inside its domain."""
         found: dict[str, Any] = {}
         for v in self.inputs:
-            shape = tuple({"d": SIZE, "n": 7}[x] for x in v.type.shape)
+            shape = tuple({"d": SIZE, "each": SIZE, "n": 7}[x] for x in v.type.shape)
             value = 0.1 * rng.standard_normal(shape)
-            if v.type.rank == "symmetric":
+            if v.type.is_symmetric:
                 value = value + value.T + 2 * np.eye(SIZE)
             elif v.name in ("h", "hessian", "H"):
                 value = 1 + np.abs(value)
@@ -208,7 +208,7 @@ def test_a_pass_is_saved_where_nobody_looks(made: Made) -> None:
     made.stepped(opt, np.random.default_rng(2), 2)
     same = made.stepped(made.built(), np.random.default_rng(2), 2)
     assert whole(opt) == whole(same)
-    if {v.type.rank for v in made.inputs} == {"elementwise"}:
+    if all(v.type.shape == ("each",) for v in made.inputs):
         if made.draws:
             opt.draw(np.random.default_rng(3))
         with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -36,8 +36,8 @@ from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
 from blrgen.program.expand import expanded
 from blrgen.program.inspect import text
-from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
-from blrgen.program.types import elementwise
+from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.types import ENTRIES
 from blrgen.runtime.kept import _fitting
 
 pytestmark = pytest.mark.core
@@ -55,7 +55,7 @@ ENTRYWISE += [n.Call(name, (x, y)) for name in n.NARY] + [n.Call("max", (x, y, n
 MATRIX: list[n.Node] = [
     n.MatMul(S, n.MatMul(S, S)), n.MatMul(n.MatMul(S, S), S), n.Factor(S), n.Solve(S, x),
     n.HalfSolve(S, x), n.LowerSolve(S, x), n.HalfProduct(S, x), n.Transpose(n.Add((S, S))),
-    n.Outer(x, y), n.Dot(x, y), n.Identity("d"), n.Trace(S), n.Symmetrize(S),
+    n.Outer(x, y), n.Identity("d"), n.Trace(S), n.Symmetrize(S),
     n.Mul((x, n.MatMul(S, x))),
 ]  # fmt: skip
 KEPT = [x for x in MATRIX if isinstance(x, n.MatMul | n.Solve | n.Transpose | n.Identity | n.Mul)]
@@ -92,9 +92,9 @@ def test_entrywise_nodes_mean_the_same_on_every_printer(node: n.Node) -> None:
 
 def element(node: n.Node, u: float, v: float) -> float:
     """The value in a compiled loop of one turn, run as plain Python."""
-    body = (Statement("z", node, elementwise()),)
-    held = tuple(Variable(name, "state", elementwise()) for name in "xyz")
-    p = Program(held, (Phase("update", (), body, (("z", "z"),)),), ELEMENTWISE)
+    body = (Statement("z", node, ENTRIES),)
+    held = tuple(Variable(name, "state", ENTRIES) for name in "xyz")
+    p = Program(held, (Phase("update", (), body, (("z", "z"),)),))
     with collecting() as uses:
         source = function(looped(kernel("f", "One.", p, ("z", "x", "y"), is_output=True)))
     z, arrays = np.zeros(1), {"x": np.array([u]), "y": np.array([v])}

@@ -7,13 +7,13 @@ import pytest
 from blrgen.program import nodes as n
 from blrgen.program.absorbed import absorbed
 from blrgen.program.inspect import text
-from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
-from blrgen.program.types import SCALAR, elementwise
+from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.types import ENTRIES, SCALAR
 
 pytestmark = pytest.mark.core
 
 a, b, c, x, y, z = (n.Sym(name) for name in "abcxyz")
-D = elementwise()
+D = ENTRIES
 SUM = n.Add((x, n.Mul((b, y))))
 
 
@@ -28,7 +28,7 @@ def after(*body: n.Node, domain: str = "(0, oo)") -> list[str]:
     domains = {"a": domain, "b": "[0, oo)", "c": "(0, oo]"}
     variables += [Variable(v, "hyper", SCALAR, domain=d) for v, d in domains.items()]
     statements = tuple(Statement(f"r{k}", e, D) for k, e in enumerate(body))
-    before = Program(tuple(variables), (Phase("update", (), statements, ()),), ELEMENTWISE)
+    before = Program(tuple(variables), (Phase("update", (), statements, ()),))
     return [text(s.expr) for s in absorbed(before).phases[0].body]
 
 

@@ -5,7 +5,7 @@ import pytest
 from blrgen.program import nodes as n
 from blrgen.program.congruent import congruent
 from blrgen.program.inspect import text
-from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
+from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.types import Type, infer, matrix, symmetric, vector
 
 pytestmark = pytest.mark.core
@@ -18,10 +18,10 @@ VARIABLES = (
 
 
 def rewritten(expr: n.Node) -> list[str]:
-    factor = Statement("L", n.Factor(S), Type("factor", ("d", "d")))
+    factor = Statement("L", n.Factor(S), Type(("d", "d"), "lower"))
     scope = {v.name: v.type for v in VARIABLES} | {"L": factor.type}
     body = (factor, Statement("out", expr, infer(expr, scope)))
-    program = congruent(Program(VARIABLES, (Phase("update", (), body),), LINEAR))
+    program = congruent(Program(VARIABLES, (Phase("update", (), body),)))
     return [f"{s.name} = {text(s.expr)}" for s in program.phases[0].body[1:]]
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from blrgen.program import nodes as n
 from blrgen.program.cse import cse
 from blrgen.program.naming import name_for
-from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
-from blrgen.program.types import SCALAR, TRUTH, elementwise, infer
+from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.types import ENTRIES, SCALAR, TRUTH, infer
 
 pytestmark = pytest.mark.core
 
-D = elementwise()
+D = ENTRIES
 LEAVES = [n.Sym("x"), n.Sym("y"), n.Sym("a"), n.ONE, n.TWO]
 
 
@@ -36,7 +36,7 @@ TREES = st.recursive(st.sampled_from(LEAVES), _grown, max_leaves=10)
 def program(trees: list[n.Node]) -> Program:
     variables = (*(Variable(v, "state", D) for v in "xy"), Variable("a", "hyper", SCALAR))
     body = tuple(Statement(f"v{k}", e, D) for k, e in enumerate(trees))
-    return Program(variables, (Phase("update", (), body),), ELEMENTWISE)
+    return Program(variables, (Phase("update", (), body),))
 
 
 def one_after_the_other(p: Program) -> list[tuple[str, n.Node]]:

@@ -10,19 +10,19 @@ from blrgen.emit.plan import plan
 from blrgen.program import nodes as n
 from blrgen.program.effort import HELPER, LOOK_AHEAD, better_apart, operations
 from blrgen.program.lower import lower
-from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
-from blrgen.program.types import elementwise
+from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.types import ENTRIES
 
 pytestmark = pytest.mark.core
 
 x, y = n.Sym("x"), n.Sym("y")
-D = elementwise()
+D = ENTRIES
 
 
 def body(*expressions: n.Node) -> Program:
     variables = tuple(Variable(name, "state", D) for name in "xy")
     made = tuple(Statement(f"made_{k}", e, D) for k, e in enumerate(expressions))
-    return Program(variables, (Phase("update", (), made, ()),), ELEMENTWISE)
+    return Program(variables, (Phase("update", (), made, ()),))
 
 
 def long_sum(terms: int) -> n.Node:

@@ -13,7 +13,7 @@ from blrgen.emit.uses import collecting
 from blrgen.program.expand import expanded
 from blrgen.program.lowering import Lowering
 from blrgen.program.stable import stable_form
-from blrgen.program.types import elementwise
+from blrgen.program.types import ENTRIES
 from blrgen.value.evaluate import evaluate
 
 pytestmark = pytest.mark.core
@@ -41,7 +41,7 @@ BOTH = [*FAR, *(-v for v in FAR)]
 )
 def test_far_out_and_near_zero(expr: sp.Expr, points: list[float]) -> None:
     with collecting() as uses:
-        text = ArrayPrinter()(expanded(stable_form(Lowering({"x": elementwise()}).lower(expr))))
+        text = ArrayPrinter()(expanded(stable_form(Lowering({"x": ENTRIES}).lower(expr))))
     known: dict[str, object] = {}
     exec(alone("numpy", uses), known)
     for at in points:

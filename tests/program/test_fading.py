@@ -10,13 +10,13 @@ import blrgen
 from blrgen.program import nodes as n
 from blrgen.program.fading import fading
 from blrgen.program.lower import lower
-from blrgen.program.program import ELEMENTWISE, LINEAR, Phase, Program, Statement, Variable
-from blrgen.program.types import SCALAR, elementwise
+from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.types import ENTRIES, SCALAR, vector
 
 pytestmark = pytest.mark.core
 
 x, y, g, a, c = (n.Sym(name) for name in "xygac")
-D = elementwise()
+D = ENTRIES
 FADES = n.Add((n.Mul((a, x)), g))
 NEXT = n.Sym("x_next")
 
@@ -34,7 +34,7 @@ def program(
     )
     body = (Statement("x_next", x_next, D), Statement("y_next", y_next, D))
     writes = (("x", "x_next"), ("y", "y_next"))
-    return Program(variables, (Phase("update", (), body, writes),), ELEMENTWISE)
+    return Program(variables, (Phase("update", (), body, writes),))
 
 
 def call(name: str, *args: n.Node) -> n.Call:
@@ -96,7 +96,8 @@ def test_draws_scales_and_matrices_keep_theirs() -> None:
     assert fading(replace(plain, phases=(draw, *plain.phases))) == ()
     assert fading(replace(plain, posterior=(("mean", x),))) == ("x",)
     assert fading(replace(plain, posterior=(("precision", x),))) == ()
-    assert fading(replace(plain, kind=LINEAR)) == ()
+    rows = tuple(replace(v, type=vector()) for v in plain.variables)
+    assert fading(replace(plain, variables=rows)) == ()
 
 
 @pytest.mark.parametrize(

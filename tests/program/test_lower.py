@@ -13,7 +13,7 @@ from blrgen.errors import InternalError, UserError
 from blrgen.program.inspect import text
 from blrgen.program.lower import lower
 from blrgen.program.lowering import Lowering
-from blrgen.program.types import SCALAR, elementwise, matrix, symmetric, vector
+from blrgen.program.types import ENTRIES, SCALAR, matrix, symmetric, vector
 
 pytestmark = pytest.mark.core
 
@@ -21,7 +21,7 @@ x, y = scalar("x"), scalar("y")
 a, b = positive("a"), positive("b")
 m, g, S, H, X = vec("m"), vec("g"), symmat("S"), symmat("H"), mat("X")
 TYPES = {
-    "x": elementwise(), "y": elementwise(), "a": SCALAR, "b": SCALAR, "t": SCALAR, "m": vector(),
+    "x": ENTRIES, "y": ENTRIES, "a": SCALAR, "b": SCALAR, "t": SCALAR, "m": vector(),
     "g": vector(), "S": symmetric(), "H": symmetric(), "X": matrix("n", "d"),
 }  # fmt: skip
 
@@ -52,7 +52,7 @@ TYPES = {
         ((H - S) * S**-1 * (H - S), "(H - S) @ solve(S, H - S)"),
         (g * T(g), "outer(g, g)"),
         (S * m * T(g), "outer(S @ m, g)"),
-        (trace(T(g) * S * m), "dot(g, S @ m)"),
+        (trace(T(g) * S * m), "total(g * (S @ m))"),
         (S**-1, "solve(S, identity(d))"),
         (S ** sp.Rational(-1, 2) * m, "half_solve(S, m)"),
         (S ** sp.Rational(1, 2) * m, "half_product(S, m)"),
@@ -89,7 +89,7 @@ def test_a_rule_of_scalars_acts_on_every_element() -> None:
         (Quantity("x", "state", "scalar", x), Quantity("a", "hyper", "scalar", a)),
         (Assignment("x_next", a * x),),
     ))  # fmt: skip
-    assert p["x"].type == elementwise() and p["a"].type == SCALAR
+    assert p["x"].type == ENTRIES and p["a"].type == SCALAR
 
 
 def test_next_values_are_written_at_the_end() -> None:

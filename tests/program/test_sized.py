@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blrgen.program import nodes as n
-from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
+from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.sized import sized
 from blrgen.program.types import SCALAR, Type, symmetric
 
@@ -19,8 +19,8 @@ def test_sizes_are_numbers_everywhere() -> None:
     )
     body = (Statement("S_next", n.Mul((n.Sym("d"), n.Sym("S"))), symmetric("d")),)
     writes = (("S", "S_next"),)
-    p = sized(Program(variables, (Phase("update", (), body, writes),), LINEAR), {"d": 3})
+    p = sized(Program(variables, (Phase("update", (), body, writes),)), {"d": 3})
     assert p["S"].type == symmetric("3") and "d" not in p
     assert p["S"].init == n.Mul((n.Const.of(3), n.Identity("3")))
-    assert p.phases[0].body[0].type == Type("symmetric", ("3", "3"))
+    assert p.phases[0].body[0].type == Type(("3", "3"), "sym")
     assert p.phases[0].body[0].expr == n.Mul((n.Const.of(3), n.Sym("S")))

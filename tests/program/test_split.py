@@ -12,12 +12,12 @@ import blrgen
 from blrgen.emit import emit
 from blrgen.program import nodes as n
 from blrgen.program.cse import cse
-from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
+from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.split import MOST, is_long, split
-from blrgen.program.types import SCALAR, elementwise
+from blrgen.program.types import ENTRIES, SCALAR
 from blrgen.validate.emitted import verify_emitted
 
-D = elementwise()
+D = ENTRIES
 x, y, a = n.Sym("x"), n.Sym("y"), n.Sym("a")
 TERMS = {
     "one shape": lambda k: n.Call("exp", (n.Mul((n.Const(Fraction(k, 7)), x)),)),
@@ -73,7 +73,7 @@ def program(term, count: int) -> Program:
     )
     variables = (*(Variable(v, "state", D) for v in "xy"), Variable("a", "hyper", SCALAR))
     writes = (("x", "x_next"), ("y", "y_next"))
-    return cse(Program(variables, (Phase("update", (), body[::-1], writes),), ELEMENTWISE))
+    return cse(Program(variables, (Phase("update", (), body[::-1], writes),)))
 
 
 @pytest.mark.parametrize("shape", TERMS)

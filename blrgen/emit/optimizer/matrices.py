@@ -47,7 +47,7 @@ class MatrixWriter(Base):
 
     def kind_of(self, v: Variable) -> str:
         """The type of an input of `step`."""
-        like = v.type.rank == "vector" and v.type == self.functions.kind
+        like = self.is_vector and v.type == self.functions.kind
         return "float" if v.type == SCALAR else ARRAYS if like else "Array"
 
     def checked(self) -> Lines:
@@ -223,7 +223,7 @@ class MatrixWriter(Base):
         rows += self.called("_draw", p.draw, {v.name: c.Name(v.name) for v in p.noises})
         probe = c.call("_split", c.Word("copy", (c.Name(p.probe),)), PARAMS)
         rows += [*pending(self), c.Return(probe)]
-        said = "Return where to evaluate the loss; the noise is remembered for `step`."
+        said = "Return where to evaluate the loss; what `step` needs of the draw is remembered."
         return drawing_method(self, said, rows)
 
     def observe(self) -> c.Method:

@@ -75,7 +75,7 @@ def _look(w: MatrixWriter) -> Lines:
         shape = (c.Literal(int(x)) if x.isdigit() else a
                  for x, a in zip(kind.shape, axes, strict=True))  # fmt: skip
         rows.append(c.Do(c.call("_shaped_as", c.Literal("params"), own, c.Row(tuple(shape)), own)))
-    if kind.rank == "symmetric":
+    if kind.is_symmetric:
         rows.append(c.Do(c.call("_symmetric", c.Literal("params"), own, own)))
     return rows
 
@@ -95,9 +95,9 @@ def checked(w: MatrixWriter, v: Variable, finite: c.Expression) -> c.Expression:
     """An array given by the caller, of the right kind, shape and dtype."""
     known, held, kind = w.functions.extents, w.functions.held, w.functions.kind
     told, name = c.Literal(v.name), c.Name(v.name)
-    if v.type.rank == "vector" and v.type == kind:
+    if w.is_vector and v.type == kind:
         return c.call("_vector", told, name, PARAMS, finite)
-    if v.type.rank == "symmetric" and v.type.shape[0] in known:
+    if v.type.is_symmetric and v.type.shape[0] in known:
         own = known[v.type.shape[0]].array == v.name
         like = name if own else c.Text(rows_like(v.type, known, held))
         return c.call("_symmetric", told, name, like, finite)
@@ -122,7 +122,7 @@ def _first(w: MatrixWriter, v: Variable) -> c.Expression:
         return c.Word("zeros_like", (w.parameters,))
     if start == n.Sym(w.main):
         return c.Word("copy", (w.parameters,))
-    if v.type.rank == "symmetric":
+    if v.type.is_symmetric:
         return _multiple(w, v, start, own)
     if start == n.ZERO:
         sizes = [extent(w, x) for x in v.type.shape]

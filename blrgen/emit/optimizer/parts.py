@@ -202,7 +202,7 @@ def described(derivation: Derivation, program: Program, apart: bool = False) -> 
     main = program.parameter
     held = clean(main.meaning) or main.name
     params = f"`params` is the array, or the list of arrays, with the {held}; "
-    if main.type.rank in ("symmetric", "matrix"):
+    if len(main.type.shape) > 1:
         params = f"`params` is the matrix {main.name}; "
     params += "it is updated in place. Hyperparameters"
     others = [v.name for v in program.of("state") if v.name != main.name]

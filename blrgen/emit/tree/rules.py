@@ -22,7 +22,7 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.axes.again import again
 from blrgen.program.axes.anf import anf
 from blrgen.program.axes.check import check
-from blrgen.program.axes.elementwise import pass_over_axis
+from blrgen.program.axes.lowered import writing_pass
 from blrgen.program.axes.schedule import schedule
 from blrgen.program.axes.scratch import storage
 
@@ -30,7 +30,7 @@ from blrgen.program.axes.scratch import storage
 def over_axis(k: Kernel) -> a.Program:
     """The kernel's equations over one axis."""
     outputs = k.arrays if k.is_output else ()
-    program = anf(pass_over_axis(k.program, phase_of(k.program), k.arrays, outputs))
+    program = anf(writing_pass(k.program, phase_of(k.program), k.arrays, outputs))
     check(program)
     return program
 

@@ -6,7 +6,7 @@
 | `text` | the notation: programs as text, text as programs |
 | `check` | the type checker: seven rules, messages that show both sides' axes |
 | `interpret`, `evaluate` | the meaning, in NumPy: each equation as a whole array |
-| `elementwise`, `matrices` | a phase of a rule of today as a program over axes |
+| `lowered` | a phase of a rule as a program over axes |
 | `formed` | a symmetric matrix that is made entry by entry, factored and solved with once |
 | `labels` | one-hot rows: gathers, sums by label |
 | `rows` | the program over the rows of a minibatch |

@@ -14,7 +14,7 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import fresh
-from blrgen.program.types import SCALAR, elementwise
+from blrgen.program.types import SCALAR, vector
 
 Expr = Any
 
@@ -66,7 +66,7 @@ class Equations:
     def entry(self, e: Expr, replaced: Mapping[str, n.Node] | None = None) -> n.Node:
         """A commuting expression at one place of the batch and of the vector."""
         types = {
-            s.name: elementwise() if self.ranks.get(s.name) == "elementwise" else SCALAR
+            s.name: vector() if self.ranks.get(s.name) == "elementwise" else SCALAR
             for s in e.free_symbols
         }
         found = Lowering(types).lower(e, where="in a mixture")

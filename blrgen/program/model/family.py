@@ -19,17 +19,16 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.components import Component
-from blrgen.algebra.ranks import logdet
+from blrgen.algebra.ranks import axes_of, logdet
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry
 from blrgen.program import nodes as n
 from blrgen.program import program as old
 from blrgen.program.axes import nodes as a
-from blrgen.program.axes.elementwise import AXIS, over_axis
-from blrgen.program.axes.matrices import over_axes
+from blrgen.program.axes.lowered import over_axes
 from blrgen.program.lowering import Lowering
 from blrgen.program.passes import BEFORE
-from blrgen.program.types import SCALAR, Type, elementwise, infer, matrix, symmetric, vector
+from blrgen.program.types import SCALAR, Type, infer, symmetric
 
 Expr = Any
 KINDS = ("natural", "working", "mean", "partition")
@@ -56,18 +55,14 @@ def family_program(geometry: Geometry, kind: str) -> a.Program:
         statements.append(old.Statement(name, node, found))
     if lowering.expectations:
         raise UserError(f"{geometry.family.name} has no closed {kind}")
-    ranks = {x.rank for x in (*types.values(), *(s.type for s in statements))}
-    linear = bool(ranks & {"vector", "symmetric", "matrix"})
     program = old.Program(
         tuple(old.Variable(x, "hyper", t) for x, t in scope.items()),
         (old.Phase("update", (), tuple(statements)),),
-        old.LINEAR if linear else old.ELEMENTWISE,
     )
     for one in BEFORE[:-1]:
         program = one(program)
-    over = over_axes if linear else over_axis
-    whole = _with_volumes(over(program, program.phases[0]), tuple(volumes))
-    return _counted(replace(whole, outs=tuple(made)), counted, given)
+    whole = _with_volumes(over_axes(program, program.phases[0]), tuple(volumes))
+    return _counted(replace(whole, outs=tuple(made)), counted)
 
 
 def _without_volumes(made: dict[str, Expr]) -> tuple[dict[str, Expr], dict[str, Expr]]:
@@ -126,15 +121,8 @@ def negated(g: Geometry) -> tuple[Expr, ...]:
 
 def _type(x: Expr) -> Type:
     """What a parameter is: a number, a vector's component, a vector, a matrix."""
-    if isinstance(x, Component):
-        return elementwise(str(x.size).replace(" ", ""))
-    shape = [str(s).replace(" ", "") for s in getattr(x, "shape", ())]
-    if not shape:
-        return SCALAR
-    rows, columns = shape
-    if columns == "1":
-        return vector(rows)
-    return symmetric(rows) if rows == columns else matrix(rows, columns)
+    plain = Type(axes_of(x))
+    return symmetric(plain.shape[0]) if plain.is_square else plain
 
 
 def _counts(given: Sequence[Expr]) -> dict[Expr, n.Node]:
@@ -148,18 +136,13 @@ def _counts(given: Sequence[Expr]) -> dict[Expr, n.Node]:
     return found
 
 
-def _counted(program: a.Program, counted: Mapping[str, Type], given: Sequence[Expr]) -> a.Program:
-    """Sizes that numbers are made of are counts of places; the axis has the size's name."""
-    own = next((str(x.size) for x in given if isinstance(x, Component)), AXIS)
+def _counted(program: a.Program, counted: Mapping[str, Type]) -> a.Program:
+    """Sizes that numbers are made of are counts of places."""
 
     def change(e: n.Node) -> n.Node:
-        if isinstance(e, a.Ref) and e.name in counted:
-            return a.Extent(e.name)
-        if isinstance(e, a.Extent) and e.axis == AXIS:
-            return a.Extent(own)
-        return e
+        return a.Extent(e.name) if isinstance(e, a.Ref) and e.name in counted else e
 
-    return resized(_rewritten(program, change, frozenset(counted)), {AXIS: own})
+    return _rewritten(program, change, frozenset(counted))
 
 
 def _rewritten(program: a.Program, change: Any, without: frozenset[str]) -> a.Program:

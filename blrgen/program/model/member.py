@@ -17,9 +17,9 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.components import Component
 from blrgen.algebra.indexed import Expression, Index
 from blrgen.algebra.indexed.build import add, moved, scaled
+from blrgen.algebra.ranks import axes_of
 from blrgen.core import Family, Parameter
 from blrgen.errors import UserError
 from blrgen.expect.blocks.values import Block, Statistic
@@ -57,7 +57,7 @@ class Member:
 
     def own(self, k: int) -> int:
         """How many axes of its own the k-th natural parameter has."""
-        return 1 if self.one_hot else len(_shape(self.family.natural[k].symbol))
+        return 1 if self.one_hot else len(axes_of(self.family.natural[k].symbol))
 
     @property
     def element(self) -> tuple[Index, ...]:
@@ -70,14 +70,14 @@ class Member:
         """The axes that the family's sizes are here."""
         found: dict[str, str] = {}
         for k, s in enumerate(self.statistics):
-            shape = _shape(self.family.natural[k].symbol)
+            shape = axes_of(self.family.natural[k].symbol)
             for size, place in zip(shape, s.places[len(s.places) - len(shape) :], strict=True):
                 found.setdefault(size.replace("-1", "") if self.one_hot else size, place.axis)
         return found
 
     def axes(self, p: Parameter) -> tuple[a.Size, ...]:
         """The sizes of a working parameter's array."""
-        own = (self.sizes.get(x, x) for x in _shape(p.symbol))
+        own = (self.sizes.get(x, x) for x in axes_of(p.symbol))
         return (*self.plates, *map(size_of, own))
 
     @property
@@ -100,13 +100,6 @@ class Member:
             return Array(name, (*self.plates, axis), SIMPLEX)
         p = self.parameters[k]
         return Array(name, self.axes(p), parameter_domain(p, self.sizes))
-
-
-def _shape(symbol: Expr) -> tuple[str, ...]:
-    """The names of the sizes of a parameter's own axes."""
-    if isinstance(symbol, Component):
-        return (str(symbol.size).replace(" ", ""),)
-    return tuple(str(s).replace(" ", "") for s in getattr(symbol, "shape", ()) if s != 1)
 
 
 def parameter_domain(p: Parameter, axes: Mapping[str, str]) -> str:
@@ -161,7 +154,7 @@ class Lowered:
         for k, s in enumerate(self.member.statistics):
             e = expected[s]
             symbol = self.member.family.natural[k].symbol
-            matrix = not self.member.one_hot and len(_shape(symbol)) == 2
+            matrix = not self.member.one_hot and len(axes_of(symbol)) == 2
             if matrix:
                 e = symmetrised(e, s.places[-2], s.places[-1])
             minus = symbol in turned

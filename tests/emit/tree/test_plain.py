@@ -35,7 +35,7 @@ from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
 from blrgen.program.lower import lower
-from blrgen.program.program import ELEMENTWISE
+from blrgen.program.types import EACH
 from blrgen.read.recipe import read_recipes
 
 OWN = {"maximum": "max", "minimum": "min", "abs": "abs", "max": "max", "min": "min"}
@@ -118,7 +118,7 @@ PLAIN = Target("plain", write, function, SPELLING, support, types=TYPES, every=(
 
 def recipes() -> list[str]:
     """Those whose state has no matrix."""
-    return [x for x in sorted(read_recipes()) if lower(derive(x).rule).kind == ELEMENTWISE]
+    return [x for x in sorted(read_recipes()) if lower(derive(x).rule).axes <= {EACH}]
 
 
 def drive(opt: Any, name: str, as_list: bool) -> list[Any]:

@@ -28,11 +28,11 @@ from blrgen.program.axes.schedule import schedule
 from blrgen.program.axes.scratch import storage
 from blrgen.program.axes.text import program
 from blrgen.program.lower import lower
-from blrgen.program.program import ELEMENTWISE, Phase, Program, Statement, Variable
-from blrgen.program.types import SCALAR, elementwise
+from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.types import ENTRIES, SCALAR
 from blrgen.runtime import elementary, numbers
 
-D = elementwise()
+D = ENTRIES
 x, y, r = n.Sym("x"), n.Sym("y"), n.Sym("r")
 X, Y = (t.Entry(name, (t.name("i"),)) for name in "xy")
 
@@ -46,7 +46,7 @@ def made(*body: tuple[str, n.Node], writes: str = "", **more: Any) -> Kernel:
         Variable("y", "state", D),
         Variable("r", "hyper", SCALAR),
     )
-    p = Program(variables, (Phase("update", (), statements, pairs),), ELEMENTWISE)
+    p = Program(variables, (Phase("update", (), statements, pairs),))
     return kernel("_step", "Do it.", more.pop("change", lambda q: q)(p), ("x", "y"), **more)
 
 

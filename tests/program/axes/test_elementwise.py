@@ -11,11 +11,12 @@ from blrgen import derive
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
 from blrgen.program.axes.check import check
-from blrgen.program.axes.elementwise import over_axis
 from blrgen.program.axes.interpret import interpret
+from blrgen.program.axes.lowered import over_axes
 from blrgen.program.axes.prepared import scheduled
 from blrgen.program.lower import lower
-from blrgen.program.program import ELEMENTWISE, Program
+from blrgen.program.program import Program
+from blrgen.program.types import EACH
 from blrgen.read.recipe import read_recipes
 from tests.emit.tree.running import near, plain
 
@@ -24,14 +25,14 @@ SIZE = 5
 
 def elementwise() -> list[str]:
     """The recipes whose state has no matrix."""
-    return [x for x in sorted(read_recipes()) if lower(derive(x).rule).kind == ELEMENTWISE]
+    return [x for x in sorted(read_recipes()) if lower(derive(x).rule).axes <= {EACH}]
 
 
 def phases(program: Program, env: dict[str, Any], *names: str) -> None:
     """Run these phases; their results go to what is known, and so do next states."""
     for name in names:
         phase = program.phase(name)
-        made = over_axis(program, phase)
+        made = over_axes(program, phase)
         check(made)
         given = {q.name: env[q.name] for q in made.given}
         found = interpret(made, given, {"d": SIZE})

@@ -14,10 +14,10 @@ from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as axes
 from blrgen.program.axes.check import check
-from blrgen.program.axes.matrices import pass_over_axes
+from blrgen.program.axes.lowered import pass_over_axes
 from blrgen.program.axes.pivots import Pivoted, pivoted
 from blrgen.program.axes.written_out import Known
-from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
+from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.types import SCALAR, infer, matrix, symmetric, vector
 
 pytestmark = pytest.mark.core
@@ -36,7 +36,7 @@ def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...]) -> Progr
         scope[name] = infer(expr, scope)
         made.append(Statement(name, expr, scope[name]))
     pairs = tuple((x.removesuffix("_next"), x) for x in writes)
-    return Program(variables, (Phase("update", (), tuple(made), pairs),), LINEAR)
+    return Program(variables, (Phase("update", (), tuple(made), pairs),))
 
 
 def unrolled(p: Program, known: Known | None = None) -> Pivoted:
@@ -139,7 +139,7 @@ def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
     ("A S⁻¹ B", n.MatMul(A, n.Solve(n.Sym("L"), B))),
     ("symmetrised", n.Symmetrize(n.MatMul(A, B))),
     ("Aᵀ + trace", n.Add((n.Transpose(A), n.Mul((n.Trace(B), n.Identity("3")))))),
-    ("outer", n.Mul((n.Dot(m, g), n.Outer(m, g)))),
+    ("outer", n.Mul((n.Total(n.Mul((m, g))), n.Outer(m, g)))),
     ("quotient", n.Div(n.Sub(A, n.Neg(B)), a)),
 ])  # fmt: skip
 def test_every_other_node(name: str, expr: n.Node) -> None:

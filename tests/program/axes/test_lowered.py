@@ -13,12 +13,12 @@ from blrgen.emit.compile import compile_class
 from blrgen.program import nodes as n
 from blrgen.program.axes.check import check
 from blrgen.program.axes.interpret import interpret
-from blrgen.program.axes.matrices import over_axes, pass_over_axes
+from blrgen.program.axes.lowered import over_axes, pass_over_axes
 from blrgen.program.axes.prepared import scheduled
 from blrgen.program.axes.text import shown
 from blrgen.program.lower import lower
-from blrgen.program.program import LINEAR, Phase, Program, Statement, Variable
-from blrgen.program.types import SCALAR, Type, matrix, symmetric, vector
+from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.types import EACH, SCALAR, Type, matrix, symmetric, vector
 from blrgen.read.recipe import read_recipes
 from tests.emit.tree.running import near, plain
 
@@ -28,14 +28,14 @@ R = np.random.default_rng(12)
 
 def linear() -> list[str]:
     """The recipes whose state has a matrix."""
-    return [x for x in sorted(read_recipes()) if lower(derive(x).rule).kind == LINEAR]
+    return [x for x in sorted(read_recipes()) if not lower(derive(x).rule).axes <= {EACH}]
 
 
 def made_input(kind: Type) -> np.ndarray:
     """Random numbers of a type; symmetric ones are positive definite."""
     sizes = {"d": SIZE, "n": ROWS}
     value = R.standard_normal([sizes[x] for x in kind.shape])
-    return value @ value.T + np.eye(SIZE) if kind.rank == "symmetric" else value
+    return value @ value.T + np.eye(SIZE) if kind.is_symmetric else value
 
 
 @pytest.mark.parametrize("name", linear())
@@ -73,7 +73,7 @@ def test_words_become_sums() -> None:
         types = {"A": matrix("d", "d"), "B": matrix("d", "d"), "S": symmetric(), "x": vector()}
         variables = tuple(Variable(k, "input", v) for k, v in types.items())
         body = (Statement("y", e, matrix("d", "d")),)
-        made = over_axes(Program(variables, (Phase("update", (), body),), LINEAR),
+        made = over_axes(Program(variables, (Phase("update", (), body),)),
                          Phase("update", (), body))  # fmt: skip
         check(made)
         assert shown(made.body[-1]) == f"y[i,j] = {line}"
@@ -88,7 +88,7 @@ def test_roots_of_a_matrix() -> None:
     )
     variables = (Variable("S", "input", symmetric()), Variable("x", "input", vector()))
     phase = Phase("update", (), body)
-    made = over_axes(Program(variables, (phase,), LINEAR), phase)
+    made = over_axes(Program(variables, (phase,)), phase)
     check(made)
     values = {"S": made_input(symmetric()), "x": made_input(vector())}
     found, root = interpret(made, values), np.linalg.cholesky(values["S"])
@@ -104,13 +104,13 @@ def phase_of_a_step(*body: Statement, more: tuple[Variable, ...] = ()) -> tuple[
         Variable("H", "input", symmetric()), Variable("k", "hyper", SCALAR), *more,
     )  # fmt: skip
     phase = Phase("update", (), body, ())
-    return Program(variables, (phase,), LINEAR), phase
+    return Program(variables, (phase,)), phase
 
 
 def test_a_factor_is_an_equation_and_what_is_solved_with_is_the_matrix() -> None:
     F = n.Factor(n.Neg(n.Sym("S")))
     body = (
-        Statement("F", F, Type("factor", ("d", "d"))),
+        Statement("F", F, Type(("d", "d"), "lower")),
         Statement("y", n.Neg(n.Solve(n.Sym("F"), n.Sym("m"))), vector()),
         Statement("z", n.LowerSolve(n.Sym("F"), n.Transpose(n.Sub(n.Sym("H"), n.Sym("S")))),
                   matrix("d", "d")),

@@ -1,7 +1,8 @@
-"""A phase of a program of vectors and matrices as equations with indices.
+"""A phase of a rule as equations with indices.
 
-A @ B      →  sum(k, A[i,k] * B[k,j])         x.T          →  x[j,i]
-identity   →  [i == j]                        solve(A, b)  →  on entries, A named if need be
+    A @ B      →  sum(k, A[i,k] * B[k,j])         x.T          →  x[j,i]
+    identity   →  [i == j]                        solve(A, b)  →  on entries, A named if need be
+    total(x)   →  sum(j, x[j])                    count(x)     →  how long its axis is
 
 A factor that the phase names is an equation `L[i,j] = chol(A[i,j])`; what is solved with it is
 solved with A.
@@ -9,40 +10,37 @@ solved with A.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.program import LINEAR, Phase, Program, Statement, fresh
-from blrgen.program.types import Memory, Type, infer
+from blrgen.program.expand import expanded
+from blrgen.program.program import Phase, Program, Statement, fresh
+from blrgen.program.types import EACH, Memory, Type, infer
 
 NAMES = "ijklpqrsuvw"
-STRUCTURE = {"symmetric": "sym", "factor": "lower"}
+AXIS = "d"  # what the axis of entries is called
+_X = n.Sym("x")
+_LOGISTIC = expanded(n.Call("logistic", (_X,)))
 
 
 def over_axes(program: Program, phase: Phase) -> a.Program:
     """The phase: its results are outs, and what it writes is written."""
-    if program.kind != LINEAR:
-        raise InternalError(f"no matrices: {program.kind}")
     work = _Lowering(program)
     statements = (*phase.scalars, *phase.body)
-    for s in statements:
-        work.statement(s)
-    given = tuple(work.quantity(x) for x in phase.reads)
+    body = work.equations(statements)
     made = tuple(s.name for s in statements)
-    writes = tuple((x, y) for x, y in phase.writes if x in phase.reads and y in made)
-    body = tuple(work.definite(s) for s in work.body)
+    known = {*phase.reads, *made}
+    writes = tuple((x, y) for x, y in phase.writes if x in known and x != y and y in made)
+    given = tuple(map(work.quantity, phase.reads))
     return a.Program(tuple(work.letters.values()), given, body, made, writes)
 
 
 def pass_over_axes(program: Program, phase: Phase, outs: Collection[str]) -> a.Program:
-    """What a phase does with vectors and matrices, its numbers given; `outs` are handed out."""
+    """What a phase does, its numbers given; `outs` are handed out."""
     work = _Lowering(program)
-    for s in phase.body:
-        work.statement(s)
-    body = tuple(work.definite(s) for s in work.body)
+    body = work.equations(phase.body)
     read = {r.name for s in body for r in a.refs(s.expr)} | set(outs)
     given = [work.quantity(x) for x in phase.body_reads if x in read]
     for size in work.counted:  # by an array, where none is read
@@ -51,6 +49,35 @@ def pass_over_axes(program: Program, phase: Phase, outs: Collection[str]) -> a.P
             given.append(work.quantity(next(v.name for v in held if size in v.type.shape)))
     made = tuple(x for x in outs if phase.assigns(x))
     return a.Program(tuple(work.letters.values()), tuple(given), body, made)
+
+
+def writing_pass(
+    program: Program, phase: Phase, arrays: Collection[str], outputs: Collection[str] = ()
+) -> a.Program:
+    """What a pass over arrays does, the phase's numbers given.
+
+    What it writes to `arrays` is written at the end; `outputs` among them are never read and
+    are handed out.
+    """
+    work = _Lowering(program)
+    puts = [(x, y) for x, y in phase.writes if x in arrays]
+    names = {y: x for x, y in reversed(puts) if x in outputs and phase.assigns(y)}
+    read = [x for x in phase.body_reads if x not in names.values()]
+    read += [x for x, _ in puts if x not in read and x not in outputs]
+    body = [replace(s, name=names.get(s.name, s.name), expr=a.renamed(s.expr, names))
+            for s in work.equations(phase.body)]  # fmt: skip
+    made, writes = {s.name for s in body}, []
+    for x, y in puts:
+        own = x if x in outputs else names.get(y, y)
+        if own not in made:  # a copy, of what is given or of what another output is
+            own = x if x in outputs else fresh(f"{x}_next", {*program.scope, *made})
+            letters = work.own(program.scope[x])
+            body.append(a.Let(own, letters, a.ref(names.get(y, y), *letters)))
+            made.add(own)
+        writes += [] if x in outputs else [(x, own)]
+    outs = tuple(x for x, _ in puts if x in outputs)
+    given = tuple(map(work.quantity, read))
+    return a.Program(tuple(work.letters.values()), given, tuple(body), outs, tuple(writes))
 
 
 class _Lowering:
@@ -68,15 +95,30 @@ class _Lowering:
         self.counted: dict[str, None] = {}  # sizes that stand in equations
         self.left: tuple[str, ...] = ()  # the letters of the statement that is under way
         self.lengths = {v.name for v in program.of("size")}
+        self.each = fresh(AXIS, self.taken)
+
+    def equations(self, statements: Iterable[Statement]) -> tuple[a.Let, ...]:
+        """One for each statement, and those of what needs a name."""
+        for s in statements:
+            self.statement(s)
+        return tuple(replace(s, structure=self.structure(s.name, s.structure)) for s in self.body)
+
+    def structure(self, name: str, known: str) -> str:
+        """What is solved with is positive definite."""
+        return "spd" if name in self.solved else known
+
+    def axis(self, size: str) -> a.Size:
+        """An axis: a name, or how long it is."""
+        return int(size) if size.isdigit() else self.each if size == EACH else size
 
     def letter(self, size: str, used: tuple[str, ...]) -> str:
         """A letter over the axis that is not in use in this term."""
         for x in self.letters.values():
-            if x.size == _size(size) and x.name not in used:
+            if x.size == self.axis(size) and x.name not in used:
                 return x.name
         name = next((x for x in NAMES if x not in self.taken), "") or fresh("i", self.taken)
         self.taken.add(name)
-        self.letters[name] = a.Letter(name, _size(size))
+        self.letters[name] = a.Letter(name, self.axis(size))
         return name
 
     def own(self, kind: Type) -> tuple[str, ...]:
@@ -88,21 +130,15 @@ class _Lowering:
 
     def quantity(self, name: str) -> a.Quantity:
         kind = self.scope[name]
-        structure = STRUCTURE.get(kind.rank, "dense")
-        return a.Quantity(
-            name, tuple(map(_size, kind.shape)), "spd" if name in self.solved else structure
-        )
-
-    def definite(self, s: a.Let) -> a.Let:
-        """What is solved with is positive definite."""
-        return replace(s, structure="spd") if s.name in self.solved else s
+        sizes = tuple(map(self.axis, kind.shape))
+        return a.Quantity(name, sizes, self.structure(name, kind.structure))
 
     def statement(self, s: Statement) -> None:
         letters = self.left = self.own(s.type)
         expr = self.entry(s.expr, letters, letters)
         if isinstance(expr, a.Lin) and expr.op == "chol":
             self.matrix_of[s.name] = expr.args[0].name
-        self.body.append(a.Let(s.name, letters, expr, STRUCTURE.get(s.type.rank, "dense")))
+        self.body.append(a.Let(s.name, letters, expr, s.type.structure))
 
     # -- expressions -----------------------------------------------------------------
     def entry(self, e: n.Node, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
@@ -117,12 +153,31 @@ class _Lowering:
         if method is not None:
             found: n.Node = method(e, at, used)
             return found
+        return e.rebuilt(lambda c: self.entry(c, at, used))
 
-        def part(c: n.Node) -> n.Node:
-            own = at if infer(c, self.scope).shape else ()
-            return self.entry(c, own, used)
+    def of_Div(self, e: n.Div, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        if _is_logistic(e):
+            (smaller,) = e.children[0].children
+            return n.Call("logistic", (self.entry(smaller.children[0], at, used),))
+        return e.rebuilt(lambda c: self.entry(c, at, used))
 
-        return e.rebuilt(part)
+    def of_Total(self, e: n.Total, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        return self.reduced("sum", e.arg, used)
+
+    def of_LogTotal(self, e: n.LogTotal, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        more = None if e.more is None else self.entry(e.more, at, used)
+        return self.reduced("lse", e.arg, used, more)
+
+    def of_Count(self, e: n.Count, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        size = a.Extent(str(self.axis(infer(e.arg, self.scope).shape[0])))
+        return n.add(size, n.Const.of(e.more)) if e.more else size
+
+    def reduced(
+        self, op: str, e: n.Node, used: tuple[str, ...], more: n.Node | None = None
+    ) -> a.Red:
+        """Over a letter of its own."""
+        k = self.letter(infer(e, self.scope).shape[0], used)
+        return a.Red(op, (k,), self.entry(e, (k,), (*used, k)), more)
 
     def of_Identity(self, e: n.Identity, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         self.counted[e.size] = None
@@ -136,11 +191,6 @@ class _Lowering:
         inside = (*used, k)
         left = self.entry(e.left, (at[0], k), inside)
         return a.Red("sum", (k,), n.mul(left, self.entry(e.right, (k, *at[1:]), inside)))
-
-    def of_Dot(self, e: n.Dot, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        k = self.letter(infer(e.left, self.scope).shape[0], used)
-        parts = (self.entry(x, (k,), (*used, k)) for x in (e.left, e.right))
-        return a.Red("sum", (k,), n.mul(*parts))
 
     def of_Outer(self, e: n.Outer, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         return n.mul(self.entry(e.left, at[:1], used), self.entry(e.right, at[1:], used))
@@ -224,9 +274,14 @@ class _Lowering:
         return name
 
 
-def _size(text: str) -> a.Size:
-    """An axis: a name, or how long it is."""
-    return int(text) if text.isdigit() else text
+def _is_logistic(e: n.Div) -> bool:
+    """Whether it is e^min(x, 0)/(1 + e^−|x|), as arrays compute the logistic function."""
+    if not isinstance(e.top, n.Call) or e.top.name != "exp":
+        return False
+    (smaller,) = e.top.args
+    if not isinstance(smaller, n.Call) or smaller.name != "min":
+        return False
+    return n.substituted(_LOGISTIC, {_X.name: smaller.args[0]}) == e
 
 
 def _stem(e: n.Node) -> str:

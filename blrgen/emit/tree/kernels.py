@@ -68,11 +68,19 @@ class Body(Equations):
         under = self.memory.under(letter)
         stop = t.name(f"{letter}_rows") if under else self.memory.size(letter)
         for low, high in loop.bound:
-            if low == letter:
+            if high in self.memory.truths:
+                stop = n.Select(self.truth(high, loop, ctx), stop, t.Whole(0))
+            elif low == letter:
                 stop = t.plus(ctx.index[high], t.Whole(1))
             else:
                 start = ctx.index[low]
         return start, stop, inside, []
+
+    def truth(self, name: str, loop: Loop, ctx: Context) -> n.Node:
+        """Whether the loop has places here."""
+        wheres = ((i, i.let.where[1]) for i, _, _ in paths([loop]) if i.let.where is not None)
+        item, truth = next((i, r) for i, r in wheres if r.name == name)
+        return self.expr(truth, item, ctx, False)
 
     def entered(
         self, loop: Loop, ctx: Context, head: list[t.Statement]

@@ -27,7 +27,8 @@ def needed_by(body: tuple[a.Statement, ...], wanted: set[str]) -> set[str]:
             made = {x.name for x in a.lets(s.body)} & wanted
             found |= inside | ({s.stop} if s.stop and made else set())
         elif s.name in wanted:
-            found |= {x for e in (*s.expressions, *s.at) for x in e.names}
+            where = () if s.where is None else (s.where[1],)
+            found |= {x for e in (*s.expressions, *s.at, *where) for x in e.names}
     return found
 
 

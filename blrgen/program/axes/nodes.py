@@ -168,6 +168,7 @@ class Let:
     bounds: tuple[tuple[str, str], ...] = ()
     mirror: bool = False
     after: tuple[str, ...] = ()
+    where: tuple[str, Ref] | None = None
 
     @property
     def expressions(self) -> tuple[Node, ...]:

@@ -23,6 +23,7 @@ from blrgen.program.axes.order import order
 from blrgen.program.axes.outside import outside
 from blrgen.program.axes.quotients import quotients
 from blrgen.program.axes.schedule import Schedule, schedule
+from blrgen.program.axes.separated import separated
 from blrgen.program.axes.share import share
 from blrgen.program.axes.split import split
 from blrgen.program.axes.stable import stable
@@ -58,6 +59,7 @@ def scheduled(
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
     ready = prepared(program, written)
     letters = tuple(by) if by is not None else order(ready)
-    ready = structure(halved(outside(split(factored(ready), letters))))
+    ready = factored(separated(ready, letters))
+    ready = structure(halved(outside(split(ready, letters))))
     plain = schedule(ready, letters)
     return plain if blocks == "" else blocked(plain, letters, blocks or "")

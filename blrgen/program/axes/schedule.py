@@ -30,13 +30,17 @@ class Item:
     deps: set[Item] = field(default_factory=set)
 
     def bound(self, depth: int) -> Bound:
-        """What ties the letter at this depth to letters outside of it."""
+        """What ties the letter at this depth to letters outside of it, and to a truth value."""
         outer, own = set(self.nest[:depth]), self.nest[depth]
-        return tuple(
+        found = tuple(
             (x, y)
             for x, y in self.let.bounds
             if (x == own and y in outer) or (y == own and x in outer)
         )
+        if self.let.where is None or self.let.where[0] != own:
+            return found
+        truth = self.let.where[1]
+        return (*found, (own, truth.name)) if outer >= set(a.free(truth)) else found
 
     def seq(self, depth: int) -> a.Seq | None:
         return self.around[depth] if depth < len(self.around) else None
@@ -166,7 +170,7 @@ class _Scheduling:
 
     def dependencies(self, i: Item, items: list[Item], made: dict[str, Item]) -> set[Item]:
         """What must be there before: what is read, and who reads what is overwritten."""
-        parts = [*i.let.expressions, *i.let.at]
+        parts = [*i.let.expressions, *i.let.at, *_truth(i.let)]
         found = {made[x] for x in i.let.after}
         for r in (r for e in parts for r in a.refs(e)):
             maker = made.get(r.name)
@@ -309,7 +313,12 @@ def _along(s: a.Let) -> str:
 
 
 def _parts(i: Item) -> tuple[n.Node, ...]:
-    return tuple(e for e in (i.let.expr, i.let.first, *i.let.at) if e is not None)
+    parts = (i.let.expr, i.let.first, *i.let.at, *_truth(i.let))
+    return tuple(e for e in parts if e is not None)
+
+
+def _truth(s: a.Let) -> tuple[a.Ref, ...]:
+    return () if s.where is None else (s.where[1],)
 
 
 def is_earlier(r: a.Ref, maker: Item, reader: Item) -> bool:

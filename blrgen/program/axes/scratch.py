@@ -83,6 +83,7 @@ class _Keeping:
 
     def reads(self, reader: Item, name: str) -> list[a.Ref]:
         own = [reader.let.expr, *reader.let.at]
+        own += [] if reader.let.where is None else [reader.let.where[1]]
         if reader.let.init is not None:
             own.append(reader.let.init)
         return [r for e in own for r in a.refs(e) if r.name == name]

@@ -58,8 +58,8 @@ def scheduled(
 ) -> Schedule:
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
     ready = prepared(program, written)
+    ready = factored(separated(ready, tuple(by) if by is not None else order(ready)))
     letters = tuple(by) if by is not None else order(ready)
-    ready = factored(separated(ready, letters))
     ready = structure(halved(outside(split(ready, letters))))
     plain = schedule(ready, letters)
     return plain if blocks == "" else blocked(plain, letters, blocks or "")

@@ -1,6 +1,7 @@
 """The exponential of a sum is a product, and its factors have fewer places than it.
 
-    z[d,i,k] = a[d,k] + b[w[d,i],k];  top[d,i] = max(k, z[d,i,k]);  e[d,i,k] = exp(z[d,i,k] - top[d,i])
+    z[d,i,k] = a[d,k] + b[w[d,i],k]
+    top[d,i] = max(k, z[d,i,k]);  e[d,i,k] = exp(z[d,i,k] - top[d,i])
     →   e[d,i,k] = exp(a[d,k] - max(k, a[d,k])) * exp(b[j,k] - max(k, b[j,k])) at j = w[d,i]
 
 So there are as many exponentials as a and b have places.  Where the two largest are far apart the
@@ -220,7 +221,12 @@ class _Separating:
         return [
             a.Let(there, f.top.letters, n.Select(far, n.ZERO, n.ONE)),
             a.Let(near, s.letters, replace(e, arg=n.mul(*rest, weight, *inner))),
-            a.Let(apart, s.letters, replace(e, arg=n.mul(*rest, own)), where=(f.letter, far)),
+            a.Let(
+                apart,
+                s.letters,
+                replace(e, arg=n.Select(far, n.mul(*rest, own), n.ZERO)),
+                where=(f.letter, far),
+            ),
             replace(s, expr=n.add(n.mul(*outer, at[0]), at[1])),
         ]
 

@@ -32,9 +32,7 @@ def emitted_file(
 
 
 @cache
-def model_class(
-    name: str, algorithm: str, target: str = "numba", inner: int | None = None
-) -> Any:
+def model_class(name: str, algorithm: str, target: str = "numba", inner: int | None = None) -> Any:
     """The class; `inner` is the most rounds over local blocks."""
     path = emitted_file(name, algorithm, target, inner)
     spec = importlib.util.spec_from_file_location(path.stem, path)

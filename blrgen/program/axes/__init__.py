@@ -25,6 +25,7 @@
 | `halved` | quadratic forms by half of their matrix |
 | `written_out`, `factors` | axes of known small sizes: each entry an equation |
 | `pivots` | the same, with the pivots of what must be definite |
+| `separated` | exponentials of sums as products, made anew where these vanish |
 | `share` | functions called once |
 | `quotients` | one division where many would be by the same number |
 | `again` | what passes after a finished sum compute again instead of keeping it |

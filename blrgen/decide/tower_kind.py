@@ -60,6 +60,10 @@ def _of_order(n: int) -> Function:
     return lambda x: _uniform_cumulant(cast(Tower, lift(n)), x)
 
 
+def _of_two(name: str) -> Function:
+    return lambda x, y: x.function(name, y)
+
+
 _GAMMA, _DIGAMMA, _TRIGAMMA = map(_random, ("lgamma", "digamma", "trigamma"))
 _OVER_GAMMA, _OVER_DIGAMMA = _over_halves("lgamma"), _over_halves("digamma")
 FUNCTIONS: dict[str, Function] = {
@@ -70,6 +74,9 @@ FUNCTIONS: dict[str, Function] = {
     "polygamma": _polygamma, "erf": _random("erf"), "erfc": _random("erfc"),
     "uniform_cumulant": _uniform_cumulant, "uniform_cumulant_0": _of_order(0),
     "uniform_cumulant_1": _of_order(1), "uniform_cumulant_2": _of_order(2),
+    "log_besselk": _of_two("log_besselk"), "besselk_order": _of_two("besselk_order"),
+    "besselk_ratio": _of_two("besselk_ratio"),
+    "besselk": lambda x, y: x.function("log_besselk", y).exp(),
     "cos": _random("cos"), "sin": _random("sin"),
     "log_beta": lambda x, y: _GAMMA(x) + _GAMMA(y) - _GAMMA(x + y),
     "loggamma_ratio": lambda x, y: _GAMMA(x + y) - _GAMMA(x),

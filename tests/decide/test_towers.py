@@ -126,5 +126,6 @@ def test_what_is_no_number_here_says_so(numbers):
         with pytest.raises(NoMeaning):
             f(numbers[0])
     with pytest.raises(NoMeaning):
-        function("besselk", *numbers[:2])
+        function("besseli", *numbers[:2])
+    assert function("besselk", *numbers[:2]).log() == function("log_besselk", *numbers[:2])
     assert isinstance(numbers[0] + 1, Tower)

@@ -30,6 +30,9 @@ class _Alike:
         self.kept |= {x.name for x in program.assembled}
         self.kept |= {x for put in program.assembled for _, e in put.entries for x in e.names}
         self.kept |= {s.stop for s in _recurrences(program.body)}
+        lets = a.lets(program.body)
+        linear = [e for s in lets for x in s.expressions for e in n.walk(x) if isinstance(e, a.Lin)]
+        self.solved = {r.name for e in linear for r in e.args}  # whose letters have an order
         self.instead: dict[str, tuple[tuple[str, ...], a.Ref]] = {}
 
     def body(
@@ -90,6 +93,8 @@ class _Alike:
         plain = turned == list(s.letters)
         mirrored = s.structure in ("sym", "spd") and turned == _mirrored(s.letters)
         if s.structure != "dense" and not (same and (plain or mirrored)):
+            return False
+        if s.name in self.solved and not (plain or mirrored):
             return False
         index = s.letters if mirrored else turned
         self.instead[s.name] = (s.letters, a.Ref(e.name, tuple(map(a.Ix, index))))

@@ -41,6 +41,17 @@ def calls(name: str) -> Callable[..., Any]:
     return _CALLS.get(name) or special(name)
 
 
+def _bessel_law(v: float, x: float) -> tuple[float, float, float]:
+    """log K_v(x), its slope by v, K_(v+1)(x)/K_v(x): 2 K_v(x) = ∫ exp(v t − x cosh t) dt."""
+    t, step = np.linspace(-30, 30, 30001, retstep=True)
+    t = t + np.arcsinh(v / x)
+    log_w = v * t - x * np.cosh(t)
+    w = np.exp(log_w - log_w.max())
+    w_sum = w.sum()
+    slope, ratio = (w * t).sum() / w_sum, (w * np.exp(t)).sum() / w_sum
+    return float(log_w.max() + np.log(w_sum * step / 2)), float(slope), float(ratio)
+
+
 def special(name: str) -> Callable[..., Any]:
     """A function of numbers that NumPy does not have, from SciPy."""
     import scipy.special as ss
@@ -54,6 +65,9 @@ def special(name: str) -> Callable[..., Any]:
         "log_beta": ss.betaln, "multigammaln": _multigammaln,
         "multipolygamma_0": lambda x, d: _over_halves(ss.digamma, x, d),
         "multipolygamma_1": lambda x, d: _over_halves(lambda y: ss.polygamma(1, y), x, d),
+        "log_besselk": np.vectorize(lambda v, x: _bessel_law(v, x)[0]),
+        "besselk_order": np.vectorize(lambda v, x: _bessel_law(v, x)[1]),
+        "besselk_ratio": np.vectorize(lambda v, x: _bessel_law(v, x)[2]),
     }  # fmt: skip
     if name not in known:
         raise InternalError(f"nothing says what {name} means")

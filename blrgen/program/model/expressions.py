@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from blrgen.algebra.indexed import Atom, Expression, Index, Term
+from blrgen.algebra.indexed.build import scaled
 from blrgen.algebra.indexed.values import COLUMN, NUMBER, ROW
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
@@ -287,7 +288,7 @@ class Equations:
 
     def of_function(self, x: Atom, where: Mapping[str, str]) -> n.Node:
         if x.name == "log":
-            whole = self.log_sum(x.arguments[0], where)
+            whole = self.log_sum(x.arguments[0], where) or self.log_bessel(x.arguments[0], where)
             if whole is not None:
                 return whole
         if x.name == "polygamma":  # of a whole order
@@ -302,7 +303,18 @@ class Equations:
             return n.Select(n.Compare("==", args[0], n.ZERO), n.ZERO, n.neg(n.Named("inf")))
         if x.name == "log_reaches":  # of what must not be negative
             return n.Select(n.Compare("<", args[0], n.ZERO), n.neg(n.Named("inf")), n.ZERO)
+        if x.name == "besselk":  # what is computed is its logarithm
+            return n.Call("exp", (n.Call("log_besselk", args),))
         return n.Call(CALLS.get(x.name, x.name), args)
+
+    def log_bessel(self, e: Expression, where: Mapping[str, str]) -> n.Node | None:
+        """log K_v(x), where that is what it is of."""
+        ((t, c),) = e.terms if len(e.terms) == 1 else ((None, 0),)
+        if t is None or c != 1 or t.bound or len(t.factors) != 1:
+            return None
+        ((k, p),) = t.factors
+        args = tuple(self.expr(y, where) for y in k.arguments)
+        return n.Call("log_besselk", args) if k.name == "besselk" and p == 1 else None
 
     def log_sum(self, e: Expression, where: Mapping[str, str]) -> n.Node | None:
         """log Σ exp(f), where that is what the sum is."""
@@ -319,8 +331,13 @@ class Equations:
         return a.Red("lse", over, self.expr(exps[0].arguments[0], inside))
 
     def of_matrix(self, x: Atom, where: Mapping[str, str]) -> n.Node:
-        """inv(M)[i,j] or logdet(M): M is an equation, and so is what is made of it."""
+        """inv(M)[i,j] or logdet(M): M is an equation, and so is what is made of it.
+
+        M is positive definite; one whose terms are all negative is minus such a matrix.
+        """
         inner = x.arguments[0]
+        minus = x.name == "inv" and all(c < 0 for _, c in inner.terms)
+        inner = scaled(inner, -1) if minus else inner
         batch = tuple(where[i.name] for i in x.letters if i.name in where
                       and i in inner.letters)  # fmt: skip
         axis = next(i.axis for i in inner.letters if i.name in (ROW, COLUMN))
@@ -336,7 +353,8 @@ class Equations:
         solved = a.Lin("solve", (a.ref(name, *batch, row, third), a.ref(same, row, column)))
         made = self.once("inverse", a.Let("", (*batch, row, column), solved, "spd"))
         i, j = (self.place(y, where) for y in x.indices)
-        return a.Ref(made, (*map(a.Ix, batch), i, j))
+        found = a.Ref(made, (*map(a.Ix, batch), i, j))
+        return n.neg(found) if minus else found
 
     def once(self, stem: str, s: a.Let, along: str = "") -> str:
         """The name of an equation, which is there already or made now; `along` a recurrence."""

@@ -90,7 +90,7 @@ def run(d: ModelDerivation, program: ModelProgram, source: str, claim: str) -> P
         )
     except KeyError as missing:
         why = f"{missing.args[0]} has no value by plain loops"
-    except (np.linalg.LinAlgError, ArithmeticError) as trouble:
+    except (np.linalg.LinAlgError, ArithmeticError, InternalError) as trouble:
         why = f"plain loops do not go through: {trouble}"
     return (("class", Proof(NOT_COMPARED, claim, why)),)
 

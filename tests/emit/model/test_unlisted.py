@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.integrate import quad
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal, norm
 
 from blrgen.read.model.mistakes import ModelError
 from blrgen.read.model.reader import read_model
@@ -38,6 +40,29 @@ param v in (0, oo)
 y[1] ~ gaussian(0, 10) observed
 y[2] ~ gaussian(0, 10) observed
 y[t] ~ gaussian(c + a1*y[t-1] + a2*y[t-2], v) observed
+"""
+RESPONSES = """
+plate n in N
+const X[n] in R^p
+param B in R^(d,p)
+param S in SPD(d)
+y[n] ~ gaussian-full(B*X[n], inv(S)) observed
+"""
+PLANES = """
+plate n in N
+plate k in K
+param pi in simplex(K)
+param W[k] in R^(d,q)
+param mu[k] in R^d
+param s in (0, oo)
+z[n] ~ categorical(pi)
+h[n] ~ gaussian-full(zeros(q), eye(q))
+x[n] ~ gaussian-full(W[z[n]]*h[n] + mu[z[n]], eye(d)/s) observed
+"""
+VARIANCE = """
+plate n in N
+s ~ generalized-inverse-gaussian(1, 1, 1/2)
+x[n] ~ gaussian(0, s) observed
 """
 ROWS = """
 plate j in J
@@ -100,6 +125,44 @@ def test_without_latents_em_is_maximum_likelihood():
     first = norm.logpdf(y[:2], 0, np.sqrt(10)).sum()
     value = first + norm.logpdf(rest, 0, np.sqrt(np.mean(rest**2))).sum()
     np.testing.assert_allclose(model.objective(), value, rtol=1e-10)
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_several_responses_are_regressed_on_the_same_inputs(target):
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(30, 3)), rng.normal(size=(30, 2))
+    model = cls("responses", "em", RESPONSES, target)(X=X, y=y)
+    model.step()
+    best, *_ = np.linalg.lstsq(X, y, rcond=None)
+    np.testing.assert_allclose(model.posterior("B"), best.T, rtol=1e-9)
+    rest = y - X @ best
+    np.testing.assert_allclose(model.posterior("S"), rest.T @ rest / 30, rtol=1e-9)
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_a_mixture_of_planes_begins_at_its_log_likelihood(target):
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(35, 4)) + np.repeat([0.0, 3.0], [15, 20])[:, None]
+    start = {"pi": np.array([0.4, 0.6]), "W": rng.normal(size=(2, 4, 1)), "s": 0.5,
+             "mu": rng.normal(size=(2, 4))}  # fmt: skip
+    model = cls("planes", "em", PLANES, target)(x=x, K=2, q=1, start=start)
+    cov = [w @ w.T + 0.5 * np.eye(4) for w in start["W"]]
+    rows = [np.log(p) + multivariate_normal(m, c).logpdf(x)
+            for p, m, c in zip(start["pi"], start["mu"], cov, strict=True)]  # fmt: skip
+    np.testing.assert_allclose(model.objective(), logsumexp(rows, axis=0).sum(), rtol=1e-10)
+    assert min(np.diff(model.run(8, 0.0)["trace"])) > -1e-9
+
+
+def test_a_variance_whose_prior_has_bessel_functions_has_its_evidence():
+    x = np.random.default_rng(8).normal(size=6)
+    model = cls("variance", "conjugate", VARIANCE)(x=x)
+
+    def density(s):  # p(s) without its constant, and that of x given s
+        return np.exp(-(s + 1 / (2 * s)) / 2), np.exp(-(x @ x) / (2 * s)) * (2 * np.pi * s) ** -3
+
+    constant, _ = quad(lambda s: density(s)[0], 0, np.inf)
+    value, _ = quad(lambda s: np.prod(density(s)), 0, np.inf, epsabs=0, epsrel=1e-10)
+    np.testing.assert_allclose(model.objective(), np.log(value / constant), rtol=1e-7)
 
 
 @pytest.mark.parametrize("name", ["factor-analysis-em", "ppca"])

@@ -50,6 +50,12 @@ def test_equations_that_say_the_same_are_one() -> None:
     same_meaning(before, after)
 
 
+def test_a_right_side_keeps_its_letters_in_their_order() -> None:
+    """Of several right sides the letter of the matrix is where it stands in the equation."""
+    before = of("b[k,j] = w[j,k]\nx[k,i] = solve(P[i,j], b[k,j])", "x")
+    assert [s.name for s in alike(before).lets] == ["b", "x"]
+
+
 def test_symmetric_matrices_are_alike_either_way_round() -> None:
     before = of(
         "M[k,i,j]: spd = P2[k,j,i]\nv[k] = logdet(M[k,i,j])\nw[k] = logdet(P2[k,i,j])\n"

@@ -19,6 +19,10 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
+# Hundreds of processes import the engine: what Python compiles of it is kept, as by default.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # What a run of the tests sees is computed in that run: a cache of its own, empty at the start,
 # and the same one for all processes of the run.
 if (_WORKER := os.environ.get("PYTEST_XDIST_WORKER")) is None:

@@ -59,10 +59,14 @@ def _places(text: str) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
 
 def load(path: Path, shown: str = "") -> Source:
     """A TOML file, or a `UserError` with file and line."""
+    shown = shown or str(path)
+    return of_text(text_of(path, FAMILY_BYTES, shown), shown)
+
+
+def of_text(text: str, shown: str) -> Source:
+    """The text of a TOML file that is called `shown`."""
     import tomllib
 
-    shown = shown or str(path)
-    text = text_of(path, FAMILY_BYTES, shown)
     return Source(shown, text, parse_toml(text, shown, tomllib.loads))
 
 

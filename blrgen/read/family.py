@@ -6,12 +6,13 @@ are not found here: geometry derives both and compares.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from blrgen.core import Family
 from blrgen.errors import UserError, did_you_mean
 from blrgen.paths import data_dir
-from blrgen.read.declaration import Source, load
+from blrgen.read.declaration import Source, load, of_text
 from blrgen.read.declared import Declaration
 from blrgen.read.product import product_family, product_source
 from blrgen.read.sizes import Misfit, bare_sizes
@@ -37,7 +38,14 @@ def find_family(name: str) -> Path:
 
 def read_family(path_or_name: str | Path) -> Family:
     """The family declared in a file (a path ending in .toml) or of a known name."""
-    return family_of(source_of(str(path_or_name)))
+    source = source_of(str(path_or_name))
+    return family_of(source) if "product" in source.table else _read(source.path, source.text)
+
+
+@lru_cache(maxsize=256)
+def _read(path: str, text: str) -> Family:
+    """The family that the text of a file declares: made once a process."""
+    return family_of(of_text(text, path))
 
 
 def source_of(what: str) -> Source:

@@ -41,9 +41,7 @@ import sympy as sp
 from blrgen import derive
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
-from blrgen.program.lower import lower
-from blrgen.program.types import EACH
-from blrgen.read.recipe import read_recipes
+from tests.shipped import recipes
 
 Case = tuple[str, int, dict[str, float], dict[str, np.ndarray]]
 SIZE = 3000
@@ -52,12 +50,6 @@ FRESH = 8.0  # the roundings of the longest rule; not within the goal
 DIGITS = 50
 NEAR_ONE = {"beta1": 1 - 1e-7, "beta2": 1 - 1e-9, "gamma": 1 - 1e-7, "beta": 1e-9, "rho": 1e-7}
 _FUNCTIONS = {"tanh": "tanh", "sign": "sign", "Abs": "fabs"}
-
-
-@cache
-def recipes() -> tuple[str, ...]:
-    """The recipes that act element by element."""
-    return tuple(x for x in sorted(read_recipes()) if lower(derive(x).rule).axes <= {EACH})
 
 
 def value(x: Any, env: dict[str, Any], number: Any) -> Any:
@@ -251,7 +243,7 @@ def _suspects(
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("target", ["numba", "numpy"])
-@pytest.mark.parametrize("recipe", recipes())
+@pytest.mark.parametrize("recipe", recipes(matrices=False))
 def test_a_step_is_as_exact_as_its_dtype(recipe: str, target: str, dtype: Any) -> None:
     found = worst(recipe, target, dtype)
     assert any(group == "kept" for _, group in found)
@@ -280,7 +272,7 @@ def test_a_wrong_digit_is_seen() -> None:
 def page() -> str:
     """docs/accuracy.md: the worst of all results of a recipe."""
     rows = []
-    for recipe in recipes():
+    for recipe in recipes(matrices=False):
         cells = []
         for dtype in (np.float32, np.float64):
             for group in ("kept", "fresh"):

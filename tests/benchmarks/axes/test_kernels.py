@@ -1,14 +1,22 @@
-"""The bare kernels by hand compute what the references compute."""
+"""The bare kernels by hand compute what the references compute.
+
+They are run as plain Python here, as that is what they say; compiled, a benchmark compares them
+with the same references before it times them (`benchmarks/axes/table`).
+"""
 
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from benchmarks.axes import kernels
 from benchmarks.axes.kernels import (
     bernoulli_mixture,
     chain,
@@ -40,7 +48,7 @@ class Case:
     more: dict[str, float] | None = None
 
     def __str__(self) -> str:
-        kernel = getattr(self.kernel, "__name__", "kernel")
+        kernel = getattr(self.kernel, "__name__", "fixed")
         sizes = ",".join(f"{k}={v}" for k, v in self.sizes.items())
         return f"{kernel} {sizes}"
 
@@ -70,14 +78,14 @@ def cases():
         yield Case("newton", {"d": d}, newton.newton)
     for K in (1, 3):
         yield Case("forward_backward", {"T": 40, "K": K}, chain.forward_backward)
-        yield Case("forward_backward", {"T": 40, "K": K}, chain.fixed(K))
+        yield Case("forward_backward", {"T": 40, "K": K}, partial(chain.fixed, K))
         yield Case("poisson_chain", {"T": 40, "K": K}, chain.poisson_chain)
-        yield Case("poisson_chain", {"T": 40, "K": K}, chain.fixed_poisson(K))
+        yield Case("poisson_chain", {"T": 40, "K": K}, partial(chain.fixed_poisson, K))
     for n, m in ((4, 2), (2, 3)):
         yield Case("kalman", {"T": 30, "n": n, "m": m}, states.kalman)
-        yield Case("kalman", {"T": 30, "n": n, "m": m}, states.fixed_kalman(n, m))
+        yield Case("kalman", {"T": 30, "n": n, "m": m}, partial(states.fixed_kalman, n, m))
         yield Case("smoother", {"T": 30, "n": n, "m": m}, states.smoother)
-        yield Case("smoother", {"T": 30, "n": n, "m": m}, states.fixed_smoother(n, m))
+        yield Case("smoother", {"T": 30, "n": n, "m": m}, partial(states.fixed_smoother, n, m))
     yield Case("kalman", {"T": 30, "n": 4, "m": 2}, written.kalman)
     for f in (documents.documents, documents.documents_threads):
         sizes = {"D": 9, "V": 30, "K": 5, "L": 40}
@@ -86,13 +94,33 @@ def cases():
     yield Case("factor", {"d": 7, "q": 3}, factor.factor)
 
 
+MODULES = [x for x in vars(kernels).values() if isinstance(x, ModuleType)]
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """All kernels as plain Python, and those that are made for sizes."""
+    for module in MODULES:
+        for name, kernel in vars(module).copy().items():
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, name, kernel.py_func)
+            elif hasattr(kernel, "cache_info"):
+                monkeypatch.setattr(module, name, kernel.__wrapped__)
+        monkeypatch.setattr(module, "njit", lambda *_, **__: lambda f: f, raising=False)
+
+
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("case", list(cases()), ids=str)
 def test_a_kernel_is_its_reference(case):
     given = {**getattr(problems, case.name)(**case.sizes), **(case.more or {})}
     wanted = getattr(references, case.name)(**given)
     inside = {k: given[k.removesuffix("_next")] for k in wanted if case.name in IN_PLACE}
     outs = {k: np.full(np.shape(v), 9.0) for k, v in wanted.items() if k not in inside}
-    case.kernel(*given.values(), *outs.values())
+    kernel = case.kernel
+    if isinstance(kernel, partial):
+        maker = getattr(sys.modules[kernel.func.__module__], kernel.func.__name__)
+        kernel = maker(*kernel.args)
+    getattr(kernel, "py_func", kernel)(*given.values(), *outs.values())
     found = {**outs, **inside}
     for name, value in wanted.items():
         scale = np.abs(value).max()

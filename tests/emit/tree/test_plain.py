@@ -35,8 +35,7 @@ from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
 from blrgen.program.lower import lower
-from blrgen.program.types import EACH
-from blrgen.read.recipe import read_recipes
+from tests.shipped import recipes
 
 OWN = {"maximum": "max", "minimum": "min", "abs": "abs", "max": "max", "min": "min"}
 
@@ -116,11 +115,6 @@ SPELLING = Spelling(WORDS, arrays, "Random")
 PLAIN = Target("plain", write, function, SPELLING, support, types=TYPES, every=("TypeAlias",))
 
 
-def recipes() -> list[str]:
-    """Those whose state has no matrix."""
-    return [x for x in sorted(read_recipes()) if lower(derive(x).rule).axes <= {EACH}]
-
-
 def drive(opt: Any, name: str, as_list: bool) -> list[Any]:
     """The states after each of a few steps, with the same noise and inputs for every target."""
     rule, rng, found = derive(name).rule, np.random.default_rng(3), list[Any]()
@@ -134,7 +128,7 @@ def drive(opt: Any, name: str, as_list: bool) -> list[Any]:
     return found
 
 
-@pytest.fixture(scope="module", params=recipes())
+@pytest.fixture(scope="module", params=recipes(matrices=False))
 def made(request: pytest.FixtureRequest) -> tuple[str, str]:
     """A recipe and its file for lists."""
     return request.param, assemble(derive(request.param), None, PLAIN)
@@ -167,7 +161,7 @@ def test_it_resumes_and_refuses(made: tuple[str, str]) -> None:
         assert all(isinstance(x, float) for x in other.posterior()[1])
 
 
-@pytest.mark.parametrize("name", recipes())
+@pytest.mark.parametrize("name", recipes(matrices=False))
 def test_kernels_run_on_lists(name: str) -> None:
     """A step of lists of floats is what NumPy computes with whole arrays."""
     rng = np.random.default_rng(4)

@@ -17,15 +17,10 @@ from blrgen.program.axes.prepared import scheduled
 from blrgen.program.lower import lower
 from blrgen.program.program import Program
 from blrgen.program.types import EACH
-from blrgen.read.recipe import read_recipes
 from tests.emit.tree.running import near, plain
+from tests.shipped import recipes
 
 SIZE = 5
-
-
-def elementwise() -> list[str]:
-    """The recipes whose state has no matrix."""
-    return [x for x in sorted(read_recipes()) if lower(derive(x).rule).axes <= {EACH}]
 
 
 def phases(program: Program, env: dict[str, Any], *names: str) -> None:
@@ -41,10 +36,11 @@ def phases(program: Program, env: dict[str, Any], *names: str) -> None:
         env.update({x: found[x] for x in made.outs})
 
 
-@pytest.mark.parametrize("name", elementwise())
+@pytest.mark.parametrize("name", recipes(matrices=False))
 def test_a_recipe_over_an_axis_is_its_emitted_step(name: str) -> None:
     derivation = derive(name)
     rule, program, rng = derivation.rule, lower(derivation.rule), np.random.default_rng(12)
+    assert program.axes <= {EACH}
     params = rng.standard_normal(SIZE)
     opt = compile_class(emit(derivation, "numpy"))(params)
     main, *others = [q.name for q in rule.of("state")]

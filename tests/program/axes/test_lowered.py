@@ -19,16 +19,11 @@ from blrgen.program.axes.text import shown
 from blrgen.program.lower import lower
 from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.types import EACH, SCALAR, Type, matrix, symmetric, vector
-from blrgen.read.recipe import read_recipes
 from tests.emit.tree.running import near, plain
+from tests.shipped import recipes
 
 SIZE, ROWS = 4, 7
 R = np.random.default_rng(12)
-
-
-def linear() -> list[str]:
-    """The recipes whose state has a matrix."""
-    return [x for x in sorted(read_recipes()) if not lower(derive(x).rule).axes <= {EACH}]
 
 
 def made_input(kind: Type) -> np.ndarray:
@@ -38,10 +33,11 @@ def made_input(kind: Type) -> np.ndarray:
     return value @ value.T + np.eye(SIZE) if kind.is_symmetric else value
 
 
-@pytest.mark.parametrize("name", linear())
+@pytest.mark.parametrize("name", recipes(matrices=True))
 def test_a_recipe_with_matrices_is_its_emitted_step(name: str) -> None:
     derivation = derive(name)
     program = lower(derivation.rule)
+    assert not program.axes <= {EACH}
     made = over_axes(program, program.phase("update"))
     check(made)
     params = R.standard_normal(SIZE)

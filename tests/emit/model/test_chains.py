@@ -115,7 +115,7 @@ def holed(T: int, *missing: int):
     return y
 
 
-@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize("target", ["numpy", "loops"])
 @pytest.mark.parametrize(("T", "missing"), [(2, ()), (7, (0, 3)), (8, (7,))])
 def test_lags(T, missing, target):
     y = holed(T, *missing)
@@ -128,7 +128,7 @@ def test_lags(T, missing, target):
     np.testing.assert_allclose(model.pairs("x"), lag, rtol=1e-9)
 
 
-@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize("target", ["numpy", "loops"])
 @pytest.mark.parametrize(("T", "missing"), [(1, ()), (7, (0, 3, 4))])
 def test_level_and_slope(T, missing, target):
     y = holed(T, *missing)
@@ -159,7 +159,7 @@ def test_a_season_beside_a_level():
         np.testing.assert_allclose(model.pairs(name), V[at[:-1], at[1:]], rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize("target", ["numpy", "loops"])
 def test_a_vector_and_a_number_drive_each_other(target):
     y, joint, x, w = holed(5, 1), chains.Joint(), [], []
     for t in range(5):
@@ -192,7 +192,7 @@ def test_effects_and_their_mean_are_one_gaussian():
     np.testing.assert_allclose(model.posterior("b")["v"], np.diag(V)[1:4], rtol=1e-9)
 
 
-@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize("target", ["numpy", "loops"])
 def test_chains_of_different_lengths(target):
     lengths, y = [3, 1, 4], holed(8, 1, 3)
     model = cls("many", "conjugate", MANY, target)(y=y, T=lengths, F=F2, h=G2, Q=Q2)
@@ -241,7 +241,7 @@ def test_a_state_that_nobody_visits():
     np.testing.assert_array_equal(model.path("z"), path)
 
 
-@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize("target", ["numpy", "loops", "numba"])
 def test_rows_of_labels_have_pairs_and_paths(target):
     x = R.normal(size=(3, 5))
     x[1, 2] = np.nan
@@ -252,7 +252,7 @@ def test_rows_of_labels_have_pairs_and_paths(target):
     np.testing.assert_array_equal(model.path("z"), [e[3] for e in each])
 
 
-@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize("target", ["numpy", "loops"])
 def test_flat_rows_of_labels_have_pairs_and_paths(target):
     lengths, x = [4, 1, 0, 3], holed(8, 2)
     source = ROWS.replace("t in T", "t in T[s]")
@@ -265,7 +265,7 @@ def test_flat_rows_of_labels_have_pairs_and_paths(target):
     np.testing.assert_array_equal(model.path("z"), np.concatenate([e[3] for e in each]))
 
 
-@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize("target", ["numpy", "loops"])
 def test_transitions_that_change_along_the_chain(target):
     x, u = R.normal(size=6), np.array([1, 0, 1, 1, 0, 0])
     P = np.stack([MOVES, MOVES[::-1]])
@@ -315,7 +315,7 @@ y[t] ~ gaussian(x[t], 0.5)   observed or missing
 """
 
 
-@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize("target", ["numpy", "loops"])
 def test_two_chains_of_labels_by_mean_field(target):
     x, z = holed(6, 1), R.dirichlet([1.0, 1.0], size=6)
     first = (START, MOVES, np.array(MIDDLE))
@@ -421,7 +421,7 @@ y[t] ~ gaussian-full(H*x[t], inv(R))   observed or missing
 """
 
 
-@pytest.mark.parametrize("target", ["numpy", "numba"])
+@pytest.mark.parametrize("target", ["numpy", "loops"])
 def test_what_makes_two_triangles_differ_does_not_grow(target):
     """EM of all matrices: what is not even in S1 would be fourteen times as large each step."""
     rng = np.random.default_rng(4)

@@ -59,7 +59,7 @@ def same(full, part, evidence=1e-10):
 
 @pytest.mark.parametrize(
     ("case", "target"),
-    [*((x, "numpy") for x in CASES), ("lags", "numba"), ("coupled", "numba"), ("moving", "numba")],
+    [*((x, "numpy") for x in CASES), ("lags", "numba"), ("coupled", "loops"), ("moving", "loops")],
 )
 def test_a_filter_comes_to_the_exact_step(case, target):
     source, constants, data = CASES[case]

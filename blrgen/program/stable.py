@@ -90,6 +90,9 @@ def _rewrite(node: n.Node) -> n.Node:
         return node
     if isinstance(node, n.Sub) and node.right == n.ONE and is_call(node.left, "exp"):
         return n.Call("expm1", node.left.children)
+    if isinstance(node, n.Add) and len(node.args) == 2 and n.neg(n.ONE) in node.args:
+        (rest,) = (a for a in node.args if a != n.neg(n.ONE))
+        return n.Call("expm1", rest.children) if is_call(rest, "exp") else node
     if isinstance(node, n.Sub) and node.left == n.ONE and is_call(node.right, "exp"):
         return n.Neg(n.Call("expm1", node.right.children))
     if isinstance(node, n.Div):
@@ -109,6 +112,8 @@ def _logarithm(node: n.Call) -> n.Node:
     if rest is not None:
         if is_call(rest, "exp"):
             return n.Call("softplus", rest.children)
+        if isinstance(rest, n.Neg) and is_call(rest.arg, "exp"):
+            return n.Call("log1mexp", rest.arg.children)
         return n.Call("log1p", (rest,))
     doubled = isinstance(arg, n.Mul) and len(arg.args) == 2 and arg.args[0] == n.TWO
     if doubled and is_call(arg.children[1], "cosh"):

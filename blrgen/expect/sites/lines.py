@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from blrgen.algebra.indexed.build import add, multiplied, power, rebuilt, scaled, subtracted, symbol
-from blrgen.algebra.indexed.functions import plain
+from blrgen.algebra.indexed.functions import exp, plain
 from blrgen.algebra.indexed.normal import collected, normal
 from blrgen.algebra.indexed.values import ONE, ZERO, Atom, Expression, Symbol, Term
 from blrgen.expect.blocks.templates import holds
@@ -108,19 +108,45 @@ def _atom(a: Atom, names: Names, line: Expression, variable: Symbol) -> Expressi
 
 
 def tailed(e: Expression) -> Expression:
-    """log(1 ± erf x) by log erfc(∓x), which has a value where erf is ±1 to the last digit."""
+    """Logarithms that have a value, and derivatives, far out.
+
+    log(1 ± erf x) by log erfc(∓x), where erf is ±1 to the last digit; log(eˣ − …) as
+    x + log(1 − …e⁻ˣ), where eˣ is too large.
+    """
     found = [ZERO]
     for t, c in e.terms:
         made = ONE
         kept: list[tuple[Atom, Fraction]] = []
         for a, p in t.factors:
             inside = _beside_one(a)
-            if inside is None:
+            other = plain("log_erfc", inside) if inside is not None else _led(a)
+            if other is None:
                 kept.append((a, p))
             else:
-                made = multiplied(made, power(plain("log_erfc", inside), p))
+                made = multiplied(made, power(other, p))
         found.append(multiplied(collected(normal(c, kept, t.bound)), made))
     return add(*found)
+
+
+def _led(a: Atom) -> Expression | None:
+    """x + log(1 − …e⁻ˣ) for log(eˣ − …): the only term that is positive is the greatest."""
+    if a.kind != "function" or a.name != "log" or len(a.arguments[0].terms) < 2:
+        return None
+    inside = a.arguments[0]
+    above = [(t, c) for t, c in inside.terms if c > 0]
+    if len(above) != 1 or any(not _positive(t) for t, _ in inside.terms):
+        return None
+    (top, c) = above[0]
+    if c != 1 or top.bound or [x.name for x, _ in top.factors] != ["exp"]:
+        return None
+    ((e, p),) = top.factors
+    high = scaled(e.arguments[0], p)
+    return add(high, plain("log", multiplied(inside, exp(scaled(high, -1)))))
+
+
+def _positive(t: Term) -> bool:
+    """Whether a term is a product of exponentials."""
+    return all(x.kind == "function" and x.name == "exp" for x, _ in t.factors)
 
 
 def _beside_one(a: Atom) -> Expression | None:

@@ -2,6 +2,7 @@
 
 A row that no recipe and no model reaches says what it needs.  Public implementations are
 compared on their recorded trajectories, which come with a checkout and not with a wheel.
+Below the paper's rows stand others, which are not counted.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from blrgen.paths import package_dir
 from blrgen.text.table import table as aligned
 from blrgen.text.table import wrap
 
+ABSENT = "recordings come with a checkout"
 HEADINGS = ("row", "candidate", "derived", "proved", "emitted", "matched")
 SCHEMA = "blrgen.table/1"
+PROVED = ("identity", "random-exact")
+SHOWN = (*PROVED, "numeric")
 
 
 @dataclass(frozen=True)
@@ -51,21 +55,64 @@ class Row:
     title: str
     algorithms: tuple[Algorithm, ...]
     missing: str = ""
+    beside: bool = False  # no row of the paper
+
+    @property
+    def proved(self) -> bool:
+        """Whether all of its algorithms are, and none is missing."""
+        return bool(self.algorithms) and not self.missing and all(
+            a.proved in PROVED for a in self.algorithms)  # fmt: skip
+
+    @property
+    def emitted(self) -> bool:
+        """Whether an algorithm has a class for every target that was held to the derivation."""
+        return any(len(a.emitted) > 1 and all(level in SHOWN for _, level in a.emitted)
+                   for a in self.algorithms)  # fmt: skip
+
+    @property
+    def matched(self) -> bool:
+        """Whether an algorithm was compared with a public package."""
+        return any(a.matched for a in self.algorithms)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row as it is declared."""
+
+    section: str
+    title: str
+    recipes: tuple[str, ...] = ()
+    models: tuple[tuple[str, str], ...] = ()  # a model and its flag
+    mixtures: tuple[tuple[str, ...], ...] = ()  # a family and its flags
+    needs: str = ""
+    beside: bool = False
+
+
+def entries() -> tuple[Entry, ...]:
+    """All rows as they are declared."""
+    with (package_dir() / "table.toml").open("rb") as file:
+        found = tomllib.load(file)["row"]
+    return tuple(
+        Entry(
+            e["section"], e["title"], tuple(e.get("recipes", ())),
+            tuple((name, flag) for name, flag in e.get("models", ())),
+            tuple(map(tuple, e.get("mixtures", ()))), e.get("needs", ""), e.get("beside", False),
+        )
+        for e in found
+    )  # fmt: skip
 
 
 def computed(say: Callable[[str], None]) -> tuple[Row, ...]:
     """All rows; `say` is told which recipe is looked at."""
-    with (package_dir() / "table.toml").open("rb") as file:
-        entries = tomllib.load(file)["row"]
     return tuple(
         Row(
-            e["section"], e["title"],
-            (*(_algorithm(name, say) for name in e.get("recipes", [])),
-             *(_of_model(name, flag, say) for name, flag in e.get("models", [])),
-             *(_of_mixture(name, flags, say) for name, *flags in e.get("mixtures", []))),
-            e.get("needs", ""),
+            e.section, e.title,
+            (*(_algorithm(name, say) for name in e.recipes),
+             *(_of_model(name, flag, say) for name, flag in e.models),
+             *(_of_mixture(name, list(flags), say) for name, *flags in e.mixtures)),
+            e.needs, e.beside,
         )
-        for e in entries
+        for e in entries()
     )  # fmt: skip
 
 
@@ -110,7 +157,20 @@ def as_text(rows: tuple[Row, ...], *, columns: int = 100) -> str:
         out += ["", section.upper()]
         for row in (r for r in rows if r.section == section):
             out += _entry(row, lines, columns)
-    return "\n".join(out) + "\n"
+    return "\n".join([*out, "", counted(rows)]) + "\n"
+
+
+def counted(rows: tuple[Row, ...]) -> str:
+    """How many of the paper's rows are how far."""
+    own = [r for r in rows if not r.beside]
+    ways = {
+        "derived": [r for r in own if r.algorithms and not r.missing],
+        "proved": [r for r in own if r.proved],
+        "emitted and run": [r for r in own if r.emitted],
+        "matched by a public package": [r for r in own if r.matched],
+    }
+    parts = [f"{len(found)} {word}" for word, found in ways.items()]
+    return f"Of the paper's {len(own)} rows {', '.join(parts[:-1])}, {parts[-1]}."
 
 
 def _entry(row: Row, lines: dict[str, str], columns: int) -> list[str]:
@@ -146,15 +206,11 @@ def _algorithm(name: str, say: Callable[[str], None]) -> Algorithm:
     )  # fmt: skip
 
 
-def _of_model(name: str, flag: str, say: Callable[[str], None]) -> Algorithm:
-    """Everything about a model's algorithm but what needs other packages.
-
-    Blocks and updates are proved, the NumPy class is run; that the other target's file can be
-    written is all that is looked at here: `verify` compiles and runs it too.
-    """
-    from blrgen.decide.proof import NOT_COMPARED, weakest
-    from blrgen.emit.model.file import text
-    from blrgen.program.model.lower import lower
+def _of_model(
+    name: str, flag: str, say: Callable[[str], None], targets: tuple[str, ...] = ("numba", "numpy")
+) -> Algorithm:
+    """Everything about a model's algorithm: blocks and updates are proved, its classes are run."""
+    from blrgen.decide.proof import weakest
     from blrgen.read.model.find import read_file
     from blrgen.rule.model.derive import derive_model
     from blrgen.rule.model.lines import lines_of
@@ -162,16 +218,14 @@ def _of_model(name: str, flag: str, say: Callable[[str], None]) -> Algorithm:
 
     say(f"{name} {flag}")
     d = derive_model(read_file(f"{name}.model"), flag.removeprefix("--"))
-    parts = verify_model(d, targets=("numpy",)).parts
+    parts = verify_model(d, targets=targets).parts
     proved = weakest(v.level for title, v in parts if not title.startswith("emitted"))
     emitted = {title.split()[1]: v.level for title, v in parts if title.startswith("emitted")}
-    if text(lower(d), "numba"):
-        emitted = {"numba": NOT_COMPARED, **emitted}
     families = ", ".join(dict.fromkeys(u.block.family for u in d.updates))
     chosen = tuple(c.name for c in d.choices)
     return Algorithm(
         f"{name} {flag}", families, chosen, len(lines_of(d)), proved, tuple(emitted.items()),
-        (), "live: make peers", of_model=True,
+        *_matched_model(name, flag), of_model=True,
     )  # fmt: skip
 
 
@@ -201,24 +255,49 @@ def _emitted(levels: dict[str, str]) -> str:
     return ", ".join(f"{k}: {v}" for k, v in levels.items())
 
 
-def _matched(name: str) -> tuple[tuple[tuple[str, float], ...], str]:
-    """The largest relative difference from each public package's recorded trajectory."""
+def _recordings() -> bool:
+    """Whether what packages gave is there; from then on it can be imported."""
     root = package_dir().parent
     if not (root / "tests" / "peers" / "trajectories.py").is_file():
-        return (), "recordings come with a checkout"
+        return False
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
+    return True
+
+
+def _matched(name: str) -> tuple[tuple[tuple[str, float], ...], str]:
+    """The largest relative difference from each public package's recorded trajectory."""
+    if not _recordings():
+        return (), ABSENT
     from tests.peers import trajectories
     from tests.peers.adapters import CASES
 
-    worst: dict[str, float] = {}
+    found = []
     for case in CASES:
         if case.recipe != name or not case.same:
             continue
         labels = trajectories.classes(case)
         kind = labels.get("numpy", next(iter(labels.values())))()
         ours = trajectories.emitted(case, kind, trajectories.noise_of(case))
-        gap = trajectories.compared(case, ours, trajectories.recorded(case))
-        package = case.peer.split(".")[0]
+        found.append((case.peer, trajectories.compared(case, ours, trajectories.recorded(case))))
+    return _by_package(found)
+
+
+def _matched_model(name: str, flag: str) -> tuple[tuple[tuple[str, float], ...], str]:
+    """The same of a model's steps, or its optimum, from the same data and start."""
+    if not _recordings():
+        return (), ABSENT
+    from tests.peers.models.live import compared
+    from tests.peers.models.recorded import every_case, recorded
+
+    cases = [c for c in every_case() if (c.model, c.flag) == (name, flag)]
+    return _by_package([(c.peer, max(compared(c, recorded(c)).values())) for c in cases])
+
+
+def _by_package(found: list[tuple[str, float]]) -> tuple[tuple[tuple[str, float], ...], str]:
+    """The largest difference of each package."""
+    worst: dict[str, float] = {}
+    for peer, gap in found:
+        package = peer.split(".")[0]
         worst[package] = max(worst.get(package, 0.0), gap)
     return tuple(sorted(worst.items())), "" if worst else "no public peer"

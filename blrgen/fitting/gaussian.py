@@ -116,7 +116,7 @@ class Gaussians:
 
     def refined(self) -> bool:
         """One more halving of the step is allowed, where no step of the rule helps any more."""
-        if self.target.dimension > 2 or self.most >= MOST[self.target.dimension] + FINER - 1:
+        if self.target.dimension > 2 or self.most >= MOST[self.target.dimension] + FINER:
             return False
         self.most += 1
         return self.rough > GOAL[self.target.dimension]

@@ -1,8 +1,8 @@
 """First components: groups of points in proportion to exp(−ℓ).
 
 In one and two dimensions the points are those of a grid over what is not negligible of
-exp(−ℓ); beyond, draws around the origin.  They are grouped by k-means++; each component starts
-with the mean, the spread and the share of its group.
+exp(−ℓ); beyond, draws around the origin.  Gaussians start with means, spreads and shares of
+groups (`groups`); others with the member of the family that is most likely for a group.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from blrgen.core import Derivation
 from blrgen.errors import UserError
 from blrgen.fitting.gaussian import Gaussians
+from blrgen.fitting.groups import First, covering, grouped, moments
 from blrgen.fitting.line import Lines, stretch
 from blrgen.fitting.loss import Target
 
 Array = Any
-ROUNDS = 30
 WIDEST = 2.0**12
 
 
@@ -32,8 +32,11 @@ def first_state(
         groups = grouped(np.arcsinh(points), weights, count, rng)
         return _fitted(d, candidate, points[:, 0], weights, groups, count, rng)
     points, weights = plane(target, rng)
-    groups = grouped(points, weights, count, rng)
-    return _gaussian(d, candidate, points, weights, groups, count)
+    if target.dimension > 2:
+        first = moments(points, weights, grouped(points, weights, count, rng), count)
+    else:
+        first = covering(points, weights, count, rng)
+    return _gaussian(d, candidate, first)
 
 
 def plane(target: Target, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -102,50 +105,20 @@ def _line(candidate: Lines, target: Target) -> tuple[Array, Array]:
     return x[:, None], weights / weights.sum()
 
 
-def grouped(points: Array, weights: Array, count: int, rng: np.random.Generator) -> Array:
-    """The group of every point: k-means++ with weights."""
-    centres = points[rng.choice(len(points), p=weights)][None]
-    for _ in range(count - 1):
-        far = ((points[:, None] - centres[None]) ** 2).sum(-1).min(1) * weights
-        share = far / far.sum() if far.sum() > 0 else weights
-        centres = np.concatenate([centres, points[rng.choice(len(points), p=share)][None]])
-    groups = np.zeros(len(points), int)
-    for _ in range(ROUNDS):
-        groups = ((points[:, None] - centres[None]) ** 2).sum(-1).argmin(1)
-        for k in range(count):
-            own = weights * (groups == k)
-            if own.sum() > 0:
-                centres[k] = own @ points / own.sum()
-    return groups
-
-
-def _gaussian(
-    d: Derivation, candidate: Gaussians, points: Array, weights: Array, groups: Array, count: int
-) -> dict[str, Array]:
+def _gaussian(d: Derivation, candidate: Gaussians, first: First) -> dict[str, Array]:
     """Mean and spread of every group, as the family has them."""
-    dim = points.shape[1]
-    whole = _covariance(points, weights) + 1e-12 * np.eye(dim)
-    means, spreads, shares = [], [], []
-    for k in range(count):
-        own = weights * (groups == k)
-        total = own.sum()
-        if total <= 0:
-            own, total = weights, 1.0
-        means.append(own @ points / total)
-        spreads.append(_covariance(points, own / total) + 1e-3 * whole)
-        shares.append(max(float(total), 1e-3))
-    state: dict[str, Array] = {"pi": np.array(shares) / sum(shares)}
-    precisions = np.linalg.inv(np.array(spreads))
+    means, spreads, shares = first
+    state: dict[str, Array] = {"pi": shares}
+    precisions = np.linalg.inv(spreads)
     for q in d.rule.of("state"):
         if q.name == "pi":
             continue
         if q.name == candidate.mean:
-            value = np.array(means)
-            state[q.name] = value if d.geometry.family.support.size else value[:, 0]
+            state[q.name] = means if d.geometry.family.support.size else means[:, 0]
         elif q.rank == "symmetric":
             state[q.name] = precisions
         else:
-            state[q.name] = _scale(d, q.meaning, q.rank, np.array(spreads))
+            state[q.name] = _scale(d, q.meaning, q.rank, spreads)
     return state
 
 
@@ -157,11 +130,6 @@ def _scale(d: Derivation, meaning: str, rank: str, spreads: Array) -> Array:
     elif not d.geometry.family.support.size:
         variances = variances[:, 0]
     return variances if meaning == "variance" else 1 / variances
-
-
-def _covariance(points: Array, share: Array) -> Array:
-    middle = share @ points
-    return np.einsum("n,ni,nj->ij", share, points - middle, points - middle)
 
 
 def _fitted(

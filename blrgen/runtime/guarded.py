@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from blrgen.runtime.handed import _in_domain
 from blrgen.runtime.runs import MOST_STEPS, _go_on, _saved
 
 FIRST_NODES = 24
+SPREAD = 2048  # pairs of points in more than three dimensions
 MOST_NODES = 6144
 REACH = 8.5  # beyond, N(0, 1) is less than a rounding error
 FAR = 4.8  # s of the last point: 60 deviations away
@@ -35,8 +37,39 @@ def _set_nodes(model: Any, axis: str, names: tuple[str, ...], count: int) -> Non
     steps = np.linspace(-FAR, FAR, count + 1)
     turns = np.where(np.arange(count + 1) % 2, -1.0, 1.0)
     wide = (np.sinh(steps), np.cosh(steps), turns * np.cosh(steps))
-    made = zip(names, (points, weights, signed, *wide), strict=True)
+    made = list(zip(names, (points, weights, signed, *wide), strict=False))  # clouds follow
+    for elements, own, *arrays in getattr(model, "clouds", ()):
+        cloud = _cloud(int(elements) if elements.isdigit() else model.sizes[elements], count)
+        model.sizes[own] = len(cloud[1])
+        made += zip(arrays, cloud, strict=True)
     model.nodes = {name: np.asarray(x, dtype=model.dtype) for name, x in made}
+
+
+def _cloud(size: int, count: int) -> tuple[Array, Array, Array]:
+    """Return points in that many dimensions, weights for N(0, I), and what twice the step has more.
+
+    A product of trapezoidal rules without its corners up to three dimensions; beyond, points
+    spread evenly, in opposite pairs, whose second moments are those of N(0, I).
+    """
+    if size <= 3:
+        line = np.arange(count + 1)
+        index = np.stack(np.meshgrid(*[line] * size, indexing="ij"), -1).reshape(-1, size)
+        points = REACH * (2 * index / count - 1)
+        kept = (points**2).sum(1) <= REACH**2
+        points, index = points[kept], index[kept]
+        weights = np.exp(-(points**2).sum(1) / 2)
+        weights /= weights.sum()
+        wider = np.where((index % 2 == count // 2 % 2).all(1), weights, 0.0)
+        return points, weights, wider / wider.sum() - weights
+    primes = [p for p in range(2, 40 + 20 * size) if all(p % q for q in range(2, p))][:size]
+    places = np.arange(1, SPREAD + 1)[:, None] * np.sqrt(np.array(primes, dtype=float)) % 1.0
+    normal = NormalDist()
+    half = np.array([[normal.inv_cdf(float(x)) for x in row] for row in places])
+    points = np.concatenate([half, -half])
+    root = np.linalg.cholesky(points.T @ points / len(points))
+    points = np.linalg.solve(root, points.T).T
+    weights = np.full(len(points), 1 / len(points))
+    return points, weights, np.zeros(len(points))
 
 
 def _off(model: Any) -> float:
@@ -145,6 +178,11 @@ def _run_guarded(
 ) -> dict[str, Any]:
     """Take steps until the objective rests, or so many."""
     most = MOST_STEPS if steps is None else steps
+    for elements, *_ in getattr(model, "clouds", ()):
+        size = int(elements) if elements.isdigit() else model.sizes[elements]
+        if size > 3:
+            text = f"expectations over {size} predictors at once are means over {2 * SPREAD} points"
+            _noted_once(model, "points", "", text)
     trace, reason = [float(_ahead(model)[0])], "steps"
     while len(trace) <= most:
         moved = _advanced(model, nodes, axis, error, rising)

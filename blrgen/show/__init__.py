@@ -14,6 +14,7 @@
 | `paint` | Colour on a terminal, only when asked for |
 | `proof` | What was proved, how, or where it fails: a report of a `Proof` or a `Verdict` |
 | `rows` | Long right-hand sides in rows: where a sum is broken when it does not fit |
+| `table_pages` | The table of the paper in Markdown, and a page for each of its rows |
 | `text` | A derivation for the terminal: numbered lines as on a board, then the algorithm |
 | `timings` | How long stages and passes took, as a table: `--time-passes` |
 | `geometry` | A family's geometry: `blrgen show FAMILY` |

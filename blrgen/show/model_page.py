@@ -188,6 +188,10 @@ class _Page:
         """r u + s u², what has the gradient of E[f]."""
         names = frozenset(s.nodes) if own is None else own
         u = unicode_name(s.variable.name)
+        if s.inner and len(s.parts) == 1:
+            k, last = s.inner[0].name, s.inner[-1].name
+            return (f"Σ {self.at(s.firsts[0].name, s.inner[:1])} {u}[{k}] + "
+                    f"Σ {self.at(s.second.name, s.inner)} {u}[{k}] {u}[{last}]")  # fmt: skip
         if s.own is None and len(s.parts) == 1:
             r, t = (unicode_name(x.name) for x in s.symbols)
             return f"{r} {u} + {t} {u}²"
@@ -196,6 +200,8 @@ class _Page:
 
     def site(self, s: Site) -> str:
         """What is no statistic: f, its predictor, and the gradient of its expectation."""
+        if s.inner:
+            return self.elements(s)
         f, u = unicode_name(s.name), unicode_name(s.variable.name)
         pairs = [(f"{f}({u})", self.say(s.function)), (self.at(u, s.places), self.say(s.line))]
         because = f"expectations by {s.route}: {s.because}"
@@ -217,6 +223,24 @@ class _Page:
         )
         return self.sited(s, pairs, f"{because}. {which} the gradient of 𝔼[{f}] in every mean "
                           "parameter (Bonnet, Price)")  # fmt: skip
+
+    def elements(self, s: Site) -> str:
+        """The same of a predictor with elements u_k."""
+        f, u = unicode_name(s.name), unicode_name(s.variable.name)
+        k, last = s.inner[0].name, s.inner[-1].name
+        one, both = (s.letters_of(x) for x in (s.firsts[0], s.second))
+        second, total = self.at(s.second.name, both), "Σ " if len(s.inner) == 2 else ""
+        pairs = [(f"{f}({u})", self.say(s.function)), (self.at(u, one), self.say(s.line))]
+        for r, e in zip(s.firsts, s.means, strict=True):
+            mean = f"𝔼[{u}[{last}]]" if len(s.means) == 1 else f"({self.say(s.at_last(e))})"
+            right = f"𝔼[∂{f}/∂{u}[{k}]] − 2 {total}{second} {mean}"
+            pairs.append((self.at(r.name, one), right))
+        pairs.append((second, f"½ 𝔼[∂²{f}/∂{u}[{k}]∂{u}[{last}]]"))
+        apart = "; its elements are apart under q" if len(s.inner) == 1 else ""
+        which = self.tangent(s) if len(s.parts) == 1 else "Σ r v + Σ s v v, v a block's part,"
+        because = (f"expectations by {s.route}: {s.because}{apart}. {which} has the gradient of "
+                   f"𝔼[{f}] in every mean parameter (Bonnet, Price)")  # fmt: skip
+        return self.sited(s, pairs, because)
 
     def sited(self, s: Site, pairs: Sequence[tuple[str, str]], because: str) -> str:
         """The section of a site."""

@@ -18,11 +18,12 @@ from blrgen.algebra.indexed.build import (
     of_atom,
     power,
     scaled,
+    summed,
 )
 from blrgen.algebra.indexed.primes import prime_powers
 from blrgen.algebra.indexed.remembered import remembered
 from blrgen.algebra.indexed.signs import atom_sign, sign
-from blrgen.algebra.indexed.values import ONE, ZERO, Atom, Expression, Symbol
+from blrgen.algebra.indexed.values import ONE, ZERO, Atom, Expression, Index, Symbol, Term
 
 PI = Symbol("pi#", known=True, lower=Fraction(3), upper=Fraction(4))
 
@@ -56,9 +57,11 @@ def _log_rest(e: Expression) -> Expression:
     """log of what shares no positive factor: signs of a single product, else an atom."""
     if e == ONE:
         return ZERO
-    if len(e.terms) > 1 or e.terms[0][0].bound:
+    if len(e.terms) > 1:
         return plain("log", e)
-    (term, _) = e.terms[0]
+    (term, c) = e.terms[0]
+    if term.bound:
+        return _log_sums(term, c, e)
     signed = [(a, p) for a, p in term.factors if atom_sign(a) < 0 and p.denominator == 1]
     if not signed:
         return plain("log", e)
@@ -69,6 +72,43 @@ def _log_rest(e: Expression) -> Expression:
     logs = [scaled(plain("log", scaled(of_atom(a), -1)), p) for a, p in signed]
     rest = scaled(rest, -1 if flips % 2 else 1)
     return add(*logs, log(rest) if rest.number is not None else plain("log", rest))
+
+
+def _log_sums(term: Term, c: Fraction, e: Expression) -> Expression:
+    """log Σ_ij f_i g_j eʰ: h + log Σ_i f_i + log Σ_j g_j, each sum by itself."""
+    parts: list[tuple[frozenset[Index], Expression]] = []
+    for a, p in term.factors:
+        whole = a.kind == "function" and a.name == "exp"
+        pieces = [scaled(Expression((t,)), p) for t in a.arguments[0].terms] if whole else []
+        for piece in pieces or [of_atom(a, p)]:
+            own = frozenset(r.index for r in term.bound) & frozenset(piece.letters)
+            parts.append((own, plain("exp", piece) if pieces else piece))
+    groups: list[tuple[frozenset[Index], list[Expression]]] = []
+    for own, piece in parts:
+        near = [g for g in groups if g[0] & own]
+        groups = [g for g in groups if not g[0] & own]
+        letters = own.union(*(g[0] for g in near))
+        groups.append((letters, [x for g in near for x in g[1]] + [piece]))
+    free = [x for letters, pieces in groups if not letters for x in pieces]
+    sums = [g for g in groups if g[0]]
+    idle = {r.index for r in term.bound} - {i for letters, _ in sums for i in letters}
+    outside = [x.terms[0][0].factors[0][0] for x in free]
+    if idle or c <= 0 or any(a.name != "exp" for a in outside) or (len(sums) < 2 and not free):
+        return plain("log", e)
+    found = [log(number(c)), *(a.arguments[0] for a in outside)]
+    for letters, pieces in sums:
+        total = multiplied(*(_exponentials(pieces)))
+        for r in (r for r in term.bound if r.index in letters):
+            total = summed(total, r.index, r.low, r.high)
+        found.append(log(total))
+    return add(*found)
+
+
+def _exponentials(pieces: list[Expression]) -> list[Expression]:
+    """The factors, with one exponential for all."""
+    powers = [x for x in pieces if x.terms[0][0].factors[0][0].name == "exp"]
+    levels = [x.terms[0][0].factors[0][0].arguments[0] for x in powers]
+    return [x for x in pieces if x not in powers] + ([exp(add(*levels))] if levels else [])
 
 
 def _log_atom(a: Atom) -> Expression:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from blrgen.algebra.indexed.remembered import remembered
-from blrgen.algebra.indexed.values import COLUMN, ROW, Atom, Expression, Index, Range
+from blrgen.algebra.indexed.values import COLUMN, ROW, Atom, Expression, Index, Range, Term
 
 Moves = Mapping[Index, Index]  # a letter without shift → what stands there instead
 
@@ -75,8 +75,29 @@ def _moved(e: Expression, moves: tuple[tuple[Index, Index], ...]) -> Expression:
     found = []
     for term, c in e.terms:
         factors, ranges = opened(term.factors, term.bound, taken)
-        found += normal(c, [(move_atom(a, target), p) for a, p in factors], ranges)
+        there = [(a, move_atom(a, target), p) for a, p in factors]
+        closed = [(b, p) for a, b, p in there if _closes(a, b)]
+        rest = normal(c, [(b, p) for a, b, p in there if not _closes(a, b)], ranges)
+        found += _times(rest, closed) if closed else rest
     return collected(found)
+
+
+def _closes(before: Atom, after: Atom) -> bool:
+    """Whether an argument of a function is a number now: exp(f_i − f_j) at i = j."""
+    pairs = zip(before.arguments, after.arguments, strict=True)
+    return after.kind == "function" and any(
+        y.number is not None and x.number is None for x, y in pairs
+    )
+
+
+def _times(
+    terms: list[tuple[Term, Fraction]], closed: list[tuple[Atom, Fraction]]
+) -> list[tuple[Term, Fraction]]:
+    """The terms times functions of numbers, opened."""
+    from blrgen.algebra.indexed.build import multiplied, power, rebuilt
+
+    values = [power(rebuilt(a, a.arguments), p) for a, p in closed]
+    return list(multiplied(Expression(tuple(terms)), *values).terms)
 
 
 def opened(

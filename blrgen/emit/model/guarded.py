@@ -27,6 +27,9 @@ class Guarded:
         body: list[c.Statement] = [c.Set((c.attribute("ahead"),), c.Literal(None), "Any")]
         if self.nodes is not None:
             names = c.Row(tuple(map(c.Literal, self.nodes.arrays)))
+            clouds = c.Row(tuple(c.Row(tuple(map(c.Literal, x))) for x in self.nodes.clouds))
+            if self.nodes.clouds:
+                body += [c.Set((c.attribute("clouds"),), clouds)]
             made = c.call("_set_nodes", OWN, self.axis, names, c.Name("FIRST_NODES"))
             body += [c.Set((c.attribute("nodes"),), c.Table(()), "dict[str, Array]"), c.Do(made)]
         return body

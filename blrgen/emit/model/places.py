@@ -30,6 +30,9 @@ class Places:
             self.known[name] = _item("sums", name)
         for name in program.nodes.arrays if program.nodes else ():
             self.known[name] = c.Item(c.attribute("nodes"), c.Literal(name))
+        for _, _, *names in program.nodes.clouds if program.nodes else ():
+            for name in names:
+                self.known[name] = c.Item(c.attribute("nodes"), c.Literal(name))
         self.known["t"] = c.Sign("+", c.Literal(1), c.attribute("t"))
 
     def call(self, f: t.Function, takes: Iterable[str] = (), rows: bool = False) -> c.Invoked:

@@ -9,11 +9,20 @@ for each of its labels.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count
 
-from blrgen.algebra.indexed.build import add, moved, multiplied, put, summed, symbol
+from blrgen.algebra.indexed.build import (
+    add,
+    fresh,
+    moved,
+    multiplied,
+    put,
+    summed,
+    summed_all,
+    symbol,
+)
 from blrgen.algebra.indexed.calculus import NoDerivative, partial
 from blrgen.algebra.indexed.normal import collected, normal
 from blrgen.algebra.indexed.values import ZERO, Atom, Expression, Index, Range, Symbol, Term
@@ -22,7 +31,7 @@ from blrgen.expect.blocks.match import Factor as Power
 from blrgen.expect.blocks.templates import holds, split
 from blrgen.expect.blocks.values import Factor
 from blrgen.expect.sites.closed import centre, closed, spread
-from blrgen.expect.sites.lines import in_line, lines_of, tailed
+from blrgen.expect.sites.lines import by_levels, in_line, lines_of, tailed
 from blrgen.expect.sites.values import Line, Site
 
 Places = tuple[Index, ...]
@@ -42,6 +51,10 @@ class NoRoute(Exception):
 
 
 Of = Callable[[Expression, Expression, tuple[str, ...]], Line | None]
+Together = Callable[[Expression, Expression, Index], bool]
+CUBATURE = "cubature"
+ELEMENTS = ("one predictor with elements, linear in Gaussian blocks, so Gaussian itself; products "
+            "of rules up to three elements, points spread evenly beyond")  # fmt: skip
 
 
 @dataclass
@@ -49,10 +62,12 @@ class Sites:
     """The sites of a log joint.
 
     `of` says what q of a predictor is: None of a Gaussian; NoRoute where there is no route.
+    `together` says whether the elements of a predictor depend on one another under q.
     """
 
     q: Expecting
     of: Of
+    together: Together
     taken: set[str]
     letters: Mapping[str, str] = field(default_factory=dict)  # of each axis
     found: dict[str, Site] = field(default_factory=dict)  # by the text of f
@@ -156,7 +171,17 @@ class Sites:
         number = self.fresh()
         variable = Symbol(f"u{number}")
         function = in_line(value, self.every, line, variable)
-        if function is None or set(line.letters) - set(places):
+        inner = [i for i in line.letters if i not in places]
+        if function is None and len(inner) == 1 and self.of(value, line, nodes) is None:
+            function = in_line(value, self.every, line, variable, inner[0])
+            if function is not None:
+                k = self.letter(inner[0].axis, {i.name for i in places})
+                line = moved(line, {inner[0]: k})
+                site = Site(f"f{number}", nodes, places, value, line, function, variable, ZERO,
+                            ZERO, CUBATURE, f"no closed form; {ELEMENTS}", None, f.node, f.place,
+                            self.parts(line))  # fmt: skip
+                return self.of_elements(site, k)
+        if function is None or inner:
             raise NoRoute(value, nodes, "it sums over functions of its predictor's elements")
         own = self.of(value, line, nodes)
         function = tailed(function)
@@ -176,6 +201,24 @@ class Sites:
         return Site(f"f{number}", nodes, places, value, line, function, variable, slope,
                     bend, route, because, average, f.node, f.place,
                     self.parts(line))  # fmt: skip
+
+    def letter(self, axis: str, used: set[str]) -> Index:
+        """The model's letter on an axis, or one that is free."""
+        wishes = [self.letters.get(axis, "k"), *"kjlm"]
+        return Index(axis, next(x for x in wishes if x not in used))
+
+    def of_elements(self, site: Site, k: Index) -> Site:
+        """The site with the derivatives by the elements of its predictor."""
+        m = fresh(add(site.line, site.function), k.axis, k.name)
+        try:
+            slope = by_levels(partial(site.function, site.variable.name, (k,)))
+            bend = by_levels(partial(slope, site.variable.name, (m,)))
+        except NoDerivative as e:
+            why = f"the derivative of {e} has no name here"
+            raise NoRoute(site.value, site.nodes, why) from None
+        if self.together(site.value, site.line, k):
+            return replace(site, slope=slope, bend=bend, inner=(k, m))
+        return replace(site, slope=slope, bend=moved(bend, {m: k}), inner=(k,))
 
     def parts(self, line: Expression) -> tuple[tuple[tuple[str, ...], Expression], ...]:
         """The predictor's terms by the blocks of their latents."""
@@ -227,7 +270,11 @@ def valued(marked: Factor, sites: Sequence[Site], tangent: frozenset[str] = froz
     def value(site: Site) -> Callable[[Places], Expression]:
         if not tangent & set(site.nodes):
             return lambda places: symbol(site.expected, *places)
-        whole = add(*(multiplied(symbol(s, *site.places), t) for s, t in site.tangent(tangent)))
+        whole = add(*(
+            summed_all(multiplied(symbol(s, *site.letters_of(s)), t),
+                       site.letters_of(s)[len(site.places) :])
+            for s, t in site.tangent(tangent)
+        ))  # fmt: skip
         return lambda places: at(whole, site, places)
 
     total = put(marked.total, {s.name: value(s) for s in sites})

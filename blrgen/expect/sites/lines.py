@@ -8,10 +8,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from blrgen.algebra.indexed.build import add, multiplied, power, rebuilt, scaled, subtracted, symbol
+from blrgen.algebra.indexed.build import (
+    add,
+    multiplied,
+    power,
+    rebuilt,
+    scaled,
+    subtracted,
+    summed,
+    symbol,
+)
 from blrgen.algebra.indexed.functions import exp, plain
 from blrgen.algebra.indexed.normal import collected, normal
-from blrgen.algebra.indexed.values import ONE, ZERO, Atom, Expression, Symbol, Term
+from blrgen.algebra.indexed.values import ONE, ZERO, Atom, Expression, Index, Symbol, Term
 from blrgen.expect.blocks.templates import holds
 
 Names = frozenset[str]
@@ -54,8 +63,13 @@ def unit(e: Expression) -> Expression:
     return scaled(e, 1 / e.terms[0][1])
 
 
-def in_line(e: Expression, names: Names, line: Expression, variable: Symbol) -> Expression | None:
-    """The expression with the variable for the predictor; None where latents are left."""
+def in_line(
+    e: Expression, names: Names, line: Expression, variable: Symbol, inner: Index | None = None
+) -> Expression | None:
+    """The expression with the variable for the predictor; None where latents are left.
+
+    A predictor whose elements are summed over has one at the letter `inner`.
+    """
     own = [(t, c) for t, c in e.terms if any(holds(a, names) for a, _ in t.factors)]
     if not own:
         return e
@@ -63,14 +77,20 @@ def in_line(e: Expression, names: Names, line: Expression, variable: Symbol) -> 
     if all(is_linear(t, names) for t, _ in own):
         whole = Expression(tuple(own))
         if unit(whole) == line:
-            return add(Expression(tuple(rest)), scaled(symbol(variable), own[0][1] / _lead(line)))
+            return add(
+                Expression(tuple(rest)), scaled(_at(variable, inner), own[0][1] / _lead(line))
+            )
     found = [Expression(tuple(rest))]
     for t, c in own:
-        one = _term(t, c, names, line, variable)
+        one = _term(t, c, names, line, variable, inner)
         if one is None:
             return None
         found.append(one)
     return add(*found)
+
+
+def _at(variable: Symbol, inner: Index | None) -> Expression:
+    return symbol(variable) if inner is None else symbol(variable, inner)
 
 
 def _lead(line: Expression) -> Fraction:
@@ -78,12 +98,15 @@ def _lead(line: Expression) -> Fraction:
 
 
 def _term(
-    t: Term, c: Fraction, names: Names, line: Expression, variable: Symbol
+    t: Term, c: Fraction, names: Names, line: Expression, variable: Symbol, inner: Index | None
 ) -> Expression | None:
-    """One term; what it sums over may stand beside functions of the predictor, not inside."""
-    if t.bound and any(
-        r.index in a.letters for r in t.bound for a, _ in t.factors if holds(a, names)
-    ):
+    """One term; what it sums over may stand beside functions of the predictor, not inside.
+
+    The elements of a predictor are summed over inside.
+    """
+    sums = [r for r in t.bound if any(r.index in a.letters for a, _ in t.factors
+                                      if holds(a, names))]  # fmt: skip
+    if any(r.index != inner for r in sums):
         return None
     made = ONE
     kept: list[tuple[Atom, Fraction]] = []
@@ -91,20 +114,47 @@ def _term(
         if not holds(a, names):
             kept.append((a, p))
             continue
-        value = _atom(a, names, line, variable)
+        value = _atom(a, names, line, variable, inner)
         if value is None:
             return None
         made = multiplied(made, power(value, p))
-    return multiplied(collected(normal(c, kept, t.bound)), made)
+    if sums and len(sums) == len(t.bound):
+        (r,) = sums
+        whole = multiplied(collected(normal(c, kept, ())), made)
+        return summed(whole, r.index, r.low, r.high)
+    return None if sums else multiplied(collected(normal(c, kept, t.bound)), made)
 
 
-def _atom(a: Atom, names: Names, line: Expression, variable: Symbol) -> Expression | None:
+def _atom(
+    a: Atom, names: Names, line: Expression, variable: Symbol, inner: Index | None
+) -> Expression | None:
     if a.kind == "symbol":
         one = collected(normal(Fraction(1), [(a, Fraction(1))], ()))
-        return symbol(variable) if one == line else None
-    inner = [in_line(e, names, line, variable) for e in a.arguments]
-    ready = tuple(e for e in inner if e is not None)
-    return rebuilt(a, ready) if len(ready) == len(inner) else None
+        return _at(variable, inner) if one == line else None
+    found = [in_line(e, names, line, variable, inner) for e in a.arguments]
+    ready = tuple(e for e in found if e is not None)
+    return rebuilt(a, ready) if len(ready) == len(found) else None
+
+
+def by_levels(e: Expression) -> Expression:
+    """Shares eˣ/Σeʸ as exp(x − log Σeʸ): nothing overflows."""
+    found = [ZERO]
+    for t, c in e.terms:
+        levels = ZERO
+        kept: list[tuple[Atom, Fraction]] = []
+        for a, p in t.factors:
+            sums = a.kind == "sum" and p < 0 and all(_positive(x) for x, _ in a.arguments[0].terms)
+            if sums:
+                levels = add(levels, scaled(plain("log", a.arguments[0]), p))
+            elif a.kind == "function" and a.name == "exp":
+                levels = add(levels, scaled(a.arguments[0], p))
+            else:
+                kept.append((a, p))
+        if t.bound:
+            return e
+        rest = collected(normal(c, kept, ()))
+        found.append(multiplied(rest, plain("exp", levels)) if levels else rest)
+    return add(*found)
 
 
 def tailed(e: Expression) -> Expression:

@@ -8,7 +8,9 @@ latents, independent of the rest.  r u_b + s u_b² with
 
 has the same derivatives by mean and variance of u_b, so by every parameter of that block's q:
 ∇_μ E[f] is what the division of r u_b + s u_b² gives it, and every structure of the predictor
-is kept.
+is kept.  Of a predictor with elements u_k the derivatives are E[∂_k f] and ½E[∂_k∂_l f], and
+Σ_k r_k u_k + Σ_kl s_kl u_k u_l stands for f; where the elements are apart, independent under q,
+s_kk is all that there is.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from blrgen.algebra.indexed.build import power
+from blrgen.algebra.indexed.build import multiplied, power
+from blrgen.algebra.indexed.moving import moved
 from blrgen.algebra.indexed.values import ZERO, Expression, Index, Symbol
 from blrgen.read.model.values import NOWHERE, Place
 
@@ -69,6 +72,7 @@ class Site:
     means: tuple[Expression, ...] = ()
     mean: Expression = ZERO
     square: Expression = ZERO
+    inner: tuple[Index, ...] = ()  # of a predictor's elements: k where they are apart, k and l
 
     @property
     def mark(self) -> Symbol:
@@ -98,6 +102,10 @@ class Site:
         """All that is evaluated beside E[f]."""
         return self.firsts if self.own is not None else (*self.firsts, self.second)
 
+    def letters_of(self, s: Symbol) -> tuple[Index, ...]:
+        """The letters of r or s: where the site stands, and of which elements it is."""
+        return (*self.places, *(self.inner if s == self.second else self.inner[:1]))
+
     def tangent(self, names: frozenset[str]) -> tuple[tuple[Symbol, Expression], ...]:
         """Σ symbol[places] · T has the gradient of E[f] for the block of these variables."""
         if self.own is not None:
@@ -105,5 +113,13 @@ class Site:
         found: list[tuple[Symbol, Expression]] = []
         for first, (own, part) in zip(self.firsts, self.parts, strict=True):
             if names & set(own):
-                found += [(first, part), (self.second, power(part, 2))]
+                found += [(first, part), (self.second, self.squared(part))]
         return tuple(found)
+
+    def at_last(self, e: Expression) -> Expression:
+        """An expression of element k at the last of the elements' letters."""
+        return moved(e, {self.inner[0]: self.inner[-1]}) if self.inner else e
+
+    def squared(self, part: Expression) -> Expression:
+        """u_k², or u_k u_l."""
+        return power(part, 2) if len(self.inner) < 2 else multiplied(part, self.at_last(part))

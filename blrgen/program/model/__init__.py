@@ -22,6 +22,7 @@
 | `newton` | points without a closed equation |
 | `solved` | linear systems of points |
 | `sites` | expectations of what is no statistic, at q as it stands |
+| `elements` | the same of a function of a predictor with elements |
 | `numbers` | the same of one number of a family that is no Gaussian |
 | `stable_sites` | functions of sites in stable forms |
 | `start` | a first state from labels |

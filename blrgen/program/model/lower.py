@@ -19,6 +19,7 @@ from blrgen.expect.sites.values import Site
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.blocks import lowered_of, member_of, variables_of
+from blrgen.program.model.elements import Cloud, cloud_of
 from blrgen.program.model.expressions import Equations
 from blrgen.program.model.filtering import filtered, quantity
 from blrgen.program.model.gibbs import gibbs
@@ -167,6 +168,7 @@ class _Lowering:
         self.blocks: list[Own] = []
         self.fresh: set[str] = set()  # sites at q as it stands
         self.errors: list[str] = []
+        self.clouds: dict[str, Cloud] = {}  # by axis
         for block in latents:
             if (block.remainder and not d.sites) or block.kind not in KINDS:
                 raise UserError(f"no programs yet for the block {block.name} ({block.kind})")
@@ -219,15 +221,24 @@ class _Lowering:
             names = tuple(x.name for x in kept)
             natural = next((x.natural for x in self.blocks
                             if site.own and x.member.block.name == site.own.block), ())  # fmt: skip
-            made = Evaluated(site, self.eq, self.given.readers, self.nodes, names, natural)
+            cloud = self.cloud(site.inner[0].axis) if site.inner else None
+            made = Evaluated(site, self.eq, self.given.readers, self.nodes, names, natural, cloud)
             self.averaged += [(x, y, "") for x, y in zip(kept, made.next, strict=True)]
             self.fresh.add(site.name)
             self.errors += [made.error] if made.error else []
 
+    def cloud(self, axis: str) -> Cloud:
+        """The points of predictors whose elements are along an axis."""
+        if axis not in self.clouds:
+            self.clouds[axis] = cloud_of(self.given, axis)
+        return self.clouds[axis]
+
     def kept_of(self, site: Site) -> tuple[Array, ...]:
         """The state's arrays of r and s, which --cvi averages over its steps."""
-        sizes = tuple(size_of(i.axis) for i in site.places)
-        return tuple(Array(self.given.names.of(x.name), sizes) for x in site.symbols)
+        return tuple(
+            Array(self.given.names.of(x.name), tuple(size_of(i.axis) for i in site.letters_of(x)))
+            for x in site.symbols
+        )
 
     def moved(self, own: Own) -> None:
         """A block as the others and its own q say, a part ρ of the way where it has sites."""
@@ -461,6 +472,9 @@ class _Lowering:
         error = self.error()
         flags += [error] if error else []
         rates += [a.Quantity(x, (self.nodes.axis,)) for x in self.nodes.arrays if error]
+        for x in self.clouds.values():
+            rates += [a.Quantity(x.points, (x.axis, size_of(x.elements))),
+                      a.Quantity(x.weights, (x.axis,)), a.Quantity(x.wider, (x.axis,))]  # fmt: skip
         joined = (*first, *chained)
         laid = [x for stack in self.stacks(joined) for x in stack.arrays]
         samples = Samples((*first, *apart), self.given,
@@ -504,7 +518,16 @@ class _Lowering:
             averaged=tuple(x for x, _, _ in self.averaged),
             guarded=bool(self.d.sites),
             rates=CVI_RATES if self.d.algorithm == "cvi" and self.d.sites else (),
-            nodes=NodeArrays(self.nodes.axis, self.nodes.arrays, error) if error else None,
+            nodes=NodeArrays(
+                self.nodes.axis,
+                self.nodes.arrays,
+                error,
+                tuple(
+                    (x.elements, x.axis, x.points, x.weights, x.wider) for x in self.clouds.values()
+                ),
+            )
+            if error
+            else None,
             settle=self.settle(every),
             moving=self.moving(),
             samples=samples.cut(every),

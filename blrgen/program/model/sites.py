@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from blrgen.algebra.indexed.values import Expression
+from blrgen.algebra.indexed.values import Expression, Symbol
 from blrgen.expect.sites.closed import centre, spread
 from blrgen.expect.sites.values import Site
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.model.elements import ByElements, Cloud
 from blrgen.program.model.expressions import Equations, Reader, named_reader
 from blrgen.program.model.member import named
 from blrgen.program.model.names import Given
@@ -62,7 +63,7 @@ class Evaluated:
 
     def __init__(
         self, site: Site, eq: Equations, readers: dict[str, Reader], nodes: Nodes,
-        kept: tuple[str, ...] = (), natural: Sequence[str] = (),
+        kept: tuple[str, ...] = (), natural: Sequence[str] = (), cloud: Cloud | None = None,
     ) -> None:  # fmt: skip
         self.site, self.eq, self.readers, self.nodes = site, eq, readers, nodes
         self.kept = kept  # arrays of r and s as they were, to be averaged with
@@ -73,6 +74,11 @@ class Evaluated:
         for i in site.places:
             self.letters = (*self.letters, eq.letter(i.axis, i.name, self.letters))
             self.where[i.name] = self.letters[-1]
+        if cloud is not None:
+            found = ByElements(site, eq, readers, cloud)
+            self.error = found.error
+            self.read(found.value_name, (*found.firsts, found.second))
+            return
         if site.own is not None:
             self.by_number(natural)
             return
@@ -156,10 +162,19 @@ class Evaluated:
         if self.kept:
             rate = a.ref(RATE)
             found = self.next = tuple(
-                self.let("part", n.add(n.mul(n.Sub(n.ONE, rate), self.at(was)),
-                                       n.mul(rate, self.at(new))))
-                for was, new in zip(self.kept, found, strict=True)
-            )  # fmt: skip
+                self.blended(s, was, new, rate)
+                for s, was, new in zip(self.site.symbols, self.kept, found, strict=True)
+            )
         self.readers[self.site.expected.name] = named(value)
         for symbol, name in zip(self.site.symbols, found, strict=True):
             self.readers[symbol.name] = named(name)
+
+    def blended(self, s: Symbol, was: str, new: str, rate: n.Node) -> str:
+        """A part ρ of the way, at all letters of r or s."""
+        at = self.letters
+        for i in self.site.letters_of(s)[len(at) :]:
+            at = (*at, self.eq.letter(i.axis, i.name, at))
+        name = self.eq.own(f"{self.site.name}_part")
+        stays = n.mul(n.Sub(n.ONE, rate), a.ref(was, *at))
+        self.eq.let(a.Let(name, at, n.add(stays, n.mul(rate, a.ref(new, *at)))))
+        return name

@@ -249,6 +249,7 @@ class NodeArrays:
     axis: str
     arrays: tuple[str, ...]
     error: str
+    clouds: tuple[tuple[str, ...], ...] = ()  # elements, axis, points, weights, wider
 
 
 @dataclass(frozen=True)

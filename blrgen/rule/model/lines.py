@@ -76,6 +76,8 @@ def _joint(d: ModelDerivation) -> Iterator[Line]:
 def site_equations(d: ModelDerivation, s: Site) -> list[tuple[str, str]]:
     """f and its predictor, and what stands for it in the blocks' updates."""
     u, f, at = s.variable.name, s.name, places(s.places)
+    if s.inner:
+        return _elements_of(d, s)
     found = [(f"{f}({u})", said(d, s.function)), (f"{u}{at}", said(d, s.line))]
     if s.average is not None:
         found.append((f"E[{f}]", said(d, s.average)))
@@ -88,6 +90,19 @@ def site_equations(d: ModelDerivation, s: Site) -> list[tuple[str, str]]:
         mean = f"E[{u}]" if len(s.means) == 1 else f"({said(d, e)})"
         found.append((f"{r.name}{at}", f"E[{f}'] - E[{f}'']*{mean}"))
     return [*found, (f"{s.second.name}{at}", f"E[{f}'']/2")]
+
+
+def _elements_of(d: ModelDerivation, s: Site) -> list[tuple[str, str]]:
+    """The same of a predictor with elements u_k."""
+    u, f, k, last = s.variable.name, s.name, s.inner[0].name, s.inner[-1].name
+    one, both = (places(s.letters_of(x)) for x in (s.firsts[0], s.second))
+    found = [(f"{f}({u})", said(d, s.function)), (f"{u}{one}", said(d, s.line))]
+    for r, e in zip(s.firsts, s.means, strict=True):
+        mean = f"E[{u}[{last}]]" if len(s.means) == 1 else f"({said(d, s.at_last(e))})"
+        bent = f"{s.second.name}{both}*{mean}"
+        bent = f"sum({last}, {bent})" if len(s.inner) == 2 else bent
+        found.append((f"{r.name}{one}", f"E[df/d{u}[{k}]] - 2*{bent}".replace("df/", f"d{f}/")))
+    return [*found, (f"{s.second.name}{both}", f"E[d2{f}/d{u}[{k}]d{u}[{last}]]/2")]
 
 
 def _site(d: ModelDerivation, s: Site) -> Iterator[Line]:

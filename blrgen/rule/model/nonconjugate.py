@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from blrgen.algebra.indexed.build import power
-from blrgen.algebra.indexed.values import Expression
+from blrgen.algebra.indexed.values import Expression, Index
 from blrgen.expect.blocks.block import block_of
 from blrgen.expect.blocks.expectation import Expecting
 from blrgen.expect.blocks.values import Block, Factor
@@ -40,7 +39,8 @@ def parted(
     """The sites of all blocks found, and the blocks divided with tangents in their place."""
     q = expecting_of(blocks, groups)
     names = {c.name for c in p.model.constants} | {x for n in p.model.nodes for x in n.names}
-    sites = Sites(q, lambda value, line, nodes: _law(p, value, line, nodes, blocks), names,
+    sites = Sites(q, lambda value, line, nodes: _law(p, value, line, nodes, blocks),
+                  lambda value, line, k: _together(p, value, line, k, blocks), names,
                   letters_of(p.model))  # fmt: skip
     try:
         marked = [sites.marked(f) for f in p.factors]
@@ -99,6 +99,26 @@ def _law(
     return None
 
 
+def _together(
+    p: Prepared, value: Expression, line: Expression, k: Index, blocks: Sequence[Block]
+) -> bool:
+    """Whether the elements of a predictor are those of one vector, and not of a plate."""
+    found = set()
+    for t, _ in line.terms:
+        for a, _ in t.factors:
+            node = next((n for n in p.latents if a.name in n.names), None)
+            if node is None:
+                continue
+            block = next(b for b in blocks if node.name in b.nodes)
+            if block.kind != "element" or block.given:
+                raise NoRoute(value, (node.name,), "its elements are joined to others under q")
+            found.add(k not in a.indices[: len(node.letters)])
+    if len(found) != 1:
+        names = tuple(x for n in p.latents for x in n.names if x in line.symbols())
+        raise NoRoute(value, names, "its elements are partly those of a vector, partly apart")
+    return found.pop()
+
+
 def is_gaussian(block: Block, names: int = 1) -> bool:
     """Whether q of the block is a Gaussian over all reals: T of degrees 1 and 2."""
     single = [q.statistic for q in block.parts if len(q.statistic.positions) == 1]
@@ -121,7 +141,7 @@ def expected_sites(sites: Sequence[Site], q: Expecting) -> tuple[Site, ...]:
     """The sites with E[u] and E[u²]."""
     return tuple(
         s if s.own is not None
-        else replace(s, mean=q.of(s.line), square=q.of(power(s.line, 2)),
+        else replace(s, mean=q.of(s.line), square=q.of(s.squared(s.line)),
                      means=tuple(q.of(part) for _, part in s.parts))
         for s in sites
     )  # fmt: skip

@@ -51,6 +51,9 @@ class _Typeset:
     def site(self, s: Site) -> Iterator[str]:
         """f and its predictor, and what stands for it in the blocks' updates."""
         u, f, at = latex_name(s.variable.name), latex_name(s.name), _at(s.places)
+        if s.inner:
+            yield from self.elements(s)
+            return
         yield f"{f}({u}) = {self.say(s.function)}"
         yield f"{{{u}}}{at} = {self.say(s.line)}"
         if s.own is not None:
@@ -66,6 +69,23 @@ class _Typeset:
             mean = whole if len(s.means) == 1 else rf"\left({self.say(e)}\right)"
             yield f"{{{latex_name(r.name)}}}{at} = {slopes[0]} - {slopes[1]} \\, {mean}"
         yield rf"{{{latex_name(s.second.name)}}}{at} = \tfrac{{1}}{{2}} {slopes[1]}"
+
+    def elements(self, s: Site) -> Iterator[str]:
+        """The same of a predictor with elements u_k."""
+        u, f, k, last = (latex_name(x) for x in (
+            s.variable.name, s.name, s.inner[0].name, s.inner[-1].name))  # fmt: skip
+        one, both = (_at(s.letters_of(x)) for x in (s.firsts[0], s.second))
+        second = f"{{{latex_name(s.second.name)}}}{both}"
+        yield f"{f}({u}) = {self.say(s.function)}"
+        yield f"{{{u}}}{one} = {self.say(s.line)}"
+        total = rf"\textstyle\sum_{{{last}}} " if len(s.inner) == 2 else ""
+        for r, e in zip(s.firsts, s.means, strict=True):
+            mean = rf"\mathbb{{E}}\left[{{{u}}}_{{{last}}}\right]"
+            mean = mean if len(s.means) == 1 else rf"\left({self.say(s.at_last(e))}\right)"
+            slope = rf"\mathbb{{E}}\left[\partial_{{{k}}} {f}\right]"
+            yield rf"{{{latex_name(r.name)}}}{one} = {slope} - 2 {total}{second} \, {mean}"
+        bend = rf"\mathbb{{E}}\left[\partial_{{{k}}} \partial_{{{last}}} {f}\right]"
+        yield rf"{second} = \tfrac{{1}}{{2}} {bend}"
 
     def update(self, u: Update, part: Part) -> str:
         """λ = what it becomes, or (1 − ρ) λ + ρ (that)."""

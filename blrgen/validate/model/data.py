@@ -46,6 +46,7 @@ class Drawn:
 def drawn(model: Model, program: ModelProgram, seed: int = 0, small: Small = SMALL) -> Drawn:
     """Sizes, data and constants."""
     sizes, lengths = sizes_of(model, small)
+    sizes |= {x[0]: 2 for x in (program.nodes.clouds if program.nodes else ()) if x[0] in sizes}
     rng = np.random.default_rng(seed)
     sample = Sample(model, sizes, 1)
     given: dict[str, Any] = {k: np.array(v) for k, v in lengths.items()}

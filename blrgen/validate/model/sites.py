@@ -18,10 +18,13 @@ from blrgen.expect.sites.values import Line, Site
 from blrgen.value.indexed import Values
 
 NODES = 160
+STEP, FAR = 0.65, 7.5  # of a lattice, where a predictor has elements
 
 
 def site_values(site: Site, values: Values) -> dict[str, Any]:
     """By the names of the site's symbols."""
+    if site.inner:
+        return element_values(site, values)
     mean = values.array(site.mean, site.places)
     spread = np.sqrt(values.array(site.square, site.places) - mean**2)
     own = Symbol(f"`{site.variable.name}")
@@ -40,6 +43,50 @@ def site_values(site: Site, values: Values) -> dict[str, Any]:
         own = values.array(part, site.places)
         found[r.name] = slope / spread - 2 * own * second
     return found
+
+
+def element_values(site: Site, values: Values) -> dict[str, Any]:
+    """Of a predictor with elements: sums over a lattice, C = LLᵀ, E[f z] and E[f (zzᵀ − 1)].
+
+    Of elements that are apart only the diagonal of what comes out is kept.
+    """
+    axis = site.inner[0].axis
+    size, together = values.size(axis), len(site.inner) == 2
+    mean = values.array(site.mean, (*site.places, site.inner[0]))
+    square = values.array(site.square, (*site.places, *site.inner))
+    eye = np.eye(size)
+    covariance = square - mean[..., None] * mean[..., None, :] if together else (
+        (square - mean**2)[..., None] * eye)  # fmt: skip
+    back = np.linalg.inv(np.linalg.cholesky(covariance))
+    root = np.linalg.inv(back)
+    own = Symbol(f"`{site.variable.name}")
+    at = put(site.function, {site.variable.name: lambda k: symbol(own, *site.places, *k)})
+    total, slope, bend = np.zeros(mean.shape[:-1]), np.zeros_like(mean), np.zeros_like(covariance)
+    widest = float(np.sqrt(np.linalg.eigvalsh(covariance).max()))
+    for z, w in _lattice(size, min(STEP, STEP / widest)):
+        held = Values({**values.arrays, own.name: mean + root @ z}, values.sizes)
+        f = held.array(at, site.places)
+        total, slope = total + w * f, slope + w * f[..., None] * z
+        bend = bend + w * f[..., None, None] * (np.outer(z, z) - eye)
+    turned = np.swapaxes(back, -1, -2)
+    slopes = (turned @ slope[..., None])[..., 0]
+    second = turned @ bend @ back / 2
+    found = {site.expected.name: total}
+    found[site.second.name] = second if together else np.einsum("...kk->...k", second)
+    for r, part in zip(site.firsts, site.means, strict=True):
+        means = values.array(part, (*site.places, site.inner[0]))
+        bent = second if together else second * eye
+        found[r.name] = slopes - 2 * (bent @ means[..., None])[..., 0]
+    return found
+
+
+def _lattice(size: int, step: float) -> list[tuple[Any, float]]:
+    """Points of a cubic lattice around the origin and weights for N(0, I)."""
+    line = step * (np.arange(-int(FAR / step) - 1, int(FAR / step) + 1) + 0.5)
+    points = np.stack(np.meshgrid(*[line] * size, indexing="ij"), -1).reshape(-1, size)
+    points = points[(points**2).sum(1) <= FAR**2]
+    weights = np.exp(-(points**2).sum(1) / 2)
+    return list(zip(points, weights / weights.sum(), strict=True))
 
 
 def number_values(site: Site, own: Line, natural: Sequence[Any], values: Values) -> dict[str, Any]:

@@ -1,0 +1,32 @@
+"""The pages of the paper's rows: each is what the tool writes now."""
+
+from __future__ import annotations
+
+import pytest
+
+from blrgen.show.table_pages import file_of, page
+from blrgen.table import entries
+
+FOLDER = "docs/table"
+ENTRIES = {file_of(e.title): e for e in entries()}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_page_is_what_is_derived_now(name, root):
+    there = (root / FOLDER / name).read_text(encoding="utf-8")
+    assert there == page(ENTRIES[name]), "blrgen table --pages docs/table"
+
+
+def test_there_is_a_page_for_each_row_and_no_other(root):
+    there = {p.name for p in (root / FOLDER).glob("*.md")} - {"README.md"}
+    assert there == set(ENTRIES)
+
+
+def test_the_index_names_every_row_and_algorithm(root):
+    text = (root / FOLDER / "README.md").read_text(encoding="utf-8")
+    for name, entry in ENTRIES.items():
+        assert f"]({name})**" in text
+        row = text[text.index(f"]({name})**") :]
+        row = row[: row.find("| **[", 5)]
+        for made in (*entry.recipes, *(f"{m} {f}" for m, f in entry.models)):
+            assert f"| {made} " in row.replace("\\", ""), made

@@ -18,15 +18,5 @@ def test_a_page_is_what_is_derived_now(name, root):
 
 
 def test_there_is_a_page_for_each_row_and_no_other(root):
-    there = {p.name for p in (root / FOLDER).glob("*.md")} - {"README.md"}
+    there = {p.name for p in (root / FOLDER).glob("*.md")}
     assert there == set(ENTRIES)
-
-
-def test_the_index_names_every_row_and_algorithm(root):
-    text = (root / FOLDER / "README.md").read_text(encoding="utf-8")
-    for name, entry in ENTRIES.items():
-        assert f"]({name})**" in text
-        row = text[text.index(f"]({name})**") :]
-        row = row[: row.find("| **[", 5)]
-        for made in (*entry.recipes, *(f"{m} {f}" for m, f in entry.models)):
-            assert f"| {made} " in row.replace("\\", ""), made

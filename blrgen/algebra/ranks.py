@@ -111,9 +111,14 @@ def shape_of(x: Expr) -> tuple[Expr, Expr] | None:
     return None
 
 
-def axes_of(x: Expr) -> tuple[str, ...]:
+def lengths_of(x: Expr) -> tuple[Expr, ...]:
     """The sizes of a symbol's axes: none of a number, one of a vector, two of a matrix."""
-    return tuple(str(s).replace(" ", "") for s in getattr(x, "shape", ()) if s != 1)
+    return tuple(s for s in getattr(x, "shape", ()) if s != 1)
+
+
+def axes_of(x: Expr) -> tuple[str, ...]:
+    """The sizes of a symbol's axes as names."""
+    return tuple(str(s).replace(" ", "") for s in lengths_of(x))
 
 
 class T(sp.Function):  # type: ignore[misc]

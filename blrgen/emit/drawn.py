@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 
 from blrgen.algebra.components import Component, Head, size_of, total
-from blrgen.algebra.ranks import T, logdet, shape_of, trace
+from blrgen.algebra.ranks import T, lengths_of, logdet, shape_of, trace
 from blrgen.algebra.words import normal
 from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.shorten import shortened
@@ -120,24 +120,33 @@ class Rows:
                 self._known[value] = self._known[d]
         while value.has(Draw):
             value = value.xreplace(self._known)
-        drawn = self.names.get(getattr(value, "name", ""))
-        name = drawn if drawn and not x.is_commutative else self.name(x.name)
-        if x.is_commutative:
-            if drawn is None:
-                self.put_number(name, value)
-            made = self._made(drawn or name, name, step, across)
-            self.lines += [" " * self.margin + line for line in made]
-        elif drawn is None:
-            self.put(name, self.word(value, x))
+        drawn = self.names.get(getattr(value, "name", ""), "")
+        of_entries = x.is_commutative  # else of the algebra of words, where a draw is all of x
+        name = (self._entries if of_entries else self._whole)(step, value, drawn, across)
         self.names[x.name] = name
         self.sampled.add(x)
         return name
 
+    def _entries(self, step: Step, value: Expr, drawn: str, across: str) -> str:
+        """A number, or a vector by its components, put into the shape of the sample."""
+        name = self.name(step.variable.name)
+        if not drawn:
+            self.put_number(name, value)
+        made = self._made(drawn or name, name, step, across)
+        self.lines += [" " * self.margin + line for line in made]
+        return name
+
+    def _whole(self, step: Step, value: Expr, drawn: str, across: str) -> str:
+        """A vector or a matrix, which is what was drawn or a word in it."""
+        name = drawn or self.name(step.variable.name)
+        if not drawn:
+            self.put(name, self.array(value, *(shape_of(step.variable) or ())[:1]))
+        return name
+
     def _across(self, x: Expr) -> str:
         """The shape of independent draws for x: one more axis for a vector by components."""
-        if not isinstance(x, Component):
-            return self.shape
-        return f"(*{self.shape}, {self.scalar(x.size)})"
+        size = size_of(x)
+        return self.shape if size is None else f"(*{self.shape}, {self.scalar(size)})"
 
     def _made(self, old: str, name: str, step: Step, across: str) -> list[str]:
         """Of the whole shape, in the dtype, inside the support."""
@@ -214,25 +223,21 @@ class Rows:
         rows, columns = shape_of(x) or (sp.S.One, sp.S.One)
         p = d.parameters
         if d.kind == "wishart":
-            return [self.scalar(p[0]), self._square(p[1], rows)]
-        if d.kind == "gaussian":
-            return [self._free(p[0], rows, sp.S.One), self._square(p[1], rows)]
-        return [
-            self._free(p[0], rows, columns), self._square(p[1], rows), self._square(p[2], columns)
-        ]  # fmt: skip
+            return [self.scalar(p[0]), self.array(p[1], rows)]
+        squares = [self.array(x, size) for x, size in zip(p[1:], (rows, columns), strict=False)]
+        return [self.array(p[0], rows, columns), *squares]
 
-    def _free(self, b: Expr, rows: Expr, columns: Expr) -> str:
-        """A linear term, which may be 0."""
-        if b.is_commutative:
-            return f"np.full(({self.scalar(rows)}, {self.scalar(columns)}), {self.scalar(b)})"
-        return self.word(b, None)
-
-    def _square(self, p: Expr, rows: Expr) -> str:
-        """A square matrix; a number is that times I."""
-        p = normal(p)
-        if not p.is_commutative:
-            return self.word(p, None)
-        return f"{self._factor(p)} * np.eye({self.scalar(rows)})"
+    def array(self, e: Expr, *sizes: Expr) -> str:
+        """A vector or matrix; a number is that times I where one size is said, else it is all."""
+        e = normal(sp.sympify(e))
+        if not e.is_commutative:
+            return self._word(e)[0]
+        shape = [self.scalar(s) for s in sizes]
+        if len(sizes) > 1:
+            return f"np.full(({', '.join(shape)}), {self.scalar(e)})"
+        if not shape:
+            raise InternalError(f"no size for {e}")
+        return f"{self._factor(e)} * np.eye({shape[0]})"
 
     def _by_inverse(self, d: Expr, across: str) -> tuple[str, list[str]]:
         """u = F(x) solved for x by the emitted inverse of the distribution function."""
@@ -272,8 +277,7 @@ class Rows:
         return e.xreplace(shorter)
 
     def _like(self, f: Expr, name: str) -> Expr:
-        size = size_of(f)
-        return sp.Symbol(name, real=True) if size is None else Component(name, size)
+        return _entry(name, size_of(f), real=True)
 
     def _number_of(self, f: Expr) -> str:
         """A sum over components, a trace, a determinant or an angle."""
@@ -282,7 +286,7 @@ class Rows:
             return f"np.sum({inside}, axis=-1{', keepdims=True' if self.plates else ''})"
         if isinstance(f, sp.atan2):
             return f"np.arctan2({self.scalar(f.args[0])}, {self.scalar(f.args[1])})"
-        text = self.word(f.args[0], None)
+        text = self.array(f.args[0])
         if isinstance(f, trace):
             return f"np.trace({text}, axis1=-2, axis2=-1)"
         return f"np.linalg.slogdet({text})[1]"
@@ -308,17 +312,6 @@ class Rows:
         if self._batched(e):
             return f"np.asarray({text})[..., None, None]"
         return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
-
-    def word(self, e: Expr, x: Expr | None) -> str:
-        """An expression of vectors and matrices; a number beside matrices is that times I."""
-        e = normal(sp.sympify(e))
-        if e.is_commutative:
-            shape = shape_of(x) if x is not None else None
-            if shape is None:
-                raise InternalError(f"no size for {e}")
-            return self._square(e, shape[0])
-        text, _ = self._word(e)
-        return text
 
     def _word(self, e: Expr) -> tuple[str, bool]:
         """(text, whether it is a sum or product that wants brackets)."""
@@ -349,12 +342,12 @@ class Rows:
         return f"({text})" if open_ or e.is_Add else text
 
     def _word_sum(self, e: Expr) -> tuple[str, bool]:
-        words = [a for a in e.args if not a.is_commutative]
-        number = sp.Add(*[a for a in e.args if a.is_commutative])
-        parts = [self._word(a)[0] for a in sorted(words, key=sp.default_sort_key)]
+        """Words, and a number beside them, which is that times I."""
+        number, words = e.as_independent(*(s for s in e.free_symbols if shape_of(s)))
+        terms = sorted(sp.Add.make_args(words), key=sp.default_sort_key)
+        parts = [self._word(a)[0] for a in terms]
         if number != 0:
-            rows = next(s for s in map(shape_of, words) if s is not None)[0]
-            parts.append(self._square(number, rows))
+            parts.append(self.array(number, *(shape_of(words) or ())[:1]))
         return " + ".join(parts), True
 
 
@@ -363,9 +356,12 @@ def _letter(name: str, x: Expr, kind: str) -> Expr:
     if kind in _MATRICES:
         return sp.Symbol(name, commutative=False)
     known = {"positive": True} if kind in ("uniform", "gamma", "tilted") else {"real": True}
-    return (
-        Component(name, x.size, **known) if isinstance(x, Component) else sp.Symbol(name, **known)
-    )
+    return _entry(name, next(iter(lengths_of(x)), None), **known)
+
+
+def _entry(name: str, size: Expr | None, **known: bool) -> Expr:
+    """A number, or a vector of so many components."""
+    return sp.Symbol(name, **known) if size is None else Component(name, size, **known)
 
 
 def _outermost(e: Expr) -> list[Expr]:

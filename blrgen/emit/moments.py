@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from blrgen.algebra.components import Component
+from blrgen.algebra.ranks import lengths_of
 from blrgen.core import Assignment, Derivation, Quantity, Rule
 from blrgen.emit.kernels import Kernel, kernel
 from blrgen.emit.plan import phase_of
@@ -64,7 +65,7 @@ def moments_of(derivation: Derivation, program: Program) -> Moments | None:
 
 def _lowered(rule: Rule, law: ComponentLaw, program: Program) -> Moments | None:
     held = tuple(q for q in rule.quantities if q.kind in ("state", "hyper"))
-    main = next((q for q in rule.of("state") if isinstance(q.symbol, Component)), None)
+    main = next((q for q in rule.of("state") if lengths_of(q.symbol)), None)
     if main is None:
         return None
     taken = {*program.scope, "index", "real"}

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from blrgen.algebra.components import Component
-from blrgen.algebra.ranks import shape_of
+from blrgen.algebra.ranks import lengths_of, rank_of
 from blrgen.core import Derivation, Parameter
 from blrgen.emit import averages
 from blrgen.emit.drawn import Rows
@@ -180,18 +179,12 @@ def _read(
     for p in parameters:
         rows.names[p.name] = p.name
         lines.append(("", f"    {p.name} = np.asarray({p.name}, dtype=np.float64)"))
-        shape = shape_of(p.symbol)
-        if isinstance(p.symbol, Component):
-            lines += _sizes(p.symbol.size, f"{p.name}.shape[-1]", known, rows)
-        elif shape is not None:
-            ends = ("-2", "-1") if shape[1] != 1 else ("-1", "")
-            for extent, axis in zip(shape, ends, strict=True):
-                if axis:
-                    lines += _sizes(extent, f"{p.name}.shape[{axis}]", known, rows)
-            if shape[1] == 1:
-                lines.append(("", f"    {p.name} = {p.name}[..., None]"))
-        else:
-            numbers.append(p.name)
+        lengths = lengths_of(p.symbol)
+        for axis, extent in enumerate(lengths, -len(lengths)):
+            lines += _sizes(extent, f"{p.name}.shape[{axis}]", known, rows)
+        if rank_of(p.symbol) == "vector":  # in words of vectors and matrices a column
+            lines.append(("", f"    {p.name} = {p.name}[..., None]"))
+        numbers += [] if lengths else [p.name]
     wanted = {s for x in steps for s in _size_symbols(x) if s not in known}
     for s in sorted(wanted):
         rows.names[s] = s
@@ -222,31 +215,29 @@ def _with_plates(
     Numbers among them stand beside vectors by components as vectors of one, beside whole
     vectors and matrices as what is multiplied with all entries.
     """
-    components = [isinstance(s.variable, Component) for s in steps]
-    if any(components) and not all(components):
+    inside = {_axes(s.variable) for s in steps}
+    if inside > {1}:
         raise UserError("no sampler over plates for numbers beside vectors by components",
                         where=steps[0].family.path)  # fmt: skip
     fronts = []
     for p in parameters:
-        shape = shape_of(p.symbol)
-        if isinstance(p.symbol, Component):
-            fronts.append(f"{p.name}.shape[:-1]")
-        elif shape is not None:
-            fronts.append(f"{p.name}.shape[:-2]")
-        elif any(components):
-            fronts.append(f"{p.name}.shape")
+        own = _axes(p.symbol)
+        fronts.append(f"{p.name}.shape" + f"[:-{own}]" * (own > 0))
+        if own == 0 and 1 in inside:
             rows.names[p.name] = f"{p.name}[..., None]"
-        else:
-            fronts.append(f"{p.name}.shape")
+        elif own == 0:
             rows.sampled.add(p.symbol)
     known = fronts[0] if len(fronts) == 1 else f"np.broadcast_shapes({', '.join(fronts)})"
     return f"    {rows.shape} = (*{use('_shape')}({size}), *{known})"
 
 
+def _axes(x: Expr) -> int:
+    """How many axes a value has in the function; a vector of the algebra of words is a column."""
+    return len(lengths_of(x)) + (rank_of(x) == "vector")
+
+
 def _size_symbols(step: Step) -> set[str]:
-    x = step.variable
-    shape = (x.size,) if isinstance(x, Component) else shape_of(x) or ()
-    found: set[str] = {s.name for size in shape for s in size.free_symbols}
+    found: set[str] = {s.name for size in lengths_of(step.variable) for s in size.free_symbols}
     return found
 
 
@@ -268,5 +259,4 @@ def _sizes(size: Expr, text: str, known: set[str], rows: Rows) -> list[tuple[str
 
 def _result(x: Expr, rows: Rows) -> str:
     name = rows.names[x.name]
-    shape = shape_of(x) if not x.is_commutative else None
-    return f"{name}[..., 0]" if shape is not None and shape[1] == 1 else name
+    return f"{name}[..., 0]" if rank_of(x) == "vector" else name

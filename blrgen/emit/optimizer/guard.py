@@ -25,8 +25,8 @@ UNKNOWN = (
 
 
 def numbers(w: Writer) -> tuple[Variable, ...]:
-    """The states beside the vectors that are numbers."""
-    return tuple(w.numbers) if w.passes.coupled and w.passes.guarded else ()
+    """The states beside the arrays that are numbers."""
+    return tuple(w.numbers) if w.passes.guarded else ()
 
 
 def _held(w: Writer) -> c.Row:

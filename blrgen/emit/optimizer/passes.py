@@ -131,7 +131,7 @@ class Passes:
         p = self.plan
         if p.again is None or p.draw is None or self.numbers or not self.draws_itself:
             return False
-        if guarded(self.derivation, p.states, self.coupled):
+        if self.guarded:
             return False
         return not any("t" in n.names(s.expr) for s in phase_of(p.draw).scalars)
 

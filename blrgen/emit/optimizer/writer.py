@@ -197,9 +197,8 @@ class Writer(Base):
             rows += probing.fused(self)
         else:
             single = passes.kernels()["single"]
-            writes, looked = self.writes(p.single), guard.after(self)
             rows += [*self.scalars(p.single), *guard.before(self), *self.each(single, self.given())]
-            rows += [*writes, *looked] if passes.coupled else [*looked, *writes]
+            rows += [*self.writes(p.single), *guard.after(self)]
         if p.carried and not passes.fuses:
             rows.append(c.Set((PENDING,), c.Table(())))
         where = "where `draw` said" if p.probe else f"at {self.main}"

@@ -26,6 +26,7 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.mixture.entries import Equations
 from blrgen.program.mixture.words import Words
+from blrgen.program.types import SCALAR
 
 Expr = Any
 
@@ -99,25 +100,20 @@ def _shifts(made: Equations, density: Density, shift: str) -> None:
     k, j = made.axes.component, made.axes.other
     m, own = density.mean.name, made.axes.places[:1]
     made.put(shift, (k, j, *own), n.Sub(a.ref(m, k, *own), a.ref(m, j, *own)))
-    made.batch[shift], made.ranks[shift] = (k, j), made.ranks[m]
+    made.batch[shift], made.types[shift] = (k, j), made.types[m]
 
 
 def _of_others(made: Equations) -> Equations:
     """The same equations with the states of component j."""
     j = made.axes.other
     batch = {x: (j,) if b == (made.axes.component,) else b for x, b in made.batch.items()}
-    return Equations(made.axes, batch, made.ranks, made.taken, made.lets)
+    return Equations(made.axes, batch, made.types, made.taken, made.lets)
 
 
 def _value(d: Derivation, inside: Equations, density: Density) -> n.Node:
     """log q_j(m_k): a sum over coordinates where they are independent."""
-    ring = d.geometry.ring
-    if not ring.elementwise:
-        return Words(inside).number(density.value) if not ring.components else inside.entry(
-            density.value
-        )  # fmt: skip
-    entry = inside.entry(density.value)
-    own = inside.axes.places[:1]
+    entry = Words(inside).number(density.value)
+    own = inside.axes.places[:1] if d.geometry.ring.elementwise else ()
     return a.Red("sum", own, entry) if own else entry
 
 
@@ -156,7 +152,7 @@ class _Slopes:
             curved = self.inside.entry(self.density.curvature)
             square = n.Pow(a.ref(centred, k, j, *own), 2)
             term = n.mul(a.ref(self.r, k, j), n.add(curved, square))
-            if self.made.ranks[name] != "scalar" or not own:
+            if self.made.types[name] != SCALAR or not own:
                 self.made.put(name, (k, *own), a.Red("sum", (j,), term))
                 return
             whole = a.Red("sum", (j, *own), term)  # one curvature for all coordinates: the mean

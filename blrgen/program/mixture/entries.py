@@ -14,7 +14,7 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import fresh
-from blrgen.program.types import SCALAR, vector
+from blrgen.program.types import SCALAR, Type
 
 Expr = Any
 
@@ -36,7 +36,7 @@ class Equations:
 
     axes: Axes
     batch: dict[str, tuple[str, ...]]  # name → letters of the batch
-    ranks: dict[str, str]  # name → scalar, elementwise, vector, symmetric
+    types: dict[str, Type]  # name → its axes, besides those of the batch
     taken: set[str]
     lets: list[a.Let] = field(default_factory=list)
     written: dict[Any, Any] = field(default_factory=dict)  # what has an equation already
@@ -52,23 +52,18 @@ class Equations:
         self.taken.add(found)
         return found
 
-    def own(self, rank: str) -> tuple[str, ...]:
-        """The letters of a value of that rank."""
-        count = {"scalar": 0, "elementwise": 1, "vector": 1, "symmetric": 2, "matrix": 2}[rank]
-        return self.axes.places[:count] if self.axes.places else ()
+    def own(self, kind: Type) -> tuple[str, ...]:
+        """The letters of a value of that type; where θ is a number there are none."""
+        return self.axes.places[: len(kind.shape)]
 
     def ref(self, name: str, own: Iterable[str] | None = None) -> a.Ref:
-        """An entry of a quantity, by default at the letters of its rank."""
-        rank = self.ranks.get(name, "scalar")
-        places = self.own(rank) if own is None else tuple(own)
+        """An entry of a quantity, by default at the letters of its axes."""
+        places = self.own(self.types.get(name, SCALAR)) if own is None else tuple(own)
         return a.ref(name, *self.batch.get(name, ()), *places)
 
     def entry(self, e: Expr, replaced: Mapping[str, n.Node] | None = None) -> n.Node:
         """A commuting expression at one place of the batch and of the vector."""
-        types = {
-            s.name: vector() if self.ranks.get(s.name) == "elementwise" else SCALAR
-            for s in e.free_symbols
-        }
+        types = {s.name: self.types.get(s.name, SCALAR) for s in e.free_symbols}
         found = Lowering(types).lower(e, where="in a mixture")
         given = dict(replaced or {})
 

@@ -21,6 +21,8 @@ from blrgen.program.mixture.density import write_log_q
 from blrgen.program.mixture.entries import Axes, Equations
 from blrgen.program.mixture.words import Words
 from blrgen.program.program import fresh
+from blrgen.program.types import EACH, SCALAR, Type
+from blrgen.program.variables import AXES
 from blrgen.rule.mixture.candidate import SUM, WEIGHT
 
 Expr = Any
@@ -132,8 +134,8 @@ def _equations(d: Derivation) -> Equations:
     axes = Axes(letters[0], letters[1], tuple(letters[2:]) if vector else (), "K", _size(d))
     own: tuple[str, ...] = (axes.component,)
     batch = {q.name: own for q in d.rule.quantities if q.kind not in _WHOLE}
-    ranks = {q.name: _rank(q, vector) for q in d.rule.quantities}
-    return Equations(axes, batch, ranks, taken)
+    types = {q.name: Type(*AXES[q.rank]) if vector else SCALAR for q in d.rule.quantities}
+    return Equations(axes, batch, types, taken)
 
 
 _WHOLE = ("hyper", "counter")
@@ -144,10 +146,6 @@ def _size(d: Derivation) -> str:
     return size
 
 
-def _rank(q: Quantity, vector: bool) -> str:
-    return "scalar" if q.rank == "elementwise" and not vector else q.rank
-
-
 def _assignment(d: Derivation, made: Equations, name: str, expr: Expr) -> None:
     """One line of the rule for all components."""
     if name == "w":
@@ -156,19 +154,17 @@ def _assignment(d: Derivation, made: Equations, name: str, expr: Expr) -> None:
         _weights(d, made)
         return
     base = name.removesuffix("_next")
-    rank = made.ranks.get(name) or made.ranks[base]
+    kind = made.types.get(name) or made.types[base]
     k = made.axes.component
-    made.batch[name], made.ranks[name] = (k,), rank
-    own = made.own(rank)
-    if rank in ("vector", "symmetric", "matrix"):
+    made.batch[name], made.types[name] = (k,), kind
+    own = made.own(kind)
+    if set(kind.shape) - {EACH}:
         row, column, _ = made.axes.places
         entry = Words(made).value(expr, row, column)
         definite = base in d.rule and d.rule[base].domain == "SPD"
-        structure = "spd" if definite else "sym" if rank == "symmetric" else "dense"
-        made.put(name, (k, *own), entry, structure)
+        made.put(name, (k, *own), entry, "spd" if definite else kind.structure)
         return
-    entry = made.entry(expr) if d.geometry.ring.elementwise else Words(made).number(expr)
-    made.put(name, (k, *own), entry)
+    made.put(name, (k, *own), Words(made).number(expr))
 
 
 def _weights(d: Derivation, made: Equations) -> None:
@@ -185,7 +181,7 @@ def _weights(d: Derivation, made: Equations) -> None:
 
 
 def _sizes(made: Equations, q: Quantity) -> tuple[str, ...]:
-    own = made.own(made.ranks[q.name])
+    own = made.own(made.types[q.name])
     return (made.axes.count, *([made.axes.size] * len(own)))
 
 
@@ -199,7 +195,7 @@ def _state(d: Derivation, made: Equations, q: Quantity) -> Array:
         return Array(q.name, _sizes(made, q), "simplex", "uniform", q.meaning)
     if q.name == d.facts.location:
         return _array(made, q, "")
-    if q.rank == "symmetric":
+    if made.types[q.name].is_symmetric:
         return _array(made, q, "identity")
     return _array(made, q, str(q.init))
 
@@ -207,7 +203,5 @@ def _state(d: Derivation, made: Equations, q: Quantity) -> Array:
 def _quantity(made: Equations, q: Quantity) -> a.Quantity:
     if q.kind in _WHOLE:
         return a.Quantity(q.name)
-    structure = "dense"
-    if q.rank == "symmetric":
-        structure = "spd" if q.domain == "SPD" else "sym"
+    structure = "spd" if q.domain == "SPD" else made.types[q.name].structure
     return a.Quantity(q.name, _sizes(made, q), structure)

@@ -17,6 +17,7 @@ from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.mixture.entries import Equations
+from blrgen.program.types import Type
 
 Expr = Any
 
@@ -110,7 +111,8 @@ class Words:
         entry = self.value(x, i, j)
         structure = "dense" if vector else "sym"
         self.made.put(name, (*batch, *own), entry, structure)
-        self.made.ranks[name], self.made.batch[name] = ("vector" if vector else "symmetric"), batch
+        kind = Type(("d",) * len(own), structure)
+        self.made.types[name], self.made.batch[name] = kind, batch
         return Part(name, batch, True, not vector)
 
     def _batch(self, x: Expr) -> tuple[str, ...]:

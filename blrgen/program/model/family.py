@@ -18,8 +18,7 @@ from typing import Any
 
 import sympy as sp
 
-from blrgen.algebra.components import Component
-from blrgen.algebra.ranks import axes_of, logdet
+from blrgen.algebra.ranks import axes_of, lengths_of, logdet
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry
 from blrgen.program import nodes as n
@@ -126,13 +125,13 @@ def _type(x: Expr) -> Type:
 
 
 def _counts(given: Sequence[Expr]) -> dict[Expr, n.Node]:
-    """The sizes of vectors of components, as what counts them."""
+    """The sizes of vectors, as what counts them."""
     found: dict[Expr, n.Node] = {}
     for x in given:
-        if isinstance(x, Component):
-            more, size = x.size.as_coeff_Add()
-            if size.is_Symbol:
-                found.setdefault(size, n.Count(n.Sym(x.name), -int(more), size.name))
+        own = lengths_of(x)
+        more, size = own[0].as_coeff_Add() if len(own) == 1 else (0, sp.S.One)
+        if size.is_Symbol:
+            found.setdefault(size, n.Count(n.Sym(x.name), -int(more), size.name))
     return found
 
 

@@ -48,7 +48,7 @@ class Numbers(ArrayPrinter):
     """Named constants from NumPy."""
 
     def print_Named(self, node: n.Named) -> tuple[str, int]:
-        return f"np.{node.name}", ATOM
+        return f"{use('np')}.{node.name}", ATOM
 
 
 class Rows:
@@ -308,10 +308,9 @@ class Rows:
 
     def _factor(self, e: Expr) -> str:
         """A number before a matrix."""
-        text = self.scalar(e)
         if self._batched(e):
-            return f"np.asarray({text})[..., None, None]"
-        return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
+            return f"np.asarray({self.scalar(e)})[..., None, None]"
+        return self.printer(self.names).at(self._node(e), ATOM)
 
     def _word(self, e: Expr) -> tuple[str, bool]:
         """(text, whether it is a sum or product that wants brackets)."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from blrgen.emit.printers import ArrayPrinter
+from blrgen.emit.uses import use
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
@@ -69,7 +70,7 @@ class LinearPrinter(ArrayPrinter):
     def print_Identity(self, node: n.Identity) -> tuple[str, int]:
         held = self.known[node.size].array if node.size in self.known else self.main
         size = extent_text(node.size, self.known, self._name)
-        return f"np.eye({size}, dtype={self._name(held)}.dtype)", ATOM
+        return f"{use('np')}.eye({size}, dtype={self._name(held)}.dtype)", ATOM
 
     def _name(self, array: str) -> str:
         return self.names.get(array, array)

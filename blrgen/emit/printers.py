@@ -80,6 +80,10 @@ class PythonPrinter(Printer):
             result = f"{name}({a}, {result})"
         return (result if len(args) > 1 else f"{name}({result})"), ATOM
 
+    def is_plain(self, node: n.Call) -> bool:
+        """Whether a call is written as its name with its arguments behind it."""
+        return False
+
     def every(self, tests: tuple[n.Node, ...]) -> tuple[str, int]:
         """Whether all of several conditions hold."""
         return " and ".join(map(self, tests)), 0
@@ -123,7 +127,7 @@ class ScalarPrinter(PythonPrinter):
         return f"{use('_one_minus_power')}({base}, {power})", ATOM
 
     def number(self, node: n.Node) -> str:
-        return f"np.float64({self(node)})"
+        return f"{use('np')}.float64({self(node)})"
 
 
 class ArrayPrinter(PythonPrinter):
@@ -144,22 +148,22 @@ class ArrayPrinter(PythonPrinter):
         return " & ".join(self.at(x, ATOM) for x in tests), 0
 
     def choice(self, node: n.Select) -> tuple[str, int]:
-        return self.call("np.where", self(node.condition), self(node.yes), self(node.no))
+        return self.call(f"{use('np')}.where", self(node.condition), self(node.yes), self(node.no))
 
     def print_Identity(self, node: n.Identity) -> tuple[str, int]:
-        return f"np.eye({self.names.get(node.size, node.size)})", ATOM
+        return f"{use('np')}.eye({self.names.get(node.size, node.size)})", ATOM
 
     def print_Solve(self, node: n.Solve) -> tuple[str, int]:
-        return self.call("np.linalg.solve", self(node.arg), self(node.right))
+        return self.call(f"{use('np')}.linalg.solve", self(node.arg), self(node.right))
 
     def print_Total(self, node: n.Total) -> tuple[str, int]:
-        return self.call("np.sum", self(node.arg))
+        return self.call(f"{use('np')}.sum", self(node.arg))
 
     def print_LogTotal(self, node: n.LogTotal) -> tuple[str, int]:
-        whole = f"np.logaddexp.reduce({self(node.arg)})"
+        whole = f"{use('np')}.logaddexp.reduce({self(node.arg)})"
         if node.more is None:
             return whole, ATOM
-        return self.call("np.logaddexp", whole, self(node.more))
+        return self.call(f"{use('np')}.logaddexp", whole, self(node.more))
 
     def print_Count(self, node: n.Count) -> tuple[str, int]:
         whole = node.arg.name

@@ -47,7 +47,7 @@
 | `sums` | Sums of exponentials as polynomials: Σ c · m · eˡ with exact numbers c |
 | `terms` | The terms of a body's long sums, in one order for all of them |
 | `totals` | Sums over components, and how many there are, as statements of their own |
-| `types` | Ranks and shapes, and the checker that infers them |
+| `types` | Axes and structures, and the checker that infers them |
 | `variables` | The quantities of a rule as typed variables |
 | `mixture` | The rule of a mixture → one program over axes |
 | `model` | Algorithms for models: state, one program over axes for each method |

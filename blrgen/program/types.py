@@ -129,9 +129,9 @@ def _joined(node: n.Node, types: list[Type]) -> Type:
     """
     arrays = [t for t in types if t.shape]
     first, *rest = arrays or types
-    for t in (*rest, *types):
-        own = t == SCALAR and len(first.shape) < 2
-        if not (own or (t.shape == first.shape and (first == TRUTH) == (t == TRUTH))):
+    for t in types:
+        spread = t == SCALAR and len(first.shape) == 1
+        if not (spread or (t.shape == first.shape and (first == TRUTH) == (t == TRUTH))):
             raise _mismatch(node, first, t)
     return first if all(t == first for t in rest) else _plain(first)
 
@@ -171,9 +171,11 @@ def _product(node: n.Node, scope: Scope) -> Type:
 
 def _quotient(node: n.Node, scope: Scope) -> Type:
     top, bottom = _parts(node, scope)
-    if len(top.shape) > 1 and bottom == SCALAR:
-        return top
-    return _joined(node, [top, bottom])
+    if len(top.shape) < 2:
+        return _joined(node, [top, bottom])
+    if bottom != SCALAR:
+        raise _mismatch(node, top, bottom)
+    return top
 
 
 def _matmul(node: n.Node, scope: Scope) -> Type:

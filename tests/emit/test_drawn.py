@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sp
 from scipy import stats
 
 import blrgen
+from blrgen.emit.drawn import Rows
+from blrgen.errors import InternalError
 from blrgen.read.family import list_families
 
 SIZE = 4000
@@ -338,3 +341,13 @@ def test_whole_numbers_far_out_and_with_a_heavy_tail(tmp_path: Path) -> None:
     near = x < 1e5
     assert (law.cdf(x[near]) >= u[near] - 1e-4).all()
     assert (law.cdf(x[near] - 1) <= u[near] + 1e-4).all()
+
+
+def test_a_number_where_a_matrix_is_wanted() -> None:
+    """Of one size it is that times I; of rows and columns so much everywhere, squares too."""
+    rows, d = Rows("shape", names={"d": "d"}), sp.Symbol("d", integer=True, positive=True)
+    assert rows.array(sp.S.Zero, d, d) == "np.full((d, d), 0)"
+    assert rows.array(sp.S.Zero, d, sp.S.One) == "np.full((d, 1), 0)"
+    assert rows.array(sp.S(2), d) == "2 * np.eye(d)"
+    with pytest.raises(InternalError, match="no size"):
+        rows.array(sp.S(2))

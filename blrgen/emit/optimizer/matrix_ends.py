@@ -30,7 +30,7 @@ def printed(w: MatrixWriter, e: n.Node, names: Given) -> c.Text:
     texts = {k: flat(v) for k, v in known.items()}
     with watching() as uses:
         text = LinearPrinter(w.functions.extents, w.main, texts)(e)
-    return c.Text(text, (*sorted(uses), *(x for x in ("np", "math") if f"{x}." in text)))
+    return c.Text(text, tuple(sorted(uses)))
 
 
 def before_step(w: MatrixWriter) -> Lines:

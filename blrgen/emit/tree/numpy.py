@@ -40,6 +40,9 @@ def function(f: t.Function) -> str:
 class Arrays(Places, ArrayPrinter):
     """Expressions on whole arrays."""
 
+    def is_plain(self, node: n.Call) -> bool:
+        return node.name.startswith("_") and not node.name.startswith(f"_{LOOPED}")
+
     def print_Call(self, node: n.Call) -> tuple[str, int]:
         if node.name.startswith(f"_{LOOPED}"):
             return self.call(use("_over"), use(node.name), *map(self, node.args))

@@ -110,6 +110,9 @@ class Expressions(Places):
 
     functions = NUMPY
 
+    def is_plain(self, node: n.Call) -> bool:
+        return node.name.startswith("_") or node.name in ("max", "min")
+
     def print_Call(self, node: n.Call) -> tuple[str, int]:
         """Functions that the file holds begin with an underscore already."""
         if node.name.startswith("_"):
@@ -202,7 +205,7 @@ class Lines:
 
     def line_Assign(self, s: t.Assign, indent: int) -> list[str]:
         target, value = self.expr(s.target), self.expr(s.value)
-        if isinstance(s.value, n.Call) and value.startswith(f"{s.value.name}("):
+        if isinstance(s.value, n.Call) and self.expr.is_plain(s.value):
             prefix = f"{' ' * indent}{target} = {s.value.name}("
             return call(prefix, map(self.expr, s.value.args)).split("\n")
         if isinstance(s.target, t.Several) and isinstance(s.value, t.Apply):

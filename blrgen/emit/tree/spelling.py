@@ -48,7 +48,7 @@ class Spelling:
             typed = x.over or x.typed
             text = self.arrays(texts, x.over)(x.expr) if typed else ScalarPrinter(texts)(x.expr)
         uses |= {u for v in names.values() for u in c.used(v)}
-        return c.Text(text, tuple(sorted(uses | {*re.findall(r"\b(?:np|math)\b", text)})))
+        return c.Text(text, tuple(sorted(uses)))
 
     def of(self, x: T) -> T:
         """The same tree with texts in it."""

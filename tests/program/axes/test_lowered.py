@@ -18,7 +18,7 @@ from blrgen.program.axes.prepared import scheduled
 from blrgen.program.axes.text import shown
 from blrgen.program.lower import lower
 from blrgen.program.program import Phase, Program, Statement, Variable
-from blrgen.program.types import EACH, SCALAR, Type, matrix, symmetric, vector
+from blrgen.program.types import EACH, ENTRIES, SCALAR, Type, matrix, symmetric, vector
 from tests.emit.tree.running import near, plain
 from tests.shipped import recipes
 
@@ -141,3 +141,27 @@ def test_a_size_that_is_counted_comes_from_an_array() -> None:
     assert [q.name for q in made.given] == ["k", "m"]
     found = interpret(made, {"k": 2.0, "m": np.zeros(3)})["y"]
     np.testing.assert_allclose(found, 6 * np.eye(3), rtol=1e-15)
+
+
+def test_sums_and_counts_of_entries() -> None:
+    """Entries have one axis, named apart from what the rule calls so; each sum has its letter."""
+    x, k = n.Sym("x"), n.Sym("d")
+    variables = (Variable("x", "state", ENTRIES), Variable("d", "hyper", SCALAR))
+    body = (
+        Statement("s", n.Total(n.Mul((x, x))), SCALAR),
+        Statement("y", n.Div(n.Mul((k, x)), n.Total(x)), ENTRIES),
+        Statement("c", n.Count(x, -1), SCALAR),
+        Statement("l", n.LogTotal(x, n.ZERO), SCALAR),
+    )
+    phase = Phase("update", (), body, (("x", "y"),))
+    made = over_axes(Program(variables, (phase,)), phase)
+    check(made)
+    assert [shown(s) for s in made.body][:2] == [
+        "s = sum(i, x[i] * x[i])",
+        "y[i] = d * x[i] / sum(j, x[j])",
+    ]
+    assert made.writes == (("x", "y"),) and {x.size for x in made.letters} == {"d_2"}
+    found = interpret(made, {"x": np.array([1.0, 2.0, 5.0]), "d": 2.0})
+    np.testing.assert_allclose(found["y"], [0.25, 0.5, 1.25])
+    assert found["c"] == 2 and found["s"] == 30
+    np.testing.assert_allclose(found["l"], np.log(np.exp([1, 2, 5]).sum() + 1))

@@ -113,7 +113,8 @@ class Session:
             "PYTHONPATH": str(tree),
             "PYTHONIOENCODING": "utf-8",
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-            "BLRGEN_CACHE": str(self.folder / "cache"),
+            # found again by its content: what a run of the tests has computed is as good
+            "BLRGEN_CACHE": os.environ.get("BLRGEN_CACHE", str(self.folder / "cache")),
         }
         self.tree = tree
         return self

@@ -58,11 +58,11 @@ def test_a_chain_keeps_places_times_states():
 
 
 def test_topics_keep_nothing_of_documents_and_words():
-    documents, words, topics, length = 100, 50, 30, 200
+    documents, words, topics, length = 100, 50, 30, 200  # with priors that are soon met
     found = peak(
         "lda", "svi", np.arange(documents),
         w=R.integers(0, words, documents * length), c=np.ones(documents * length),
-        L=np.full(documents, length), alpha=np.full(topics, 0.5), eta=np.full(words, 0.4),
+        L=np.full(documents, length), alpha=np.full(topics, 5.0), eta=np.full(words, 5.0),
     )  # fmt: skip
     assert found < 8 * documents * length * topics // 4
 

@@ -14,6 +14,12 @@ from blrgen.runtime.arrays import Array
 CHUNKS = 16  # at most
 SUMMED = 1 << 19  # numbers in all chunks' sums together, at which there may be four at least
 WHOLE_ROWS = 256  # of which a chunk has a whole number
+FEW = 8  # places of an axis whose loops are worth writing out
+
+
+def _as_length(size: int) -> tuple[int, ...]:
+    """Return a tuple as long as a short axis: a compiler knows the length of a tuple."""
+    return (0,) * size if size <= FEW else ()
 
 
 def _by_rows(

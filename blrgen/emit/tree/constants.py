@@ -17,7 +17,7 @@ from blrgen.program.program import fresh
 
 def typed(f: t.Function) -> t.Function:
     """The function with its numbers, and those it is given, made real before all else."""
-    taken = {*f.arrays, *f.wholes, *f.reals}
+    taken = {*f.arrays, *f.wholes, *f.lengths, *f.reals}
     taken |= {x for s in f.once for e in t.expressions(s) for x in e.names}
     taken |= {x for s in t.statements(f.body) for e in t.expressions(s) for x in e.names}
     names: dict[n.Node, str] = {}

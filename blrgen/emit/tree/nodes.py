@@ -157,6 +157,7 @@ class Function:
     apart: bool = False  # other threads go on while it runs
     called: bool = False  # it calls compiled functions and is not compiled
     quiet: bool = False  # what is no number is looked at by those who call it
+    lengths: tuple[str, ...] = ()  # tuples as long as an axis, which is a number then, or empty
 
     @property
     def result(self) -> str:

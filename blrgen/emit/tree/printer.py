@@ -142,6 +142,7 @@ def arguments(f: t.Function, number: str = "float") -> list[str]:
     return [
         *(f"{x}: Array" for x in f.arrays),
         *(f"{x}: int" for x in f.wholes),
+        *(f"{x}: tuple[int, ...]" for x in f.lengths),
         *(f"{x}: {number}" for x in f.reals),
         *numbers,
     ]

@@ -4,11 +4,15 @@ The loops that rows are shared out of are a function each, and what stands betwe
 one more.  The last function is not compiled: it makes memory, calls the others and hands out
 what they have written.  So each loop is compiled once, by itself, and threads are ordinary ones
 that run the same compiled function on chunks of the rows.
+
+Where a recurrence has short axes inside, or matrices are small, a compiler should know how small:
+loops of three turns cost more than what they do.  So sizes come as lengths of tuples, which are
+part of an argument's type; those of long axes are empty, and the size is read off an array.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from blrgen.emit.tree import nodes as t
@@ -16,10 +20,13 @@ from blrgen.emit.tree.constants import typed
 from blrgen.emit.tree.functions import Functions, Part, names_in
 from blrgen.emit.tree.memory import Context
 from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
 from blrgen.program.axes.once import is_once
-from blrgen.program.axes.schedule import Item, Schedule
+from blrgen.program.axes.schedule import Item, Loop, Schedule
+from blrgen.program.axes.scratch import paths
 
 BY_ROWS = "_by_rows"
+LENGTH = "_length"
 
 
 def staged(plan: Schedule, name: str) -> tuple[t.Function, ...]:
@@ -34,6 +41,7 @@ class _Stage:
     name: str
     body: tuple[t.Statement, ...]
     rows: Part | None = None
+    inner: frozenset[str] = frozenset()  # sizes that should be known if they are small
 
     @property
     def adds(self) -> tuple[str, ...]:
@@ -63,6 +71,7 @@ class _Staged(Functions):
     def whole(self) -> tuple[t.Function, ...]:
         stages: list[_Stage] = []
         between: list[t.Statement] = []
+        loops: list[Loop | Item] = []
         scalars = {q.name for q in self.program.given if not q.sizes}
         for x in self.plan.body:
             if isinstance(x, Item) and not x.store and is_once(x.let, scalars):
@@ -71,21 +80,45 @@ class _Staged(Functions):
             elif isinstance(x, Item):
                 between += self.build.item(x, Context(), False)
             elif x in self.parallel:
-                between = self.closed(between, stages)
+                between = self.closed(between, stages, loops)
                 self.outlined(x)
                 part = self.parts[-1]
-                stages.append(_Stage(part.name, tuple(part.body), part))
+                stages.append(_Stage(part.name, tuple(part.body), part, self.inner([x])))
             else:
                 between += self.build.loop(x, 0, Context())
-        self.closed(between, stages)
+                loops.append(x)
+        self.closed(between, stages, loops)
         return self.together(stages)
 
-    def closed(self, between: list[t.Statement], stages: list[_Stage]) -> list[t.Statement]:
+    def closed(
+        self, between: list[t.Statement], stages: list[_Stage], loops: list[Loop | Item]
+    ) -> list[t.Statement]:
         """What has come since the last rows becomes a stage; the next begins empty."""
         if between:
             count = sum(x.rows is None for x in stages) + 1
-            stages.append(_Stage(self.memory.own(f"{self.name}_part_{count}"), tuple(between)))
+            name = self.memory.own(f"{self.name}_part_{count}")
+            stages.append(_Stage(name, tuple(between), None, self.inner(loops)))
+        loops.clear()
         return []
+
+    def inner(self, loops: Sequence[Loop | Item]) -> frozenset[str]:
+        """Sizes of what is inside of recurrences, but not along them, and of matrices in loops."""
+        found: set[str] = set()
+        along: set[a.Size] = set()
+        for item, path, _ in paths(loops):
+            at = next((k for k, (x, _, _) in enumerate(path) if x.seq is not None), None)
+            if at is None and isinstance(item.let.expr, a.Lin):
+                at = len(path) - 1
+            if at is None:
+                continue
+            outer = {x.letter for x, _, _ in path[: at + 1]}
+            along |= {self.memory.letters[x].size for x in outer if x in self.memory.letters}
+            letters = {*item.nest, *item.let.letters, *letters_in(item.let.expr)} - outer
+            sizes = (x for x in letters if x in self.memory.letters)
+            found |= {str(self.memory.letters[x].size) for x in sizes
+                      if not self.memory.letters[x].under
+                      and isinstance(self.memory.letters[x].size, str)}  # fmt: skip
+        return frozenset(found - {str(x) for x in along})
 
     def together(self, stages: list[_Stage]) -> tuple[t.Function, ...]:
         """All functions: memory is made where it is used, or by the last one for several."""
@@ -107,7 +140,8 @@ class _Staged(Functions):
         arrays = [*dict.fromkeys(read), *self.in_order(s)]
         body = (*self.head(s, arrays, own), *s.body)
         sizes, wholes = self.sizes(body, arrays)
-        body = (*sizes, *body)
+        lengths = tuple(sorted(s.inner & {*wholes, *(x for y in sizes for x in written(y))}))
+        body = (*sizes, *map(known, lengths), *body)
         numbers = self.numbers_of(s, stages)
         once = self.needed(names_in(body)) if s.rows is None else ()
         read_once = {x for y in once for e in t.expressions(y) for x in e.names}
@@ -119,7 +153,8 @@ class _Staged(Functions):
         made_here = tuple(map(t.name, self.handed_on(s, stages)))
         f = t.Function(s.name, tuple(arrays), (*s.ends, *wholes), tuple(reals), body,
                        self.said(s), reals_of=self.reals_of(arrays), once=once, apart=True,
-                       returns=made_here, gives="Any" if made_here else "")  # fmt: skip
+                       returns=made_here, gives="Any" if made_here else "",
+                       lengths=tuple(map(length_of, lengths)))  # fmt: skip
         return typed(replace(f, body=self.quick(f.body, made_here)))
 
     def head(self, s: _Stage, arrays: list[str], own: list[str]) -> list[t.Statement]:
@@ -187,6 +222,8 @@ class _Staged(Functions):
         kept = self.scratch()
         out: list[t.Statement] = [self.made(x, kept[x]) for x in shared]
         out += map(self.handed_out, self.program.outs)
+        lengths = dict.fromkeys(x for f in made for x in f.lengths)
+        out += [t.Assign(t.name(x), t.Apply("_as_length", (t.name(size_of(x)),))) for x in lengths]
         out += [self.call(s, f) for s, f in zip(stages, made, strict=True)]
         given = [q.name for q in self.program.given if q.sizes]
         sizes, wholes = self.sizes(tuple(out), given)
@@ -203,7 +240,7 @@ class _Staged(Functions):
     def call(self, s: _Stage, f: t.Function) -> t.Statement:
         """One stage; of rows all at once or chunks of them on several threads."""
         if s.rows is None:
-            call = t.Apply(f.name, tuple(map(t.name, (*f.arrays, *f.wholes, *f.reals))))
+            call = t.Apply(f.name, tuple(map(t.name, (*f.arrays, *f.wholes, *f.lengths, *f.reals))))
             if not f.returns:
                 return t.Invoke(f.name, call.args, False)
             found = f.returns[0] if len(f.returns) == 1 else t.Several(f.returns)
@@ -213,5 +250,33 @@ class _Staged(Functions):
         sums, largest = ([x for x in s.adds if (op[x] == "max") == y] for y in (False, True))
         tuples = (t.Apply("", tuple(map(t.name, x))) for x in (plain, sums, largest))
         size, least = self.memory.size(s.rows.letter), t.Whole(self.least(s.rows.loop))
-        numbers = map(t.name, (*f.wholes[2:], *f.reals))
+        numbers = map(t.name, (*f.wholes[2:], *f.lengths, *f.reals))
         return t.Invoke(BY_ROWS, (t.name(f.name), size, least, *tuples, *numbers))
+
+
+def length_of(size: str) -> str:
+    """The name of the tuple as long as the axis."""
+    return f"{size}{LENGTH}"
+
+
+def size_of(length: str) -> str:
+    """The axis that a tuple is as long as."""
+    return length.removesuffix(LENGTH)
+
+
+def known(size: str) -> t.Statement:
+    """The size by the length of its tuple, unless that is empty."""
+    length = t.Apply("len", (t.name(length_of(size)),))
+    there = n.Compare(">", length, t.Whole(0))
+    return t.Assign(t.name(size), n.Select(there, length, t.name(size)))
+
+
+def written(s: t.Statement) -> tuple[str, ...]:
+    """The name that a statement gives a value."""
+    return (s.target.name,) if isinstance(s, t.Assign) and isinstance(s.target, n.Sym) else ()
+
+
+def letters_in(e: n.Node) -> set[str]:
+    """All letters of an expression, those that it reduces or takes too."""
+    found = {x.letter for x in n.walk(e) if isinstance(x, a.Ix | a.Lag)}
+    return found | {y for x in n.walk(e) if isinstance(x, a.Red) for y in x.letters}

@@ -56,3 +56,4 @@ CALLS = 40  # inside calls
 ENTRIES = 20_000  # of one array
 BLOCK_ROWS = 60  # of a matrix that is solved or factored
 RUN_WAIT = 40  # seconds for the process in which what was proved is run
+COMPILED_WAIT = 240  # … in which Numba compiles it: some seconds for each kind of argument

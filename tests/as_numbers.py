@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from blrgen.core import Quantity, Rule
-from blrgen.decide.domain import range_of
+from blrgen.decide.domain import POSITIVE, names_in_bounds, range_of
 from blrgen.errors import UserError
 from blrgen.validate import reference
 from blrgen.validate.match import match, outcome
@@ -90,6 +90,8 @@ class Calls:
 
     def _number(self, q: Quantity, random: Random, hard: float) -> float:
         r = range_of(q.symbol, self.domains)
+        if names_in_bounds(q.symbol, self.domains):  # (-delta, oo): above 0 is inside
+            r = POSITIVE
         pool = [x for x in self.pool if contains(r, x)]
         return float(random.choice(pool) if pool and random.random() < hard else r.sample(random))
 

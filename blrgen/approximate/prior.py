@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from blrgen.approximate.tools.base import Approximation, made
 
 if TYPE_CHECKING:
-    from blrgen.core import Derivation
+    from blrgen.core import Derivation, Quantity
 
 Expr = Any
 
@@ -109,11 +109,27 @@ def _split_scale(d: Derivation) -> Derivation:
     delta, tidy = symbol(d, "delta"), d.geometry.ring.tidy
     held = [x for x in (name, f"{name}_prev") if x in d.rule]
     moved = [x for n in held for x in (symbol(d, n), next_symbol(d, n))]
-    d = substitute(d, {x: x + delta for x in moved})
+    d = substitute(d, {x: _signed(x) + delta for x in moved})
+    d = with_quantities(d, tuple(_moved_down(d.rule[n]) for n in held))
     apart = {f"{n}_next": tidy(final(d.rule, n) - delta) for n in held}
     meaning = "curvature of the loss alone" + (", per example" if made(d, "ess") else "")
     d = with_quantities(d, (replace(d.rule[name], meaning=meaning),))
     return rewrite(d, apart)
+
+
+def _signed(x: Any) -> Any:
+    """The symbol of what may be negative once δ is taken from it."""
+    import sympy as sp
+
+    return sp.Symbol(x.name, real=True) if type(x) is sp.Symbol and x.is_positive else x
+
+
+def _moved_down(q: Quantity) -> Quantity:
+    """The quantity less δ: s + δ > 0 is s > −δ."""
+    from dataclasses import replace
+
+    domain = "(-delta, oo)" if q.domain == "(0, oo)" else q.domain
+    return replace(q, symbol=_signed(q.symbol), domain=domain)
 
 
 def _conjugate(d: Derivation, option: str) -> Derivation:

@@ -35,6 +35,7 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     elementwise(d, "square-root", "the root of a full matrix is not taken coordinate by coordinate")
     if made(d, "square-root"):
         raise refuse("square-root", "the root of the scale is already taken")
+    d = _not_negative(d, name)
     step = mean_step(d, "square-root")
     s_next = next_symbol(d, name)
     if not step.divisor.has(s_next):
@@ -58,6 +59,21 @@ def apply(d: Derivation, option: str | None) -> Derivation:
     d, zero = from_zero(d, name)
     note += f"; {sign} is an average and may start at 0" if zero else ""
     return again(say(d, "square-root", option, "Square root of the scale", note))
+
+
+def _not_negative(d: Derivation, name: str) -> Derivation:
+    """What a root is taken of is not negative, also where it was known to be real only."""
+    import sympy as sp
+
+    from blrgen.approximate.tools.rewrite import next_symbol, substitute, symbol, with_quantities
+
+    held = [x for x in (name, f"{name}_prev") if x in d.rule]
+    if symbol(d, name).is_nonnegative:
+        return d
+    known = {x: sp.Symbol(x.name, positive=True) for n in held
+             for x in (symbol(d, n), next_symbol(d, n))}  # fmt: skip
+    own = tuple(replace(d.rule[n], symbol=known[symbol(d, n)]) for n in held)
+    return with_quantities(substitute(d, known), own)
 
 
 def from_zero(d: Derivation, name: str) -> tuple[Derivation, bool]:

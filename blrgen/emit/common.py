@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -71,8 +72,13 @@ def number(node: n.Node) -> str:
 
 
 def state_domain(v: Variable) -> str:
-    """What is looked at in a saved state: the ends of an interval; all is finite."""
-    return (interval(v.domain) if v.domain else None) or ANY
+    """What is looked at in a saved state: the ends of an interval; all is finite.
+
+    An end that is minus a hyperparameter belongs to it: what is above may be rounded to it.
+    """
+    known = interval(v.domain) if v.domain else None
+    below = None if known else re.fullmatch(r"\((-[a-zA-Z]\w*), oo\)", v.domain or "")
+    return f"[{below[1]}, inf)" if below else known or ANY
 
 
 def input_words(inputs: tuple[Variable, ...]) -> str:

@@ -43,7 +43,7 @@ def arrays(d: Derivation, size: int, seed: int) -> dict[str, Any]:
         elif q.rank == "symmetric":
             env[q.name] = spd(rng, size) if q.kind == "state" else symmetric(rng, size) / 9
             env[q.name] = env[q.name] + 3 * np.eye(size)
-        elif q.domain in ("(0, oo)", "[0, oo)"):
+        elif q.domain in ("(0, oo)", "[0, oo)", "(-delta, oo)"):
             env[q.name] = rng.uniform(0.5, 2, size)
         else:
             env[q.name] = rng.standard_normal(size)

@@ -164,6 +164,32 @@ def test_a_saved_state_is_taken_whole_or_not_at_all(made: Made) -> None:
     assert whole(opt) == pickle.dumps(saved)
 
 
+def test_what_steps_leave_can_be_resumed(made: Made) -> None:
+    """Where curvature is kept apart from a prior it may be negative, down to −δ."""
+    rng = np.random.default_rng(7)
+    names = {v.name for v in made.program.of("hyper")}
+    values = {"delta": 1.0, "h0": 0.01, "beta2": 0.5, "N": 10.0}
+    opt = made.built(**{k: v for k, v in values.items() if k in names})
+    for _ in range(12):
+        if made.draws:
+            opt.draw(rng)
+        given = made.given(rng)
+        opt.step(**{k: x * 5 if k == "g" else x for k, x in given.items()})
+        opt.load_state_dict(opt.state_dict())
+
+
+def test_a_curvature_below_zero_is_one_that_steps_leave() -> None:
+    cls = compile_class(emit(derive("ivon"), "numpy"))
+    opt, rng = cls(np.zeros(3), delta=1.0, h0=0.01, N=10.0, beta2=0.5), np.random.default_rng(0)
+    theta = opt.draw(rng)
+    opt.step(-0.3 * np.sign(theta))
+    assert -0.5 < opt.h[0].min() < 0
+    saved = opt.state_dict()
+    opt.load_state_dict(saved)
+    words = refused(opt, lambda: opt.load_state_dict(saved | {"h": [np.full(3, -1.01)]}))
+    assert "outside [-1.0, inf)" in words
+
+
 def test_signs_of_what_was_saved_are_looked_at(made: Made) -> None:
     opt = made.stepped(made.built(), np.random.default_rng(1))
     saved, found = opt.state_dict(), 0

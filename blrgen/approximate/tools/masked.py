@@ -73,7 +73,7 @@ def one_mask(d: Derivation, option: str | None) -> Derivation:
         d,
         (
             Quantity("z", "draw", "elementwise", z, "1 where the weight is of q₁, else 0",
-                     distribution="Bernoulli(pi)", domain="[0, 1]"),
+                     distribution="Bernoulli(pi)", domain="{0, 1}"),
             Quantity("theta", "intermediate", "elementwise", theta, "where the loss is probed"),
         ),
     )  # fmt: skip

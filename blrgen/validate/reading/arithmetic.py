@@ -21,6 +21,7 @@ from blrgen.validate.reading.values import (
     List,
     Mark,
     Num,
+    Picked,
     Rank,
     Several,
     Size,
@@ -37,6 +38,8 @@ SIGNS = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": 
 
 def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:
     """a op b."""
+    if isinstance(a, Picked) or isinstance(b, Picked):
+        return _of_picked(mc, op, a, b)
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         from blrgen.validate.reading.tensors import tensor_binary
 
@@ -59,6 +62,22 @@ def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:
     _count_meets(mc, a, b)
     return apply(mc, lambda x, y: number_op(mc, op, x, y, a, b), a, b,
                  effect=op in ("div", "pow"), whole=_stays_whole(op, b))  # fmt: skip
+
+
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays have the very same entries."""
+    return a.shape == b.shape and all(x is y for x, y in zip(a.flat, b.flat, strict=True))
+
+
+def _of_picked(mc: Machine, op: str, a: Any, b: Any) -> Picked:
+    """x[mask] op y[mask], or a number: at every entry, the condition staying beside it."""
+    masks = [x.mask for x in (a, b) if isinstance(x, Picked)]
+    if not same(masks[0], masks[-1]):
+        raise mc.refuse("what two conditions select, in one operation")
+    plain = [x.array if isinstance(x, Picked) else x for x in (a, b)]
+    if op == "matmul" or not all(isinstance(x, Picked | Num | Whole) for x in (a, b)):
+        raise mc.refuse("what a condition selects beside an array")
+    return Picked(binary(mc, op, *plain), masks[0])
 
 
 def _stays_whole(op: str, b: Any) -> bool:
@@ -271,6 +290,8 @@ def negate(mc: Machine, x: Any) -> Any:
     """−x."""
     if isinstance(x, Whole):
         return Whole(-x.value, x.mark)
+    if isinstance(x, Picked):
+        return Picked(negate(mc, x.array), x.mask)
     if isinstance(x, Tensor):
         return Tensor(-x.expr, x.rank)
     if isinstance(x, Cond) or (isinstance(x, Array) and x.kind == "b"):

@@ -14,7 +14,7 @@ from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.making import arrayed
 from blrgen.validate.reading.shaping import concrete, joined
 from blrgen.validate.reading.table import meaning
-from blrgen.validate.reading.values import Array, Diagonal, Num, Rank, Whole
+from blrgen.validate.reading.values import Array, Diagonal, Mark, Num, Rank, Whole
 
 
 @meaning("numpy.ndim", text="the number of axes, to be compared", example="x if np.ndim(x) else y")
@@ -102,6 +102,20 @@ def _diag_indices(mc: Machine, n: Any, /) -> Any:
     if not isinstance(n, Whole):
         raise mc.sizes("a diagonal") if mc.generic else mc.refuse("np.diag_indices of no length")
     return Diagonal(n)
+
+
+@meaning(
+    "numpy.diag_indices_from",
+    text="the diagonal of a square matrix, as a subscript",
+    example="X[np.diag_indices_from(X)]",
+)
+def _diag_indices_from(mc: Machine, arr: Any, /) -> Any:
+    if not isinstance(arr, Array) or arr.generic or arr.rank != 2:
+        generic = isinstance(arr, Array) and arr.generic
+        raise mc.sizes("a diagonal") if generic else mc.refuse("the diagonal of what is no matrix")
+    if len(set(arr.data.shape)) > 1:
+        raise mc.raises("the diagonal of what is not square")
+    return Diagonal(Whole(arr.data.shape[0], Mark()))
 
 
 @meaning(

@@ -152,7 +152,7 @@ EXPRESSIONS = (
     ),
     Construct(
         ast.Subscript,
-        "indices, slices, a new axis, an ellipsis; a condition only to store a number",
+        "indices, slices, a new axis, an ellipsis; a condition selects for operators and to store",
         "x[1:]",
     ),
     Construct(

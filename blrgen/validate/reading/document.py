@@ -13,7 +13,8 @@ This page is printed from the tables of `blrgen.validate.reading`. A step functi
 be proved: its syntax tree is read, and only what is listed here has a meaning. Everything else
 gives `not compared` (exit 3), with the file, the line and the construct. What is proved is then
 also run, in a process of its own with limits on time and memory, and held against what was read;
-the run can take a proof back and gives none.
+the run can take a proof back and gives none. A file that asks for Numba is run as it stands and
+compiled: a rank for which Numba compiles nothing is named.
 
 ## What a verdict says
 
@@ -24,7 +25,8 @@ the run can take a proof back and gives none.
   every constant that a length met (by a comparison, an index, a slice, a stride, a part), and at
   most 48. The verdict names the lengths. A rank on which Python raises for every value is not
   taken, and the ones that are taken are named; vectors of some lengths on which it raises are no
-  proof. Where code compares a number of axes, it is read with more axes than it asks for.
+  proof, and single numbers on which only some ways raise are not compared where arrays are.
+  Where code compares a number of axes, it is read with more axes than it asks for.
 * **Matrix rules** are read at d = 1…6, 8 and 11, with random entries in a finite field, and in
   words for every d where the code is simple enough: further where a constant meets d, and to
   beyond every number of the code and the count of its additions, as a trace can be a length, too.

@@ -11,8 +11,9 @@ import mpmath
 import sympy as sp
 
 from blrgen.core import Rule
-from blrgen.decide.domain import range_of
+from blrgen.decide.domain import names_in_bounds, range_at, range_of
 from blrgen.decide.proof import Proof
+from blrgen.read.domain import read_domain
 from blrgen.validate import reference
 from blrgen.validate.reading.algebra import expression, names_in
 from blrgen.validate.reading.decided import check_decision
@@ -94,10 +95,21 @@ class Element:
                     for i in range(max(1, self.count))]  # fmt: skip
         found = of_rule(all_next)
         for n in states:
-            r = range_of(self.symbols[n], self.domains)
+            s = self.symbols[n]
+            r = range_of(s, self.domains)
             if r.lower == 0:
                 found.add(("nonneg" if r.closed[0] else "positive", self.next[n]))
+            for x in (self.next[n], s) if (low := self._least(s)) is not None else ():
+                found.add(("nonneg" if r.closed[0] else "positive", x - low))
         return Implied(self.domains, found)
+
+    def _least(self, s: Expr) -> Expr | None:
+        """The lower end of a domain that is written in other symbols, as -delta."""
+        names = names_in_bounds(s, self.domains)
+        if not names or not names <= set(self.symbols):
+            return None
+        end = read_domain(self.domains[s], {n: self.symbols[n] for n in names}).lower
+        return end if end.free_symbols else None
 
     def expression(self, n: Node) -> Expr:
         for name in names_in([n]):
@@ -157,7 +169,11 @@ class Element:
                     return None
                 if isinstance(x, mpmath.mpc):
                     return None
-                r = range_of(self.known(n if not self.count else f"{n}_{i}"), self.domains)
+                s = self.known(n if not self.count else f"{n}_{i}")
+                r = range_of(s, self.domains)
+                if names_in_bounds(s, self.domains):
+                    known = {self.symbols[k]: v for k, v in point.items() if k in self.symbols}
+                    r = range_at(s, self.domains, known)
                 if not _inside(r, x):
                     return None
                 out[f"{n}_{i}" if self.count else n] = x

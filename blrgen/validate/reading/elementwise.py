@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 from mpmath import mp
 
+from blrgen.decide.domain import range_of
 from blrgen.decide.equal import apart, equal, seed_of
 from blrgen.decide.fractions import Unsupported
 from blrgen.decide.proof import NOT_COMPARED, Proof
@@ -186,10 +187,35 @@ class Elementwise(Element):
             substituted = self._with_equations(claim, e, wanted, path)
             if substituted:
                 return substituted, True
+        if few := self._at_each(claim, e, wanted, path):
+            return few, bool(path)
         if proof.level == "refuted":
             why = f"line {n.line}: it differs from the rule, but not where that keeps its domains"
             return Proof(NOT_COMPARED, claim, why), False
         return proof, False
+
+    def _at_each(self, claim: str, e: Expr, wanted: Expr, path: Path) -> Proof | None:
+        """Equality at each value of a symbol that has only a few, such as 0 and 1."""
+        where = [self.expression(c) if v else sp.Not(self.expression(c)) for c, v in path]
+        for s in sorted(e.free_symbols | wanted.free_symbols, key=str):
+            found = [
+                self._at(claim, e, wanted, where, {s: sp.Rational(x.numerator, x.denominator)})
+                for x in range_of(s, self.domains).points
+            ]
+            if found and all(p is not None and p.proved for p in found):
+                return found[-1]
+        return None
+
+    def _at(
+        self, claim: str, e: Expr, wanted: Expr, where: list[Expr], at: dict[Expr, Expr]
+    ) -> Proof | None:
+        """Equality where a symbol is a number, unless the conditions say that it is not."""
+        left, right = e.xreplace(at).doit(), wanted.xreplace(at).doit()
+        if sp.And(*[c.xreplace(at) for c in where]) == sp.false:
+            left = right
+        if left.has(sp.zoo, sp.nan) or right.has(sp.zoo, sp.nan):
+            return None
+        return equal(left, right, self.domains, claim=claim)
 
     def _with_equations(self, claim: str, e: Expr, wanted: Expr, path: Path) -> Proof | None:
         """Equality where the path says that a symbol is a number."""

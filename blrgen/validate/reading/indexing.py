@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from blrgen.validate.reading.arithmetic import write
+from blrgen.validate.reading.arithmetic import same, write
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.values import (
     CARRIED,
@@ -16,6 +16,7 @@ from blrgen.validate.reading.values import (
     Index,
     Lengths,
     List,
+    Picked,
     Record,
     Several,
     Size,
@@ -29,6 +30,8 @@ def item(mc: Machine, x: Any, key: Any) -> Any:
     """x[key]."""
     if isinstance(x, Array) and isinstance(key, Diagonal):
         return Array(diagonal(mc, x, key).copy(), x.kind)
+    if isinstance(x, Array) and isinstance(key, Array):
+        return _picked(mc, x, key)
     if isinstance(x, Array):
         view, single = part(mc, x, key)
         return mc.entry(x, view.data.item()) if single else view
@@ -232,18 +235,33 @@ def _whole(mc: Machine, k: Any) -> int:
     raise mc.refuse(f"{mc.called(k)} as a subscript")
 
 
-def _masked(mc: Machine, x: Array, mask: Array, value: Any) -> None:
-    """x[mask] = number: a case of every entry."""
-    if mask.kind != "b" or mask.data.shape != x.data.shape or mask.axes != x.axes:
+def _is_mask(mc: Machine, x: Array, mask: Array) -> None:
+    """Refuse what is not a condition for every entry of an array."""
+    if mask.kind != "b" or mask.data.shape != x.data.shape or mask.axes != x.axes or not x.rank:
         raise mc.refuse("an array as a subscript")
-    if isinstance(value, Array) and value.rank:
-        raise mc.refuse("an array stored where a condition holds")
-    new = mc.node(value)
     mc.touch(mask)
     mc.touch(x)
-    chosen = np.frompyfunc(lambda c, old: mc.graph.case(c, new, old), 2, 1)(mask.data, x.data)
-    out = np.empty(x.data.shape, dtype=object)
-    out[...] = chosen
+
+
+def _picked(mc: Machine, x: Array, mask: Array) -> Picked:
+    """x[mask], for operators and for y[mask] = …: entries where the condition holds."""
+    _is_mask(mc, x, mask)
+    return Picked(Array(x.data.copy(), x.kind, x.axes), mask.data.copy())
+
+
+def _masked(mc: Machine, x: Array, mask: Array, value: Any) -> None:
+    """x[mask] = a number, or what the same condition selects: a case of every entry."""
+    _is_mask(mc, x, mask)
     if x.kind != "f":
         raise mc.refuse("whole numbers stored where a condition holds")
+    if isinstance(value, Picked):
+        if not same(value.mask, mask.data) or value.array.axes != x.axes:
+            raise mc.refuse("what one condition selects, stored where another holds")
+        new = np.frompyfunc(mc.as_number, 1, 1)(value.array.data)
+    elif isinstance(value, Array) and value.rank:
+        raise mc.refuse("an array stored where a condition holds")
+    else:
+        new = np.frompyfunc(lambda _: mc.node(value), 1, 1)(x.data)
+    out = np.empty(x.data.shape, dtype=object)
+    out[...] = np.frompyfunc(mc.graph.case, 3, 1)(mask.data, new, x.data)
     write(mc, x, x.data, Array(out, "f", x.axes))

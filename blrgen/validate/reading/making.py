@@ -236,8 +236,12 @@ def arrayed(mc: Machine, x: Any) -> Array:
     raise mc.refuse(f"an array of {mc.called(x)}")
 
 
-@meaning("numpy.array", text="a copy", example="np.array(x)")
-def _array(mc: Machine, object: Any, dtype: Any = None) -> Any:
+@meaning("numpy.array", text="a copy, also with copy=True", example="np.array(x)")
+def _array(mc: Machine, object: Any, dtype: Any = None, *, copy: Any = None) -> Any:
+    if not (
+        copy is None or (isinstance(copy, Cond) and copy.node.op == "truth" and copy.node.data)
+    ):
+        raise mc.refuse("keyword copy= that is not True")
     return converted(mc, arrayed(mc, object), dtype, new=True)
 
 

@@ -180,9 +180,10 @@ def _constants(mc: Machine, scope: Scope, node: ast.Assign | ast.AnnAssign) -> N
         calls.annotation(mc, node.annotation)
     if node.value is None:
         return
-    plain = all(isinstance(t, ast.Name) for t in targets)
-    if not plain:
-        raise mc.refuse("this assignment at the top of a file")
+    if all(isinstance(t, ast.Name) and t.id in INERT for t in targets):
+        if any(not isinstance(n, PLAIN) for n in ast.walk(node.value)):
+            raise mc.refuse("this value at the top of a file")
+        return
     harmless = all(isinstance(n, HARMLESS) for n in ast.walk(node.value))
     if harmless:
         x: object = value(mc, scope, node.value)
@@ -190,12 +191,24 @@ def _constants(mc: Machine, scope: Scope, node: ast.Assign | ast.AnnAssign) -> N
         x = WITHOUT_MEANING
     else:
         raise mc.refuse("this value at the top of a file")
-    if not _fixed(x):
-        x = Unusable()
     for t in targets:
-        assert isinstance(t, ast.Name)
-        _bind(mc, scope, t.id, x)
+        _bind_all(mc, scope, t, x)
 
+
+def _bind_all(mc: Machine, scope: Scope, target: ast.expr, x: object) -> None:
+    """A name, or as many names as a tuple has values."""
+    if isinstance(target, ast.Name):
+        _bind(mc, scope, target.id, x if _fixed(x) else Unusable())
+        return
+    names = target.elts if isinstance(target, ast.Tuple) else []
+    if not (names and isinstance(x, tuple) and len(x) == len(names)):
+        raise mc.refuse("this assignment at the top of a file")
+    for name, part in zip(names, x, strict=True):
+        _bind_all(mc, scope, name, part)
+
+
+INERT = ("__all__", "__author__", "__version__")  # what these say has nothing to do with a step
+PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Load)
 
 HARMLESS = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.operator,
             ast.unaryop, ast.Name, ast.Load, ast.Attribute, ast.Lambda, ast.arguments, ast.arg,

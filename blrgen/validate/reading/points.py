@@ -7,7 +7,7 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from blrgen.decide.domain import Range, names_in_bounds, range_of
+from blrgen.decide.domain import Range, names_in_bounds, range_at, range_of
 from blrgen.decide.equal import sample
 from blrgen.validate.reading.graph import Node, reachable
 
@@ -45,14 +45,16 @@ class Points:
             s: [x for x in (*pool, *_ends(r)) if contains(r, x)]
             for s, r in self.ranges.items()
         }  # fmt: skip
-        self.bound = {s for s in symbols if names_in_bounds(s, domains) & set(self.by_name)}
+        ends = {s: names_in_bounds(s, domains) & set(self.by_name) for s in symbols}
+        self.bound = {s for s, names in ends.items() if names}
+        self.ends = {self.by_name[x] for names in ends.values() for x in names}
 
     def draw(self, random: Random, wild: float) -> dict[str, Fraction]:
         """One point; `wild` is how often a symbol is one of the singled out numbers."""
         plain = sample(self.symbols, self.domains, random)
         out = {}
         for s in self.symbols:
-            free = s not in self.bound and self.pools[s] and not self.bound
+            free = s not in self.bound and self.pools[s]
             if free and random.random() < wild:
                 out[s.name] = random.choice(self.pools[s])
             elif self.ranges[s].integer and free:
@@ -63,7 +65,31 @@ class Points:
                 )
             else:
                 out[s.name] = plain[s]
-        return out
+        return self.within(out, random, wild) if self.ends else out
+
+    def within(
+        self, point: dict[str, Fraction], random: Random, wild: float = 0.0
+    ) -> dict[str, Fraction]:
+        """The point with those symbols drawn again whose domains end at others: (-delta, oo)."""
+        for s in (s for s in self.symbols if s in self.bound):
+            r = self.range_at(s, point)
+            pool = [x for x in POOL if contains(r, x)]
+            singled = pool and random.random() < wild
+            point = {**point, s.name: random.choice(pool) if singled else r.sample(random)}
+        return point
+
+    def range_at(self, s: Expr, point: Mapping[str, Fraction]) -> Range:
+        """The range of a symbol at a point."""
+        if s not in self.bound:
+            return self.ranges[s]
+        return range_at(s, self.domains, {self.by_name[n]: x for n, x in point.items()})
+
+    def put(
+        self, point: dict[str, Fraction], s: Expr, x: Fraction, random: Random
+    ) -> dict[str, Fraction]:
+        """The point with one symbol at a number."""
+        moved = {**point, s.name: x}
+        return self.within(moved, random) if s in self.ends else moved
 
     def directed(self, roots: Sequence[Node], random: Random) -> Iterator[dict[str, Fraction]]:
         """Points on, above and below each number that a symbol is compared with."""
@@ -74,8 +100,6 @@ class Points:
                 if a.op != "symbol" or a.data not in self.by_name:
                     continue
                 s = self.by_name[a.data]
-                if s in self.bound or self.bound:
-                    continue
                 for _ in range(2):
                     base = self.draw(random, 0.2)
                     at = (
@@ -87,23 +111,22 @@ class Points:
                     )
                     if at is None:
                         continue
+                    r = self.range_at(s, base)
                     for x in (at, at + 1, at - 1, at / 2, at * 2):
-                        if contains(self.ranges[s], x):
-                            yield {**base, a.data: x}
+                        if contains(r, x):
+                            yield self.put(base, s, x, random)
 
     def singled(self, names: set[str], random: Random) -> Iterator[dict[str, Fraction]]:
         """Points with some of these symbols at 0, at an end, at a number of the file."""
-        chosen = [
-            s for s in self.symbols if s.name in names and s not in self.bound and not self.bound
-        ]
+        chosen = [s for s in self.symbols if s.name in names and s not in self.bound]
         for s in chosen:
             for x in self.pools[s]:
-                yield {**self.draw(random, 0.0), s.name: x}
+                yield self.put(self.draw(random, 0.0), s, x, random)
         for _ in range(MANY):
             point = self.draw(random, 0.1)
             for s in chosen:
                 if self.pools[s] and random.random() < 0.7:
-                    point[s.name] = random.choice(self.pools[s])
+                    point = self.put(point, s, random.choice(self.pools[s]), random)
             yield point
 
     def many(

@@ -100,6 +100,11 @@ def _prange(mc: Machine, start: Any, stop: Any = None, step: Any = None, /) -> A
     return span(mc, start, stop, step, parallel=True)
 
 
+@meaning("print", text="writes to the screen and changes nothing", example="(print(rho), x)[1]")
+def _print(mc: Machine, *values: Any) -> None:
+    return None
+
+
 @meaning("enumerate", text="items with their numbers", example="list(enumerate((x, y)))[0][1]")
 def _enumerate(mc: Machine, iterable: Any, start: Any = None) -> Any:
     begin = Whole(0) if start is None else start

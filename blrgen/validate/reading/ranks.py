@@ -36,6 +36,7 @@ class Shown:
     proofs: dict[str, list[Proof]] = field(default_factory=dict)
     sizes: str = ""
     taken: bool = True
+    raised: list[tuple[Proof, Machine]] = field(default_factory=list)  # of single numbers, apart
 
     @property
     def refuted(self) -> bool:
@@ -56,6 +57,7 @@ class Ranks(Reader):
         self.element = Elementwise(self.rule, self.graph, self.numbers)
         self.graph.elementwise = True
         found = [self._tried(r) for r in RANKS]
+        self._for_arrays(found)
         rank = max(RANKS)
         while rank <= self.axes and not any(s.refuted for s in found):
             rank += 1
@@ -63,6 +65,21 @@ class Ranks(Reader):
                 raise Refused(f"a number of axes compared with more than {MOST_AXES - 1}", 1)
             found.append(self._tried(rank))
         return found
+
+    def _for_arrays(self, found: list[Shown]) -> None:
+        """Code for arrays may raise for single numbers on some ways: these it does not take."""
+        arrays = any(s.taken for s in found if s.rank)
+        for shown in found:
+            if not shown.raised:
+                continue
+            if arrays and all(p.proved for ps in shown.proofs.values() for p in ps):
+                shown.taken = False
+                self.notes.add("single numbers, for which it raises on some ways, are not compared")
+                continue
+            for proof, mc in shown.raised:
+                for n in self.matching.states:
+                    shown.add(n, replace(proof, claim=f"{n}_next"))
+                self.blame(proof, mc, None)
 
     def _tried(self, rank: int) -> Shown:
         """One rank; a construct without meaning leaves it, and only it, not compared."""
@@ -160,7 +177,9 @@ class Ranks(Reader):
             mc = path.machine
             if path.raised is not None:
                 proof = self.element.impossible(path.conditions, path.raised.what, path.raised.line)
-                if proof is not None:
+                if proof is not None and rank == 0:
+                    shown.raised.append((proof, mc))
+                elif proof is not None:
                     for n in self.matching.states:
                         shown.add(n, replace(proof, claim=f"{n}_next"))
                     self.blame(proof, mc, None)
@@ -294,6 +313,7 @@ class Ranks(Reader):
             for p in proofs:
                 shown.add(n, p)
         shown.taken = part.taken
+        shown.raised += part.raised
         return shown if part.taken else part
 
     def _named(self, index: Shape) -> Callable[[Node], Node]:

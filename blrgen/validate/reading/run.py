@@ -6,6 +6,7 @@ against the graph that was read, evaluated operation by operation in doubles.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -21,10 +22,11 @@ import mpmath
 import numpy as np
 from mpmath import mp
 
-from blrgen.decide.domain import range_of
+from blrgen.decide.domain import names_in_bounds, range_at, range_of
 from blrgen.decide.matrices import _definite
 from blrgen.decide.proof import NOT_COMPARED, Proof, Verdict
 from blrgen.errors import UserError
+from blrgen.limits import COMPILED_WAIT
 from blrgen.limits import RUN_WAIT as TIMEOUT
 from blrgen.validate import reference
 from blrgen.validate.match import outcome
@@ -40,6 +42,7 @@ from blrgen.validate.reading.values import Array, Num, Whole
 DEFECT = "that is a defect of blrgen or of the libraries it runs on: please report it"
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (3, 3), (2, 3))
 SIZES = (1, 2, 3)
+FEW = ((), (5,), (2, 3))  # shapes that compiled code is run on: each is compiled by itself
 CLOSE, CLOSE_32 = 1e-7, 1e-3
 
 
@@ -57,6 +60,7 @@ class Case:
 
 def tested(verdict: Verdict, reading: Any) -> Verdict:
     """The verdict, or that the run gives something else than what was read."""
+    told: list[str] = []
     try:
         cases = list(_cases(reading))
         answers = _run(reading, cases)
@@ -65,6 +69,8 @@ def tested(verdict: Verdict, reading: Any) -> Verdict:
         )
         if why:
             why = f"the run gives something else than what was read ({why}); {DEFECT}"
+        elif _compiles(reading):
+            why, told = _compiled(reading, cases)
         why = why or next((w for c in cases if c.tame and (w := far(reading, c))), "")
     except (Refused, NeedsSizes) as error:
         why = f"line {error.line}: {error.what}"
@@ -73,9 +79,47 @@ def tested(verdict: Verdict, reading: Any) -> Verdict:
     except Exception as error:  # no traceback, and no proof
         why = f"what was read could not be run ({type(error).__name__}); {DEFECT}"
     if not why:
-        return replace(verdict, notes=(*verdict.notes, *_remarks(reading, cases)))
+        return replace(verdict, notes=(*verdict.notes, *told, *_remarks(reading, cases)))
     proofs = tuple((n, Proof(NOT_COMPARED, p.claim, why)) for n, p in verdict.proofs)
     return replace(verdict, proofs=proofs)
+
+
+def _compiles(reading: Any) -> bool:
+    """Whether the file asks for Numba."""
+    modules = [
+        name
+        for x in ast.walk(reading.tree)
+        for name in (
+            [a.name for a in x.names] if isinstance(x, ast.Import)
+            else [x.module or ""] if isinstance(x, ast.ImportFrom)
+            else []
+        )
+    ]  # fmt: skip
+    return any(name.split(".")[0] == "numba" for name in modules)
+
+
+def _compiled(reading: Any, cases: list[Case]) -> tuple[str, list[str]]:
+    """Why compiled code does not what was read, or "", and the ranks that it is not for.
+
+    Compiled code takes fewer kinds of arguments: a rank for which Numba compiles nothing is not
+    for it.
+    """
+    some = [
+        c for c in cases if c.tame and c.expected is not None and (reading.matrix or c.shape in FEW)
+    ]
+    ranks: dict[int, list[str]] = {}
+    for case, answer in zip(some, _run(reading, some, compiled=True), strict=True):
+        if "compiled" not in answer and (why := _differs(reading, case, answer)):
+            return f"compiled by Numba it gives something else than what was read ({why})", []
+        ranks.setdefault(len(case.shape), []).append(answer.get("compiled", ""))
+    refused = {r: next(filter(None, found)) for r, found in ranks.items() if any(found)}
+    if ranks and len(refused) == len(ranks):
+        said = " ".join(refused[max(refused)].split())
+        return f"Numba does not compile it ({said[:200]})", []
+    kinds = {0: "single numbers", 1: "vectors"}
+    return "", [
+        f"for {kinds.get(r, f'arrays of {r} axes')} Numba does not compile it" for r in refused
+    ]
 
 
 def _remarks(reading: Any, cases: list[Case]) -> tuple[str, ...]:
@@ -191,8 +235,10 @@ def _numbers(
 ) -> None:
     elements = reference.Elements(reading.rule)
     domains = reference.domains(reading.rule)
-    for q in reading.rule.quantities:
-        r = range_of(q.symbol, domains)
+    bound = {q.name: names_in_bounds(q.symbol, domains) for q in reading.rule.quantities}
+    for q in sorted(reading.rule.quantities, key=lambda q: bool(bound[q.name])):
+        known = {reading.rule[n].symbol: Fraction(point[n]) for n in bound[q.name] if n in point}
+        r = range_at(q.symbol, domains, known) if known else range_of(q.symbol, domains)
         pool = [x for x in POOL if contains(r, x)]
         spread = elements.is_array(q) and shape
         tags = ["".join(f"_{i}" for i in k) for k in np.ndindex(*shape)] if spread else [""]
@@ -231,27 +277,29 @@ def _matrix_numbers(
     return numbers
 
 
-def _run(reading: Any, cases: list[Case]) -> list[Any]:
+def _run(reading: Any, cases: list[Case], *, compiled: bool = False) -> list[Any]:
     """All calls in one process with limits on time and memory."""
+    wait = COMPILED_WAIT if compiled else TIMEOUT
     job = {
+        "compiled": compiled,
         "source": reading.source, "path": reading.path, "function": reading.function,
         "positional": [x.arg for x in reading.f.node.args.posonlyargs],
         "calls": [c.given for c in cases],
     }  # fmt: skip
     environment = {
         **os.environ,
-        "NUMBA_DISABLE_JIT": "1",
+        "NUMBA_DISABLE_JIT": "0" if compiled else "1",
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
     try:
         done = subprocess.run(
             [sys.executable, "-I", str(Path(child.__file__))], input=json.dumps(job), text=True,
-            capture_output=True, timeout=TIMEOUT, check=False, env=environment,
+            capture_output=True, timeout=wait, check=False, env=environment,
         )  # fmt: skip
         found = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise UserError(f"it ran for more than {TIMEOUT} s") from None
+        raise UserError(f"it ran for more than {wait} s") from None
     except ValueError:
         raise UserError("it ended the interpreter") from None
     if isinstance(found, dict):

@@ -136,6 +136,14 @@ class Array:
         return self.data.ndim
 
 
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """x[mask]: the entries of an array where a condition holds, which is kept beside them."""
+
+    array: Array
+    mask: np.ndarray
+
+
 @dataclass(eq=False)
 class List:
     """A list, which can change."""

@@ -2,12 +2,12 @@
 # made once and refreshed only when pyproject.toml changes.
 #
 #   make demo       a derivation, then Adam: generated, proved, run
-#   make test       lint, then the whole test suite
+#   make test       lint and the whole test suite
 #   make compiles   compile and step everything that `generate` accepts: hours, goes on where it
 #                   stopped
 #   make verify-models  what verify finds of every model, flag and target: an hour, goes on where
 #                   it stopped
-#   make quick      lint, then the core of every room's tests: a minute
+#   make quick      lint and the core of every room's tests: a minute
 #   make lint       ruff and strict types
 #   make mutants    step functions with one mistake each, put to verify: none is proved (minutes)
 #   make peers      the emitted optimizers and models against public implementations, live
@@ -21,7 +21,7 @@
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test compiles verify-models quick lint mutants peers bench bench-models bench-tool bench-growth generated clean
+.PHONY: help demo test suite core compiles verify-models quick lint mutants peers bench bench-models bench-tool bench-growth generated clean
 
 # The first of these that runs and is new enough; say `make PYTHON=/path/to/python3` to choose.
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python; do \
@@ -80,7 +80,11 @@ lint: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint
+# types are checked by one process: tests run beside it
+test quick: $(VENV)/installed-test
+	@$(MAKE) --no-print-directory -j2 lint $(if $(filter quick,$@),core,suite)
+
+suite: $(VENV)/installed-test
 	$(BIN)/python -m pytest $(PARALLEL)
 
 compiles: $(VENV)/installed-test
@@ -90,7 +94,7 @@ verify-models: $(VENV)/installed-test
 	$(BIN)/python -m tests.verify_models
 
 # a file whose tests are not marked need not even be imported
-quick: lint
+core: $(VENV)/installed-test
 	$(BIN)/python -m pytest $(PARALLEL) -q -m core $$(grep -rl --include='test_*.py' 'mark\.core\b' tests)
 
 mutants: $(VENV)/installed-test

@@ -101,7 +101,8 @@ def _step(
 ) -> Array:
     """Return the next values; nothing is written here."""
     S_factor = _known_factor("S", S, work, diagonal)
-    part = H.T - S.T
+    H_minus_S = H - S
+    part = H_minus_S.T
     half = _solve_lower(S_factor, part)
     product = _gram(half)
     m_next = m - rho * _solve(S_factor, g)

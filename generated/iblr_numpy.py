@@ -56,7 +56,8 @@ def _step(
 ) -> tuple[Array, Array]:
     """Return the next values; nothing is written here."""
     S_factor = _cholesky("S", S)
-    part = H.T - S.T
+    H_minus_S = H - S
+    part = H_minus_S.T
     half = _solve_lower(S_factor, part)
     S_next = rho * H + one_minus_rho * S + half_times_rho_squared * (half.T @ half)
     _cholesky("the next S", S_next)

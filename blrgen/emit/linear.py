@@ -14,6 +14,7 @@ from blrgen.emit.linear_functions import functions
 from blrgen.emit.plan import Plan, phase_of, scalar_names
 from blrgen.emit.tree.formed import DIAGONAL, Entries
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.congruent import congruent
 from blrgen.program.axes.formed import Formed, formed
 from blrgen.program.axes.lowered import pass_over_axes
 from blrgen.program.program import Program, Variable
@@ -56,7 +57,7 @@ class LinearFunctions:
 
     def over_axes(self, program: Program) -> a.Program:
         """The equations of a planned program, its numbers given."""
-        return pass_over_axes(program, phase_of(program), self.returned(program))
+        return congruent(pass_over_axes(program, phase_of(program), self.returned(program)))
 
     def formed(self, program: Program) -> Formed | None:
         """The matrix that is made entry by entry where it is factored, in a step."""

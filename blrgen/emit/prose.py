@@ -164,9 +164,6 @@ class UnicodePrinter(Printer):
     def print_HalfSolve(self, node: n.HalfSolve) -> tuple[str, int]:
         return f"{self.at(node.arg, ATOM)}^−½ {self.at(node.right, SIGN)}", PRODUCT
 
-    def print_LowerSolve(self, node: n.LowerSolve) -> tuple[str, int]:
-        return f"({self.at(node.arg, ATOM)}^½)⁻¹ {self.at(node.right, SIGN)}", PRODUCT
-
     def print_HalfProduct(self, node: n.HalfProduct) -> tuple[str, int]:
         return f"{self.at(node.arg, ATOM)}^½ {self.at(node.right, SIGN)}", PRODUCT
 

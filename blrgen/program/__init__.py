@@ -9,7 +9,6 @@
 | `besselk` | Bessel functions K and their derivatives |
 | `cancelling` | Sums over components of 1/ψ′ that cancel against what they are sums of |
 | `cleared` | No division by a number inside a divisor |
-| `congruent` | Xᵀ A⁻¹ X with a factor A = L Lᵀ is Zᵀ Z with Z = L⁻¹ X |
 | `cse` | Common subexpressions of a phase's body, each computed once |
 | `dead` | Assignments that nothing reads are dropped |
 | `density` | Expectations without a closed form, as programs have them |

@@ -92,9 +92,6 @@ class Printer:
     def print_HalfSolve(self, node: n.HalfSolve) -> tuple[str, int]:
         return self.call("half_solve", self(node.arg), self(node.right))
 
-    def print_LowerSolve(self, node: n.LowerSolve) -> tuple[str, int]:
-        return self.call("lower_solve", self(node.arg), self(node.right))
-
     def print_HalfProduct(self, node: n.HalfProduct) -> tuple[str, int]:
         return self.call("half_product", self(node.arg), self(node.right))
 

@@ -232,14 +232,6 @@ class HalfSolve(Node):
 
 
 @dataclass(frozen=True)
-class LowerSolve(Node):
-    """L⁻¹ · right with arg = L Lᵀ; `arg` may be a `Factor`."""
-
-    arg: Node
-    right: Node
-
-
-@dataclass(frozen=True)
 class HalfProduct(Node):
     """L · right with arg = L Lᵀ: the matching root of arg, arg · L⁻ᵀ = L."""
 
@@ -314,7 +306,6 @@ MATRIX_NODES = (
     Factor,
     Solve,
     HalfSolve,
-    LowerSolve,
     HalfProduct,
     Transpose,
     Outer,

@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 from blrgen.program.absorbed import absorbed
 from blrgen.program.cleared import cleared
-from blrgen.program.congruent import congruent
 from blrgen.program.cse import cse
 from blrgen.program.dead import dead
 from blrgen.program.expand import expand
@@ -20,7 +19,7 @@ from blrgen.program.totals import totals
 from blrgen.timing import timed
 
 BEFORE = (order, stable, dead)
-AFTER = (totals, cleared, absorbed, hoist, strength, factor, congruent, cse, order)
+AFTER = (totals, cleared, absorbed, hoist, strength, factor, cse, order)
 
 
 def optimised(program: Program, native: Collection[str] = (), what: str = "") -> Program:

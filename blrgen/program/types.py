@@ -255,7 +255,7 @@ _RULES = {
     n.Neg: lambda node, scope: infer(node.arg, scope),
     n.Pow: _entrywise, n.Call: _entrywise, n.Compare: _compare, n.Select: _select,
     n.MatMul: _matmul, n.Solve: _solve, n.HalfSolve: _solve,
-    n.LowerSolve: _solve, n.HalfProduct: _matmul,
+    n.HalfProduct: _matmul,
     n.Factor: _factor, n.Transpose: _transpose, n.Outer: _outer,
     n.Trace: _trace, n.Symmetrize: _symmetrize, n.Total: _total, n.LogTotal: _total,
     n.Count: _total,

@@ -91,3 +91,21 @@ def test_the_guard_is_part_of_what_is_proved(tmp_path: Path) -> None:
     report = verify_derivation(derive(str(path)))
     assert report.proved
     assert "_outside" in str(report)
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_a_number_beside_an_array_is_tried_again_from_what_it_was(target: str) -> None:
+    """The variance of all coordinates leaves its domain at ρ and ρ/2, not at ρ/4."""
+    made = compile_class(derive("gaussian-isotropic", ["backtracking"]).source(target))
+    m, g, rho = np.array([1.0, -2.0]), np.array([0.5, 1.5]), 0.9
+    opt = made(m.copy(), rho=rho)
+    opt.v = 1.0
+    held = opt.m[0] if isinstance(opt.m, list) else opt.m
+    opt.step(g, -3.0)
+    step = rho / 4
+    v = 1 / (1 - 3 * step - step)
+    np.testing.assert_allclose(opt.v, v, rtol=1e-12)
+    np.testing.assert_allclose(held, m - step * v * g, rtol=1e-12)
+    with pytest.raises(ValueError, match="v"):
+        opt.v = -1.0
+        opt.load_state_dict(opt.state_dict())

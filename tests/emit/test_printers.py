@@ -54,7 +54,7 @@ ENTRYWISE += [n.Call(name, (x,)) for name in n.UNARY]
 ENTRYWISE += [n.Call(name, (x, y)) for name in n.NARY] + [n.Call("max", (x, y, n.ZERO))]
 MATRIX: list[n.Node] = [
     n.MatMul(S, n.MatMul(S, S)), n.MatMul(n.MatMul(S, S), S), n.Factor(S), n.Solve(S, x),
-    n.HalfSolve(S, x), n.LowerSolve(S, x), n.HalfProduct(S, x), n.Transpose(n.Add((S, S))),
+    n.HalfSolve(S, x), n.HalfProduct(S, x), n.Transpose(n.Add((S, S))),
     n.Outer(x, y), n.Identity("d"), n.Trace(S), n.Symmetrize(S),
     n.Mul((x, n.MatMul(S, x))),
 ]  # fmt: skip

@@ -46,7 +46,7 @@ def test_types_as_text() -> None:
         (n.Total(n.Mul((y, y))), SCALAR),
         (n.Count(n.Sym("y")), SCALAR),
         (n.Select(n.Compare("<", m, a), a, a), vector()),
-        (n.LowerSolve(L, n.Transpose(X)), matrix("d", "n")),
+        (n.Solve(L, n.Transpose(X)), matrix("d", "n")),
     ],
 )
 def test_axes_of_a_result(node: n.Node, wanted: Type) -> None:

@@ -8,6 +8,7 @@
 | `interpret`, `evaluate` | the meaning, in NumPy: each equation as a whole array |
 | `lowered` | a phase of a rule as a program over axes |
 | `formed` | a symmetric matrix that is made entry by entry, factored and solved with once |
+| `congruent` | Xᵀ A⁻¹ X with a factor of A as a square |
 | `labels` | one-hot rows: gathers, sums by label |
 | `rows` | the program over the rows of a minibatch |
 | `anf` | every reduction and operation of linear algebra as an equation by itself |

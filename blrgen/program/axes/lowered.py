@@ -211,9 +211,6 @@ class _Lowering:
     def of_Solve(self, e: n.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         return self.linear("solve", self.definite_matrix(e.arg), e.right, at, used)
 
-    def of_LowerSolve(self, e: n.LowerSolve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        return self.linear("lsolve", self.root(e.arg), e.right, at, used)
-
     def of_HalfSolve(self, e: n.HalfSolve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         return self.linear("ltsolve", self.root(e.arg), e.right, at, used)
 

@@ -41,10 +41,13 @@ class Kernel:
 
 
 def adding(program: Program) -> Program:
-    """What the program writes, added to what is there."""
+    """What the program writes, added to what is there; numbers are handed back, to be added."""
     (phase,) = program.phases
     taken, body, writes = set(program.scope), list(phase.body), []
     for target, local in phase.writes:
+        if program.scope[target] == SCALAR:
+            writes.append((target, local))
+            continue
         name = fresh(f"{target}_next", taken)
         taken.add(name)
         whole = n.Add((n.Sym(target), n.Sym(local)))

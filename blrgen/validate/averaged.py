@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from blrgen.core import Rule
+from blrgen.core import Quantity, Rule
 from blrgen.decide.equal import equal
 from blrgen.decide.functions import plain
 from blrgen.decide.proof import Proof
@@ -35,7 +35,7 @@ def averaged_proofs(run: EmittedRun) -> list[tuple[str, Proof]]:
     if run.kept(opt) != kept:
         claim = "sums are cleared after the step"
         return [("sums", Proof("refuted", claim, "something is left after the step"))]
-    wanted, domains = averaged(run.rule, again), _domains(run)
+    wanted, domains = Averaged(run.rule, run.mode), _domains(run)
     out = []
     for n in run.matching.states:
         actual = run.mode.outputs(values[n])
@@ -45,7 +45,7 @@ def averaged_proofs(run: EmittedRun) -> list[tuple[str, Proof]]:
             continue
         proof = Proof("identity", claim)
         for i, value in enumerate(actual):
-            right = _element(run.mode, wanted[n], again, i)
+            right = wanted.next(n, i)
             proof = equal(value, right, domains, claim=claim)
             if not proof.proved:
                 break
@@ -99,27 +99,47 @@ def _like(s: Expr) -> Expr:
     return sp.Symbol(f"{s.name}_second", **given)
 
 
-def averaged(rule: Rule, again: dict[Expr, Expr]) -> dict[str, Expr]:
-    """State → next value, with inputs and estimates averaged over two draws."""
-    half = sp.Rational(1, 2)
-    known: dict[str, Expr] = {}
-    inputs = {q.symbol: half * (q.symbol + again[q.symbol]) for q in rule.of("input")}
-    for a in rule.assignments:
-        e = plain(sp.sympify(a.expr))
-        if a.stage == "update":
-            e = e.xreplace(
-                {**inputs, **{s: known[s.name] for s in e.free_symbols if s.name in known}}
-            )
-            known[a.name] = e
-            continue
-        e = e.xreplace({s: known[s.name] for s in e.free_symbols if s.name in known})
-        known[a.name] = half * (e + e.xreplace(again)) if a.stage == "estimate" else e
-    return {q.name: known.get(f"{q.name}_next", q.symbol) for q in rule.of("state")}
+class Averaged:
+    """Next states, element by element, with inputs and estimates averaged over two draws.
+
+    Sums over components are written out first, so that every component has a second draw.
+    """
+
+    def __init__(self, rule: Rule, mode: ArrayMode) -> None:
+        self.rule, self.mode = rule, mode
+        every = [self._elements(q) for q in rule.of("draw", "input")]
+        self.second = {s: _like(s) for symbols in every for s in symbols}
+        self.known = {s: self._half(s) for q in rule.of("input") for s in self._elements(q)}
+        self.updates: dict[str, Expr] = {}
+        shown: dict[str, Expr] = {}
+        for a in rule.assignments:
+            e = plain(sp.sympify(a.expr))
+            if a.stage == "update":
+                self.updates[a.name] = _put(e, self.updates)
+                continue
+            shown[a.name] = _put(e, shown)
+            if a.stage == "estimate":
+                q = rule[a.name]
+                places = enumerate(self._elements(q))
+                self.known |= {s: self._half(self._at(shown[a.name], i)) for i, s in places}
+        drawn = {a.name: shown[a.name] for a in rule.assignments if a.stage == "draw"}
+        self.updates = {k: _put(e, drawn) for k, e in self.updates.items()}
+
+    def _elements(self, q: Quantity) -> list[Expr]:
+        symbols = (self.mode.elements.symbol(q, i) for i in range(self.mode.count))
+        return list(dict.fromkeys(symbols))
+
+    def _half(self, e: Expr) -> Expr:
+        return (e + e.xreplace(self.second)) / 2
+
+    def _at(self, e: Expr, i: int) -> Expr:
+        return self.mode.elements.at(e, i)
+
+    def next(self, state: str, i: int) -> Expr:
+        """The next value of a state at an element."""
+        e = self.updates.get(f"{state}_next", self.rule[state].symbol)
+        return self._at(e, i).xreplace(self.known)
 
 
-def _element(mode: Any, e: Expr, again: dict[Expr, Expr], i: int) -> Expr:
-    """An averaged expression for element i, both draws."""
-    second = {
-        again[s]: _like(mode.elements.symbol(mode.quantity(s.name), i)) for s in again
-    }  # fmt: skip
-    return mode.elements.at(e, i).xreplace(second)
+def _put(e: Expr, known: dict[str, Expr]) -> Expr:
+    return e.xreplace({s: known[s.name] for s in e.free_symbols if s.name in known})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import blrgen
+from blrgen.approximate.tools.road import derive
 from blrgen.core import Derivation
 from blrgen.emit import emit
+from blrgen.emit.compile import compile_class
 from blrgen.validate.emitted import verify_emitted
 
 NAMES = ("adam", "vogn", "bayesbinn-stale", "iblr", "ridge", "momentum")
@@ -36,7 +39,7 @@ def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, D
     ("adam", "(self.m, self.u, self.s, g)", "(self.m, self.u, self.u, g)"),
     ("adam", "serial(*arrays, *typed)", "serial(*arrays[:1], *arrays[2:], arrays[1], *typed)"),
     ("adam", "threaded(stretch, *typed, *arrays)", "pass"),
-    ("adam", "tuple(map(like.dtype.type, numbers))", "tuple(map(like.dtype.type, numbers[::-1]))"),
+    ("adam", "tuple(map(dtype.type, numbers))", "tuple(map(dtype.type, numbers[::-1]))"),
     ("vogn", "zip(theta, self.m,", "zip(theta, self.s,"),
     ("iblr", "- rho * _solve(S_factor, g)", '- rho * _solve(_cholesky("S", S_next), g)'),
     ("iblr", "part = H.T - S.T", "part = H.T + S.T"),
@@ -107,3 +110,27 @@ def test_a_claim_that_does_not_run_leaves_the_others(derived: dict[str, Derivati
     verdict = verify_emitted(broken, derived["vogn"].rule)
     assert verdict.exit_code == 3 and verdict.not_compared == ("two draws",)
     assert verdict["m"].proved and verdict["s"].proved
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_a_number_that_several_draws_add_to(target: str) -> None:
+    """The estimate is one number of a whole vector: a sum over its components."""
+    d = derive("gaussian-isotropic", ["hessian=reparam"])
+    source = emit(d, target=target)
+    verdict = verify_emitted(source, d.rule)
+    assert verdict.proved and verdict["v, two draws"].level == "random-exact"
+    made = compile_class(source)(np.array([0.3, -0.2, 1.0]))
+    m, v, rho = np.array(made.m[0]), made.v, made.rho
+    rng = np.random.default_rng(0)
+    seen = []
+    for g in ([0.1, -0.4, 0.9], [-1.0, 0.3, 0.2]):
+        theta = np.array(made.draw(rng))
+        made.observe(np.array(g))
+        seen.append((np.sum((theta - m) * g) / v / 3, np.array(g)))
+    made.step()
+    h_hat, g_mean = (sum(x) / 2 for x in zip(*seen, strict=True))
+    v_next = v / (1 + h_hat * rho * v - rho)
+    np.testing.assert_allclose(made.v, v_next, rtol=1e-12)
+    np.testing.assert_allclose(made.m[0], m - rho * v_next * g_mean, rtol=1e-12)
+    wrong = source.replace('self._sums["h_hat_sum"] / self._draws', 'self._sums["h_hat_sum"]')
+    assert wrong != source and not verify_emitted(wrong, d.rule).proved

@@ -29,10 +29,29 @@ def with_tried_words(mistake: UserError, argv: Sequence[str]) -> UserError:
     found = {c: refused(way, guess.word) for c, way in ways.items() if way is not None}
     nearest, why = next(iter(found.items()))
     mistake.how = Guess.of(guess.word, [c for c, why in found.items() if not why])
-    if why:
+    owners = [f"blrgen {c}" for c in _commands_with(guess.word)]
+    if owners:
+        mistake.how = f"{guess.word} is an option of {', '.join(owners)}"
+    elif why.startswith("unexpected argument"):
+        mistake.how = f"blrgen {argv[0]} --help lists the options"
+    elif why:
         mistake.how = f"{nearest!r} is known, and refused here: {why}"
     mistake.args = (mistake.render(),)
     return mistake
+
+
+def _commands_with(flag: str) -> list[str]:
+    """The commands that have an option."""
+    from blrgen.cli.main import COMMANDS
+    from blrgen.cli.parser import Parser
+
+    found = []
+    for name in COMMANDS if flag.startswith("--") else ():
+        command = import_module(f"blrgen.cli.{name.replace('-', '_')}")
+        parser = Parser(f"blrgen {name}", command.__doc__)
+        command.configure(parser)
+        found += [name] if flag in parser._option_string_actions else []
+    return found
 
 
 def put(argv: Sequence[str], word: str, other: str) -> list[str] | None:

@@ -13,6 +13,9 @@ SAID = {
     "lst": "did you mean 'list'?",
     "list recipies": "did you mean 'recipes'?",
     "derive gaussian-diag --hessian exat": "did you mean 'exact'?",
+    # of another command, or near to nothing
+    "derive adam --target numpy": "--target is an option of blrgen generate",
+    "derive adam --tarot numpy": "blrgen derive --help lists the options",
     # known, and not to be used here
     "derive poisson --hesian exact": "'--hessian' is known, and refused here: --hessian exact does",
     "derive gaussian-fixed --hessian exat": "'exact' is known, and refused here: --hessian exact",

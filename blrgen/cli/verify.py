@@ -57,6 +57,12 @@ def run(options: argparse.Namespace) -> int:
         from blrgen.cli.of_model import verify as verify_model
 
         return verify_model(options)
+    if options.against.endswith(".model"):
+        raise UserError(
+            "a file is not held against a model", where=PROGRAM,
+            why="the class of a model is proved as it is emitted, not read from a file",
+            how=f"{PROGRAM} {options.against} with the same flags, which runs what is emitted",
+        )  # fmt: skip
     refuse_algorithms(options)
     mapping = names(options.map)
     asked, against = options.what, options.against

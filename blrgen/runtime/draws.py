@@ -318,7 +318,7 @@ def _saved_draws(model: Any) -> dict[str, Any]:
 
 def _go_on_draws(model: Any, saved: Mapping[str, Any]) -> None:
     """Go on from what was saved; refuse what does not fit with nothing changed."""
-    draws = saved.get("draws")
+    draws = saved.get("draws") if isinstance(saved, Mapping) else None
     if not isinstance(draws, Mapping) or set(draws) != set(model.state):
         raise ValueError(f"saved draws must be of {', '.join(model.state)}")
     found = {x: np.asarray(draws[x]) for x in model.state}

@@ -210,7 +210,10 @@ def _saved_with_nodes(model: Any, axis: str) -> dict[str, Any]:
 
 def _go_on_with_nodes(model: Any, saved: Mapping[str, Any], axis: str) -> None:
     """Go on from what was saved; refuse what does not fit with nothing changed."""
-    if "nodes" not in saved:
-        raise ValueError(f"saved: {', '.join(saved)}; here nodes must be there too")
+    if not isinstance(saved, Mapping) or "nodes" not in saved:
+        raise ValueError(f"saved: {saved!r:.80}; here nodes must be there too")
+    nodes = saved["nodes"]
+    if isinstance(nodes, bool) or not isinstance(nodes, int | np.integer) or nodes < 2:
+        raise ValueError(f"saved nodes = {nodes!r} is no number of points")
     _go_on(model, {name: x for name, x in saved.items() if name != "nodes"})
     _set_nodes(model, axis, tuple(model.nodes), int(saved["nodes"]))

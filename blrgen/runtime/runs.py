@@ -94,6 +94,13 @@ def _slack(objective: float, model: Any) -> float:
     return float(np.finfo(model.dtype).eps ** 0.575 * (1 + abs(objective)))
 
 
+def _told_of(model: Any) -> str:
+    """Return what an object is: its sizes, its type, its steps."""
+    sizes = [f"{name}={size}" for name, size in model.sizes.items()]
+    parts = [*sizes, str(np.dtype(model.dtype)), f"t={model.t}"]
+    return f"{type(model).__name__}({', '.join(parts)})"
+
+
 def _saved(model: Any) -> dict[str, Any]:
     """Return copies of all that a run goes on from."""
     saved = {
@@ -105,24 +112,47 @@ def _saved(model: Any) -> dict[str, Any]:
     return saved | ({"shift": deepcopy(model.shift)} if hasattr(model, "shift") else {})
 
 
+def _like(what: str, found: Any, here: Mapping[str, Any]) -> dict[str, Array]:
+    """Return copies of saved arrays; refuse other names, shapes, types, and what is not finite."""
+    if not isinstance(found, Mapping) or set(found) != set(here):
+        names = ", ".join(map(str, found)) if isinstance(found, Mapping) else repr(found)[:80]
+        raise ValueError(f"saved {what}: {names}; here it must be {', '.join(here)}")
+    for name, own in here.items():
+        if type(found[name]) is not np.ndarray:
+            raise TypeError(f"saved {name} is no array: {type(found[name]).__name__}")
+        wanted, given = ((x.dtype, x.shape) for x in (np.asarray(own), found[name]))
+        if wanted != given:
+            raise ValueError(f"saved {name} is {given}, but here it must be {wanted}")
+        if not np.isfinite(found[name]).all():
+            raise ValueError(f"saved {name} is not finite")
+    return {name: np.array(found[name]) for name in here}
+
+
+def _generator_of(model: Any, saved: Any) -> np.random.Generator:
+    """Return a generator that goes on from what was saved."""
+    rng = deepcopy(model.rng)
+    try:
+        rng.bit_generator.state = deepcopy(saved)
+    except (TypeError, ValueError, KeyError, OverflowError, AttributeError) as error:
+        raise ValueError("saved rng is no state of the generator that is used here") from error
+    return rng  # type: ignore[no-any-return]
+
+
 def _go_on(model: Any, saved: Mapping[str, Any]) -> None:
     """Go on from what was saved; refuse what does not fit with nothing changed."""
     current = _saved(model)
-    if set(saved) != set(current):
-        raise ValueError(f"saved: {', '.join(saved)}; here it must be {', '.join(current)}")
-    state = saved["state"]
-    if set(state) != set(current["state"]):
-        there = ", ".join(current["state"])
-        raise ValueError(f"saved state: {', '.join(state)}; here it must be {there}")
-    for name, array in current["state"].items():
-        wanted, found = ((x.dtype, x.shape) for x in (array, np.asarray(state[name])))
-        if wanted != found:
-            raise ValueError(f"saved {name} is {found}, but here it must be {wanted}")
-    moved = {}
-    for name, amount in saved.get("shift", {}).items():
+    if not isinstance(saved, Mapping) or set(saved) != set(current):
+        names = ", ".join(map(str, saved)) if isinstance(saved, Mapping) else repr(saved)[:80]
+        raise ValueError(f"saved: {names}; here it must be {', '.join(current)}")
+    state = _like("state", saved["state"], current["state"])
+    shift = _like("shift", saved.get("shift", {}), current.get("shift", {}))
+    t, notes = saved["t"], saved["notes"]
+    if isinstance(t, bool) or not isinstance(t, int | np.integer) or t < 0:
+        raise ValueError(f"saved t = {t!r} is no number of steps")
+    if not isinstance(notes, list) or not all(isinstance(x, Mapping) for x in notes):
+        raise TypeError(f"saved notes are no list of notes: {type(notes).__name__}")
+    for name, amount in shift.items():
         if name in state and not np.array_equal(amount, model.shift[name]):
-            moved[name] = np.asarray(state[name]) + (amount - model.shift[name])
-    rng = deepcopy(model.rng)
-    rng.bit_generator.state = deepcopy(saved["rng"])
-    model.state = {name: np.array(moved.get(name, state[name])) for name in current["state"]}
-    model.t, model.rng, model.notes = int(saved["t"]), rng, deepcopy(saved["notes"])
+            state[name] = np.asarray(state[name] + (amount - model.shift[name]))
+    rng = _generator_of(model, saved["rng"])
+    model.state, model.t, model.rng, model.notes = state, int(t), rng, deepcopy(notes)

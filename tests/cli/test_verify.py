@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from blrgen.cli.main import main
 from blrgen.cli.verify import names
 from blrgen.errors import UserError
 
@@ -173,3 +174,12 @@ def test_verdicts_as_json(verify):
     assert outside["exit_code"] == 3
     assert outside["not_compared"][0]["line"] == 3
     assert outside["not_compared"][0]["construct"] == "the name str"
+
+
+def test_a_file_is_not_held_against_a_model(tmp_path, capsys):
+    path = tmp_path / "f.py"
+    path.write_text("x = 1\n")
+    assert main(["verify", str(path), "--against", "beta-bernoulli.model", "--vmp"]) == 2
+    said = capsys.readouterr().err
+    assert "a file is not held against a model" in said
+    assert "verify beta-bernoulli.model with the same flags" in said

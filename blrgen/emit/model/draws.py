@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from blrgen.emit.model.guarded import told
 from blrgen.emit.model.places import result
 from blrgen.emit.model.samplers import array, method_of, pointers
 from blrgen.emit.model.writer import ANY, DATA, DTYPE, NOTHING, RNG, SIZES, STATE, Writer
@@ -154,6 +155,7 @@ def _resuming() -> tuple[c.Method, ...]:
                  (c.Return(c.call("_saved_draws", own)),)),
         c.Method("load_state_dict", (saved,), "None", "Go on from what was saved, all or nothing.",
                  (c.Do(c.call("_go_on_draws", own, c.Name("saved"))),)),
+        told(),
     )  # fmt: skip
 
 

@@ -62,4 +62,11 @@ class Guarded:
                      (kept,)),
             c.Method("load_state_dict", (saved,), "None",
                      "Go on from what was saved, all or nothing.", (go_on,)),
+            told(),
         )  # fmt: skip
+
+
+def told() -> c.Method:
+    """What `repr` says."""
+    said = "Return what it is: its sizes, its type, its steps."
+    return c.Method("__repr__", (), "str", said, (c.Return(c.call("_told_of", c.Name("self"))),))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blrgen.emit.model.defaults import expression, in_order
-from blrgen.emit.model.guarded import Guarded
+from blrgen.emit.model.guarded import Guarded, told
 from blrgen.emit.model.places import Places, caller_name, python_name, result
 from blrgen.emit.model.samplers import Samplers, method_of, of_q
 from blrgen.emit.tree import classes as c
@@ -604,4 +604,5 @@ def resuming() -> tuple[c.Method, ...]:
                  (c.Return(c.call("_saved", own)),)),
         c.Method("load_state_dict", (saved,), "None", "Go on from what was saved, all or nothing.",
                  (c.Do(c.call("_go_on", own, c.Name("saved"))),)),
+        told(),
     )  # fmt: skip

@@ -121,9 +121,8 @@ class Rows:
         while value.has(Draw):
             value = value.xreplace(self._known)
         drawn = self.names.get(getattr(value, "name", ""), "")
-        of_entries = x.is_commutative  # else of the algebra of words, where a draw is all of x
-        name = (self._entries if of_entries else self._whole)(step, value, drawn, across)
-        self.names[x.name] = name
+        made = self._entries if x.is_commutative else self._whole
+        name = self.names[x.name] = made(step, value, drawn, across)
         self.sampled.add(x)
         return name
 

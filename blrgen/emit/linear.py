@@ -96,11 +96,6 @@ class LinearFunctions:
         """The type of the parameters."""
         return self.program.parameter.type
 
-    @property
-    def is_vector(self) -> bool:
-        """Whether the parameters are gathered into one vector; else they are one matrix."""
-        return len(self.kind.shape) == 1
-
     def held(self, array: str) -> str:
         """How a method calls an array that it has not been given."""
         return array if array == self.main else f"self.{array}"

@@ -12,6 +12,7 @@
 | `guard` | A step that leaves its domain is undone and said |
 | `posterior` | What is known of the posterior, and samples |
 | `matrices` | The class of a rule of vectors and matrices |
+| `held` | How the caller holds its parameters: arrays as one vector, or a matrix |
 | `matrix_start` | Its constructor and inputs |
 | `matrix_ends` | What it looks at before anything is written |
 | `matrix_posterior` | Its posterior and samples, from one factor |

@@ -16,7 +16,8 @@ from blrgen.emit.names import class_name
 from blrgen.emit.optimizer import matrix_ends, matrix_posterior, matrix_start, parts
 from blrgen.emit.optimizer.base import Base, Given, Lines
 from blrgen.emit.optimizer.guard import HALVINGS
-from blrgen.emit.optimizer.parts import ARRAYS, COUNT, PARAMS, PENDING, SELF, SUMS, me, numpy
+from blrgen.emit.optimizer.held import Matrix, held
+from blrgen.emit.optimizer.parts import COUNT, PARAMS, PENDING, SELF, SUMS, me, numpy
 from blrgen.emit.optimizer.passes import DRAWN
 from blrgen.emit.optimizer.probing import drawing_method, law_numbers, law_of, pending
 from blrgen.emit.plan import DRAWS, phase_of
@@ -41,14 +42,14 @@ class MatrixWriter(Base):
         return c.Name(self.main)
 
     @property
-    def is_vector(self) -> bool:
-        """Whether the parameters are gathered into one vector; else they are one matrix."""
-        return self.functions.is_vector
+    def held(self) -> Matrix:
+        """How the caller holds the parameters."""
+        return held(self.functions.kind)
 
     def kind_of(self, v: Variable) -> str:
         """The type of an input of `step`."""
-        like = self.is_vector and v.type == self.functions.kind
-        return "float" if v.type == SCALAR else ARRAYS if like else "Array"
+        like = v.type == self.functions.kind
+        return "float" if v.type == SCALAR else self.held.kind if like else "Array"
 
     def checked(self) -> Lines:
         """Ends of constants are made of sizes, and looked at where these are known."""
@@ -78,23 +79,20 @@ class MatrixWriter(Base):
         """Keeps the arrays; everything else starts as the rule says."""
         hypers = [v for v in self.program.of("hyper") if v.type == SCALAR]
         body = parts.taken(v.name for v in hypers if not is_derived(v))
-        params = c.Name("params")
-        held = c.call("_held", c.Literal("params"), params) if self.is_vector else params
-        body += [c.Set((PARAMS,), held), c.Set((me("t"),), c.Literal(0), note="steps taken")]
+        own = self.held.kept(c.Name("params"))
+        body += [c.Set((PARAMS,), own), c.Set((me("t"),), c.Literal(0), note="steps taken")]
         body += [self.gathered(), *matrix_start.first_rows(self), *self.workspace()]
         noise, over = "the noise of the last draw", "over the draws of this step"
         body += self.remembering("Array", noise, over)
         body += [c.Do(c.call(me("_check_state")))] if matrix_ends.check_state(self) else []
-        what = "arrays" if self.is_vector else "matrix"
-        doc = f"Keep the {what} to update; everything else starts as the rule says."
-        first = c.Argument("params", ARRAYS if self.is_vector else "Array")
+        doc = f"Keep the {self.held.name} to update; everything else starts as the rule says."
+        first = c.Argument("params", self.held.kind)
         return self.constructor((first, *matrix_start.arguments(self)), doc, body)
 
     def gathering(self) -> c.Method:
         """The caller's arrays as one array."""
-        held, what = ("_vector", "vector") if self.is_vector else ("_parameter", "matrix")
-        value = c.call(held, c.Literal("params"), c.call("_mine", SELF))
-        said = f"The parameters as one {what}."
+        value = c.call(self.held.gather, c.Literal("params"), c.call("_mine", SELF))
+        said = f"The parameters as one {self.held.one}."
         return c.Method(self.main, (), "Array", said, (c.Return(value),), "property")
 
     def gathered(self) -> c.Set:
@@ -102,8 +100,8 @@ class MatrixWriter(Base):
         return c.Set((self.parameters,), me(self.main))
 
     def shaped(self, vector: c.Expression) -> c.Expression:
-        """A vector as the caller holds his: the parameters' shape, if they are one."""
-        return c.call("_split", vector, PARAMS) if self.is_vector else vector
+        """A value for every parameter as the caller holds his."""
+        return self.held.shaped(vector)
 
     def workspace(self) -> Lines:
         """Where the next matrix is made entry by entry, and where it is factored."""
@@ -174,9 +172,7 @@ class MatrixWriter(Base):
         for state, local in phase.writes:
             value = c.Name(local)
             if state == self.main:
-                scattered = c.Do(c.call("_scattered", value, PARAMS))
-                whole = c.Set((c.Item(PARAMS, c.Name(":")),), value)
-                rows.append(scattered if self.is_vector else whole)
+                rows.append(self.held.written(value))
             else:
                 made = c.call("float", value) if state in numbers else value
                 rows.append(c.Set((me(state),), made))

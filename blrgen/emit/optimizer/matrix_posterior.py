@@ -35,7 +35,7 @@ def methods(w: MatrixWriter) -> list[c.Method]:
     ]
     noise = c.Name("noise")
     moved = c.Sign("+", c.call("_solve_upper", FACTOR, noise), mean)
-    like = w.parameters if w.is_vector else mean
+    like = w.parameters if len(w.functions.kind.shape) == 1 else mean
     drawn: Lines = [
         c.Set((noise,), c.call("_normals", SEED, like)),
         c.Return(w.shaped(moved)),

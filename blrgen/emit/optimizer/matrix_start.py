@@ -95,7 +95,7 @@ def checked(w: MatrixWriter, v: Variable, finite: c.Expression) -> c.Expression:
     """An array given by the caller, of the right kind, shape and dtype."""
     known, held, kind = w.functions.extents, w.functions.held, w.functions.kind
     told, name = c.Literal(v.name), c.Name(v.name)
-    if w.is_vector and v.type == kind:
+    if v.type == kind and len(kind.shape) == 1:
         return c.call("_vector", told, name, PARAMS, finite)
     if v.type.is_symmetric and v.type.shape[0] in known:
         own = known[v.type.shape[0]].array == v.name

@@ -27,6 +27,7 @@ from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member, named
 from blrgen.program.model.merged import merged
 from blrgen.program.model.names import Given, domain_text, size_of
+from blrgen.program.model.objective import together
 from blrgen.program.model.sums import with_sums
 from blrgen.program.model.values import Array, Draw, Method, ModelProgram, Part, Variable
 from blrgen.read.model.values import Domain, Node
@@ -92,7 +93,7 @@ class Gibbs:
     def program(self, name: str, title: str, lines: Sequence[tuple[str, tuple[str, ...]]]
                 ) -> ModelProgram:  # fmt: skip
         """Everything that the class is made from."""
-        self.eq.let(a.Let("objective", (), self.eq.expr(self.d.expected_joint, {})))
+        self.eq.let(a.Let("objective", (), self.eq.expr(together(self.d.expected_joint), {})))
         made = [self.drawn(self.member_of(u.block)) for u in self.d.updates]
         normals = [_quantity(x.normals) for x, _ in made if x.normals is not None]
         outs = tuple(dict.fromkeys(x for _, own in made for x in own))

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from blrgen.algebra.indexed import Atom, Expression
-from blrgen.algebra.indexed.values import Term
+from blrgen.algebra.indexed.build import subtracted, symbol
+from blrgen.algebra.indexed.normal import normal
+from blrgen.algebra.indexed.values import ONE, Term
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
@@ -61,6 +63,25 @@ def objective(
 def indicates(t: Term) -> bool:
     """Whether a term is log [x = c] of data, summed: 0, or −∞."""
     return any(x.name == INDICATOR for x, _ in t.factors)
+
+
+def together(e: Expression) -> Expression:
+    """Σ log [x = c] − Σ z log [x = c] as Σ (1 − z) log [x = c], which is never −∞ less −∞."""
+    own = dict(e.terms)
+    for t, c in e.terms:
+        labels = [(x, p) for x, p in t.factors if x.symbol is not None and x.symbol.binary]
+        if not indicates(t) or len(labels) != 1 or t not in own:
+            continue
+        ((z, _),) = labels
+        assert z.symbol is not None
+        rest = normal(-c, [y for y in t.factors if y[0] != z], t.bound)
+        if len(rest) != 1 or own.get(rest[0][0]) != rest[0][1]:
+            continue
+        other = Atom("sum", arguments=(subtracted(ONE, symbol(z.symbol, *z.indices)),))
+        del own[t], own[rest[0][0]]
+        factors = tuple((other, p) if x == z else (x, p) for x, p in t.factors)
+        own[Term(factors, t.bound)] = -c
+    return Expression(tuple(own.items()))
 
 
 def forced(own: Own) -> bool:

@@ -52,6 +52,7 @@ class Reference:
     points: dict[str, Any] = field(default_factory=dict)
     sites: dict[str, Any] = field(default_factory=dict)
     kind: Kind = DOUBLES
+    kept: bool = False  # chains by h, J and C as they stand, not by their marginals
     rounds: int = 0  # over local blocks, or until they rest
 
     @property
@@ -75,7 +76,8 @@ class Reference:
         for c in program.chained:
             marginals = {v.name: model.posterior(v.name) for v in c.variables}
             block = next(b for b in blocks.values() if set(b.nodes) == set(marginals))
-            if self.d.sites and len(c.arrays) == len(block.parts) == 3:  # h, J, C as they stand
+            joined = bool(self.d.sites) or self.kept
+            if joined and len(c.arrays) == len(block.parts) == 3:  # h, J, C as they stand
                 state = [np.asarray(model.state[x.name]) for x in c.arrays]
                 self.laws[block.name] = law_of_chain(self.d.model, block, state, self.values)
                 continue

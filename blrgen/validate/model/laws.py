@@ -84,7 +84,7 @@ def law_of_chain(model: Model, block: Block, state: Sequence[Any], values: Value
             e = multiplied(e, guard(along, block.lag))
         parts.append(replace(p, expected=e))
     whole = replace(block, parts=tuple(parts))
-    return _of_gaussian(model, whole, Values(arrays, values.sizes))
+    return _of_gaussian(model, whole, Values(arrays, values.sizes, values.kind))
 
 
 def law_of_independent(
@@ -115,7 +115,7 @@ def _product(
     """E of two independent elements: at every place the product of their means."""
     first, second = firsts[s.nodes[0]], firsts[s.nodes[-1]]
     shifts = dict(s.shifts)
-    out = np.zeros([values.size(i.axis) for i in s.places])
+    out = values.kind.array(np.zeros([values.size(i.axis) for i in s.places]))
     count = len(first.places)
     for at in np.ndindex(*out.shape):
         here = dict(zip((i.name for i in first.places), at, strict=False))

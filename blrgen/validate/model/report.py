@@ -81,8 +81,9 @@ def run(d: ModelDerivation, program: ModelProgram, source: str, claim: str) -> P
     try:
         kind, data = compile_class(source), drawn(d.model, program)
         if program.filter is not None:
-            return compare_filter(d, program, kind, data)
-        found = compare(d, program, kind, data)
+            found = compare_filter(d, program, kind, data)
+        else:
+            found = compare(d, program, kind, data)
         return (
             found
             if weakest(p.level for _, p in found) != "numeric"
@@ -100,8 +101,6 @@ def exactly(d: ModelDerivation, program: ModelProgram, source: str, found: Proof
     if d.sites:  # expectations that are found in numbers have no value in a field
         return found
     try:
-        if program.stacks or program.chained:
-            raise NoMeaning("numbers of a field laid end to end, or kept of a chain")
         proofs = dict(prove(d, program, source))
     except NoMeaning as trouble:
         return tuple((n, replace(p, detail=f"{p.detail}; {trouble}")) for n, p in found)

@@ -228,6 +228,17 @@ def entrywise(name: str) -> Callable[..., Any]:
     return call
 
 
+def _laid(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Where entries stand that are laid end to end: what is 0 or 1 as such numbers."""
+
+    def call(*args: Any) -> dict[str, Any]:
+        found = f(*args[:-1], np.float64)
+        return {k: numbers(TOWERS.array(x.astype(int))) if x.dtype.kind == "f" else x
+                for k, x in found.items()}  # fmt: skip
+
+    return call
+
+
 def _decorator(*args: Any, **_: Any) -> Any:
     return args[0] if len(args) == 1 and callable(args[0]) else lambda f: f
 
@@ -275,6 +286,8 @@ def class_on(
     if "_solved_or_nan" in names:
         names["_solved_or_nan"] = numpy.linalg.solve
     own = {**CONSTRUCTED, **(stands or {})}
+    if "_stacked" in names:
+        own["_stacked"] = _laid(names["_stacked"])
     names |= {name: f for name, f in own.items() if name in names}
     return names[public_name(source)]
 

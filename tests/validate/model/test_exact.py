@@ -61,9 +61,13 @@ WRONG = [  # model, flag, target, text, what stands there instead
 
 
 @pytest.mark.parametrize(
-    ("name", "flag"), [("lda", "svi"), ("factor-analysis-em", "online-em"), ("ridge", "svi")]
-)
-def test_a_step_over_some_rows_is_proved(name, flag):
+    ("name", "flag"),
+    [
+        ("lda", "svi"), ("factor-analysis-em", "online-em"), ("ridge", "svi"),
+        ("local-linear-trend", "em"), ("local-linear-trend", "vmp"), ("state-space", "filter"),
+    ],
+)  # fmt: skip
+def test_steps_over_some_rows_stacked_chains_and_filters_are_proved(name, flag):
     proofs = prove(*emitted(name, flag, "numpy"))
     assert proofs and all(p.level == "random-exact" for _, p in proofs), proofs
 

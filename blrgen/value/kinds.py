@@ -23,6 +23,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "polygamma": special.polygamma, "zeta": special.zeta,
     "multigammaln": lambda a, d: special.multigammaln(a, int(d)),
     "log_indicator": lambda x: 0.0 if x == 0 else -np.inf,
+    "log_reaches": lambda x: 0.0 if x >= 0 else -np.inf,
     "uniform_cumulant": lambda n, x: uniform_cumulant_value(int(n), x),
     "bessel_kernel": lambda v, s: special.iv(v, np.sqrt(s)) / np.sqrt(s) ** v,
 }  # fmt: skip

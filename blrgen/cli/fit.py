@@ -178,7 +178,8 @@ def _floors(options: argparse.Namespace, program: ModelProgram) -> dict[str, flo
         if name.strip() not in points:
             why = f"the points are {', '.join(points)}" if points else "there are no points"
             raise UserError(f"--floor: {name.strip()} is no point", where=options.what, why=why,
-                            how=did_you_mean(name.strip(), points))  # fmt: skip
+                            how=did_you_mean(name.strip(), points) if points else
+                            "--floor is for a param, or what --point names")  # fmt: skip
     return found
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import logsumexp
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import bernoulli, multivariate_normal, norm
 
 from blrgen.read.model.mistakes import ModelError
 from blrgen.read.model.reader import read_model
@@ -63,6 +63,14 @@ VARIANCE = """
 plate n in N
 s ~ generalized-inverse-gaussian(1, 1, 1/2)
 x[n] ~ gaussian(0, s) observed
+"""
+SEEN = """
+plate i in N
+plate j in J
+psi ~ beta(1, 1)
+p[j] ~ beta(1, 1)
+z[i] ~ bernoulli(psi)
+y[i,j] ~ choose(z[i], point(0), bernoulli(p[j])) observed
 """
 ROWS = """
 plate j in J
@@ -176,6 +184,17 @@ def test_online_em_on_half_of_the_rows_at_rate_one_is_em_on_them(name):
     whole.step()
     for x in start:
         np.testing.assert_allclose(online.posterior(x), whole.posterior(x), rtol=1e-9, atol=1e-12)
+
+
+def test_the_log_joint_of_draws_beside_a_point_mass_is_a_number():
+    rng = np.random.default_rng(9)
+    y = (rng.random((20, 3)) < 0.4) * (rng.random((20, 1)) < 0.7) * 1.0
+    model = cls("seen", "gibbs", SEEN)(y=y, seed=3)
+    trace = model.run(4)["trace"]
+    z, p, psi = (model.state[x] for x in ("z", "p", "psi"))
+    wanted = bernoulli.logpmf(z, psi).sum() + (z[:, None] * bernoulli.logpmf(y, p)).sum()
+    np.testing.assert_allclose(trace[-1], wanted, rtol=1e-10)
+    assert not np.isnan(trace).any() and (z[y.any(axis=1)] == 1).all()
 
 
 def test_svi_without_a_global_block_is_refused():

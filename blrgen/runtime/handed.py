@@ -48,7 +48,8 @@ def _numbers(
         raise TypeError(f"{name} holds {found.dtype}, not numbers")
     _fitted(name, found.shape, axes, sizes)
     found = np.asarray(found, dtype=dtype, order="C")
-    if not missing and not np.isfinite(found).all():
+    finite = missing or np.vdot(found, found) < np.inf or np.isfinite(found).all()
+    if not finite:  # squares may overflow
         raise ValueError(f"{name} has entries that are not finite")
     _in_domain(name, found, domain, sizes)
     return found

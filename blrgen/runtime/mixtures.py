@@ -38,13 +38,10 @@ def _given_or(value: Any, other: Array) -> Any:
     return other if value is None else value
 
 
-def _asked(
-    opt: Any, name: str, value: Any, axes: tuple[str, ...], dtype: Any, even: bool = False
-) -> Array:
-    """Return an input in the dtype of the states; of a matrix that is to be even its even part."""
+def _asked(opt: Any, name: str, value: Any, axes: tuple[str, ...], dtype: Any) -> Array:
+    """Return an input in the dtype of the states."""
     sizes = dict(opt.sizes)
-    found = _numbers(name, value, axes, sizes, dtype, "R", not opt.check_finite)
-    return (found + np.swapaxes(found, -1, -2)) / 2 if even else found
+    return _numbers(name, value, axes, sizes, dtype, "R", not opt.check_finite)
 
 
 def _inside(opt: Any, found: Mapping[str, tuple[Array, str]]) -> None:
@@ -62,7 +59,7 @@ def _inside(opt: Any, found: Mapping[str, tuple[Array, str]]) -> None:
 
 def _fits(value: Array, domain: str) -> bool:
     """Return whether all is finite and in the domain."""
-    if not np.isfinite(value).all():
+    if not np.vdot(value, value) < np.inf and not np.isfinite(value).all():  # squares overflow
         return False
     if domain == "SPD":
         try:

@@ -79,9 +79,8 @@ class Writer:
         main = c.Attribute(c.attribute(self.given()[0].name), "dtype")
         body: list[c.Statement] = []
         for x in self.program.inputs:
-            even = (c.Literal(True),) if len(x.sizes) == 3 else ()
             asked = c.call("_asked", c.Name("self"), c.Literal(x.name), c.Name(x.name), _axes(x),
-                           main, *even)  # fmt: skip
+                           main)  # fmt: skip
             body.append(c.Set((c.Name(x.name),), asked))
         outs = self.program.program.outs
         body.append(c.Set(tuple(c.Name(x) for x in outs), self.called()))

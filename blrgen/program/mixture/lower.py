@@ -9,7 +9,7 @@ All next values are of the old q: what is known of log q is computed before any 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from blrgen.core import Derivation, Quantity
@@ -59,7 +59,22 @@ def lower_mixture(d: Derivation) -> MixtureProgram:
     for x in d.rule.assignments:
         _assignment(d, made, x.name, x.expr)
     states = tuple(_state(d, made, q) for q in _states(d))
-    return _program(d, made, states, d.rule.of("input"))
+    inputs = d.rule.of("input")
+    return _program(d, made, states, inputs, _evened(made, inputs))
+
+
+def _evened(made: Equations, inputs: tuple[Quantity, ...]) -> tuple[str, ...]:
+    """Of a matrix that is given its even part is read: the names of those that are matrices."""
+    names = tuple(q.name for q in inputs if q.rank == "symmetric")
+
+    def even(x: n.Node) -> n.Node:
+        if not isinstance(x, a.Ref) or x.name not in names:
+            return x
+        *front, row, column = x.index
+        return n.mul(n.HALF, n.add(x, a.Ref(x.name, (*front, column, row))))
+
+    made.lets[:] = [replace(x, expr=n.transform(x.expr, even)) for x in made.lets]
+    return names
 
 
 def lower_moves(d: Derivation) -> MixtureProgram:
@@ -79,13 +94,15 @@ def places_of(d: Derivation) -> tuple[Array, ...]:
 
 
 def _program(
-    d: Derivation, made: Equations, states: tuple[Array, ...], asked: tuple[Quantity, ...]
-) -> MixtureProgram:
-    """The equations with what they are given, checked."""
+    d: Derivation, made: Equations, states: tuple[Array, ...], asked: tuple[Quantity, ...],
+    uneven: tuple[str, ...] = (),
+) -> MixtureProgram:  # fmt: skip
+    """The equations with what they are given, checked; `uneven` are matrices of any kind."""
     axes = made.axes
     letters = [a.Letter(x, axes.count) for x in (axes.component, axes.other)]
     letters += [a.Letter(x, axes.size) for x in axes.places]
     given = [_quantity(made, q) for q in (*_states(d), *asked, *d.rule.of("hyper", "counter"))]
+    given = [replace(q, structure="dense") if q.name in uneven else q for q in given]
     outs = tuple(f"{x.name}_next" for x in states if _moves(d, x.name))
     program = a.Program(tuple(letters), tuple(given), tuple(made.lets), outs)
     check(program)

@@ -29,7 +29,7 @@ from blrgen.core import (
 from blrgen.errors import UserError
 from blrgen.rule.lines import sym
 from blrgen.rule.mixture.component import component_derivation
-from blrgen.rule.mixture.lines import weight_lines
+from blrgen.rule.mixture.lines import apart_lines, weight_lines
 from blrgen.rule.quantities import probe_quantity
 from blrgen.rule.rule import RHO
 
@@ -57,7 +57,7 @@ def mixture_derivation(family: Family, loss: Loss) -> Derivation:
         ),
         mixture=Mixture(family),
     )
-    return d.with_(steps=(*d.steps, *weight_lines(d)))
+    return d.with_(steps=(*d.steps, *apart_lines(d), *weight_lines(d)))
 
 
 def value_of_loss(family: Family, *, of_mixture: bool = False) -> Probe:

@@ -78,6 +78,37 @@ def rule_line(d: Derivation, of: str) -> Step:
     )
 
 
+def apart_lines(d: Derivation) -> tuple[Step, ...]:
+    """Derivatives of log q where the rule asks for them: what keeps components apart."""
+    order = max((p.order for p in d.facts.probes if p.of_mixture), default=0)
+    if not order:
+        return ()
+    notation = (
+        ("share", "rₖ(θ)", r"r_k(\theta)"),
+        ("share_is", "πₖ qₖ(θ)/q(θ)", r"\pi_k q_k(\theta)/q(\theta)"),
+        ("slope", "∇log q", r"\nabla \log q"),
+        ("slope_is", "Σₖ rₖ ∇log qₖ", r"\textstyle\sum_k r_k \nabla \log q_k"),
+        ("bend", "∇²log q", r"\nabla^2 \log q"),
+        (
+            "bend_is",
+            "Σₖ rₖ (∇²log qₖ + ∇log qₖ ∇log qₖᵀ) − ∇log q ∇log qᵀ",
+            r"\textstyle\sum_k r_k (\nabla^2 \log q_k + \nabla \log q_k \nabla \log q_k^\top)"
+            r" - \nabla \log q\, \nabla \log q^\top",
+        ),
+    )
+    names = ("share", "slope", "bend")[: 1 + order]
+    return (
+        Step(
+            "What keeps components apart",
+            tuple(Equation(sym(x), sym(f"{x}_is")) for x in names),
+            "log Σₖ πₖ qₖ, differentiated; the rule goes down ∇ℓ + ∇log q, so down ∇log q: away "
+            "from where the others are, by as much as they share the place",
+            "sample",
+            notation=notation,
+        ),
+    )
+
+
 def weight_lines(d: Derivation) -> tuple[Step, ...]:
     """The block of the weights: the law of z, whose values are the components."""
     notation = (

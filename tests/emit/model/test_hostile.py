@@ -220,7 +220,7 @@ def test_a_chain_of_no_elements_adds_nothing():
     np.testing.assert_allclose(many.objective(), sum(each), rtol=1e-12)
 
 
-def test_what_has_no_class_is_refused_in_words():
+def test_labels_of_two_kinds_in_one_predictor_sized_or_not():
     source = """
 plate n in N
 plate k in K
@@ -233,13 +233,16 @@ z[n] ~ categorical(p)
 y[n] ~ categorical(q)
 x[n] ~ gaussian(a[z[n]] + b[y[n]], 1)   observed
 """
-    with pytest.raises(UserError, match="has no programs yet"):
-        cls("two", "em", source)
     from scipy.special import logsumexp
     from scipy.stats import norm
 
     sized = source.replace("K", "2").replace("J", "2")
     a, b, p, q = np.array([0.0, 1]), np.array([0.0, 2]), np.array([0.4, 0.6]), np.array([0.3, 0.7])
-    model = cls("two", "em", sized)(x=X, start={"a": a, "b": b, "p": p, "q": q})
-    joint = np.log(np.outer(p, q)) + norm(np.add.outer(a, b), 1).logpdf(X[:, None, None])
-    np.testing.assert_allclose(model.objective(), logsumexp(joint, axis=(1, 2)).sum())
+    start = {"a": a, "b": b, "p": p, "q": q}
+    for written, sizes in ((sized, {}), (source, {"K": 2, "J": 2})):
+        model = cls("two", "em", written)(x=X, **sizes, start=start)
+        for _ in range(3):
+            a, b, p, q = (model.posterior(name) for name in start)
+            joint = np.log(np.outer(p, q)) + norm(np.add.outer(a, b), 1).logpdf(X[:, None, None])
+            np.testing.assert_allclose(model.objective(), logsumexp(joint, axis=(1, 2)).sum())
+            model.step()

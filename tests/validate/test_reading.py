@@ -216,3 +216,57 @@ def test_where_doubles_end_is_remarked() -> None:
         """
     verdict = check(text, "bayesbinn")
     assert verdict.proved and any("no number in float64 at lam = 40" in n for n in verdict.notes)
+
+
+def test_the_line_is_found_with_rows_of_data() -> None:
+    """Data have as many rows as the arrays at which the code was refuted."""
+    verdict = check(
+        """
+        import numpy as np
+        def step(m, S, X, y, delta):
+            Z = X - X.mean(axis=0)
+            A = Z.T @ Z + delta * np.eye(len(m))
+            return np.linalg.solve(A, X.T @ y), A
+        """,
+        "ridge",
+    )
+    assert verdict.level == "refuted" and verdict.line == 3
+
+
+def test_code_for_arrays_may_raise_on_numbers() -> None:
+    verdict = check("""
+        def step(m, g, rho):
+            if rho == 0:
+                return m.copy()
+            return m - rho * g
+        """)
+    assert verdict.proved
+    assert any("single numbers" in n and "not compared" in n for n in verdict.notes)
+    raises = check("""
+        import math
+        def step(m, g, rho):
+            if rho == 0:
+                raise ValueError("no step")
+            return m - math.fabs(rho) * g
+        """)
+    assert raises.level == "refuted"
+
+
+def test_what_asks_for_numba_is_run_compiled() -> None:
+    verdict = check("""
+        import numpy as np
+        from numba import njit
+        @njit
+        def step(m, g, rho):
+            return np.subtract(m, np.einsum("i,i->i", g, np.full(len(g), rho)))
+        """)
+    assert verdict.level == NOT_COMPARED and "Numba does not compile it" in verdict["m"].detail
+    taken = check("""
+        from numba import njit
+        @njit(cache=True)
+        def step(m, g, rho):
+            for i in range(m.shape[0]):
+                m[i] -= rho * g[i]
+            return m
+        """)
+    assert taken.proved

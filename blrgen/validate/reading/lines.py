@@ -9,6 +9,7 @@ differing state its value.
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -28,9 +29,11 @@ from blrgen.text.expression import ascii
 from blrgen.validate import reference
 from blrgen.validate.reading.algebra import names_in
 from blrgen.validate.reading.elementwise import Elementwise
+from blrgen.validate.reading.entries import Entries
 from blrgen.validate.reading.graph import Node
 from blrgen.validate.reading.interpret import in_digits, missing
 from blrgen.validate.reading.points import Points
+from blrgen.validate.reading.sizes import data
 from blrgen.validate.reading.values import Array, Num, Whole
 from blrgen.value.evaluate import Undefined, evaluate
 
@@ -42,8 +45,11 @@ def located(verdict: Verdict, reading: Any) -> Verdict:
     """The verdict with the line that is wrong, and what the rule has there if that is known."""
     if reading.wrong is None or reading.wrong[1] is None:
         return verdict
-    with mp.workdps(DIGITS):
-        line, repair = Search(verdict, reading).blame()
+    try:
+        with mp.workdps(DIGITS):
+            line, repair = Search(verdict, reading).blame()
+    except Exception:  # whatever the code is, the refutation stands, without a line
+        return verdict
     rows = reading.source.splitlines()
     text = rows[line - 1].strip() if 0 < line <= len(rows) else ""
     return replace(verdict, line=line, source=text, repair=repair)
@@ -223,10 +229,15 @@ class MatrixPoint:
         from blrgen.validate.reading.matrices import Matrices
 
         judge = Matrices(search.reading)
-        count = max(len(x.nodes) for x in search.lines)
-        d = next(k for k in range(1, 49) if k * k >= count)
-        self.model = numeric_model(d, judge.domains, Random(seed), {})
+        used = names_in([n for x in search.lines for n in x.nodes])
+        used |= names_in([n for row in search.outputs.values() for n in row])
+        d, rows = _sizes(search)
+        made = Entries(judge.rule, search.graph, d, rows)
+        random = Random(seed)
+        self.model = numeric_model(d, judge.domains, random, data(judge.rule, made, random))
         self.values = judge._named(self.model, d)
+        if not used <= set(self.values):
+            raise LookupError
         self.next = {n: self.rule(e) for n, e in judge.next.items()}
 
     def rule(self, e: Expr) -> Any:
@@ -236,6 +247,21 @@ class MatrixPoint:
             return None
 
     code = ElementPoint.code
+
+
+def _sizes(search: Search) -> tuple[int, int]:
+    """The size at which the code was read, from a state's next value, and the rows of data."""
+    for q in search.rule.of("state"):
+        count = len(search.outputs.get(q.name, ()))
+        if count:
+            d = count if q.rank == "vector" else math.isqrt(count)
+            break
+    else:
+        raise LookupError
+    names = {q.name for q in search.rule.of("data")}
+    used = names_in([n for x in search.lines for n in x.nodes])
+    places = [x.partition("[")[2] for x in used if x.partition("[")[0] in names]
+    return d, max((1 + int(x.rstrip("]").partition(",")[0]) for x in places), default=d)
 
 
 def _alike(a: Any, b: Any) -> bool:

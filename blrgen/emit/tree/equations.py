@@ -43,6 +43,9 @@ class Equations:
         if isinstance(e, a.Ref):
             maker = self.makers.get(e.name)
             return self.memory.read(e, ctx, maker is not None and is_earlier(e, maker, item))
+        if isinstance(e, n.Compare) and isinstance(e.left, a.Is) and e.right == n.ONE:
+            left, right = (self.memory.place(i, ctx) for i in (e.left.left, e.left.right))
+            return n.Compare("==", left, right)
         if isinstance(e, a.Is):
             left, right = (self.memory.place(i, ctx) for i in (e.left, e.right))
             return n.Select(n.Compare("==", left, right), n.ONE, n.ZERO)

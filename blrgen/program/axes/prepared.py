@@ -11,6 +11,7 @@ from blrgen.program.axes.blocks import blocked
 from blrgen.program.axes.check import check
 from blrgen.program.axes.contracted import contracted
 from blrgen.program.axes.dead import dead
+from blrgen.program.axes.earlier import earlier
 from blrgen.program.axes.factored import factored
 from blrgen.program.axes.gathered import gathered
 from blrgen.program.axes.halved import halved
@@ -57,7 +58,7 @@ def scheduled(
     written: Set[int] = frozenset(),
 ) -> Schedule:
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
-    ready = prepared(program, written)
+    ready = earlier(prepared(program, written))
     ready = factored(separated(ready, tuple(by) if by is not None else order(ready)))
     letters = tuple(by) if by is not None else order(ready)
     ready = structure(halved(outside(split(ready, letters))))

@@ -75,3 +75,13 @@ def test_loops_make_no_array_of_rows_times_labels_times_coordinates():
     made = [s for f in (*stages, caller) for s in t.statements(f.body) if isinstance(s, t.Make)]
     assert made
     assert all(t.name("N") not in s.shape for s in made)
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [("factor-analysis-em", "em"), ("ppca", "em"), ("factor-analysis", "vmp")],
+)  # fmt: skip
+def test_a_step_that_needs_sums_of_data_does_not_see_rows(name, algorithm):
+    x = R.normal(size=(N, D))
+    assert "x" not in {q.name for q in program(name, algorithm).sweep.program.given}
+    assert peak(name, algorithm, x=x, q=3) < 8 * N

@@ -16,8 +16,9 @@ from blrgen.runtime.handed import _in_domain
 from blrgen.runtime.runs import MOST_STEPS, _go_on, _saved
 
 FIRST_NODES = 24
-SPREAD = 2048  # pairs of points in more than three dimensions
 MOST_NODES = 6144
+MOST_PRODUCT = (MOST_NODES, 384, 48)  # nodes a direction, by how many directions there are
+SPREAD = 2048  # pairs of points in more than three dimensions
 REACH = 8.5  # beyond, N(0, 1) is less than a rounding error
 FAR = 4.8  # s of the last point: 60 deviations away
 LEAST_PART = 2.0**-40  # of a step
@@ -52,6 +53,7 @@ def _cloud(size: int, count: int) -> tuple[Array, Array, Array]:
     spread evenly, in opposite pairs, whose second moments are those of N(0, I).
     """
     if size <= 3:
+        count = min(count, MOST_PRODUCT[size - 1])
         line = np.arange(count + 1)
         index = np.stack(np.meshgrid(*[line] * size, indexing="ij"), -1).reshape(-1, size)
         points = REACH * (2 * index / count - 1)

@@ -157,6 +157,7 @@ def outcome(case: Case) -> Outcome:
             return Outcome("failed", words[:300])
 
 
+@cache
 def engine() -> str:
     """A digest of everything that a file is made from."""
     digest = hashlib.sha256()

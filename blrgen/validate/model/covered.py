@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
+from blrgen.decide.towers import telling
+
 FILE = "<emitted>"
 MOST_ROUNDS = 500  # over local blocks
 LONG = 64, 2**16  # blocks of rows, and rows from which on there are chunks: powers of two
@@ -48,6 +50,15 @@ class Seen:
 
     lines: set[int] = field(default_factory=set)
     largest: dict[tuple[str, str], int] = field(default_factory=dict)
+    signs: set[int] = field(default_factory=set)  # lines that asked whether a number is above 0
+
+    def sign(self) -> None:
+        """Note the line of the emitted file that asks."""
+        frame: FrameType | None = sys._getframe()
+        while frame is not None and frame.f_code.co_filename != FILE:
+            frame = frame.f_back
+        if frame is not None:
+            self.signs.add(frame.f_lineno)
 
     def note(self, frame: FrameType) -> None:
         """What the sizes of a function were."""
@@ -73,7 +84,8 @@ def recorded(seen: Seen) -> Iterator[None]:
     before = sys.gettrace()
     sys.settrace(outer)
     try:
-        yield
+        with telling(seen.sign):
+            yield
     finally:
         sys.settrace(before)
 
@@ -93,6 +105,15 @@ def left_out(source: str, seen: Seen) -> list[str]:
             if lines & run:
                 found += sorted(lines - run)
     return [f"{x}: {source.splitlines()[x - 1].strip()}" for x in found]
+
+
+def by_sign(source: str, seen: Seen) -> list[int]:
+    """Lines of the file's own functions that went one way only, as a number has no sign here.
+
+    Support functions may ask, as they are tested where they are written.
+    """
+    end = next(x.lineno for x in ast.parse(source).body if isinstance(x, ast.ClassDef))
+    return sorted(x for x in seen.signs if x < end)
 
 
 def never_four(tree: ast.Module, seen: Seen) -> set[int]:

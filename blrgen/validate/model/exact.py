@@ -25,7 +25,7 @@ from blrgen.program.model.blocks import member_of
 from blrgen.program.model.member import Member
 from blrgen.program.model.values import ModelProgram
 from blrgen.rule.model.values import ModelDerivation
-from blrgen.validate.model.covered import Seen, left_out, recorded
+from blrgen.validate.model.covered import Seen, by_sign, left_out, recorded
 from blrgen.validate.model.data import Drawn, Small, drawn
 from blrgen.validate.model.emitted import Reference, slopes_of
 from blrgen.validate.model.fields import Drawing, started, told
@@ -76,6 +76,9 @@ def prove(
     if missed := left_out(source, seen):
         text = f"line {missed[0]} was never run at {where}"
         proofs.append(("all lines", Proof(NOT_COMPARED, "every line was run", text)))
+    if asked := by_sign(source, seen):
+        text = f"line {asked[0]} asks for the sign of a number, and went one way only"
+        proofs.append(("all signs", Proof(NOT_COMPARED, "every line went both ways", text)))
     return tuple(proofs)
 
 

@@ -57,6 +57,15 @@ WRONG = [  # model, flag, target, text, what stands there instead
     ("poisson-mixture", "svi", "numpy", "a0 + scale * ", "a0 + scale * scale * "),
     ("lda", "svi", "numpy", "theta_mean_before = theta_mean", "theta_mean_before = alpha"),
     ("factor-analysis-em", "online-em", "numpy", "real(N) * scale", "real(N)"),
+    # right for what is positive: numbers of a field have no sign, and one way alone was run
+    (
+        "poisson-mixture-em",
+        "em",
+        "numpy",
+        "np.sum(z_mean, axis=0)",
+        "np.where(np.sum(z_mean, axis=0) > 0, np.sum(z_mean, axis=0), one)",
+    ),
+    ("linear-regression", "vmp", "numpy", "half * ", "(half if half > 0 else one) * "),
 ]
 
 

@@ -171,7 +171,7 @@ def compare(
         if program.chained:  # from marginals on: those of a first step are not independent
             said = {v.name: model.posterior(v.name) for c in program.chained for v in c.variables}
             model = kind(**own, start=said, seed=1)
-        reference = Reference(d, data)
+        reference = Reference(d, data, rounds=d.inner or 0)
         reference.read(model, program)
         for step in range(steps + 1):
             reference.first()

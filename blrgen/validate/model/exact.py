@@ -38,6 +38,7 @@ MANY = Small(8, 4, (2, 1, 1, 1), (2, 3))  # with short blocks: more than one chu
 WIDE = Small(7, 2, (2, 1), (5,))  # with short blocks: more than four at a time
 KINDS = (PLAIN, MANY, WIDE, PLAIN)
 FEW = 2  # rounds over local blocks, where none of them is the last by itself
+MOST_INNER = 4  # rounds that were asked for
 PATIENCE = 4  # other numbers, where one divides by zero
 OTHER = "it is another expression"
 Found = dict[str, tuple[str, str]]  # by name: what is claimed, and what is wrong with it
@@ -54,7 +55,7 @@ def prove(
     kinds = [replace(x, rows=x.rows + x.rows % 2) for x in KINDS] if d.batch else KINDS
     for k, (answer, small) in enumerate(zip(answers, kinds, strict=True)):
         t = Trial(source, drawn(d.model, program, small=small), random, k in (1, 2), seen,
-                  FEW if k == 1 else 1)  # fmt: skip
+                  rounds_of(d, FEW if k == 1 else 1))  # fmt: skip
         with choosing(answer), np.errstate(all="ignore"):
             try:
                 found = lucky(d, program, t)
@@ -92,6 +93,13 @@ class Trial:
     short: bool
     seen: Seen
     rounds: int = 1  # over local blocks, in a step over some rows
+
+
+def rounds_of(d: ModelDerivation, otherwise: int) -> int:
+    """Rounds over local blocks: as many as were asked for, where that is a number to run."""
+    if (d.inner or 0) > MOST_INNER:
+        raise NoMeaning(f"{d.inner} rounds over local blocks")
+    return d.inner or otherwise
 
 
 class Singular(NoMeaning):

@@ -13,7 +13,7 @@ from blrgen.cli.main import main
 from blrgen.emit.model.file import text
 from blrgen.program.model.lower import lower
 from blrgen.read.model.reader import read_model
-from blrgen.rule.model.derive import derive_model
+from blrgen.rule.model.derive import Options, derive_model
 from blrgen.validate.model.blocks import prove_blocks
 from blrgen.validate.model.report import run, verify_model
 from blrgen.validate.model.stationary import prove_points, prove_updates
@@ -47,6 +47,18 @@ def test_blocks_and_updates_are_proved(name, flag):
     d = derivation(name, flag)
     found = (*prove_blocks(d), *prove_updates(d), *prove_points(d))
     assert found and levels(found) == {"identity"}, found
+
+
+@pytest.mark.parametrize(
+    ("rounds", "level"), [(1, "random-exact"), (3, "numeric"), (20, "numeric")]
+)
+def test_rounds_over_local_blocks_are_as_many_as_were_asked_for(rounds, level):
+    model = read_model((MODELS / "lda.model").read_text(), "lda")
+    report = verify_model(derive_model(model, "svi", Options(inner=rounds)), targets=("numpy",))
+    assert report.level == level, report.parts[-1]
+    other = derive_model(model, "svi", Options(inner=4))
+    proofs = run(other, lower(other), text(lower(derivation("lda", "svi")), "numpy"), "lda")
+    assert "refuted" in levels(proofs), proofs
 
 
 @pytest.mark.parametrize(("name", "flag", "point"), RUN)

@@ -52,14 +52,19 @@ def _inside(opt: Any, found: Mapping[str, tuple[Array, str]]) -> None:
                 f"the step leaves the domain of {name}; nothing has been changed; "
                 "smaller steps help"
             )
-    for name, (value, _) in found.items():
-        getattr(opt, name)[...] = value
+    vars(opt).update({name: _own(value, getattr(opt, name)) for name, (value, _) in found.items()})
     vars(opt)["t"] += 1
+
+
+def _own(value: Array, like: Array) -> Array:
+    """Return what a step made as a state of its own: as it is, where it is such an array."""
+    fresh = value.base is None and value.flags.c_contiguous and value.dtype == like.dtype
+    return value if fresh else np.array(value, like.dtype, order="C")
 
 
 def _fits(value: Array, domain: str) -> bool:
     """Return whether all is finite and in the domain."""
-    if not np.vdot(value, value) < np.inf and not np.isfinite(value).all():  # squares overflow
+    if not np.isfinite(value).all():
         return False
     if domain == "SPD":
         try:

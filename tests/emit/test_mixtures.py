@@ -127,6 +127,30 @@ def test_a_step_that_leaves_the_cone_changes_nothing(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("flags", ROADS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_states_are_arrays_of_their_own(dtype: Any, flags: tuple[str, ...], target: str) -> None:
+    """What a caller keeps of before a step, or set, is not written to by a later one."""
+    rng = np.random.default_rng(3)
+    opt = made("gaussian-full", flags, target)(rng.standard_normal((3, 2)).astype(dtype), rho=0.1)
+    handed = np.tile(2 * np.eye(2, dtype=dtype), (3, 1, 1))
+    opt.S = handed
+    for _ in range(3):
+        kept = {name: getattr(opt, name) for name in ("m", "S", "pi")}
+        copies = copy.deepcopy(kept)
+        given = [x.astype(dtype) for x in asked(opt.m)][: 2 if "fixed-weights" in flags else 3]
+        opt.step(*given)
+        now = {name: getattr(opt, name) for name in kept}
+        for name in kept:
+            assert np.array_equal(kept[name], copies[name])
+            assert now[name].dtype == dtype and now[name].shape == kept[name].shape
+            assert now[name].flags.c_contiguous and now[name].flags.writeable
+            assert not any(np.shares_memory(now[name], x) for x in given)
+        assert not np.array_equal(now["m"], kept["m"])
+    assert np.array_equal(handed, np.tile(2 * np.eye(2), (3, 1, 1)))
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_it_resumes_bit_by_bit_or_not_at_all(target: str) -> None:
     rng = np.random.default_rng(1)
     kind = made("gaussian-full", ("delta",), target)

@@ -10,7 +10,8 @@ import numpy as np
 
 from blrgen.runtime.arrays import Array
 from blrgen.runtime.ends import _all_finite
-from blrgen.runtime.runs import MOST_STEPS, _ended, _grows
+from blrgen.runtime.kept import _fitting
+from blrgen.runtime.runs import _ended, _grows, _most_steps
 
 
 def _row_numbers(rows: Any, size: int) -> Array:
@@ -57,7 +58,8 @@ def _run_rows(
     Steps that are left of an epoch are taken, and the objective after them is the last one.  An
     epoch after which it is not finite is taken back.
     """
-    most, trace = MOST_STEPS if steps is None else steps, [model.objective()]
+    batch = int(_fitting("batch", batch, 0, "[1, inf)"))
+    most, trace = _most_steps(steps, tol), [model.objective()]
     taken, reason, order = 0, "steps", np.zeros(0, np.int64)
     before, at = dict(model.state), (0, model.t)
     while taken < most:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from blrgen.runtime.arrays import Array
-from blrgen.runtime.handed import _ends, _labels, _numbers, _unknown
+from blrgen.runtime.handed import _ends, _labels, _numbers, _state_in_domains, _unknown, _whole
 from blrgen.runtime.marks import compiled
-from blrgen.runtime.runs import _go_on, _saved
+from blrgen.runtime.runs import _go_on, _like, _most_steps, _saved
 from blrgen.runtime.starts import _grouped, _middle
 
 MANY_DRAWS = 1000  # of a run that is given no number
@@ -139,8 +139,7 @@ def _value(
     """Return a value that the caller gives; labels where the domain says of how many."""
     kind, _, labels = domain.partition(" ")
     if kind == "labels":
-        most = int(labels) if labels.isdigit() else labels
-        return np.array(_labels(where, value, axes, dict(sizes), most))
+        return np.array(_labels(where, value, axes, dict(sizes), _whole(labels)))
     return np.array(_numbers(where, value, axes, dict(sizes), dtype, domain))
 
 
@@ -298,7 +297,7 @@ def _predicted(
 
 def _run_draws(model: Any, steps: int | None) -> dict[str, Any]:
     """Take so many steps; the trace has the log joint of the start and of each draw."""
-    count = MANY_DRAWS if steps is None else steps
+    count = MANY_DRAWS if steps is None else _most_steps(steps, 0.0)
     trace = [model.step() for _ in range(count)]
     trace.append(model.objective())
     return {
@@ -316,15 +315,21 @@ def _saved_draws(model: Any) -> dict[str, Any]:
     return {**_saved(model), "draws": {x: _all_draws(model, x) for x in model.state}}
 
 
-def _go_on_draws(model: Any, saved: Mapping[str, Any]) -> None:
+def _go_on_draws(
+    model: Any, saved: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]
+) -> None:
     """Go on from what was saved; refuse what does not fit with nothing changed."""
     draws = saved.get("draws") if isinstance(saved, Mapping) else None
     if not isinstance(draws, Mapping) or set(draws) != set(model.state):
         raise ValueError(f"saved draws must be of {', '.join(model.state)}")
-    found = {x: np.asarray(draws[x]) for x in model.state}
-    if any(v.shape[1:] != model.state[x].shape for x, v in found.items()):
-        raise ValueError("saved draws do not have the shape of the values here")
-    _go_on(model, {k: v for k, v in saved.items() if k != "draws"})
+    steps = np.shape(next(iter(draws.values())))[:1] or (0,)
+    told = {f"draws of {x}": x for x in model.state}
+    like = {k: np.broadcast_to(model.state[x], (*steps, *np.shape(model.state[x])))
+            for k, x in told.items()}  # fmt: skip
+    copies = _like("draws", {k: draws[x] for k, x in told.items()}, like)
+    found = {x: copies[k] for k, x in told.items()}
+    _state_in_domains("saved draws of ", found, nodes, model.sizes)
+    _go_on(model, {k: v for k, v in saved.items() if k != "draws"}, nodes)
     kept: dict[str, list[Array]] = {}
     for step in range(len(next(iter(found.values())))):
         _keep(kept, {x: v[step] for x, v in found.items()})

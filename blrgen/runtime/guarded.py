@@ -12,8 +12,8 @@ import numpy as np
 from blrgen.runtime.arrays import Array
 from blrgen.runtime.batches import _rate
 from blrgen.runtime.ends import _all_finite
-from blrgen.runtime.handed import _in_domain
-from blrgen.runtime.runs import MOST_STEPS, _go_on, _saved
+from blrgen.runtime.handed import _state_in_domains
+from blrgen.runtime.runs import _go_on, _most_steps, _saved
 
 FIRST_NODES = 24
 MOST_NODES = 6144
@@ -109,10 +109,7 @@ def _domains_hold(
 ) -> bool:
     """Return whether all parameters are in their domains."""
     try:
-        for parts in nodes.values():
-            for name, _, domain in parts.values():
-                if name in state:  # a chain is kept otherwise than by its marginals
-                    _in_domain(name, np.asarray(state[name]), domain, sizes)
+        _state_in_domains("", state, nodes, sizes)
     except ValueError:
         return False
     return True
@@ -179,7 +176,7 @@ def _run_guarded(
     tol: float,
 ) -> dict[str, Any]:
     """Take steps until the objective rests, or so many."""
-    most = MOST_STEPS if steps is None else steps
+    most = _most_steps(steps, tol)
     for elements, *_ in getattr(model, "clouds", ()):
         size = int(elements) if elements.isdigit() else model.sizes[elements]
         if size > 3:
@@ -210,12 +207,14 @@ def _saved_with_nodes(model: Any, axis: str) -> dict[str, Any]:
     return {**_saved(model), "nodes": model.sizes[axis] - 1}
 
 
-def _go_on_with_nodes(model: Any, saved: Mapping[str, Any], axis: str) -> None:
+def _go_on_with_nodes(
+    model: Any, saved: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]], axis: str
+) -> None:
     """Go on from what was saved; refuse what does not fit with nothing changed."""
     if not isinstance(saved, Mapping) or "nodes" not in saved:
         raise ValueError(f"saved: {saved!r:.80}; here nodes must be there too")
-    nodes = saved["nodes"]
-    if isinstance(nodes, bool) or not isinstance(nodes, int | np.integer) or nodes < 2:
-        raise ValueError(f"saved nodes = {nodes!r} is no number of points")
-    _go_on(model, {name: x for name, x in saved.items() if name != "nodes"})
-    _set_nodes(model, axis, tuple(model.nodes), int(saved["nodes"]))
+    count = saved["nodes"]
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
+        raise ValueError(f"saved nodes = {count!r} is no number of points")
+    _go_on(model, {name: x for name, x in saved.items() if name != "nodes"}, nodes)
+    _set_nodes(model, axis, tuple(model.nodes), int(count))

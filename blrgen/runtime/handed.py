@@ -157,6 +157,30 @@ def _in_domain(name: str, array: Array, domain: str, sizes: Mapping[str, int]) -
             raise ValueError(f"{name} has entries outside {domain}")
 
 
+def _state_in_domains(
+    what: str,
+    state: Mapping[str, Array],
+    nodes: Mapping[str, Mapping[str, Any]],
+    sizes: Mapping[str, int],
+) -> None:
+    """Refuse a state of which an array is outside of its domain."""
+    for parts in nodes.values():
+        for name, _, domain in parts.values():
+            if name not in state:  # a chain is kept otherwise than by its marginals
+                continue
+            found = np.asarray(state[name])
+            kind, _, most = domain.partition(" ")
+            if kind == "labels":
+                _labels(f"{what}{name}", found, found.shape, dict(sizes), _whole(most))
+            else:
+                _in_domain(f"{what}{name}", found, domain, sizes)
+
+
+def _whole(text: str) -> int | str:
+    """Return a whole number, or the name of a size."""
+    return int(text) if text.isdigit() else text
+
+
 def _check_definite(name: str, array: Array) -> None:
     """Refuse matrices that are not symmetric and positive definite."""
     turned = np.swapaxes(array, -1, -2)

@@ -43,6 +43,17 @@ def _set(opt: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
     held[name] = value
 
 
+def _set_known(model: Any, name: str, value: Any, domains: Mapping[str, str]) -> None:
+    """Set an attribute of a model, a number in its domain; refuse a name that there is not."""
+    held = vars(model)
+    if name in domains:
+        value = _fitting(name, value, 0.0, domains[name])
+    elif name not in held and "state" in held:
+        near = ", ".join(get_close_matches(name, held, 1) or domains or ("nothing new",))
+        raise AttributeError(f"{type(model).__name__}.{name} cannot be set; {near} can")
+    held[name] = value
+
+
 def _fitting(name: str, x: Any, like: Any, domain: Any) -> Any:
     """Return a copy of what can stand in the place of another; refuse what cannot."""
     if isinstance(like, dict | list):

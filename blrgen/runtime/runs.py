@@ -11,9 +11,16 @@ import numpy as np
 
 from blrgen.runtime.arrays import Array
 from blrgen.runtime.ends import _all_finite, _at_an_end
-from blrgen.runtime.handed import _ends
+from blrgen.runtime.handed import _ends, _state_in_domains
+from blrgen.runtime.kept import _fitting
 
 MOST_STEPS = 10000  # of a run that is given no number
+
+
+def _most_steps(steps: int | None, tol: float) -> int:
+    """Return how many steps a run takes at most; refuse what is no number of them."""
+    _fitting("tol", tol, 0.0, "[0, inf)")
+    return MOST_STEPS if steps is None else int(_fitting("steps", steps, 0, "[0, inf)"))
 
 
 def _grows(model: Any) -> bool:
@@ -56,7 +63,7 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
     No step lowers the objective: one that does by more than rounding is taken back, as is one
     that is not finite, and the run ends there.
     """
-    most = MOST_STEPS if steps is None else steps
+    most = _most_steps(steps, tol)
     trace: list[float] = []
     before, reason = dict(model.state), "steps"
     while True:
@@ -138,13 +145,14 @@ def _generator_of(model: Any, saved: Any) -> np.random.Generator:
     return rng  # type: ignore[no-any-return]
 
 
-def _go_on(model: Any, saved: Mapping[str, Any]) -> None:
+def _go_on(model: Any, saved: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> None:
     """Go on from what was saved; refuse what does not fit with nothing changed."""
     current = _saved(model)
     if not isinstance(saved, Mapping) or set(saved) != set(current):
         names = ", ".join(map(str, saved)) if isinstance(saved, Mapping) else repr(saved)[:80]
         raise ValueError(f"saved: {names}; here it must be {', '.join(current)}")
     state = _like("state", saved["state"], current["state"])
+    _state_in_domains("saved ", state, nodes, model.sizes)
     shift = _like("shift", saved.get("shift", {}), current.get("shift", {}))
     t, notes = saved["t"], saved["notes"]
     if isinstance(t, bool) or not isinstance(t, int | np.integer) or t < 0:

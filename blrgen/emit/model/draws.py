@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from blrgen.emit.model.guarded import told
+from blrgen.emit.model.guarded import always
 from blrgen.emit.model.places import result
 from blrgen.emit.model.samplers import array, method_of, pointers
 from blrgen.emit.model.writer import ANY, DATA, DTYPE, NOTHING, RNG, SIZES, STATE, Writer
@@ -37,7 +37,6 @@ class DrawWriter(Writer):
         body: list[c.Statement] = [
             c.Set((given,), c.call("_given_values", c.Name("start"), NODES, SIZES, DTYPE)),
             c.Set((state,), c.Sign("|", given, first)),
-            c.Set((c.attribute("kept"),), c.Table(()), "dict[str, list[Array]]"),
         ]
         labels = [x for x in self.program.draws if x.law in ("labels", "path") and not x.counts]
         for x in labels:
@@ -154,8 +153,8 @@ def _resuming() -> tuple[c.Method, ...]:
         c.Method("state_dict", (), "dict[str, Any]", "Return copies of all that a run needs.",
                  (c.Return(c.call("_saved_draws", own)),)),
         c.Method("load_state_dict", (saved,), "None", "Go on from what was saved, all or nothing.",
-                 (c.Do(c.call("_go_on_draws", own, c.Name("saved"))),)),
-        told(),
+                 (c.Do(c.call("_go_on_draws", own, c.Name("saved"), NODES)),)),
+        *always(),
     )  # fmt: skip
 
 

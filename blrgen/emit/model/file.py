@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from blrgen.emit.model.draws import DrawWriter, with_labels
 from blrgen.emit.model.filters import FilterWriter
+from blrgen.emit.model.guarded import HYPERPARAMETERS
 from blrgen.emit.model.kernels import TARGETS, Target
 from blrgen.emit.model.samplers import Samplers
 from blrgen.emit.model.writer import Writer
@@ -53,10 +54,11 @@ class _File:
         last = {name: made[-1] for name, made in self.made.items()}
         self.samplers = Samplers(target.name)
         if program.filter is not None:
-            self.definition = FilterWriter(program, last, dtype).definition()
+            writer: Writer = FilterWriter(program, last, dtype)
         else:
             made = DrawWriter if program.draws else Writer
-            self.definition = made(program, last, dtype, self.samplers).definition()
+            writer = made(program, last, dtype, self.samplers)
+        self.definition, self.hyperparameters = writer.definition(), writer.hyperparameters()
 
     def functions(self, m: Method) -> tuple[t.Function, ...]:
         """A method's functions under names that no support function has."""
@@ -103,7 +105,8 @@ class _File:
         kind = "Mapping[str, Mapping[str, Any]]"
         found = layout.constant("NODES", c.Table(tuple(rows)), kind)
         more = [*(self.rows() if self.program.batch else []), *self.moving()]
-        return "\n".join([*found, *more])
+        known = layout.constant(HYPERPARAMETERS, self.hyperparameters, "Mapping[str, str]")
+        return "\n".join([*found, *more, *known])
 
     def moving(self) -> list[str]:
         """Data that are brought near 0, with what is moved with them."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 RATE = "rho"
 OWN, TABLE = c.Name("self"), c.Name("NODES")
+HYPERPARAMETERS = "HYPERPARAMETERS"
 
 
 class Guarded:
@@ -56,17 +57,23 @@ class Guarded:
         """The number of nodes is saved too."""
         saved = c.Argument("saved", "Mapping[str, Any]")
         kept = c.Return(c.call("_saved_with_nodes", OWN, self.axis))
-        go_on = c.Do(c.call("_go_on_with_nodes", OWN, c.Name("saved"), self.axis))
+        go_on = c.Do(c.call("_go_on_with_nodes", OWN, c.Name("saved"), TABLE, self.axis))
         return (
             c.Method("state_dict", (), "dict[str, Any]", "Return copies of all that a run needs.",
                      (kept,)),
             c.Method("load_state_dict", (saved,), "None",
                      "Go on from what was saved, all or nothing.", (go_on,)),
-            told(),
+            *always(),
         )  # fmt: skip
 
 
-def told() -> c.Method:
-    """What `repr` says."""
+def always() -> tuple[c.Method, ...]:
+    """What may be set, and what `repr` says."""
+    given = (c.Argument("name", "str"), c.Argument("value", "Any"))
+    put = c.call("_set_known", OWN, c.Name("name"), c.Name("value"), c.Name(HYPERPARAMETERS))
     said = "Return what it is: its sizes, its type, its steps."
-    return c.Method("__repr__", (), "str", said, (c.Return(c.call("_told_of", c.Name("self"))),))
+    return (
+        c.Method("__setattr__", given, "None", "Set what is there, a hyperparameter in its domain.",
+                 (c.Do(put),)),
+        c.Method("__repr__", (), "str", said, (c.Return(c.call("_told_of", OWN)),)),
+    )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blrgen.emit.model.defaults import expression, in_order
-from blrgen.emit.model.guarded import Guarded, told
+from blrgen.emit.model.guarded import Guarded, always
 from blrgen.emit.model.places import Places, caller_name, python_name, result
 from blrgen.emit.model.samplers import Samplers, method_of, of_q
 from blrgen.emit.tree import classes as c
@@ -30,6 +30,7 @@ ANY, ARRAY, STATE = "Any", "Array", "dict[str, Array]"
 NOTHING = c.Literal(None)
 LOCAL = ("scale", "rho")  # what a step over some rows also reads
 RATES = (("delay", 1.0), ("forgetting", 0.7))
+DOMAINS = {"rho": "(0, inf)", "delay": "[0, inf)", "forgetting": "[0, inf)"}
 DATA, SIZES, DTYPE, RNG = (c.attribute(x) for x in ("data", "sizes", "dtype", "rng"))
 ENDS = c.attribute("ends")
 FLOOR, FLAGS, SHIFT = c.attribute("floor"), c.Name("flags"), c.attribute("shift")
@@ -74,6 +75,15 @@ class Writer:
         """Whether there are any, which a floor may bound."""
         return any(x.is_point for x in self.program.variables)
 
+    @property
+    def rates(self) -> tuple[tuple[str, float], ...]:
+        """What ρ of a step is made from, with defaults."""
+        return RATES if self.program.batch else self.program.rates
+
+    def hyperparameters(self) -> c.Table:
+        """Their domains."""
+        return c.Table(tuple((c.Literal(x), c.Literal(DOMAINS[x])) for x, _ in self.rates))
+
     def doc(self) -> str:
         p = self.program
         words = [
@@ -108,8 +118,7 @@ class Writer:
         ]
         if self.points:
             own.append(c.Argument("floor", "Mapping[str, float] | None", NOTHING, True))
-        rates = RATES if p.batch else p.rates
-        own += [c.Argument(x, "float", c.Literal(value), True) for x, value in rates]
+        own += [c.Argument(x, "float", c.Literal(value), True) for x, value in self.rates]
         given = [*map(argument, p.arguments)]
         needed = [x for x in given if x.default is None]
         arguments = [*needed, *lengths, *sizes, *free, *(x for x in given if x.default), *own]
@@ -140,7 +149,7 @@ class Writer:
             c.Set((c.attribute("t"),), c.Literal(0)),
             c.Set((c.attribute("notes"),), c.Row((), True), "list[dict[str, str]]"),
         ]  # fmt: skip
-        body += [c.Set((c.attribute(x),), c.Name(x)) for x, _ in rates]
+        body += [c.Set((c.attribute(x),), c.Name(x)) for x, _ in self.rates]
         if self.points:
             floors = c.call("_floors", c.Name("floor"), c.Name("NODES"), SIZES)
             ends = c.call("_point_ends", c.Name("NODES"), SIZES, DTYPE)
@@ -153,6 +162,8 @@ class Writer:
             body.append(c.Set(outs, self.call(p.sums)))
         if p.guarded:
             body += Guarded(self).constructed()
+        if p.draws:
+            body.append(c.Set((c.attribute("kept"),), c.Table(()), "dict[str, list[Array]]"))
         called = c.call(c.attribute("_first_state"), c.Name("start"))
         body += [c.Set((c.attribute("state"),), c.Table(()), STATE),
                  c.Set((c.attribute("state"),), called)]  # fmt: skip
@@ -603,6 +614,6 @@ def resuming() -> tuple[c.Method, ...]:
         c.Method("state_dict", (), "dict[str, Any]", "Return copies of all that a run needs.",
                  (c.Return(c.call("_saved", own)),)),
         c.Method("load_state_dict", (saved,), "None", "Go on from what was saved, all or nothing.",
-                 (c.Do(c.call("_go_on", own, c.Name("saved"))),)),
-        told(),
+                 (c.Do(c.call("_go_on", own, c.Name("saved"), c.Name("NODES"))),)),
+        *always(),
     )  # fmt: skip

@@ -147,7 +147,7 @@ def models() -> list[tuple[str, str]]:
         return [tuple(x) for row in tomllib.load(file)["row"] for x in row.get("models", [])]
 
 
-NUMERIC = ("--svi", "--ncvmp", "--cvi", "--filter")  # loops to rest, sums over nodes
+NUMERIC = ("--ncvmp", "--cvi")  # sums over nodes
 
 
 @pytest.mark.parametrize(("name", "flag"), models())

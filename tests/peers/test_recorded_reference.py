@@ -12,6 +12,7 @@ import pytest
 
 from tests.peers import adapters, problems, trajectories
 from tests.peers.adapters import CASES, IVON, LIMIT, Case
+from tests.peers.models import recorded as models
 
 FOLDER = Path(__file__).parent / "recorded"
 SAME = [case for case in CASES if case.same]
@@ -71,9 +72,13 @@ def test_recordings_are_complete_small_and_of_fifty_steps() -> None:
         assert all(a.dtype == np.float64 and np.isfinite(a).all() for a in record.values())
     names = {f"{c.name}/{q}" for c in CASES for q in ("m", *c.extra)} | {"noise"}
     names |= {f"{c.name}/z" for c in CASES if c.masks}
-    stored = {k for path in sorted(FOLDER.glob("*.npz")) for k in np.load(path).files}
-    assert stored == names
+    paths = [path for path in sorted(FOLDER.glob("*.npz")) if path != models.FILE]
+    assert {k for path in paths for k in np.load(path).files} == names
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 300_000
+    for case in models.every_case():
+        run = models.recorded(case)
+        assert len(run.trace) or run.end, case.name
+        assert all(np.isfinite(x).all() for x in (run.trace, *run.end.values())), case.name
     whole = [c for c in CASES if c.keep == problems.STEPS]
     assert {c.recipe for c in CASES} - {c.recipe for c in whole} == {"ridge"}
 

@@ -39,6 +39,10 @@ class NoMeaning(Exception):
     """A question that these numbers do not answer: an order, a branch, a function."""
 
 
+class NotANumber(NoMeaning):
+    """NaN, as code writes it in place of a division by zero."""
+
+
 @cache
 def prime(storey: int) -> int:
     """pᵢ."""
@@ -304,11 +308,13 @@ def lift(x: Any) -> Any:
         return x
     if isinstance(x, np.ndarray) and x.ndim == 0:
         return lift(x.item())
+    if type(x) in (float, int) and x in (0, 1):
+        return _whole(int(x))
     if isinstance(x, float | np.floating):
         if float(x) == math.pi:
             return constant("pi")
         if not math.isfinite(x):
-            raise NoMeaning(f"{x} among numbers of a field")
+            raise (NotANumber if x != x else NoMeaning)(f"{x} among numbers of a field")
         rational = Fraction(float(x)).limit_denominator(SIMPLE)
         if float(rational) != float(x):
             raise NoMeaning("a number that has been rounded")
@@ -317,6 +323,15 @@ def lift(x: Any) -> Any:
         x = Fraction(int(x))
     if not isinstance(x, Fraction):
         return NotImplemented
+    return _rational(x)
+
+
+@cache
+def _whole(x: int) -> Tower:
+    return _rational(Fraction(x))
+
+
+def _rational(x: Fraction) -> Tower:
     n, d = x.numerator, x.denominator
     return Tower(n * _inverse(d, prime(i)) % prime(i) for i in range(STOREYS))
 

@@ -36,6 +36,8 @@ class Values:
         self.kind = kind
         self.arrays = {k: kind.array(v) for k, v in arrays.items()}
         self.sizes = dict(sizes)
+        self.later: frozenset[str] = frozenset()  # what `also` has put in
+        self.lefts: dict[str, list[set[int]]] = {}
         self.inverses: dict[tuple[object, ...], Any] = {}  # of matrices met, by where they are
 
     def size(self, axis: str) -> int:
@@ -55,7 +57,9 @@ class Values:
 
     def also(self, arrays: Mapping[str, Any]) -> Values:
         """These and more arrays."""
-        return Values({**self.arrays, **arrays}, self.sizes, self.kind)
+        made = Values({**self.arrays, **arrays}, self.sizes, self.kind)
+        made.later = self.later | arrays.keys()
+        return made
 
     def of(self, e: Expression, at: Mapping[str, int] | None = None) -> Any:
         """The value at places of its free letters, from 0."""
@@ -71,16 +75,45 @@ class Values:
         return found
 
     def _term(self, term: Term, at: Mapping[str, int]) -> Any:
-        runs = [range(r.low, self.size(r.axis) - r.high) for r in term.bound]
+        runs = self._runs(term)
         total: Any = self.kind.number(0)
         for places in product(*runs):
             inner = dict(at) | {r.name: k for r, k in zip(term.bound, places, strict=True)}
             gates = [a for a, _ in term.factors if a.kind in ("delta", "guard")]
             if all(self._atom(a, inner) for a in gates):
-                found = [self.kind.power(self._atom(a, inner), p) for a, p in term.factors]
-                if 0.0 not in found:  # of what cannot be: 0 · log 0
-                    total += prod(found)
+                total += self._product(term, inner)
         return total
+
+    def _runs(self, term: Term) -> list[list[int]]:
+        """The places of bound letters, less those where an array that was put in is 0 all over."""
+        runs = {r.name: list(range(r.low, self.size(r.axis) - r.high)) for r in term.bound}
+        for a, p in term.factors:
+            if a.kind == "symbol" and a.name in self.later and p > 0:
+                for k, i in enumerate(a.indices):
+                    if i.name in runs:
+                        left, count = self._left(a.name)[k], self.arrays[a.name].shape[k]
+                        runs[i.name] = [x for x in runs[i.name] if x + i.shift in left
+                                        or not 0 <= x + i.shift < count]  # fmt: skip
+        return list(runs.values())
+
+    def _left(self, name: str) -> list[set[int]]:
+        """Of an array by axis the places at which it is not 0 all over."""
+        if name not in self.lefts:
+            array = self.arrays[name]
+            there = [place for place, x in np.ndenumerate(array) if x != 0]
+            self.lefts[name] = [{place[k] for place in there} for k in range(array.ndim)]
+        return self.lefts[name]
+
+    def _product(self, term: Term, at: Mapping[str, int]) -> Any:
+        """The factors multiplied; none is read behind one that is 0, as those put in often are."""
+        found = []
+        for a, p in sorted(term.factors, key=lambda x: x[0].name not in self.later):
+            if a.kind not in ("delta", "guard"):  # these are 1 here
+                x = self._atom(a, at)
+                found.append(self.kind.number(x) if p == 1 else self.kind.power(x, p))
+                if found[-1] == 0:  # of what cannot be: 0 · log 0
+                    return 0
+        return prod(found)
 
     def _atom(self, atom: Atom, at: Mapping[str, int]) -> Any:
         match atom.kind:

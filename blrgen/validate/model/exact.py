@@ -19,11 +19,12 @@ import numpy as np
 from blrgen.decide.modular import Unlucky
 from blrgen.decide.proof import NOT_COMPARED, Proof
 from blrgen.decide.tower_kind import TOWERS
-from blrgen.decide.towers import LOWEST, NoMeaning, choosing, random_number
+from blrgen.decide.towers import LOWEST, NoMeaning, NotANumber, choosing, random_number
 from blrgen.emit.model.places import python_name
 from blrgen.program.model.blocks import member_of
 from blrgen.program.model.member import Member
 from blrgen.program.model.values import ModelProgram
+from blrgen.read.model.values import Model
 from blrgen.rule.model.values import ModelDerivation
 from blrgen.validate.model.covered import Seen, by_sign, left_out, recorded
 from blrgen.validate.model.data import Drawn, Small, drawn
@@ -39,7 +40,7 @@ WIDE = Small(7, 2, (2, 1), (5,))  # with short blocks: more than four at a time
 KINDS = (PLAIN, MANY, WIDE, PLAIN)
 FEW = 2  # rounds over local blocks, where none of them is the last by itself
 MOST_INNER = 4  # rounds that were asked for
-PATIENCE = 4  # other numbers, where one divides by zero
+PATIENCE = 2  # other numbers, where one divides by zero
 OTHER = "it is another expression"
 Found = dict[str, tuple[str, str]]  # by name: what is claimed, and what is wrong with it
 
@@ -58,16 +59,17 @@ def prove(
                   rounds_of(d, FEW if k == 1 else 1))  # fmt: skip
         with choosing(answer), np.errstate(all="ignore"):
             try:
-                found = lucky(d, program, t)
+                made = [(t, lucky(d, program, t))]
             except Singular:
-                t = replace(t, data=drawn(d.model, program, small=larger(small)))
-                found = lucky(d, program, t)
-        runs.append(found)
-        sizes.append(", ".join(f"{k} = {v}" for k, v in t.data.sizes.items()))
+                others = [replace(t, data=drawn(d.model, program, small=x))
+                          for x in instead(d.model, small)]  # fmt: skip
+                made = [(x, lucky(d, program, x)) for x in others]
+        runs += [found for _, found in made]
+        sizes += [", ".join(f"{k} = {v}" for k, v in x.data.sizes.items()) for x, _ in made]
     where = "; ".join(dict.fromkeys(sizes))
     exact = Proof(
         "random-exact", "", f"run on random numbers of a tower of prime fields at {where}",
-        bound=f"(k/{LOWEST})^{len(runs)}, k the larger degree", sizes=where,
+        bound=f"(k/{LOWEST})^{len(kinds)}, k the larger degree", sizes=where,
     )  # fmt: skip
     proofs = []
     for name, (claim, _) in runs[0].items():
@@ -106,15 +108,32 @@ class Singular(NoMeaning):
     """Where all numbers divide by zero: too few rows for what is found from them."""
 
 
-def larger(x: Small) -> Small:
-    """More rows, by an even number, and longer chains."""
-    return Small(x.rows + 8, x.chain + 1, tuple(n + 2 for n in x.lengths), x.others)
+def instead(model: Model, x: Small) -> tuple[Small, ...]:
+    """More rows, by an even number, and longer chains.
+
+    Sizes that all are wide need a chain longer than the widths together, and the work grows with
+    the square of all numbers in it.  So where a chain is Gaussian some sizes are wide in one run,
+    the others in another.
+    """
+    more = Small(x.rows + 8, x.chain + 1, tuple(n + 2 for n in x.lengths), x.others)
+    if len(x.others) > 1 or not gaussian_chain(model):
+        return (more,)
+    (wide,) = x.others
+    return (replace(more, chain=wide + 2, others=(wide, 2)),
+            replace(more, chain=4, others=(2, wide)))  # fmt: skip
+
+
+def gaussian_chain(model: Model) -> bool:
+    """Whether there are unknown chains, and none of labels: their paths are gone through."""
+    kinds = {y.kind for n in model.nodes if n.chain is not None and n.kind != "observed"
+             for y in n.domains}  # fmt: skip
+    return bool(kinds) and not kinds & {"labels", "one-hot"}
 
 
 def lucky(d: ModelDerivation, program: ModelProgram, t: Trial) -> Found:
     """A trial on numbers by which it can divide."""
     for _ in range(PATIENCE):
-        with suppress(Unlucky):
+        with suppress(Unlucky, NotANumber):
             return trial(d, program, t)
     raise Singular("a division by zero for all random numbers")
 

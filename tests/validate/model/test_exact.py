@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 
-from blrgen.decide.towers import NoMeaning
+from blrgen.decide.towers import NoMeaning, choosing
 from blrgen.emit.model.file import text
 from blrgen.program.model.lower import lower
 from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import derive_model
+from blrgen.validate.model import exact
 from blrgen.validate.model.covered import Seen, left_out, parsed, shortened
+from blrgen.validate.model.data import drawn
 from blrgen.validate.model.exact import prove
 from blrgen.validate.mutate import mutants
 
@@ -118,3 +122,28 @@ def test_blocks_are_shortened_and_nothing_else():
     ]  # fmt: skip
     tree = parsed("for n in range(0, n_hi, 256):\n    x = 3\n", short=True)
     assert "range(0, n_hi, 2)" in __import__("ast").unparse(tree)
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_where_wide_sizes_have_too_few_rows_each_is_wide_in_a_longer_chain(target):
+    d, program, source = emitted("state-space-em", "em", target)
+    wide = exact.Small(4, 2, (2, 1), (3,))
+
+    def found(small):
+        trial = exact.Trial(source, drawn(d.model, program, small=small), Random(1), True, Seen())
+        with choosing(lambda: True), np.errstate(all="ignore"):
+            return exact.lucky(d, program, trial)
+
+    with pytest.raises(exact.Singular):  # numba writes NaN where numpy divides by zero
+        found(wide)
+    others = exact.instead(d.model, wide)
+    assert [(x.chain, x.others) for x in others] == [(5, (3, 2)), (4, (2, 3))]
+    for small in others:
+        assert len(run := found(small)) == 8 and not any(wrong for _, wrong in run.values()), run
+
+
+def test_more_rows_where_paths_are_gone_through_or_nothing_is_a_chain():
+    for name in ("hmm-gaussian-em", "factor-analysis-em", "poisson-mixture"):
+        model = emitted(name, "em" if name.endswith("em") else "vmp", "numpy")[0].model
+        (more,) = exact.instead(model, exact.WIDE)
+        assert (more.rows, more.chain, more.others) == (15, 3, (5,))

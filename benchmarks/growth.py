@@ -59,11 +59,11 @@ def growth(
     threads: Sequence[int], said: Said = lambda text: None, what: Sequence[str] = ()
 ) -> dict[str, Any]:
     """All plots, or those of some recipes, as a document."""
-    from benchmarks.growth_tool import of_components, of_names, of_terms
+    from benchmarks.growth_tool import of_components, of_mixtures, of_names, of_terms
 
     made = of_sizes(threads, said, what or (*RECIPES, *MATRICES))
     if not what:
-        made += [of_components(said), of_terms(said), *of_names(said)]
+        made += [of_components(said), of_mixtures(said), of_terms(said), *of_names(said)]
     return {
         "schema": SCHEMA,
         "machine": facts(),

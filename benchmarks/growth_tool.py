@@ -13,6 +13,7 @@ from blrgen.errors import UserError
 TERMS = (1, 2, 5, 10, 20, 50, 100, 200)
 COMPONENTS = (10, 100, 1000, 10_000, 100_000)
 VECTORS = ("categorical", "dirichlet", "multinomial")
+MIXED, SIDES = (5, 10, 20), (10, 20, 50, 100, 200, 300)  # components of a mixture, their dimension
 ROUNDS = 3  # of what takes no longer than PATIENCE
 PATIENCE = 0.5  # seconds
 Points = dict[str, list[tuple[float, float]]]
@@ -42,6 +43,26 @@ def of_components(said: Said, sizes: Sequence[int] = COMPONENTS) -> Plot:
             found.setdefault(family, []).append((size, 1e3 * seconds))
     numba.set_num_threads(threads)
     return _plot("vectors", "components", "ms a step", found)
+
+
+def of_mixtures(
+    said: Said, counts: Sequence[int] = MIXED, dimensions: Sequence[int] = SIDES
+) -> Plot:
+    """Milliseconds a step of Newton methods that repel one another: a curve a number of them."""
+    from benchmarks.mixtures.__main__ import problem
+    from blrgen.api import derive
+
+    found: Points = {}
+    made = derive("mixture:gaussian-full", ["delta"]).compile("numba")
+    for count in counts:
+        for d in dimensions:
+            said(f"{count} components in {d} dimensions")
+            m, S, pi, *given = problem(count, d)
+            opt: Any = made(m, S=S, pi=pi, rho=1e-9)
+            opt.step(*given)  # compiled
+            seconds = best(lambda: opt.step(*given), 5)  # noqa: B023
+            found.setdefault(f"K = {count}", []).append((d, 1e3 * seconds))
+    return _plot("a mixture by --delta", "dimension", "ms a step", found)
 
 
 def of_terms(said: Said, terms: Sequence[int] = TERMS) -> Plot:

@@ -69,6 +69,15 @@ def test_every_stage_takes_its_time() -> None:
     assert all(x > 0 for x in found.values())
 
 
+def test_a_mixture_has_a_curve_for_each_number_of_components() -> None:
+    heard: list[str] = []
+    plot = growth_tool.of_mixtures(heard.append, (1, 2), (2, 3))
+    assert heard == [f"{k} components in {d} dimensions" for k in (1, 2) for d in (2, 3)]
+    assert [c.label for c in plot.curves] == ["K = 1", "K = 2"]
+    assert all([x for x, _ in c.points] == [2, 3] for c in plot.curves)
+    assert all(y > 0 for c in plot.curves for _, y in c.points)
+
+
 def test_what_takes_long_has_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
     assert best(lambda: calls.append(1), 3) >= 0

@@ -12,8 +12,11 @@ import sympy as sp
 
 from blrgen.geometry import geometry_of
 from blrgen.read.family import read_family
+from blrgen.read.model.reader import read_model
+from blrgen.rule.model.derive import derive_model
 from blrgen.show import render, render_geometry
 from blrgen.show.as_json import value
+from blrgen.show.model_derivation import derivation_json
 
 
 def test_the_code_runs(root, tmp_path):
@@ -42,6 +45,19 @@ def test_every_key_is_documented(root, derived):
         keys |= set(geometry[part])
     for kind in ("state", "inputs", "hyperparameters", "draws", "steps"):
         keys |= set(shown[kind][0])
+    assert keys - told == set()
+
+
+def test_every_key_of_a_model_is_documented(root):
+    text = (root / "docs" / "json.md").read_text(encoding="utf-8")
+    text = text.split("`blrgen.model-derivation/1`", 1)[1].split("\n## ", 1)[0]
+    told = {word for span in re.findall(r"`([^`]*)`", text) for word in re.findall(r"\w+", span)}
+    path = root / "models" / "logistic-regression.model"
+    shown = derivation_json(derive_model(read_model(path.read_text(), path.stem), "cvi"))
+    keys = set(shown)
+    for part in ("plates", "nodes", "edges", "expectations", "blocks", "objective",
+                 "approximations"):  # fmt: skip
+        keys |= set(shown[part][0])
     assert keys - told == set()
 
 

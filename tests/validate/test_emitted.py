@@ -42,7 +42,7 @@ def test_emitted_source_is_the_rule(name: str, target: str, derived: dict[str, D
     ("adam", "tuple(map(dtype.type, numbers))", "tuple(map(dtype.type, numbers[::-1]))"),
     ("vogn", "zip(theta, self.m,", "zip(theta, self.s,"),
     ("iblr", "- rho * _solve(S_factor, g)", '- rho * _solve(_cholesky("S", S_next), g)'),
-    ("iblr", "part = H.T - S.T", "part = H.T + S.T"),
+    ("iblr", "H_minus_S = H - S", "H_minus_S = H + S"),
     ("iblr", "_solve_upper(factor, _solve_lower(factor, b))",
      "_solve_lower(factor, _solve_lower(factor, b))"),
 ])  # fmt: skip

@@ -56,6 +56,9 @@ class Plain(Expressions):
             return super().print_Call(node)
         return self.call(f"{use('math')}.{name}", *map(self, node.args))
 
+    def is_plain(self, node: n.Call) -> bool:
+        return False  # `math` has other names
+
     def print_Real(self, node: t.Real) -> tuple[str, int]:
         return self.at(node.arg, ATOM), ATOM
 

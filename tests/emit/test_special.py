@@ -235,6 +235,8 @@ def changed(name: str) -> tuple[str, str]:
         return whole, whole.replace("np.log1p(", "np.log(")
     if name == "_one_minus_power":  # no coefficients at all
         return whole, whole.replace("(t * ", "(1.001 * t * ")
+    if name == "_flushed":  # nor here: the smallest normal number is NumPy's
+        return whole, whole.replace(".tiny", ".eps")
     if "multi" in name or name == "_bessel_bend":  # no long numbers: a constant
         constant = re.findall(r"real\(([123]|0\.5)\)", own)[-1]
         old, new = f"real({constant})", f"real({float(constant) * 1.02!r})"

@@ -50,7 +50,7 @@ def adding(program: Program) -> Program:
             continue
         name = fresh(f"{target}_next", taken)
         taken.add(name)
-        whole = n.Add((n.Sym(target), n.Sym(local)))
+        whole = n.Add((n.Ref(target), n.Ref(local)))
         body.append(Statement(name, whole, program.scope[target]))
         writes.append((target, name))
     return replace(program, phases=(replace(phase, body=tuple(body), writes=tuple(writes)),))

@@ -87,15 +87,15 @@ def _form(program: Program, order: tuple[str, ...]) -> _Form:
     def change(node: n.Node) -> n.Node:
         if isinstance(node, n.Const):
             constants.append(node.value)
-            return n.Sym(f"constant {len(constants)}")
-        if isinstance(node, n.Sym):
+            return n.Ref(f"constant {len(constants)}")
+        if isinstance(node, n.Ref):
             seen = names.setdefault(node.name, len(names))
             kind = "local" if node.name in own else "array" if node.name in order else node.name
-            return n.Sym(f"{kind} {seen}")
+            return n.Ref(f"{kind} {seen}")
         return node
 
-    body = tuple((n.transform(s.expr, change), change(n.Sym(s.name))) for s in phase.body)
-    writes = tuple((change(n.Sym(a)), change(n.Sym(b))) for a, b in phase.writes)
+    body = tuple((n.transform(s.expr, change), change(n.Ref(s.name))) for s in phase.body)
+    writes = tuple((change(n.Ref(a)), change(n.Ref(b))) for a, b in phase.writes)
     return _Form(program, tuple(names), tuple(constants), (body, writes))
 
 
@@ -117,8 +117,8 @@ def _shared(
     def change(node: n.Node) -> n.Node:
         if isinstance(node, n.Const):
             k = next(count)
-            return n.Sym(scalars[k]) if k in scalars else node
-        return n.Sym(renamed.get(node.name, node.name)) if isinstance(node, n.Sym) else node
+            return n.Ref(scalars[k]) if k in scalars else node
+        return n.Ref(renamed.get(node.name, node.name)) if isinstance(node, n.Ref) else node
 
     body = tuple(replace(s, expr=n.transform(s.expr, change)) for s in phase.body)
     writes = tuple((renamed.get(a, a), renamed.get(b, b)) for a, b in phase.writes)

@@ -112,7 +112,7 @@ def _with_averages(result: Plan, estimate: Phase, update: Phase) -> Plan:
     observed = replace(estimate, name="observe", writes=tuple(zip(sums, means, strict=True)))
     count = Variable(DRAWS, "count", SCALAR)
     averages = tuple(
-        Statement(m, n.Div(n.Sym(x), n.Sym(DRAWS)), scope[m])
+        Statement(m, n.Div(n.Ref(x), n.Ref(DRAWS)), scope[m])
         for x, m in zip(sums, means, strict=True)
     )
     after = replace(update, body=(*averages, *update.body))
@@ -129,13 +129,13 @@ def _with_averages(result: Plan, estimate: Phase, update: Phase) -> Plan:
 
 def _drawing_again(step: Phase, draw: Phase, taken: set[str]) -> Phase:
     """The step, then the draw from the next values of what it has changed."""
-    values: dict[str, n.Node] = {state: n.Sym(local) for state, local in step.writes}
+    values: dict[str, n.Node] = {state: n.Ref(local) for state, local in step.writes}
     body = list(step.body)
     for s in draw.body:
         name = fresh(f"{s.name}_next", taken)
         taken.add(name)
         body.append(replace(s, name=name, expr=n.substituted(s.expr, values)))
-        values[s.name] = n.Sym(name)
+        values[s.name] = n.Ref(name)
     probe = (draw.body[-1].name, body[-1].name)
     return replace(step, body=tuple(body), writes=(*step.writes, probe))
 

@@ -63,7 +63,7 @@ class PythonPrinter(Printer):
     def print_Named(self, node: n.Named) -> tuple[str, int]:
         return f"{use('math')}.{node.name}", ATOM
 
-    def print_Sym(self, node: n.Sym) -> tuple[str, int]:
+    def print_Ref(self, node: n.Ref) -> tuple[str, int]:
         return written(self.names.get(node.name, node.name)), ATOM
 
     def print_Call(self, node: n.Call) -> tuple[str, int]:
@@ -121,7 +121,7 @@ class ScalarPrinter(PythonPrinter):
 
     def print_Sub(self, node: n.Sub) -> tuple[str, int]:
         """1 − βᵗ loses its digits where β is close to 1, unless it is computed as a whole."""
-        if not is_correction(node) or node.right.children[1] != n.Sym("t"):
+        if not is_correction(node) or node.right.children[1] != n.Ref("t"):
             return super().print_Sub(node)
         base, power = (self(a) for a in node.right.children)
         return f"{use('_one_minus_power')}({base}, {power})", ATOM

@@ -99,7 +99,7 @@ class UnicodePrinter(Printer):
     def print_Named(self, node: n.Named) -> tuple[str, int]:
         return _GREEK.get(node.name, node.name), ATOM
 
-    def print_Sym(self, node: n.Sym) -> tuple[str, int]:
+    def print_Ref(self, node: n.Ref) -> tuple[str, int]:
         return unicode_name(node.name), ATOM
 
     def print_Sub(self, node: n.Sub) -> tuple[str, int]:
@@ -140,7 +140,7 @@ class UnicodePrinter(Printer):
             return self.said[node.name], ATOM
         if node.name in _SPECIAL:
             return _SPECIAL[node.name].format(*[self.at(a, ATOM) for a in node.args]), ATOM
-        if node.name == "pow" and node.args[1] == n.Sym("t"):
+        if node.name == "pow" and node.args[1] == n.Ref("t"):
             return f"{self.at(node.args[0], ATOM)}ᵗ", POWER
         if node.name == "pow":
             return f"{self.at(node.args[0], ATOM)}^{self.at(node.args[1], ATOM)}", POWER

@@ -120,6 +120,6 @@ def _outermost(expr: n.Node, seen: _Printed) -> tuple[n.Node, ...]:
 def _replaced(expr: n.Node, names: Mapping[n.Node, str]) -> n.Node:
     def change(node: n.Node) -> n.Node:
         name = names.get(node)
-        return node.rebuilt(change) if name is None else n.Sym(name)
+        return node.rebuilt(change) if name is None else n.Ref(name)
 
     return change(expr)

@@ -95,7 +95,7 @@ class _Numbers:
         """Whether a number is above 0, or not below it, in all of its domain."""
         if isinstance(node, n.Const):
             return node.value > 0 if strictly else node.value >= 0
-        if isinstance(node, n.Sym):
+        if isinstance(node, n.Ref):
             domain = self.domains.get(node.name, "")
             return domain.startswith("(0,") or (not strictly and domain.startswith("[0,"))
         if isinstance(node, n.Add):

@@ -101,12 +101,12 @@ class _Sweep:
         for _, s in sorted(self.placed, key=lambda x: x[0]):
             inner = s.expr.rebuilt(self._with_names)
             own = self.names.get(s.expr, s.name)
-            made.append(replace(s, expr=inner if own == s.name else n.Sym(own)))
+            made.append(replace(s, expr=inner if own == s.name else n.Ref(own)))
         return tuple(made)
 
     def _with_names(self, node: n.Node) -> n.Node:
         name = self.names.get(node)
-        return node.rebuilt(self._with_names) if name is None else n.Sym(name)
+        return node.rebuilt(self._with_names) if name is None else n.Ref(name)
 
 
 def _by_size(body: tuple[Statement, ...]) -> list[list[n.Node]]:

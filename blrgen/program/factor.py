@@ -30,7 +30,7 @@ class _Factors:
         self.gaps = {v.name: v.definite for v in program.variables if v.definite is not None}
         states = [v.name for v in program.of("state")]
         written = {a for p in program.phases for a, _ in p.writes}
-        table: dict[str, n.Node] = {s: n.Sym(f"{s}_next") for s in states if s in written}
+        table: dict[str, n.Node] = {s: n.Ref(f"{s}_next") for s in states if s in written}
         for s in states:
             if s in self.gaps and s in written:
                 self.gaps[f"{s}_next"] = n.substituted(self.gaps[s], table)
@@ -39,7 +39,7 @@ class _Factors:
         """The factor of a matrix that has a name, or of its negative."""
         if what not in self.names:
             self.names[what] = self.fresh(f"{'_'.join(_spelled(what))}_factor")
-        return n.Sym(self.names[what])
+        return n.Ref(self.names[what])
 
     def fresh(self, name: str) -> str:
         name = fresh(name, self.taken)
@@ -49,7 +49,7 @@ class _Factors:
     def change(self, node: n.Node) -> n.Node:
         if not isinstance(node, n.Solve | n.HalfSolve | n.HalfProduct):
             return node
-        if isinstance(node.arg, n.Sym):
+        if isinstance(node.arg, n.Ref):
             gap = self.gaps.get(node.arg.name)
             if gap == node.arg or not isinstance(node, n.Solve):
                 return replace(node, arg=self.of(node.arg))
@@ -66,7 +66,7 @@ class _Factors:
         if not known:
             known = self.fresh(name)
             self.extra.append(Statement(known, matrix, infer(matrix, self.program.scope)))
-        return n.Sym(known)
+        return n.Ref(known)
 
     def phase(self, phase: Phase) -> Phase:
         body, inverted = self.opened(phase)
@@ -75,12 +75,12 @@ class _Factors:
             gap = self.gaps.get(f"{state}_next")
             if gap is None or local in inverted:
                 continue
-            if isinstance(gap.arg if isinstance(gap, n.Neg) else gap, n.Sym):
+            if isinstance(gap.arg if isinstance(gap, n.Neg) else gap, n.Ref):
                 self.of(gap)
             else:
                 own = self.fresh(f"{local}_gap")
                 body.append(Statement(own, gap, self.program[state].type))
-                self.of(n.Sym(own))
+                self.of(n.Ref(own))
         body = [*self.extra, *body]
         types = self.program.scope | {s.name: s.type for s in body}
         for what, own in self.names.items():
@@ -95,19 +95,19 @@ class _Factors:
         inverted: set[str] = set()
         for s in phase.body:
             inside = s.expr.arg if isinstance(s.expr, n.Symmetrize) else s.expr
-            definite = self.gaps.get(s.name) == n.Sym(s.name)
+            definite = self.gaps.get(s.name) == n.Ref(s.name)
             if not (
                 definite
                 and isinstance(inside, n.Solve)
                 and isinstance(inside.right, n.Identity)
-                and not isinstance(inside.arg, n.Sym)
+                and not isinstance(inside.arg, n.Ref)
             ):
                 body.append(s)
                 continue
             own = self.fresh(f"{s.name}_inverse")
             body.append(Statement(own, inside.arg, s.type))
-            self.gaps[own] = n.Sym(own)
-            whole: n.Node = n.Solve(n.Sym(own), inside.right)
+            self.gaps[own] = n.Ref(own)
+            whole: n.Node = n.Solve(n.Ref(own), inside.right)
             if isinstance(s.expr, n.Symmetrize):
                 whole = n.Symmetrize(whole)
             body.append(replace(s, expr=whole))

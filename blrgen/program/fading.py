@@ -42,7 +42,7 @@ def _fades(program: Program, state: Variable) -> bool:
     own = [t for t in terms if state.name in n.names(t)]
     if len(own) != 1 or not isinstance(own[0], n.Mul):
         return False
-    factors = [f for f in own[0].args if f != n.Sym(state.name)]
+    factors = [f for f in own[0].args if f != n.Ref(state.name)]
     return len(factors) == len(own[0].args) - 1 and all(_shrinks(program, f) for f in factors)
 
 
@@ -50,9 +50,9 @@ def _shrinks(program: Program, factor: n.Node) -> bool:
     """Whether a factor is a number in [0, 1): as it is, or as 1 less such a number."""
     if isinstance(factor, n.Const):
         return 0 <= factor.value < 1
-    if isinstance(factor, n.Sub) and factor.left == n.ONE and isinstance(factor.right, n.Sym):
+    if isinstance(factor, n.Sub) and factor.left == n.ONE and isinstance(factor.right, n.Ref):
         return _within_one(program, factor.right.name)
-    return isinstance(factor, n.Sym) and _within_one(program, factor.name)
+    return isinstance(factor, n.Ref) and _within_one(program, factor.name)
 
 
 def _within_one(program: Program, name: str) -> bool:
@@ -94,7 +94,7 @@ def _is_numerator(node: n.Node, moved: Collection[str], program: Program) -> boo
         inside = set(moved) & set(n.names(node.condition))
         return not inside and all(_is_numerator(c, moved, program) for c in (node.yes, node.no))
     gentle = isinstance(node, n.Call) and node.name in GENTLE
-    if gentle or isinstance(node, n.Sym | n.Add | n.Sub | n.Mul | n.Neg | n.Pow):
+    if gentle or isinstance(node, n.Ref | n.Add | n.Sub | n.Mul | n.Neg | n.Pow):
         return all(_is_numerator(c, moved, program) for c in node.children)
     return False
 

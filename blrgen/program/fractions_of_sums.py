@@ -72,7 +72,7 @@ class _Rewriting:
         """Whether an exponential stands anywhere in it."""
         return any(
             (isinstance(x, n.Call) and x.name in _EXPONENTIAL)
-            or (isinstance(x, n.Sym) and x.name in self.named)
+            or (isinstance(x, n.Ref) and x.name in self.named)
             for x in n.walk(node)
         )
 
@@ -176,7 +176,7 @@ class _Rewriting:
 
     def quotient(self, node: n.Node, letters: Letters) -> _Quotient | None:
         """The node as a quotient of sums, what is no exponential as an atom."""
-        if isinstance(node, n.Sym) and node.name in self.named:
+        if isinstance(node, n.Ref) and node.name in self.named:
             return self.quotient(self.named[node.name], letters)
         if not self.exponential(node):
             return self.plain(node, letters)

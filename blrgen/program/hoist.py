@@ -71,13 +71,13 @@ class _Hoister:
         """Whether it is made of numbers alone; names are known before they are read."""
         if node not in self.known:
             banned = isinstance(node, (*n.MATRIX_NODES, *n.OVER_COMPONENTS, n.Identity))
-            own = not isinstance(node, n.Sym) or node.name in self.scalar_names
+            own = not isinstance(node, n.Ref) or node.name in self.scalar_names
             self.known[node] = own and not banned and all(map(self.is_scalar, node.children))
         return self.known[node]
 
     def named(self, node: n.Node) -> n.Node:
         """The scalar expression under a name of its own; a leaf stays."""
-        if isinstance(node, n.Const | n.Sym):
+        if isinstance(node, n.Const | n.Ref):
             return node
         if isinstance(node, n.Neg):
             return n.neg(self.named(node.arg))
@@ -89,7 +89,7 @@ class _Hoister:
             statement = Statement(name, node, SCALAR)
             self.found[node] = statement
             self.keep(statement)
-        return n.Sym(self.found[node].name)
+        return n.Ref(self.found[node].name)
 
     def visit(self, node: n.Node) -> n.Node:
         if isinstance(node, n.Compare):

@@ -38,7 +38,7 @@ class Printer:
     def print_Named(self, node: n.Named) -> tuple[str, int]:
         return node.name, ATOM
 
-    def print_Sym(self, node: n.Sym) -> tuple[str, int]:
+    def print_Ref(self, node: n.Ref) -> tuple[str, int]:
         return node.name, ATOM
 
     def print_Add(self, node: n.Add) -> tuple[str, int]:

@@ -120,7 +120,7 @@ def _alone(expr: n.Node, target: Type, state: str) -> n.Node:
     """A number that is all of an array: beside nothing, 2 is 2I, and 0 is what any vector has."""
     if target.is_symmetric:
         return multiple(expr, target)
-    own = n.Sym(state)
+    own = n.Ref(state)
     return n.Sub(own, own) if expr == n.ZERO and target != ENTRIES else expr
 
 

@@ -57,7 +57,7 @@ class MatrixLowering:
                 where=self.where,
                 why="known names: " + ", ".join(self.types),
             )
-        return n.Sym(x.name)
+        return n.Ref(x.name)
 
     def visit_trace(self, x: Expr) -> n.Node:
         """A scalar aᵀ … b as a sum, any other trace as it is."""

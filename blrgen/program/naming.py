@@ -39,7 +39,7 @@ def is_correction(node: n.Node) -> bool:
         and node.left == n.ONE
         and isinstance(node.right, n.Call)
         and node.right.name == "pow"
-        and all(isinstance(a, n.Sym) for a in node.right.args)
+        and all(isinstance(a, n.Ref) for a in node.right.args)
     )
 
 
@@ -55,16 +55,16 @@ def _scaled(node: n.Node) -> str | None:
     """scaled_alpha for √… α/(1 − β₁ᵗ): the last name among the factors of the numerator."""
     top = node.top if isinstance(node, n.Div) else node
     factors = top.args if isinstance(top, n.Mul) else (top,)
-    own = [f.name for f in factors if isinstance(f, n.Sym)]
+    own = [f.name for f in factors if isinstance(f, n.Ref)]
     return f"scaled_{own[-1]}" if own and len(own[-1]) <= LONGEST else None
 
 
-def _named(node: n.Node) -> TypeGuard[n.Sym]:
-    return isinstance(node, n.Sym)
+def _named(node: n.Node) -> TypeGuard[n.Ref]:
+    return isinstance(node, n.Ref)
 
 
 def _words(node: n.Node) -> str | None:
-    if isinstance(node, n.Sym | n.Named):
+    if isinstance(node, n.Ref | n.Named):
         return node.name
     if isinstance(node, n.Const):
         return constant_name(node.value)

@@ -118,14 +118,20 @@ class Named(Node):
 
 
 @dataclass(frozen=True)
-class Sym(Node):
-    """A variable of the program or an earlier statement's result."""
+class Ref(Node):
+    """A quantity or an earlier statement's result; with indices an entry of it."""
 
     name: str
+    index: tuple[Node, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        return (self.name,)
+        return tuple(dict.fromkeys((self.name, *(x for i in self.index for x in i.names))))
+
+    @cached_property
+    def weight(self) -> int:
+        """An entry is read at once."""
+        return 1
 
 
 @dataclass(frozen=True)
@@ -294,13 +300,13 @@ class LogTotal(Node):
 class Count(Node):
     """How many elements an array has, and `more`; `label` is what the rule calls that."""
 
-    arg: Sym
+    arg: Ref
     more: int = 0
     label: str = "d"
 
 
 ZERO, ONE, TWO, HALF = Const.of(0), Const.of(1), Const.of(2), Const(Fraction(1, 2))
-LEAVES = (Const, Named, Sym, Identity)
+LEAVES = (Const, Named, Ref, Identity)
 MATRIX_NODES = (
     MatMul,
     Factor,
@@ -339,7 +345,7 @@ def transform(node: Node, change: Callable[[Node], Node]) -> Node:
 
 def substituted(node: Node, values: dict[str, Node]) -> Node:
     """The tree with symbols replaced."""
-    return transform(node, lambda n: values.get(n.name, n) if isinstance(n, Sym) else n)
+    return transform(node, lambda n: values.get(n.name, n) if isinstance(n, Ref) else n)
 
 
 def size(node: Node) -> int:

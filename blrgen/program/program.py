@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from blrgen.program.density import BinomialMean, Expectation
-from blrgen.program.nodes import Node, Sym, names
+from blrgen.program.nodes import Node, Ref, names
 from blrgen.program.types import Type
 
 PHASES = ("draw", "estimate", "update")
@@ -37,7 +37,7 @@ class Variable:
     @property
     def definite(self) -> Node | None:
         """What must be positive definite, if anything: the variable, or what its domain says."""
-        return Sym(self.name) if self.gap is None and self.domain == "SPD" else self.gap
+        return Ref(self.name) if self.gap is None and self.domain == "SPD" else self.gap
 
 
 @dataclass(frozen=True)

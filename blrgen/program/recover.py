@@ -58,7 +58,7 @@ def recovered(probe: str, at: n.Node, noises: Collection[str]) -> dict[str, n.No
         return {}
     above, below = found
     rest = [n.neg(t) if s < 0 else t for s, t in terms if noise not in n.names(t)]
-    shift: n.Node = n.Sub(n.Sym(probe), n.add(*rest)) if rest else n.Sym(probe)
+    shift: n.Node = n.Sub(n.Ref(probe), n.add(*rest)) if rest else n.Ref(probe)
     shift = shift if sign > 0 else n.neg(shift)
     return {noise: n.div(n.mul(shift, below), above)}
 
@@ -91,7 +91,7 @@ def _terms(node: n.Node) -> list[tuple[int, n.Node]]:
 
 def _factor(node: n.Node, noise: str) -> tuple[n.Node, n.Node] | None:
     """(above, below) with node = noise · above/below; None where it is not a factor."""
-    if node == n.Sym(noise):
+    if node == n.Ref(noise):
         return n.ONE, n.ONE
     if isinstance(node, n.Div) and noise not in n.names(node.bottom):
         inner = _factor(node.top, noise)

@@ -34,7 +34,7 @@ def sized(program: Program, sizes: Sizes) -> Program:
     def change(node: n.Node) -> n.Node:
         if isinstance(node, n.Identity):
             return n.Identity(texts.get(node.size, node.size))
-        if isinstance(node, n.Sym) and node.name in sizes:
+        if isinstance(node, n.Ref) and node.name in sizes:
             return n.Const.of(sizes[node.name])
         return node
 

@@ -25,7 +25,7 @@ def counts(rule: Rule) -> dict[Expr, n.Node]:
     for x in held:
         size, more = x.size.as_coeff_Add()[::-1]
         if size.is_Symbol and more.is_Integer:
-            found.setdefault(size, n.Count(n.Sym(x.name), -int(more), size.name))
+            found.setdefault(size, n.Count(n.Ref(x.name), -int(more), size.name))
     sizes = {x.size for x in held}
     if len(sizes) > 1:
         raise UserError(

@@ -98,7 +98,7 @@ class _Broken:
         self.scope[name] = found
         self.place[name] = max((self.place.get(x, 0) for x in node.names), default=0)
         self.statements.append(Statement(name, node, found))
-        return n.Sym(name)
+        return n.Ref(name)
 
 
 def _is_long_sum(node: n.Node) -> bool:
@@ -177,7 +177,7 @@ def _with_arrays(
     free: list[str] = []
     bodies: list[Phase] = []
     for k, group in enumerate(groups):
-        known: dict[str, n.Node] = {x: n.Sym(a) for x, a in places.items()}
+        known: dict[str, n.Node] = {x: n.Ref(a) for x, a in places.items()}
         body = tuple(replace(s, expr=n.substituted(s.expr, known)) for s in group)
         read = list(dict.fromkeys(x for s in group for x in s.expr.names if x in places))
         read.sort(key=lambda x: max(j for j, s in enumerate(group) if x in s.expr.names))

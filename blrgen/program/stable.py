@@ -69,7 +69,7 @@ def _one_minus_square(node: n.Node) -> n.Node:
     if not isinstance(node, n.Sub) or node.left != n.ONE or not isinstance(node.right, n.Pow):
         return node
     x = node.right.base
-    if node.right.exponent != 2 or not isinstance(x, n.Sym):
+    if node.right.exponent != 2 or not isinstance(x, n.Ref):
         return node
     return n.mul(n.Sub(n.ONE, x), n.add(n.ONE, x))
 
@@ -79,7 +79,7 @@ def _of_one_minus_tanh_squared(node: n.Node, named: Mapping[str, n.Node]) -> n.N
     if not isinstance(node, n.Sub) or node.left != n.ONE or not isinstance(node.right, n.Pow):
         return None
     base = node.right.base
-    base = named.get(base.name, base) if isinstance(base, n.Sym) else base
+    base = named.get(base.name, base) if isinstance(base, n.Ref) else base
     return base.children[0] if node.right.exponent == 2 and is_call(base, "tanh") else None
 
 

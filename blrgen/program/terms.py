@@ -102,11 +102,11 @@ class Terms:
 
         def change(node: n.Node) -> n.Node:
             if isinstance(node, n.Const):
-                return n.Sym("constant")
-            if not isinstance(node, n.Sym):
+                return n.Ref("constant")
+            if not isinstance(node, n.Ref):
                 return node.rebuilt(change)
             if self.behind(node.name) and len(self.readers.get(node.name, ())) <= COMMON:
                 return change(self.made[node.name])
-            return n.Sym(f"name {names.setdefault(node.name, len(names))}")
+            return n.Ref(f"name {names.setdefault(node.name, len(names))}")
 
         return change(term)

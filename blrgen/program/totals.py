@@ -41,7 +41,7 @@ def _phase(phase: Phase, taken: set[str]) -> Phase:
             found[node] = _free(_name(node), taken)
             taken.add(found[node])
             body.append(Statement(found[node], node, SCALAR))
-        return n.Sym(found[node])
+        return n.Ref(found[node])
 
     for s in phase.body:
         if isinstance(s.expr, n.OVER_COMPONENTS):

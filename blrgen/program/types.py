@@ -84,7 +84,7 @@ def infer(node: n.Node, scope: Scope) -> Type:
 
 
 def _infer(node: n.Node, scope: Scope) -> Type:
-    if isinstance(node, n.Sym):
+    if isinstance(node, n.Ref):
         if node.name not in scope:
             raise TypeMismatch(f"unknown name {node.name!r}; known: {', '.join(scope)}")
         return scope[node.name]

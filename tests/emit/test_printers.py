@@ -42,7 +42,7 @@ from blrgen.runtime.kept import _fitting
 
 pytestmark = pytest.mark.core
 
-x, y, S = n.Sym("x"), n.Sym("y"), n.Sym("S")
+x, y, S = n.Ref("x"), n.Ref("y"), n.Ref("S")
 ENTRYWISE: list[n.Node] = [
     n.Const(Fraction(-3, 2)), n.Named("pi"), x, n.Add((x, y)), n.Sub(x, n.Add((x, y))),
     n.Mul((x, n.Sub(x, y))), n.Div(x, n.Mul((x, y))), n.Neg(n.Add((x, y))), n.Pow(n.Neg(x), 2),
@@ -121,7 +121,7 @@ def direct(node: n.Node, at: dict[str, float]) -> Any:
         return float(node.value)
     if isinstance(node, n.Named):
         return {"pi": np.pi}[node.name]
-    if isinstance(node, n.Sym):
+    if isinstance(node, n.Ref):
         return at[node.name]
     c = [direct(k, at) for k in node.children]
     if isinstance(node, n.Call):

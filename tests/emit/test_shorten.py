@@ -11,7 +11,7 @@ from blrgen.emit.tree.printer import Expressions
 from blrgen.program import nodes as n
 from blrgen.program.program import fresh
 
-LEAVES = [n.Sym("x"), n.Sym("longer_name"), n.Sym("y"), n.ONE]
+LEAVES = [n.Ref("x"), n.Ref("longer_name"), n.Ref("y"), n.ONE]
 PRINTER = Expressions({"x": "x[i]"})
 
 
@@ -27,7 +27,7 @@ TREES = st.recursive(st.sampled_from(LEAVES), _grown, max_leaves=30)
 
 
 def replaced(expr: n.Node, part: n.Node, name: str) -> n.Node:
-    return n.Sym(name) if expr == part else expr.rebuilt(lambda c: replaced(c, part, name))
+    return n.Ref(name) if expr == part else expr.rebuilt(lambda c: replaced(c, part, name))
 
 
 def part_to_name(expr: n.Node, room: int) -> n.Node | None:
@@ -64,7 +64,7 @@ def test_the_same_parts_are_named(tree: n.Node) -> None:
 
 
 def test_a_long_difference_fits_and_stays_what_it_is() -> None:
-    terms = [n.Call("exp", (n.Mul((n.Sym("x"), n.Sym(f"c{k}"))),)) for k in range(40)]
+    terms = [n.Call("exp", (n.Mul((n.Ref("x"), n.Ref(f"c{k}"))),)) for k in range(40)]
     chain: n.Node = terms[0]
     for term in terms[1:]:
         chain = n.Sub(chain, term)

@@ -12,7 +12,7 @@ from blrgen.program.types import ENTRIES, SCALAR
 
 pytestmark = pytest.mark.core
 
-a, b, c, x, y, z = (n.Sym(name) for name in "abcxyz")
+a, b, c, x, y, z = (n.Ref(name) for name in "abcxyz")
 D = ENTRIES
 SUM = n.Add((x, n.Mul((b, y))))
 

@@ -9,7 +9,7 @@ from blrgen.program.arithmetic import inner, less, minus, over, plus, times
 
 pytestmark = pytest.mark.core
 
-a, b = n.Sym("a"), n.Sym("b")
+a, b = n.Ref("a"), n.Ref("b")
 
 
 def test_arithmetic_knows_numbers() -> None:

@@ -18,7 +18,7 @@ from blrgen.program.types import ENTRIES, SCALAR, TRUTH, infer
 pytestmark = pytest.mark.core
 
 D = ENTRIES
-LEAVES = [n.Sym("x"), n.Sym("y"), n.Sym("a"), n.ONE, n.TWO]
+LEAVES = [n.Ref("x"), n.Ref("y"), n.Ref("a"), n.ONE, n.TWO]
 
 
 def _grown(inner: st.SearchStrategy[n.Node]) -> st.SearchStrategy[n.Node]:
@@ -63,7 +63,7 @@ def one_after_the_other(p: Program) -> list[tuple[str, n.Node]]:
             body.insert(first, Statement(name, tree, D))
 
         def change(x: n.Node, tree: n.Node = tree, name: str = name) -> n.Node:
-            return n.Sym(name) if x == tree else x.rebuilt(lambda c: change(c))
+            return n.Ref(name) if x == tree else x.rebuilt(lambda c: change(c))
 
         body = [s if s.name == name else replace(s, expr=change(s.expr)) for s in body]
 
@@ -75,9 +75,9 @@ def test_the_sweep_gives_the_same_statements(trees: list[n.Node]) -> None:
 
 
 def test_a_tree_inside_a_repeated_tree_is_counted_once() -> None:
-    inner = n.Call("exp", (n.Sym("x"),))
-    outer = n.Mul((inner, n.Sym("y")))
+    inner = n.Call("exp", (n.Ref("x"),))
+    outer = n.Mul((inner, n.Ref("y")))
     found = cse(program([n.Call("sin", (outer,)), n.Call("cos", (outer,))]))
     assert [s.expr for s in found.phases[0].body] == [
-        outer, n.Call("sin", (n.Sym("exp_x_times_y"),)), n.Call("cos", (n.Sym("exp_x_times_y"),)),
+        outer, n.Call("sin", (n.Ref("exp_x_times_y"),)), n.Call("cos", (n.Ref("exp_x_times_y"),)),
     ]  # fmt: skip

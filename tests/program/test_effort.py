@@ -15,7 +15,7 @@ from blrgen.program.types import ENTRIES
 
 pytestmark = pytest.mark.core
 
-x, y = n.Sym("x"), n.Sym("y")
+x, y = n.Ref("x"), n.Ref("y")
 D = ENTRIES
 
 

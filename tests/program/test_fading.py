@@ -15,10 +15,10 @@ from blrgen.program.types import ENTRIES, SCALAR, vector
 
 pytestmark = pytest.mark.core
 
-x, y, g, a, c = (n.Sym(name) for name in "xygac")
+x, y, g, a, c = (n.Ref(name) for name in "xygac")
 D = ENTRIES
 FADES = n.Add((n.Mul((a, x)), g))
-NEXT = n.Sym("x_next")
+NEXT = n.Ref("x_next")
 
 
 def program(

@@ -36,7 +36,7 @@ from blrgen.program.types import (
 
 pytestmark = pytest.mark.core
 
-a, b, t, x, y, z = (n.Sym(name) for name in ("a", "b", "t", "x", "y", "z"))
+a, b, t, x, y, z = (n.Ref(name) for name in ("a", "b", "t", "x", "y", "z"))
 D = ENTRIES
 
 
@@ -152,7 +152,7 @@ def test_stable_forms(before: n.Node, after: str) -> None:
 
 
 def test_a_named_tanh_is_seen() -> None:
-    p = program(("k", call("tanh", y)), ("x_next", n.Div(x, n.Sub(n.ONE, n.Pow(n.Sym("k"), 2)))))
+    p = program(("k", call("tanh", y)), ("x_next", n.Div(x, n.Sub(n.ONE, n.Pow(n.Ref("k"), 2)))))
     assert lines(dead(stable(p))) == ["x_next = x * cosh(y)**2"]
 
 
@@ -163,7 +163,7 @@ def value(node: n.Node, at: float) -> float:
     """A tree of the expanded calls, by floats."""
     if isinstance(node, n.Const):
         return float(node.value)
-    if isinstance(node, n.Sym):
+    if isinstance(node, n.Ref):
         return at
     args = [value(c, at) for c in node.children]
     if isinstance(node, n.Call):
@@ -196,15 +196,15 @@ def test_native_calls_are_kept() -> None:
 
 
 def test_dead() -> None:
-    p = program(("k", n.add(x, z)), ("unused", n.add(x, y)), ("x_next", n.mul(n.Sym("k"), a)))
+    p = program(("k", n.add(x, z)), ("unused", n.add(x, y)), ("x_next", n.mul(n.Ref("k"), a)))
     assert [line.split(" ")[0] for line in lines(dead(p))] == ["k", "x_next"]
 
 
 def test_order() -> None:
-    p = program(("x_next", n.Sym("y_next")), ("y_next", n.add(y, z)))
+    p = program(("x_next", n.Ref("y_next")), ("y_next", n.add(y, z)))
     assert [line.split(" ")[0] for line in lines(order(p))] == ["y_next", "x_next"]
     with pytest.raises(InternalError, match="x_next needs y_next, computed nowhere before it"):
-        order(program(("x_next", n.Sym("y_next")), ("y_next", n.Sym("x_next"))))
+        order(program(("x_next", n.Ref("y_next")), ("y_next", n.Ref("x_next"))))
     with pytest.raises(InternalError, match="x_next is assigned twice"):
         order(program(("x_next", z), ("x_next", y)))
     with pytest.raises(InternalError, match="y_next is written to a state but never computed"):
@@ -222,12 +222,12 @@ def full_program(*body: tuple[str, n.Node, Type]) -> Program:
 
 
 def test_factor_is_shared_and_checks_the_next_state() -> None:
-    S, H, g, m = (n.Sym(name) for name in ("S", "H", "g", "m"))
-    new = n.Sym("S_next")
+    S, H, g, m = (n.Ref(name) for name in ("S", "H", "g", "m"))
+    new = n.Ref("S_next")
     p = factor(full_program(
         ("S_next", n.add(S, H), symmetric()),
         ("v", n.Solve(new, g), vector()),
-        ("m_next", n.Sub(m, n.Solve(new, n.Sym("v"))), vector()),
+        ("m_next", n.Sub(m, n.Solve(new, n.Ref("v"))), vector()),
     ))  # fmt: skip
     assert lines(p) == [
         "S_next = S + H", "S_next_factor = factor(S_next)", "v = solve(S_next_factor, g)",
@@ -251,19 +251,19 @@ SCOPE = {
     ("node", "wanted"),
     [
         (n.mul(a, x), D),
-        (n.add(n.Sym("m"), a), vector()),  # the number at every place
-        (n.mul(n.Sym("m"), n.Sym("m")), vector()),
-        (n.MatMul(n.Sym("S"), n.Sym("m")), vector()),
-        (n.MatMul(n.Transpose(n.Sym("X")), n.Sym("X")), symmetric()),
-        (n.MatMul(n.Transpose(n.Sym("X")), n.Sym("y")), vector()),
-        (n.MatMul(n.Sym("S"), n.Sym("H")), matrix("d", "d")),
-        (n.MatMul(n.Sym("H"), n.Solve(n.Sym("S"), n.Sym("H"))), symmetric()),
-        (n.add(n.MatMul(n.Sym("S"), n.Sym("H")), n.MatMul(n.Sym("H"), n.Sym("S"))), symmetric()),
-        (n.Outer(n.Sym("m"), n.Sym("m")), symmetric()),
-        (n.Total(n.Mul((n.Sym("m"), n.Sym("m")))), SCALAR),
-        (n.add(n.Sym("S"), n.mul(a, n.Identity("d"))), symmetric()),
-        (n.Solve(n.Sym("L"), n.Sym("m")), vector()),
-        (n.Symmetrize(n.MatMul(n.Sym("S"), n.Sym("H"))), symmetric()),
+        (n.add(n.Ref("m"), a), vector()),  # the number at every place
+        (n.mul(n.Ref("m"), n.Ref("m")), vector()),
+        (n.MatMul(n.Ref("S"), n.Ref("m")), vector()),
+        (n.MatMul(n.Transpose(n.Ref("X")), n.Ref("X")), symmetric()),
+        (n.MatMul(n.Transpose(n.Ref("X")), n.Ref("y")), vector()),
+        (n.MatMul(n.Ref("S"), n.Ref("H")), matrix("d", "d")),
+        (n.MatMul(n.Ref("H"), n.Solve(n.Ref("S"), n.Ref("H"))), symmetric()),
+        (n.add(n.MatMul(n.Ref("S"), n.Ref("H")), n.MatMul(n.Ref("H"), n.Ref("S"))), symmetric()),
+        (n.Outer(n.Ref("m"), n.Ref("m")), symmetric()),
+        (n.Total(n.Mul((n.Ref("m"), n.Ref("m")))), SCALAR),
+        (n.add(n.Ref("S"), n.mul(a, n.Identity("d"))), symmetric()),
+        (n.Solve(n.Ref("L"), n.Ref("m")), vector()),
+        (n.Symmetrize(n.MatMul(n.Ref("S"), n.Ref("H"))), symmetric()),
     ],
 )
 def test_types(node: n.Node, wanted: Type) -> None:
@@ -273,10 +273,10 @@ def test_types(node: n.Node, wanted: Type) -> None:
 @pytest.mark.parametrize(
     "node",
     [
-        n.add(n.Sym("S"), a), n.mul(n.Sym("S"), n.Sym("S")), n.MatMul(n.Sym("m"), n.Sym("S")),
-        n.add(n.Sym("S"), n.Sym("m")), n.Pow(n.Sym("S"), 2), n.Factor(n.Sym("X")),
-        n.MatMul(n.Sym("X"), n.Sym("y")), n.Mul((n.Sym("m"), n.Sym("y"))), n.Sym("nowhere"),
-        n.Div(n.Sym("S"), n.Sym("m")), n.Call("sqrt", (n.Sym("S"),)), n.Trace(n.Sym("X")),
+        n.add(n.Ref("S"), a), n.mul(n.Ref("S"), n.Ref("S")), n.MatMul(n.Ref("m"), n.Ref("S")),
+        n.add(n.Ref("S"), n.Ref("m")), n.Pow(n.Ref("S"), 2), n.Factor(n.Ref("X")),
+        n.MatMul(n.Ref("X"), n.Ref("y")), n.Mul((n.Ref("m"), n.Ref("y"))), n.Ref("nowhere"),
+        n.Div(n.Ref("S"), n.Ref("m")), n.Call("sqrt", (n.Ref("S"),)), n.Trace(n.Ref("X")),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(node: n.Node) -> None:
@@ -286,7 +286,7 @@ def test_what_does_not_fit_is_refused(node: n.Node) -> None:
 
 def test_a_type_message_aligns_both_types() -> None:
     with pytest.raises(TypeMismatch) as caught:
-        check(n.Sym("m"), symmetric(), SCOPE, "S_next")
+        check(n.Ref("m"), symmetric(), SCOPE, "S_next")
     assert str(caught.value).split("\n")[1:] == [
         "  expression       m",
         "  expression type  [d]",

@@ -9,7 +9,7 @@ from blrgen.program.recover import paired_roots, recovered
 
 pytestmark = pytest.mark.core
 
-m, h, eps, theta, c = (n.Sym(x) for x in ("m", "h", "eps", "theta", "c"))
+m, h, eps, theta, c = (n.Ref(x) for x in ("m", "h", "eps", "theta", "c"))
 root = n.sqrt(h)
 tanh = n.Call("tanh", (eps,))
 

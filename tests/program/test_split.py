@@ -18,7 +18,7 @@ from blrgen.program.types import ENTRIES, SCALAR
 from blrgen.validate.emitted import verify_emitted
 
 D = ENTRIES
-x, y, a = n.Sym("x"), n.Sym("y"), n.Sym("a")
+x, y, a = n.Ref("x"), n.Ref("y"), n.Ref("a")
 TERMS = {
     "one shape": lambda k: n.Call("exp", (n.Mul((n.Const(Fraction(k, 7)), x)),)),
     "shared": lambda k: n.Mul((n.Call("sin", (x,)), n.Call("exp", (n.Div(y, n.Const.of(k)),)))),
@@ -34,7 +34,7 @@ def value(node: n.Node, known: dict[str, float]) -> float:
     match node:
         case n.Const():
             return float(node.value)
-        case n.Sym():
+        case n.Ref():
             return known[node.name]
         case n.Add():
             return math.fsum(v)
@@ -68,7 +68,7 @@ def program(term, count: int) -> Program:
     terms = [term(k) for k in range(2, count + 2)]
     first, second = n.Add(tuple(terms)), n.Add(tuple(n.Mul((t, t)) for t in terms))
     body = (
-        Statement("x_next", n.Sub(x, n.Mul((a, n.Div(first, n.Sym("y_next"))))), D),
+        Statement("x_next", n.Sub(x, n.Mul((a, n.Div(first, n.Ref("y_next"))))), D),
         Statement("y_next", n.Add((y, second)), D),
     )
     variables = (*(Variable(v, "state", D) for v in "xy"), Variable("a", "hyper", SCALAR))

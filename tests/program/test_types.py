@@ -23,7 +23,7 @@ SCOPE = {
     "a": SCALAR, "x": ENTRIES, "m": vector(), "y": vector("n"), "X": matrix("n", "d"),
     "S": symmetric(), "L": Type(("d", "d"), "lower"),
 }  # fmt: skip
-a, x, m, y, X, S, L = (n.Sym(k) for k in SCOPE)
+a, x, m, y, X, S, L = (n.Ref(k) for k in SCOPE)
 
 
 def test_types_as_text() -> None:
@@ -44,7 +44,7 @@ def test_types_as_text() -> None:
         (n.add(S, L), matrix("d", "d")),
         (n.Div(S, a), symmetric()),
         (n.Total(n.Mul((y, y))), SCALAR),
-        (n.Count(n.Sym("y")), SCALAR),
+        (n.Count(n.Ref("y")), SCALAR),
         (n.Select(n.Compare("<", m, a), a, a), vector()),
         (n.Solve(L, n.Transpose(X)), matrix("d", "n")),
     ],
@@ -60,7 +60,7 @@ def test_axes_of_a_result(node: n.Node, wanted: Type) -> None:
         n.Add((m, y)), n.Mul((m, y)), n.Mul((m, S)), n.Mul((X, X)), n.Div(a, S), n.Div(S, S),
         n.Add((a, S)),  # it might mean that multiple of the identity
         n.MatMul(m, m), n.MatMul(m, S), n.MatMul(S, y), n.Solve(X, y), n.Factor(L),
-        n.Total(S), n.Total(a), n.Count(n.Sym("a")), n.Trace(X), n.Outer(S, m),
+        n.Total(S), n.Total(a), n.Count(n.Ref("a")), n.Trace(X), n.Outer(S, m),
         n.Add((n.Compare("<", a, a), a)), n.Select(a, x, x),
     ],
 )  # fmt: skip

@@ -112,9 +112,9 @@ def _inside(w: Writer, ends: Mapping[str, c.Expression]) -> c.Formula:
     """Whether an element is between its ends, and finite; of all states at once."""
     tests: list[n.Node] = []
     for v in w.passes.guarded:
-        tests += [] if v.lower is None else [n.Compare(">", n.Sym(v.name), v.lower)]
-        tests += [] if v.upper is None else [n.Compare("<", n.Sym(v.name), v.upper)]
-        tests.append(n.Call("isfinite", (n.Sym(v.name),)))
+        tests += [] if v.lower is None else [n.Compare(">", n.Ref(v.name), v.lower)]
+        tests += [] if v.upper is None else [n.Compare("<", n.Ref(v.name), v.upper)]
+        tests.append(n.Call("isfinite", (n.Ref(v.name),)))
     own = tuple((v.name, c.Name(v.name)) for v in w.passes.guarded)
     return c.Formula(n.Call("all", tuple(tests)), (*own, *ends.items()), tuple(k for k, _ in own))
 
@@ -122,9 +122,9 @@ def _inside(w: Writer, ends: Mapping[str, c.Expression]) -> c.Formula:
 def _number(w: Writer, v: Variable) -> c.Expression:
     """Whether a number is outside."""
     tests: list[n.Node] = []
-    tests += [] if v.lower is None else [n.Compare(">", n.Sym(v.name), v.lower)]
-    tests += [] if v.upper is None else [n.Compare("<", n.Sym(v.name), v.upper)]
-    tests.append(n.Call("isfinite", (n.Sym(v.name),)))
+    tests += [] if v.lower is None else [n.Compare(">", n.Ref(v.name), v.lower)]
+    tests += [] if v.upper is None else [n.Compare("<", n.Ref(v.name), v.upper)]
+    tests.append(n.Call("isfinite", (n.Ref(v.name),)))
     names = {v.name: me(v.name)} | parts.hyperparameters(w.program)
     whole = c.Formula(n.Call("all", tuple(tests)), tuple(names.items()))
     return c.Sign("not", c.call(c.Text(""), whole))

@@ -67,7 +67,7 @@ def _reads(x: object, name: str) -> bool:
 
 def definite(told: str, v: Variable, value: c.Expression) -> Lines:
     """A check that what must be positive definite is, where that is said by itself."""
-    if isinstance(v.definite, n.Sym):
+    if isinstance(v.definite, n.Ref):
         return [c.Do(c.call("_cholesky", c.Literal(told), value))]
     if isinstance(v.definite, n.Neg):
         minus = c.Sign("-", value)

@@ -120,7 +120,7 @@ def _first(w: MatrixWriter, v: Variable) -> c.Expression:
         return c.call("float", number) if sized else number
     if start == n.ZERO and v.type == w.functions.kind:
         return c.Word("zeros_like", (w.parameters,))
-    if start == n.Sym(w.main):
+    if start == n.Ref(w.main):
         return c.Word("copy", (w.parameters,))
     if v.type.is_symmetric:
         return _multiple(w, v, start, own)
@@ -136,7 +136,7 @@ def _multiple(
 ) -> c.Expression:
     """A multiple of the identity."""
     scale = start.args[0] if isinstance(start, n.Mul) else n.ONE
-    if isinstance(scale, n.Sym) and scale.name in {s.name for s in w.plan.states}:
+    if isinstance(scale, n.Ref) and scale.name in {s.name for s in w.plan.states}:
         return c.Word("copy", (me(scale.name),))  # it starts where that state does
     scale = n.ZERO if start == n.ZERO or scale == n.ZERO else scale
     names = {s.name: f"self.{s.name}" for s in w.plan.states if s.name != w.main}

@@ -90,7 +90,7 @@ def each_array(
 
 def _whole(w: Writer, expr: n.Node) -> c.Expression:
     """An expression as an array of its own."""
-    if isinstance(expr, n.Sym) and w.program.scope[expr.name] != SCALAR:
+    if isinstance(expr, n.Ref) and w.program.scope[expr.name] != SCALAR:
         return c.Word("copy", (c.Name(expr.name),))
     value = formula(w, expr)
     if all(w.program.scope[x] == SCALAR for x in n.names(expr)):
@@ -110,7 +110,7 @@ def _append(to: c.Name, value: c.Expression) -> c.Do:
 
 def _gaussian(w: Writer, mean: n.Node, precision: n.Node) -> c.Method:
     said, x = "Return mean and standard deviation of every parameter.", c.Name("x")
-    if mean == n.Sym(w.main) and isinstance(precision, n.Sym):
+    if mean == n.Ref(w.main) and isinstance(precision, n.Ref):
         held = me(precision.name)
         rows = [
             c.Set((DEVIATIONS,), c.Each(c.call("_deviation", x), (x,), held)),
@@ -129,7 +129,7 @@ def _gaussian_sample(w: Writer) -> c.Method:
     lists = (c.call("_listed", MEANS), c.call("_listed", DEVIATIONS))
     rows.append(c.Set((PAIRS,), together(lists)))
     noise = c.Name("noise")
-    moved = n.Add((n.Sym("mean"), n.Mul((n.Sym("deviation"), n.Sym("noise")))))
+    moved = n.Add((n.Ref("mean"), n.Mul((n.Ref("deviation"), n.Ref("noise")))))
     names: dict[str, c.Expression] = {"mean": MEAN, "deviation": DEVIATION}
     if any(x.function == "_standard_normal" for j in w.passes.joined() for x in j.noise):
         size, stream = c.Attribute(MEAN, "size"), c.Name("stream")
@@ -154,7 +154,7 @@ def _gaussian_sample(w: Writer) -> c.Method:
 
 def _two_points(w: Writer, mean: n.Node, low: n.Const, high: n.Const) -> list[c.Method]:
     """P(high) = (mean − low)/(high − low); the variance is (mean − low)(high − mean)."""
-    own = n.Sym("mean")
+    own = n.Ref("mean")
     above = n.Sub(own, low) if low.value > 0 else n.add(own, n.neg(low))
     spread = n.sqrt(n.mul(above, n.Sub(high, own)))
     share = n.div(above, n.Const(high.value - low.value))
@@ -203,7 +203,7 @@ def _of_law(w: Writer) -> list[c.Method]:
     assert law is not None
     main = c.Name(w.main)
     if law.mean is not None and law.variance is not None:
-        variance = n.Sym("variance")
+        variance = n.Ref("variance")
         spread = c.Formula(n.sqrt(variance), (("variance", VARIANCE),), ("variance",))
         body: list[c.Statement] = [
             c.Set((MEAN,), formula(w, law.mean)),
@@ -237,7 +237,7 @@ def _drawn(w: Writer) -> c.Loop:
         for step in law.steps:
             value = rows.step(step)
     lines = c.Lines(tuple(rows.lines), tuple(sorted(needs)))
-    read = [n.Sym(v.name) for v in w.passes.arrays if v.name in needs]
+    read = [n.Ref(v.name) for v in w.passes.arrays if v.name in needs]
     return each_array(w, read, (lines, _append(VALUES, c.Name(value))), "real" in needs)
 
 
@@ -248,7 +248,7 @@ def _own_draws(w: Writer) -> list[c.Method]:
     arrays = {v.name for v in w.passes.arrays}
     names = [p.name for p in w.drawing.parameters]
     values = [c.Name(x) if x in arrays else me(x) for x in names]
-    read = [n.Sym(x) for x in names if x in arrays]
+    read = [n.Ref(x) for x in names if x in arrays]
 
     def loop(value: c.Expression) -> c.Loop:
         return each_array(w, read, (_append(VALUES, value),))
@@ -313,7 +313,7 @@ def _of_components(w: Writer, moments: Moments) -> c.Method:
     spread = numpy("sqrt", numpy("maximum", variance, c.Literal(0)))
     body += [_append(MEANS, method_of(mean, "astype", dtype)),
              _append(DEVIATIONS, method_of(spread, "astype", dtype))]  # fmt: skip
-    read = [n.Sym(a) for a in k.arrays if a in {v.name for v in w.passes.arrays}]
+    read = [n.Ref(a) for a in k.arrays if a in {v.name for v in w.passes.arrays}]
     rows = [*w.scalars(moments.program), *_lists(MEANS, DEVIATIONS), each_array(w, read, body)]
     if not (w.passes.coupled or k.coupled):  # arrays of any shape, element by element
         rows.append(shaped(MEANS, DEVIATIONS))

@@ -123,13 +123,13 @@ class Writer(Base):
         read = n.names(start)
         if all(self.program.scope[x] == SCALAR for x in read):
             return c.Word("filled", (main, place, c.Formula(start, own)))
-        if start == n.Sym(main.name):
+        if start == n.Ref(main.name):
             return c.Word("copy", (main,))
         if set(read) <= {main.name, *(k for k, _ in own)}:
             made = c.Formula(start, (*own, (main.name, main)), (main.name,))
             return c.Word("as_array", (made, main))
         others = {s.name: s for s in self.program.of("state") if s.name not in (v.name, main.name)}
-        if isinstance(start, n.Sym) and start.name in others:  # it starts where that one does
+        if isinstance(start, n.Ref) and start.name in others:  # it starts where that one does
             return self._first_array(others[start.name], main, place, own)
         raise InternalError(f"the first value of {v.name} depends on another state")
 

@@ -259,7 +259,7 @@ class Statements(Values):
     def whole(self, value: n.Node, e: n.Node, letters: tuple[str, ...]) -> n.Node:
         """The value with all of its axes, where the equation names only some of them."""
         if isinstance(e, a.Lin) or set(letters) <= set(a.free(e)):
-            plain = isinstance(value, n.Sym) and value.name in self.sizes
+            plain = isinstance(value, n.Ref) and value.name in self.sizes
             return t.Apply("np.copy", (value,)) if plain and letters else value
         shape = t.Apply("", tuple(map(self.extent, letters)))
         return t.Apply("np.full", (shape, value, t.name("real")))

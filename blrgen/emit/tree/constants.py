@@ -28,7 +28,7 @@ def typed(f: t.Function) -> t.Function:
                 stem = e.name if isinstance(e, n.Named) else constant_name(e.value)
                 names[e] = fresh(_short(stem, e), taken)
                 taken.add(names[e])
-            return n.Sym(names[e])
+            return n.Ref(names[e])
         if isinstance(e, n.Neg) and isinstance(e.arg, n.Const | n.Named):
             return n.Neg(change(e.arg))
         return e.rebuilt(change)
@@ -37,10 +37,10 @@ def typed(f: t.Function) -> t.Function:
     own = (s for s in t.statements(body) if not isinstance(s, t.Invoke))
     used = {x for s in own for e in t.expressions(s) for x in e.names}
     once = [
-        s.target.name for s in f.once if isinstance(s, t.Assign) and isinstance(s.target, n.Sym)
+        s.target.name for s in f.once if isinstance(s, t.Assign) and isinstance(s.target, n.Ref)
     ]
-    head = [t.Assign(n.Sym(x), t.Real(n.Sym(x))) for x in (*f.reals, *once) if x in used]
-    head += [t.Assign(n.Sym(x), t.Real(e)) for e, x in names.items()]
+    head = [t.Assign(n.Ref(x), t.Real(n.Ref(x))) for x in (*f.reals, *once) if x in used]
+    head += [t.Assign(n.Ref(x), t.Real(e)) for e, x in names.items()]
     return replace(f, body=(*head, *body))
 
 

@@ -35,7 +35,7 @@ class Equations:
         self.makers = {i.let.name: i for i, _, _ in paths(plan.body) if not i.store}
         self.sums: dict[str, str] = {}
         self.outlined: Loop | None = None
-        self.factors: dict[tuple[str, n.Node], n.Sym] = {}
+        self.factors: dict[tuple[str, n.Node], n.Ref] = {}
 
     # -- expressions -----------------------------------------------------------------
     def expr(self, e: n.Node, item: Item, ctx: Context, many: bool) -> n.Node:
@@ -138,7 +138,7 @@ class Equations:
 
     def factor(
         self, r: a.Ref, matrix: n.Node, letters: tuple[str, ...]
-    ) -> tuple[list[t.Statement], n.Sym]:
+    ) -> tuple[list[t.Statement], n.Ref]:
         """The factor of a matrix, made once in each body."""
         if (r.name, matrix) not in self.factors:
             work = self.memory.own(f"{r.name}_factor")
@@ -170,7 +170,7 @@ class Equations:
             self.sums[name] = value if alone else self.memory.own(f"{name}_sum")
         return self.sums[name]
 
-    def local(self, item: Item, total: n.Sym, value: n.Node) -> list[t.Statement]:
+    def local(self, item: Item, total: n.Ref, value: n.Node) -> list[t.Statement]:
         assert isinstance(item.let.expr, a.Red)
         if not self.multiplies(item):
             return [self.combined(item.let.expr.op, total, value)]

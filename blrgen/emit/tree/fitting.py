@@ -32,7 +32,7 @@ def _parts(
     s: t.Assign, printer: PythonPrinter, taken: set[str], indent: int
 ) -> Iterator[t.Statement]:
     """An assignment after its parts; of a call for several values its last argument may be long."""
-    if isinstance(s.target, n.Sym):
+    if isinstance(s.target, n.Ref):
         *before, (_, value) = shortened([(s.target.name, s.value)], printer, indent, taken)
     elif isinstance(s.target, t.Several) and isinstance(s.value, n.Call):
         *given, last = s.value.args

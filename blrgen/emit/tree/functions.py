@@ -267,7 +267,7 @@ class Functions:
             t.If(n.Compare("<", chunks, t.Whole(2)), (one,), several),
         ]
 
-    def side_by_side(self, p: Part, k: t.Function, chunks: n.Sym, rows: n.Sym) -> list[t.Statement]:
+    def side_by_side(self, p: Part, k: t.Function, chunks: n.Ref, rows: n.Ref) -> list[t.Statement]:
         """Each chunk adds to sums of its own, which are added up in their order."""
         size, op = self.memory.size(p.letter), self.operations(p.loop)
         chunk = t.name(self.memory.own("chunk"))
@@ -378,11 +378,11 @@ def _read(body: tuple[t.Statement, ...], returned: set[str]) -> tuple[t.Statemen
     """The body without notes of where recurrences ended that nobody reads."""
     read = {*returned}
     for s in t.statements(body):
-        targets = (s.target,) if isinstance(s, t.Assign) and isinstance(s.target, n.Sym) else ()
+        targets = (s.target,) if isinstance(s, t.Assign) and isinstance(s.target, n.Ref) else ()
         read |= {x for e in t.expressions(s) if e not in targets for x in e.names}
 
     def kept(s: t.Statement) -> bool:
-        known = isinstance(s, t.Assign) and isinstance(s.target, n.Sym)
+        known = isinstance(s, t.Assign) and isinstance(s.target, n.Ref)
         return not (known and s.target.name.endswith("_last") and s.target.name not in read)  # type: ignore[union-attr]
 
     def inside(body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:

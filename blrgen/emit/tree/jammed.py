@@ -98,7 +98,7 @@ def _locals(flat: list[t.Assign | t.Increase]) -> set[str]:
     used: set[str] = set()
     for s in flat:
         used |= {x for r in _read(s) for x in r.names}
-        if isinstance(s.target, n.Sym):
+        if isinstance(s.target, n.Ref):
             if isinstance(s, t.Assign) and s.target.name not in used:
                 found.add(s.target.name)
             used.add(s.target.name)
@@ -109,11 +109,11 @@ def _read(s: t.Assign | t.Increase) -> Iterator[n.Node]:
     """The numbers and entries that a statement reads, besides what it adds to."""
     places = s.target.index if isinstance(s.target, t.Entry) else ()
     for e in (s.value, *places):
-        yield from (x for x in n.walk(e) if isinstance(x, n.Sym | t.Entry))
+        yield from (x for x in n.walk(e) if isinstance(x, n.Ref | t.Entry))
 
 
 def _name(e: n.Node) -> str:
-    return e.array if isinstance(e, t.Entry) else e.name if isinstance(e, n.Sym) else ""
+    return e.array if isinstance(e, t.Entry) else e.name if isinstance(e, n.Ref) else ""
 
 
 def _index_names(e: n.Node) -> set[str]:
@@ -161,7 +161,7 @@ def _turn(letter: str, k: int, names: dict[str, str]) -> Callable[[n.Node], n.No
     """What an expression is k turns on."""
 
     def on(e: n.Node) -> n.Node:
-        if isinstance(e, n.Sym):
+        if isinstance(e, n.Ref):
             if e.name == letter:
                 return t.plus(e, t.Whole(k))
             return t.name(names.get(e.name, e.name))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from blrgen.program.nodes import Node, Sym
+from blrgen.program.nodes import Node, Ref
 
 
 @dataclass(frozen=True)
@@ -230,6 +230,6 @@ def plus(left: Node, right: Node) -> Node:
     return right if left == Whole(0) else Sum(left, right)
 
 
-def name(x: str) -> Sym:
+def name(x: str) -> Ref:
     """A variable."""
-    return Sym(x)
+    return Ref(x)

@@ -62,7 +62,7 @@ class _Stage:
     def assigned(self) -> set[str]:
         """The numbers that are made in it."""
         found = (s.target for s in t.statements(self.body) if isinstance(s, t.Assign | t.Increase))
-        return {x.name for x in found if isinstance(x, n.Sym)}
+        return {x.name for x in found if isinstance(x, n.Ref)}
 
 
 class _Staged(Functions):
@@ -204,13 +204,13 @@ class _Staged(Functions):
 
     def once_names(self) -> list[str]:
         targets = (s.target for s in self.once if isinstance(s, t.Assign))
-        return [x.name for x in targets if isinstance(x, n.Sym)]
+        return [x.name for x in targets if isinstance(x, n.Ref)]
 
     def needed(self, used: Iterable[str]) -> tuple[t.Statement, ...]:
         """Of the numbers that are made once those that are used, with what they are made of."""
         wanted, out = set(used), list[t.Statement]()
         for s in reversed(self.once):
-            assert isinstance(s, t.Assign) and isinstance(s.target, n.Sym)
+            assert isinstance(s, t.Assign) and isinstance(s.target, n.Ref)
             if s.target.name in wanted:
                 out.insert(0, s)
                 wanted |= set(s.value.names)
@@ -273,7 +273,7 @@ def known(size: str) -> t.Statement:
 
 def written(s: t.Statement) -> tuple[str, ...]:
     """The name that a statement gives a value."""
-    return (s.target.name,) if isinstance(s, t.Assign) and isinstance(s.target, n.Sym) else ()
+    return (s.target.name,) if isinstance(s, t.Assign) and isinstance(s.target, n.Ref) else ()
 
 
 def letters_in(e: n.Node) -> set[str]:

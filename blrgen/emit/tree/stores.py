@@ -48,7 +48,7 @@ class _Storing:
 
     def freed(self, value: n.Node, out: list[t.Statement]) -> n.Node:
         """What a local is that nothing else reads, and which is then left out."""
-        if not isinstance(value, n.Sym) or value.name not in self.once:
+        if not isinstance(value, n.Ref) or value.name not in self.once:
             return value
         for k in range(len(out) - 1, -1, -1):
             made = out[k]
@@ -75,5 +75,5 @@ def _read(s: t.Statement) -> tuple[n.Node, ...]:
 
 def _names(e: n.Node) -> list[str]:
     """Every name as often as it stands."""
-    found = [x.name for x in n.walk(e) if isinstance(x, n.Sym)]
+    found = [x.name for x in n.walk(e) if isinstance(x, n.Ref)]
     return found + [x.array for x in n.walk(e) if isinstance(x, t.Entry)]

@@ -40,7 +40,7 @@ def rows_taken(body: tuple[t.Statement, ...], own: Callable[[str], str]) -> tupl
 def _taken(e: n.Node, loop: t.For, taken: dict[t.Entry, str], own: Callable[[str], str]) -> n.Node:
     """An entry whose last index alone is the loop's, as an entry of a row."""
     e = e.rebuilt(lambda c: _taken(c, loop, taken, own))
-    if not isinstance(e, t.Entry) or len(e.index) < 2 or e.index[-1] != n.Sym(loop.letter):
+    if not isinstance(e, t.Entry) or len(e.index) < 2 or e.index[-1] != n.Ref(loop.letter):
         return e
     made = {x.letter for x in t.statements(loop.body) if isinstance(x, t.For)} | {loop.letter}
     if made.intersection(*[set(x for i in e.index[:-1] for x in i.names)]):
@@ -79,7 +79,7 @@ def _is_over_rows(loop: t.For, rows: Collection[str]) -> bool:
     """Whether its letter stands alone in entries of rows that are taken before it."""
     if any(not isinstance(s, t.Assign) for s in loop.body) or not _arrays(loop) <= set(rows):
         return False
-    at = (n.Sym(loop.letter),)
+    at = (n.Ref(loop.letter),)
     nodes = [x for s in loop.body for e in t.expressions(s) for x in n.walk(e)]
     entries = [x for x in nodes if isinstance(x, t.Entry)]
     return all(x.index == at for x in entries) and nodes.count(at[0]) == len(entries)

@@ -157,7 +157,7 @@ class _Checker:
         if isinstance(e, a.Ref):
             self.reference(e, s)
             return
-        if isinstance(e, n.Sym) or type(e) in (n.Total, n.LogTotal, n.Count, *n.MATRIX_NODES):
+        if type(e) in (n.Total, n.LogTotal, n.Count, *n.MATRIX_NODES):
             raise self.wrong("not a node of programs over axes", expression=type(e).__name__)
         for c in e.children:
             self.expr(c, s)

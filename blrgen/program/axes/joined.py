@@ -77,7 +77,7 @@ def _weighed(
     if outermost == letter or letter not in a.free(data[0]):
         return None
     weights = [f for f in factors if f is not data[0]]
-    key = n.mul(_renamed_to(data[0], letter, DATA), n.Sym(str(sizes[letter])))
+    key = n.mul(_renamed_to(data[0], letter, DATA), n.Ref(str(sizes[letter])))
     return key, red, [sign, *others, *weights]
 
 

@@ -21,7 +21,7 @@ from blrgen.program.types import EACH, Memory, Type, infer
 
 NAMES = "ijklpqrsuvw"
 AXIS = "d"  # what the axis of entries is called
-_X = n.Sym("x")
+_X = n.Ref("x")
 _LOGISTIC = expanded(n.Call("logistic", (_X,)))
 
 
@@ -143,7 +143,7 @@ class _Lowering:
     # -- expressions -----------------------------------------------------------------
     def entry(self, e: n.Node, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         """The entry of an expression at letters; `used` are those that stand around it."""
-        if isinstance(e, n.Sym):
+        if isinstance(e, n.Ref):
             if e.name in self.lengths:
                 self.counted[e.name] = None
                 return a.Extent(e.name)
@@ -240,7 +240,7 @@ class _Lowering:
 
     def named(self, e: n.Node, structure: str) -> str:
         """The name of a matrix or vector."""
-        if isinstance(e, n.Sym):
+        if isinstance(e, n.Ref):
             return e.name
         if e in self.parts:
             return self.parts[e]
@@ -254,14 +254,14 @@ class _Lowering:
 
     def definite_matrix(self, e: n.Node) -> str:
         """The name of what is solved with or factored, or of what a factor is the factor of."""
-        name = self.matrix_of.get(e.name, "") if isinstance(e, n.Sym) else ""
+        name = self.matrix_of.get(e.name, "") if isinstance(e, n.Ref) else ""
         name = name or self.named(e, "sym")
         self.solved.add(name)
         return name
 
     def root(self, e: n.Node) -> str:
         """The lower factor of a matrix."""
-        if isinstance(e, n.Sym) and e.name in self.matrix_of:
+        if isinstance(e, n.Ref) and e.name in self.matrix_of:
             return e.name
         matrix = self.definite_matrix(e)
         name = fresh(f"{matrix}_root", self.taken)
@@ -283,6 +283,6 @@ def _is_logistic(e: n.Div) -> bool:
 
 def _stem(e: n.Node) -> str:
     """What a matrix without a name is called."""
-    if isinstance(e, n.Neg) and isinstance(e.arg, n.Sym):
+    if isinstance(e, n.Neg) and isinstance(e.arg, n.Ref):
         return f"minus_{e.arg.name}"
     return "identity" if isinstance(e, n.Identity) else "part"

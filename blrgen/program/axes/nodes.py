@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from blrgen.program.nodes import Node, transform, walk
+from blrgen.program.nodes import Ref as Ref
 
 Size = str | int
 
@@ -83,18 +83,6 @@ class At(Node):
     """The place that an entry of whole numbers names."""
 
     ref: Ref
-
-
-@dataclass(frozen=True)
-class Ref(Node):
-    """An entry of a quantity; without indices a number."""
-
-    name: str
-    index: tuple[Node, ...] = ()
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((self.name, *(x for i in self.index for x in i.names))))
 
 
 @dataclass(frozen=True)

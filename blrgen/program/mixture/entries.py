@@ -68,7 +68,7 @@ class Equations:
         given = dict(replaced or {})
 
         def put(x: n.Node) -> n.Node:
-            if isinstance(x, n.Sym):
+            if isinstance(x, n.Ref):
                 if x.name in given:
                     return given[x.name]
                 return a.Extent(self.axes.size) if x.name == self.axes.size else self.ref(x.name)

@@ -131,7 +131,7 @@ def _counts(given: Sequence[Expr]) -> dict[Expr, n.Node]:
         own = lengths_of(x)
         more, size = own[0].as_coeff_Add() if len(own) == 1 else (0, sp.S.One)
         if size.is_Symbol:
-            found.setdefault(size, n.Count(n.Sym(x.name), -int(more), size.name))
+            found.setdefault(size, n.Count(n.Ref(x.name), -int(more), size.name))
     return found
 
 

@@ -20,7 +20,7 @@ def lines(*statements: c.Statement) -> list[str]:
 
 
 def test_words_and_formulas_are_what_a_target_says() -> None:
-    half = n.Mul((n.Sym("rho"), n.Sym("m")))
+    half = n.Mul((n.Ref("rho"), n.Ref("m")))
     scalar = c.Formula(half, (("rho", HERE), ("m", m)))
     whole = c.Formula(n.sqrt(half), (("rho", HERE), ("m", m)), ("m",))
     assert lines(c.Set((x,), c.Word("copy", (m,))), c.Set((x,), scalar), c.Set((x,), whole)) == [

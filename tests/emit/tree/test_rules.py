@@ -33,7 +33,7 @@ from blrgen.program.types import ENTRIES, SCALAR
 from blrgen.runtime import elementary, numbers
 
 D = ENTRIES
-x, y, r = n.Sym("x"), n.Sym("y"), n.Sym("r")
+x, y, r = n.Ref("x"), n.Ref("y"), n.Ref("r")
 X, Y = (t.Entry(name, (t.name("i"),)) for name in "xy")
 
 
@@ -57,7 +57,7 @@ def lines(f: t.Function) -> list[str]:
 
 
 def test_a_value_that_nothing_else_reads_goes_to_its_array() -> None:
-    k = made(("x_next", n.Mul((r, x))), ("y_next", n.add(y, n.Sym("x_next"))),
+    k = made(("x_next", n.Mul((r, x))), ("y_next", n.add(y, n.Ref("x_next"))),
              writes="x = x_next, y = y_next")  # fmt: skip
     assert lines(looped(k)) == ["x_next = r * x[i]", "x[i] = x_next", "y[i] += x_next"]
 
@@ -99,7 +99,7 @@ def test_a_line_that_is_too_long_is_broken() -> None:
 )
 def test_a_nan_is_the_larger_one(limit: str, text: str) -> None:
     """Python's max keeps a first argument that is no number, and nothing but an element may be."""
-    k = made(("x_next", n.Call("max", (n.Sym(limit), x) if limit == "r" else (x, y))),
+    k = made(("x_next", n.Call("max", (n.Ref(limit), x) if limit == "r" else (x, y))),
              writes="x = x_next")  # fmt: skip
     assert lines(looped(k)) == [f"x[i] = {text}"]
 

@@ -57,7 +57,7 @@ def test_a_recipe_with_matrices_is_its_emitted_step(name: str) -> None:
 
 def test_words_become_sums() -> None:
     """Each node of matrices, by its entry."""
-    A, B, S, x = n.Sym("A"), n.Sym("B"), n.Sym("S"), n.Sym("x")
+    A, B, S, x = n.Ref("A"), n.Ref("B"), n.Ref("S"), n.Ref("x")
     wanted = {
         n.MatMul(A, B): "sum(k, A[i,k] * B[k,j])",
         n.MatMul(S, n.Transpose(A)): "sum(k, S[i,k] * A[j,k])",
@@ -77,7 +77,7 @@ def test_words_become_sums() -> None:
 
 def test_roots_of_a_matrix() -> None:
     """L⁻ᵀ x and L x of S = L Lᵀ."""
-    S, x = n.Sym("S"), n.Sym("x")
+    S, x = n.Ref("S"), n.Ref("x")
     body = tuple(
         Statement(name, node(S, x), vector())
         for name, node in (("z", n.HalfSolve), ("w", n.HalfProduct))
@@ -103,11 +103,11 @@ def phase_of_a_step(*body: Statement, more: tuple[Variable, ...] = ()) -> tuple[
 
 
 def test_a_factor_is_an_equation_and_what_is_solved_with_is_the_matrix() -> None:
-    F = n.Factor(n.Neg(n.Sym("S")))
+    F = n.Factor(n.Neg(n.Ref("S")))
     body = (
         Statement("F", F, Type(("d", "d"), "lower")),
-        Statement("y", n.Neg(n.Solve(n.Sym("F"), n.Sym("m"))), vector()),
-        Statement("z", n.Solve(n.Sym("F"), n.Transpose(n.Sub(n.Sym("H"), n.Sym("S")))),
+        Statement("y", n.Neg(n.Solve(n.Ref("F"), n.Ref("m"))), vector()),
+        Statement("z", n.Solve(n.Ref("F"), n.Transpose(n.Sub(n.Ref("H"), n.Ref("S")))),
                   matrix("d", "d")),
     )  # fmt: skip
     made = pass_over_axes(*phase_of_a_step(*body), ["y", "z"])
@@ -123,8 +123,8 @@ def test_a_factor_is_an_equation_and_what_is_solved_with_is_the_matrix() -> None
 
 def test_letters_are_no_names_of_the_program() -> None:
     """A number called k: each letter of a product of three has a name of its own."""
-    S, H = n.Sym("S"), n.Sym("H")
-    body = (Statement("y", n.Mul((n.Sym("k"), n.MatMul(S, n.MatMul(H, S)))), matrix("d", "d")),)
+    S, H = n.Ref("S"), n.Ref("H")
+    body = (Statement("y", n.Mul((n.Ref("k"), n.MatMul(S, n.MatMul(H, S)))), matrix("d", "d")),)
     made = pass_over_axes(*phase_of_a_step(*body), ["y"])
     check(made)
     values = {"S": made_input(symmetric()), "H": made_input(symmetric()), "k": 0.5}
@@ -134,7 +134,7 @@ def test_letters_are_no_names_of_the_program() -> None:
 
 def test_a_size_that_is_counted_comes_from_an_array() -> None:
     size = Variable("d", "size", SCALAR)
-    body = (Statement("y", n.Mul((n.Sym("d"), n.Sym("k"), n.Identity("d"))), symmetric()),)
+    body = (Statement("y", n.Mul((n.Ref("d"), n.Ref("k"), n.Identity("d"))), symmetric()),)
     made = pass_over_axes(*phase_of_a_step(*body, more=(size,)), ["y"])
     check(made)
     assert [q.name for q in made.given] == ["k", "m"]
@@ -144,7 +144,7 @@ def test_a_size_that_is_counted_comes_from_an_array() -> None:
 
 def test_sums_and_counts_of_entries() -> None:
     """Entries have one axis, named apart from what the rule calls so; each sum has its letter."""
-    x, k = n.Sym("x"), n.Sym("d")
+    x, k = n.Ref("x"), n.Ref("d")
     variables = (Variable("x", "state", ENTRIES), Variable("d", "hyper", SCALAR))
     body = (
         Statement("s", n.Total(n.Mul((x, x))), SCALAR),

@@ -23,8 +23,8 @@ from blrgen.program.types import SCALAR, infer, matrix, symmetric, vector
 
 pytestmark = pytest.mark.core
 
-A, B, F, P, Q, S, g, m = (n.Sym(x) for x in ("A", "B", "F", "P", "Q", "S", "g", "m"))
-a, b = n.Sym("a"), n.Sym("b")
+A, B, F, P, Q, S, g, m = (n.Ref(x) for x in ("A", "B", "F", "P", "Q", "S", "g", "m"))
+a, b = n.Ref("a"), n.Ref("b")
 
 
 def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...]) -> Program:
@@ -120,7 +120,7 @@ def definite(random: Random, d: int) -> Rows:
 def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
     random = Random(d)
     p = program(
-        d, ("L", n.Factor(S)), ("m_next", n.Sub(m, n.Mul((a, n.Solve(n.Sym("L"), g))))),
+        d, ("L", n.Factor(S)), ("m_next", n.Sub(m, n.Mul((a, n.Solve(n.Ref("L"), g))))),
         writes=("m_next",),
     )  # fmt: skip
     given = {"S": definite(random, d), "g": numbers(random, d, 1), "m": numbers(random, d, 1)}
@@ -137,7 +137,7 @@ def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "expr"), [
-    ("A S⁻¹ B", n.MatMul(A, n.Solve(n.Sym("L"), B))),
+    ("A S⁻¹ B", n.MatMul(A, n.Solve(n.Ref("L"), B))),
     ("symmetrised", n.Symmetrize(n.MatMul(A, B))),
     ("Aᵀ + trace", n.Add((n.Transpose(A), n.Mul((n.Trace(B), n.Identity("3")))))),
     ("outer", n.Mul((n.Total(n.Mul((m, g))), n.Outer(m, g)))),
@@ -172,7 +172,7 @@ def test_a_square_needs_no_roots() -> None:
     random = Random(6)
     p = program(
         3, ("L", n.Factor(S)),
-        ("P_next", n.MatMul(n.Transpose(A), n.Solve(n.Sym("L"), A))), writes=("P_next",),
+        ("P_next", n.MatMul(n.Transpose(A), n.Solve(n.Ref("L"), A))), writes=("P_next",),
     )  # fmt: skip
     given = {"S": definite(random, 3), "A": numbers(random, 3, 3)}
     stored, _ = run(unrolled(p), given)
@@ -207,7 +207,7 @@ def test_known_zeros_and_ones_cost_nothing() -> None:
 
 def test_a_diagonal_matrix_is_solved_by_divisions() -> None:
     p = program(
-        4, ("L", n.Factor(S)), ("m_next", n.Solve(n.Sym("L"), g)), writes=("m_next",)
+        4, ("L", n.Factor(S)), ("m_next", n.Solve(n.Ref("L"), g)), writes=("m_next",)
     )  # fmt: skip
     known = tuple(tuple(Fraction((i + 2) * (i == j)) for j in range(4)) for i in range(4))
     u = unrolled(p, {"S": known})
@@ -218,7 +218,7 @@ def test_a_diagonal_matrix_is_solved_by_divisions() -> None:
 
 @pytest.mark.parametrize("bad", [0, -1])
 def test_a_known_matrix_that_is_not_definite_is_refused(bad: int) -> None:
-    p = program(2, ("L", n.Factor(S)), ("m_next", n.Solve(n.Sym("L"), g)), writes=("m_next",))
+    p = program(2, ("L", n.Factor(S)), ("m_next", n.Solve(n.Ref("L"), g)), writes=("m_next",))
     known = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(bad)))
     with pytest.raises(UserError, match="not positive definite"):
         unrolled(p, {"S": known})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from blrgen.core import Derivation
 
 if TYPE_CHECKING:
-    from blrgen.emit.plan import Plan
+    from blrgen.program.plan import Plan
 
 PREFIX = "blrgen_timed_"
 
@@ -91,8 +91,8 @@ def prepared(
 
 def _described(what: str, d: Derivation, path: Path, class_name: str) -> Timed:
     from blrgen.emit.common import defaults
-    from blrgen.emit.plan import plan
     from blrgen.program.lower import lower
+    from blrgen.program.plan import plan
     from blrgen.program.types import EACH
 
     program = lower(d.rule)
@@ -119,14 +119,14 @@ def _described(what: str, d: Derivation, path: Path, class_name: str) -> Timed:
 
 def shapes(p: Plan) -> tuple[Shape, Shape]:
     """Of the update alone, and of a whole step, draw included."""
-    from blrgen.emit.plan import array_names, phase_of
+    from blrgen.program.plan import array_names
 
-    order = tuple(dict.fromkeys((*p.program.scope, *p.single.scope, *filter(None, [p.probe]))))
+    order = tuple(dict.fromkeys((*p.program.scope, *p.single.sizes, *filter(None, [p.probe]))))
     made = {v.name for v in p.noises}
     single = set(array_names(p.single, order))
     drawn = set(array_names(p.draw, order)) if p.draw is not None else set()
     arrays = {v.name for v in p.states if v.type.shape}
-    written = {target for target, _ in phase_of(p.single).writes} & arrays
+    written = {target for target, _ in p.single.writes} & arrays
     step = _shape(single, written, order)
     if not p.probe:
         return step, step

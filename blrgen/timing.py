@@ -114,7 +114,7 @@ def size(value: Any) -> tuple[int | None, str]:
         count = value.count("\n")
         return (count, "lines") if count else (None, "")
     kind = type(value).__name__
-    if kind == "Program":
+    if kind in ("Program", "Part"):
         return sum(s.expr.weight for s in value.statements), "nodes"
     if kind not in _EXPRESSIONS:
         return None, ""

@@ -21,7 +21,6 @@
 | `numba` | The Numba target: one fused loop a kernel, compiled for one thread and for several |
 | `numpy` | The NumPy target: the same lines on whole arrays, in place |
 | `pieces` | A kernel that is too long for one loop: several, block by block |
-| `plan` | What a rule's class needs: its phases as programs of their own |
 | `polynomials` | Polynomials of random numbers, which `blrgen.runtime` holds as constants |
 | `printers` | Nodes as Python expressions |
 | `prose` | The docstring of an emitted file: equations, approximations, hyperparameters, as prose |

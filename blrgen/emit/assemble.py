@@ -17,7 +17,6 @@ from blrgen.emit.optimizer.base import Base
 from blrgen.emit.optimizer.passes import Passes
 from blrgen.emit.optimizer.target import Target
 from blrgen.emit.optimizer.writer import Writer
-from blrgen.emit.plan import Plan, plan
 from blrgen.emit.prose import module_docstring
 from blrgen.emit.sampler import drawing_of
 from blrgen.emit.support import Support
@@ -28,6 +27,7 @@ from blrgen.emit.uses import collecting, use
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program.density import Density, Expectation
 from blrgen.program.lower import lower
+from blrgen.program.plan import Plan, plan
 from blrgen.program.program import Program
 from blrgen.program.sized import sized
 from blrgen.program.types import EACH

@@ -20,7 +20,7 @@ from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.pivots import Pivoted, pivoted
-from blrgen.program.program import Program
+from blrgen.program.part import Part
 
 if TYPE_CHECKING:
     from blrgen.emit.linear import LinearFunctions
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ENTRIES = "_step_entries"
 
 
-def step(writer: LinearFunctions, program: Program) -> str:
+def step(writer: LinearFunctions, program: Part) -> str:
     """The function of entries, and the step around it."""
     over = writer.over_axes(program)
     number = next((x for x in over.outs if not over.sizes[x]), "")

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from blrgen.emit.plan import array_names, phase_of, scalar_names
 from blrgen.program import nodes as n
-from blrgen.program.program import Program, Statement, fresh
-from blrgen.program.types import SCALAR
+from blrgen.program.axes import nodes as a
+from blrgen.program.part import Part
+from blrgen.program.plan import array_names, scalar_names
+from blrgen.program.program import fresh
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A function to be emitted: its name, what it says of itself, its program and arguments."""
+    """A function to be emitted: its name, what it says of itself, its equations and arguments."""
 
     name: str
     summary: str
-    program: Program
+    program: Part
     arrays: tuple[str, ...]
     scalars: tuple[str, ...]
     is_output: bool = False  # the targets are outputs, never read
@@ -27,39 +28,35 @@ class Kernel:
     @property
     def returns(self) -> tuple[str, ...]:
         """Next values of states that are numbers and are made from whole arrays."""
-        made = {s.name for s in phase_of(self.program).body}
-        return tuple(
-            local
-            for target, local in phase_of(self.program).writes
-            if local in made and self.program.scope[target] == SCALAR
-        )
+        p = self.program
+        return tuple(y for x, y in p.writes if p.makes(y) and not p.sizes[x])
 
     @property
     def coupled(self) -> bool:
         """Whether elements need sums over all of them."""
-        return any(isinstance(s.expr, n.OVER_COMPONENTS) for s in phase_of(self.program).body)
+        return self.program.coupled
 
 
-def adding(program: Program) -> Program:
-    """What the program writes, added to what is there; numbers are handed back, to be added."""
-    (phase,) = program.phases
-    taken, body, writes = set(program.scope), list(phase.body), []
-    for target, local in phase.writes:
-        if program.scope[target] == SCALAR:
+def adding(part: Part) -> Part:
+    """What the part writes, added to what is there; numbers are handed back, to be added."""
+    taken, body, writes = part.taken, list(part.body), []
+    for target, local in part.writes:
+        if not part.sizes[target]:
             writes.append((target, local))
             continue
         name = fresh(f"{target}_next", taken)
         taken.add(name)
-        whole = n.Add((n.Ref(target), n.Ref(local)))
-        body.append(Statement(name, whole, program.scope[target]))
+        at = part.own(target)
+        whole = n.Add((a.ref(target, *at), a.ref(local, *at)))
+        body.append(a.Let(name, at, whole))
         writes.append((target, name))
-    return replace(program, phases=(replace(phase, body=tuple(body), writes=tuple(writes)),))
+    return replace(part, body=tuple(body), writes=tuple(writes))
 
 
 def kernel(
     name: str,
     summary: str,
-    program: Program,
+    program: Part,
     order: tuple[str, ...],
     is_output: bool = False,
 ) -> Kernel:
@@ -69,7 +66,7 @@ def kernel(
 
 
 def in_turn(
-    name: str, summary: str, program: Program, parts: tuple[Kernel, ...], order: tuple[str, ...]
+    name: str, summary: str, program: Part, parts: tuple[Kernel, ...], order: tuple[str, ...]
 ) -> Kernel:
     """The kernel that runs others; `program` is what they do together."""
     arrays = {a for k in parts for a in k.arrays}

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from blrgen.emit.extents import Extent, extents
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.linear_functions import functions
-from blrgen.emit.plan import Plan, phase_of, scalar_names
 from blrgen.emit.tree.formed import DIAGONAL, Entries
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.congruent import congruent
 from blrgen.program.axes.formed import Formed, formed
-from blrgen.program.axes.lowered import pass_over_axes
+from blrgen.program.part import Part
+from blrgen.program.plan import Plan, scalar_names
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import SCALAR, Type
 
@@ -55,24 +55,24 @@ class LinearFunctions:
         """The states that are numbers."""
         return [v for v in self.plan.states if v.type == SCALAR]
 
-    def over_axes(self, program: Program) -> a.Program:
-        """The equations of a planned program, its numbers given."""
-        return congruent(pass_over_axes(program, phase_of(program), self.returned(program)))
+    def over_axes(self, part: Part) -> a.Program:
+        """The equations of a part, its numbers given."""
+        return congruent(part.returning(self.returned(part)))
 
-    def formed(self, program: Program) -> Formed | None:
+    def formed(self, program: Part) -> Formed | None:
         """The matrix that is made entry by entry where it is factored, in a step."""
         if not self.jitted or self.fixed or program not in (self.plan.single, self.plan.averaged):
             return None
-        scope = program.scope
+        sizes = program.sizes
         states = {
             local: state
-            for state, local in phase_of(program).writes
-            if state != self.main and scope[state] == scope[local]
+            for state, local in program.writes
+            if state != self.main and sizes[state] == sizes[local]
         }
-        data = [v.name for v in program.of("data")]
+        data = [v.name for v in program.rule.of("data")]
         return formed(self.over_axes(program), states, data)
 
-    def entries(self, program: Program) -> Entries | None:
+    def entries(self, program: Part) -> Entries | None:
         """How the entries of that matrix are made; all steps of a class in one way."""
         found = {p: self.formed(p) for p in (self.plan.single, self.plan.averaged) if p}
         made = found.get(program)
@@ -104,7 +104,7 @@ class LinearFunctions:
         """What is computed in a draw and in a step."""
         return functions(self)
 
-    def arguments(self, program: Program) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def arguments(self, program: Part) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Arrays and numbers, those that are written to last."""
         entries = self.entries(program)
         over = self.over_axes(program) if entries is None else entries.made.program
@@ -114,13 +114,12 @@ class LinearFunctions:
             arrays += [*entries.room, *([DIAGONAL] if entries.again else [])]
         return tuple(arrays), tuple(x for x in scalar_names(program) if x in given)
 
-    def returned(self, program: Program) -> list[str]:
-        """What the phase makes; next values of numbers may be known before it is called."""
-        phase = phase_of(program)
-        early = {s.name for s in phase.scalars}
-        return [local for _, local in phase.writes if local not in early]
+    def returned(self, program: Part) -> list[str]:
+        """What is made; next values of numbers may be known before it is called."""
+        early = {s.name for s in program.numbers}
+        return [local for _, local in program.writes if local not in early]
 
-    def results(self, program: Program) -> list[str]:
+    def results(self, program: Part) -> list[str]:
         """What the function returns."""
         entries = self.entries(program)
         written = "" if entries is None else entries.made.name

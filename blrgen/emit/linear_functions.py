@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blrgen.emit import fixed
-from blrgen.emit.plan import phase_of
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.fitting import fitted
 from blrgen.emit.tree.formed import Solved
 from blrgen.emit.tree.matrices import Matrices
 from blrgen.emit.tree.numba import function as compiled
 from blrgen.emit.tree.numpy import Arrays, function
-from blrgen.program.program import Program
+from blrgen.program.part import Part
 
 if TYPE_CHECKING:
     from blrgen.emit.linear import LinearFunctions
@@ -36,7 +35,7 @@ def functions(writer: LinearFunctions) -> list[str]:
     return parts
 
 
-def _function(writer: LinearFunctions, name: str, summary: str, program: Program) -> str:
+def _function(writer: LinearFunctions, name: str, summary: str, program: Part) -> str:
     """A pure function from arrays and scalars to the phase's results."""
     entries = writer.entries(program)
     over = writer.over_axes(program)
@@ -53,12 +52,12 @@ def _function(writer: LinearFunctions, name: str, summary: str, program: Program
     return "\n\n\n".join([*map(compiled, loops), function(f)])
 
 
-def _returned(writer: LinearFunctions, program: Program) -> str:
+def _returned(writer: LinearFunctions, program: Part) -> str:
     """The type of what a function returns."""
     results, numbers = writer.results(program), {v.name for v in writer.scalar_states}
     kinds = [
         "float" if target in numbers else "Array"
-        for target, local in phase_of(program).writes
+        for target, local in program.writes
         if local in results
     ]
     return kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"

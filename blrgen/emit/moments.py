@@ -6,7 +6,7 @@ functions are computed as in the step; in doubles, since variances are differenc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import sympy as sp
 
@@ -14,10 +14,10 @@ from blrgen.algebra.components import Component
 from blrgen.algebra.ranks import lengths_of
 from blrgen.core import Assignment, Derivation, Quantity, Rule
 from blrgen.emit.kernels import Kernel, kernel
-from blrgen.emit.plan import phase_of
 from blrgen.errors import UserError
 from blrgen.geometry.component_law import ComponentLaw, component_law
 from blrgen.program.lower import lower
+from blrgen.program.part import Part
 from blrgen.program.passes import optimised
 from blrgen.program.program import Program, fresh
 from blrgen.program.types import SCALAR
@@ -27,14 +27,14 @@ from blrgen.program.types import SCALAR
 class Moments:
     """The program that writes `mean` and `variance`, and two numbers more where there are."""
 
-    program: Program
+    program: Part
     mean: str
     variance: str
     last: tuple[str, ...] = ()
 
     def kernel(self) -> Kernel:
         """Outputs first, then the arrays they are made of."""
-        arrays = [v.name for v in self.program.variables if v.type != SCALAR]
+        arrays = [v.name for v in self.program.rule.variables if v.type != SCALAR]
         order = (self.mean, self.variance, *(x for x in arrays if x not in self.names))
         return kernel(
             "_moments", "Write mean and variance of every component.", self.program, order,
@@ -86,11 +86,9 @@ def _lowered(rule: Rule, law: ComponentLaw, program: Program) -> Moments | None:
     found = lower(again)
     if found.expectations or found.binomial_means:
         return None
-    (phase,) = found.phases
-    found = optimised(replace(found, phases=(phase,)), what="moments")
+    part = optimised(found, what="moments")
     names = [q.name for q, _ in made]
-    moments = Moments(found, names[0], names[1], tuple(names[2:]))
+    moments = Moments(part, names[0], names[1], tuple(names[2:]))
     ours = set(names[2:])
-    body = {s.name for s in phase_of(found).body}
-    alone = any(b not in body for a, b in phase_of(found).writes if a in ours)
+    alone = any(not part.makes(b) for a, b in part.writes if a in ours)
     return None if alone else moments

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from blrgen.emit.kernels import Kernel, kernel
-from blrgen.emit.plan import phase_of
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
-from blrgen.program.program import Program, Variable, fresh
+from blrgen.program.part import Part
+from blrgen.program.program import Variable, fresh
 from blrgen.program.split import is_long, split
-from blrgen.program.types import SCALAR
+from blrgen.program.types import ENTRIES, SCALAR
 
 
 def is_in_pieces(k: Kernel) -> bool:
@@ -36,7 +36,7 @@ def in_pieces(k: Kernel, looped: Callable[[Kernel], t.Function]) -> tuple[t.Func
         alike.setdefault(form.shape, []).append(form)
     groups = [*alike.values(), forms[-1:]]
     functions, calls = list[t.Function](), dict[int, t.Statement]()
-    taken = {*k.program.scope, *order, "first", "last"}
+    taken = {*k.program.sizes, *order, "first", "last"}
     places = {a: _fresh(f"{a}_here", taken) for a in order}
     for number, group in enumerate(groups, 1):
         piece, arguments = _shared(f"{k.name}_{number}", group, order)
@@ -72,17 +72,16 @@ def _block_by_block(
 class _Form:
     """A piece, its names and constants in the order in which they first stand, and its shape."""
 
-    program: Program
+    program: Part
     names: tuple[str, ...]
     constants: tuple[Fraction, ...]
     shape: Hashable
 
 
-def _form(program: Program, order: tuple[str, ...]) -> _Form:
-    phase = phase_of(program)
+def _form(part: Part, order: tuple[str, ...]) -> _Form:
     names: dict[str, int] = {}
     constants: list[Fraction] = []
-    own = {s.name for s in phase.body}
+    own = {s.name for s in part.body}
 
     def change(node: n.Node) -> n.Node:
         if isinstance(node, n.Const):
@@ -94,9 +93,9 @@ def _form(program: Program, order: tuple[str, ...]) -> _Form:
             return n.Ref(f"{kind} {seen}")
         return node
 
-    body = tuple((n.transform(s.expr, change), change(n.Ref(s.name))) for s in phase.body)
-    writes = tuple((change(n.Ref(a)), change(n.Ref(b))) for a, b in phase.writes)
-    return _Form(program, tuple(names), tuple(constants), (body, writes))
+    body = tuple((n.transform(s.expr, change), change(n.Ref(s.name))) for s in part.body)
+    writes = tuple((change(n.Ref(a)), change(n.Ref(b))) for a, b in part.writes)
+    return _Form(part, tuple(names), tuple(constants), (body, writes))
 
 
 def _shared(
@@ -104,9 +103,8 @@ def _shared(
 ) -> tuple[Kernel, Callable[[_Form], dict[str, n.Node]]]:
     """One function for all, and what it is called with for each."""
     first = group[0]
-    program, taken = first.program, set(first.program.scope)
-    phase = phase_of(program)
-    own = {s.name for s in phase.body}
+    part, taken = first.program, first.program.taken
+    own = {s.name for s in part.body}
     differ = [k for k, x in enumerate(first.names) if any(f.names[k] != x for f in group)]
     arrays = {k: _fresh("given", taken) for k in differ if first.names[k] not in own}
     vary = [k for k, c in enumerate(first.constants) if any(f.constants[k] != c for f in group)]
@@ -118,22 +116,23 @@ def _shared(
         if isinstance(node, n.Const):
             k = next(count)
             return n.Ref(scalars[k]) if k in scalars else node
-        return n.Ref(renamed.get(node.name, node.name)) if isinstance(node, n.Ref) else node
+        return (
+            n.Ref(renamed.get(node.name, node.name), node.index)
+            if isinstance(node, n.Ref)
+            else node
+        )
 
-    body = tuple(replace(s, expr=n.transform(s.expr, change)) for s in phase.body)
-    writes = tuple((renamed.get(a, a), renamed.get(b, b)) for a, b in phase.writes)
-    more = [Variable(new, "kept", program.scope[old]) for old, new in renamed.items()]
+    body = tuple(replace(s, expr=n.transform(s.expr, change)) for s in part.body)
+    writes = tuple((renamed.get(a, a), renamed.get(b, b)) for a, b in part.writes)
+    more = [Variable(new, "kept", ENTRIES) for old, new in renamed.items()]
     more += [Variable(c, "constant", SCALAR) for c in scalars.values()]
-    made = replace(
-        program,
-        variables=(*program.variables, *more),
-        phases=(replace(phase, body=body, writes=writes),),
-    )
+    rule = replace(part.rule, variables=(*part.rule.variables, *more))
+    made = replace(part, rule=rule, body=body, writes=writes)
     several = f", once for each of {len(group)} groups of terms" if len(group) > 1 else ""
     piece = kernel(name, f"Do a part of the step{several}.", made, (*order, *renamed.values()))
 
     def arguments(form: _Form) -> dict[str, n.Node]:
-        given: dict[str, n.Node] = {x: t.name(x) for x in (*order, *form.program.scope)}
+        given: dict[str, n.Node] = {x: t.name(x) for x in (*order, *form.program.sizes)}
         given |= {new: t.name(form.names[k]) for k, new in arrays.items()}
         return given | {c: t.Float(form.constants[k]) for k, c in scalars.items()}
 

@@ -9,7 +9,7 @@
 | `besselk` | Bessel functions K and their derivatives |
 | `cancelling` | Sums over components of 1/ψ′ that cancel against what they are sums of |
 | `cleared` | No division by a number inside a divisor |
-| `cse` | Common subexpressions of a phase's body, each computed once |
+| `cse` | Common subexpressions of a body, each computed once |
 | `dead` | Assignments that nothing reads are dropped |
 | `density` | Expectations without a closed form, as programs have them |
 | `effort` | How many operations a loop's body is, as a processor counts them |
@@ -33,7 +33,9 @@
 | `naming` | Names for what a pass introduces, read off the expression: `one_minus_beta1` |
 | `nodes` | Expressions: immutable trees with exact constants |
 | `order` | Statements in an order in which everything is computed before it is read |
-| `passes` | The passes in their order, from a lowered program to one that is ready to be emitted |
+| `part` | One entry point of a rule as equations with indices, the numbers of a step apart |
+| `passes` | The passes in their order, from a lowered program to parts ready to be emitted |
+| `plan` | Which entry points a rule has |
 | `program` | A whole program: variables, and phases of ordered typed statements |
 | `quotient_forms` | eˡ/Πdᵠ and its logarithm, for sums d of exponentials, finite far out |
 | `recover` | Noise read back from where it moved the loss to, instead of kept beside it |
@@ -45,7 +47,6 @@
 | `strength` | Cheaper operations for the same numbers: x² → x·x, and x³ … x⁸ by multiplication |
 | `sums` | Sums of exponentials as polynomials: Σ c · m · eˡ with exact numbers c |
 | `terms` | The terms of a body's long sums, in one order for all of them |
-| `totals` | Sums over components, and how many there are, as statements of their own |
 | `types` | Axes and structures, and the checker that infers them |
 | `variables` | The quantities of a rule as typed variables |
 | `mixture` | The rule of a mixture → one program over axes |

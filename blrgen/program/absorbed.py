@@ -11,35 +11,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 from blrgen.program import nodes as n
-from blrgen.program.program import Phase, Program
-from blrgen.program.types import SCALAR
+from blrgen.program.part import Part
 
 CLIPS = ("max", "min")
 
 
-def absorbed(program: Program) -> Program:
-    """Every body with the numbers before quotients and clips inside them."""
-    coupled = any(isinstance(s.expr, n.OVER_COMPONENTS) for p in program.phases for s in p.body)
-    if coupled:
-        return program
-    return program.with_phases(lambda p: _Numbers(program, p).phase())
+def absorbed(part: Part) -> Part:
+    """The body with the numbers before quotients and clips inside them."""
+    if part.coupled:
+        return part
+    change = _Numbers(part).change
+    return part.mapped(lambda e: n.transform(e, change))
 
 
 class _Numbers:
-    def __init__(self, program: Program, before: Phase) -> None:
-        self.before = before
-        self.numbers = {x for x, kind in program.scope.items() if kind == SCALAR}
-        self.domains = {v.name: v.domain for v in program.of("hyper")}
+    def __init__(self, part: Part) -> None:
+        self.numbers = {x for x, sizes in part.sizes.items() if not sizes}
+        self.domains = {v.name: v.domain for v in part.rule.of("hyper")}
         self.times: Mapping[n.Node, int] = Counter(
-            x for s in before.body for x in n.walk(s.expr) if isinstance(x, n.Add)
+            x for s in part.body for x in n.walk(s.expr) if isinstance(x, n.Add)
         )
-
-    def phase(self) -> Phase:
-        body = (replace(s, expr=n.transform(s.expr, self.change)) for s in self.before.body)
-        return replace(self.before, body=tuple(body))
 
     def change(self, node: n.Node) -> n.Node:
         """a·(…)/d, a·max(…) with a inside; whatever it is not stays."""

@@ -10,26 +10,17 @@ rounding less.  Adam's √s/√(1 − βᵗ) + c is such a divisor.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from blrgen.program import nodes as n
-from blrgen.program.program import Phase, Program
-from blrgen.program.types import SCALAR
+from blrgen.program.part import Part
 
 
-def cleared(program: Program) -> Program:
-    """Every body without numbers that divide inside a divisor."""
-    if any(isinstance(s.expr, n.OVER_COMPONENTS) for p in program.phases for s in p.body):
-        return program  # their numbers are made between passes, where a product costs as much
-    numbers = {name for name, kind in program.scope.items() if kind == SCALAR}
-
-    def on(phase: Phase) -> Phase:
-        body = tuple(
-            replace(s, expr=n.transform(s.expr, lambda x: _cleared(x, numbers))) for s in phase.body
-        )
-        return replace(phase, body=body)
-
-    return program.with_phases(on)
+def cleared(part: Part) -> Part:
+    """The body without numbers that divide inside a divisor."""
+    if part.coupled:
+        return part  # its numbers are made between passes, where a product costs as much
+    numbers = {name for name, sizes in part.sizes.items() if not sizes}
+    return part.mapped(lambda e: n.transform(e, lambda x: _cleared(x, numbers)))
 
 
 def _cleared(node: n.Node, numbers: Collection[str]) -> n.Node:

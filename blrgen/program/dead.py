@@ -14,9 +14,7 @@ def dead(program: Program) -> Program:
     phases: list[Phase] = []
     for phase in reversed(program.phases):
         needed.update(local for _, local in phase.writes)
-        body = _kept(phase.body, needed)
-        scalars = _kept(phase.scalars, needed)
-        phases.append(replace(phase, scalars=scalars, body=body))
+        phases.append(replace(phase, body=_kept(phase.body, needed)))
     return replace(program, phases=tuple(reversed(phases)))
 
 

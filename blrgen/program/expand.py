@@ -39,3 +39,20 @@ def _rewrite(node: n.Node) -> n.Node:
 
 def _log1p_exp(x: n.Node) -> n.Node:
     return n.Call("log1p", (n.Call("exp", (x,)),))
+
+
+_X = n.Ref("x")
+_LOGISTIC = _rewrite(n.Call("logistic", (_X,)))
+
+
+def collected(e: n.Node) -> n.Node:
+    """What of a logistic function is still together is that function: arrays compute it whole.
+
+    logistic(x) for e^min(x, 0)/(1 + e^−|x|).
+    """
+    smaller = e.top.args[0] if isinstance(e, n.Div) and isinstance(e.top, n.Call) else e
+    if not isinstance(smaller, n.Call) or smaller.name != "min":
+        return e
+    x = smaller.args[0]
+    whole = n.substituted(_LOGISTIC, {_X.name: x}) == e
+    return n.Call("logistic", (x,)) if whole else e

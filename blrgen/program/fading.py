@@ -72,7 +72,7 @@ def _safe(program: Program, state: Variable) -> bool:
         return False
     moved = {state.name}
     for phase in program.phases:
-        for s in (*phase.scalars, *phase.body):
+        for s in phase.body:
             if not _is_numerator(s.expr, moved, program):
                 return False
             if moved & set(n.names(s.expr)):

@@ -11,58 +11,47 @@ from __future__ import annotations
 from dataclasses import replace
 
 from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
 from blrgen.program.naming import is_correction, name_for
-from blrgen.program.program import Phase, Program, Statement
-from blrgen.program.types import SCALAR
+from blrgen.program.part import Part, is_whole
 
 
-def hoist(program: Program) -> Program:
-    """Move step-only expressions of every body to its scalar section."""
-    scalar_names = {
-        v.name for v in program.variables if v.type == SCALAR and v.kind != "intermediate"
-    }
-    positive = {
-        v.name for v in program.variables if v.type == SCALAR and v.domain.startswith("(0,")
-    }
-    return program.with_phases(
-        lambda p: _Hoister(p, set(scalar_names), set(program.scope), positive).phase()
-    )
+def hoist(part: Part) -> Part:
+    """Move the step-only expressions of a body to its numbers."""
+    return _Hoister(part).part()
 
 
 class _Hoister:
-    def __init__(
-        self, phase: Phase, scalar_names: set[str], taken: set[str], positive: set[str]
-    ) -> None:
-        self.before = phase
-        self.positive = positive
-        self.scalar_names = scalar_names
-        self.taken = taken
-        self.found: dict[n.Node, Statement] = {s.expr: s for s in phase.scalars}
-        self.scalars = list(phase.scalars)
-        self.body: list[Statement] = []
+    def __init__(self, before: Part) -> None:
+        self.before, self.taken = before, before.taken
+        held = [v for v in before.rule.variables if not v.type.shape]
+        self.positive = {v.name for v in held if v.domain.startswith("(0,")}
+        self.names = {v.name for v in held if v.kind != "intermediate"}
+        self.found: dict[n.Node, str] = {s.expr: s.name for s in before.numbers}
+        self.numbers = list(before.numbers)
+        self.body: list[a.Let] = []
         self.late: set[str] = set()  # numbers made from whole arrays
         self.known: dict[n.Node, bool] = {}  # whether a tree is a number
 
-    def phase(self) -> Phase:
+    def part(self) -> Part:
         for s in self.before.body:
-            if s.type == SCALAR and self.is_scalar(s.expr):
+            if not s.letters and self.is_scalar(s.expr):
                 self.keep(s)
-            elif isinstance(s.expr, n.OVER_COMPONENTS):
+            elif is_whole(s):
                 self.body.append(replace(s, expr=s.expr.rebuilt(self.visit)))
                 self.late.add(s.name)
-                self.scalar_names.add(s.name)
-            elif s.type == SCALAR:  # a number made of matrices reads better in one piece
+                self.names.add(s.name)
+            elif not s.letters:  # a number made of matrices reads better in one piece
                 self.body.append(s)
             else:
-                value = self.visit(s.expr)
-                self.body.append(replace(s, expr=value))
-        return replace(self.before, scalars=tuple(self.scalars), body=tuple(self.body))
+                self.body.append(replace(s, expr=self.visit(s.expr)))
+        return replace(self.before, numbers=tuple(self.numbers), body=tuple(self.body))
 
-    def keep(self, s: Statement) -> None:
+    def keep(self, s: a.Let) -> None:
         """A number: before all passes, or between two of them."""
-        self.scalar_names.add(s.name)
+        self.names.add(s.name)
         if self.late.isdisjoint(n.names(s.expr)):
-            self.scalars.append(s)
+            self.numbers.append(s)
             return
         self.late.add(s.name)
         self.body.append(s)
@@ -70,9 +59,9 @@ class _Hoister:
     def is_scalar(self, node: n.Node) -> bool:
         """Whether it is made of numbers alone; names are known before they are read."""
         if node not in self.known:
-            banned = isinstance(node, (*n.MATRIX_NODES, *n.OVER_COMPONENTS, n.Identity))
-            own = not isinstance(node, n.Ref) or node.name in self.scalar_names
-            self.known[node] = own and not banned and all(map(self.is_scalar, node.children))
+            whole = isinstance(node, a.Red | a.Lin | a.Is | a.Extent)
+            own = not isinstance(node, n.Ref) or (node.name in self.names and not node.index)
+            self.known[node] = own and not whole and all(map(self.is_scalar, node.children))
         return self.known[node]
 
     def named(self, node: n.Node) -> n.Node:
@@ -86,12 +75,13 @@ class _Hoister:
         if node not in self.found:
             name = name_for(node, self.taken)
             self.taken.add(name)
-            statement = Statement(name, node, SCALAR)
-            self.found[node] = statement
-            self.keep(statement)
-        return n.Ref(self.found[node].name)
+            self.found[node] = name
+            self.keep(a.Let(name, (), node))
+        return n.Ref(self.found[node])
 
     def visit(self, node: n.Node) -> n.Node:
+        if isinstance(node, a.Lin | a.Is) or (isinstance(node, a.Ref) and node.index):
+            return node
         if isinstance(node, n.Compare):
             return node.rebuilt(self.visit)
         if self.is_scalar(node):

@@ -127,7 +127,7 @@ def text(node: n.Node) -> str:
 
 
 def inspect(program: Program) -> str:
-    """A program as an indented listing: variables, then every phase with its sections."""
+    """A program as an indented listing: variables, then every phase."""
     lines = ["program"]
     for v in program.variables:
         line = f"  {v.kind:<12} {v.name:<10} {v.type!s:<18} {v.domain:<12}"
@@ -138,10 +138,7 @@ def inspect(program: Program) -> str:
         lines.append(line.rstrip())
     for phase in program.phases:
         lines.append(f"{phase.name}:")
-        for title, statements in (("once", phase.scalars), ("then", phase.body)):
-            if statements:
-                lines.append(f"  {title}:")
-                lines += [f"    {s.name} : {s.type} = {text(s.expr)}" for s in statements]
+        lines += [f"    {s.name} : {s.type} = {text(s.expr)}" for s in phase.body]
         if phase.writes:
             lines.append("  write:")
             lines += [f"    {state} = {local}" for state, local in phase.writes]

@@ -56,7 +56,7 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
     )
     program = Program(
         variables,
-        tuple(p for p in phases if p.scalars or p.body),
+        tuple(p for p in phases if p.body),
         posterior,
         rule.until,
         rule.halved,
@@ -133,4 +133,4 @@ def _phase(name: str, statements: list[Statement], rule: Rule) -> Phase:
     if name == "draw" and statements:
         probe = statements[-1].name  # where the loss is evaluated
         writes = ((probe, probe),)
-    return Phase(name, (), tuple(statements), writes)
+    return Phase(name, tuple(statements), writes)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TypeGuard
 
 from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
 from blrgen.program.program import fresh, numbered
 
 LONGEST = 32
@@ -59,10 +59,6 @@ def _scaled(node: n.Node) -> str | None:
     return f"scaled_{own[-1]}" if own and len(own[-1]) <= LONGEST else None
 
 
-def _named(node: n.Node) -> TypeGuard[n.Ref]:
-    return isinstance(node, n.Ref)
-
-
 def _words(node: n.Node) -> str | None:
     if isinstance(node, n.Ref | n.Named):
         return node.name
@@ -70,10 +66,8 @@ def _words(node: n.Node) -> str | None:
         return constant_name(node.value)
     if is_correction(node):
         return f"{n.names(node)[0]}_correction"
-    if isinstance(node, n.Trace):
-        return "trace"
-    if isinstance(node, n.Solve) and isinstance(node.right, n.Identity):
-        return f"{node.arg.name.removesuffix('_factor')}_inverse" if _named(node.arg) else None
+    if isinstance(node, a.Red):
+        return "trace" if isinstance(node.arg, n.Ref) and len(node.arg.index) == 2 else None
     known: list[str] = []
     for c in node.children:
         part = _words(c)

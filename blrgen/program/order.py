@@ -9,10 +9,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from heapq import heappop, heappush
+from typing import TypeVar
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.part import Part
 from blrgen.program.program import Phase, Program, Statement
+
+S = TypeVar("S", Statement, a.Let)
+
+
+def ordered(part: Part) -> Part:
+    """The numbers of a part, then its body, each in order."""
+    known = {v.name for v in part.rule.variables if v.kind != "intermediate"}
+    numbers = _sorted(part.numbers, known)
+    return replace(part, numbers=numbers, body=_sorted(part.body, known))
 
 
 def order(program: Program) -> Program:
@@ -20,16 +32,15 @@ def order(program: Program) -> Program:
     known = {v.name for v in program.variables if v.kind != "intermediate"}
     phases: list[Phase] = []
     for phase in program.phases:
-        scalars = _sorted(phase.scalars, known)
         body = _sorted(phase.body, known)
         missing = [local for _, local in phase.writes if local not in known]
         if missing:
             raise InternalError(f"{missing[0]} is written to a state but never computed")
-        phases.append(replace(phase, scalars=scalars, body=body))
+        phases.append(replace(phase, body=body))
     return replace(program, phases=tuple(phases))
 
 
-def _sorted(statements: tuple[Statement, ...], known: set[str]) -> tuple[Statement, ...]:
+def _sorted(statements: tuple[S, ...], known: set[str]) -> tuple[S, ...]:
     """Sorted, with their names added to `known`: always the first that can be computed."""
     lacks = [{x for x in n.names(s.expr) if x not in known} for s in statements]
     readers: dict[str, list[int]] = {}
@@ -37,7 +48,7 @@ def _sorted(statements: tuple[Statement, ...], known: set[str]) -> tuple[Stateme
         for x in sorted(names):
             readers.setdefault(x, []).append(k)
     ready = [k for k, names in enumerate(lacks) if not names]  # in order, so it is a heap
-    done: dict[int, Statement] = {}
+    done: dict[int, S] = {}
     while ready:
         k = heappop(ready)
         name = statements[k].name

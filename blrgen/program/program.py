@@ -2,8 +2,7 @@
 
 A rule that probes the loss at random points has three phases, `draw` (where the
 loss is evaluated), `estimate` (what is averaged over several such points) and
-`update`; the others have only `update`.  Every phase has a section of numbers, computed once
-a step, and a body.
+`update`; the others have only `update`.
 """
 
 from __future__ import annotations
@@ -51,30 +50,18 @@ class Statement:
 
 @dataclass(frozen=True)
 class Phase:
-    """Scalars computed once, then the body; `writes` are (state, local) pairs done at the end."""
+    """The body; `writes` are (state, local) pairs done at the end."""
 
     name: str
-    scalars: tuple[Statement, ...] = ()
     body: tuple[Statement, ...] = ()
     writes: tuple[tuple[str, str], ...] = ()
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Names the phase needs from outside, in order of first use."""
-        own = {s.name for s in (*self.scalars, *self.body)}
-        found = [x for s in (*self.scalars, *self.body) for x in names(s.expr)]
-        return tuple(dict.fromkeys(x for x in found if x not in own))
-
-    @property
-    def body_reads(self) -> tuple[str, ...]:
-        """Names the body needs from outside it, the phase's own scalars included."""
         own = {s.name for s in self.body}
         found = [x for s in self.body for x in names(s.expr)]
-        found += [local for _, local in self.writes]
         return tuple(dict.fromkeys(x for x in found if x not in own))
-
-    def assigns(self, name: str) -> bool:
-        return any(s.name == name for s in (*self.scalars, *self.body))
 
 
 @dataclass(frozen=True)
@@ -109,7 +96,6 @@ class Program:
     @property
     def statements(self) -> Iterator[Statement]:
         for p in self.phases:
-            yield from p.scalars
             yield from p.body
 
     @property
@@ -142,7 +128,7 @@ class Program:
             return tuple(replace(s, expr=change(s.expr)) for s in statements)
 
         return replace(
-            self.with_phases(lambda p: replace(p, scalars=on(p.scalars), body=on(p.body))),
+            self.with_phases(lambda p: replace(p, body=on(p.body))),
             posterior=tuple((key, change(e)) for key, e in self.posterior),
         )
 

@@ -51,7 +51,7 @@ def sized(program: Program, sizes: Sizes) -> Program:
         return tuple(Statement(s.name, n.transform(s.expr, change), of_type(s.type)) for s in found)
 
     def phase(p: Phase) -> Phase:
-        return replace(p, scalars=statements(p.scalars), body=statements(p.body))
+        return replace(p, body=statements(p.body))
 
     return replace(
         program,

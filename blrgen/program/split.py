@@ -18,9 +18,11 @@ from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 
 from blrgen.program import nodes as n
-from blrgen.program.program import Phase, Program, Statement, Variable, fresh
+from blrgen.program.axes import nodes as a
+from blrgen.program.part import Part
+from blrgen.program.program import Variable, fresh
 from blrgen.program.terms import Terms
-from blrgen.program.types import ENTRIES, TRUTH, Memory, infer
+from blrgen.program.types import ENTRIES
 
 MOST = 200  # nodes of one loop
 PART = 48  # nodes of one statement, where it can be broken
@@ -32,34 +34,32 @@ LEAST = 3  # nodes that are never worth a name
 class Split:
     """The parts in order, and the arrays that keep what one part makes for later ones."""
 
-    parts: tuple[Program, ...]
+    parts: tuple[Part, ...]
     kept: tuple[str, ...]
 
 
-def is_long(program: Program) -> bool:
-    """Whether the body of a program of one phase is more than one loop should hold."""
-    (phase,) = program.phases
-    return sum(s.expr.weight for s in phase.body) > 2 * MOST
+def is_long(part: Part) -> bool:
+    """Whether the body is more than one loop should hold."""
+    return sum(s.expr.weight for s in part.body) > 2 * MOST
 
 
-def split(program: Program) -> Split:
-    """A program of one phase as several."""
-    (phase,) = program.phases
-    taken = set(program.scope) | {x for s in phase.body for x in s.expr.names}
-    broken = _Broken(phase.body, Memory(program.scope), taken)
+def split(part: Part) -> Split:
+    """A part over one axis as several."""
+    taken = part.taken
+    broken = _Broken(part.body, taken)
     body = _by_need(broken.statements, broken.place)
-    groups = list(_cut(body, {local for _, local in phase.writes}))
-    return _with_arrays(program, phase, groups, taken)
+    groups = list(_cut(body, {local for _, local in part.writes}))
+    return _with_arrays(part, groups, taken)
 
 
 class _Broken:
     """Statements with their heavy expressions broken into parts."""
 
-    def __init__(self, body: tuple[Statement, ...], scope: Memory, taken: set[str]) -> None:
-        self.scope, self.taken = scope, taken
+    def __init__(self, body: tuple[a.Let, ...], taken: set[str]) -> None:
+        self.taken = taken
         self.terms = Terms(body, _is_long_sum)
         self.place = self.terms.place_of_name  # of a statement
-        self.statements: list[Statement] = []
+        self.statements: list[a.Let] = []
         for s in body:
             self.statements.append(replace(s, expr=self.light(s.expr)))
 
@@ -88,17 +88,13 @@ class _Broken:
 
     def named(self, node: n.Node) -> n.Node:
         """The expression as a statement of its own; a truth value stays where it is."""
-        if isinstance(node, n.LEAVES):
-            return node
-        found = infer(node, self.scope)
-        if found == TRUTH:
+        if isinstance(node, (*n.LEAVES, n.Compare)):
             return node
         name = fresh("part", self.taken)
         self.taken.add(name)
-        self.scope[name] = found
         self.place[name] = max((self.place.get(x, 0) for x in node.names), default=0)
-        self.statements.append(Statement(name, node, found))
-        return n.Ref(name)
+        self.statements.append(a.Let(name, a.free(node), node))
+        return a.ref(name, *a.free(node))
 
 
 def _is_long_sum(node: n.Node) -> bool:
@@ -107,7 +103,7 @@ def _is_long_sum(node: n.Node) -> bool:
     return count > TERMS or (count > 2 and node.weight > PART)
 
 
-def _by_need(statements: list[Statement], place: Mapping[str, int]) -> list[Statement]:
+def _by_need(statements: list[a.Let], place: Mapping[str, int]) -> list[a.Let]:
     """In an order in which what belongs to one term is computed together."""
     own = {s.name for s in statements}
     lacks = [{x for x in s.expr.names if x in own} for s in statements]
@@ -118,7 +114,7 @@ def _by_need(statements: list[Statement], place: Mapping[str, int]) -> list[Stat
     rank = [(place.get(s.name, 0), k) for k, s in enumerate(statements)]
     ready = [rank[k] for k in range(len(statements)) if not lacks[k]]
     heapify(ready)
-    done: list[Statement] = []
+    done: list[a.Let] = []
     while ready:
         _, k = heappop(ready)
         done.append(statements[k])
@@ -129,7 +125,7 @@ def _by_need(statements: list[Statement], place: Mapping[str, int]) -> list[Stat
     return done
 
 
-def _cut(body: list[Statement], written: set[str]) -> Iterator[list[Statement]]:
+def _cut(body: list[a.Let], written: set[str]) -> Iterator[list[a.Let]]:
     """Groups of at most MOST nodes, cut in their second half where the fewest values live."""
     alive = _alive(body, written)
     start = 0
@@ -146,7 +142,7 @@ def _cut(body: list[Statement], written: set[str]) -> Iterator[list[Statement]]:
         start = end
 
 
-def _alive(body: list[Statement], written: set[str]) -> list[int]:
+def _alive(body: list[a.Let], written: set[str]) -> list[int]:
     """How many values that were made before a place are read at or after it."""
     last = {s.name: len(body) for s in body if s.name in written}
     for k, s in enumerate(body):
@@ -163,22 +159,19 @@ def _alive(body: list[Statement], written: set[str]) -> list[int]:
     return found
 
 
-def _with_arrays(
-    program: Program, phase: Phase, groups: list[list[Statement]], taken: set[str]
-) -> Split:
-    """Each group as a program; what later groups read is kept in arrays, used again when free."""
+def _with_arrays(part: Part, groups: list[list[a.Let]], taken: set[str]) -> Split:
+    """Each group as a part; what later groups read is kept in arrays, used again when free."""
     group_of = {s.name: k for k, g in enumerate(groups) for s in g}
-    last = dict.fromkeys((local for _, local in phase.writes), len(groups) - 1)
+    last = dict.fromkeys((local for _, local in part.writes), len(groups) - 1)
     for k, group in enumerate(groups):
         for s in group:
             last |= {x: max(k, last.get(x, k)) for x in s.expr.names}
     places: dict[str, str] = {}  # value → the array that keeps it
     arrays: list[str] = []
     free: list[str] = []
-    bodies: list[Phase] = []
+    bodies: list[tuple[tuple[a.Let, ...], list[tuple[str, str]]]] = []
     for k, group in enumerate(groups):
-        known: dict[str, n.Node] = {x: n.Ref(a) for x, a in places.items()}
-        body = tuple(replace(s, expr=n.substituted(s.expr, known)) for s in group)
+        body = tuple(replace(s, expr=a.renamed(s.expr, dict(places))) for s in group)
         read = list(dict.fromkeys(x for s in group for x in s.expr.names if x in places))
         read.sort(key=lambda x: max(j for j, s in enumerate(group) if x in s.expr.names))
         free[:0] = [places.pop(x) for x in read if last[x] == k < len(groups) - 1]
@@ -194,10 +187,10 @@ def _with_arrays(
             writes.append((places[s.name], s.name))
         if k == len(groups) - 1:
             writes = [
-                (target, places[x] if group_of.get(x, k) != k else x) for target, x in phase.writes
+                (target, places[x] if group_of.get(x, k) != k else x) for target, x in part.writes
             ]
-        bodies.append(replace(phase, body=body, writes=tuple(writes)))
-    variables = (*program.variables, *(Variable(a, "kept", ENTRIES) for a in arrays))
-    return Split(
-        tuple(replace(program, variables=variables, phases=(p,)) for p in bodies), tuple(arrays)
-    )
+        bodies.append((body, writes))
+    variables = (*part.rule.variables, *(Variable(x, "kept", ENTRIES) for x in arrays))
+    rule = replace(part.rule, variables=variables)
+    made = (replace(part, rule=rule, body=body, writes=tuple(w)) for body, w in bodies)
+    return Split(tuple(made), tuple(arrays))

@@ -6,22 +6,15 @@ divisions, as multiplying by a reciprocal rounds twice.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from blrgen.program import nodes as n
-from blrgen.program.program import Phase, Program
+from blrgen.program.part import Part
 
 HIGHEST = 8
 
 
-def strength(program: Program) -> Program:
-    """Powers in the bodies as products."""
-
-    def on(phase: Phase) -> Phase:
-        body = tuple(replace(s, expr=n.transform(s.expr, multiplied)) for s in phase.body)
-        return replace(phase, body=body)
-
-    return program.with_phases(on)
+def strength(part: Part) -> Part:
+    """Powers in the body as products."""
+    return part.mapped(lambda e: n.transform(e, multiplied))
 
 
 def multiplied(node: n.Node) -> n.Node:

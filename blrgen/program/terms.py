@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from functools import cached_property
 
 from blrgen.program import nodes as n
-from blrgen.program.program import Statement
+from blrgen.program.axes import nodes as a
 
 COMMON = 16  # terms that read a value which then belongs to none of them
 
@@ -19,7 +19,7 @@ COMMON = 16  # terms that read a value which then belongs to none of them
 class Terms:
     """Places of terms, and of the statements that they read."""
 
-    def __init__(self, body: tuple[Statement, ...], is_sum: Callable[[n.Node], bool]) -> None:
+    def __init__(self, body: tuple[a.Let, ...], is_sum: Callable[[n.Node], bool]) -> None:
         self.made = {s.name: s.expr for s in body}
         self.is_sum = is_sum
         self.all: dict[n.Node, None] = {}

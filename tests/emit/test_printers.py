@@ -34,6 +34,7 @@ from blrgen.emit.tree.rules import looped
 from blrgen.emit.uses import collecting
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import part_of
 from blrgen.program.expand import expanded
 from blrgen.program.inspect import text
 from blrgen.program.program import Phase, Program, Statement, Variable
@@ -94,7 +95,8 @@ def element(node: n.Node, u: float, v: float) -> float:
     """The value in a compiled loop of one turn, run as plain Python."""
     body = (Statement("z", node, ENTRIES),)
     held = tuple(Variable(name, "state", ENTRIES) for name in "xyz")
-    p = Program(held, (Phase("update", (), body, (("z", "z"),)),))
+    phase = Phase("update", body, (("z", "z"),))
+    p = part_of(Program(held, (phase,)), phase)
     with collecting() as uses:
         source = function(looped(kernel("f", "One.", p, ("z", "x", "y"), is_output=True)))
     z, arrays = np.zeros(1), {"x": np.array([u]), "y": np.array([v])}

@@ -6,6 +6,7 @@ import pytest
 
 from blrgen.program import nodes as n
 from blrgen.program.absorbed import absorbed
+from blrgen.program.axes.lowered import part_of
 from blrgen.program.inspect import text
 from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.types import ENTRIES, SCALAR
@@ -28,8 +29,9 @@ def after(*body: n.Node, domain: str = "(0, oo)") -> list[str]:
     domains = {"a": domain, "b": "[0, oo)", "c": "(0, oo]"}
     variables += [Variable(v, "hyper", SCALAR, domain=d) for v, d in domains.items()]
     statements = tuple(Statement(f"r{k}", e, D) for k, e in enumerate(body))
-    before = Program(tuple(variables), (Phase("update", (), statements, ()),))
-    return [text(s.expr) for s in absorbed(before).phases[0].body]
+    phase = Phase("update", statements)
+    before = part_of(Program(tuple(variables), (phase,)), phase)
+    return [text(s.expr) for s in absorbed(before).body]
 
 
 def test_a_quotient_of_a_sum_takes_it_in() -> None:

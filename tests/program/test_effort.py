@@ -6,10 +6,12 @@ import pytest
 
 import blrgen
 from blrgen.emit import emit
-from blrgen.emit.plan import plan
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import part_of
 from blrgen.program.effort import HELPER, LOOK_AHEAD, better_apart, operations
 from blrgen.program.lower import lower
+from blrgen.program.part import Part
+from blrgen.program.plan import plan
 from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.types import ENTRIES
 
@@ -19,10 +21,11 @@ x, y = n.Ref("x"), n.Ref("y")
 D = ENTRIES
 
 
-def body(*expressions: n.Node) -> Program:
+def body(*expressions: n.Node) -> Part:
     variables = tuple(Variable(name, "state", D) for name in "xy")
     made = tuple(Statement(f"made_{k}", e, D) for k, e in enumerate(expressions))
-    return Program(variables, (Phase("update", (), made, ()),))
+    phase = Phase("update", made)
+    return part_of(Program(variables, (phase,)), phase)
 
 
 def long_sum(terms: int) -> n.Node:

@@ -34,7 +34,7 @@ def program(
     )
     body = (Statement("x_next", x_next, D), Statement("y_next", y_next, D))
     writes = (("x", "x_next"), ("y", "y_next"))
-    return Program(variables, (Phase("update", (), body, writes),))
+    return Program(variables, (Phase("update", body, writes),))
 
 
 def call(name: str, *args: n.Node) -> n.Call:
@@ -92,7 +92,7 @@ def test_only_what_falls_by_itself() -> None:
 
 def test_draws_scales_and_matrices_keep_theirs() -> None:
     plain = program(n.Sub(y, NEXT))
-    draw = Phase("draw", (), (Statement("at", n.Add((x, y)), D),), (("at", "at"),))
+    draw = Phase("draw", (Statement("at", n.Add((x, y)), D),), (("at", "at"),))
     assert fading(replace(plain, phases=(draw, *plain.phases))) == ()
     assert fading(replace(plain, posterior=(("mean", x),))) == ("x",)
     assert fading(replace(plain, posterior=(("precision", x),))) == ()

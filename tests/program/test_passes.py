@@ -10,6 +10,7 @@ import pytest
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import part_of
 from blrgen.program.cleared import cleared
 from blrgen.program.cse import cse
 from blrgen.program.dead import dead
@@ -19,6 +20,7 @@ from blrgen.program.hoist import hoist
 from blrgen.program.inspect import inspect, text
 from blrgen.program.laws import Law, distribution
 from blrgen.program.order import order
+from blrgen.program.part import Part
 from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.stable import stable, stable_form
 from blrgen.program.strength import multiplied, strength
@@ -50,18 +52,28 @@ def program(*body: tuple[str, n.Node], writes: tuple[tuple[str, str], ...] = ())
     variables += [Variable(v, "hyper", SCALAR) for v in "ab"] + [Variable("t", "counter", SCALAR)]
     statements = tuple(Statement(name, e, D) for name, e in body)
     writes = writes or tuple((w, f"{w}_next") for w in "xy" if f"{w}_next" in dict(body))
-    return Program(tuple(variables), (Phase("update", (), statements, writes),))
+    return Program(tuple(variables), (Phase("update", statements, writes),))
 
 
-def lines(p: Program) -> list[str]:
+def over(p: Program) -> Part:
+    """Its equations with indices."""
     (phase,) = p.phases
-    return [f"{s.name} = {text(s.expr)}" for s in (*phase.scalars, *phase.body)]
+    return part_of(p, phase)
+
+
+def part(*body: tuple[str, n.Node]) -> Part:
+    """The same as equations with indices."""
+    return over(program(*body))
+
+
+def lines(p: Program | Part) -> list[str]:
+    return [f"{s.name} = {text(s.expr)}" for s in p.statements]
 
 
 def test_hoist_leaves_arrays_and_scalars() -> None:
     correction = n.Sub(n.ONE, call("pow", b, t))
     e = n.Sub(x, n.div(n.mul(a, y), n.mul(correction, n.add(n.sqrt(z), a))))
-    assert lines(hoist(program(("x_next", e)))) == [
+    assert lines(hoist(part(("x_next", e)))) == [
         "b_correction = 1 - b**t",
         "a_over_b_correction = a / b_correction",
         "x_next = x - a_over_b_correction * y / (sqrt(z) + a)",
@@ -69,7 +81,7 @@ def test_hoist_leaves_arrays_and_scalars() -> None:
 
 
 def test_hoist_keeps_a_division_by_a_scalar() -> None:
-    assert lines(hoist(program(("x_next", n.Div(x, n.add(a, b)))))) == [
+    assert lines(hoist(part(("x_next", n.Div(x, n.add(a, b)))))) == [
         "a_plus_b = a + b", "x_next = x / a_plus_b",
     ]  # fmt: skip
 
@@ -78,7 +90,7 @@ def test_hoist_leaves_a_root_alone_below() -> None:
     def kept(divisor: n.Node, domain: str = "(0, oo)") -> list[str]:
         p = program(("x_next", n.Div(y, divisor)))
         known = tuple(replace(v, domain=domain) if v.name in "ab" else v for v in p.variables)
-        return lines(hoist(replace(p, variables=known)))
+        return lines(hoist(over(replace(p, variables=known))))
 
     divisor = n.mul(n.sqrt(a), n.sqrt(x))
     assert kept(divisor) == [
@@ -92,7 +104,7 @@ def test_hoist_leaves_a_root_alone_below() -> None:
 
 def test_hoist_computes_the_same_scalar_once() -> None:
     twice = n.Sub(n.ONE, a)
-    p = hoist(program(("x_next", n.mul(twice, x)), ("y_next", n.mul(twice, y))))
+    p = hoist(part(("x_next", n.mul(twice, x)), ("y_next", n.mul(twice, y))))
     assert lines(p) == [
         "one_minus_a = 1 - a", "x_next = one_minus_a * x", "y_next = one_minus_a * y",
     ]  # fmt: skip
@@ -100,7 +112,7 @@ def test_hoist_computes_the_same_scalar_once() -> None:
 
 def test_cse_takes_the_largest_repeated_tree() -> None:
     tree = n.mul(n.add(x, z), n.add(x, z))
-    p = cse(program(("x_next", tree), ("y_next", n.add(y, tree))))
+    p = cse(part(("x_next", tree), ("y_next", n.add(y, tree))))
     assert lines(p) == [
         "x_plus_z = x + z", "x_next = x_plus_z * x_plus_z", "y_next = y + x_next",
     ]  # fmt: skip
@@ -111,7 +123,7 @@ def test_strength() -> None:
     assert text(multiplied(square)) == "x * x"
     assert text(multiplied(n.Pow(x, 5))) == "x * x * (x * x) * x"
     assert text(multiplied(n.Pow(x, 9))) == "x**9"
-    assert lines(cse(strength(program(("x_next", n.Pow(n.add(x, z), 2)))))) == [
+    assert lines(cse(strength(part(("x_next", n.Pow(n.add(x, z), 2)))))) == [
         "x_plus_z = x + z", "x_next = x_plus_z * x_plus_z",
     ]  # fmt: skip
 
@@ -218,7 +230,7 @@ def full_program(*body: tuple[str, n.Node, Type]) -> Program:
     )  # fmt: skip
     statements = tuple(Statement(*s) for s in body)
     writes = tuple((s, f"{s}_next") for s in "mS" if any(f"{s}_next" == b[0] for b in body))
-    return Program(variables, (Phase("update", (), statements, writes),))
+    return Program(variables, (Phase("update", statements, writes),))
 
 
 def test_factor_is_shared_and_checks_the_next_state() -> None:
@@ -294,13 +306,13 @@ def test_a_type_message_aligns_both_types() -> None:
     ]
 
 
-def test_inspect_prints_every_section() -> None:
-    p = hoist(program(("x_next", n.mul(n.Sub(n.ONE, a), x))))
+def test_inspect_prints_every_phase() -> None:
+    p = program(("x_next", n.mul(n.Sub(n.ONE, a), x)))
     p = replace(p, posterior=(("mean", x),))
     printed = inspect(p)
     for wanted in (
         "state        x",
-        "once:\n    one_minus_a : number = 1 - a",
+        "update:\n    x_next : [each] = (1 - a) * x",
         "x = x_next",
         "mean = x",
     ):
@@ -321,9 +333,8 @@ def test_distributions(words: str, law: Law | None) -> None:
 
 def test_a_number_that_divides_inside_a_divisor_is_taken_out() -> None:
     divisor = n.add(n.Div(n.sqrt(x), b), a)
-    p = cleared(program(("x_next", n.Div(n.mul(a, y), divisor))))
-    (kept,) = p.phases[0].body
-    assert kept.expr == n.Div(n.mul(b, a, y), n.add(n.sqrt(x), n.mul(a, b)))
+    p = cleared(part(("x_next", n.Div(n.mul(a, y), divisor))))
+    assert lines(p) == ["x_next = b * a * y / (sqrt(x) + a * b)"]
 
 
 @pytest.mark.parametrize(
@@ -336,4 +347,5 @@ def test_a_number_that_divides_inside_a_divisor_is_taken_out() -> None:
     ],
 )
 def test_other_divisors_stay(kept: n.Node) -> None:
-    assert cleared(program(("x_next", kept))).phases[0].body[0].expr == kept
+    p = part(("x_next", kept))
+    assert cleared(p).body == p.body

@@ -19,7 +19,7 @@ def test_sizes_are_numbers_everywhere() -> None:
     )
     body = (Statement("S_next", n.Mul((n.Ref("d"), n.Ref("S"))), symmetric("d")),)
     writes = (("S", "S_next"),)
-    p = sized(Program(variables, (Phase("update", (), body, writes),)), {"d": 3})
+    p = sized(Program(variables, (Phase("update", body, writes),)), {"d": 3})
     assert p["S"].type == symmetric("3") and "d" not in p
     assert p["S"].init == n.Mul((n.Const.of(3), n.Identity("3")))
     assert p.phases[0].body[0].type == Type(("3", "3"), "sym")

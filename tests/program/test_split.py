@@ -11,7 +11,9 @@ import pytest
 import blrgen
 from blrgen.emit import emit
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import part_of
 from blrgen.program.cse import cse
+from blrgen.program.part import Part
 from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.split import MOST, is_long, split
 from blrgen.program.types import ENTRIES, SCALAR
@@ -30,12 +32,12 @@ TERMS = {
 
 
 def value(node: n.Node, known: dict[str, float]) -> float:
+    if isinstance(node, n.Ref):
+        return known[node.name]
     v = [value(c, known) for c in node.children]
     match node:
         case n.Const():
             return float(node.value)
-        case n.Ref():
-            return known[node.name]
         case n.Add():
             return math.fsum(v)
         case n.Sub():
@@ -55,16 +57,15 @@ def value(node: n.Node, known: dict[str, float]) -> float:
     raise AssertionError(node)
 
 
-def run(p: Program, known: dict[str, float]) -> None:
-    """One program of one phase: its locals are its own, what it writes stays."""
-    (phase,) = p.phases
+def run(p: Part, known: dict[str, float]) -> None:
+    """One part, of one element: its locals are its own, what it writes stays."""
     inside = dict(known)
-    for s in phase.body:
+    for s in p.body:
         inside[s.name] = value(s.expr, inside)
-    known |= {target: inside[local] for target, local in phase.writes}
+    known |= {target: inside[local] for target, local in p.writes}
 
 
-def program(term, count: int) -> Program:
+def program(term, count: int) -> Part:
     terms = [term(k) for k in range(2, count + 2)]
     first, second = n.Add(tuple(terms)), n.Add(tuple(n.Mul((t, t)) for t in terms))
     body = (
@@ -73,7 +74,8 @@ def program(term, count: int) -> Program:
     )
     variables = (*(Variable(v, "state", D) for v in "xy"), Variable("a", "hyper", SCALAR))
     writes = (("x", "x_next"), ("y", "y_next"))
-    return cse(Program(variables, (Phase("update", (), body[::-1], writes),)))
+    phase = Phase("update", body[::-1], writes)
+    return cse(part_of(Program(variables, (phase,)), phase))
 
 
 @pytest.mark.parametrize("shape", TERMS)
@@ -96,9 +98,9 @@ def test_the_pieces_give_the_same_values(shape: str) -> None:
 def test_a_piece_is_short_and_little_is_kept(shape: str) -> None:
     made = split(program(TERMS[shape], 120))
     for part in made.parts:
-        assert sum(s.expr.weight for s in part.phases[0].body) <= MOST
+        assert sum(s.expr.weight for s in part.body) <= MOST
     assert len(made.kept) <= 12
-    states = [p.phases[0].writes for p in made.parts]
+    states = [p.writes for p in made.parts]
     assert all(target in made.kept for writes in states[:-1] for target, _ in writes)
     assert [target for target, _ in states[-1]] == ["x", "y"]
 

@@ -18,12 +18,13 @@ from blrgen.emit.optimizer.parts import (
     SUMS,
     me,
 )
-from blrgen.emit.plan import DRAWS, Plan, phase_of
 from blrgen.emit.text import WIDTH
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree.layout import flat
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
+from blrgen.program.part import Part
+from blrgen.program.plan import DRAWS, Plan
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import SCALAR
 
@@ -72,11 +73,11 @@ class Base:
         return parts.checked(self.program)
 
     # -- lines of methods ----------------------------------------------------------------
-    def scalars(self, program: Program, own: Given | None = None) -> Lines:
+    def scalars(self, part: Part, own: Given | None = None) -> Lines:
         """The scalar section; `own` are names that are written in other ways."""
         names = parts.hyperparameters(self.program) | {v.name: me(v.name) for v in self.numbers}
         rows, found = tuple((names | dict(own or {})).items()), Lines()
-        made = phase_of(program).scalars
+        made = part.numbers
         if any("t" in n.names(s.expr) for s in made):
             found.append(c.Set((c.Name("t"),), c.Sign("+", c.Literal(1), me("t"))))
         return found + [c.Set((c.Name(s.name),), c.Formula(s.expr, rows)) for s in made]

@@ -20,11 +20,12 @@ from blrgen.emit.optimizer.held import Matrix, held
 from blrgen.emit.optimizer.parts import COUNT, PARAMS, PENDING, SELF, SUMS, me, numpy
 from blrgen.emit.optimizer.passes import DRAWN
 from blrgen.emit.optimizer.probing import drawing_method, law_numbers, law_of, pending
-from blrgen.emit.plan import DRAWS, phase_of
 from blrgen.emit.sampler import Drawing
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree.formed import DIAGONAL, WORK
-from blrgen.program.program import Program, Variable
+from blrgen.program.part import Part
+from blrgen.program.plan import DRAWS
+from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
 
 
@@ -122,7 +123,7 @@ class MatrixWriter(Base):
         return rows
 
     # -- steps ---------------------------------------------------------------------------
-    def called(self, name: str, program: Program, given: Given, own: Sequence[str] = ()) -> Lines:
+    def called(self, name: str, program: Part, given: Given, own: Sequence[str] = ()) -> Lines:
         """Results = name(arrays, scalars); `own` are hyperparameters with a local value."""
         work = self.functions.entries(program)
         arrays, scalars = self.functions.arguments(program)
@@ -141,11 +142,11 @@ class MatrixWriter(Base):
         results = c.own(*self.functions.results(program))
         return [*rows, c.Set(results, c.call(c.Name(name), *values))]
 
-    def sizes_first(self, program: Program) -> Lines:
+    def sizes_first(self, program: Part) -> Lines:
         """The sizes that are needed as numbers, and a look at what was set from outside."""
         return [*matrix_ends.sizes(self, program), *matrix_ends.before_step(self)]
 
-    def taken(self, name: str, program: Program, given: Given) -> Lines:
+    def taken(self, name: str, program: Part, given: Given) -> Lines:
         """The step, with smaller and smaller step sizes where the rule says so, and the writes."""
         rate = self.program.halved
         own = {rate: c.Name(rate)} if rate else {}
@@ -164,12 +165,11 @@ class MatrixWriter(Base):
         body = (c.Set((c.Name(rate),), smaller), tried)
         return [*first, c.Loop((halvings,), c.call("range", c.Literal(HALVINGS + 1)), body), *last]
 
-    def commit(self, program: Program) -> Lines:
+    def commit(self, program: Part) -> Lines:
         """Write all next values."""
         rows = Lines()
-        phase = phase_of(program)
-        numbers = {v.name for v in self.numbers} - {x.name for x in phase.scalars}
-        for state, local in phase.writes:
+        numbers = {v.name for v in self.numbers} - {x.name for x in program.numbers}
+        for state, local in program.writes:
             value = c.Name(local)
             if state == self.main:
                 rows.append(self.held.written(value))

@@ -12,12 +12,12 @@ from blrgen.emit.extents import LinearPrinter, extent_text
 from blrgen.emit.optimizer import parts
 from blrgen.emit.optimizer.base import Given, Lines
 from blrgen.emit.optimizer.parts import me
-from blrgen.emit.plan import phase_of
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree.layout import flat
 from blrgen.emit.uses import watching
 from blrgen.program import nodes as n
-from blrgen.program.program import Program, Variable
+from blrgen.program.part import Part
+from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def _constants(w: MatrixWriter) -> list[Variable]:
     return [v for v in hypers if (v.lower, v.upper) != (None, None)]
 
 
-def before_writing(w: MatrixWriter, program: Program) -> Lines:
+def before_writing(w: MatrixWriter, part: Part) -> Lines:
     """Next values that are outside, before anything is changed."""
-    writes = dict(phase_of(program).writes)
+    writes = dict(part.writes)
     places: dict[str, c.Expression] = {v.name: me(v.name) for v in w.numbers}
     places |= {k: c.Name(writes[k]) for k in places if k in writes}
     rows = Lines()
@@ -107,10 +107,9 @@ def _between(
     return c.Do(c.call("_between", c.Literal(told), value, *ends))
 
 
-def sizes(w: MatrixWriter, program: Program) -> Lines:
-    """The sizes that a phase reads as numbers, and those that ends are made of."""
-    phase = phase_of(program)
-    return _extents(w, {x for s in (*phase.scalars, *phase.body) for x in n.names(s.expr)}
+def sizes(w: MatrixWriter, part: Part) -> Lines:
+    """The sizes that a part reads as numbers, and those that ends are made of."""
+    return _extents(w, {x for s in part.statements for x in n.names(s.expr)}
                     | _in_ends(w))  # fmt: skip
 
 

@@ -15,13 +15,13 @@ from blrgen.emit.common import (
     usage,
 )
 from blrgen.emit.names import class_name
-from blrgen.emit.plan import Plan
 from blrgen.emit.prose import clean, heading
 from blrgen.emit.ranges import interval
 from blrgen.emit.text import WIDTH, sentence_list
 from blrgen.emit.tree import classes as c
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
+from blrgen.program.plan import Plan
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import SCALAR
 

@@ -15,12 +15,13 @@ from blrgen.emit.joined import Joined, Noise, drivers
 from blrgen.emit.kernels import Kernel, adding, in_turn, kernel
 from blrgen.emit.moments import Moments
 from blrgen.emit.optimizer.domains import guarded
-from blrgen.emit.plan import Plan, phase_of
 from blrgen.emit.tree import nodes as t
 from blrgen.program import nodes as n
 from blrgen.program.effort import better_apart
 from blrgen.program.laws import distribution
-from blrgen.program.program import Program, Variable
+from blrgen.program.part import Part
+from blrgen.program.plan import Plan
+from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
 
 # law → the function that fills blocks with it in compiled code, and the one that NumPy has
@@ -133,7 +134,7 @@ class Passes:
             return False
         if self.guarded:
             return False
-        return not any("t" in n.names(s.expr) for s in phase_of(p.draw).scalars)
+        return not any("t" in n.names(s.expr) for s in p.draw.numbers)
 
     def noises(self) -> tuple[Noise, ...]:
         """What compiled code fills arrays with before it runs a kernel."""
@@ -175,8 +176,8 @@ class Passes:
         return kernel("_step_draw", summary, p.again, self.order)
 
 
-def _agree(programs: Sequence[Program]) -> bool:
+def _agree(parts: Sequence[Part]) -> bool:
     """Whether their numbers give no name two meanings."""
     found: dict[str, n.Node] = {}
-    every = [s for p in programs for s in phase_of(p).scalars]
+    every = [s for p in parts for s in p.numbers]
     return all(found.setdefault(s.name, s.expr) == s.expr for s in every)

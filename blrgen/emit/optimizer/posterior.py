@@ -327,5 +327,4 @@ def _of_components(w: Writer, moments: Moments) -> c.Method:
 
 
 def _writes(moments: Moments) -> tuple[tuple[str, str], ...]:
-    (phase,) = moments.program.phases
-    return phase.writes
+    return moments.program.writes

@@ -26,9 +26,9 @@ from blrgen.emit.optimizer.parts import (
     me,
 )
 from blrgen.emit.optimizer.passes import DRAWN
-from blrgen.emit.plan import DRAWS
 from blrgen.emit.tree import classes as c
 from blrgen.program.laws import Law, distribution
+from blrgen.program.plan import DRAWS
 from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
 

@@ -18,12 +18,12 @@ from blrgen.emit.optimizer import guard, parts, posterior, probing
 from blrgen.emit.optimizer.base import Base, Given, Lines, handing, together
 from blrgen.emit.optimizer.parts import ARRAYS, FINITE, PARAMS, PENDING, SELF, me
 from blrgen.emit.optimizer.passes import Passes
-from blrgen.emit.plan import phase_of
 from blrgen.emit.sampler import Drawing
 from blrgen.emit.tree import classes as c
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program.program import Program, Variable
+from blrgen.program.part import Part
+from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
 
 
@@ -134,13 +134,12 @@ class Writer(Base):
         raise InternalError(f"the first value of {v.name} depends on another state")
 
     # -- the lines of methods ------------------------------------------------------------
-    def writes(self, program: Program) -> Lines:
-        """Next values of states that are numbers."""
+    def writes(self, part: Part) -> Lines:
+        """Next values of states that are numbers; a kernel makes them in its arrays' type."""
         names = {v.name for v in self.numbers}
-        made = {s.name for s in phase_of(program).body}  # by a kernel, in its arrays' type
         return [
-            c.Set((me(a),), c.call("float", c.Name(b)) if b in made else c.Name(b))
-            for a, b in phase_of(program).writes
+            c.Set((me(a),), c.call("float", c.Name(b)) if part.makes(b) else c.Name(b))
+            for a, b in part.writes
             if a in names
         ]
 

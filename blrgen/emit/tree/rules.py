@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.pieces import in_pieces, is_in_pieces
-from blrgen.emit.plan import phase_of
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.arrays import array_body
 from blrgen.emit.tree.careful import Careful
@@ -22,7 +21,6 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.axes.again import again
 from blrgen.program.axes.anf import anf
 from blrgen.program.axes.check import check
-from blrgen.program.axes.lowered import writing_pass
 from blrgen.program.axes.schedule import schedule
 from blrgen.program.axes.scratch import storage
 
@@ -30,7 +28,7 @@ from blrgen.program.axes.scratch import storage
 def over_axis(k: Kernel) -> a.Program:
     """The kernel's equations over one axis."""
     outputs = k.arrays if k.is_output else ()
-    program = anf(writing_pass(k.program, phase_of(k.program), k.arrays, outputs))
+    program = anf(k.program.writing(k.arrays, outputs))
     check(program)
     return program
 
@@ -43,7 +41,7 @@ def looped(k: Kernel) -> t.Function:
     body = Careful(plan, memory, _checked(k)).nodes(list(plan.body), 0, Context(), False)
     f = typed(_function(k, program, tuple(body)))
     taken = {*memory.taken, *(x for s in f.body for e in t.expressions(s) for x in e.names)}
-    return replace(f, body=stored(fitted(f.body, Expressions(), taken), k.program.fading))
+    return replace(f, body=stored(fitted(f.body, Expressions(), taken), k.program.rule.fading))
 
 
 def compiled(k: Kernel) -> tuple[t.Function, ...]:
@@ -69,7 +67,7 @@ def arrayed(k: Kernel) -> t.Function:
     """The same equations on whole arrays."""
     program = over_axis(k)
     f = _function(k, program, array_body(program, k.name))
-    taken = {*k.program.scope, *f.arrays}
+    taken = {*k.program.sizes, *f.arrays}
     return replace(f, body=stored(fitted(f.body, Arrays(), taken)), quiet=k.coupled)
 
 
@@ -98,8 +96,8 @@ def _function(k: Kernel, program: a.Program, body: tuple[t.Statement, ...]) -> t
 
 def _checked(k: Kernel) -> list[str]:
     """Numbers made of hyperparameters alone, which the class holds to their ranges."""
-    known = [v.name for v in k.program.of("hyper", "counter")]
-    for s in phase_of(k.program).scalars:
+    known = [v.name for v in k.program.rule.of("hyper", "counter")]
+    for s in k.program.numbers:
         if set(n.names(s.expr)) <= set(known):
             known.append(s.name)
     return known

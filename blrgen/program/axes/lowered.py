@@ -5,86 +5,61 @@
     total(x)   →  sum(j, x[j])                    count(x)     →  how long its axis is
 
 A factor that the phase names is an equation `L[i,j] = chol(A[i,j])`; what is solved with it is
-solved with A.
+solved with A.  In a part every number that is made of a whole array is an equation of its own:
+
+    total_a = sum(i, a[i])              the first pass adds up,
+    k = f(total_a)                      numbers are computed once,
+    a_next[i] = g(a[i], k)              the next pass uses them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.expand import expanded
-from blrgen.program.program import Phase, Program, Statement, fresh
-from blrgen.program.types import EACH, Memory, Type, infer
+from blrgen.program.naming import describe
+from blrgen.program.part import Part, axes
+from blrgen.program.program import Phase, Program, Statement, fresh, numbered
+from blrgen.program.types import SCALAR, Memory, Type, infer
 
 NAMES = "ijklpqrsuvw"
 AXIS = "d"  # what the axis of entries is called
-_X = n.Ref("x")
-_LOGISTIC = expanded(n.Call("logistic", (_X,)))
+LONGEST = 12  # letters of what is added up, in a name
 
 
 def over_axes(program: Program, phase: Phase) -> a.Program:
     """The phase: its results are outs, and what it writes is written."""
     work = _Lowering(program)
-    statements = (*phase.scalars, *phase.body)
-    body = work.equations(statements)
-    made = tuple(s.name for s in statements)
+    body = work.equations(phase.body)
+    made = tuple(s.name for s in phase.body)
     known = {*phase.reads, *made}
     writes = tuple((x, y) for x, y in phase.writes if x in known and x != y and y in made)
-    given = tuple(map(work.quantity, phase.reads))
+    counted = {v.name for v in program.of("size")}
+
+    def sized(e: n.Node) -> n.Node:
+        return a.Extent(e.name) if isinstance(e, a.Ref) and e.name in counted else e
+
+    body = tuple(replace(s, expr=n.transform(s.expr, sized)) for s in body)
+    given = tuple(work.quantity(x) for x in phase.reads)
     return a.Program(tuple(work.letters.values()), given, body, made, writes)
 
 
-def pass_over_axes(program: Program, phase: Phase, outs: Collection[str]) -> a.Program:
-    """What a phase does, its numbers given; `outs` are handed out."""
-    work = _Lowering(program)
+def part_of(program: Program, phase: Phase) -> Part:
+    """The phase as a part of its rule, with every number that is made of an array by name."""
+    work = _Lowering(program, apart=True)
     body = work.equations(phase.body)
-    read = {r.name for s in body for r in a.refs(s.expr)} | set(outs)
-    given = [work.quantity(x) for x in phase.body_reads if x in read]
-    for size in work.counted:  # by an array, where none is read
-        if not (size.isdigit() or any(size in q.sizes for q in given)):
-            held = (program.parameter, *program.of("state", "hyper"))
-            given.append(work.quantity(next(v.name for v in held if size in v.type.shape)))
-    made = tuple(x for x in outs if phase.assigns(x))
-    return a.Program(tuple(work.letters.values()), tuple(given), body, made)
-
-
-def writing_pass(
-    program: Program, phase: Phase, arrays: Collection[str], outputs: Collection[str] = ()
-) -> a.Program:
-    """What a pass over arrays does, the phase's numbers given.
-
-    What it writes to `arrays` is written at the end; `outputs` among them are never read and
-    are handed out.
-    """
-    work = _Lowering(program)
-    puts = [(x, y) for x, y in phase.writes if x in arrays]
-    names = {y: x for x, y in reversed(puts) if x in outputs and phase.assigns(y)}
-    read = [x for x in phase.body_reads if x not in names.values()]
-    read += [x for x, _ in puts if x not in read and x not in outputs]
-    body = [replace(s, name=names.get(s.name, s.name), expr=a.renamed(s.expr, names))
-            for s in work.equations(phase.body)]  # fmt: skip
-    made, writes = {s.name for s in body}, []
-    for x, y in puts:
-        own = x if x in outputs else names.get(y, y)
-        if own not in made:  # a copy, of what is given or of what another output is
-            own = x if x in outputs else fresh(f"{x}_next", {*program.scope, *made})
-            letters = work.own(program.scope[x])
-            body.append(a.Let(own, letters, a.ref(names.get(y, y), *letters)))
-            made.add(own)
-        writes += [] if x in outputs else [(x, own)]
-    outs = tuple(x for x, _ in puts if x in outputs)
-    given = tuple(map(work.quantity, read))
-    return a.Program(tuple(work.letters.values()), given, tuple(body), outs, tuple(writes))
+    for target, _ in phase.writes:  # it may be written to by what is given
+        work.own(work.scope[target])
+    return Part(program, tuple(work.letters.values()), body, phase.writes, (), work.each)
 
 
 class _Lowering:
     """Letters so far, the equations, and the matrices that are solved with."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, apart: bool = False) -> None:
+        self.program, self.apart = program, apart
         self.scope = Memory(program.scope)
         self.letters: dict[str, a.Letter] = {}
         self.taken = set(program.scope)
@@ -92,10 +67,11 @@ class _Lowering:
         self.solved: set[str] = set()
         self.matrix_of: dict[str, str] = {}  # factor → what it is the factor of
         self.parts: dict[n.Node, str] = {}
-        self.counted: dict[str, None] = {}  # sizes that stand in equations
         self.left: tuple[str, ...] = ()  # the letters of the statement that is under way
-        self.lengths = {v.name for v in program.of("size")}
-        self.each = fresh(AXIS, self.taken)
+        nodes = (x for s in program.statements for x in n.walk(s.expr))
+        labels = {x.label for x in nodes if isinstance(x, n.Count)}
+        self.each = fresh(AXIS, self.taken | labels)
+        self.taken.add(self.each)
 
     def equations(self, statements: Iterable[Statement]) -> tuple[a.Let, ...]:
         """One for each statement, and those of what needs a name."""
@@ -109,7 +85,7 @@ class _Lowering:
 
     def axis(self, size: str) -> a.Size:
         """An axis: a name, or how long it is."""
-        return int(size) if size.isdigit() else self.each if size == EACH else size
+        return axes(Type((size,)), self.each)[0]
 
     def letter(self, size: str, used: tuple[str, ...]) -> str:
         """A letter over the axis that is not in use in this term."""
@@ -130,12 +106,15 @@ class _Lowering:
 
     def quantity(self, name: str) -> a.Quantity:
         kind = self.scope[name]
-        sizes = tuple(map(self.axis, kind.shape))
-        return a.Quantity(name, sizes, self.structure(name, kind.structure))
+        return a.Quantity(name, axes(kind, self.each), self.structure(name, kind.structure))
 
     def statement(self, s: Statement) -> None:
         letters = self.left = self.own(s.type)
-        expr = self.entry(s.expr, letters, letters)
+        if self.apart and isinstance(s.expr, n.OVER_COMPONENTS):
+            expr = self.whole(s.expr, ())
+            self.parts.setdefault(s.expr, s.name)
+        else:
+            expr = self.entry(s.expr, letters, letters)
         if isinstance(expr, a.Lin) and expr.op == "chol":
             self.matrix_of[s.name] = expr.args[0].name
         self.body.append(a.Let(s.name, letters, expr, s.type.structure))
@@ -143,10 +122,9 @@ class _Lowering:
     # -- expressions -----------------------------------------------------------------
     def entry(self, e: n.Node, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         """The entry of an expression at letters; `used` are those that stand around it."""
+        if isinstance(e, n.OVER_COMPONENTS):
+            return self.number(e, used)
         if isinstance(e, n.Ref):
-            if e.name in self.lengths:
-                self.counted[e.name] = None
-                return a.Extent(e.name)
             kind = self.scope[e.name]
             return a.Ref(e.name, tuple(map(a.Ix, at[: len(kind.shape)])))
         method = getattr(self, f"of_{type(e).__name__}", None)
@@ -155,20 +133,32 @@ class _Lowering:
             return found
         return e.rebuilt(lambda c: self.entry(c, at, used))
 
-    def of_Div(self, e: n.Div, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        if _is_logistic(e):
-            (smaller,) = e.children[0].children
-            return n.Call("logistic", (self.entry(smaller.children[0], at, used),))
-        return e.rebuilt(lambda c: self.entry(c, at, used))
+    def number(self, e: n.Node, used: tuple[str, ...]) -> n.Node:
+        """A number that is made of a whole array, by its name if that is asked for."""
+        if not self.apart:
+            return self.whole(e, used)
+        if e not in self.parts:
+            whole = self.whole(e, ())
+            name = self.parts[e] = self.free(_total_name(e, whole))
+            self.scope[name] = SCALAR
+            self.body.append(a.Let(name, (), whole))
+        return a.Ref(self.parts[e])
 
-    def of_Total(self, e: n.Total, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        return self.reduced("sum", e.arg, used)
+    def free(self, name: str) -> str:
+        """The name, or the next number at its end."""
+        if name in self.taken:
+            name = numbered(f"{name.rstrip('0123456789').removesuffix('_')}_", 2, self.taken)
+        self.taken.add(name)
+        return name
 
-    def of_LogTotal(self, e: n.LogTotal, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        more = None if e.more is None else self.entry(e.more, at, used)
-        return self.reduced("lse", e.arg, used, more)
-
-    def of_Count(self, e: n.Count, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def whole(self, e: n.Node, used: tuple[str, ...]) -> n.Node:
+        """A sum of entries, the logarithm of one of exponentials, how many there are."""
+        if isinstance(e, n.Total):
+            return self.reduced("sum", e.arg, used)
+        if isinstance(e, n.LogTotal):
+            more = None if e.more is None else self.entry(e.more, (), used)
+            return self.reduced("lse", e.arg, used, more)
+        assert isinstance(e, n.Count)
         size = a.Extent(str(self.axis(infer(e.arg, self.scope).shape[0])))
         return n.add(size, n.Const.of(e.more)) if e.more else size
 
@@ -180,7 +170,6 @@ class _Lowering:
         return a.Red(op, (k,), self.entry(e, (k,), (*used, k)), more)
 
     def of_Identity(self, e: n.Identity, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        self.counted[e.size] = None
         return a.Is(a.Ix(at[0]), a.Ix(at[1]))
 
     def of_Transpose(self, e: n.Transpose, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
@@ -245,11 +234,14 @@ class _Lowering:
         if e in self.parts:
             return self.parts[e]
         kind = infer(e, self.scope)
-        name = self.parts[e] = fresh(_stem(e), self.taken)
+        letters = self.own(kind)
+        whole = self.entry(e, letters, letters)
+        stem = "identity" if isinstance(e, n.Identity) else describe(whole) or "part"
+        name = self.parts[e] = fresh(stem, self.taken)
         self.taken.add(name)
         self.scope[name] = kind
-        letters = self.own(kind)
-        self.body.append(a.Let(name, letters, self.entry(e, letters, letters), structure))
+        known = kind.structure if self.apart and kind.is_symmetric else structure
+        self.body.append(a.Let(name, letters, whole, known))
         return name
 
     def definite_matrix(self, e: n.Node) -> str:
@@ -271,18 +263,11 @@ class _Lowering:
         return name
 
 
-def _is_logistic(e: n.Div) -> bool:
-    """Whether it is e^min(x, 0)/(1 + e^−|x|), as arrays compute the logistic function."""
-    if not isinstance(e.top, n.Call) or e.top.name != "exp":
-        return False
-    (smaller,) = e.top.args
-    if not isinstance(smaller, n.Call) or smaller.name != "min":
-        return False
-    return n.substituted(_LOGISTIC, {_X.name: smaller.args[0]}) == e
-
-
-def _stem(e: n.Node) -> str:
-    """What a matrix without a name is called."""
-    if isinstance(e, n.Neg) and isinstance(e.arg, n.Ref):
-        return f"minus_{e.arg.name}"
-    return "identity" if isinstance(e, n.Identity) else "part"
+def _total_name(e: n.Node, whole: n.Node) -> str:
+    """What a number that is made of a whole array is called."""
+    if isinstance(e, n.Count):
+        return e.label
+    words = describe(whole.arg) if isinstance(e, n.Total) and isinstance(whole, a.Red) else None
+    if words is not None and len(words) <= LONGEST:
+        return f"total_{words}"
+    return "total_1" if isinstance(e, n.Total) else "log_total_1"

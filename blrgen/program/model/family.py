@@ -56,7 +56,7 @@ def family_program(geometry: Geometry, kind: str) -> a.Program:
         raise UserError(f"{geometry.family.name} has no closed {kind}")
     program = old.Program(
         tuple(old.Variable(x, "hyper", t) for x, t in scope.items()),
-        (old.Phase("update", (), tuple(statements)),),
+        (old.Phase("update", tuple(statements)),),
     )
     for one in BEFORE[:-1]:
         program = one(program)

@@ -22,7 +22,6 @@ from blrgen.emit.compile import compile_class
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.optimizer.passes import Passes
 from blrgen.emit.optimizer.target import Target
-from blrgen.emit.plan import plan
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.support import Import, Support
 from blrgen.emit.text import call
@@ -35,6 +34,7 @@ from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
 from blrgen.program.lower import lower
+from blrgen.program.plan import plan
 from tests.shipped import recipes
 
 OWN = {"maximum": "max", "minimum": "min", "abs": "abs", "max": "max", "min": "min"}

@@ -12,7 +12,6 @@ import pytest
 from blrgen import derive
 from blrgen.emit.kernels import Kernel, adding, kernel
 from blrgen.emit.optimizer.passes import Passes
-from blrgen.emit.plan import plan
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree import numba, numpy
 from blrgen.emit.tree.careful import Careful
@@ -24,10 +23,12 @@ from blrgen.emit.tree.stores import stored
 from blrgen.program import nodes as n
 from blrgen.program.axes.again import again
 from blrgen.program.axes.anf import anf
+from blrgen.program.axes.lowered import part_of
 from blrgen.program.axes.schedule import schedule
 from blrgen.program.axes.scratch import storage
 from blrgen.program.axes.text import program
 from blrgen.program.lower import lower
+from blrgen.program.plan import plan
 from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.types import ENTRIES, SCALAR
 from blrgen.runtime import elementary, numbers
@@ -46,7 +47,8 @@ def made(*body: tuple[str, n.Node], writes: str = "", **more: Any) -> Kernel:
         Variable("y", "state", D),
         Variable("r", "hyper", SCALAR),
     )
-    p = Program(variables, (Phase("update", (), statements, pairs),))
+    phase = Phase("update", statements, pairs)
+    p = part_of(Program(variables, (phase,)), phase)
     return kernel("_step", "Do it.", more.pop("change", lambda q: q)(p), ("x", "y"), **more)
 
 

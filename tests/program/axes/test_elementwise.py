@@ -57,8 +57,7 @@ def test_a_recipe_over_an_axis_is_its_emitted_step(name: str) -> None:
         if noise:
             phases(program, env, "draw")
             np.testing.assert_allclose(opt.draw(**noise), env["theta"], rtol=1e-12)
-        phases(program, env, *(x for x in ("estimate", "update") if program.phase(x).body
-                               or program.phase(x).scalars))  # fmt: skip
+        phases(program, env, *(x for x in ("estimate", "update") if program.phase(x).body))
         opt.step(*inputs.values())
         for x in (main, *others):
             env[x] = env.get(f"{x}_next", env[x])

@@ -13,7 +13,7 @@ from blrgen.emit.compile import compile_class
 from blrgen.program import nodes as n
 from blrgen.program.axes.check import check
 from blrgen.program.axes.interpret import interpret
-from blrgen.program.axes.lowered import over_axes, pass_over_axes
+from blrgen.program.axes.lowered import over_axes, part_of
 from blrgen.program.axes.prepared import scheduled
 from blrgen.program.axes.text import shown
 from blrgen.program.lower import lower
@@ -69,8 +69,8 @@ def test_words_become_sums() -> None:
         types = {"A": matrix("d", "d"), "B": matrix("d", "d"), "S": symmetric(), "x": vector()}
         variables = tuple(Variable(k, "input", v) for k, v in types.items())
         body = (Statement("y", e, matrix("d", "d")),)
-        made = over_axes(Program(variables, (Phase("update", (), body),)),
-                         Phase("update", (), body))  # fmt: skip
+        made = over_axes(Program(variables, (Phase("update", body),)),
+                         Phase("update", body))  # fmt: skip
         check(made)
         assert shown(made.body[-1]) == f"y[i,j] = {line}"
 
@@ -83,7 +83,7 @@ def test_roots_of_a_matrix() -> None:
         for name, node in (("z", n.HalfSolve), ("w", n.HalfProduct))
     )
     variables = (Variable("S", "input", symmetric()), Variable("x", "input", vector()))
-    phase = Phase("update", (), body)
+    phase = Phase("update", body)
     made = over_axes(Program(variables, (phase,)), phase)
     check(made)
     values = {"S": made_input(symmetric()), "x": made_input(vector())}
@@ -98,7 +98,7 @@ def phase_of_a_step(*body: Statement, more: tuple[Variable, ...] = ()) -> tuple[
         Variable("m", "state", vector()), Variable("S", "state", symmetric()),
         Variable("H", "input", symmetric()), Variable("k", "hyper", SCALAR), *more,
     )  # fmt: skip
-    phase = Phase("update", (), body, ())
+    phase = Phase("update", body, ())
     return Program(variables, (phase,)), phase
 
 
@@ -110,14 +110,14 @@ def test_a_factor_is_an_equation_and_what_is_solved_with_is_the_matrix() -> None
         Statement("z", n.Solve(n.Ref("F"), n.Transpose(n.Sub(n.Ref("H"), n.Ref("S")))),
                   matrix("d", "d")),
     )  # fmt: skip
-    made = pass_over_axes(*phase_of_a_step(*body), ["y", "z"])
+    made = part_of(*phase_of_a_step(*body)).returning(["y", "z"])
     check(made)
     assert [shown(s) for s in made.body] == [
         "minus_S[i,j]: spd = -S[i,j]",
         "F[i,j]: lower = chol(minus_S[i,j])",
         "y[i] = -solve(minus_S[i,j], m[i])",
-        "part[i,j] = H[j,i] - S[j,i]",
-        "z[i,j] = solve(minus_S[i,l], part[i,j])",  # k is a number of the rule
+        "H_minus_S[i,j]: sym = H[j,i] - S[j,i]",
+        "z[i,j] = solve(minus_S[i,l], H_minus_S[i,j])",  # k is a number of the rule
     ]
 
 
@@ -125,7 +125,7 @@ def test_letters_are_no_names_of_the_program() -> None:
     """A number called k: each letter of a product of three has a name of its own."""
     S, H = n.Ref("S"), n.Ref("H")
     body = (Statement("y", n.Mul((n.Ref("k"), n.MatMul(S, n.MatMul(H, S)))), matrix("d", "d")),)
-    made = pass_over_axes(*phase_of_a_step(*body), ["y"])
+    made = part_of(*phase_of_a_step(*body)).returning(["y"])
     check(made)
     values = {"S": made_input(symmetric()), "H": made_input(symmetric()), "k": 0.5}
     wanted = 0.5 * values["S"] @ values["H"] @ values["S"]
@@ -135,7 +135,7 @@ def test_letters_are_no_names_of_the_program() -> None:
 def test_a_size_that_is_counted_comes_from_an_array() -> None:
     size = Variable("d", "size", SCALAR)
     body = (Statement("y", n.Mul((n.Ref("d"), n.Ref("k"), n.Identity("d"))), symmetric()),)
-    made = pass_over_axes(*phase_of_a_step(*body, more=(size,)), ["y"])
+    made = part_of(*phase_of_a_step(*body, more=(size,))).returning(["y"])
     check(made)
     assert [q.name for q in made.given] == ["k", "m"]
     found = interpret(made, {"k": 2.0, "m": np.zeros(3)})["y"]
@@ -152,7 +152,7 @@ def test_sums_and_counts_of_entries() -> None:
         Statement("c", n.Count(x, -1), SCALAR),
         Statement("l", n.LogTotal(x, n.ZERO), SCALAR),
     )
-    phase = Phase("update", (), body, (("x", "y"),))
+    phase = Phase("update", body, (("x", "y"),))
     made = over_axes(Program(variables, (phase,)), phase)
     check(made)
     assert [shown(s) for s in made.body][:2] == [

@@ -15,7 +15,7 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as axes
 from blrgen.program.axes.check import check
 from blrgen.program.axes.congruent import congruent
-from blrgen.program.axes.lowered import pass_over_axes
+from blrgen.program.axes.lowered import part_of
 from blrgen.program.axes.pivots import Pivoted, pivoted
 from blrgen.program.axes.written_out import Known
 from blrgen.program.program import Phase, Program, Statement, Variable
@@ -37,13 +37,13 @@ def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...]) -> Progr
         scope[name] = infer(expr, scope)
         made.append(Statement(name, expr, scope[name]))
     pairs = tuple((x.removesuffix("_next"), x) for x in writes)
-    return Program(variables, (Phase("update", (), tuple(made), pairs),))
+    return Program(variables, (Phase("update", tuple(made), pairs),))
 
 
 def unrolled(p: Program, known: Known | None = None) -> Pivoted:
     """Its equations over axes, every entry by itself."""
     (phase,) = p.phases
-    over = congruent(pass_over_axes(p, phase, [local for _, local in phase.writes]))
+    over = congruent(part_of(p, phase).returning([local for _, local in phase.writes]))
     check(over)
     return pivoted(over, {x.size for x in over.letters if isinstance(x.size, int)}, known)
 

@@ -1,4 +1,4 @@
-"""What a rule's class needs: its phases as programs of their own, each optimised by itself.
+"""Which entry points a rule has: its phases as parts of their own, each optimised by itself.
 
 A rule that probes the loss at draws has four: `draw`; `single`, the estimate and
 the update in one pass, for one draw a step; `observe` and `averaged`, for several.
@@ -13,6 +13,7 @@ from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.fading import fading
 from blrgen.program.laws import distribution
+from blrgen.program.part import Part
 from blrgen.program.passes import optimised
 from blrgen.program.program import Phase, Program, Statement, Variable, fresh
 from blrgen.program.recover import paired_roots, read_back, written_out
@@ -24,14 +25,14 @@ DRAWS = "draws"
 
 @dataclass(frozen=True)
 class Plan:
-    """Programs of one phase each; those that the rule does not need are None."""
+    """Entry points; those that the rule does not need are None."""
 
     program: Program  # as lowered, for prose
-    single: Program
-    draw: Program | None = None
-    observe: Program | None = None
-    averaged: Program | None = None
-    again: Program | None = None  # the step, and where the next draw is, in one pass
+    single: Part
+    draw: Part | None = None
+    observe: Part | None = None
+    averaged: Part | None = None
+    again: Part | None = None  # the step, and where the next draw is, in one pass
     carried: tuple[str, ...] = ()  # what a draw leaves for the step
     means: tuple[str, ...] = ()  # what is averaged over draws
     sums: tuple[str, ...] = ()  # where their sums are kept, in the same order
@@ -60,12 +61,6 @@ class Plan:
         return phase.body[-1].name if phase.body else ""
 
 
-def phase_of(program: Program) -> Phase:
-    """The only phase of a planned program."""
-    (phase,) = program.phases
-    return phase
-
-
 def plan(program: Program) -> Plan:
     """Split the program, inline what the draw phase computed, and optimise every part."""
     _check(program)
@@ -76,7 +71,7 @@ def plan(program: Program) -> Plan:
     inner = {s.name: s.expr for s in draw.body[:-1]} if noises else {}
     estimate, update = _inlined(estimate, inner), _inlined(update, inner)
     before = draw.body if probe and not noises else ()
-    joined = Phase("update", (), (*before, *estimate.body, *update.body), update.writes)
+    joined = Phase("update", (*before, *estimate.body, *update.body), update.writes)
     if not probe:
         return Plan(program, _part(program, joined))
     drawn = _part(program, draw)
@@ -147,7 +142,7 @@ def _remembering(program: Program, probe: str) -> Program:
     return replace(program, variables=(*kept, remembered))
 
 
-def _part(program: Program, phase: Phase, what: str = "") -> Program:
+def _part(program: Program, phase: Phase, what: str = "") -> Part:
     return optimised(replace(program, phases=(phase,)), what=what)
 
 
@@ -176,28 +171,20 @@ def _check(program: Program) -> None:
             )
 
 
-def array_names(program: Program, order: tuple[str, ...]) -> tuple[str, ...]:
-    """Arrays that the phase reads or writes, states first, then as in `order`."""
-    phase = phase_of(program)
-    own = {s.name for s in phase.body}
-    used = {x for s in phase.body for x in n.names(s.expr)} | _targets(phase)
-    used |= {local for _, local in phase.writes}
-    scope = program.scope
-    found = [x for x in order if x in used and (x not in own or x in _targets(phase))]
-    return tuple(x for x in found if scope[x].shape)
+def array_names(part: Part, order: tuple[str, ...]) -> tuple[str, ...]:
+    """Arrays that a part reads or writes, states first, then as in `order`."""
+    own, targets = {s.name for s in part.body}, {target for target, _ in part.writes}
+    used = {x for s in part.body for x in n.names(s.expr)} | targets
+    used |= {local for _, local in part.writes}
+    sizes = part.sizes
+    return tuple(x for x in order if x in used and (x not in own or x in targets) and sizes[x])
 
 
-def _targets(phase: Phase) -> set[str]:
-    return {target for target, _ in phase.writes}
-
-
-def scalar_names(program: Program) -> tuple[str, ...]:
-    """Scalars that the body reads: hyperparameters in their order, then computed ones."""
-    phase = phase_of(program)
-    scope = program.scope
-    own = {s.name for s in phase.body}
-    used = {x for s in phase.body for x in n.names(s.expr) if x not in own}
-    used = {x for x in used if scope[x] == SCALAR}
-    declared = [v.name for v in program.variables if v.name in used]
-    computed = [s.name for s in phase.scalars if s.name in used]
+def scalar_names(part: Part) -> tuple[str, ...]:
+    """Numbers that the body reads: hyperparameters in their order, then computed ones."""
+    own = {s.name for s in part.body}
+    used = {x for s in part.body for x in n.names(s.expr) if x not in own}
+    used = {x for x in used if not part.sizes[x]}
+    declared = [v.name for v in part.rule.variables if v.name in used]
+    computed = [s.name for s in part.numbers if s.name in used]
     return tuple(dict.fromkeys((*declared, *computed)))

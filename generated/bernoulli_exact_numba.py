@@ -148,7 +148,8 @@ def _views(name: str, arrays: Arrays, params: Any = None, finite: bool = False) 
         raise ValueError(f"{name}: {len(found)} arrays for {len(like)} arrays of parameters")
     for index, (x, other) in enumerate(zip(found, like, strict=True)):
         where = f"{name}[{index}]" if isinstance(arrays, list | tuple) else name
-        _check_kind(where, x, updated=params is None)
+        if params is None or type(x) is not np.ndarray:
+            _check_kind(where, x, updated=params is None)
         if x.dtype != other.dtype:
             raise TypeError(f"{where} is {x.dtype}, but its parameters are {other.dtype}")
         if not x.flags.c_contiguous:
@@ -180,8 +181,8 @@ def _held(name: str, params: Arrays) -> Arrays:
 
 
 def _finite(name: str, array: Array) -> None:
-    """Refuse an array with a NaN or an infinity in it."""
-    if not np.vdot(array, array) < np.inf and not np.isfinite(array).all():  # squares overflow
+    """Refuse an array with a NaN or an infinity in it; a sum of finite numbers may overflow."""
+    if not abs(np.einsum("i->", array.reshape(-1))) < np.inf and not np.isfinite(array).all():
         raise ValueError(f"{name} is not finite; nothing has been changed")
 
 

@@ -13,7 +13,7 @@ from blrgen.runtime.arrays import Array
 from blrgen.runtime.handed import _ends, _labels, _numbers, _state_in_domains, _unknown, _whole
 from blrgen.runtime.marks import compiled
 from blrgen.runtime.runs import _go_on, _like, _most_steps, _saved
-from blrgen.runtime.starts import _grouped, _middle
+from blrgen.runtime.starts import _grouped
 
 MANY_DRAWS = 1000  # of a run that is given no number
 FEW_DRAWS = 50  # that are made at once
@@ -141,27 +141,6 @@ def _value(
     if kind == "labels":
         return np.array(_labels(where, value, axes, dict(sizes), _whole(labels)))
     return np.array(_numbers(where, value, axes, dict(sizes), dtype, domain))
-
-
-def _first_values(
-    nodes: Mapping[str, Mapping[str, Any]],
-    sizes: Mapping[str, int],
-    dtype: Any,
-    rng: np.random.Generator,
-) -> dict[str, Array]:
-    """Return values in the middle of every domain, with noise; labels are any."""
-    state: dict[str, Array] = {}
-    for parts in nodes.values():
-        for name, axes, domain in parts.values():
-            shape = tuple(x if isinstance(x, int) else sizes[x] for x in axes)
-            kind, _, labels = domain.partition(" ")
-            if kind == "labels":
-                most = int(labels) if labels.isdigit() else sizes[labels]
-                state[name] = rng.integers(0, most, shape)
-            else:
-                found = _middle(domain, rng.standard_normal(shape), sizes)
-                state[name] = np.asarray(found, dtype=dtype)
-    return state
 
 
 def _grouped_labels(rows: list[Array], like: Array, labels: int, rng: np.random.Generator) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from statistics import NormalDist
 from typing import Any
 
@@ -13,7 +12,7 @@ from blrgen.runtime.arrays import Array
 from blrgen.runtime.batches import _rate
 from blrgen.runtime.ends import _all_finite
 from blrgen.runtime.handed import _state_in_domains
-from blrgen.runtime.runs import _go_on, _most_steps, _saved
+from blrgen.runtime.runs import _go_on, _most_steps, _report, _saved
 
 FIRST_NODES = 24
 MOST_NODES = 6144
@@ -192,14 +191,7 @@ def _run_guarded(
         if abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])) or (not moved and tol > 0):
             reason = "converged"
             break
-    return {
-        "steps": len(trace) - 1,
-        "converged": reason == "converged",
-        "reason": reason,
-        "objective": trace[-1],
-        "trace": trace,
-        "notes": deepcopy(model.notes),
-    }
+    return _report(model, trace, reason)
 
 
 def _saved_with_nodes(model: Any, axis: str) -> dict[str, Any]:

@@ -86,6 +86,11 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
             break
         before = dict(model.state)
         model._take(state, flags)
+    return _report(model, trace, reason)
+
+
+def _report(model: Any, trace: list[float], reason: str) -> dict[str, Any]:
+    """Return what a run says at its end."""
     return {
         "steps": len(trace) - 1,
         "converged": reason == "converged",

@@ -54,13 +54,18 @@ def _drawn_start(
     dtype: Any,
     rng: np.random.Generator,
 ) -> dict[str, Array]:
-    """Return a state in the middle of every domain, with noise so that no two elements agree."""
+    """Return a state in the middle of every domain, with noise; labels are any."""
     state: dict[str, Array] = {}
     for parts in nodes.values():
         for name, axes, domain in parts.values():
             shape = tuple(x if isinstance(x, int) else sizes[x] for x in axes)
-            found = _middle(domain, rng.standard_normal(shape), sizes)
-            state[name] = np.asarray(found, dtype=dtype)
+            kind, _, labels = domain.partition(" ")
+            if kind == "labels":
+                most = int(labels) if labels.isdigit() else sizes[labels]
+                state[name] = rng.integers(0, most, shape)
+            else:
+                found = _middle(domain, rng.standard_normal(shape), sizes)
+                state[name] = np.asarray(found, dtype=dtype)
     return state
 
 

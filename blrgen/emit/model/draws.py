@@ -33,7 +33,7 @@ class DrawWriter(Writer):
     def start(self) -> c.Method:
         """What `start` says; labels by the data; each other block drawn given these."""
         given, state = c.Name("given"), c.attribute("state")
-        first = c.call("_first_values", NODES, SIZES, DTYPE, RNG)
+        first = c.call("_drawn_start", NODES, SIZES, DTYPE, RNG)
         body: list[c.Statement] = [
             c.Set((given,), c.call("_given_values", c.Name("start"), NODES, SIZES, DTYPE)),
             c.Set((state,), c.Sign("|", given, first)),

@@ -14,7 +14,7 @@
 | `nonconjugate` | Blocks that are not conjugate: conjugate part + ∇_μ E_q[what is left] |
 | `points` | The joint argmax of E[L] over points, in an order that decouples |
 | `prepare` | What every algorithm of a model starts from |
-| `rows` | Data that enter only through sums: the step need not see the rows |
+| `rows` | Sums over rows by names of their own |
 | `shift` | what can be moved without changing anything: data and points together |
 | `typeset` | The lines of a derivation in LaTeX |
 | `values` | What an algorithm for a model is, step by step |

@@ -12,6 +12,7 @@
 | `rules` | the kernel of a rule → its functions, in loops or on whole arrays |
 | `careful` | loops in which sums keep their digits and NaN stays NaN |
 | `fitting` | lines that are too long, with parts of them as locals |
+| `apart` | values of functions that go across an array, side by side first |
 | `stores` | values put where they go at once |
 | `jammed` | four turns at once of a loop around one over rows |
 | `loads` | entries of arrays read once, where nothing changes them |

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.apart import apart
 from blrgen.emit.tree.constants import typed
 from blrgen.emit.tree.equations import START
 from blrgen.emit.tree.jammed import jammed
@@ -214,7 +215,7 @@ class Functions:
         self, body: tuple[t.Statement, ...], returns: tuple[n.Node, ...] = ()
     ) -> tuple[t.Statement, ...]:
         """The body in the form that is fastest: each step is a module."""
-        for step in (jammed, loaded, rows_taken):
+        for step in (jammed, loaded, apart, rows_taken):
             body = step(body, self.memory.own)
         return _read(body, {x for e in returns for x in e.names})
 

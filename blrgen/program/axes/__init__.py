@@ -14,6 +14,7 @@
 | `anf` | every reduction and operation of linear algebra as an equation by itself |
 | `stable` | log-sum-exp without overflow, its exponentials once |
 | `turned` | Symmetric matrices are read along their rows |
+| `begun` | one factor of several that are 0 where a recurrence begins |
 | `earlier` | what is kept is not kept again a place late |
 | `factored` | a matrix that many systems have is factored once |
 | `moments` | sums over rows of polynomials of their data as sums of data |

@@ -1,18 +1,76 @@
 """What a recurrence does not change stands before it.
 
-for t: part = log(s); a[t] = part * a[t-1]   →   part = log(s); for t: a[t] = part * a[t-1]
+    for t: part = log(s); a[t] = part * a[t-1]   →   part = log(s); for t: a[t] = part * a[t-1]
+
+So do rows that it reads by labels, again and again the same: they are fetched once.
+
+    for t: a[t,k] = sum(i, b[w[i],k] * a[t-1,k])
+    →   b_rows[i,k] = b[w[i],k]; for t: a[t,k] = sum(i, b_rows[i,k] * a[t-1,k])
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.anf import taken
+from blrgen.program.program import fresh
 
 
 def outside(program: a.Program) -> a.Program:
     """The program with equations that read nothing of a recurrence before it."""
-    return replace(program, body=_moved(program.body))
+    return _fetched(replace(program, body=_moved(program.body)))
+
+
+def _fetched(program: a.Program) -> a.Program:
+    """The program with rows that recurrences read by labels under names of their own."""
+    used = taken(program)
+
+    def fetched(body: tuple[a.Statement, ...]) -> tuple[a.Statement, ...]:
+        out: list[a.Statement] = []
+        for s in body:
+            if isinstance(s, a.Let):
+                out.append(s)
+                continue
+            s = replace(s, body=fetched(s.body))
+            names: dict[a.Ref, a.Ref] = {}
+            for r in _rows(s):
+                name = fresh(f"{r.name}_rows", used)
+                used.add(name)
+                letters = program.arranged(a.free(r))
+                out.append(a.Let(name, letters, r))
+                names[r] = a.Ref(name, tuple(map(a.Ix, letters)))
+            out += a.mapped((s,), partial(_renamed, names=names)) if names else [s]
+        return tuple(out)
+
+    return replace(program, body=fetched(program.body))
+
+
+def _rows(seq: a.Seq) -> list[a.Ref]:
+    """Rows by labels that stand still, read in all turns of a sum or of a value."""
+    made = {x.name for x in a.lets(seq.body)}
+    found: dict[a.Ref, None] = {}
+    for s in (x for x in a.lets(seq.body) if x.where is None):
+        for r in (r for e in s.expressions for r in a.refs(e)):
+            labels = [i for i in r.index if isinstance(i, a.At)]
+            still = seq.letter not in a.free(r) and not made & set(r.names)
+            plain = all(isinstance(i, a.Ix) for i in r.index if i not in labels)
+            if labels and len(r.index) > len(labels) and still and plain:
+                found[r] = None
+    return list(found)
+
+
+def _renamed(s: a.Let, names: dict[a.Ref, a.Ref]) -> tuple[a.Statement, ...]:
+    def on(e: n.Node) -> n.Node:
+        return names.get(e, e) if isinstance(e, a.Ref) else e.rebuilt(on)
+
+    def changed(e: n.Node | None) -> n.Node | None:
+        return None if e is None else on(e)
+
+    first, init = changed(s.first), changed(s.init)
+    return (replace(s, expr=on(s.expr), first=first, init=init),)
 
 
 def _moved(body: tuple[a.Statement, ...]) -> tuple[a.Statement, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.alike import alike
 from blrgen.program.axes.anf import anf
+from blrgen.program.axes.begun import begun
 from blrgen.program.axes.blocks import blocked
 from blrgen.program.axes.check import check
 from blrgen.program.axes.contracted import contracted
@@ -47,7 +48,7 @@ def simpler(program: a.Program, whole: bool = False) -> a.Program:
 
     With `whole` no array is made that is larger than those that are there.
     """
-    program = dead(lettered(alike(anf(narrowed(program)))))
+    program = dead(lettered(alike(anf(narrowed(begun(program))))))
     return gathered(dead(lettered(alike(anf(contracted(program, whole))))))
 
 

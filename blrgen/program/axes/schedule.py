@@ -150,7 +150,8 @@ class _Scheduling:
             for e in (s.expr, s.first):
                 inner |= set(e.letters if isinstance(e, a.Red) else ())
         rest = sorted(inner - set(outer), key=self.order.index)
-        rest.sort(key=_along(s).__eq__)
+        rest.sort(key=(_along(s) or (_across(s) if around else "")).__eq__)
+        rest = _as_it_lies(s, rest)
         return (*outer, *self.in_block(s, rest, of or s.name))
 
     def in_block(self, s: a.Let, letters: list[str], name: str) -> list[str]:
@@ -310,6 +311,34 @@ def _along(s: a.Let) -> str:
     found = [r for r in a.refs(e.arg) if letter in a.free(r)]
     last = all(len(r.index) > 1 and r.index[-1] == a.Ix(letter) for r in found)
     return letter if last and len(found) > 1 else ""
+
+
+def _across(s: a.Let) -> str:
+    """The letter along rows of all that a sum passes over by columns: it goes innermost.
+
+    In a recurrence, where no letter of rows is left that many are done at once of.
+    """
+    e = s.expr
+    if not isinstance(e, a.Red) or e.op != "sum" or len(e.letters) > 1 or not s.letters:
+        return ""
+    (summed,), letter = e.letters, s.letters[-1]
+    found = [r for r in a.refs(e.arg) if letter in a.free(r)]
+    crossed = any(summed in a.free(r) for r in found)
+    return letter if crossed and all(r.index[-1] == a.Ix(letter) for r in found) else ""
+
+
+def _as_it_lies(s: a.Let, letters: list[str]) -> list[str]:
+    """The letters in the order of the axes, where a value of calls has one and all it reads."""
+    own = [x for x in s.letters if x in letters]
+    if isinstance(s.expr, a.Red | a.Lin) or s.at or s.bounds or len(own) < len(letters):
+        return letters
+    if not any(isinstance(x, n.Call) for x in n.walk(s.expr)):
+        return letters
+    for r in a.refs(s.expr):
+        found = [x for i in r.index for x in a.free(i) if x in own]
+        if found != [x for x in own if x in found]:
+            return letters
+    return own
 
 
 def _parts(i: Item) -> tuple[n.Node, ...]:

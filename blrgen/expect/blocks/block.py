@@ -164,7 +164,7 @@ def assembled(
         Part(division.statistics[k], apart_from(c, measure))
         for k, c in _complete(coefficients, division, templates).items()
     ]
-    kind, axis, lag = joined(parts, templates, names, table)
+    kind, axis, lag = joined(parts, templates, names, table, base)
     if kind in ("banded", "labels"):  # a chain is one whole: what counts is how many there are
         moving = {x for p in parts for x, shift in p.statistic.shifts if shift}
         measure = element_measure(table, nodes, moving)
@@ -235,7 +235,8 @@ def tagged(
 
 
 def joined(
-    parts: Sequence[Part], templates: Sequence[Template], names: frozenset[str], table: Table
+    parts: Sequence[Part], templates: Sequence[Template], names: frozenset[str], table: Table,
+    base: Expression,
 ) -> tuple[str, str, int]:
     """(kind, axis, lag): what the pairs of a block make of it."""
     pairs = [p.statistic for p in parts if len(p.statistic.positions) > 1]
@@ -245,9 +246,8 @@ def joined(
     lag = max((abs(s) for _, s in moves if s is not None), default=0)
     letters = {letter for letter, _ in moves}
     axis = _axis(templates, next(iter(sorted(letters)), ""))
-    gaussian = all((degree_in(t.value, names) or 9) <= 2 for t in templates)
     linear = all((degree_in(p.value, names) or 9) <= 2 for p in pairs)
-    if gaussian and linear and not _discrete(names, table):
+    if linear and _is_gaussian(templates, names, table, base):
         plates = {t.nodes: frozenset(i.name for i in t.element) for t in templates}
         apart = frozenset().union(*plates.values()) - frozenset.intersection(*plates.values())
         if apart:  # what has no such plate couples all elements along it
@@ -265,8 +265,18 @@ def joined(
     return "coupled", axis, lag
 
 
-def _discrete(names: frozenset[str], table: Table) -> bool:
-    return any(table.variables[x].symbol.one_hot or table.variables[x].symbol.binary for x in names)
+def _is_gaussian(
+    templates: Sequence[Template], names: frozenset[str], table: Table, base: Expression
+) -> bool:
+    """Whether log q is a quadratic form on the whole space, so that pairs leave it one."""
+    symbols = [table.variables[x].symbol for x in names]
+    free = not any(
+        s.one_hot or s.binary or s.symmetric or s.lower is not None or s.upper is not None
+        for s in symbols
+    )
+    square = all((degree_in(t.value, names) or 9) <= 2 for t in templates)
+    rest = degree_in(base, names)
+    return free and square and rest is not None and rest <= 2
 
 
 def _axis(templates: Sequence[Template], letter: str) -> str:

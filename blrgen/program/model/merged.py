@@ -12,9 +12,9 @@ def merged(program: a.Program) -> a.Program:
     names: dict[str, str] = {}
     seen: dict[str, str] = {}
     body: list[a.Statement] = []
-    for s in a.mapped(program.body, lambda x: (_renamed(x, names),)):
+    for s in program.body:
         if isinstance(s, a.Seq):
-            body.append(s)
+            body += a.mapped((s,), lambda x: (_renamed(x, names),))
             continue
         let = _renamed(s, names)
         key = repr((let.letters, let.expr))

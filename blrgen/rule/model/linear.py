@@ -91,9 +91,13 @@ def _without_matrix(
     right: list[Expression], matrix: Matrix, places: Sequence[tuple[Index, ...]],
     others: frozenset[str],
 ) -> tuple[list[Expression], Matrix]:  # fmt: skip
-    """A symmetric matrix along a letter of all unknowns cancelled, if that frees the system."""
-    entries = _entries(right, matrix)
-    if not any(others & set(e.symbols()) for e in entries):
+    """A symmetric matrix along a letter of all unknowns cancelled, if that frees the system.
+
+    It is free of other unknowns, or couples fewer letters: of a whole matrix one row by itself.
+    """
+    held = any(others & set(e.symbols()) for e in _entries(right, matrix))
+    joined = _coupled(matrix, places)
+    if not held and joined < 2:
         return right, matrix
     for letter in places[0]:
         if not all(letter in p for p in places):
@@ -102,9 +106,16 @@ def _without_matrix(
             undo = _undoing(atom, letter)
             new_right = [undo(e) for e in right]
             new = [[undo(m) for m in row] for row in matrix]
-            if not any(others & set(e.symbols()) for e in _entries(new_right, new)):
+            free = not any(others & set(e.symbols()) for e in _entries(new_right, new))
+            if free and (held or _coupled(new, places) < joined):
                 return new_right, new
     return right, matrix
+
+
+def _coupled(matrix: Matrix, places: Sequence[tuple[Index, ...]]) -> int:
+    """How many letters of one unknown the system couples, at most."""
+    shared, _ = shared_letters(matrix, places)
+    return max(len(p) - len(shared) for p in places)
 
 
 def _candidates(e: Expression, letter: Index) -> list[Atom]:

@@ -235,7 +235,10 @@ def tagged(
 
 
 def joined(
-    parts: Sequence[Part], templates: Sequence[Template], names: frozenset[str], table: Table,
+    parts: Sequence[Part],
+    templates: Sequence[Template],
+    names: frozenset[str],
+    table: Table,
     base: Expression,
 ) -> tuple[str, str, int]:
     """(kind, axis, lag): what the pairs of a block make of it."""

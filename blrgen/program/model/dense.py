@@ -18,7 +18,7 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Reader
 from blrgen.program.model.family import negated
-from blrgen.program.model.member import Lowered, named
+from blrgen.program.model.member import DEFINITE, REAL, Lowered, named
 
 
 class Dense(Lowered):
@@ -49,15 +49,49 @@ class Dense(Lowered):
         self.eq.let(a.Let(name, letters, e, kind))
         return name
 
-    def natural(self, stem: str) -> tuple[str, ...]:
-        """h and P."""
-        pair, (first, second) = self.pair, self.member.statistics
-        expected = {p.statistic: p.expected for p in self.member.block.parts}
+    def opened(self) -> None:
+        """Letters for an element, and for its place among those it is coupled with."""
         axis = self.along.axis
         self.outer = tuple(self.eq.letter(i.axis, i.name, ()) for i in self.elements)
         self.i = self.eq.letter(axis, "i", self.outer)
         self.j = self.eq.letter(axis, "j", (*self.outer, self.i))
         self.w = self.eq.letter(axis, "h", (*self.outer, self.i, self.j))
+
+    # -- in a state -----------------------------------------------------------------------
+    def kept_as(self) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+        self.opened()
+        return ("h", (*self.outer, self.i), REAL), ("P", (*self.outer, self.i, self.j), DEFINITE)
+
+    def independent(self, state: dict[str, tuple[str, ...]], stem: str) -> tuple[str, ...]:
+        """Each element's own natural parameters, and nothing between them."""
+        assert self.geometry is not None
+        self.opened()
+        own = self.natural_of_state(next(iter(state.values())), f"{stem}_own")
+        turned = self.member.family.natural[1].symbol in negated(self.geometry)
+        letters = (self.eq.letter(x.axis, x.name, ()) for x in self.member.element)
+        swap = {x: a.Ix(self.i if e == self.along else x)
+                for x, e in zip(letters, self.member.element, strict=True)}  # fmt: skip
+        level, half = (a.swapped(a.ref(x, *swap), swap) for x in own)
+        same = a.Is(a.Ix(self.i), a.Ix(self.j))
+        square = n.mul(same, n.Const.of(2 if turned else -2), half)
+        h = self.let(f"{stem}_h", (*self.outer, self.i), level)
+        return h, self.let(f"{stem}_P", (*self.outer, self.i, self.j), square, "spd")
+
+    def paired(self, natural: tuple[str, ...]) -> list[n.Node]:
+        """h·E[w] − ½ P·E[wwᵀ]."""
+        level, matrix = natural
+        o, i, j = self.outer, self.i, self.j
+        own = n.mul(a.ref(level, *o, i), a.ref(self.middle, *o, i))
+        both = n.mul(n.HALF, a.ref(matrix, *o, i, j), a.ref(self.both, *o, i, j))
+        return [a.Red("sum", (*o, i), own), n.neg(a.Red("sum", (*o, i, j), both))]
+
+    # -- λ --------------------------------------------------------------------------------
+    def natural(self, stem: str) -> tuple[str, ...]:
+        """h and P."""
+        pair, (first, second) = self.pair, self.member.statistics
+        expected = {p.statistic: p.expected for p in self.member.block.parts}
+        axis = self.along.axis
+        self.opened()
         around = dict(zip((i.name for i in self.elements), self.outer, strict=True))
         row = {**around, self.along.name: self.i}
         level = self.let(f"{stem}_h", (*self.outer, self.i), self.eq.expr(expected[first], row))
@@ -96,7 +130,7 @@ class Dense(Lowered):
         self.spread = self.let(f"{stem}_V", (*o, i, j), inverse, "spd")
         square = n.add(a.ref(self.spread, *o, i, j),
                        n.mul(a.ref(self.middle, *o, i), a.ref(self.middle, *o, j)))  # fmt: skip
-        both = self.let(f"{stem}_both", (*o, i, j), square, "sym")
+        both = self.both = self.let(f"{stem}_both", (*o, i, j), square, "sym")
         self.variance = self.let(f"{stem}_v", (*o, i), a.Red("sum", (j,), n.mul(
             a.Is(a.Ix(i), a.Ix(j)), a.ref(self.spread, *o, i, j))))  # fmt: skip
         own = n.add(a.ref(self.variance, *o, i), n.Pow(a.ref(self.middle, *o, i), 2))

@@ -276,7 +276,7 @@ class _Lowering:
         count = sum(u.local for u in d.updates)
         first, local, others = blocks[: min(count, 1)], blocks[1:count], blocks[count:]
         for own in (*local, *others):
-            if own.chained:
+            if own.chained and (own in local or own.member.block.kind != "dense"):
                 raise UserError(f"no programs yet for the chain {own.member.block.name} behind "
                                 "another block in steps over some rows",
                                 how=f"--schedule {own.member.block.name},…")  # fmt: skip
@@ -295,7 +295,8 @@ class _Lowering:
             own.natural = own.lowered.natural(own.name)
             own.natural = blended(self.eq, own, was)
             self.bind(own, f"{own.name}_after")
-            own.next = own.lowered.working(own.natural, f"{own.name}_next")
+            own.next = (own.natural if own.chained else
+                        own.lowered.working(own.natural, f"{own.name}_next"))  # fmt: skip
         return self.whole((*first, *local), others)
 
     def averaging(self, blocks: Sequence[Own]) -> ModelProgram:

@@ -30,6 +30,7 @@ from blrgen.validate.model.laws import (
     law_of,
     law_of_chain,
     law_of_independent,
+    law_of_joined,
     law_of_state,
 )
 from blrgen.validate.model.sites import number_values, site_values
@@ -80,6 +81,10 @@ class Reference:
             if joined and len(c.arrays) == len(block.parts) == 3:  # h, J, C as they stand
                 state = [np.asarray(model.state[x.name]) for x in c.arrays]
                 self.laws[block.name] = law_of_chain(self.d.model, block, state, self.values)
+                continue
+            if joined and len(c.arrays) == 2 and block.kind == "dense":  # h and P
+                state = [np.asarray(model.state[x.name]) for x in c.arrays]
+                self.laws[block.name] = law_of_joined(self.d.model, block, state, self.values)
                 continue
             self.laws[block.name] = law_of_independent(self.d.model, block, marginals, self.values)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from blrgen.algebra.indexed.build import add, guard, multiplied, scaled, summed, symbol
-from blrgen.algebra.indexed.values import Expression, Symbol
+from blrgen.algebra.indexed.values import ZERO, Expression, Symbol
 from blrgen.expect.blocks.block import element_measure
 from blrgen.expect.blocks.values import Block, Statistic
 from blrgen.expect.factors.names import Table, table_of
@@ -87,6 +87,23 @@ def law_of_chain(model: Model, block: Block, state: Sequence[Any], values: Value
     return _of_gaussian(model, whole, Values(arrays, values.sizes, values.kind))
 
 
+def law_of_joined(model: Model, block: Block, state: Sequence[Any], values: Values) -> Law:
+    """q of numbers that are all coupled, by h and P: −½ P for every two of them, itself too."""
+    level, matrix = state
+    arrays = dict(values.arrays)
+    parts = []
+    for p in block.parts:
+        known = {(0,): (level, 1), (0, 0): (matrix, Fraction(-1, 2))}
+        x, factor = known.get(p.statistic.positions, (None, 0))
+        own = Symbol(f"`{len(parts)}", known=True)
+        if x is not None:
+            arrays[own.name] = x
+        e = ZERO if x is None else scaled(symbol(own, *p.statistic.places), factor)
+        parts.append(replace(p, expected=e))
+    whole = replace(block, parts=tuple(parts))
+    return _of_gaussian(model, whole, Values(arrays, values.sizes, values.kind))
+
+
 def law_of_independent(
     model: Model, block: Block, marginals: Mapping[str, Arrays], values: Values
 ) -> Law:
@@ -106,6 +123,8 @@ def law_of_independent(
                 found[firsts[x].name] for x in (p.statistic.nodes[0], p.statistic.nodes[-1])
             )
             found[p.statistic.name] = _product(p.statistic, firsts, one, two, values)
+            if block.kind == "dense" and len(block.nodes) == 1:
+                found[p.statistic.name] = _with_squares(p.statistic, found, block)
     return Law(found, sum(x.partition for x in laws), sum(x.paired for x in laws))
 
 
@@ -124,6 +143,18 @@ def _product(
                       else next(rest) for i in second.places)  # fmt: skip
         if min(other) >= 0:
             out[at] = one[at[:count]] * two[other]
+    return out
+
+
+def _with_squares(s: Statistic, found: Mapping[str, Any], block: Block) -> Any:
+    """Of all pairs of one node's numbers those of an element with itself: E of its square."""
+    square = next(p.statistic for p in block.parts if p.statistic.positions == (1,))
+    out = found[s.name].copy()
+    places = tuple(i.name for i in square.places)
+    for at in np.ndindex(*out.shape):
+        here = dict(zip((i.name for i in s.places), at, strict=True))
+        if all(here[x] == here.get(f"{x}'", here[x]) for x in places):
+            out[at] = found[square.name][tuple(here[x] for x in places)]
     return out
 
 

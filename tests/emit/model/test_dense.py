@@ -82,3 +82,43 @@ def test_draws_of_a_plate_are_those_of_a_vector():
         runs.append((model.run(20)["trace"], model.draws("w")))
     np.testing.assert_allclose(runs[0][0], runs[1][0], rtol=1e-9)
     np.testing.assert_allclose(runs[0][1], runs[1][1], rtol=1e-7, atol=1e-9)
+
+
+LATER = """plate n in N
+plate j in p
+const X[n] in R^p
+w[j] ~ gaussian(0, 1)
+tau ~ gamma(2, 1)
+y[n] ~ gaussian(dot(w[:], X[n]), 1/tau)   observed
+"""
+
+
+def by_hand(m, v, steps):
+    """tau, then w, from independent coefficients: the objective before each step."""
+    from scipy.special import digamma, gammaln
+
+    V = np.diag(v)
+    for _ in range(steps):
+        loss = ((Y - ROWS @ m) ** 2).sum() + np.trace(ROWS @ V @ ROWS.T)
+        a, b = 2 + len(Y) / 2, 1 + loss / 2
+        log_tau, tau = digamma(a) - np.log(b), a / b
+        yield (
+            len(Y) / 2 * (log_tau - np.log(2 * np.pi)) - tau * loss / 2
+            + log_tau - tau
+            - (m @ m + np.trace(V)) / 2
+            + (np.linalg.slogdet(V)[1] + len(m)) / 2
+            + a - np.log(b) + gammaln(a) + (1 - a) * digamma(a)
+        )  # fmt: skip
+        V = np.linalg.inv(np.eye(len(m)) + tau * ROWS.T @ ROWS)
+        m = V @ (tau * ROWS.T @ Y)
+
+
+@pytest.mark.parametrize("target", ["numpy", "numba"])
+def test_they_are_kept_as_one_gaussian_behind_another_block(target):
+    m, v = np.array([0.3, -0.2, 1.0]), np.array([0.5, 2.0, 1.0])
+    model = made(LATER, "vmp", target)(X=ROWS, y=Y, start={"w": {"m": m, "v": v}})
+    found = [model.step() for _ in range(3)]
+    again = made(LATER, "vmp", target)(X=ROWS, y=Y)
+    again.load_state_dict(model.state_dict())
+    found.append(again.step())
+    np.testing.assert_allclose(found, list(by_hand(m, v, 4)), rtol=1e-12)

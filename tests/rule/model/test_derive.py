@@ -214,3 +214,26 @@ def test_texts_do_not_depend_on_the_hash_seed():
         for s in ("0", "1", "2")
     }  # fmt: skip
     assert len(seen) == 1 and b"found as points" in seen.pop()
+
+
+@pytest.mark.parametrize("prior", ["poisson(3)", "exponential(1)", "binomial(1/2, 4)"])
+def test_pairs_of_what_is_no_gaussian_are_no_gaussian(prior):
+    m = refusal(
+        f"plate n in N\nplate k in K\nconst X[n,k] in R\nw[k] ~ {prior}\n"
+        "y[n] ~ gaussian(sum(w[:]*X[n,:]), 1)   observed\n",
+        "vmp",
+    )
+    assert "coupled by w[k']*w[k]" in m.why
+
+
+def test_a_matrix_of_each_label_is_found_row_by_row():
+    """Though its covariance is known, and need not be cancelled for that."""
+    model = read_model(
+        "plate t in T\nplate k in K\nparam F[k] in R^(p,p)\nconst g[t] in labels(K)\n"
+        "const Q in SPD(p)\nx[1] ~ gaussian-full(zeros(p), eye(p))\n"
+        "x[t] ~ gaussian-full(F[g[t]]*x[t-1], inv(Q))\ny[t] ~ gaussian-full(x[t], eye(p)) observed",
+        "m",
+    )
+    (update,) = derive_model(model, "em").points
+    assert update.system is not None
+    assert len(update.system.unknowns[0].places) - len(update.system.shared) == 1

@@ -56,7 +56,7 @@ def _before(
 
 def _assigned(body: Body) -> frozenset[str]:
     targets = (s.target for s in t.statements(body) if isinstance(s, t.Assign | t.Increase))
-    return frozenset(x.name for x in targets if isinstance(x, n.Sym))
+    return frozenset(x.name for x in targets if isinstance(x, n.Ref))
 
 
 def _arrays(body: Body) -> set[str]:
@@ -98,7 +98,7 @@ def _across(s: t.Assign, loop: t.For, around: frozenset[str]) -> bool:
     return (
         t.name(loop.letter) in outer
         and sum(loop.letter in i.names for i in target.index) == 1
-        and isinstance(last, n.Sym)
+        and isinstance(last, n.Ref)
         and last.name in around
         and len(met) == 1
     )

@@ -18,7 +18,8 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Reader
 from blrgen.program.model.family import negated
-from blrgen.program.model.member import DEFINITE, REAL, Lowered, named
+from blrgen.program.model.member import Lowered, named
+from blrgen.program.model.values import DEFINITE, REAL
 
 
 class Dense(Lowered):

@@ -18,7 +18,7 @@ import numpy as np
 from blrgen.algebra.indexed.build import add, guard, multiplied, scaled, summed, symbol
 from blrgen.algebra.indexed.values import ZERO, Expression, Symbol
 from blrgen.expect.blocks.block import element_measure
-from blrgen.expect.blocks.values import Block, Statistic
+from blrgen.expect.blocks.values import Block, Part, Statistic
 from blrgen.expect.factors.names import Table, table_of
 from blrgen.geometry import kept_geometry
 from blrgen.program.axes.interpret import interpret
@@ -89,16 +89,15 @@ def law_of_chain(model: Model, block: Block, state: Sequence[Any], values: Value
 
 def law_of_joined(model: Model, block: Block, state: Sequence[Any], values: Values) -> Law:
     """q of numbers that are all coupled, by h and P: −½ P for every two of them, itself too."""
-    level, matrix = state
+    known = {(0,): (state[0], Fraction(1)), (0, 0): (state[1], Fraction(-1, 2))}
     arrays = dict(values.arrays)
-    parts = []
-    for p in block.parts:
-        known = {(0,): (level, 1), (0, 0): (matrix, Fraction(-1, 2))}
-        x, factor = known.get(p.statistic.positions, (None, 0))
-        own = Symbol(f"`{len(parts)}", known=True)
-        if x is not None:
-            arrays[own.name] = x
-        e = ZERO if x is None else scaled(symbol(own, *p.statistic.places), factor)
+    parts: list[Part] = []
+    for k, p in enumerate(block.parts):
+        e = ZERO
+        if p.statistic.positions in known:
+            own = Symbol(f"`{k}", known=True)
+            arrays[own.name], factor = known[p.statistic.positions]
+            e = scaled(symbol(own, *p.statistic.places), factor)
         parts.append(replace(p, expected=e))
     whole = replace(block, parts=tuple(parts))
     return _of_gaussian(model, whole, Values(arrays, values.sizes, values.kind))

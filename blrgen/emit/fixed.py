@@ -20,7 +20,7 @@ from blrgen.errors import UserError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.pivots import Pivoted, pivoted
-from blrgen.program.part import Part
+from blrgen.program.part import Part, next_of
 
 if TYPE_CHECKING:
     from blrgen.emit.linear import LinearFunctions
@@ -42,7 +42,7 @@ def step(writer: LinearFunctions, program: Part) -> str:
     sizes = {x.name: f"({', '.join(map(str, x.sizes))}{',' * (len(x.sizes) == 1)})"
              for x in made.program.assembled}  # fmt: skip
     rows = [f"    {x} = np.empty({sizes[x]}, dtype={arrays[0]}.dtype)" for x in over.outs]
-    what = {x: told(over, x) for x in dict.fromkeys(made.pivots.values())}
+    what = {x: told(over, x, next_of(program)) for x in dict.fromkeys(made.pivots.values())}
     words = ", ".join(f'"{x}"' for x in what.values()) + ("," if len(what) == 1 else "")
     kinds = ["Array"] * len(over.outs)
     returns = kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"

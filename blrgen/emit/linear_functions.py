@@ -11,7 +11,7 @@ from blrgen.emit.tree.formed import Solved
 from blrgen.emit.tree.matrices import Matrices
 from blrgen.emit.tree.numba import function as compiled
 from blrgen.emit.tree.numpy import Arrays, function
-from blrgen.program.part import Part
+from blrgen.program.part import Part, next_of
 
 if TYPE_CHECKING:
     from blrgen.emit.linear import LinearFunctions
@@ -38,8 +38,8 @@ def functions(writer: LinearFunctions) -> list[str]:
 def _function(writer: LinearFunctions, name: str, summary: str, program: Part) -> str:
     """A pure function from arrays and scalars to the phase's results."""
     entries = writer.entries(program)
-    over = writer.over_axes(program)
-    work = Matrices(over, name) if entries is None else Solved(entries, name)
+    over, states = writer.over_axes(program), next_of(program)
+    work = Matrices(over, name, states) if entries is None else Solved(entries, name, states)
     arrays, scalars = writer.arguments(program)
     body = work.body()
     head, _ = work.named_sizes(body)

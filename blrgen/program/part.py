@@ -172,6 +172,11 @@ def axes(kind: Type, each: str) -> tuple[a.Size, ...]:
     return tuple(int(x) if x.isdigit() else each if x == EACH else x for x in kind.shape)
 
 
+def next_of(part: Part) -> dict[str, str]:
+    """Result → the state whose next value it is."""
+    return {local: state for state, local in part.writes}
+
+
 def structures(rule: Program) -> Mapping[str, str]:
     """What is known of the last two axes of the rule's quantities."""
     return {v.name: v.type.structure for v in rule.variables}

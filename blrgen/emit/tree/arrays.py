@@ -168,7 +168,7 @@ class Statements(Values):
         return any(a.Last(letter) in r.index for r in refs)
 
     def last(self, s: a.Seq) -> t.Statement:
-        return t.Assign(t.name(f"{s.letter}_last"), t.name(s.letter))
+        return t.Assign(t.last_of(s.letter), t.name(s.letter))
 
     def rows(self, letter: str) -> list[t.Statement]:
         """The row of what is ragged under the letter, as a slice."""

@@ -7,13 +7,14 @@ another, where it is factored.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.constants import typed
 from blrgen.emit.tree.kernels import Body
 from blrgen.emit.tree.loads import loaded
-from blrgen.emit.tree.matrices import Matrices, told
+from blrgen.emit.tree.matrices import Matrices
 from blrgen.emit.tree.memory import Context, Memory
 from blrgen.emit.tree.values import Valued
 from blrgen.emit.tree.views import from_zero, rows_taken
@@ -41,6 +42,11 @@ class Entries:
     made: Formed
     suffix: str = ""
     again: bool = False
+
+    @property
+    def told(self) -> str:
+        """The matrix in words."""
+        return f"the next {self.made.state}"
 
     @property
     def entry(self) -> str:
@@ -89,7 +95,7 @@ class Entries:
         return t.Function(
             self.entry, made.leaves, (), (*self.numbers, *([UNIT] if made.has_identity else [])),
             (t.Return(change(made.let.expr)),),
-            f"Return {told(made.program, made.name)}, or one entry of it{unit}.",
+            f"Return {self.told}, or one entry of it{unit}.",
             gives="Any", ordered=True,
         )  # fmt: skip
 
@@ -115,7 +121,7 @@ class Entries:
         what = "a copy" if self.again else "its upper triangle"
         f = t.Function(
             self.loop, (*self.room, *made.leaves), (), (), (*size, *loops),
-            f"Write {told(made.program, made.name)} to `{made.name}`, and {what} to `{WORK}`.",
+            f"Write {self.told} to `{made.name}`, and {what} to `{WORK}`.",
             reals_of=made.name, ordered=True,
         )  # fmt: skip
         return replace(typed(f), reals=self.numbers)
@@ -131,9 +137,9 @@ def _by_rows(body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
 class Solved(Matrices):
     """Statements of a step in which one matrix is made, and solved with in the work space."""
 
-    def __init__(self, entries: Entries, name: str) -> None:
+    def __init__(self, entries: Entries, name: str, states: Mapping[str, str]) -> None:
         self.entries, self.matrix = entries, entries.made
-        super().__init__(self.matrix.program, name)
+        super().__init__(self.matrix.program, name, states)
 
     def body(self) -> tuple[t.Statement, ...]:
         """All statements; where the old factor is in the work space, the matrix is made last."""
@@ -168,7 +174,7 @@ class Solved(Matrices):
         numbers = [t.Apply(kind, (x,)) for x in constants]
         args = (*map(t.name, (*self.entries.room, *made.leaves, *made.scalars)), *numbers)
         out: list[t.Statement] = [t.Invoke(self.entries.loop, args, False)]
-        words = t.Quoted(told(self.program, made.name))
+        words = t.Quoted(self.entries.told)
         if self.entries.again:
             room = (t.name(made.name), t.name(WORK), t.name(DIAGONAL))
             out.append(t.Invoke("_look", (words, *room)))
@@ -187,5 +193,5 @@ class Solved(Matrices):
         """What is solved with the matrix overwrites the work space."""
         if e.op != "solve" or e.args[0].name != self.matrix.name:
             return super().solution(e, right)
-        words = t.Quoted(told(self.program, self.matrix.name))
+        words = t.Quoted(self.entries.told)
         return t.Apply("_solved", (words, t.name(WORK), right))

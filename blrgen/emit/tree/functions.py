@@ -174,13 +174,14 @@ class Functions:
             if (s.kept or name in self.memory.outside) and not self.memory.is_out(name):
                 out[value] = s.kept
                 if s.two:
-                    out[f"{value}_before"] = s.kept
+                    out[self.memory.earlier(name)] = s.kept
         return out | self.memory.works
 
     def made(self, name: str, kept: tuple[str, ...]) -> t.Make:
-        of = name.removesuffix("_before")
-        names = {self.memory.values[x]: x for x in self.memory.storages}
-        kind = "truth" if names.get(of) in self.memory.truths else "real"
+        memory = self.memory
+        kept_truths = memory.truths & memory.values.keys()
+        truths = {y for x in kept_truths for y in (memory.values[x], memory.earlier(x))}
+        kind = "truth" if name in truths else "real"
         return t.Make(name, self.memory.shape(kept), kind)
 
     def kernel(self, p: Part, arrays: list[str], scratch: list[str]) -> t.Function:
@@ -217,7 +218,7 @@ class Functions:
         """The body in the form that is fastest: each step is a module."""
         for step in (jammed, loaded, apart, rows_taken):
             body = step(body, self.memory.own)
-        return _read(body, {x for e in returns for x in e.names})
+        return _read(body, {x for e in returns for x in e.names}, self.memory.ends)
 
     def summary(self, p: Part) -> str:
         adds = f", adding to {', '.join(p.adds)}" if p.adds else ""
@@ -375,7 +376,9 @@ class Functions:
         return ""
 
 
-def _read(body: tuple[t.Statement, ...], returned: set[str]) -> tuple[t.Statement, ...]:
+def _read(
+    body: tuple[t.Statement, ...], returned: set[str], ends: set[str]
+) -> tuple[t.Statement, ...]:
     """The body without notes of where recurrences ended that nobody reads."""
     read = {*returned}
     for s in t.statements(body):
@@ -384,7 +387,7 @@ def _read(body: tuple[t.Statement, ...], returned: set[str]) -> tuple[t.Statemen
 
     def kept(s: t.Statement) -> bool:
         known = isinstance(s, t.Assign) and isinstance(s.target, n.Ref)
-        return not (known and s.target.name.endswith("_last") and s.target.name not in read)  # type: ignore[union-attr]
+        return not (known and s.target.name in ends - read)  # type: ignore[union-attr]
 
     def inside(body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
         out: list[t.Statement] = []

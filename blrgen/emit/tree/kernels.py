@@ -152,7 +152,7 @@ class Body(Equations):
             a.Last(loop.letter) in r.index
             for s in self.plan.program.lets for e in s.expressions for r in a.refs(e)
         )  # fmt: skip
-        return [t.Assign(t.name(f"{loop.letter}_last"), last)] if found else []
+        return [t.Assign(t.last_of(loop.letter), last)] if found else []
 
     def around_first(self, loop: Loop, depth: int, ctx: Context) -> list[t.Statement]:
         return [*self.nodes(loop.first or [], depth + 1, ctx, False), *self.moved(loop)]
@@ -179,7 +179,7 @@ class Body(Equations):
             store, name = self.memory.storages[x], self.memory.values[x]
             if store.two:
                 index = tuple(map(t.name, self.memory.program.flat(store.kept)))
-                earlier = f"{name}_before"
+                earlier = self.memory.earlier(x)
                 target = t.Entry(earlier, index) if index else t.name(earlier)
                 copy: t.Statement = t.Assign(
                     target, t.Entry(name, index) if index else t.name(name)
@@ -202,7 +202,7 @@ class Body(Equations):
             if s.init is None:
                 continue
             item = next(i for i in items if i.let.name == x)
-            name = self.memory.values[x] + ("_before" if store.two else "")
+            name = self.memory.earlier(x) if store.two else self.memory.values[x]
             letters = [y for y in store.kept]
             inside = ctx
             for y in letters:

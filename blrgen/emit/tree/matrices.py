@@ -9,7 +9,7 @@ What is solved with and has no factor may be indefinite: `np.linalg.solve`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.arrays import Statements
@@ -19,10 +19,13 @@ from blrgen.program.axes import nodes as a
 
 
 class Matrices(Statements):
-    """Statements on vectors and matrices."""
+    """Statements on vectors and matrices; `states` says whose next values results are."""
 
-    def __init__(self, program: a.Program, name: str) -> None:
+    def __init__(
+        self, program: a.Program, name: str, states: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(program, name)
+        self.states = states or {}
         self.factor_of = dict(_factors(program))
         read = {r.name for s in program.lets for r in a.refs(s.expr)} | set(program.outs)
         read |= {self.factor_of.get(x, "") for s in program.lets for x in solved_with(s.expr)}
@@ -130,7 +133,7 @@ class Matrices(Statements):
 
     def factored(self, matrix: str) -> tuple[n.Node, n.Node]:
         """A matrix and what it is called where it is indefinite."""
-        return t.Quoted(told(self.program, matrix)), t.name(matrix)
+        return t.Quoted(told(self.program, matrix, self.states)), t.name(matrix)
 
 
 def _factors(program: a.Program) -> list[tuple[str, str]]:
@@ -144,12 +147,21 @@ def solved_with(e: n.Node) -> list[str]:
     return [x.args[0].name for x in n.walk(e) if isinstance(x, a.Lin) and x.op == "solve"]
 
 
-def told(program: a.Program, name: str) -> str:
-    """What is factored, in words."""
-    maker = next((s.expr for s in program.lets if s.name == name), None)
+def told(program: a.Program, name: str, states: Mapping[str, str]) -> str:
+    """What is factored, in words; `states` says of results whose next values they are."""
+    if name in states:
+        return f"the next {states[name]}"
+    made = {s.name: s.expr for s in program.lets}
+    maker = made.get(name)
+    if maker is None:
+        return name
     if isinstance(maker, n.Neg) and isinstance(maker.arg, a.Ref):
-        return f"minus {told(program, maker.arg.name)}"
-    for ending, words in (("_next_inverse", "the inverse of the next"), ("_next_gap", "the next")):
-        if name.endswith(ending):
-            return f"{words} {name.removesuffix(ending)}"
-    return f"the next {name.removesuffix('_next')}" if name.endswith("_next") else name
+        return f"minus {told(program, maker.arg.name, states)}"
+    inverses = {x for x, e in made.items() for y in n.walk(e)
+                if isinstance(y, a.Lin) and y.op == "solve" and y.args[0].name == name
+                and isinstance(made.get(y.args[1].name), a.Is)}  # fmt: skip
+    for result, state in states.items():
+        if result in inverses or inverses & {*made[result].names}:
+            return f"the inverse of the next {state}"
+    read = [states[x] for x in maker.names if x in states]  # less the end of its domain
+    return f"the next {read[0]}" if read else name

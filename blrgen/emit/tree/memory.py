@@ -45,6 +45,7 @@ class Memory:
         self.made = {s.name: s for s in p.lets}
         self.given = {q.name: q for q in p.given}
         self.truths = {s.name for s in p.lets if isinstance(s.expr, n.Compare)}
+        self.ends = {t.last_of(s.letter).name for s in a.recurrences(p.body)}
         self.outside = outside  # numbers that lie in memory: results of parallel loops
         self.words = self.own("words")  # memory of what draws are made from
         self.works: dict[str, tuple[str, ...]] = {}  # memory of linear algebra, with its letters
@@ -66,6 +67,10 @@ class Memory:
         s = self.storages[name]
         whole = s.kept == self.made[name].letters and not s.lagged
         return name in self.program.outs and whole and bool(s.kept)
+
+    def earlier(self, name: str) -> str:
+        """Where a value lies whose new one is written beside it."""
+        return f"{self.values[name]}_before"
 
     # -- shapes --------------------------------------------------------------------
     def size(self, letter: str) -> n.Node:
@@ -104,7 +109,7 @@ class Memory:
         store = self.storages[r.name]
         name = self.values[r.name]
         if earlier and store.two:
-            name = f"{name}_before"
+            name = self.earlier(r.name)
         at = dict(zip(self.made[r.name].letters, r.index, strict=True))
         return self.stored(name, store.kept, at, ctx, r.name)
 
@@ -165,5 +170,5 @@ class Memory:
         if isinstance(i, a.At):
             return self.read(i.ref, ctx, False)
         if isinstance(i, a.Last):
-            return t.name(f"{i.letter}_last")
+            return t.last_of(i.letter)
         raise InternalError(f"no place: {type(i).__name__}")

@@ -37,6 +37,7 @@ from blrgen.emit.tree.places import (
     Times,
     Turned,
     Whole,
+    last_of,
     name,
     plus,
 )
@@ -47,7 +48,8 @@ __all__ = [
     "Greatest", "If", "Increase", "Integer", "Invoke", "Least", "Length", "Make", "Outside",
     "Part", "Product", "Quoted", "Quotient", "Real", "Remainder", "Rest", "Return", "Retyped",
     "RoundedUp", "Several", "Shape", "Span", "Spread", "Statement", "Sum", "Times", "Turned",
-    "View", "Whole", "expressions", "name", "plus", "rewritten", "statements", "support",
+    "View", "Whole", "expressions", "last_of", "name", "plus", "rewritten", "statements",
+    "support",
 ]  # fmt: skip
 
 

@@ -230,6 +230,11 @@ def plus(left: Node, right: Node) -> Node:
     return right if left == Whole(0) else Sum(left, right)
 
 
+def last_of(letter: str) -> Ref:
+    """The place at which a recurrence over the letter ended."""
+    return Ref(f"{letter}_last")
+
+
 def name(x: str) -> Ref:
     """A variable."""
     return Ref(x)

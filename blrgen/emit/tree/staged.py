@@ -148,8 +148,8 @@ class _Staged(Functions):
         keys = [q.name for q in self.program.given if q.key and q.name in used]
         reals = [q.name for q in self.program.given
                  if not q.sizes and not q.key and q.name in used | read_once]  # fmt: skip
-        reals += [x for x in numbers if not x.endswith("_last")]
-        wholes += [*keys, *(x for x in numbers if x.endswith("_last"))]
+        reals += [x for x in numbers if x not in self.memory.ends]
+        wholes += [*keys, *(x for x in numbers if x in self.memory.ends)]
         made_here = tuple(map(t.name, self.handed_on(s, stages)))
         f = t.Function(s.name, tuple(arrays), (*s.ends, *wholes), tuple(reals), body,
                        self.said(s), reals_of=self.reals_of(arrays), once=once, apart=True,
@@ -200,7 +200,7 @@ class _Staged(Functions):
         kept = self.memory.storages.items()
         known = {self.memory.values[x] for x, y in kept if not y.kept}
         known -= {self.memory.values[x] for x in self.memory.outside}
-        return sorted(x for x in s.assigned if x in known or x.endswith("_last"))
+        return sorted(x for x in s.assigned if x in known or x in self.memory.ends)
 
     def once_names(self) -> list[str]:
         targets = (s.target for s in self.once if isinstance(s, t.Assign))

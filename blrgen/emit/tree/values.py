@@ -153,7 +153,7 @@ class Values:
         if isinstance(i, a.Num):
             return t.Whole(i.value)
         if isinstance(i, a.Last):
-            return t.name(f"{i.letter}_last")
+            return t.last_of(i.letter)
         raise InternalError(f"no place: {type(i).__name__}")
 
     def ref(self, r: a.Ref) -> Valued:

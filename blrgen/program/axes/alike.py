@@ -29,7 +29,7 @@ class _Alike:
         self.kept = {*program.outs, *(y for _, y in program.writes)}
         self.kept |= {x.name for x in program.assembled}
         self.kept |= {x for put in program.assembled for _, e in put.entries for x in e.names}
-        self.kept |= {s.stop for s in _recurrences(program.body)}
+        self.kept |= {s.stop for s in a.recurrences(program.body)}
         lets = a.lets(program.body)
         linear = [e for s in lets for x in s.expressions for e in n.walk(x) if isinstance(e, a.Lin)]
         self.solved = {r.name for e in linear for r in e.args}  # whose letters have an order
@@ -166,7 +166,3 @@ def _letters(s: a.Statement) -> tuple[str, ...]:
 
 def _mirrored(letters: tuple[str, ...]) -> list[str]:
     return [*letters[:-2], letters[-1], letters[-2]]
-
-
-def _recurrences(body: tuple[a.Statement, ...]) -> list[a.Seq]:
-    return [x for s in body if isinstance(s, a.Seq) for x in (s, *_recurrences(s.body))]

@@ -258,6 +258,11 @@ def lets(body: tuple[Statement, ...]) -> Iterator[Let]:
             yield from lets(s.body)
 
 
+def recurrences(body: tuple[Statement, ...]) -> list[Seq]:
+    """The recurrences of a body and those in them."""
+    return [x for s in body if isinstance(s, Seq) for x in (s, *recurrences(s.body))]
+
+
 def mapped(
     body: tuple[Statement, ...], change: Callable[[Let], tuple[Statement, ...]]
 ) -> tuple[Statement, ...]:

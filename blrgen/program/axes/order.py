@@ -16,7 +16,7 @@ from blrgen.program.axes import nodes as a
 
 def order(program: a.Program) -> tuple[str, ...]:
     """All letters, outermost first."""
-    sequential = tuple(dict.fromkeys(_recurrences(program.body)))
+    sequential = tuple(dict.fromkeys(s.letter for s in a.recurrences(program.body)))
     votes: Counter[tuple[str, str]] = Counter()
     reduced: Counter[str] = Counter()
     for s in program.lets:
@@ -29,10 +29,6 @@ def order(program: a.Program) -> tuple[str, ...]:
                     reduced.update(x.letters)
     rest = [x.name for x in program.letters if x.name not in sequential]
     return (*sequential, *_ranked(rest, votes, reduced))
-
-
-def _recurrences(body: tuple[a.Statement, ...]) -> list[str]:
-    return [x for s in body if isinstance(s, a.Seq) for x in (s.letter, *_recurrences(s.body))]
 
 
 def _vote(places: list[tuple[str, ...]] | list[list[str]], votes: Counter[tuple[str, str]]) -> None:

@@ -127,8 +127,9 @@ class _Separating:
         at = next(p for p, i in enumerate(r.index) if isinstance(i, a.At))
         if (r.name, at) not in self.known:
             size = self.program.sizes[r.name][at]
-            j = next(x.name for x in self.program.letters if x.size == size and not x.under
-                     and x.name not in (k, *_recurrences(self.program.body)))  # fmt: skip
+            used = {k, *(s.letter for s in a.recurrences(self.program.body))}
+            j = next(x.name for x in self.program.letters
+                     if x.size == size and not x.under and x.name not in used)  # fmt: skip
             index = tuple(a.Ix(j if p == at else k) for p in range(2))
             made, power, top = self.exponentials(r.name, (j, k), a.Ref(r.name, index), k)
             given = {q.name for q in self.program.given}
@@ -278,7 +279,3 @@ def _found(total: a.Let, lets: dict[str, a.Let]) -> _Found | None:
     plain = all(s.first is None and s.init is None and not s.at for s in parts)
     alike = (z, top) == (a.ref(z.name, *made.letters), a.ref(top.name, *total.letters))
     return _Found(*parts) if plain and alike else None
-
-
-def _recurrences(body: tuple[a.Statement, ...]) -> list[str]:
-    return [x for s in body if isinstance(s, a.Seq) for x in (s.letter, *_recurrences(s.body))]

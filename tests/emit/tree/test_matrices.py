@@ -52,7 +52,7 @@ def made(body: str, outs: str = "z") -> a.Program:
 
 
 def lines(p: a.Program) -> list[str]:
-    body = Matrices(p, "step").body()
+    body = Matrices(p, "step", {"P_next": "P"}).body()
     return Lines(Arrays()).body(body, 0)
 
 
@@ -92,10 +92,13 @@ def test_a_factor_that_nobody_reads_is_a_look() -> None:
 
 
 def test_what_is_factored_in_words() -> None:
-    p = made("z = r")
-    said = {"S": "S", "S_next": "the next S", "V_next_inverse": "the inverse of the next V",
-            "n_next_gap": "the next n"}  # fmt: skip
-    assert {x: told(p, x) for x in said} == said
+    p = made("""one[i,j] = [i == j]; B[i,j] = S[i,j] + H[i,j]; part[i,j] = solve(B[i,l], one[i,j]);
+    new[i,j]: sym = 1/2 * (part[i,j] + part[j,i]); m[i] = solve(B[i,j], x[i]);
+    gap[i,j] = P[i,j] - r * [i == j]; P[i,j] = A[i,j]; N[i,j] = -P[i,j]; z = r""")
+    states = {"new": "V", "m": "m", "P": "P"}
+    said = {"S": "S", "P": "the next P", "B": "the inverse of the next V",
+            "N": "minus the next P", "gap": "the next P"}  # fmt: skip
+    assert {x: told(p, x, states) for x in said} == said
 
 
 def entries(body: str, again: bool = False) -> Entries:
@@ -110,11 +113,11 @@ F[i,j] = chol(P_next[i,j]); z[i] = y[i] - solve(P_next[i,j], y[i])"""
 
 def test_a_matrix_made_entry_by_entry() -> None:
     one = entries(STEP)
-    rows = Lines(Arrays()).body(Solved(one, "step").body(), 0)
+    rows = Lines(Arrays()).body(Solved(one, "step", {}).body(), 0)
     assert rows == [
         "part = np.outer(x, x)",
         "_write_S(P_next, work, S, H, part, q, r, work.dtype.type(3))",
-        'z = y - _solved("the next P", work, y)',
+        'z = y - _solved("the next S", work, y)',
     ]
 
 
@@ -142,11 +145,11 @@ def test_the_old_factor_is_read_before_the_work_space_is_written() -> None:
     G[i,j] = chol(P_next[i,j]); z[i] = x[i] - solve(S[i,j], y[i])"""
     one = entries(p, True)
     assert one.made.known == "F"
-    assert Lines(Arrays()).body(Solved(one, "step").body(), 0) == [
+    assert Lines(Arrays()).body(Solved(one, "step", {}).body(), 0) == [
         'F = _known_factor("S", S, work, diagonal)',
         "z = x - _solve(F, y)",
         "_write_S(P_next, work, S, H, q)",
-        '_look("the next P", P_next, work, diagonal)',
+        '_look("the next S", P_next, work, diagonal)',
     ]
 
 

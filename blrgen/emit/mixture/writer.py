@@ -10,6 +10,7 @@ from blrgen.emit.common import number
 from blrgen.emit.ranges import interval
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import nodes as t
+from blrgen.emit.tree.described import Described, Kept, of_object, put_by
 from blrgen.program import nodes as n
 from blrgen.program.mixture.lower import Array, MixtureProgram
 
@@ -32,10 +33,16 @@ class Writer:
 
     def definition(self) -> c.Class:
         """The class."""
-        methods = [self.constructor(), self.step()]
-        methods += [] if self.unkept else [self.posterior()]
-        methods += [*self.resuming(), self.setting(), self.told()]
-        return c.Class(self.name, self.doc, tuple(methods))
+        own = [] if self.unkept else [self.posterior()]
+        numbers, tables = c.Name(NUMBERS), (c.Name(NUMBERS), c.Name(ARRAYS))
+        kept = Kept(
+            of_object("_kept_of", *tables),
+            of_object("_resumed", c.Name("saved"), *tables),
+            put_by("_set", numbers),
+            of_object("_described", *tables),
+        )
+        sections = ([self.step()], own)
+        return Described(self.name, self.doc, self.constructor(), sections, kept).written()
 
     def constructor(self) -> c.Method:
         """m, the other states by keyword, hyperparameters."""
@@ -119,30 +126,6 @@ class Writer:
         body = (c.Return(c.call("_copied", table)),)
         doc = "Return copies of the parameters of all components."
         return c.Method("posterior", (), "dict[str, Array]", doc, body)
-
-    def resuming(self) -> tuple[c.Method, ...]:
-        own = (c.Name("self"), c.Name(NUMBERS), c.Name(ARRAYS))
-        saved = c.Argument("saved", "Mapping[str, Any]")
-        load = c.call("_resumed", own[0], c.Name("saved"), *own[1:])
-        return (
-            c.Method("state_dict", (), "dict[str, Any]",
-                     "Return copies of all that resuming needs.",
-                     (c.Return(c.call("_kept_of", *own)),)),
-            c.Method("load_state_dict", (saved,), "None",
-                     "Resume from what `state_dict` returned: from all of it, or not at all.",
-                     (c.Do(load),)),
-        )  # fmt: skip
-
-    def setting(self) -> c.Method:
-        arguments = (c.Argument("name", "str"), c.Argument("value", "Any"))
-        call = c.call("_set", c.Name("self"), c.Name("name"), c.Name("value"), c.Name(NUMBERS))
-        doc = "Set a hyperparameter in its domain, or an array of the same shape."
-        return c.Method("__setattr__", arguments, "None", doc, (c.Do(call),))
-
-    def told(self) -> c.Method:
-        call = c.call("_described", c.Name("self"), c.Name(NUMBERS), c.Name(ARRAYS))
-        doc = "Return shapes, hyperparameters and the number of steps."
-        return c.Method("__repr__", (), "str", doc, (c.Return(call),))
 
 
 def _default(q: Quantity) -> c.Expression | None:

@@ -7,27 +7,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from blrgen.emit.model.guarded import always
-from blrgen.emit.model.places import result
+from blrgen.emit.model.guarded import kept_by
+from blrgen.emit.model.places import ANY, DATA, DTYPE, NODES, NOTHING, RNG, SIZES, STATE, result
 from blrgen.emit.model.samplers import array, method_of, pointers
-from blrgen.emit.model.writer import ANY, DATA, DTYPE, NOTHING, RNG, SIZES, STATE, Writer
+from blrgen.emit.model.writer import Writer
 from blrgen.emit.tree import classes as c
+from blrgen.emit.tree.described import Kept
 from blrgen.program.model.values import Array, Draw
-
-NODES = c.Name("NODES")
 
 
 @dataclass
 class DrawWriter(Writer):
     """Writes the class of a program with draws."""
 
-    def definition(self) -> c.Class:
-        """The class."""
-        own = [self.drawn(x) for x in self.program.draws]
-        return c.Class(self.program.name, self.doc(), (
-            self.constructor(), self.start(), self.step(), self.running_draws(), self.bound(),
-            *own, self.draws(), self.summary(), self.sample(), *_resuming(),
-        ))  # fmt: skip
+    def sections(self) -> tuple[list[c.Method], ...]:
+        """First values; steps; a draw of each block; what is known of all draws."""
+        return (
+            [self.start()],
+            [self.step(), self.running_draws(), self.bound()],
+            [self.drawn(x) for x in self.program.draws],
+            [self.draws(), self.summary(), self.sample()],
+        )
+
+    def kept(self) -> Kept:
+        """All draws are saved too."""
+        return kept_by("_saved_draws", "_go_on_draws")
 
     # -- first values --------------------------------------------------------------------
     def start(self) -> c.Method:
@@ -145,17 +149,6 @@ class DrawWriter(Writer):
                      c.Argument("size", ANY, NOTHING))  # fmt: skip
         doc = "Return some of the draws of a node, each as likely."
         return c.Method("sample", arguments, ANY, doc, (c.Return(call),))
-
-
-def _resuming() -> tuple[c.Method, ...]:
-    saved, own = c.Argument("saved", "Mapping[str, Any]"), c.Name("self")
-    return (
-        c.Method("state_dict", (), "dict[str, Any]", "Return copies of all that a run needs.",
-                 (c.Return(c.call("_saved_draws", own)),)),
-        c.Method("load_state_dict", (saved,), "None", "Go on from what was saved, all or nothing.",
-                 (c.Do(c.call("_go_on_draws", own, c.Name("saved"), NODES)),)),
-        *always(),
-    )  # fmt: skip
 
 
 def with_labels(array: Array) -> Array:

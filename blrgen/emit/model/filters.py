@@ -8,17 +8,10 @@ model.objective()                the log evidence so far
 
 from __future__ import annotations
 
-from blrgen.emit.model.places import caller_name, python_name
-from blrgen.emit.model.writer import (
-    DTYPE,
-    SIZES,
-    STATE,
-    Writer,
-    argument,
-    checked,
-    resuming,
-    there,
-)
+from blrgen.emit.model import known
+from blrgen.emit.model.beginning import argument, checked, there
+from blrgen.emit.model.places import DTYPE, SIZES, STATE, caller_name, python_name
+from blrgen.emit.model.writer import Writer
 from blrgen.emit.tree import classes as c
 from blrgen.program.model.values import Argument, Filter, Method
 
@@ -33,13 +26,10 @@ class FilterWriter(Writer):
         assert self.program.filter is not None
         return self.program.filter
 
-    def definition(self) -> c.Class:
-        """The class."""
-        p = self.program
-        own = [self.own_posterior(x) for x in p.posteriors]
-        methods = [self.constructor(), self.start(), self.step(), self.objective(),
-                   self.posterior(), *own]  # fmt: skip
-        return c.Class(p.name, self.doc(), (*methods, *resuming()))
+    def sections(self) -> tuple[list[c.Method], ...]:
+        """Nothing known; one element a step; what is known of the last."""
+        own = [known.own_posterior(self, x) for x in self.program.posteriors]
+        return [self.start()], [self.step(), self.objective()], [self.posterior(), *own]
 
     def doc(self) -> str:
         p = self.program
@@ -99,7 +89,7 @@ class FilterWriter(Writer):
 
     def posterior(self) -> c.Method:
         """Of the last element, once there is one."""
-        made = super().posterior()
+        made = known.posterior(self)
         begun = c.Do(c.call("_begun", c.attribute("t")))
         doc = "Return the parameters of q of the last element, given all up to it."
         return c.Method(made.name, made.arguments, made.returns, doc, (begun, *made.body))

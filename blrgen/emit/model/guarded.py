@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from blrgen.emit.model import steps
 from blrgen.emit.tree import classes as c
+from blrgen.emit.tree.described import Kept, of_object, put_by
 
 if TYPE_CHECKING:
     from blrgen.emit.model.writer import Writer
@@ -46,34 +48,24 @@ class Guarded:
         rho = c.Argument(RATE, "float", c.Literal(1.0))
         w = self.writer
         if self.nodes is None:
-            return [step, w.running(run), w.bound(), w.swept("_swept", (rho,), (RATE,)), w.take()]
-        once = w.swept("_swept_once", (c.Argument(RATE, "float"),), (RATE,))
+            swept = steps.swept(w, "_swept", (rho,), (RATE,))
+            return [step, steps.running(run), steps.bound(w), swept, steps.take(w)]
+        once = steps.swept(w, "_swept_once", (c.Argument(RATE, "float"),), (RATE,))
         found = c.call("_with_nodes", OWN, c.Name(RATE), self.axis, self.error)
         swept = c.Method("_swept", (rho,), "Any", "Return what a sweep finds, with enough nodes.",
                          (c.Return(found),))  # fmt: skip
-        return [step, w.running(run), w.bound(), swept, once, w.take()]
+        return [step, steps.running(run), steps.bound(w), swept, once, steps.take(w)]
 
-    def resuming(self) -> tuple[c.Method, ...]:
+    def kept(self) -> Kept:
         """The number of nodes is saved too."""
-        saved = c.Argument("saved", "Mapping[str, Any]")
-        kept = c.Return(c.call("_saved_with_nodes", OWN, self.axis))
-        go_on = c.Do(c.call("_go_on_with_nodes", OWN, c.Name("saved"), TABLE, self.axis))
-        return (
-            c.Method("state_dict", (), "dict[str, Any]", "Return copies of all that a run needs.",
-                     (kept,)),
-            c.Method("load_state_dict", (saved,), "None",
-                     "Go on from what was saved, all or nothing.", (go_on,)),
-            *always(),
-        )  # fmt: skip
+        return kept_by("_saved_with_nodes", "_go_on_with_nodes", self.axis)
 
 
-def always() -> tuple[c.Method, ...]:
-    """What may be set, and what `repr` says."""
-    given = (c.Argument("name", "str"), c.Argument("value", "Any"))
-    put = c.call("_set_known", OWN, c.Name("name"), c.Name("value"), c.Name(HYPERPARAMETERS))
-    said = "Return what it is: its sizes, its type, its steps."
-    return (
-        c.Method("__setattr__", given, "None", "Set what is there, a hyperparameter in its domain.",
-                 (c.Do(put),)),
-        c.Method("__repr__", (), "str", said, (c.Return(c.call("_told_of", OWN)),)),
-    )  # fmt: skip
+def kept_by(saved: str, resumed: str, *more: c.Expression) -> Kept:
+    """How an object of a model is kept, by support functions that know its nodes."""
+    return Kept(
+        of_object(saved, *more),
+        of_object(resumed, c.Name("saved"), TABLE, *more),
+        put_by("_set_known", c.Name(HYPERPARAMETERS)),
+        of_object("_told_of"),
+    )

@@ -10,6 +10,12 @@ from blrgen.emit.tree import nodes as t
 from blrgen.errors import InternalError
 from blrgen.program.model.values import Argument, Method, ModelProgram
 
+ANY, ARRAY, STATE = "Any", "Array", "dict[str, Array]"
+NOTHING = c.Literal(None)
+DATA, SIZES, DTYPE, RNG = (c.attribute(x) for x in ("data", "sizes", "dtype", "rng"))
+ENDS, FLOOR, SHIFT = (c.attribute(x) for x in ("ends", "floor", "shift"))
+FLAGS, NODES = c.Name("flags"), c.Name("NODES")
+
 
 class Places:
     """The expression of each name of a program in a method of the class."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from blrgen.core import Derivation
 from blrgen.emit.common import input_words
+from blrgen.emit.names import class_name
 from blrgen.emit.optimizer import parts
 from blrgen.emit.optimizer.parts import (
     ARRAYS,
@@ -20,6 +21,7 @@ from blrgen.emit.optimizer.parts import (
 )
 from blrgen.emit.text import WIDTH
 from blrgen.emit.tree import classes as c
+from blrgen.emit.tree.described import Described
 from blrgen.emit.tree.layout import flat
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
@@ -60,9 +62,22 @@ class Base:
         """Whether a step can draw again in the same pass over memory."""
         return False
 
+    def init(self) -> c.Method:
+        """The constructor."""
+        raise NotImplementedError
+
+    def sections(self) -> tuple[list[c.Method], ...]:
+        """What is held; draws; steps; runs; the posterior."""
+        raise NotImplementedError
+
+    def said(self) -> str:
+        """The docstring."""
+        return parts.described(self.derivation, self.program)
+
     def definition(self) -> c.Class:
         """The class."""
-        raise NotImplementedError
+        name, kept = class_name(self.derivation), parts.resuming(self.plan)
+        return Described(name, self.said(), self.init(), self.sections(), kept).written()
 
     def kind_of(self, v: Variable) -> str:
         """The type of an input of `step`."""

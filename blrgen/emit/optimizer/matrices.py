@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from blrgen.emit.common import input_words, is_derived
 from blrgen.emit.linear import LinearFunctions
-from blrgen.emit.names import class_name
 from blrgen.emit.optimizer import matrix_ends, matrix_posterior, matrix_start, parts
 from blrgen.emit.optimizer.base import Base, Given, Lines
 from blrgen.emit.optimizer.guard import HALVINGS
@@ -56,25 +55,27 @@ class MatrixWriter(Base):
         """Ends of constants are made of sizes, and looked at where these are known."""
         return []
 
-    def definition(self) -> c.Class:
-        """The class."""
-        p = self.plan
-        methods = [self.init(), self.gathering()]
-        methods += matrix_ends.check_state(self)
-        methods += [self.draw()] if p.draw is not None else []
-        methods += [self.observe()] if p.observe is not None else []
-        if p.observe is not None:
-            methods += self.steps(self.single_rows(), self.averaged_rows())
-        else:
-            methods.append(self.step())
-        if self.program.until:
-            copied = c.Word("copy", (c.Name("before"),))
-            vector = c.Word("copy", (me(self.main),))
-            methods.append(self.run(vector, self.shaped(copied)))
-        why = self.derivation.rule.unkept
-        methods += [parts.unkept(why)] if why else matrix_posterior.methods(self)
-        doc = parts.described(self.derivation, self.program, apart=True)
-        return c.Class(class_name(self.derivation), doc, (*methods, *parts.resuming(p)))
+    def sections(self) -> tuple[list[c.Method], ...]:
+        """What is held; draws; steps; runs; the posterior."""
+        p, why = self.plan, self.derivation.rule.unkept
+        several = p.observe is not None
+        return (
+            [self.gathering(), *matrix_ends.check_state(self)],
+            [self.draw()] if p.draw is not None else [],
+            [self.observe()] if several else [],
+            self.steps(self.single_rows(), self.averaged_rows()) if several else [self.step()],
+            [self.fixed_point()] if self.program.until else [],
+            [parts.unkept(why)] if why else matrix_posterior.methods(self),
+        )
+
+    def said(self) -> str:
+        """The docstring."""
+        return parts.described(self.derivation, self.program, apart=True)
+
+    def fixed_point(self) -> c.Method:
+        """Step to the fixed point; inputs are functions of the parameters."""
+        copied = c.Word("copy", (c.Name("before"),))
+        return self.run(c.Word("copy", (me(self.main),)), self.shaped(copied))
 
     def init(self) -> c.Method:
         """Keeps the arrays; everything else starts as the rule says."""

@@ -19,6 +19,7 @@ from blrgen.emit.prose import clean, heading
 from blrgen.emit.ranges import interval
 from blrgen.emit.text import WIDTH, sentence_list
 from blrgen.emit.tree import classes as c
+from blrgen.emit.tree.described import Kept, of_object, put_by
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.plan import Plan
@@ -137,15 +138,15 @@ def kept(plan: Plan) -> c.Table:
     return c.Table(tuple((c.Literal(k), c.Literal(v)) for k, v in found.items()), filled=True)
 
 
-def resuming(plan: Plan) -> list[c.Method]:
+def resuming(plan: Plan) -> Kept:
     """How the state is saved, taken back, set from outside and told."""
-    name, saved, known = c.Name("name"), c.Name("saved"), c.Name("HYPERPARAMETERS")
+    name, known = c.Name("name"), c.Name("HYPERPARAMETERS")
     bare = plan.carried or plan.sums
     key = method_of(name, "lstrip", c.Literal("_")) if bare else name
     copied = c.call(c.Use("deepcopy"), c.call("getattr", SELF, name))
     tables = [
-        c.Set((c.Name(told),), c.Each(copied, (name,), c.Name(held), k))
-        for told, held, k in (("hyperparameters", known.name, name), ("kept", "KEPT", key))
+        c.Set((c.Name(said),), c.Each(copied, (name,), c.Name(held), k))
+        for said, held, k in (("hyperparameters", known.name, name), ("kept", "KEPT", key))
     ]
     whole = c.Table((
         (c.Literal("t"), me("t")),
@@ -157,20 +158,9 @@ def resuming(plan: Plan) -> list[c.Method]:
     if plan.sums:
         left["sums"] = _shaped_like(plan, plan.sums, plan.means)
     beside = "; save rng.bit_generator.state beside it" if plan.noises else ""
-    load = c.call("_load", SELF, saved, known, c.Name("KEPT"), **left)
-    given = c.Argument("saved", "Mapping[str, Any]")
-    value = (c.Argument("name", "str"), c.Argument("value", "Any"))
-    set_ = c.call("_set", SELF, name, c.Name("value"), known)
-    return [
-        c.Method("state_dict", (), "dict[str, Any]",
-                 f"Return what resuming exactly needs, as copies{beside}.",
-                 (*tables, c.Return(whole))),
-        c.Method("load_state_dict", (given,), "None",
-                 "Resume from what `state_dict` returned: from all of it, or not at all.",
-                 (c.Do(load),)),
-        c.Method("__setattr__", value, "None", "", (c.Do(set_),)),
-        c.Method("__repr__", (), "str", "", (c.Return(c.call("_told", SELF, known)),)),
-    ]  # fmt: skip
+    load = c.call("_load", SELF, c.Name("saved"), known, c.Name("KEPT"), **left)
+    told = of_object("_told", known)
+    return Kept(whole, load, put_by("_set", known), told, tuple(tables), beside)
 
 
 def _shaped_like(plan: Plan, names: Sequence[str], of: Sequence[str]) -> c.Table:

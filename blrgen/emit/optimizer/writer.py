@@ -13,7 +13,6 @@ from blrgen.emit.common import input_words, is_derived
 from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import Lowered
 from blrgen.emit.moments import Moments
-from blrgen.emit.names import class_name
 from blrgen.emit.optimizer import guard, parts, posterior, probing
 from blrgen.emit.optimizer.base import Base, Given, Lines, handing, together
 from blrgen.emit.optimizer.parts import ARRAYS, FINITE, PARAMS, PENDING, SELF, me
@@ -41,22 +40,19 @@ class Writer(Base):
         """Whether a step can draw again in the same pass over memory."""
         return self.passes.fuses
 
-    def definition(self) -> c.Class:
-        """The class."""
-        p = self.plan
-        methods = [self.init(), self.held(), *parts.check_method(self.program)]
-        methods += guard.methods(self)
-        methods += [probing.draw(self)] if p.draw is not None else []
-        methods += [probing.observe(self)] if p.observe is not None else []
-        if p.observe is not None:
-            methods += self.steps(probing.single_rows(self), probing.averaged_rows(self))
-        else:
-            methods.append(self.step())
-        methods += [self.fixed_point()] if self.program.until else []
-        why = self.derivation.rule.unkept
-        methods += [parts.unkept(why)] if why else posterior.methods(self)
-        doc = parts.described(self.derivation, self.program)
-        return c.Class(class_name(self.derivation), doc, (*methods, *parts.resuming(p)))
+    def sections(self) -> tuple[list[c.Method], ...]:
+        """What is held; draws; steps; runs; the posterior."""
+        p, why = self.plan, self.derivation.rule.unkept
+        several = p.observe is not None
+        return (
+            [self.held(), *parts.check_method(self.program), *guard.methods(self)],
+            [probing.draw(self)] if p.draw is not None else [],
+            [probing.observe(self)] if several else [],
+            self.steps(probing.single_rows(self), probing.averaged_rows(self))
+            if several else [self.step()],
+            [self.fixed_point()] if self.program.until else [],
+            [parts.unkept(why)] if why else posterior.methods(self),
+        )  # fmt: skip
 
     # -- constructor ---------------------------------------------------------------------
     def init(self) -> c.Method:

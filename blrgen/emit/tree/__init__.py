@@ -21,6 +21,7 @@
 | `formed` | a matrix made entry by entry: a function of an entry, the loop over all |
 | `constants` | every number given the arrays' type, before the loops |
 | `classes`, `layout` | a class as a value; classes as text |
+| `described` | the writer of every class: sections in their order, how an object is kept |
 | `spelling` | how a target writes what a class does with arrays and numbers |
 | `breaks` | long lines, broken as a formatter would |
 | `printer`, `numba` | the tree → Numba's Python |

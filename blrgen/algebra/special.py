@@ -87,8 +87,17 @@ def uniform_cumulant_value(n: Any, x: Any) -> Any:
         here, slope = (uniform_cumulant_value(k, 0) for k in (n, n + 1))
         return here + slope * x
     lost = (n + 1) * max(0, int(-mpmath.log10(abs(x)))) + 5
+    if abs(x) > 3 * (digits + 20) + n * n:  # e^−|x| has no digit in it, and many of its own
+        return _far_value(n, x)
     with mpmath.workdps(digits + lost):
         return +_plain_value(n, x)
+
+
+def _far_value(n: int, x: Any) -> Any:
+    """The value without e^−|x|: the derivatives of max(x, 0) − log |x|."""
+    if n == 0:
+        return max(x, 0) - mpmath.log(abs(x))
+    return (n == 1 and x > 0) + (-1) ** n * mpmath.factorial(n - 1) / x**n
 
 
 def _plain_value(n: int, x: Any) -> Any:

@@ -95,7 +95,7 @@ verify-models: $(VENV)/installed-test
 
 # a file whose tests are not marked need not even be imported
 core: $(VENV)/installed-test
-	$(BIN)/python -m pytest $(PARALLEL) -q -m core $$(grep -rl --include='test_*.py' 'mark\.core\b' tests)
+	$(BIN)/python -m pytest $(PARALLEL) -q -m 'core and not long' $$(grep -rl --include='test_*.py' 'mark\.core\b' tests)
 
 mutants: $(VENV)/installed-test
 	$(BIN)/python -m tests.mutants --emitted $(MUTANTS)

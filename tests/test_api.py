@@ -17,6 +17,7 @@ ADAM = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_family_and_its_approximations() -> None:
     d = blrgen.derive("gaussian-diag", ADAM)
     assert next(s.approximation for s in d.steps if s.approximation) == "delta"
@@ -89,6 +90,7 @@ def test_a_familys_own_names_are_never_merged_with_a_rules(tmp_path: Path) -> No
     assert blrgen.derive(str(path), renamed).prove("adam").proved
 
 
+@pytest.mark.long
 def test_a_concrete_loss_does_not_undo_an_approximation() -> None:
     """Gauss–Newton puts per-example squares for the Hessian, whatever the loss is."""
     d = blrgen.derive("vogn", loss="log(1+exp(-y*theta))")

@@ -235,6 +235,7 @@ def test_the_mistake_is_caught(tmp_path: Path, name: str) -> None:
     assert re.search(mistake.should, wrong[mistake.stage], re.S)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "right", [GAMMA, NORMAL, LOG_NORMAL, CATEGORICAL, POISSON, EXPONENTIAL],
     ids=["gamma", "normal", "log-normal", "categorical", "poisson", "exponential"],

@@ -250,6 +250,7 @@ hi = "(lo, oo)"
 """
 
 
+@pytest.mark.long
 def test_every_template_is_used(hand: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     used: set[str] = set()
 
@@ -310,6 +311,7 @@ for name, make in sorted(conftest.RULES.items()):
 """
 
 
+@pytest.mark.long
 def test_same_bytes_whatever_the_hash_seed() -> None:
     here = Path(__file__).parent
     script = SCRIPT.format(paths=[str(here), str(here.parents[1])])

@@ -72,6 +72,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], Known]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_the_mass(tmp_path: Path, name: str) -> None:
     body, values, known = CASES[name]

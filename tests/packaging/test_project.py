@@ -51,6 +51,7 @@ def test_every_import_outside_the_standard_library_is_declared(root, project):
         assert unknown == in_a_checkout.get(name, set()), (name, unknown)
 
 
+@pytest.mark.long
 def test_the_engine_knows_nothing_of_the_benchmarks(root):
     for file in sorted((root / "blrgen").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -39,6 +39,7 @@ CHARTS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("c", "mean", "half", "rate"), CHARTS)
 def test_a_later_value_holds_the_change_alone(
     tmp_path: Path, c: str, mean: str, half: str, rate: str
@@ -63,6 +64,7 @@ def test_a_later_value_holds_the_change_alone(
         assert sp.cancel(sp.together(left - right)) == 0
 
 
+@pytest.mark.long
 def test_only_where_powers_fall() -> None:
     """A later value without squares of an earlier one has no use for its change."""
     names = ("gamma", "gaussian", "inverse-gaussian", "log-normal", "normal-gamma")

@@ -29,6 +29,7 @@ def test_latex_prose(text, spelled):
     assert latex_text(text) == spelled
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(text=st.text(max_size=30))
 def test_no_text_breaks_latex(faults, text):

@@ -16,6 +16,7 @@ from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import layout
 from blrgen.emit.tree import nodes as t
 from blrgen.errors import InternalError, UserError, did_you_mean
+from blrgen.program.axes.nodes import Seq
 from blrgen.program.model.check import check
 from blrgen.program.model.values import Argument, Array, Method, ModelProgram
 
@@ -50,6 +51,7 @@ def _arrays(x: Argument) -> tuple[Array, ...]:
 class _File:
     def __init__(self, program: ModelProgram, target: Target, dtype: str) -> None:
         self.program, self.target = program, target
+        self.targets = {m.name: self.target_of(m) for m in program.methods}
         self.made = {m.name: self.functions(m) for m in program.methods}
         last = {name: made[-1] for name, made in self.made.items()}
         self.samplers = Samplers(target.name)
@@ -60,11 +62,23 @@ class _File:
             writer = made(program, last, dtype, self.samplers)
         self.definition, self.hyperparameters = writer.definition(), writer.hyperparameters()
 
+    def target_of(self, m: Method) -> Target:
+        """How a method is written: what is run once in whole arrays, where these are enough."""
+        p, once = self.program, TARGETS.get(self.target.once)
+        first = (p.sums, None if p.start is None else p.start.method)
+        if once is None or not any(m is x for x in first):
+            return self.target
+        turns = any(isinstance(s, Seq) for s in m.program.body)
+        ragged = any(x.under for x in m.program.letters)
+        if turns or ragged or t.support(once.make(m.program, "_once")):
+            return self.target
+        return once
+
     def functions(self, m: Method) -> tuple[t.Function, ...]:
         """A method's functions under names that no support function has."""
         name, taken = f"_{m.name}", table(self.target.name).definitions.keys()
         while True:
-            found = self.target.make(m.program, name)
+            found = self.targets[m.name].make(m.program, name)
             if not taken & {f.name for f in found}:
                 return found
             name += "_of_model"
@@ -76,7 +90,7 @@ class _File:
         names = sorted({*t.support(tuple(functions)), *c.used(self.definition), *uses})
         support = support_of(self.target.name, names)
         imports = support.imports([*self.target.imports, *names])
-        body = [self.target.text(f) for f in functions]
+        body = [self.targets[x].text(f) for x, made in self.made.items() for f in made]
         head = "\n".join([x for _, x in self.target.constants])
         parts = [
             f"{head}\n{self.nodes()}",

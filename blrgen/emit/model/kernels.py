@@ -22,6 +22,7 @@ class Target:
     text: Callable[[t.Function], str]
     constants: tuple[tuple[str, str], ...]  # of a file, name and text
     imports: tuple[str, ...]
+    once: str = ""  # the target for what is run once: compiling takes longer than it would save
 
 
 def _looped(program: Program, name: str) -> tuple[t.Function, ...]:
@@ -47,6 +48,6 @@ EVERY = ("Any", "NDArray", "TypeAlias", "np", "Mapping")
 
 TARGETS = {
     "numba": Target("numba", _looped, _cached, (ALIAS, FAST, SUMS),
-                    (*EVERY, "math", "njit")),
+                    (*EVERY, "math", "njit"), "numpy"),
     "numpy": Target("numpy", _whole, _quiet, (ALIAS,), (*EVERY, "math")),
 }  # fmt: skip

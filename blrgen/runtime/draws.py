@@ -302,6 +302,8 @@ def _go_on_draws(
     if not isinstance(draws, Mapping) or set(draws) != set(model.state):
         raise ValueError(f"saved draws must be of {', '.join(model.state)}")
     steps = np.shape(next(iter(draws.values())))[:1] or (0,)
+    if steps[0] != saved.get("t"):
+        raise ValueError(f"saved are {steps[0]} draws of t = {saved.get('t')!r} steps")
     told = {f"draws of {x}": x for x in model.state}
     like = {k: np.broadcast_to(model.state[x], (*steps, *np.shape(model.state[x])))
             for k, x in told.items()}  # fmt: skip

@@ -200,7 +200,11 @@ def _saved_with_nodes(model: Any, axis: str) -> dict[str, Any]:
 
 
 def _go_on_with_nodes(
-    model: Any, saved: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]], axis: str
+    model: Any,
+    saved: Mapping[str, Any],
+    nodes: Mapping[str, Mapping[str, Any]],
+    axis: str,
+    kept: Mapping[str, str] | None = None,
 ) -> None:
     """Go on from what was saved; refuse what does not fit with nothing changed."""
     if not isinstance(saved, Mapping) or "nodes" not in saved:
@@ -208,5 +212,5 @@ def _go_on_with_nodes(
     count = saved["nodes"]
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
         raise ValueError(f"saved nodes = {count!r} is no number of points")
-    _go_on(model, {name: x for name, x in saved.items() if name != "nodes"}, nodes)
+    _go_on(model, {name: x for name, x in saved.items() if name != "nodes"}, nodes, kept)
     _set_nodes(model, axis, tuple(model.nodes), int(count))

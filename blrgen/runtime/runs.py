@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from blrgen.runtime.arrays import Array
 from blrgen.runtime.ends import _all_finite, _at_an_end
-from blrgen.runtime.handed import _ends, _state_in_domains
+from blrgen.runtime.handed import _ends, _in_domain, _state_in_domains
 from blrgen.runtime.kept import _fitting
 
 MOST_STEPS = 10000  # of a run that is given no number
@@ -124,8 +124,13 @@ def _saved(model: Any) -> dict[str, Any]:
     return saved | ({"shift": deepcopy(model.shift)} if hasattr(model, "shift") else {})
 
 
-def _like(what: str, found: Any, here: Mapping[str, Any]) -> dict[str, Array]:
-    """Return copies of saved arrays; refuse other names, shapes, types, and what is not finite."""
+def _like(
+    what: str, found: Any, here: Mapping[str, Any], levels: Container[str] = ()
+) -> dict[str, Array]:
+    """Return copies of saved arrays; refuse other names, shapes, types, and what is not finite.
+
+    Of `levels`, which are logarithms, −∞ is a value like others.
+    """
     if not isinstance(found, Mapping) or set(found) != set(here):
         names = ", ".join(map(str, found)) if isinstance(found, Mapping) else repr(found)[:80]
         raise ValueError(f"saved {what}: {names}; here it must be {', '.join(here)}")
@@ -135,7 +140,8 @@ def _like(what: str, found: Any, here: Mapping[str, Any]) -> dict[str, Array]:
         wanted, given = ((x.dtype, x.shape) for x in (np.asarray(own), found[name]))
         if wanted != given:
             raise ValueError(f"saved {name} is {given}, but here it must be {wanted}")
-        if not np.isfinite(found[name]).all():
+        least = found[name] == -np.inf if name in levels else False
+        if not (np.isfinite(found[name]) | least).all():
             raise ValueError(f"saved {name} is not finite")
     return {name: np.array(found[name]) for name in here}
 
@@ -150,18 +156,30 @@ def _generator_of(model: Any, saved: Any) -> np.random.Generator:
     return rng  # type: ignore[no-any-return]
 
 
-def _go_on(model: Any, saved: Mapping[str, Any], nodes: Mapping[str, Mapping[str, Any]]) -> None:
-    """Go on from what was saved; refuse what does not fit with nothing changed."""
+def _go_on(
+    model: Any,
+    saved: Mapping[str, Any],
+    nodes: Mapping[str, Mapping[str, Any]],
+    kept: Mapping[str, str] | None = None,
+) -> None:
+    """Go on from what was saved; refuse what does not fit with nothing changed.
+
+    `kept` are domains of what a state has beside parameters of nodes, from the first step on.
+    """
+    beside = kept or {}
     current = _saved(model)
     if not isinstance(saved, Mapping) or set(saved) != set(current):
         names = ", ".join(map(str, saved)) if isinstance(saved, Mapping) else repr(saved)[:80]
         raise ValueError(f"saved: {names}; here it must be {', '.join(current)}")
-    state = _like("state", saved["state"], current["state"])
+    levels = {name for name, domain in beside.items() if domain.startswith("[-oo")}
+    state = _like("state", saved["state"], current["state"], levels)
     _state_in_domains("saved ", state, nodes, model.sizes)
     shift = _like("shift", saved.get("shift", {}), current.get("shift", {}))
     t, notes = saved["t"], saved["notes"]
     if isinstance(t, bool) or not isinstance(t, int | np.integer) or t < 0:
         raise ValueError(f"saved t = {t!r} is no number of steps")
+    for name, domain in beside.items() if t else ():
+        _in_domain(f"saved {name}", state[name], domain, model.sizes)
     if not isinstance(notes, list) or not all(isinstance(x, Mapping) for x in notes):
         raise TypeError(f"saved notes are no list of notes: {type(notes).__name__}")
     for name, amount in shift.items():

@@ -9,6 +9,7 @@ from blrgen.emit.model.draws import DrawWriter, with_labels
 from blrgen.emit.model.filters import FilterWriter
 from blrgen.emit.model.guarded import HYPERPARAMETERS
 from blrgen.emit.model.kernels import TARGETS, Target
+from blrgen.emit.model.places import KEPT, domains_beside
 from blrgen.emit.model.samplers import Samplers
 from blrgen.emit.model.writer import Writer
 from blrgen.emit.support import support_of, table
@@ -120,6 +121,10 @@ class _File:
         found = layout.constant("NODES", c.Table(tuple(rows)), kind)
         more = [*(self.rows() if self.program.batch else []), *self.moving()]
         known = layout.constant(HYPERPARAMETERS, self.hyperparameters, "Mapping[str, str]")
+        beside = domains_beside(self.program)
+        if beside:
+            domains = tuple((c.Literal(x), c.Literal(y)) for x, y in beside.items())
+            known += layout.constant(KEPT, c.Table(domains), "Mapping[str, str]")
         return "\n".join([*found, *more, *known])
 
     def moving(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from blrgen.emit.model import steps
+from blrgen.emit.model.places import beside
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree.described import Kept, of_object, put_by
 
@@ -58,14 +59,20 @@ class Guarded:
 
     def kept(self) -> Kept:
         """The number of nodes is saved too."""
-        return kept_by("_saved_with_nodes", "_go_on_with_nodes", self.axis)
+        more = beside(self.writer.program)
+        return kept_by("_saved_with_nodes", "_go_on_with_nodes", self.axis, beside=more)
 
 
-def kept_by(saved: str, resumed: str, *more: c.Expression) -> Kept:
-    """How an object of a model is kept, by support functions that know its nodes."""
+def kept_by(
+    saved: str, resumed: str, *more: c.Expression, beside: tuple[c.Expression, ...] = ()
+) -> Kept:
+    """How an object of a model is kept, by support functions that know its nodes.
+
+    `beside` says where the rest of a state may be.
+    """
     return Kept(
         of_object(saved, *more),
-        of_object(resumed, c.Name("saved"), TABLE, *more),
+        of_object(resumed, c.Name("saved"), TABLE, *more, *beside),
         put_by("_set_known", c.Name(HYPERPARAMETERS)),
         of_object("_told_of"),
     )

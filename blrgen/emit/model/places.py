@@ -8,7 +8,9 @@ from keyword import iskeyword
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import nodes as t
 from blrgen.errors import InternalError
-from blrgen.program.model.values import Argument, Method, ModelProgram
+from blrgen.program.model.values import REAL, Argument, Method, ModelProgram
+
+KEPT = "KEPT"  # domains of what a state has beside parameters of nodes
 
 ANY, ARRAY, STATE = "Any", "Array", "dict[str, Array]"
 NOTHING = c.Literal(None)
@@ -84,3 +86,14 @@ def result(method: Method, call: c.Expression, names: dict[str, str] | None = No
     """The method's outs under their names."""
     called = names or {}
     return c.Set(tuple(c.Name(called.get(x, x)) for x in method.program.outs), call)
+
+
+def domains_beside(program: ModelProgram) -> dict[str, str]:
+    """Domains of such arrays, where they say something."""
+    own = {part.array.name for v in program.said for part in v.parts}
+    return {x.name: x.domain for x in program.state if x.name not in own and x.domain != REAL}
+
+
+def beside(program: ModelProgram) -> tuple[c.Expression, ...]:
+    """The argument that says it."""
+    return (c.Name(KEPT),) if domains_beside(program) else ()

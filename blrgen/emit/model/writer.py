@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from blrgen.emit.model import beginning, known, steps
 from blrgen.emit.model.guarded import Guarded, kept_by
-from blrgen.emit.model.places import SIZES, Places, caller_name, python_name
+from blrgen.emit.model.places import SIZES, Places, beside, caller_name, python_name
 from blrgen.emit.model.samplers import Samplers
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import nodes as t
@@ -60,7 +60,9 @@ class Writer:
 
     def kept(self) -> Kept:
         """How it is saved; of what has nodes their number, too."""
-        return Guarded(self).kept() if self.program.nodes else kept_by("_saved", "_go_on")
+        if self.program.nodes:
+            return Guarded(self).kept()
+        return kept_by("_saved", "_go_on", beside=beside(self.program))
 
     @property
     def moved(self) -> set[str]:

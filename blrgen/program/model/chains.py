@@ -22,7 +22,7 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Reader
 from blrgen.program.model.member import Lowered
-from blrgen.program.model.values import REAL
+from blrgen.program.model.values import LEVEL
 
 
 class Labels(Lowered):
@@ -73,8 +73,8 @@ class Labels(Lowered):
     def kept_as(self) -> tuple[tuple[str, tuple[str, ...], str], ...]:
         self.opened()
         moves = (*self.outer, *self.along_moves, self.j, self.k)
-        return (("evidence", (*self.outer, self.t, self.k), REAL),
-                ("start", (*self.outer, self.k), REAL), ("moves", moves, REAL))  # fmt: skip
+        return (("evidence", (*self.outer, self.t, self.k), LEVEL),
+                ("start", (*self.outer, self.k), LEVEL), ("moves", moves, LEVEL))  # fmt: skip
 
     def independent(self, state: dict[str, tuple[str, ...]], stem: str) -> tuple[str, ...]:
         """log p as evidence, and no more."""

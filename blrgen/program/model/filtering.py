@@ -31,7 +31,7 @@ from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Member
 from blrgen.program.model.names import Given, size_of
 from blrgen.program.model.stacked import Stacked, Where
-from blrgen.program.model.values import Array, Filter, Method, Posterior, Stack, Tie
+from blrgen.program.model.values import LEVEL, Array, Filter, Method, Posterior, Stack, Tie
 from blrgen.rule.model.values import Arrival, ModelDerivation
 
 Blocks = dict[tuple[int, int], str]
@@ -148,7 +148,7 @@ class RunningLabels:
         self.places = apart(self.d, self.single)
         self.name = self.given.names.of(f"{self.block.name}_level")
         self.state: tuple[Array, ...] = (
-            Array(self.name, tuple(size_of(i.axis) for i in self.places)),
+            Array(self.name, tuple(size_of(i.axis) for i in self.places), LEVEL),
         )
 
     def letters(self, eq: Equations) -> tuple[str, ...]:

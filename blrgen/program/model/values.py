@@ -22,6 +22,7 @@ from blrgen.program.axes.nodes import Program, Size
 from blrgen.read.model.values import Expr
 
 REAL, POSITIVE = "R", "(0, oo)"
+LEVEL = "[-oo, oo)"  # a logarithm of what may be 0
 SIMPLEX, DEFINITE = "simplex", "SPD"
 
 

@@ -122,3 +122,12 @@ def test_they_are_kept_as_one_gaussian_behind_another_block(target):
     again.load_state_dict(model.state_dict())
     found.append(again.step())
     np.testing.assert_allclose(found, list(by_hand(m, v, 4)), rtol=1e-12)
+
+
+def test_a_saved_precision_is_definite():
+    model = made(LATER, "vmp", "numpy")(X=ROWS, y=Y)
+    model.step()
+    saved = model.state_dict()
+    saved["state"]["w_P"][0, 0] = -1.0
+    with pytest.raises(ValueError, match="w_P is not positive definite"):
+        model.load_state_dict(saved)

@@ -124,6 +124,31 @@ def test_a_filter_goes_on_to_the_same_bits():
     assert first.posterior("s") == other.posterior("s")
 
 
+LEFT = """plate t in T
+plate k in K
+const pi in simplex(K)
+const P[k] in simplex(K)
+const rate[k] in (0, oo)
+z[1] ~ categorical(pi)
+z[t] ~ categorical(P[z[t-1]])
+x[t] ~ poisson(rate[z[t]]) observed
+"""
+
+
+def test_a_state_that_cannot_be_is_saved_too():
+    known = {"pi": np.array([1.0, 0]), "P": np.array([[1.0, 0], [0.5, 0.5]]), "rate": [1.0, 5.0]}
+    first, other = (cls("left", "filter", LEFT)(**known) for _ in range(2))
+    first.step(x=3)
+    saved = first.state_dict()
+    assert saved["state"]["z_level"][1] == -np.inf
+    other.load_state_dict(saved)
+    assert first.step(x=2) == other.step(x=2)
+    for wrong in (np.nan, np.inf):
+        saved["state"]["z_level"][0] = wrong
+        with pytest.raises(ValueError, match="z_level is not finite"):
+            other.load_state_dict(saved)
+
+
 def test_an_element_that_cannot_be_is_not_taken():
     source = MISSING.replace("gaussian(mu[z[t]], 0.5)", "poisson(exp(mu[z[t]]))")
     model = cls("part", "filter", source)(**LABELS)

@@ -285,6 +285,8 @@ def test_saved_draws_that_do_not_fit_change_nothing():
     saved = model.state_dict()
     with pytest.raises(ValueError, match="draws"):
         model.load_state_dict({**saved, "draws": {"mu": np.zeros((2, 5))}})
+    with pytest.raises(ValueError, match="2 draws of t = 3 steps"):
+        model.load_state_dict({**saved, "t": 3})
     assert len(model.draws("mu")) == 2
 
 

@@ -18,7 +18,6 @@
 | `expectations` | Expectations without a closed form |
 | `exponential_sums` | Sums and differences of exponentials, where those overflow or cancel |
 | `exponentials` | Sums of exponentials over the components by their logarithm |
-| `factor` | Solves by a symmetric positive definite matrix share one Cholesky factor |
 | `fading` | Which states fade away, and may be 0 where they are almost 0 |
 | `falls` | Differences of ψ and of ψ′ at two points of which one is known to be the larger |
 | `fractions_of_sums` | Quotients of sums of exponentials that neither overflow nor cancel |

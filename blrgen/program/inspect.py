@@ -83,9 +83,6 @@ class Printer:
         left, right = self.at(node.left, PRODUCT), self.at(node.right, SIGN)
         return f"{left} {self.matmul} {right}", PRODUCT
 
-    def print_Factor(self, node: n.Factor) -> tuple[str, int]:
-        return self.call("factor", self(node.arg))
-
     def print_Solve(self, node: n.Solve) -> tuple[str, int]:
         return self.call("solve", self(node.arg), self(node.right))
 

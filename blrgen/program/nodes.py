@@ -215,15 +215,8 @@ class MatMul(Node):
 
 
 @dataclass(frozen=True)
-class Factor(Node):
-    """The lower triangular L with L Lᵀ = arg, which is symmetric positive definite."""
-
-    arg: Node
-
-
-@dataclass(frozen=True)
 class Solve(Node):
-    """arg⁻¹ · right, by factorisation and substitution; `arg` may be a `Factor`."""
+    """arg⁻¹ · right, by factorisation and substitution."""
 
     arg: Node
     right: Node
@@ -309,7 +302,6 @@ ZERO, ONE, TWO, HALF = Const.of(0), Const.of(1), Const.of(2), Const(Fraction(1, 
 LEAVES = (Const, Named, Ref, Identity)
 MATRIX_NODES = (
     MatMul,
-    Factor,
     Solve,
     HalfSolve,
     HalfProduct,

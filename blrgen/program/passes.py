@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from blrgen.program.absorbed import absorbed
-from blrgen.program.axes.lowered import part_of
+from blrgen.program.axes.parts import part_of
 from blrgen.program.cleared import cleared
 from blrgen.program.cse import cse
 from blrgen.program.dead import dead
 from blrgen.program.expand import expand
-from blrgen.program.factor import factor
 from blrgen.program.hoist import hoist
 from blrgen.program.order import order, ordered
 from blrgen.program.part import Part
@@ -40,7 +39,6 @@ def _optimised(program: Program, native: Collection[str]) -> Part:
     for one in BEFORE:
         program = timed(one.__name__, one, program)
     program = timed("expand", lambda p: expand(p, native), program)
-    program = timed("factor", factor, program)
     (phase,) = program.phases
     part = timed("equations", lambda p: part_of(p, phase), program)
     for other in AFTER:

@@ -193,13 +193,6 @@ def _solve(node: n.Node, scope: Scope) -> Type:
     return _plain(right)
 
 
-def _factor(node: n.Node, scope: Scope) -> Type:
-    (arg,) = _parts(node, scope)
-    if not arg.is_symmetric:
-        raise _mismatch(node, arg, symmetric())
-    return Type(arg.shape, "lower")
-
-
 def _transpose(node: n.Node, scope: Scope) -> Type:
     (arg,) = _parts(node, scope)
     if len(arg.shape) != 2:
@@ -256,7 +249,7 @@ _RULES = {
     n.Pow: _entrywise, n.Call: _entrywise, n.Compare: _compare, n.Select: _select,
     n.MatMul: _matmul, n.Solve: _solve, n.HalfSolve: _solve,
     n.HalfProduct: _matmul,
-    n.Factor: _factor, n.Transpose: _transpose, n.Outer: _outer,
+    n.Transpose: _transpose, n.Outer: _outer,
     n.Trace: _trace, n.Symmetrize: _symmetrize, n.Total: _total, n.LogTotal: _total,
     n.Count: _total,
 }  # fmt: skip

@@ -34,7 +34,7 @@ from blrgen.emit.tree.rules import looped
 from blrgen.emit.uses import collecting
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
-from blrgen.program.axes.lowered import part_of
+from blrgen.program.axes.parts import part_of
 from blrgen.program.expand import expanded
 from blrgen.program.inspect import text
 from blrgen.program.program import Phase, Program, Statement, Variable
@@ -54,7 +54,7 @@ ENTRYWISE: list[n.Node] = [
 ENTRYWISE += [n.Call(name, (x,)) for name in n.UNARY]
 ENTRYWISE += [n.Call(name, (x, y)) for name in n.NARY] + [n.Call("max", (x, y, n.ZERO))]
 MATRIX: list[n.Node] = [
-    n.MatMul(S, n.MatMul(S, S)), n.MatMul(n.MatMul(S, S), S), n.Factor(S), n.Solve(S, x),
+    n.MatMul(S, n.MatMul(S, S)), n.MatMul(n.MatMul(S, S), S), n.Solve(S, x),
     n.HalfSolve(S, x), n.HalfProduct(S, x), n.Transpose(n.Add((S, S))),
     n.Outer(x, y), n.Identity("d"), n.Trace(S), n.Symmetrize(S),
     n.Mul((x, n.MatMul(S, x))),

@@ -6,7 +6,7 @@ import pytest
 
 from blrgen.program import nodes as n
 from blrgen.program.absorbed import absorbed
-from blrgen.program.axes.lowered import part_of
+from blrgen.program.axes.parts import part_of
 from blrgen.program.inspect import text
 from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.types import ENTRIES, SCALAR

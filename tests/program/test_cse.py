@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.program import nodes as n
-from blrgen.program.axes.lowered import part_of
+from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.text import shown
 from blrgen.program.cse import cse
 from blrgen.program.naming import name_for

@@ -7,7 +7,7 @@ import pytest
 import blrgen
 from blrgen.emit import emit
 from blrgen.program import nodes as n
-from blrgen.program.axes.lowered import part_of
+from blrgen.program.axes.parts import part_of
 from blrgen.program.effort import HELPER, LOOK_AHEAD, better_apart, operations
 from blrgen.program.lower import lower
 from blrgen.program.part import Part

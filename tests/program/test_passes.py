@@ -10,12 +10,12 @@ import pytest
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program.axes.lowered import part_of
+from blrgen.program.axes.parts import part_of
+from blrgen.program.axes.text import shown
 from blrgen.program.cleared import cleared
 from blrgen.program.cse import cse
 from blrgen.program.dead import dead
 from blrgen.program.expand import expanded
-from blrgen.program.factor import factor
 from blrgen.program.hoist import hoist
 from blrgen.program.inspect import inspect, text
 from blrgen.program.laws import Law, distribution
@@ -236,21 +236,35 @@ def full_program(*body: tuple[str, n.Node, Type]) -> Program:
 def test_factor_is_shared_and_checks_the_next_state() -> None:
     S, H, g, m = (n.Ref(name) for name in ("S", "H", "g", "m"))
     new = n.Ref("S_next")
-    p = factor(full_program(
+    p = over(full_program(
         ("S_next", n.add(S, H), symmetric()),
         ("v", n.Solve(new, g), vector()),
         ("m_next", n.Sub(m, n.Solve(new, n.Ref("v"))), vector()),
     ))  # fmt: skip
-    assert lines(p) == [
-        "S_next = S + H", "S_next_factor = factor(S_next)", "v = solve(S_next_factor, g)",
-        "m_next = m - solve(S_next_factor, v)",
-    ]  # fmt: skip
-    old = factor(full_program(
+    assert list(map(shown, p.body)) == [
+        "S_next[i,j]: spd = S[i,j] + H[i,j]",
+        "S_next_factor[i,j]: lower = chol(S_next[i,j])",
+        "v[i] = solve(S_next[i,j], g[i])",
+        "m_next[i] = m[i] - solve(S_next[i,j], v[i])",
+    ]
+    old = over(full_program(
         ("S_next", n.add(S, H), symmetric()), ("m_next", n.Solve(S, g), vector())
     ))  # fmt: skip
-    assert "S_next_factor = factor(S_next)" in lines(old)  # checked although nothing solves by it
-    indefinite = factor(full_program(("m_next", n.Solve(H, g), vector())))
-    assert lines(indefinite) == ["m_next = solve(H, g)"]
+    looks = "S_next_factor[i,j]: lower = chol(S_next[i,j])"
+    assert looks in map(shown, old.body)  # checked although nothing solves by it
+    indefinite = over(full_program(("m_next", n.Solve(H, g), vector())))
+    assert list(map(shown, indefinite.body)) == ["m_next[i] = solve(H[i,j], g[i])"]
+
+
+def test_of_an_inverse_what_it_is_the_inverse_of_is_factored() -> None:
+    S, H = n.Ref("S"), n.Ref("H")
+    p = over(full_program(("S_next", n.Solve(n.add(S, H), n.Identity("d")), symmetric())))
+    assert list(map(shown, p.body)) == [
+        "S_next_inverse[i,j]: spd = S[i,j] + H[i,j]",
+        "S_next_inverse_factor[i,j]: lower = chol(S_next_inverse[i,j])",
+        "identity[i,j]: sym = [i == j]",
+        "S_next[i,j]: sym = solve(S_next_inverse[i,k], identity[i,j])",
+    ]
 
 
 SCOPE = {
@@ -286,7 +300,7 @@ def test_types(node: n.Node, wanted: Type) -> None:
     "node",
     [
         n.add(n.Ref("S"), a), n.mul(n.Ref("S"), n.Ref("S")), n.MatMul(n.Ref("m"), n.Ref("S")),
-        n.add(n.Ref("S"), n.Ref("m")), n.Pow(n.Ref("S"), 2), n.Factor(n.Ref("X")),
+        n.add(n.Ref("S"), n.Ref("m")), n.Pow(n.Ref("S"), 2),
         n.MatMul(n.Ref("X"), n.Ref("y")), n.Mul((n.Ref("m"), n.Ref("y"))), n.Ref("nowhere"),
         n.Div(n.Ref("S"), n.Ref("m")), n.Call("sqrt", (n.Ref("S"),)), n.Trace(n.Ref("X")),
     ],

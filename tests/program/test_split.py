@@ -11,7 +11,7 @@ import pytest
 import blrgen
 from blrgen.emit import emit
 from blrgen.program import nodes as n
-from blrgen.program.axes.lowered import part_of
+from blrgen.program.axes.parts import part_of
 from blrgen.program.cse import cse
 from blrgen.program.part import Part
 from blrgen.program.program import Phase, Program, Statement, Variable

@@ -59,7 +59,7 @@ def test_axes_of_a_result(node: n.Node, wanted: Type) -> None:
         n.Add((x, m)),  # entries of arrays of any shape are no vector's
         n.Add((m, y)), n.Mul((m, y)), n.Mul((m, S)), n.Mul((X, X)), n.Div(a, S), n.Div(S, S),
         n.Add((a, S)),  # it might mean that multiple of the identity
-        n.MatMul(m, m), n.MatMul(m, S), n.MatMul(S, y), n.Solve(X, y), n.Factor(L),
+        n.MatMul(m, m), n.MatMul(m, S), n.MatMul(S, y), n.Solve(X, y),
         n.Total(S), n.Total(a), n.Count(n.Ref("a")), n.Trace(X), n.Outer(S, m),
         n.Add((n.Compare("<", a, a), a)), n.Select(a, x, x),
     ],

@@ -4,12 +4,7 @@
     identity   →  [i == j]                        solve(A, b)  →  on entries, A named if need be
     total(x)   →  sum(j, x[j])                    count(x)     →  how long its axis is
 
-A factor that the phase names is an equation `L[i,j] = chol(A[i,j])`; what is solved with it is
-solved with A.  In a part every number that is made of a whole array is an equation of its own:
-
-    total_a = sum(i, a[i])              the first pass adds up,
-    k = f(total_a)                      numbers are computed once,
-    a_next[i] = g(a[i], k)              the next pass uses them.
+A root of a matrix is an equation `L[i,j] = chol(A[i,j])`.
 """
 
 from __future__ import annotations
@@ -20,9 +15,9 @@ from dataclasses import replace
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.naming import describe
-from blrgen.program.part import Part, axes
-from blrgen.program.program import Phase, Program, Statement, fresh, numbered
-from blrgen.program.types import SCALAR, Memory, Type, infer
+from blrgen.program.part import axes
+from blrgen.program.program import Phase, Program, Statement, fresh
+from blrgen.program.types import Memory, Type, infer
 
 NAMES = "ijklpqrsuvw"
 AXIS = "d"  # what the axis of entries is called
@@ -31,7 +26,7 @@ LONGEST = 12  # letters of what is added up, in a name
 
 def over_axes(program: Program, phase: Phase) -> a.Program:
     """The phase: its results are outs, and what it writes is written."""
-    work = _Lowering(program)
+    work = Lowering(program)
     body = work.equations(phase.body)
     made = tuple(s.name for s in phase.body)
     known = {*phase.reads, *made}
@@ -46,26 +41,16 @@ def over_axes(program: Program, phase: Phase) -> a.Program:
     return a.Program(tuple(work.letters.values()), given, body, made, writes)
 
 
-def part_of(program: Program, phase: Phase) -> Part:
-    """The phase as a part of its rule, with every number that is made of an array by name."""
-    work = _Lowering(program, apart=True)
-    body = work.equations(phase.body)
-    for target, _ in phase.writes:  # it may be written to by what is given
-        work.own(work.scope[target])
-    return Part(program, tuple(work.letters.values()), body, phase.writes, (), work.each)
-
-
-class _Lowering:
+class Lowering:
     """Letters so far, the equations, and the matrices that are solved with."""
 
-    def __init__(self, program: Program, apart: bool = False) -> None:
-        self.program, self.apart = program, apart
+    def __init__(self, program: Program) -> None:
+        self.program = program
         self.scope = Memory(program.scope)
         self.letters: dict[str, a.Letter] = {}
         self.taken = set(program.scope)
         self.body: list[a.Let] = []
         self.solved: set[str] = set()
-        self.matrix_of: dict[str, str] = {}  # factor → what it is the factor of
         self.parts: dict[n.Node, str] = {}
         self.left: tuple[str, ...] = ()  # the letters of the statement that is under way
         nodes = (x for s in program.statements for x in n.walk(s.expr))
@@ -110,13 +95,7 @@ class _Lowering:
 
     def statement(self, s: Statement) -> None:
         letters = self.left = self.own(s.type)
-        if self.apart and isinstance(s.expr, n.OVER_COMPONENTS):
-            expr = self.whole(s.expr, ())
-            self.parts.setdefault(s.expr, s.name)
-        else:
-            expr = self.entry(s.expr, letters, letters)
-        if isinstance(expr, a.Lin) and expr.op == "chol":
-            self.matrix_of[s.name] = expr.args[0].name
+        expr = self.entry(s.expr, letters, letters)
         self.body.append(a.Let(s.name, letters, expr, s.type.structure))
 
     # -- expressions -----------------------------------------------------------------
@@ -134,22 +113,8 @@ class _Lowering:
         return e.rebuilt(lambda c: self.entry(c, at, used))
 
     def number(self, e: n.Node, used: tuple[str, ...]) -> n.Node:
-        """A number that is made of a whole array, by its name if that is asked for."""
-        if not self.apart:
-            return self.whole(e, used)
-        if e not in self.parts:
-            whole = self.whole(e, ())
-            name = self.parts[e] = self.free(_total_name(e, whole))
-            self.scope[name] = SCALAR
-            self.body.append(a.Let(name, (), whole))
-        return a.Ref(self.parts[e])
-
-    def free(self, name: str) -> str:
-        """The name, or the next number at its end."""
-        if name in self.taken:
-            name = numbered(f"{name.rstrip('0123456789').removesuffix('_')}_", 2, self.taken)
-        self.taken.add(name)
-        return name
+        """A number that is made of a whole array."""
+        return self.whole(e, used)
 
     def whole(self, e: n.Node, used: tuple[str, ...]) -> n.Node:
         """A sum of entries, the logarithm of one of exponentials, how many there are."""
@@ -194,9 +159,6 @@ class _Lowering:
         return n.mul(n.HALF, n.add(a.ref(whole, *at), a.ref(whole, *at[::-1])))
 
     # -- linear algebra --------------------------------------------------------------
-    def of_Factor(self, e: n.Factor, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
-        return a.Lin("chol", (a.ref(self.definite_matrix(e.arg), *at),))
-
     def of_Solve(self, e: n.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         return self.linear("solve", self.definite_matrix(e.arg), e.right, at, used)
 
@@ -227,7 +189,7 @@ class _Lowering:
         k = self.letter(str(self.letters[at[0]].size), (*at, *used))
         return a.Lin(op, (a.ref(matrix, at[0], k), b))
 
-    def named(self, e: n.Node, structure: str) -> str:
+    def named(self, e: n.Node, structure: str, stem: str = "part") -> str:
         """The name of a matrix or vector."""
         if isinstance(e, n.Ref):
             return e.name
@@ -236,38 +198,28 @@ class _Lowering:
         kind = infer(e, self.scope)
         letters = self.own(kind)
         whole = self.entry(e, letters, letters)
-        stem = "identity" if isinstance(e, n.Identity) else describe(whole) or "part"
+        stem = "identity" if isinstance(e, n.Identity) else describe(whole) or stem
         name = self.parts[e] = fresh(stem, self.taken)
         self.taken.add(name)
         self.scope[name] = kind
-        known = kind.structure if self.apart and kind.is_symmetric else structure
-        self.body.append(a.Let(name, letters, whole, known))
+        self.body.append(a.Let(name, letters, whole, self.known(kind, structure)))
         return name
 
-    def definite_matrix(self, e: n.Node) -> str:
-        """The name of what is solved with or factored, or of what a factor is the factor of."""
-        name = self.matrix_of.get(e.name, "") if isinstance(e, n.Ref) else ""
-        name = name or self.named(e, "sym")
+    def known(self, kind: Type, structure: str) -> str:
+        """What is known of a matrix that has been given a name."""
+        return structure
+
+    def definite_matrix(self, e: n.Node, stem: str = "part") -> str:
+        """The name of what is solved with or factored."""
+        name = self.named(e, "sym", stem)
         self.solved.add(name)
         return name
 
     def root(self, e: n.Node) -> str:
         """The lower factor of a matrix."""
-        if isinstance(e, n.Ref) and e.name in self.matrix_of:
-            return e.name
         matrix = self.definite_matrix(e)
         name = fresh(f"{matrix}_root", self.taken)
         self.taken.add(name)
         at = self.own(self.scope[matrix])
         self.body.append(a.Let(name, at, a.Lin("chol", (a.ref(matrix, *at),))))
         return name
-
-
-def _total_name(e: n.Node, whole: n.Node) -> str:
-    """What a number that is made of a whole array is called."""
-    if isinstance(e, n.Count):
-        return e.label
-    words = describe(whole.arg) if isinstance(e, n.Total) and isinstance(whole, a.Red) else None
-    if words is not None and len(words) <= LONGEST:
-        return f"total_{words}"
-    return "total_1" if isinstance(e, n.Total) else "log_total_1"

@@ -23,7 +23,7 @@ from blrgen.emit.tree.stores import stored
 from blrgen.program import nodes as n
 from blrgen.program.axes.again import again
 from blrgen.program.axes.anf import anf
-from blrgen.program.axes.lowered import part_of
+from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.schedule import schedule
 from blrgen.program.axes.scratch import storage
 from blrgen.program.axes.text import program

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from blrgen.emit.compile import compile_class
 from blrgen.program import nodes as n
 from blrgen.program.axes.check import check
 from blrgen.program.axes.interpret import interpret
-from blrgen.program.axes.lowered import over_axes, part_of
+from blrgen.program.axes.lowered import over_axes
+from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.prepared import scheduled
 from blrgen.program.axes.text import shown
 from blrgen.program.lower import lower
@@ -102,22 +104,23 @@ def phase_of_a_step(*body: Statement, more: tuple[Variable, ...] = ()) -> tuple[
     return Program(variables, (phase,)), phase
 
 
-def test_a_factor_is_an_equation_and_what_is_solved_with_is_the_matrix() -> None:
-    F = n.Factor(n.Neg(n.Ref("S")))
+def test_what_must_stay_definite_is_solved_with_by_one_factor() -> None:
+    """The negative of S; k is a number of the rule, and no letter."""
+    S, H = n.Ref("S"), n.Ref("H")
     body = (
-        Statement("F", F, Type(("d", "d"), "lower")),
-        Statement("y", n.Neg(n.Solve(n.Ref("F"), n.Ref("m"))), vector()),
-        Statement("z", n.Solve(n.Ref("F"), n.Transpose(n.Sub(n.Ref("H"), n.Ref("S")))),
-                  matrix("d", "d")),
-    )  # fmt: skip
-    made = part_of(*phase_of_a_step(*body)).returning(["y", "z"])
+        Statement("y", n.Solve(S, n.Ref("m")), vector()),
+        Statement("z", n.Solve(S, n.Transpose(n.Sub(H, S))), matrix("d", "d")),
+    )
+    program, phase = phase_of_a_step(*body)
+    negative = tuple(replace(v, gap=n.Neg(S)) if v.name == "S" else v for v in program.variables)
+    made = part_of(replace(program, variables=negative), phase).returning(["y", "z"])
     check(made)
     assert [shown(s) for s in made.body] == [
         "minus_S[i,j]: spd = -S[i,j]",
-        "F[i,j]: lower = chol(minus_S[i,j])",
+        "minus_S_factor[i,j]: lower = chol(minus_S[i,j])",
         "y[i] = -solve(minus_S[i,j], m[i])",
         "H_minus_S[i,j]: sym = H[j,i] - S[j,i]",
-        "z[i,j] = solve(minus_S[i,l], H_minus_S[i,j])",  # k is a number of the rule
+        "z[i,j] = -solve(minus_S[i,l], H_minus_S[i,j])",
     ]
 
 

@@ -15,7 +15,7 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as axes
 from blrgen.program.axes.check import check
 from blrgen.program.axes.congruent import congruent
-from blrgen.program.axes.lowered import part_of
+from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.pivots import Pivoted, pivoted
 from blrgen.program.axes.written_out import Known
 from blrgen.program.program import Phase, Program, Statement, Variable
@@ -27,11 +27,13 @@ A, B, F, P, Q, S, g, m = (n.Ref(x) for x in ("A", "B", "F", "P", "Q", "S", "g", 
 a, b = n.Ref("a"), n.Ref("b")
 
 
-def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...]) -> Program:
-    """Symmetric S, P, Q; matrices A, B, F; vectors m, g; a number a."""
+def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...], known: str = "") -> Program:
+    """Symmetric S, P, Q, definite where `known`; matrices A, B, F; vectors m, g; a number a."""
     kinds = dict.fromkeys("SPQ", symmetric(str(d))) | dict.fromkeys("ABF", matrix(str(d), str(d)))
     kinds |= dict.fromkeys("mg", vector(str(d))) | {"a": SCALAR}
-    variables = tuple(Variable(x, "state", t) for x, t in kinds.items())
+    variables = tuple(
+        Variable(x, "state", t, domain="SPD" if x in known else "") for x, t in kinds.items()
+    )
     scope, made = dict(kinds), []
     for name, expr in body:
         scope[name] = infer(expr, scope)
@@ -120,8 +122,8 @@ def definite(random: Random, d: int) -> Rows:
 def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
     random = Random(d)
     p = program(
-        d, ("L", n.Factor(S)), ("m_next", n.Sub(m, n.Mul((a, n.Solve(n.Ref("L"), g))))),
-        writes=("m_next",),
+        d, ("m_next", n.Sub(m, n.Mul((a, n.Solve(S, g))))),
+        writes=("m_next",), known="S",
     )  # fmt: skip
     given = {"S": definite(random, d), "g": numbers(random, d, 1), "m": numbers(random, d, 1)}
     u = unrolled(p)
@@ -137,7 +139,7 @@ def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "expr"), [
-    ("A S⁻¹ B", n.MatMul(A, n.Solve(n.Ref("L"), B))),
+    ("A S⁻¹ B", n.MatMul(A, n.Solve(S, B))),
     ("symmetrised", n.Symmetrize(n.MatMul(A, B))),
     ("Aᵀ + trace", n.Add((n.Transpose(A), n.Mul((n.Trace(B), n.Identity("3")))))),
     ("outer", n.Mul((n.Total(n.Mul((m, g))), n.Outer(m, g)))),
@@ -145,7 +147,7 @@ def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
 ])  # fmt: skip
 def test_every_other_node(name: str, expr: n.Node) -> None:
     random = Random(4)
-    p = program(3, ("L", n.Factor(S)), ("A_next", expr), writes=("A_next",))
+    p = program(3, ("A_next", expr), writes=("A_next",), known="S")
     given = {x: numbers(random, 3, 3) for x in "AB"} | {x: numbers(random, 3, 1) for x in "mg"}
     given |= {"S": definite(random, 3)}
     stored, _ = run(unrolled(p), given | {"a": Fraction(5, 3)})
@@ -171,8 +173,8 @@ def test_a_square_needs_no_roots() -> None:
     """Zᵀ Z with Z = L⁻¹ X is Xᵀ A⁻¹ X."""
     random = Random(6)
     p = program(
-        3, ("L", n.Factor(S)),
-        ("P_next", n.MatMul(n.Transpose(A), n.Solve(n.Ref("L"), A))), writes=("P_next",),
+        3, 
+        ("P_next", n.MatMul(n.Transpose(A), n.Solve(S, A))), writes=("P_next",), known="S",
     )  # fmt: skip
     given = {"S": definite(random, 3), "A": numbers(random, 3, 3)}
     stored, _ = run(unrolled(p), given)
@@ -207,7 +209,7 @@ def test_known_zeros_and_ones_cost_nothing() -> None:
 
 def test_a_diagonal_matrix_is_solved_by_divisions() -> None:
     p = program(
-        4, ("L", n.Factor(S)), ("m_next", n.Solve(n.Ref("L"), g)), writes=("m_next",)
+        4, ("m_next", n.Solve(S, g)), writes=("m_next",), known="S"
     )  # fmt: skip
     known = tuple(tuple(Fraction((i + 2) * (i == j)) for j in range(4)) for i in range(4))
     u = unrolled(p, {"S": known})
@@ -218,7 +220,7 @@ def test_a_diagonal_matrix_is_solved_by_divisions() -> None:
 
 @pytest.mark.parametrize("bad", [0, -1])
 def test_a_known_matrix_that_is_not_definite_is_refused(bad: int) -> None:
-    p = program(2, ("L", n.Factor(S)), ("m_next", n.Solve(n.Ref("L"), g)), writes=("m_next",))
+    p = program(2, ("m_next", n.Solve(S, g)), writes=("m_next",), known="S")
     known = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(bad)))
     with pytest.raises(UserError, match="not positive definite"):
         unrolled(p, {"S": known})

@@ -1,0 +1,146 @@
+"""A phase of a rule as a part: numbers of whole arrays by name, one factor for what is definite.
+
+    total_a = sum(i, a[i])              the first pass adds up,
+    k = f(total_a)                      numbers are computed once,
+    a_next[i] = g(a[i], k)              the next pass uses them.
+
+Every state that must stay definite has its next value factored before anything is
+written: that is the check, and solves share the factor.  Where the next value is an inverse,
+X⁺ = B⁻¹, it is B that is factored: one is definite when the other is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
+from blrgen.program.axes.lowered import Lowering
+from blrgen.program.naming import describe
+from blrgen.program.part import Part
+from blrgen.program.program import Phase, Program, Statement, fresh, numbered
+from blrgen.program.types import SCALAR, Type
+
+LONGEST = 12  # letters of what is added up, in a name
+
+
+def part_of(program: Program, phase: Phase) -> Part:
+    """The phase as a part of its rule."""
+    return _Part(program, phase).part()
+
+
+class _Part(Lowering):
+    """The equations of a phase, and which matrices are factored."""
+
+    def __init__(self, program: Program, phase: Phase) -> None:
+        super().__init__(program)
+        self.phase = phase
+        self.factors: dict[str, str] = {}  # matrix → its factor
+        self.inverted: set[str] = set()
+        self.gaps = {v.name: v.definite for v in program.variables if v.definite is not None}
+        after: dict[str, n.Node] = {state: n.Ref(local) for state, local in phase.writes}
+        for state, local in phase.writes:
+            if state in self.gaps:
+                self.gaps[local] = n.substituted(self.gaps[state], after)
+
+    def part(self) -> Part:
+        """All equations, each factor right after what it factors."""
+        for s in self.phase.body:
+            self.statement(s)
+        for target, local in self.phase.writes:
+            self.own(self.scope[target])  # it may be written to by what is given
+            self.look(target, local)
+        body = list(self.body)
+        for matrix, name in self.factors.items():
+            at = next((k + 1 for k, s in enumerate(body) if s.name == matrix), 0)
+            letters = self.own(self.scope[matrix])
+            whole = a.Lin("chol", (a.ref(matrix, *letters),))
+            body.insert(at, a.Let(name, letters, whole, "lower"))
+        made = tuple(replace(s, structure=self.structure(s.name, s.structure)) for s in body)
+        return Part(
+            self.program, tuple(self.letters.values()), made, self.phase.writes, (), self.each
+        )
+
+    # -- numbers that are made of whole arrays ---------------------------------------------
+    def statement(self, s: Statement) -> None:
+        if not isinstance(s.expr, n.OVER_COMPONENTS):
+            super().statement(self.opened(s))
+            return
+        whole = self.whole(s.expr, ())
+        self.parts.setdefault(s.expr, s.name)
+        self.body.append(a.Let(s.name, (), whole))
+
+    def number(self, e: n.Node, used: tuple[str, ...]) -> n.Node:
+        if e not in self.parts:
+            whole = self.whole(e, ())
+            name = self.parts[e] = self.free(_total_name(e, whole))
+            self.scope[name] = SCALAR
+            self.body.append(a.Let(name, (), whole))
+        return a.Ref(self.parts[e])
+
+    def free(self, name: str) -> str:
+        """The name, or the next number at its end."""
+        if name in self.taken:
+            name = numbered(f"{name.rstrip('0123456789').removesuffix('_')}_", 2, self.taken)
+        self.taken.add(name)
+        return name
+
+    def known(self, kind: Type, structure: str) -> str:
+        return kind.structure if kind.is_symmetric else structure
+
+    # -- what is definite ------------------------------------------------------------------
+    def of_Solve(self, e: n.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+        """By the factor, where the matrix or its negative must stay definite."""
+        gap = self.gaps.get(e.arg.name) if isinstance(e.arg, n.Ref) else None
+        if gap == e.arg:
+            self.root(e.arg)
+        elif gap == n.Neg(e.arg):
+            self.root(gap)
+            return n.Neg(self.linear("solve", self.definite_matrix(gap), e.right, at, used))
+        return super().of_Solve(e, at, used)
+
+    def root(self, e: n.Node) -> str:
+        matrix = self.definite_matrix(e, "precision")
+        if matrix not in self.factors:
+            self.factors[matrix] = self.free(f"{matrix}_factor")
+        return self.factors[matrix]
+
+    def opened(self, s: Statement) -> Statement:
+        """X⁺ = B⁻¹ as the solution with B, which is named."""
+        inside = s.expr.arg if isinstance(s.expr, n.Symmetrize) else s.expr
+        if (
+            self.gaps.get(s.name) != n.Ref(s.name)
+            or not isinstance(inside, n.Solve)
+            or not isinstance(inside.right, n.Identity)
+            or isinstance(inside.arg, n.Ref)
+        ):
+            return s
+        own = fresh(f"{s.name}_inverse", self.taken)
+        self.taken.add(own)
+        super().statement(Statement(own, inside.arg, s.type))
+        self.scope[own], self.gaps[own] = s.type, n.Ref(own)
+        self.inverted.add(s.name)
+        whole: n.Node = n.Solve(n.Ref(own), inside.right)
+        return replace(s, expr=n.Symmetrize(whole) if inside is not s.expr else whole)
+
+    def look(self, state: str, local: str) -> None:
+        """The next value of what must stay definite has a factor."""
+        gap = self.gaps.get(local)
+        if gap is None or local in self.inverted:
+            return
+        if not isinstance(gap.arg if isinstance(gap, n.Neg) else gap, n.Ref):
+            kind, own = self.scope[state], fresh(f"{local}_gap", self.taken)
+            self.taken.add(own)
+            super().statement(Statement(own, gap, kind))
+            self.scope[own], gap = kind, n.Ref(own)
+        self.root(gap)
+
+
+def _total_name(e: n.Node, whole: n.Node) -> str:
+    """What a number that is made of a whole array is called."""
+    if isinstance(e, n.Count):
+        return e.label
+    words = describe(whole.arg) if isinstance(e, n.Total) and isinstance(whole, a.Red) else None
+    if words is not None and len(words) <= LONGEST:
+        return f"total_{words}"
+    return "total_1" if isinstance(e, n.Total) else "log_total_1"

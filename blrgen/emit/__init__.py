@@ -12,15 +12,13 @@
 | `fixed` | The step of a rule whose sizes are numbers: straight-line code |
 | `generated` | The committed output under `generated/`: one file for each recipe and target |
 | `joined` | Kernels on stretches of arrays, with threads, and with new noise |
-| `kernels` | What each kernel of a file is called, says of itself and computes |
 | `law` | Posterior and samples of families that are no Gaussians: moments, draws, inverse |
 | `linear` | Which functions a rule of vectors and matrices has |
 | `linear_functions` | Module-level functions of a file around linear algebra: what is computed |
-| `moments` | Mean and standard deviation of the components of a vector: a kernel like the step's |
 | `names` | Names of the emitted class, and names a program must not use because the class does |
 | `numba` | The Numba target: one fused loop a kernel, compiled for one thread and for several |
 | `numpy` | The NumPy target: the same lines on whole arrays, in place |
-| `pieces` | A kernel that is too long for one loop: several, block by block |
+| `pieces` | A kernel in pieces: what calls them block by block |
 | `polynomials` | Polynomials of random numbers, which `blrgen.runtime` holds as constants |
 | `printers` | Nodes as Python expressions |
 | `prose` | The docstring of an emitted file: equations, approximations, hyperparameters, as prose |

@@ -9,12 +9,11 @@ from typing import Any
 from blrgen.core import Derivation
 from blrgen.emit import GENERATORS, averages, binomial
 from blrgen.emit.common import DTYPES, dtype_tuple, wants_gaussian
+from blrgen.emit.joined import drivers
 from blrgen.emit.law import lowered_law
-from blrgen.emit.moments import moments_of
 from blrgen.emit.names import class_name, refuse_reserved
 from blrgen.emit.optimizer import parts
 from blrgen.emit.optimizer.base import Base
-from blrgen.emit.optimizer.passes import Passes
 from blrgen.emit.optimizer.target import Target
 from blrgen.emit.optimizer.writer import Writer
 from blrgen.emit.prose import module_docstring
@@ -27,10 +26,12 @@ from blrgen.emit.uses import collecting, use
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program.density import Density, Expectation
 from blrgen.program.lower import lower
+from blrgen.program.moments import moments_of
 from blrgen.program.plan import Plan, plan
 from blrgen.program.program import Program
 from blrgen.program.sized import sized
 from blrgen.program.types import EACH
+from blrgen.program.ways import Ways
 from blrgen.timing import timed
 
 FAST = (
@@ -119,15 +120,16 @@ def _arrays(derivation: Derivation, planned: Plan, target: Target, fixed: bool) 
     """Of a rule that acts element by element, or on vectors by their components."""
     program, compiled = planned.program, target.compiled
     law = None if derivation.rule.unkept else lowered_law(derivation, program)
-    writer = Writer(derivation, planned, Passes(derivation, planned, compiled), law)
+    writer = Writer(derivation, planned, Ways(derivation, planned, compiled), law)
     if law is None and not (derivation.rule.unkept or wants_gaussian(derivation)):
         moments = moments_of(derivation, program)
-        passes = replace(writer.passes, moments=moments)
+        ways = replace(writer.ways, moments=moments)
         made = drawing_of(derivation, program, compiled)
-        writer = replace(writer, passes=passes, drawing=made, moments=moments)
-    first, others, drivers = writer.passes.functions()
+        writer = replace(writer, ways=ways, drawing=made, moments=moments)
+    first, others = writer.ways.in_order()
+    loops = [f for j in writer.ways.joined() for f in drivers(j)]
     texts = [target.write(k) for k in first]
-    rest = [*map(target.write, others), *map(target.function, drivers)]
+    rest = [*map(target.write, others), *map(target.function, loops)]
     return Pieces(texts, _class(writer, target), rest, writer, "numba" if compiled else "numpy")
 
 

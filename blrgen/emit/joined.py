@@ -8,14 +8,14 @@ of all arrays: it depends neither on the threads nor on how the parameters are s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 
-from blrgen.emit.kernels import Kernel
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
+from blrgen.program.kernels import Kernel
 from blrgen.program.program import fresh
+from blrgen.program.ways import Joined
 
 # what the loops around a kernel call their own
 _LOOPS = frozenset({
@@ -23,43 +23,14 @@ _LOOPS = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Noise:
-    """What fills an array with noise: a function's name, and the numbers of its law."""
-
-    array: str
-    function: str
-    numbers: tuple[Fraction, ...] = ()
+# law → the function that fills blocks with it in compiled code
+FILLED = {"normal": "_standard_normal", "logistic": "_logistic", "uniform": "_uniform"}
 
 
-@dataclass(frozen=True)
-class Joined:
-    """A kernel that is run on stretches; with `noise` it makes that first."""
-
-    kernel: Kernel
-    noise: tuple[Noise, ...] = ()
-
-    @property
-    def serial(self) -> str:
-        """The function that takes whole arrays."""
-        return f"{self.kernel.name}_anew" if self.noise else self.kernel.name
-
-    @property
-    def threaded(self) -> str:
-        """The function that takes stretches of them, with threads."""
-        return f"{self.serial}_threads"
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """The arrays that are given."""
-        made = {x.array for x in self.noise}
-        return tuple(a for a in self.kernel.arrays if a not in made)
-
-    @property
-    def own(self) -> dict[str, str]:
-        """What the arrays of the kernel are called around it."""
-        taken = {*_LOOPS, *self.kernel.arrays}
-        return {x: fresh(x, taken) if x in _LOOPS else x for x in self.kernel.arrays}
+def own_names(j: Joined) -> dict[str, str]:
+    """What the arrays of the kernel are called around it."""
+    taken = {*_LOOPS, *j.kernel.arrays}
+    return {x: fresh(x, taken) if x in _LOOPS else x for x in j.kernel.arrays}
 
 
 def drivers(j: Joined) -> tuple[t.Function, ...]:
@@ -71,7 +42,7 @@ def _driver(
     j: Joined, name: str, summary: str, wholes: tuple[str, ...], body: tuple[t.Statement, ...]
 ) -> t.Function:
     """A function that hands its arrays and numbers on."""
-    rows = tuple(j.own[a] for a in j.rows)
+    rows = tuple(own_names(j)[a] for a in j.rows)
     return t.Function(
         name, rows, wholes, (), body, summary,
         reals_of=rows[0], numbers=j.kernel.scalars, handed=True, ordered=True,
@@ -79,7 +50,7 @@ def _driver(
 
 
 def _threads(j: Joined) -> t.Function:
-    rows = [j.own[a] for a in j.rows]
+    rows = [own_names(j)[a] for a in j.rows]
     part, here, stretch = map(t.name, ("part", "here", "stretch"))
     start, stop = (t.Times(x, stretch) for x in (part, t.plus(part, t.Whole(1))))
     stretches = [t.Entry(a, (here,)) for a in rows]
@@ -97,13 +68,13 @@ def _threads(j: Joined) -> t.Function:
 
 
 def _anew(j: Joined) -> t.Function:
-    own, k = j.own, j.kernel
+    own, k = own_names(j), j.kernel
     length, block, words = t.Length(own[j.rows[0]]), t.name(use("BLOCK")), t.name("words")
     key, first, begin, low, high = map(t.name, ("key", "first", "begin", "low", "high"))
     end = t.Least((t.plus(begin, block), length))
     filled = [
         t.Invoke(
-            f"{x.function}_block",
+            f"{FILLED[x.law]}_block",
             (
                 t.name(own[x.array]), words, t.Apply("np.uint64", (key,)), t.Whole(stream),
                 t.plus(first, begin), *map(t.Float, x.numbers),
@@ -133,8 +104,8 @@ def _scratch(j: Joined) -> list[t.Statement]:
     """
     size, block, words = t.name(use("WORDS")), t.name("BLOCK"), t.name("words")
     half = t.Part(words, (t.Span(t.Quotient(size, t.Whole(2))),))
-    beside = t.Part(t.Retyped(half, j.own[j.rows[0]]), (t.Span(None, block),))
-    names = [j.own[x.array] for x in j.noise]
+    beside = t.Part(t.Retyped(half, own_names(j)[j.rows[0]]), (t.Span(None, block),))
+    names = [own_names(j)[x.array] for x in j.noise]
     rest = [t.Make(x, (block,)) for x in names[1:]]
     return [t.Make(words.name, (size,), "word"), t.Assign(t.name(names[0]), beside), *rest]
 

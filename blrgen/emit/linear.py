@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from blrgen.emit.extents import Extent, extents
-from blrgen.emit.kernels import Kernel
 from blrgen.emit.linear_functions import functions
 from blrgen.emit.tree.formed import DIAGONAL, Entries
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.congruent import congruent
 from blrgen.program.axes.formed import Formed, formed
+from blrgen.program.kernels import Kernel
 from blrgen.program.part import Part
 from blrgen.program.plan import Plan, scalar_names
 from blrgen.program.program import Program, Variable

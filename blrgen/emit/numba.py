@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from blrgen.emit import GENERATORS
-from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import MethodPrinter
 from blrgen.emit.numpy import WORDS
 from blrgen.emit.optimizer.target import Target
@@ -14,6 +13,7 @@ from blrgen.emit.support import support_of
 from blrgen.emit.tree.numba import function
 from blrgen.emit.tree.rules import compiled
 from blrgen.emit.tree.spelling import Printed, Spelling
+from blrgen.program.kernels import Kernel
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import MethodPrinter
 from blrgen.emit.optimizer.target import Target
 from blrgen.emit.support import support_of
 from blrgen.emit.tree.numpy import function
 from blrgen.emit.tree.rules import arrayed
 from blrgen.emit.tree.spelling import Printed, Spelling
+from blrgen.program.kernels import Kernel
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation

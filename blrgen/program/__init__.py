@@ -6,6 +6,7 @@
 | `arithmetic` | Arithmetic on nodes that knows 0, 1 and other numbers |
 | `averages` | Expectations without a closed form → calls, and what those calls are |
 | `bessel` | Quotients of Bessel functions I of neighbouring orders, in two that keep their digits |
+| `bessel_kernels` | Quotients of Bessel kernels G_ν(s) = I_ν(√s)/√s^ν, whole in s |
 | `besselk` | Bessel functions K and their derivatives |
 | `cancelling` | Sums over components of 1/ψ′ that cancel against what they are sums of |
 | `cleared` | No division by a number inside a divisor |
@@ -23,17 +24,19 @@
 | `fractions_of_sums` | Quotients of sums of exponentials that neither overflow nor cancel |
 | `hoist` | What does not change from element to element is computed once a step |
 | `inspect` | Nodes and programs as text |
-| `kernel` | Quotients of Bessel kernels G_ν(s) = I_ν(√s)/√s^ν, whole in s |
+| `kernels` | The kernels of a rule: what each is called, says of itself and computes |
 | `laws` | The laws that noise can have: a standard one, shifted and scaled by rational numbers |
 | `logistic` | Quotients of exponentials that would overflow, as powers of the logistic function |
 | `lower` | A `Rule` of SymPy expressions → a `Program`; nothing behind it sees SymPy |
 | `lowering` | SymPy expressions → nodes, by a method a class of SymPy |
 | `matrices` | Products of non-commuting symbols → matrix nodes |
+| `moments` | Mean and standard deviation of the components of a vector: a kernel like the step's |
 | `naming` | Names for what a pass introduces, read off the expression: `one_minus_beta1` |
 | `nodes` | Expressions: immutable trees with exact constants |
 | `order` | Statements in an order in which everything is computed before it is read |
 | `part` | One entry point of a rule as equations with indices, the numbers of a step apart |
 | `passes` | The passes in their order, from a lowered program to parts ready to be emitted |
+| `pieces` | A kernel that is too long for one loop: several, and how each is called |
 | `plan` | Which entry points a rule has |
 | `program` | A whole program: variables, and phases of ordered typed statements |
 | `quotient_forms` | eˡ/Πdᵠ and its logarithm, for sums d of exponentials, finite far out |
@@ -48,6 +51,8 @@
 | `terms` | The terms of a body's long sums, in one order for all of them |
 | `types` | Axes and structures, and the checker that infers them |
 | `variables` | The quantities of a rule as typed variables |
+| `watched` | Which states are looked at after a step |
+| `ways` | Which kernels a rule of arrays has, and in which ways they are run |
 | `mixture` | The rule of a mixture → one program over axes |
 | `model` | Algorithms for models: state, one program over axes for each method |
 | `axes` | Programs over named axes: equations with indices, from which loops are found |

@@ -33,11 +33,11 @@ from blrgen.algebra.named import (
 from blrgen.algebra.spelling import SPECIAL, one_spelling
 from blrgen.core import Assignment
 from blrgen.program.bessel import bessel_ratios, by_logarithms, shorter
+from blrgen.program.bessel_kernels import kernel_quotients
 from blrgen.program.besselk import besselk_forms, is_concerned
 from blrgen.program.cancelling import gaps_of_totals
 from blrgen.program.errors import error_forms
 from blrgen.program.falls import polygamma_falls, rest_falls
-from blrgen.program.kernel import kernel_quotients
 
 Expr = Any
 

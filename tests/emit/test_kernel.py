@@ -14,7 +14,7 @@ import blrgen
 from blrgen.algebra.bessel import bessel_kernel
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
-from blrgen.program.kernel import kernel_quotients
+from blrgen.program.bessel_kernels import kernel_quotients
 from blrgen.show import render
 
 PLACES = [(0.0, 0.0), (1e-300, 0.0), (1e-30, -1e-30), (-1e-8, 1e-8), (1e-4, 3e-5), (1.0, 0.0),

@@ -22,7 +22,6 @@ from blrgen.core import Assignment
 from blrgen.emit import compile as compiling
 from blrgen.emit import emit, generated
 from blrgen.emit.extents import Extent, LinearPrinter
-from blrgen.emit.kernels import kernel
 from blrgen.emit.printers import ArrayPrinter, ScalarPrinter, literal
 from blrgen.emit.prose import UnicodePrinter, clean, unicode_name
 from blrgen.emit.ranges import interval
@@ -37,6 +36,7 @@ from blrgen.program import nodes as n
 from blrgen.program.axes.parts import part_of
 from blrgen.program.expand import expanded
 from blrgen.program.inspect import text
+from blrgen.program.kernels import kernel
 from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.types import ENTRIES
 from blrgen.runtime.kept import _fitting

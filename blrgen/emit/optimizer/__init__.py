@@ -3,8 +3,6 @@
 | module | what it does |
 |---|---|
 | `target` | What a target says of itself |
-| `passes` | Which kernels a rule of arrays has, and in which ways they are run |
-| `domains` | Which states are looked at after a step |
 | `parts` | What every class has: arguments, domains, words, resuming |
 | `base` | What the classes of all rules are written with: numbers, inputs, `step`, `run` |
 | `writer` | The class of a rule of arrays: constructor, step |

@@ -26,16 +26,16 @@ UNKNOWN = (
 
 def numbers(w: Writer) -> tuple[Variable, ...]:
     """The states beside the arrays that are numbers."""
-    return tuple(w.numbers) if w.passes.guarded else ()
+    return tuple(w.numbers) if w.ways.guarded else ()
 
 
 def _held(w: Writer) -> c.Row:
-    return c.Row(tuple(me(v.name) for v in w.passes.guarded))
+    return c.Row(tuple(me(v.name) for v in w.ways.guarded))
 
 
 def before(w: Writer) -> list[c.Statement]:
     """Copies to go back to."""
-    if not w.passes.guarded:
+    if not w.ways.guarded:
         return []
     x, arrays = c.own("x", "arrays")
     copies = c.Each(c.Each(c.Word("copy", (x,)), (x,), arrays), (arrays,), _held(w))
@@ -45,7 +45,7 @@ def before(w: Writer) -> list[c.Statement]:
 
 def after(w: Writer) -> list[c.Statement]:
     """Look, and go back where it is needed."""
-    if not w.passes.guarded:
+    if not w.ways.guarded:
         return []
     arrays, kept, array, old, unknown = c.own("arrays", "kept", "array", "old", "unknown")
     some: list[c.Statement] = []
@@ -60,7 +60,7 @@ def after(w: Writer) -> list[c.Statement]:
                   (c.Set((c.Item(array, c.Name(":")),), old),))  # fmt: skip
     undone = c.Loop((arrays, kept), together((_held(w), BEFORE)), (back,))
     own = [c.Set((me(v.name),), c.Name(f"{v.name}_before")) for v in numbers(w)]
-    names = sentence_list(v.name for v in (*w.passes.guarded, *numbers(w)))
+    names = sentence_list(v.name for v in (*w.ways.guarded, *numbers(w)))
     left = c.Words(
         f"the step leaves the domain of {names} at {{outside}} elements; nothing has been "
         f"changed; {_advice(w)}"
@@ -78,13 +78,13 @@ def _advice(w: Writer) -> str:
 
 def methods(w: Writer) -> list[c.Method]:
     """_outside and _check_state, or nothing."""
-    if not w.passes.guarded:
+    if not w.ways.guarded:
         return []
-    read = {x for v in w.passes.guarded for b in (v.lower, v.upper) if b for x in n.names(b)}
+    read = {x for v in w.ways.guarded for b in (v.lower, v.upper) if b for x in n.names(b)}
     hypers = {v.name for v in w.program.of("hyper")}
     real = c.Name("real")
     ends = {x: c.call(real, me(x)) for x in hypers & read}
-    own = c.own(*(v.name for v in w.passes.guarded))
+    own = c.own(*(v.name for v in w.ways.guarded))
     inside = c.Name("inside")
     body: list[c.Statement] = []
     if ends:
@@ -111,11 +111,11 @@ def methods(w: Writer) -> list[c.Method]:
 def _inside(w: Writer, ends: Mapping[str, c.Expression]) -> c.Formula:
     """Whether an element is between its ends, and finite; of all states at once."""
     tests: list[n.Node] = []
-    for v in w.passes.guarded:
+    for v in w.ways.guarded:
         tests += [] if v.lower is None else [n.Compare(">", n.Ref(v.name), v.lower)]
         tests += [] if v.upper is None else [n.Compare("<", n.Ref(v.name), v.upper)]
         tests.append(n.Call("isfinite", (n.Ref(v.name),)))
-    own = tuple((v.name, c.Name(v.name)) for v in w.passes.guarded)
+    own = tuple((v.name, c.Name(v.name)) for v in w.ways.guarded)
     return c.Formula(n.Call("all", tuple(tests)), (*own, *ends.items()), tuple(k for k, _ in own))
 
 
@@ -132,7 +132,7 @@ def _number(w: Writer, v: Variable) -> c.Expression:
 
 def _check_state(w: Writer) -> c.Method:
     """_check_state: what is there at the start, and what was saved."""
-    names = sentence_list(v.name for v in (*w.passes.guarded, *numbers(w)))
+    names = sentence_list(v.name for v in (*w.ways.guarded, *numbers(w)))
     said = c.Words(f"{names}: {{self._outside()}} elements are outside the domain")
     body = (c.When(c.call(me("_outside")), (c.Raise("ValueError", said),)),)
     return c.Method("_check_state", (), "None", f"Refuse {names} outside the domain.", body)
@@ -144,12 +144,12 @@ def tried(w: Writer) -> list[c.Statement]:
     Each array is a candidate of its own and has its own halvings.  A trial writes to the arrays
     and is looked at as every step of such a class is; the next one starts from what was there.
     """
-    k, rate = w.passes.kernels()["single"], w.program.halved
+    k, rate = w.ways.kernels()["single"], w.program.halved
     halvings, arrays = c.own("halvings", "arrays")
-    old = [c.Item(c.Item(BEFORE, c.Literal(j)), INDEX) for j in range(len(w.passes.guarded))]
+    old = [c.Item(c.Item(BEFORE, c.Literal(j)), INDEX) for j in range(len(w.ways.guarded))]
     back: list[c.Statement] = [
         c.Set((c.Item(c.Item(me(v.name), INDEX), c.Name(":")),), x)
-        for v, x in zip(w.passes.guarded, old, strict=True)
+        for v, x in zip(w.ways.guarded, old, strict=True)
     ]
     back += [c.Set((me(v.name),), c.Name(f"{v.name}_before")) for v in numbers(w)]
     smaller = c.Sign("/", c.Sign("**", halvings, c.Literal(2)), me(rate))

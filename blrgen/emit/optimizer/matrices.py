@@ -17,8 +17,7 @@ from blrgen.emit.optimizer.base import Base, Given, Lines
 from blrgen.emit.optimizer.guard import HALVINGS
 from blrgen.emit.optimizer.held import Matrix, held
 from blrgen.emit.optimizer.parts import COUNT, PARAMS, PENDING, SELF, SUMS, me, numpy
-from blrgen.emit.optimizer.passes import DRAWN
-from blrgen.emit.optimizer.probing import drawing_method, law_numbers, law_of, pending
+from blrgen.emit.optimizer.probing import DRAWN, drawing_method, law_numbers, law_of, pending
 from blrgen.emit.sampler import Drawing
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree.formed import DIAGONAL, WORK

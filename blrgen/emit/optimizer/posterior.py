@@ -19,8 +19,8 @@ from blrgen.program import nodes as n
 from blrgen.program.types import SCALAR
 
 if TYPE_CHECKING:
-    from blrgen.emit.moments import Moments
     from blrgen.emit.optimizer.writer import Writer
+    from blrgen.program.moments import Moments
 
 REAL, SEED = c.Name("real"), c.Name("rng")
 MEAN, DEVIATION, MEANS, DEVIATIONS, VALUES = c.own(
@@ -79,7 +79,7 @@ def each_array(
 ) -> c.Loop:
     """The body for each array, with what expressions read of it under its own name."""
     read = {x for e in exprs for x in n.names(e)}
-    arrays = [v.name for v in w.passes.arrays if v.name in read and v.name != w.main]
+    arrays = [v.name for v in w.ways.arrays if v.name in read and v.name != w.main]
     held = [me(x) for x in (w.main, *arrays)]
     numbers = {v.name for v in (*w.program.of("hyper"), *w.numbers)}
     main = c.Name(w.main)
@@ -131,7 +131,7 @@ def _gaussian_sample(w: Writer) -> c.Method:
     noise = c.Name("noise")
     moved = n.Add((n.Ref("mean"), n.Mul((n.Ref("deviation"), n.Ref("noise")))))
     names: dict[str, c.Expression] = {"mean": MEAN, "deviation": DEVIATION}
-    if any(x.function == "_standard_normal" for j in w.passes.joined() for x in j.noise):
+    if any(x.law == "normal" for j in w.ways.joined() for x in j.noise):
         size, stream = c.Attribute(MEAN, "size"), c.Name("stream")
         stretch = c.call("_stretch", size)
         fill = c.call("_standard_normal_threads", noise, KEY, stream, stretch)
@@ -173,7 +173,7 @@ def _two_points(w: Writer, mean: n.Node, low: n.Const, high: n.Const) -> list[c.
     value = c.Word("picked", (SEED, MEAN, of_mean(share), *ends))
     listed = c.call("_listed", MEANS)
     body: list[c.Statement] = [c.Set((MEANS, c.Name("_")), c.call(me("posterior")))]
-    if w.passes.joined():
+    if w.ways.joined():
         stream, kept = c.Name("stream"), c.Name("value")
         given = c.Name("share")
         size = c.Attribute(given, "size")
@@ -225,10 +225,10 @@ def _of_law(w: Writer) -> list[c.Method]:
 
 def _drawn(w: Writer) -> c.Loop:
     """The lines that draw one array, from what is kept of it."""
-    law, main, jitted = w.law, w.main, w.passes.compiled
+    law, main, jitted = w.law, w.main, w.ways.compiled
     assert law is not None
     numbers = (*w.program.of("hyper"), *w.numbers)
-    names = {v.name: spelled(v.name, v.name) for v in w.passes.arrays}
+    names = {v.name: spelled(v.name, v.name) for v in w.ways.arrays}
     names |= {v.name: spelled(f"real(self.{v.name})", "real") for v in numbers}
     rows = Rows(f"{main}.shape", 12, {**names, main: main},
                 lambda own: MethodPrinter(own, jitted), f"{main}.dtype", law.first)  # fmt: skip
@@ -237,7 +237,7 @@ def _drawn(w: Writer) -> c.Loop:
         for step in law.steps:
             value = rows.step(step)
     lines = c.Lines(tuple(rows.lines), tuple(sorted(needs)))
-    read = [n.Ref(v.name) for v in w.passes.arrays if v.name in needs]
+    read = [n.Ref(v.name) for v in w.ways.arrays if v.name in needs]
     return each_array(w, read, (lines, _append(VALUES, c.Name(value))), "real" in needs)
 
 
@@ -245,7 +245,7 @@ def _own_draws(w: Writer) -> list[c.Method]:
     """Draws of vectors by their components, and of several variables."""
     if w.drawing is None:
         return []
-    arrays = {v.name for v in w.passes.arrays}
+    arrays = {v.name for v in w.ways.arrays}
     names = [p.name for p in w.drawing.parameters]
     values = [c.Name(x) if x in arrays else me(x) for x in names]
     read = [n.Ref(x) for x in names if x in arrays]
@@ -313,9 +313,9 @@ def _of_components(w: Writer, moments: Moments) -> c.Method:
     spread = numpy("sqrt", numpy("maximum", variance, c.Literal(0)))
     body += [_append(MEANS, method_of(mean, "astype", dtype)),
              _append(DEVIATIONS, method_of(spread, "astype", dtype))]  # fmt: skip
-    read = [n.Ref(a) for a in k.arrays if a in {v.name for v in w.passes.arrays}]
+    read = [n.Ref(a) for a in k.arrays if a in {v.name for v in w.ways.arrays}]
     rows = [*w.scalars(moments.program), *_lists(MEANS, DEVIATIONS), each_array(w, read, body)]
-    if not (w.passes.coupled or k.coupled):  # arrays of any shape, element by element
+    if not (w.ways.coupled or k.coupled):  # arrays of any shape, element by element
         rows.append(shaped(MEANS, DEVIATIONS))
     else:
         rows.append(c.When(_several(), (c.Return(c.Row((MEANS, DEVIATIONS))),)))

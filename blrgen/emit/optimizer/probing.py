@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from blrgen.emit.common import input_words
-from blrgen.emit.joined import Joined
-from blrgen.emit.kernels import Kernel
 from blrgen.emit.optimizer.base import Base, Given, handing, together
 from blrgen.emit.optimizer.parts import (
     ARRAYS,
@@ -25,17 +23,22 @@ from blrgen.emit.optimizer.parts import (
     SUMS,
     me,
 )
-from blrgen.emit.optimizer.passes import DRAWN
 from blrgen.emit.tree import classes as c
+from blrgen.program.kernels import Kernel
 from blrgen.program.laws import Law, distribution
 from blrgen.program.plan import DRAWS
 from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
+from blrgen.program.ways import Joined
 
 if TYPE_CHECKING:
     from blrgen.emit.optimizer.writer import Writer
 
 Rows = list[c.Statement]
+DRAWN = {  # law → the function that NumPy's generator has for it
+    "normal": "_normals", "logistic": "_logistics", "uniform": "_uniforms",
+    "bernoulli": "_bernoullis",
+}  # fmt: skip
 
 
 def law_of(v: Variable) -> Law:
@@ -71,11 +74,11 @@ def draw(w: Writer) -> c.Method:
     """`draw`: where to evaluate the loss, from noise of its own or what is given."""
     p, main = w.plan, c.Name(w.main)
     assert p.draw is not None
-    made, probe = w.passes.kernels()["draw"], c.Name(p.probe)
+    made, probe = w.ways.kernels()["draw"], c.Name(p.probe)
     rows = w.scalars(p.draw)
     rows.append(c.Set((probe,), c.Each(c.Word("empty", (main,)), (main,), me(w.main))))
     given = {p.probe: probe} | {v.name: c.Name(v.name) for v in p.noises}
-    if w.passes.draws_itself:
+    if w.ways.draws_itself:
         rows.append(_either(w, made, given))
     else:
         for v in p.noises:
@@ -89,7 +92,7 @@ def draw(w: Writer) -> c.Method:
 
 def _either(w: Writer, made: Kernel, given: Given) -> c.When:
     """Noise of its own, or that which is given."""
-    j = next(x for x in w.passes.joined() if x.kernel == made and x.noise)
+    j = next(x for x in w.ways.joined() if x.kernel == made and x.noise)
     own, rng = [v.name for v in w.plan.noises], c.Name("rng")
     absent = c.Text(" and ".join(f"{x} is None" for x in own))
     other = c.Literal(" and ".join(f"{x}=" for x in own))
@@ -112,8 +115,8 @@ def _anew(w: Writer, j: Joined, given: Given, handed: Sequence[c.Expression]) ->
 
 def fused(w: Writer) -> Rows:
     """The step; with a generator the next draw in the same pass."""
-    made, given = w.passes.kernels(), w.given()
-    k, both = made["single"], next(j for j in w.passes.joined() if j.kernel == made["again"])
+    made, given = w.ways.kernels(), w.given()
+    k, both = made["single"], next(j for j in w.ways.joined() if j.kernel == made["again"])
     assert w.plan.again is not None
     programs = [part.program for part in made["again"].parts] or [w.plan.again]
     one = w.scalars(w.plan.single)
@@ -154,7 +157,7 @@ def observe(w: Writer) -> c.Method:
     ]
     rows = [*w.need_pending("observe"), *w.inputs_checked(), *w.scalars(p.observe)]
     rows.append(c.When(c.Sign("not", SUMS), tuple(starts)))
-    rows += w.each(w.passes.kernels()["observe"], w.given() | places)
+    rows += w.each(w.ways.kernels()["observe"], w.given() | places)
     rows += [
         c.Set((places[x],), c.call("float", c.Name(told[x])), op="+=")
         for x in p.sums
@@ -172,7 +175,7 @@ def single_rows(w: Writer) -> Rows:
     if w.fuses:
         return rows + fused(w)
     single = w.plan.single
-    rows += [*w.scalars(single), *w.each(w.passes.kernels()["single"], w.given())]
+    rows += [*w.scalars(single), *w.each(w.ways.kernels()["single"], w.given())]
     return [*rows, *w.writes(single), c.Set((PENDING,), c.Table(()))]
 
 
@@ -182,5 +185,5 @@ def averaged_rows(w: Writer) -> Rows:
     assert p.averaged is not None
     sums: dict[str, c.Expression] = {x: c.Item(SUMS, c.Literal(x)) for x in p.sums}
     rows = w.scalars(p.averaged, sums | {DRAWS: COUNT})
-    rows += w.each(w.passes.kernels()["averaged"], sums)
+    rows += w.each(w.ways.kernels()["averaged"], sums)
     return [*rows, *w.writes(p.averaged)]

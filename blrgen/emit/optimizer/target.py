@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from blrgen.emit.kernels import Kernel
 from blrgen.emit.support import Support
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.spelling import Spelling
+from blrgen.program.kernels import Kernel
 
 TYPES = """Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Array | Sequence[Array]

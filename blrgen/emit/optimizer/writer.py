@@ -10,27 +10,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from blrgen.emit.common import input_words, is_derived
-from blrgen.emit.kernels import Kernel
 from blrgen.emit.law import Lowered
-from blrgen.emit.moments import Moments
 from blrgen.emit.optimizer import guard, parts, posterior, probing
 from blrgen.emit.optimizer.base import Base, Given, Lines, handing, together
 from blrgen.emit.optimizer.parts import ARRAYS, FINITE, PARAMS, PENDING, SELF, me
-from blrgen.emit.optimizer.passes import Passes
 from blrgen.emit.sampler import Drawing
 from blrgen.emit.tree import classes as c
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
+from blrgen.program.kernels import Kernel
+from blrgen.program.moments import Moments
 from blrgen.program.part import Part
 from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
+from blrgen.program.ways import Ways
 
 
 @dataclass(frozen=True)
 class Writer(Base):
     """Writes one class; `law` and `drawing` are of a candidate that is no Gaussian."""
 
-    passes: Passes
+    ways: Ways
     law: Lowered | None = None
     drawing: Drawing | None = None
     moments: Moments | None = None
@@ -38,7 +38,7 @@ class Writer(Base):
     @property
     def fuses(self) -> bool:
         """Whether a step can draw again in the same pass over memory."""
-        return self.passes.fuses
+        return self.ways.fuses
 
     def sections(self) -> tuple[list[c.Method], ...]:
         """What is held; draws; steps; runs; the posterior."""
@@ -73,7 +73,7 @@ class Writer(Base):
         body += [self._first(v, v.name in needed) for v in self.plan.states if v.name != self.main]
         left, over = "what the last draw left", "over this step's draws"
         body += self.remembering("list[Array]", left, over)
-        body += [c.Do(c.call(me("_check_state")))] if self.passes.guarded else []
+        body += [c.Do(c.call(me("_check_state")))] if self.ways.guarded else []
         doc = "Keep the arrays to update; everything else starts as the rule says."
         return self.constructor(arguments, doc, body)
 
@@ -85,7 +85,7 @@ class Writer(Base):
 
     def _vectors(self) -> Lines:
         """A look at arrays that are one vector each, with as many components as the family has."""
-        if not self.passes.coupled:
+        if not self.ways.coupled:
             return []
         quantities = self.derivation.rule.of("state")
         sizes = [q.symbol.size for q in quantities if hasattr(q.symbol, "size")]
@@ -105,7 +105,7 @@ class Writer(Base):
             return c.Set(
                 (me(v.name),), c.Each(c.Word("copy", (x,)), (x,), c.call("_views", *given))
             )
-        place = c.Literal([x.name for x in self.passes.arrays].index(v.name))
+        place = c.Literal([x.name for x in self.ways.arrays].index(v.name))
         value = self._first_array(v, main, place, own)
         return c.Set((me(v.name),), c.Each(value, (main,), me(self.main)))
 
@@ -157,7 +157,7 @@ class Writer(Base):
         """Run a kernel on all arrays, on those in the same place of every list at a time."""
         lines, handed = self.numbered(k.scalars)
         rows = self.rows(k.arrays, given)
-        if self.passes.compiled and self.passes.joins(k):
+        if self.ways.compiled and self.ways.joins(k):
             serial, threaded = c.Name(k.name), c.Name(f"{k.name}_threads")
             return [*lines, *handing("_run", (serial, threaded), rows, handed)]
         arrays = c.Name("arrays")
@@ -184,17 +184,17 @@ class Writer(Base):
     # -- step and run --------------------------------------------------------------------
     def step(self) -> c.Method:
         """One step from one draw, or from none."""
-        p, passes = self.plan, self.passes
+        p, ways = self.plan, self.ways
         rows = [*self.need_pending(), *self.inputs_checked()]
         if self.program.halved:
             rows += [*guard.before(self), *guard.tried(self), *guard.after(self)]
-        elif passes.fuses:
+        elif ways.fuses:
             rows += probing.fused(self)
         else:
-            single = passes.kernels()["single"]
+            single = ways.kernels()["single"]
             rows += [*self.scalars(p.single), *guard.before(self), *self.each(single, self.given())]
             rows += [*self.writes(p.single), *guard.after(self)]
-        if p.carried and not passes.fuses:
+        if p.carried and not ways.fuses:
             rows.append(c.Set((PENDING,), c.Table(())))
         where = "where `draw` said" if p.probe else f"at {self.main}"
         said = f"Update the parameters in place from {input_words(p.inputs)}, {where}"

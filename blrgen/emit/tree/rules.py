@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from blrgen.emit.kernels import Kernel
-from blrgen.emit.pieces import in_pieces, is_in_pieces
+from blrgen.emit.pieces import in_pieces
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.arrays import array_body
 from blrgen.emit.tree.careful import Careful
@@ -23,6 +22,8 @@ from blrgen.program.axes.anf import anf
 from blrgen.program.axes.check import check
 from blrgen.program.axes.schedule import schedule
 from blrgen.program.axes.scratch import storage
+from blrgen.program.kernels import Kernel
+from blrgen.program.pieces import is_in_pieces
 
 
 def over_axis(k: Kernel) -> a.Program:

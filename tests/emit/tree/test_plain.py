@@ -19,8 +19,6 @@ from blrgen import derive
 from blrgen.emit import emit
 from blrgen.emit.assemble import assemble
 from blrgen.emit.compile import compile_class
-from blrgen.emit.kernels import Kernel
-from blrgen.emit.optimizer.passes import Passes
 from blrgen.emit.optimizer.target import Target
 from blrgen.emit.printers import ScalarPrinter
 from blrgen.emit.support import Import, Support
@@ -33,8 +31,10 @@ from blrgen.emit.tree.spelling import Printed, Spelling
 from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
+from blrgen.program.kernels import Kernel
 from blrgen.program.lower import lower
 from blrgen.program.plan import plan
+from blrgen.program.ways import Ways
 from tests.shipped import recipes
 
 OWN = {"maximum": "max", "minimum": "min", "abs": "abs", "max": "max", "min": "min"}
@@ -168,7 +168,7 @@ def test_it_resumes_and_refuses(made: tuple[str, str]) -> None:
 def test_kernels_run_on_lists(name: str) -> None:
     """A step of lists of floats is what NumPy computes with whole arrays."""
     rng = np.random.default_rng(4)
-    k = Passes(derive(name), plan(lower(derive(name).rule))).of_phases()["single"]
+    k = Ways(derive(name), plan(lower(derive(name).rule))).of_phases()["single"]
     (f,) = compiled(k)
     columns = [rng.random(5) for _ in k.arrays]
     lists = [list(map(float, x)) for x in columns]

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from blrgen import derive
-from blrgen.emit.kernels import Kernel, adding, kernel
-from blrgen.emit.optimizer.passes import Passes
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree import numba, numpy
 from blrgen.emit.tree.careful import Careful
@@ -27,10 +25,12 @@ from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.schedule import schedule
 from blrgen.program.axes.scratch import storage
 from blrgen.program.axes.text import program
+from blrgen.program.kernels import Kernel, adding, kernel
 from blrgen.program.lower import lower
 from blrgen.program.plan import plan
 from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.types import ENTRIES, SCALAR
+from blrgen.program.ways import Ways
 from blrgen.runtime import elementary, numbers
 
 D = ENTRIES
@@ -154,7 +154,7 @@ def test_a_kernel_says_how_it_is_compiled() -> None:
 def test_functions_declare_what_they_need(name: str) -> None:
     """Every function that the text calls is in the tree."""
     rule = derive(name)
-    for k in Passes(rule, plan(lower(rule.rule))).of_phases().values():
+    for k in Ways(rule, plan(lower(rule.rule))).of_phases().values():
         for f in compiled(k):
             called = set(re.findall(r"\b(_\w+)\(", numba.function(f))) - {f.name}
             assert called == {*t.support((f,))}

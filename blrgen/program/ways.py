@@ -9,31 +9,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from blrgen.core import Derivation
-from blrgen.emit.joined import Joined, Noise, drivers
-from blrgen.emit.kernels import Kernel, adding, in_turn, kernel
-from blrgen.emit.moments import Moments
-from blrgen.emit.optimizer.domains import guarded
-from blrgen.emit.tree import nodes as t
 from blrgen.program import nodes as n
 from blrgen.program.effort import better_apart
+from blrgen.program.kernels import Kernel, adding, in_turn, kernel
 from blrgen.program.laws import distribution
+from blrgen.program.moments import Moments
 from blrgen.program.part import Part
 from blrgen.program.plan import Plan
 from blrgen.program.program import Variable
 from blrgen.program.types import SCALAR
+from blrgen.program.watched import guarded
 
-# law → the function that fills blocks with it in compiled code, and the one that NumPy has
-FILLED = {"normal": "_standard_normal", "logistic": "_logistic", "uniform": "_uniform"}
-DRAWN = {
-    "normal": "_normals", "logistic": "_logistics", "uniform": "_uniforms",
-    "bernoulli": "_bernoullis",
-}  # fmt: skip
+FILLED = frozenset({"normal", "logistic", "uniform"})  # laws that compiled code fills blocks with
 
 
 @dataclass(frozen=True)
-class Passes:
+class Noise:
+    """What fills an array with noise: a law, and its numbers."""
+
+    array: str
+    law: str
+    numbers: tuple[Fraction, ...] = ()
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A kernel that is run on stretches of arrays; with `noise` it makes that first."""
+
+    kernel: Kernel
+    noise: tuple[Noise, ...] = ()
+
+    @property
+    def serial(self) -> str:
+        """The function that takes whole arrays."""
+        return f"{self.kernel.name}_anew" if self.noise else self.kernel.name
+
+    @property
+    def threaded(self) -> str:
+        """The function that takes stretches of them, with threads."""
+        return f"{self.serial}_threads"
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The arrays that are given."""
+        made = {x.array for x in self.noise}
+        return tuple(a for a in self.kernel.arrays if a not in made)
+
+
+@dataclass(frozen=True)
+class Ways:
     """The kernels of a rule; `compiled`: in loops that threads may share and that make noise."""
 
     derivation: Derivation
@@ -91,12 +118,12 @@ class Passes:
         often = {x for k in self._noisy(made) for x in (k.name, *(p.name for p in k.parts))}
         return {what: replace(k, by_block=k.name in often) for what, k in made.items()}
 
-    def functions(self) -> tuple[list[Kernel], list[Kernel], list[t.Function]]:
-        """The kernels of a draw and a step; others; what runs them on stretches of memory."""
+    def in_order(self) -> tuple[list[Kernel], list[Kernel]]:
+        """The kernels of a draw and a step; others."""
         made = self.kernels()
         first = [made[k] for k in ("draw", "single") if k in made]
         rest = [made[k] for k in ("observe", "averaged", "again", "moments") if k in made]
-        return first, rest, [f for j in self.joined() for f in drivers(j)]
+        return first, rest
 
     @property
     def coupled(self) -> bool:
@@ -121,7 +148,7 @@ class Passes:
         if made is None or not noises or not self.compiled or not self.joins(made):
             return False
         laws = {law.name for v in noises if (law := distribution(v.distribution))}
-        return laws <= FILLED.keys() and not {v.name for v in noises} & {*self.plan.carried}
+        return laws <= FILLED and not {v.name for v in noises} & {*self.plan.carried}
 
     @property
     def fuses(self) -> bool:
@@ -143,7 +170,7 @@ class Passes:
             law = distribution(v.distribution)
             assert law is not None
             numbers = () if law.name == "normal" else (law.location, law.scale)
-            found.append(Noise(v.name, FILLED[law.name], numbers))
+            found.append(Noise(v.name, law.name, numbers))
         return tuple(found)
 
     def joined(self) -> list[Joined]:

@@ -13,9 +13,9 @@ import sympy as sp
 from blrgen.algebra.components import Component
 from blrgen.algebra.ranks import lengths_of
 from blrgen.core import Assignment, Derivation, Quantity, Rule
-from blrgen.emit.kernels import Kernel, kernel
 from blrgen.errors import UserError
 from blrgen.geometry.component_law import ComponentLaw, component_law
+from blrgen.program.kernels import Kernel, kernel
 from blrgen.program.lower import lower
 from blrgen.program.part import Part
 from blrgen.program.passes import optimised

@@ -36,7 +36,7 @@ from blrgen.validate.model.stand_ins import class_on
 
 PLAIN = Small(5, 3, (3, 2), (2, 3))
 MANY = Small(8, 4, (2, 1, 1, 1), (2, 3))  # with short blocks: more than one chunk
-WIDE = Small(7, 2, (2, 1), (5,))  # with short blocks: more than four at a time
+WIDE = Small(7, 2, (2, 2), (5,))  # with short blocks: more than four at a time
 KINDS = (PLAIN, MANY, WIDE, PLAIN)
 FEW = 2  # rounds over local blocks, where none of them is the last by itself
 MOST_INNER = 4  # rounds that were asked for

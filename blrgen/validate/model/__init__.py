@@ -5,6 +5,7 @@
 | `blocks` | Each block multiplied back: identity |
 | `covered` | Which lines of an emitted file were run, and the same file with short blocks |
 | `data` | Small random data and constants for a model, in the domains that it declares |
+| `draws` | A class that draws, against the full conditionals of its derivation, in numbers |
 | `emitted` | An emitted class on small random data against the derived expressions, in numbers |
 | `exact` | An emitted class on numbers of a tower of prime fields: a proof |
 | `fields` | Random numbers of a tower in the place of small random data and states |

@@ -29,6 +29,7 @@ from blrgen.timing import timed
 from blrgen.validate.derivation import Report
 from blrgen.validate.model.blocks import prove_blocks
 from blrgen.validate.model.data import drawn
+from blrgen.validate.model.draws import compare_draws
 from blrgen.validate.model.emitted import compare, compare_filter
 from blrgen.validate.model.exact import prove
 from blrgen.validate.model.forms import prove_forms
@@ -75,11 +76,13 @@ def of_target(d: ModelDerivation, target: str) -> Proofs:
 
 def run(d: ModelDerivation, program: ModelProgram, source: str, claim: str) -> Proofs:
     """The class of a source on small random data."""
-    if d.algorithm == "gibbs" or (d.along and d.model.plate(d.along).outer):
+    if d.along and d.model.plate(d.along).outer:
         why = f"a step of --{d.algorithm} takes other arguments than are tried here"
         return (("class", Proof(NOT_COMPARED, claim, why)),)
     try:
         kind, data = compile_class(source), drawn(d.model, program)
+        if program.draws:
+            return compare_draws(d, program, kind, data)
         if program.filter is not None:
             found = compare_filter(d, program, kind, data)
         else:

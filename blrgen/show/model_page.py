@@ -12,8 +12,8 @@ from blrgen.expect.factors.names import table_of
 from blrgen.expect.sites.values import Site
 from blrgen.geometry import kept_geometry
 from blrgen.program.model.blocks import member_of
-from blrgen.program.model.lower import TITLES
 from blrgen.program.model.member import Member
+from blrgen.program.model.titles import TITLES
 from blrgen.read.model.spell import lines as statements
 from blrgen.rule.model.lines import brought, letters_of
 from blrgen.rule.model.values import Arrival, Equation, ModelDerivation, PointUpdate, Update

@@ -4,6 +4,9 @@
 |---|---|
 | `values` | `ModelProgram`: arguments, state, one program over axes for each method |
 | `lower` | a model's derivation as a model program |
+| `own` | a block under way, and points |
+| `together` | what has been lowered, put together |
+| `titles` | what a model program says of itself |
 | `names` | names of a model as names of programs; what the caller gives |
 | `expressions` | expressions of the index algebra as equations |
 | `family` | a family's charts, mean map and A as programs |

@@ -8,7 +8,7 @@ those before it came to.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from blrgen.algebra.indexed import ZERO
 from blrgen.errors import InternalError, UserError
@@ -23,12 +23,12 @@ from blrgen.program.model.elements import Cloud, cloud_of
 from blrgen.program.model.expressions import Equations
 from blrgen.program.model.filtering import filtered, quantity
 from blrgen.program.model.gibbs import gibbs
-from blrgen.program.model.given import handing_out
-from blrgen.program.model.member import Lowered, Member, named
+from blrgen.program.model.member import named
 from blrgen.program.model.merged import merged
 from blrgen.program.model.names import Given, class_name, domain_text, size_of
 from blrgen.program.model.newton import turned
 from blrgen.program.model.objective import objective
+from blrgen.program.model.own import Own, Points
 from blrgen.program.model.predictive import (
     Row,
     predicted,
@@ -37,52 +37,29 @@ from blrgen.program.model.predictive import (
     row_equation,
     rows_axis,
 )
-from blrgen.program.model.samples import Samples
 from blrgen.program.model.sites import Evaluated, nodes_of
 from blrgen.program.model.solved import solved
-from blrgen.program.model.stacked import Stacked
-from blrgen.program.model.start import start_of
 from blrgen.program.model.stochastic import (
     RATE,
-    SCALE,
     blended,
     scaled_block,
     scaled_sums,
     settled,
     whole_sizes,
 )
-from blrgen.program.model.sums import with_sums
+from blrgen.program.model.titles import TITLES, equations, title_of
+from blrgen.program.model.together import Together
 from blrgen.program.model.values import (
     Array,
-    Chain,
-    Chained,
     Method,
     ModelProgram,
-    Moving,
-    NodeArrays,
-    Note,
-    Part,
-    Posterior,
-    Stack,
-    Variable,
 )
 from blrgen.read.model.values import Node
-from blrgen.rule.model.lines import lines_of
 from blrgen.rule.model.rows import in_point
-from blrgen.rule.model.shift import shifts
 from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
 KINDS = ("element", "labels", "banded", "joint", "dense")  # what joins elements
-TITLES = {
-    "conjugate": "one exact step", "filter": "one exact step an element", "em": "EM",
-    "online-em": "EM on some rows at a time", "vmp": "variational message passing",
-    "ncvmp": "non-conjugate variational message passing",
-    "cvi": "conjugate-computation variational inference",
-    "svi": "stochastic variational inference", "gibbs": "Gibbs sampling",
-}  # fmt: skip
-CVI_RATES = (("rho", 0.5), ("delay", 1.0), ("forgetting", 0.0))  # ρ (delay + t)^−forgetting
-KEPT = "nothing says where it is: it stays where it was"
 
 
 def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
@@ -93,7 +70,7 @@ def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
             return _drawing(derivation, name)
         if derivation.arrivals:
             return by_element(derivation, name)
-        return predicted(_Lowering(derivation, name).program(), derivation, _values_given)
+        return predicted(Lowering(derivation, name).program(), derivation, _values_given)
     except InternalError as error:
         raise UserError(
             f"--{derivation.algorithm} of {derivation.model.name} is derived, and has no "
@@ -106,7 +83,7 @@ def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
 
 def _values_given(d: ModelDerivation, nodes: Sequence[str]) -> tuple[Method, dict[str, str]] | None:
     """log p of new rows where these nodes have values, and the arrays of their variables."""
-    work = _Lowering(d, "")
+    work = Lowering(d, "")
     row = work.rows_given(nodes)
     if row is None:
         return None
@@ -118,46 +95,14 @@ def _drawing(d: ModelDerivation, name: str) -> ModelProgram:
     return gibbs(d, name, lambda block: member_of(d.model, block), title_of(d), equations(d))
 
 
-@dataclass
-class Own:
-    """A block under way: its equations' writer, its state, and λ as it stands."""
+class Lowering:
+    """The equations of a step, as far as they have come."""
 
-    lowered: Lowered
-    name: str
-    arrays: tuple[Array, ...] = ()
-    natural: tuple[str, ...] = ()
-    means: tuple[str, ...] = ()
-    next: tuple[str, ...] = ()
-    known: list[tuple[Member, tuple[str, ...]]] = field(default_factory=list)  # node by node
-
-    pairs: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of a chain in the state
-    path: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def member(self) -> Member:
-        return self.lowered.member
-
-    @property
-    def chained(self) -> bool:
-        """Whether its elements are joined: then natural parameters are what a state has of it."""
-        return self.member.block.kind != "element"
-
-
-@dataclass
-class _Points:
-    """The points: their arrays and what they become."""
-
-    arrays: dict[str, Array] = field(default_factory=dict)
-    next: dict[str, str] = field(default_factory=dict)
-    flags: list[tuple[str, str]] = field(default_factory=list)
-
-
-class _Lowering:
     def __init__(self, d: ModelDerivation, name: str) -> None:
         self.d, self.name = d, name
         self.given = Given(d.model)
         self.eq = Equations(self.given.readers, self.given.ragged, taken=self.given.names.taken)
-        self.points = _Points()
+        self.points = Points()
         self.row: Row | None = None  # log p of one
         self.averaged: list[tuple[Array, str, str]] = []  # with its next value, and over all rows
         for p in d.model.plates:
@@ -205,7 +150,7 @@ class _Lowering:
             self.given.readers[e.target] = named(made.name)
         for u in d.points:
             self.argmax(u)
-        return self.whole(first, others)
+        return Together(self, first, others).program()
 
     # -- what is not conjugate -----------------------------------------------------------
     def stepped(self, own: Own) -> bool:
@@ -297,7 +242,7 @@ class _Lowering:
             self.bind(own, f"{own.name}_after")
             own.next = (own.natural if own.chained else
                         own.lowered.working(own.natural, f"{own.name}_next"))  # fmt: skip
-        return self.whole((*first, *local), others)
+        return Together(self, (*first, *local), others).program()
 
     def averaging(self, blocks: Sequence[Own]) -> ModelProgram:
         """All latents exact on some rows; their sums are averaged, and the points follow."""
@@ -311,7 +256,7 @@ class _Lowering:
             self.average(e)
         for u in d.points:
             self.argmax(in_point(u, lambda e: whole_sizes(e, d.batch)))
-        return self.whole(blocks, ())
+        return Together(self, blocks, ()).program()
 
     def average(self, e: Equation) -> None:
         """(1 − ρ) of what it was and ρ of what the step's rows say."""
@@ -449,205 +394,6 @@ class _Lowering:
         self.points.flags.append((target, flag))
         self.given.readers[target] = named(name)
 
-    # -- all of it -----------------------------------------------------------------------
-    def whole(self, first: Sequence[Own], others: Sequence[Own]) -> ModelProgram:
-        apart = [own for own in others if not own.chained]
-        chained = [own for own in others if own.chained]
-        variables = [self.variable(own) for own in apart]
-        variables += [Variable(x, "", (Part(array),)) for x, array in self.points.arrays.items()]
-        state = [p.array for v in variables for p in v.parts]
-        state += [x for own in chained for x in own.arrays]
-        state += [x for x, _, _ in self.averaged]
-        after = [x for own in apart for x in own.next]
-        after += [self.points.next.get(x, "") for x in self.points.arrays]
-        after += [x for own in chained for x in own.next]
-        after += [x for _, x, _ in self.averaged]
-        if "" in after:
-            raise InternalError(f"nothing updates some of {[*self.points.arrays]}")
-        after = [self.even(x, name) for x, name in zip(state, after, strict=True)]
-        last = [x for own in first for x in own.next]
-        last += [x for own in chained for _, names in own.known for x in names]
-        flags = [x for _, x in self.points.flags]
-        rates = [a.Quantity(x) for x in (SCALE, RATE)] if self.d.batch else []
-        rates += [a.Quantity(RATE)] if self.d.sites else []
-        error = self.error()
-        flags += [error] if error else []
-        rates += [a.Quantity(x, (self.nodes.axis,)) for x in self.nodes.arrays if error]
-        for x in self.clouds.values():
-            rates += [a.Quantity(x.points, (x.axis, size_of(x.elements))),
-                      a.Quantity(x.weights, (x.axis,)), a.Quantity(x.wider, (x.axis,))]  # fmt: skip
-        joined = (*first, *chained)
-        laid = [x for stack in self.stacks(joined) for x in stack.arrays]
-        samples = Samples((*first, *apart), self.given,
-                          lambda own: variables_of(self.d.model, own.member.block))  # fmt: skip
-        quantities = [*rates, *self.given.quantities.values(), *map(quantity, (*state, *laid)),
-                      *samples.quantities]  # fmt: skip
-        every = a.Program(
-            tuple(self.eq.letters.values()), tuple(quantities), tuple(self.eq.body),
-            ("objective", *after, *flags, *last, *([self.row.name] if self.row else []),
-             *(x for _, _, x in self.averaged if x),
-             *(x for own in joined for table in tables(own)
-               for names in table.values() for x in names), *samples.outs),
-        )  # fmt: skip
-        every = merged(every)
-        bound = handing_out(every, ("objective",)) if self.d.batch else None
-        own = after if bound else ("objective", *after, *flags)
-        sweep = handing_out(every, tuple(own))
-        known = [self.posterior(every, *x) for own in joined for x in own.known]
-        known += [Posterior(v.name, v.family, tuple((p.parameter, p.array.name) for p in v.parts))
-                  for v in variables]  # fmt: skip
-        made = ModelProgram(
-            name=self.name,
-            algorithm=self.d.algorithm,
-            title=title_of(self.d),
-            equations=equations(self.d),
-            arguments=self.given.arguments,
-            sizes=self.given.sizes,
-            variables=tuple(variables),
-            sweep=Method("sweep", sweep, "One step."),
-            posteriors=tuple(known),
-            optional=self.given.optional,
-            lengths=tuple(self.given.lengths),
-            bound=Method("bound", bound, "The objective.") if bound else None,
-            batch=size_of(self.d.batch) if self.d.batch else "",
-            start=None if bound else start_of(every, first, after, self.given),
-            pairs=self.chains(every, "pairs", joined),
-            paths=self.chains(every, "path", joined),
-            notes=()
-            if bound
-            else tuple(Note("empty", x, KEPT, flag) for x, flag in self.points.flags),
-            averaged=tuple(x for x, _, _ in self.averaged),
-            guarded=bool(self.d.sites),
-            rates=CVI_RATES if self.d.algorithm == "cvi" and self.d.sites else (),
-            nodes=NodeArrays(
-                self.nodes.axis,
-                self.nodes.arrays,
-                error,
-                tuple(
-                    (x.elements, x.axis, x.points, x.weights, x.wider) for x in self.clouds.values()
-                ),
-            )
-            if error
-            else None,
-            settle=self.settle(every),
-            moving=self.moving(),
-            samples=samples.cut(every),
-            stacks=self.stacks(joined),
-            chained=tuple(map(self.in_state, chained)),
-        )
-        if not self.row:
-            return with_sums(made)
-        whole = Method("log_rows", handing_out(every, (self.row.name,)), "")
-        made = with_sums(replace(made, predictive=whole))
-        return replace(made, predictive=self.predictive(made))
-
-    def even(self, array: Array, name: str) -> str:
-        """(M + Mᵀ)/2 of a matrix that a state keeps, which is M but for rounding.
-
-        A step goes on from it: what makes two triangles differ may grow by a factor each time.
-        """
-        if array.domain != "SPD":
-            return name
-        lets = (s for s in self.eq.body if isinstance(s, a.Let))
-        made = next(s for s in lets if s.name == name)
-        *rest, i, j = made.letters
-        both = n.add(a.ref(name, *rest, i, j), a.ref(name, *rest, j, i))
-        own = self.eq.own(f"{array.name}_even")
-        self.eq.let(a.Let(own, made.letters, n.mul(n.HALF, both), "spd"))
-        return own
-
-    def moving(self) -> tuple[Moving, ...]:
-        """What data far from 0 are moved with."""
-        data = {x.called: x for x in self.given.arguments if x.role == "data"}
-        return tuple(
-            Moving(data[s.data].array.name, data[s.data].seen,
-                   tuple(self.points.arrays[x].name for x in s.points), s.axes)
-            for s in shifts(self.d)
-        )  # fmt: skip
-
-    def predictive(self, made: ModelProgram) -> Method | None:
-        """Of new rows, where all that is needed of the old ones is in sums."""
-        assert made.predictive is not None and self.row is not None
-        axis, program = rows_axis(self.d), made.predictive.program
-        if reads_old_rows(program, self.given.arguments, axis):
-            return None
-        return predictive(program, self.row, axis, self.given)
-
-    def settle(self, every: a.Program) -> Method | None:
-        """Sums over all rows."""
-        names = tuple(x for _, _, x in self.averaged if x)
-        return Method("settle", handing_out(every, names), "Sums over all rows.") if names else None
-
-    def variable(self, own: Own) -> Variable:
-        parts = zip(own.member.working, own.arrays, strict=True)
-        return Variable(own.member.block.name, own.member.family.name,
-                        tuple(Part(array, p) for p, array in parts))  # fmt: skip
-
-    def posterior(self, every: a.Program, member: Member, outs: tuple[str, ...]) -> Posterior:
-        """Of a node of the first block, at its maximum."""
-        name = member.block.name
-        pairs = zip(member.working, outs, strict=True)
-        program = handing_out(every, tuple(dict.fromkeys(outs)))
-        stem = self.given.names.of(f"posterior_{name}")
-        method = Method(stem, program, f"Return q of {name}, at its maximum given the others.")
-        return Posterior(name, member.family.name, tuple(pairs), method)
-
-    def chains(self, every: a.Program, what: str, first: Sequence[Own]) -> tuple[Chain, ...]:
-        """Neighbours, or what the most probable path is found from, of each chain."""
-        found = []
-        for own in first:
-            table = tables(own)[what == "path"]
-            axis = own.member.block.axis
-            pointers = next((x.pointers for x in self.given.lengths if x.name == axis), "")
-            for name, outs in table.items():
-                made = Method(self.given.names.of(f"{what}_{name}"), handing_out(every, outs),
-                              f"Return the {what} of {name}.")  # fmt: skip
-                count, moving = len(own.lowered.elements), own.lowered.moving
-                found.append(Chain(name, made, count, pointers, moving))
-        return tuple(found)
-
-    def in_state(self, own: Own) -> Chained:
-        """The natural parameters of a start's marginals."""
-        eq = Equations(self.given.readers, self.given.ragged, taken=set(self.given.names.taken))
-        for p in self.d.model.plates:
-            eq.letter(axis_of(p.size), p.letter, ())
-        lowered = lowered_of(eq, self.d.model, own.member.block)
-        if isinstance(lowered, Stacked) and isinstance(own.lowered, Stacked):
-            lowered.stack = own.lowered.stack
-        variables = []
-        for member, _ in own.known:
-            name = member.block.name
-            parts = tuple(Part(member.array(k, self.given.names.of(f"{name}_{x}")), x)
-                          for k, x in enumerate(member.working))  # fmt: skip
-            variables.append(Variable(name, member.family.name, parts))
-        state = {v.name: tuple(p.array.name for p in v.parts) for v in variables}
-        outs = lowered.independent(state, own.name)
-        arrays = [p.array for v in variables for p in v.parts]
-        arrays += [x for stack in self.stacks([own]) for x in stack.arrays]
-        given = (*self.given.quantities.values(), *map(quantity, arrays))
-        program = a.Program(tuple(eq.letters.values()), given, tuple(eq.body), outs)
-        stem = self.given.names.of(f"independent_{own.name}")
-        meaning = f"Return the natural parameters of independent {own.member.block.name}."
-        made = Method(stem, handing_out(program, outs), meaning)
-        return Chained(tuple(variables), own.arrays, made)
-
-    def stacks(self, first: Sequence[Own]) -> tuple[Stack, ...]:
-        """Where numbers of several nodes are laid end to end."""
-        found = (own.lowered.stack for own in first if isinstance(own.lowered, Stacked))
-        return tuple(x for x in found if x is not None)
-
-
-def title_of(d: ModelDerivation) -> str:
-    """The first line of a file."""
-    return f"The model {d.model.name}, fitted by {TITLES[d.algorithm]}."
-
-
-def tables(own: Own) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """Pairs and path of a chain: of the state where it is kept there, else at its maximum."""
-    if own.pairs or own.path:
-        return own.pairs, own.path
-    return own.lowered.pairs, own.lowered.path
-
 
 def by_element(d: ModelDerivation, name: str) -> ModelProgram:
     """The programs of a filter: a step takes one element of the chain."""
@@ -659,14 +405,3 @@ def by_element(d: ModelDerivation, name: str) -> ModelProgram:
         lengths=tuple(given.lengths), stacks=tuple(s for b in blocks for s in b.stacks),
         filter=steps,
     )  # fmt: skip
-
-
-def equations(d: ModelDerivation) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What was derived, line by line under its titles."""
-    found: dict[str, list[str]] = {}
-    for x in lines_of(d):
-        title = f"{x.title[0].upper()}{x.title[1:]}"
-        found.setdefault(title, []).append(x.equation)
-    chosen = [f"{x.name}, {', '.join(x.nodes)}: {x.reason}" for x in d.choices]
-    named = {"What is chosen": chosen} if chosen else {}
-    return tuple((k, tuple(dict.fromkeys(v))) for k, v in {**found, **named}.items())

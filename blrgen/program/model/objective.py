@@ -21,7 +21,7 @@ from blrgen.program.model.expressions import Equations
 from blrgen.rule.model.values import ModelDerivation
 
 if TYPE_CHECKING:
-    from blrgen.program.model.lower import Own
+    from blrgen.program.model.own import Own
 
 INDICATOR = "log_indicator"
 

@@ -31,7 +31,7 @@ from blrgen.rule.model.derive import given_values
 from blrgen.rule.model.values import ModelDerivation
 
 if TYPE_CHECKING:
-    from blrgen.program.model.lower import Own
+    from blrgen.program.model.own import Own
 
 MEANING = "Return log p of each of some new rows, by what is known of the others."
 

@@ -22,7 +22,7 @@ from blrgen.program.model.names import Given
 from blrgen.program.model.values import Array, Draw, Method, Part
 
 if TYPE_CHECKING:
-    from blrgen.program.model.lower import Own
+    from blrgen.program.model.own import Own
 
 
 class Samples:

@@ -11,7 +11,7 @@ from blrgen.program.model.names import Given
 from blrgen.program.model.values import Array, Method, Start
 
 if TYPE_CHECKING:
-    from blrgen.program.model.lower import Own
+    from blrgen.program.model.own import Own
 
 
 def start_of(

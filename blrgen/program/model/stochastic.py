@@ -26,7 +26,7 @@ from blrgen.program.model.expressions import Equations, Reader
 from blrgen.program.model.member import named
 
 if TYPE_CHECKING:
-    from blrgen.program.model.lower import Own
+    from blrgen.program.model.own import Own
 
 MOST_ROUNDS = 500
 RESTS = Fraction(1, 10**10)

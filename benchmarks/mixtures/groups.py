@@ -44,6 +44,24 @@ def _expected(mean: Array, spread: Array, nodes: Array) -> tuple[Array, Array, A
 
 
 @njit(**FAST)  # type: ignore[untyped-decorator]
+def _slopes(mean: Array, spread: Array, nodes: Array) -> tuple[Array, Array, Array]:
+    """The same without the first, which the objective alone needs."""
+    slope, second, rest = np.zeros(BLOCK), np.zeros(BLOCK), np.zeros(BLOCK)
+    for q in range(nodes.shape[1]):
+        at, weight, signed = nodes[0, q], nodes[1, q], nodes[2, q]
+        for b in range(BLOCK):
+            u = mean[b] + spread[b] * at
+            small = exp(-abs(u))
+            over = 1.0 / (1.0 + small)
+            p = over if u >= 0.0 else small * over
+            bent = small * over * over
+            slope[b] += weight * p
+            second[b] += weight * bent
+            rest[b] += signed * bent
+    return slope, second, rest
+
+
+@njit(**FAST)  # type: ignore[untyped-decorator]
 def _predictors(columns: Array, w: Array, cov: Array, mean: Array, var: Array, t: Array) -> None:
     """Mean and variance of w·x in every column."""
     p = len(w)
@@ -89,7 +107,7 @@ def _levels(
             first[k] += slope[b] - bm[k] * bent[b]
             second[k] += bent[b] / 2
             total += value[b]
-            worst = max(worst, abs(spread[b] ** 2 * rest[b]) / (1 + value[b]))
+            worst = max(worst, abs(spread[b] ** 2 * rest[b]) / (1 + slope[b]))
     return total, worst
 
 
@@ -112,10 +130,10 @@ def _coefficients(
             k = g[n + b]
             mean[b] = keep[0, n + b] + bm[k]
             spread[b] = np.sqrt(max(keep[1, n + b] + bv[k], 0.0))
-        value, slope, bent, rest = _expected(mean, spread, nodes)
+        slope, bent, rest = _slopes(mean, spread, nodes)
         for b in range(rows):
             e[b] = slope[b] - keep[0, n + b] * bent[b]
-            worst = max(worst, abs(spread[b] ** 2 * rest[b]) / (1 + value[b]))
+            worst = max(worst, abs(spread[b] ** 2 * rest[b]) / (1 + slope[b]))
         e[rows:] = 0.0
         for i in range(p):
             x, s = columns[i], 0.0

@@ -29,6 +29,7 @@ MOST = {1: 8, 2: 2}  # how often the step is halved in a step of the rule, by th
 FINER = 2  # how much more often for what is reported
 GOAL = {1: 1e-8, 2: 1e-5}
 DRAWS = 4096
+STRIP = 4096
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Gaussians:
     seed: int = 0
     level: dict[int, int] = field(default_factory=dict)  # by component: where the last one ended
     rough: float = 0.0  # the largest error that was left in the last evaluation
+    doubt: float = 0.0  # the error of E_q[ℓ + log q] in it
     share: float = 1.0  # of the goal
     most: int = 0
 
@@ -83,9 +85,13 @@ class Gaussians:
 
     def values(self, points: Array, state: dict[str, Array]) -> Array:
         """log q at points (N, d)."""
-        logs = np.stack([self._log(points, *x) for x in self._parts(state)])
-        top = logs.max(0)
-        return top + np.log(np.exp(logs - top).sum(0))
+        return _summed(points, self._parts(state))
+
+    def held(self, points: Array, state: dict[str, Array]) -> Array:
+        """ℓ + log q at points (N, d): strips of them, which the cache holds for all components."""
+        parts = self._parts(state)
+        strips = (points[n : n + STRIP] for n in range(0, len(points), STRIP))
+        return np.concatenate([self.target(x) + _summed(x, parts) for x in strips])
 
     def _parts(self, state: dict[str, Array]) -> list[tuple[Array, Array, float]]:
         factors = np.linalg.cholesky(self.precisions(state))
@@ -93,25 +99,19 @@ class Gaussians:
             weights = np.log(state["pi"])
         return list(zip(self.means(state), factors, weights, strict=True))
 
-    @staticmethod
-    def _log(points: Array, mean: Array, factor: Array, weight: float) -> Array:
-        z = (points - mean) @ factor
-        d = points.shape[1]
-        constant = weight + np.log(np.diag(factor)).sum() - d * np.log(2 * np.pi) / 2
-        return constant - np.einsum("ni,ni->n", z, z) / 2
-
     def _logs(self, points: Array, state: dict[str, Array]) -> tuple[Array, Array]:
         parts = self._parts(state)
-        logs = np.stack([self._log(points, *x) for x in parts])
+        logs = np.stack([_log(points, *x) for x in parts])
         slopes = np.stack([-(points - m) @ L @ L.T for m, L, _ in parts])
         return logs, slopes
 
     # expectations -------------------------------------------------------------------------
     def closely(self, state: dict[str, Array]) -> float:
         """E_q[ℓ + log q] with a smaller step than any step of the rule has had."""
-        self.share, self.most = 1e-3, self.most + FINER
+        most = self.most
+        self.share, self.most = 1e-3, MOST.get(self.target.dimension, 0) + FINER + 1
         value, _ = self.expected(state)
-        self.share, self.most = 1.0, self.most - FINER
+        self.share, self.most = 1.0, most
         return value
 
     def refined(self) -> bool:
@@ -126,7 +126,7 @@ class Gaussians:
         d = self.target.dimension
         factors = np.linalg.cholesky(self.precisions(state))
         means = self.means(state)
-        found, self.rough = [], 0.0
+        found, self.rough, self.doubt = [], 0.0, 0.0
         for k, (m, L) in enumerate(zip(means, factors, strict=True)):
             back = np.linalg.inv(L).T
             if d <= 2:
@@ -146,7 +146,7 @@ class Gaussians:
         while True:
             z, w, coarse = nodes(d, level)
             points = m + z @ back.T
-            f = self.target(points) + self.values(points, state)
+            f = self.held(points, state)
             fine, rough = _moments(f, z, w), _moments(f[coarse], z[coarse], w[coarse])
             scale = 1 + abs(fine[0])
             gap = max(float(np.abs(x - y).max()) for x, y in zip(fine, rough, strict=True)) / scale
@@ -155,6 +155,7 @@ class Gaussians:
             level += 1
         self.level[k] = level
         self.rough = max(self.rough, gap)
+        self.doubt += float(state["pi"][k]) * abs(fine[0] - rough[0]) / 3  # a corner's: as h²
         return fine
 
     def _drawn(self, m: Array, back: Array, state: dict[str, Array]) -> tuple[float, Array, Array]:
@@ -182,6 +183,22 @@ class Gaussians:
                 value = value.reshape(len(values))
             made[p.name] = np.zeros_like(value) if p.of_mixture else value
         return made
+
+
+def _log(points: Array, mean: Array, factor: Array, weight: float) -> Array:
+    """The logarithm of a component's density, times its share, at points (N, d)."""
+    z, d = (points - mean) @ factor, points.shape[1]
+    constant = weight + np.log(np.diag(factor)).sum() - d * np.log(2 * np.pi) / 2
+    z *= z
+    return constant - z.sum(1) / 2
+
+
+def _summed(points: Array, parts: list[tuple[Array, Array, float]]) -> Array:
+    """log q at points (N, d)."""
+    logs = np.stack([_log(points, *x) for x in parts])
+    top = logs.max(0)
+    logs -= top
+    return top + np.log(np.exp(logs, out=logs).sum(0))
 
 
 def _moments(f: Array, z: Array, w: Array) -> tuple[float, Array, Array]:

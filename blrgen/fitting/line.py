@@ -37,6 +37,7 @@ class Lines:
     seed: int = 0
     level: dict[int, int] = field(default_factory=dict)
     rough: float = 0.0
+    doubt: float = 0.0  # none: the nodes are as many as the error asks for
 
     def __post_init__(self) -> None:
         g = self.d.geometry

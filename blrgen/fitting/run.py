@@ -1,8 +1,10 @@
 """Steps of the derived rule until the objective rests.
 
 The objective is −E_q[ℓ] + 𝓗(q) = −Σ_k π_k E_{q_k}[ℓ + log q].  A step that leaves a domain, or
-after which the objective is lower, is tried again with half the step size; one that succeeds
-lets the step size grow.
+after which the objective is lower by more than the error of its expectations, is tried again with
+half the step size; one that succeeds lets the step size grow.  Components that overlap share what
+each could explain alone, so that steps of 1 are far too short for them: where falls hardly
+lessen from step to step, the step size grows past 1, and comes back to 1 where that does not help.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from blrgen.program.mixture.lower import Array as Place
 
 Array = Any
 MOST_STEPS = 500
-FIRST_RATE, GROWTH, SMALLEST = 0.1, 1.5, 1e-6
+FIRST_RATE, GROWTH, SMALLEST, LARGEST = 0.1, 1.5, 1e-6, 16.0
+SLOW = 0.5  # of the last fall: a step that falls more than that is one of many
+IDLE = 8  # steps that gain less than the error of expectations, before these are taken closer
 WEIGHT = "pi"
 
 
@@ -64,6 +68,7 @@ class Run:
         kind = OfNumbers if isinstance(self.candidate, Lines) else OfVectors
         self.moves: Moves = kind(self.d)
         self.halved = 0
+        self.fall = 0.0  # of the last step
 
     def to_rest(self, state: dict[str, Array], steps: int | None, tol: float | None) -> Fitted:
         """Steps until the objective changes by less than tol·(1 + |objective|)."""
@@ -76,17 +81,21 @@ class Run:
                 why="the loss is not finite under a component, or not integrable under it",
                 how="--start FILE.json begins elsewhere",
             )  # fmt: skip
-        found = Fitted(state, -free, [-free])
+        found, mark, idle = Fitted(state, -free, [-free]), free, 0
         for _ in range(most):
-            moved = self.step(state, free, asked)
+            moved = None if idle >= IDLE else self.step(state, free, asked)
             if moved is None and self.candidate.refined():
                 free, asked = self.candidate.expected(state)
+                mark, idle = free, 0
                 continue
             if moved is None:
                 found.reason, found.converged = "converged", rest > 0
                 break
             state, after, asked = moved
             change, free = free - after, after
+            idle += 1
+            if free < mark - self.candidate.doubt:
+                mark, idle = free, 0
             found.state, found.objective = state, -free
             found.trace.append(-free)
             if abs(change) < rest * (1 + abs(free)):
@@ -100,19 +109,25 @@ class Run:
         self, state: dict[str, Array], free: float, asked: dict[str, Array]
     ) -> tuple[dict[str, Array], float, dict[str, Array]] | None:
         """The next state with its objective; None where no step size helps."""
-        rate = self.rate
+        rate, doubt = self.rate, self.candidate.doubt
         while rate > SMALLEST:
             with np.errstate(all="ignore"):
                 after = self.moves(state, asked, rate)
             if inside(after, self.moves.places):
                 with np.errstate(all="ignore"):
                     value, more = self.candidate.expected(after)
-                if np.isfinite(value) and value <= free + 1e-12 * (1 + abs(free)):
-                    self.rate = min(1.0, rate * GROWTH)
+                slack = max(doubt, self.candidate.doubt, 1e-12 * (1 + abs(free)))
+                if np.isfinite(value) and value <= free + slack:
+                    self.rate = self.next_rate(rate, free - value)
                     return after, value, more
-            rate /= 2
+            rate = max(1.0, rate / 2) if rate > 1 else rate / 2
             self.halved += 1
         return None
+
+    def next_rate(self, rate: float, fall: float) -> float:
+        """Past 1 where the objective falls slowly."""
+        slow, self.fall = fall > SLOW * self.fall, fall
+        return min(LARGEST if slow else 1.0, rate * GROWTH)
 
     def notes(self) -> list[dict[str, str]]:
         """What must be known of the numbers."""

@@ -12,6 +12,7 @@ from blrgen.runtime.arrays import Array
 from blrgen.runtime.batches import _rate
 from blrgen.runtime.ends import _all_finite
 from blrgen.runtime.handed import _state_in_domains
+from blrgen.runtime.kept import _fitting
 from blrgen.runtime.runs import _go_on, _most_steps, _report, _saved
 
 FIRST_NODES = 24
@@ -20,6 +21,7 @@ MOST_PRODUCT = (MOST_NODES, 384, 48)  # nodes a direction, by how many direction
 SPREAD = 2048  # pairs of points in more than three dimensions
 REACH = 8.5  # beyond, N(0, 1) is less than a rounding error
 FAR = 4.8  # s of the last point: 60 deviations away
+LONGEST = 63  # steps between trials of half as many nodes
 LEAST_PART = 2.0**-40  # of a step
 SLACK = 1e-12  # relative, of an objective that rests
 
@@ -88,11 +90,21 @@ def _with_nodes(model: Any, rho: float, axis: str, error: str) -> Any:
         _set_nodes(model, axis, tuple(model.nodes), 2 * count)
 
 
-def _fewer_nodes(model: Any, axis: str, off: float) -> None:
-    """Halve the number of nodes where half of them are plainly enough."""
+def _fewer_nodes(model: Any, axis: str, off: float) -> int:
+    """Halve the number of nodes where half of them are plainly enough; return it, else 0."""
     count = model.sizes[axis] - 1
-    if off < _off(model) ** 2 / 4 and count > FIRST_NODES:
-        _set_nodes(model, axis, tuple(model.nodes), count // 2)
+    if off >= _off(model) ** 2 / 4 or count <= FIRST_NODES or model.t < model.patience["until"]:
+        return 0
+    _set_nodes(model, axis, tuple(model.nodes), count // 2)
+    return int(count // 2)
+
+
+def _wait(model: Any, axis: str, tried: int) -> None:
+    """Where half of the nodes were too few, wait twice as long until that is tried again."""
+    if tried:
+        enough = model.sizes[axis] - 1 == tried
+        steps = 0 if enough else min(2 * model.patience["steps"] + 1, LONGEST)
+        model.patience = {"steps": steps, "until": model.t + steps}
 
 
 def _noted_once(model: Any, kind: str, node: str, text: str) -> None:
@@ -139,8 +151,7 @@ def _advanced(
     objective, state, flags = _ahead(model)
     level = objective if np.isfinite(objective) and rising else -np.inf
     before, rho, off = model.state, _part(model), float(flags[error]) if error else 0.0
-    if error:
-        _fewer_nodes(model, axis, off)
+    tried = _fewer_nodes(model, axis, off) if error else 0
     while True:
         if _all_finite(0.0, state) and _domains_hold(state, nodes, model.sizes):
             model.state, model.t = state, model.t + 1
@@ -158,6 +169,7 @@ def _advanced(
         _, state, flags = model._swept(rho)
     model._take(state, flags)
     model.ahead = (model.state, ahead)
+    _wait(model, axis, tried)
     model.notes = [x for x in model.notes if x["kind"] != "quadrature"]  # of an earlier state
     if off > _off(model):
         text = f"{model.sizes[axis]} nodes leave an error of {off**2:.1g} in an expectation"
@@ -196,7 +208,7 @@ def _run_guarded(
 
 def _saved_with_nodes(model: Any, axis: str) -> dict[str, Any]:
     """Return copies of all that a run goes on from."""
-    return {**_saved(model), "nodes": model.sizes[axis] - 1}
+    return {**_saved(model), "nodes": model.sizes[axis] - 1, "patience": dict(model.patience)}
 
 
 def _go_on_with_nodes(
@@ -207,10 +219,13 @@ def _go_on_with_nodes(
     kept: Mapping[str, str] | None = None,
 ) -> None:
     """Go on from what was saved; refuse what does not fit with nothing changed."""
-    if not isinstance(saved, Mapping) or "nodes" not in saved:
-        raise ValueError(f"saved: {saved!r:.80}; here nodes must be there too")
-    count = saved["nodes"]
+    own = ("nodes", "patience")
+    if not isinstance(saved, Mapping) or not {*own} <= {*saved}:
+        raise ValueError(f"saved: {saved!r:.80}; here nodes and patience must be there too")
+    count, zero = saved["nodes"], {"steps": 0, "until": 0}
+    patience = _fitting("saved patience", saved["patience"], zero, "[0, inf)")
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
         raise ValueError(f"saved nodes = {count!r} is no number of points")
-    _go_on(model, {name: x for name, x in saved.items() if name != "nodes"}, nodes, kept)
+    _go_on(model, {name: x for name, x in saved.items() if name not in own}, nodes, kept)
     _set_nodes(model, axis, tuple(model.nodes), int(count))
+    model.patience = patience

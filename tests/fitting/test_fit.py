@@ -141,3 +141,13 @@ def test_mistakes_are_said(capsys: pytest.CaptureFixture[str], words: list[str],
 def test_the_loss_is_read_by_the_safe_reader() -> None:
     with pytest.raises(UserError):
         target("__import__('os')", derive("mixture:gaussian").geometry.family, {})
+
+
+def test_components_that_overlap_get_steps_past_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tails of a Laplace variable by four Gaussians: far quicker, and still from below."""
+    quick = fit("gaussian", "abs(theta)", 4, 60)
+    monkeypatch.setattr("blrgen.fitting.run.LARGEST", 1.0)
+    slow = fit("gaussian", "abs(theta)", 4, 60)
+    exact = math.log(2)
+    assert slow.objective < quick.objective < exact + 1e-7
+    assert exact - quick.objective < (exact - slow.objective) / 2

@@ -36,6 +36,8 @@ class Guarded:
                 body += [c.Set((c.attribute("clouds"),), clouds)]
             made = c.call("_set_nodes", OWN, self.axis, names, c.Name("FIRST_NODES"))
             body += [c.Set((c.attribute("nodes"),), c.Table(()), "dict[str, Array]"), c.Do(made)]
+            zero = c.Table(tuple((c.Literal(x), c.Literal(0)) for x in ("steps", "until")))
+            body += [c.Set((c.attribute("patience"),), zero)]
         return body
 
     def steps(self) -> list[c.Method]:

@@ -30,6 +30,7 @@ def blocked(plan: Schedule, order: Sequence[str], every: str = "") -> Schedule:
     columns: dict[str, str] = {}
     rows: dict[str, str] = {}
     blocks: dict[str, Block] = {}
+    passes: list[list[a.Let]] = []
     used = taken(plan.program)
     for x in shared(plan):
         way = (every if may(x, plan, every) else "") if every else best(x, plan)
@@ -41,10 +42,12 @@ def blocked(plan: Schedule, order: Sequence[str], every: str = "") -> Schedule:
             used.update(names)
             blocks[x.letter] = Block(*names)
         chosen = columns if way == COLUMNS else rows
-        chosen.update({i.let.name: x.letter for i, _, _ in paths([x]) if not i.store})
+        own = [i.let for i, _, _ in paths([x]) if not i.store]
+        chosen.update(dict.fromkeys((s.name for s in own), x.letter))
+        passes += [own] if way == COLUMNS else []
     if not columns and not rows:
         return plan
-    program, more = _copied(plan.program, columns)
+    program, more = _copied(plan.program, columns, passes)
     program, gathered = _gathered(program, rows)
     return schedule(program, order, blocks, {**columns, **more}, {**rows, **gathered})
 
@@ -61,8 +64,9 @@ def may(loop: Loop, plan: Schedule, way: str) -> bool:
     if loop.seq is not None or not parallel(loop, plan):
         return False
     ragged = any(w.under == loop.letter for w in plan.program.letters)
-    items = [i.let for i, _, _ in paths([loop])]
-    scattered = way == COLUMNS and any(s.at for s in items)
+    found = [i for i, _, _ in paths([loop])]
+    items = [i.let for i in found]
+    scattered = way == COLUMNS and any(i.let.at and len(i.nest) > 1 for i in found)
     bounded = any(loop.letter in pair for s in items for pair in s.bounds)
     linear = any(isinstance(s.expr, a.Lin) for s in items)
     return not (ragged or scattered or bounded or linear)
@@ -93,33 +97,51 @@ def by_rows(loop: Loop) -> bool:
     return bool(calls) and any(len(i.nest) > 1 for i in items)
 
 
-def _copied(program: a.Program, names: dict[str, str]) -> tuple[a.Program, dict[str, str]]:
-    """Given rows that are read in blocks, under names of their own; labels are read as they lie."""
+def _copied(
+    program: a.Program, names: dict[str, str], passes: list[list[a.Let]]
+) -> tuple[a.Program, dict[str, str]]:
+    """Given rows that are read in blocks, under names of their own; labels are read as they lie.
+
+    Each pass over rows has a copy of its own, so that no more is kept than one block.
+    """
     used = taken(program)
     given = {q.name for q in program.given if not q.labels}
-    copies: dict[a.Ref, str] = {}
+    made = {s.name for s in program.lets}
+    number = {s.name: k for k, own in enumerate(passes) for s in own}
+    after = [_needed(own) & made for own in passes]
+    copies: dict[tuple[int, a.Ref], str] = {}
     rows: dict[str, str] = {}
-    before: list[a.Let] = []
-
-    def on(e: n.Node, letter: str) -> n.Node:
-        if not isinstance(e, a.Ref) or e.name not in given or not _is_row(e, letter):
-            return e.rebuilt(lambda c: on(c, letter))
-        letters = _letters(program, e, letter)
-        places = zip(e.index, letters, strict=True)
-        own = a.Ref(e.name, tuple(i if x == letter else a.Ix(x) for i, x in places))
-        if own not in copies:
-            copies[own] = fresh(f"{e.name}_block", used)
-            used.add(copies[own])
-            rows[copies[own]] = letter
-            before.append(a.Let(copies[own], letters, own))
-        index = tuple(a.Ix(letter) if letter in a.free(i) else i for i in e.index)
-        return a.Ref(copies[own], index)
 
     def let(s: a.Let) -> tuple[a.Statement, ...]:
-        return (replace(s, expr=on(s.expr, names[s.name])) if s.name in names else s,)
+        if s.name not in names:
+            return (s,)
+        before: list[a.Let] = []
+        letter, pass_ = names[s.name], number[s.name]
 
-    body = a.mapped(program.body, let)
-    return replace(program, body=(*before, *body)), rows
+        def on(e: n.Node) -> n.Node:
+            if not isinstance(e, a.Ref) or e.name not in given or not _is_row(e, letter):
+                return e.rebuilt(on)
+            letters = _letters(program, e, letter)
+            places = zip(e.index, letters, strict=True)
+            own = a.Ref(e.name, tuple(i if x == letter else a.Ix(x) for i, x in places))
+            if (pass_, own) not in copies:
+                name = copies[pass_, own] = fresh(f"{e.name}_block", used)
+                used.add(name)
+                rows[name] = letter
+                before.append(a.Let(name, letters, own, after=tuple(sorted(after[pass_]))))
+            index = tuple(a.Ix(letter) if letter in a.free(i) else i for i in e.index)
+            return a.Ref(copies[pass_, own], index)
+
+        expr = on(s.expr)
+        return *before, replace(s, expr=expr)
+
+    return replace(program, body=a.mapped(program.body, let)), rows
+
+
+def _needed(own: list[a.Let]) -> set[str]:
+    """What a pass over rows reads, beside what it makes: it comes after all of that."""
+    names = {r.name for s in own for e in (*s.expressions, *s.at) for r in a.refs(e)}
+    return names - {s.name for s in own}
 
 
 def _gathered(program: a.Program, names: dict[str, str]) -> tuple[a.Program, dict[str, str]]:

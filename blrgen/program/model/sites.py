@@ -130,12 +130,15 @@ class Evaluated:
         def average(e: n.Node, weights: str = nodes.weights) -> n.Node:
             return a.Red("sum", (q,), n.mul(a.ref(weights, q), e))
 
-        bend = self.value(site.bend, held)
+        bent = self.eq.own(f"{site.name}_bend")  # for two sums
+        self.eq.let(a.Let(bent, (*self.letters, q), self.value(site.bend, held)))
+        bend = a.ref(bent, *self.letters, q)
         value = self.let("value", average(self.value(site.function, held)))
         slope = self.let("slope", average(self.value(site.slope, held)))
         second = self.let("second", n.mul(n.HALF, average(bend)))
         twice = n.Call("abs", (n.mul(v, average(bend, nodes.signed)),))
-        scale = n.add(n.ONE, n.Call("abs", (self.at(value),)))
+        # by the slope, which every block needs; the value is needed for the objective alone
+        scale = n.add(n.ONE, n.Call("abs", (self.at(slope),)))
         own = self.let("rest", n.div(twice, scale))
         self.error = own if not self.letters else self.eq.own(f"{site.name}_error")
         if self.letters:

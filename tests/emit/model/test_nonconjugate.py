@@ -1,6 +1,7 @@
 """Non-conjugate classes against a general optimiser, and what their steps promise."""
 
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from blrgen.emit.model.file import text
 from blrgen.program.model.lower import lower
 from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import derive_model
+from blrgen.runtime.guarded import _fewer_nodes, _set_nodes, _wait
 from tests.emit.model.test_targets import as_python
 from tests.reference.models import gaussian_bound as by_hand
 from tests.reference.models import number_bound
@@ -249,3 +251,22 @@ def test_a_share_has_a_beta_of_its_own():
     assert abs(found["objective"] - value) < 1e-6
     q = model.posterior("p")
     np.testing.assert_allclose(q["a"] / (q["a"] + q["b"]), a / (a + b), rtol=2e-5)
+
+
+def test_nodes_that_were_too_few_are_tried_ever_less():
+    """Each trial is a sweep more; where half of them are enough again, it is tried at once."""
+    model = SimpleNamespace(dtype=np.dtype(float), t=0, sizes={}, patience={"steps": 0, "until": 0})
+    names = ("points", "weights", "signed")
+    _set_nodes(model, "count", names, 96)
+    tried = []
+    for model.t in range(200):
+        half = _fewer_nodes(model, "count", 0.0)
+        if half:
+            tried.append(model.t)
+            _set_nodes(model, "count", names, 96)  # they were too few
+        _wait(model, "count", half)
+    assert np.diff(tried).tolist() == [1, 3, 7, 15, 31, 63, 63]
+    model.t = 250
+    _wait(model, "count", _fewer_nodes(model, "count", 0.0))
+    assert model.sizes["count"] == 49 and model.patience == {"steps": 0, "until": 250}
+    assert _fewer_nodes(model, "count", 1e-6) == 0

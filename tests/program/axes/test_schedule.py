@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import pytest
 
 from blrgen.program.axes import nodes as a
-from blrgen.program.axes.blocks import COLUMNS, ROWS, best
+from blrgen.program.axes.blocks import COLUMNS, ROWS, best, blocked, may
 from blrgen.program.axes.check import check
 from blrgen.program.axes.order import order
 from blrgen.program.axes.parallel import parallel, shared, sums
 from blrgen.program.axes.prepared import scheduled
 from blrgen.program.axes.schedule import Item, Loop, Schedule, schedule
-from blrgen.program.axes.scratch import Storage, storage
+from blrgen.program.axes.scratch import Storage, paths, storage
 from blrgen.program.axes.text import program
 
 LETTERS = "n:N, k:K, i,j:d, t:T, u:T down"
@@ -126,6 +126,31 @@ def test_blocks_where_they_pay(body: str, outs: str, wanted: str) -> None:
     made = program("n:N, k:K, i,j:d", GIVEN, body, outs)
     (loop, *_) = shared(scheduled(made, blocks=""))
     assert best(loop, scheduled(made, blocks="")) == wanted
+
+
+def test_two_passes_over_rows_copy_their_blocks_themselves() -> None:
+    body = "C[i,j] = sum(n, x[n,i] * x[n,j])\nt = sum(i, C[i,i])\n"
+    made = program("n:N, i,j:d", GIVEN, body + "B[i,j] = sum(n, t * x[n,i] * x[n,j])", "C, B")
+    split = blocked(schedule(made, ("n", "i", "j")), ("n", "i", "j"))
+    copies = [s.name for s in split.program.lets if "block" in s.name]
+    assert len(copies) == 2
+    kept = storage(split)
+    assert all(kept[name].kept[-1] == split.blocks["n"].inner for name in copies)
+    assert all("n" not in kept[name].kept for name in copies)
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"), [("s[k] = sum(n, [z[n] == k] * e[n])", True),
+                         ("s[k,i] = sum(n, [z[n] == k] * e[n] * x[n,i])", False)]
+)  # fmt: skip
+def test_sums_by_label_are_made_in_blocks_where_they_have_no_other_letter(
+    body: str, wanted: bool
+) -> None:
+    given = "x[N,d], c[K], z[N] in K"
+    made = program("n:N, k,l:K, i:d", given, f"e[n] = sum(l, exp(c[l])**2)*c[z[n]]\n{body}", "s")
+    laid = scheduled(made, blocks="")
+    loops = [x for x in shared(laid) if any(i.let.at for i, _, _ in paths([x]))]
+    assert [may(x, laid, COLUMNS) for x in loops] == [wanted]
 
 
 def test_what_may_be_done_at_the_same_time() -> None:

@@ -13,6 +13,7 @@
 | `careful` | loops in which sums keep their digits and NaN stays NaN |
 | `fitting` | lines that are too long, with parts of them as locals |
 | `apart` | values of functions that go across an array, side by side first |
+| `reads` | what statements read, and ends of recurrences that nothing reads |
 | `stores` | values put where they go at once |
 | `jammed` | four turns at once of a loop around one over rows |
 | `loads` | entries of arrays read once, where nothing changes them |

@@ -8,7 +8,6 @@ on threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -20,6 +19,7 @@ from blrgen.emit.tree.jammed import jammed
 from blrgen.emit.tree.kernels import Body
 from blrgen.emit.tree.loads import loaded
 from blrgen.emit.tree.memory import BLOCK, Context, Memory
+from blrgen.emit.tree.reads import names_in, without_unread
 from blrgen.emit.tree.views import rows_taken
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
@@ -218,7 +218,7 @@ class Functions:
         """The body in the form that is fastest: each step is a module."""
         for step in (jammed, loaded, apart, rows_taken):
             body = step(body, self.memory.own)
-        return _read(body, {x for e in returns for x in e.names}, self.memory.ends)
+        return without_unread(body, {x for e in returns for x in e.names}, self.memory.ends)
 
     def summary(self, p: Part) -> str:
         adds = f", adding to {', '.join(p.adds)}" if p.adds else ""
@@ -376,45 +376,9 @@ class Functions:
         return ""
 
 
-def _read(
-    body: tuple[t.Statement, ...], returned: set[str], ends: set[str]
-) -> tuple[t.Statement, ...]:
-    """The body without notes of where recurrences ended that nobody reads."""
-    read = {*returned}
-    for s in t.statements(body):
-        targets = (s.target,) if isinstance(s, t.Assign) and isinstance(s.target, n.Ref) else ()
-        read |= {x for e in t.expressions(s) if e not in targets for x in e.names}
-
-    def kept(s: t.Statement) -> bool:
-        known = isinstance(s, t.Assign) and isinstance(s.target, n.Ref)
-        return not (known and s.target.name in ends - read)  # type: ignore[union-attr]
-
-    def inside(body: tuple[t.Statement, ...]) -> tuple[t.Statement, ...]:
-        out: list[t.Statement] = []
-        for s in filter(kept, body):
-            if isinstance(s, t.For):
-                s = replace(s, body=inside(s.body))
-            elif isinstance(s, t.If):
-                s = replace(s, body=inside(s.body), other=inside(s.other))
-            out.append(s)
-        return tuple(out)
-
-    return inside(body)
-
-
 def _block_ends(s: t.For, low: n.Node, high: n.Node) -> t.For:
     """The blocks of a part of the rows."""
     first, *rest = s.body
     assert isinstance(first, t.Assign)
     rows = t.Least((t.Whole(BLOCK), t.Difference(high, t.name(s.letter))))
     return replace(s, start=low, stop=high, body=(t.Assign(first.target, rows), *rest))
-
-
-def names_in(body: Sequence[t.Statement]) -> set[str]:
-    """Every name that stands in the statements."""
-    found: set[str] = set()
-    for s in t.statements(tuple(body)):
-        found |= {x for e in t.expressions(s) for x in e.names}
-        for e in t.expressions(s):
-            found |= {x.array for x in n.walk(e) if isinstance(x, t.Shape | t.Length)}
-    return found

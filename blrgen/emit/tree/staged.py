@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.constants import typed
-from blrgen.emit.tree.functions import Functions, Part, names_in
+from blrgen.emit.tree.functions import Functions, Part
 from blrgen.emit.tree.memory import Context
+from blrgen.emit.tree.reads import names_in
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.once import is_once

@@ -6,6 +6,7 @@
 | `lower` | a model's derivation as a model program |
 | `own` | a block under way, and points |
 | `together` | what has been lowered, put together |
+| `others` | algorithms without a step of all blocks |
 | `titles` | what a model program says of itself |
 | `names` | names of a model as names of programs; what the caller gives |
 | `expressions` | expressions of the index algebra as equations |

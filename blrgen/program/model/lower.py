@@ -18,16 +18,16 @@ from blrgen.expect.factors.names import axis_of
 from blrgen.expect.sites.values import Site
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.model.blocks import lowered_of, member_of, variables_of
+from blrgen.program.model.blocks import lowered_of, variables_of
 from blrgen.program.model.elements import Cloud, cloud_of
 from blrgen.program.model.expressions import Equations
-from blrgen.program.model.filtering import filtered, quantity
-from blrgen.program.model.gibbs import gibbs
+from blrgen.program.model.filtering import quantity
 from blrgen.program.model.member import named
 from blrgen.program.model.merged import merged
 from blrgen.program.model.names import Given, class_name, domain_text, size_of
 from blrgen.program.model.newton import turned
 from blrgen.program.model.objective import objective
+from blrgen.program.model.others import by_draws, by_element
 from blrgen.program.model.own import Own, Points
 from blrgen.program.model.predictive import (
     Row,
@@ -47,7 +47,6 @@ from blrgen.program.model.stochastic import (
     settled,
     whole_sizes,
 )
-from blrgen.program.model.titles import TITLES, equations, title_of
 from blrgen.program.model.together import Together
 from blrgen.program.model.values import (
     Array,
@@ -67,7 +66,7 @@ def lower(derivation: ModelDerivation, name: str = "") -> ModelProgram:
     name = name or class_name(derivation.model.name)
     try:
         if any(u.drawn for u in derivation.updates):
-            return _drawing(derivation, name)
+            return by_draws(derivation, name)
         if derivation.arrivals:
             return by_element(derivation, name)
         return predicted(Lowering(derivation, name).program(), derivation, _values_given)
@@ -88,11 +87,6 @@ def _values_given(d: ModelDerivation, nodes: Sequence[str]) -> tuple[Method, dic
     if row is None:
         return None
     return row, {x: array.name for x, array in work.points.arrays.items()}
-
-
-def _drawing(d: ModelDerivation, name: str) -> ModelProgram:
-    """Values in place of parameters: every block drawn."""
-    return gibbs(d, name, lambda block: member_of(d.model, block), title_of(d), equations(d))
 
 
 class Lowering:
@@ -393,15 +387,3 @@ class Lowering:
         self.points.next[target] = name
         self.points.flags.append((target, flag))
         self.given.readers[target] = named(name)
-
-
-def by_element(d: ModelDerivation, name: str) -> ModelProgram:
-    """The programs of a filter: a step takes one element of the chain."""
-    given, blocks, steps = filtered(d)
-    return ModelProgram(
-        name=name, algorithm=d.algorithm, title=f"The model {d.model.name}, {TITLES[d.algorithm]}.",
-        equations=equations(d), arguments=given.arguments, sizes=given.sizes, variables=(),
-        sweep=steps.later, posteriors=steps.posteriors, optional=given.optional,
-        lengths=tuple(given.lengths), stacks=tuple(s for b in blocks for s in b.stacks),
-        filter=steps,
-    )  # fmt: skip

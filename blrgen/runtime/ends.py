@@ -29,6 +29,40 @@ def _noted(notes: list[dict[str, str]], kind: str, node: str, text: str, flags: 
         notes.append(note)
 
 
+def _stay_definite(
+    state: dict[str, Array],
+    before: Mapping[str, Array],
+    nodes: Mapping[str, Mapping[str, Any]],
+    notes: list[dict[str, str]],
+) -> dict[str, Array]:
+    """Return the state in which points that are no definite matrices stay where they were."""
+    out = dict(state)
+    for node, parts in nodes.items():
+        name, _, domain = parts.get("", ("", (), ""))
+        if domain != "SPD":
+            continue
+        x = state[name]
+        if _factored(x):
+            continue
+        wrong = np.zeros(x.shape[:-2], bool)
+        for k in np.ndindex(wrong.shape):
+            wrong[k] = not _factored(x[k])
+        if wrong.any():
+            out[name] = np.where(wrong[..., None, None], before[name], x)
+            _noted(notes, "singular", node, "no definite matrix: it stays where it was", wrong)
+    return out
+
+
+def _factored(x: Array) -> bool:
+    """Return whether matrices have a factor with pivots that are more than rounding."""
+    try:
+        root = np.diagonal(np.linalg.cholesky(x), axis1=-2, axis2=-1)
+    except np.linalg.LinAlgError:
+        return False
+    least = 16 * np.finfo(x.dtype).eps * np.diagonal(x, axis1=-2, axis2=-1)
+    return bool((np.square(root) > least).all())
+
+
 def _floors(
     floor: Mapping[str, float] | None,
     nodes: Mapping[str, Mapping[str, Any]],

@@ -16,6 +16,7 @@ from blrgen.emit.model.places import (
     result,
 )
 from blrgen.emit.tree import classes as c
+from blrgen.program.model.values import DEFINITE
 
 if TYPE_CHECKING:
     from blrgen.emit.model.writer import Writer
@@ -101,6 +102,15 @@ def take(w: Writer) -> c.Method:
     return c.Method("_take", arguments, "None", "Go on from a state.", tuple(body))
 
 
+def definite(w: Writer, state: c.Expression) -> c.Expression:
+    """A state in which matrices are definite, where points are such."""
+    own = [p for v in w.program.variables if v.is_point for p in v.parts]
+    if not any(p.array.domain == DEFINITE for p in own):
+        return state
+    notes, before = c.attribute("notes"), c.attribute("state")
+    return c.call("_stay_definite", state, before, c.Name("NODES"), notes)
+
+
 def some_rows(w: Writer) -> list[c.Method]:
     """Some rows in each step; the objective is of all of them."""
     p = w.program
@@ -119,7 +129,7 @@ def some_rows(w: Writer) -> list[c.Method]:
         c.Set((c.Name("rho"),), rate),
         result(p.sweep, w.places.call(w.functions[p.sweep.name], LOCAL, True)),
         *([c.Set((FLAGS,), c.Table(()), STATE)] if w.points else []),
-        c.Set((c.attribute("state"),), bounded(w, table, FLAGS)),
+        c.Set((c.attribute("state"),), definite(w, bounded(w, table, FLAGS))),
         c.Set((c.attribute("t"),), next_t),
         *([noted(w)] if w.points else []),
     )  # fmt: skip

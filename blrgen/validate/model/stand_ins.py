@@ -249,6 +249,7 @@ CONSTRUCTED: dict[str, Callable[..., Any]] = {
     "_drawn_start": lambda *_: {},
     "_point_ends": lambda *_: (),
     "_brought_near": _where_they_are,
+    "_stay_definite": lambda state, *_: state,
     "_set_known": lambda model, name, value, _: object.__setattr__(model, name, value),
 }
 

@@ -57,3 +57,18 @@ def test_all_rows_at_rate_one_are_a_step_of_em(name, target):
         for p in points(name):
             one, two = online.posterior(p), whole.posterior(p)
             np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["gaussian-mixture-full-em", "gaussian-mixture-tied-em"])
+def test_a_matrix_that_would_be_singular_stays(name):
+    """All rows are equal: nothing is NaN, and the notes say why nothing moves."""
+    x = np.ones((6, 2))
+    model = made(name, "online-em", "numpy")(x=x, K=2, start={
+        "mu": [[1.0, 0.9], [0.8, 1.0]], "pi": [0.5, 0.5],
+        "S": np.eye(2) if "tied" in name else np.stack([np.eye(2)] * 2),
+    }, forgetting=0.0)  # fmt: skip
+    for _ in range(3):
+        model.step(np.arange(6))
+    assert np.isfinite(model.objective())
+    assert np.isfinite(model.posterior("z")["p"]).all()
+    assert [x["kind"] for x in model.notes] == ["singular"]

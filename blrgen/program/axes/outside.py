@@ -4,8 +4,8 @@
 
 So do rows that it reads by labels, again and again the same: they are fetched once.
 
-    for t: a[t,k] = sum(i, b[w[i],k] * a[t-1,k])
-    →   b_rows[i,k] = b[w[i],k]; for t: a[t,k] = sum(i, b_rows[i,k] * a[t-1,k])
+    for d: for t: a[d,t,k] = sum(i, b[w[d,i],k] * a[d,t-1,k])
+    →   for d: b_rows[d,i,k] = b[w[d,i],k]; for t: a[d,t,k] = sum(i, b_rows[d,i,k] * a[d,t-1,k])
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _fetched(program: a.Program) -> a.Program:
                 continue
             s = replace(s, body=fetched(s.body))
             names: dict[a.Ref, a.Ref] = {}
-            for r in _rows(s):
+            for r in _rows(s, program):
                 name = fresh(f"{r.name}_rows", used)
                 used.add(name)
                 letters = program.arranged(a.free(r))
@@ -48,8 +48,13 @@ def _fetched(program: a.Program) -> a.Program:
     return replace(program, body=fetched(program.body))
 
 
-def _rows(seq: a.Seq) -> list[a.Ref]:
-    """Rows by labels that stand still, read in all turns of a sum or of a value."""
+def _rows(seq: a.Seq, program: a.Program) -> list[a.Ref]:
+    """Rows by labels that stand still, of one place of an outer letter at a time: few of them."""
+
+    def few(r: a.Ref) -> bool:
+        letters = [program.letter(x) for x in a.free(r)]
+        return any(x.under and x.under in a.free(r) for x in letters)
+
     made = {x.name for x in a.lets(seq.body)}
     found: dict[a.Ref, None] = {}
     for s in (x for x in a.lets(seq.body) if x.where is None):
@@ -57,7 +62,7 @@ def _rows(seq: a.Seq) -> list[a.Ref]:
             labels = [i for i in r.index if isinstance(i, a.At)]
             still = seq.letter not in a.free(r) and not made & set(r.names)
             plain = all(isinstance(i, a.Ix) for i in r.index if i not in labels)
-            if labels and len(r.index) > len(labels) and still and plain:
+            if labels and len(r.index) > len(labels) and still and plain and few(r):
                 found[r] = None
     return list(found)
 

@@ -19,6 +19,8 @@ from blrgen.text.table import table as aligned
 from blrgen.text.table import wrap
 
 ABSENT = "recordings come with a checkout"
+NO_PEER = "no public peer"
+BY_HAND = "as written by hand"  # tests/reference, in the report of `verify`
 HEADINGS = ("row", "candidate", "derived", "proved", "emitted", "matched")
 SCHEMA = "blrgen.table/1"
 PROVED = ("identity", "random-exact")
@@ -38,6 +40,7 @@ class Algorithm:
     matched: tuple[tuple[str, float], ...]  # package and largest relative difference
     unmatched: str = ""  # why nothing was matched
     of_model: bool = False
+    by_hand: bool = False  # it is what is written by hand for it (tests/reference)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -73,6 +76,12 @@ class Row:
     def matched(self) -> bool:
         """Whether an algorithm was compared with a public package."""
         return any(a.matched for a in self.algorithms)
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether all of its recipes and mixtures are what is written by hand for them."""
+        own = [a for a in self.algorithms if not a.of_model]
+        return bool(own) and not self.missing and all(a.by_hand for a in own)
 
 
 @dataclass(frozen=True)
@@ -163,14 +172,16 @@ def as_text(rows: tuple[Row, ...], *, columns: int = 100) -> str:
 def counted(rows: tuple[Row, ...]) -> str:
     """How many of the paper's rows are how far."""
     own = [r for r in rows if not r.beside]
+    alone = [r for r in own if r.by_hand and not r.matched]
     ways = {
         "derived": [r for r in own if r.algorithms and not r.missing],
         "proved": [r for r in own if r.proved],
         "emitted and run": [r for r in own if r.emitted],
         "matched by a public package": [r for r in own if r.matched],
+        "by what is written by hand alone": alone,
     }
     parts = [f"{len(found)} {word}" for word, found in ways.items()]
-    return f"Of the paper's {len(own)} rows {', '.join(parts[:-1])}, {parts[-1]}."
+    return f"Of the paper's {len(own)} rows {', '.join(parts[:-1])} and {parts[-1]}."
 
 
 def _entry(row: Row, lines: dict[str, str], columns: int) -> list[str]:
@@ -192,17 +203,19 @@ def _algorithm(name: str, say: Callable[[str], None]) -> Algorithm:
     say(name)
     d = derive(name)
     levels: list[str] = []
+    by_hand = False
     emitted: dict[str, str] = {}
     for title, verdict in verify_derivation(d).parts:
         if title.startswith("emitted"):
             emitted[title.split()[1]] = verdict.level
         else:
             levels.append(verdict.level)
+            by_hand = by_hand or (BY_HAND in title and verdict.proved)
     flags = tuple(f if o is None else f"{f}={o}" for f, o in d.approximations)
     matched, unmatched = _matched(name)
     return Algorithm(
         name, d.family.name, flags, len(d.steps), weakest(levels), tuple(emitted.items()),
-        matched, unmatched,
+        matched, "by hand" if by_hand and unmatched == NO_PEER else unmatched, by_hand=by_hand,
     )  # fmt: skip
 
 
@@ -240,9 +253,10 @@ def _of_mixture(name: str, flags: list[str], say: Callable[[str], None]) -> Algo
     parts = verify_mixture(d).parts
     claims = [v for title, v in parts if not title.startswith(("emitted", "derived"))]
     emitted = {t.split()[1]: v.level for t, v in parts if t.startswith("emitted")}
+    by_hand = any(BY_HAND in t and v.level in SHOWN for t, v in parts)
     return Algorithm(
         called, d.family.name, tuple(flags), len(d.steps), weakest(v.level for v in claims),
-        tuple(emitted.items()), (), "by hand: tests/reference/mixtures",
+        tuple(emitted.items()), (), "by hand" if by_hand else NO_PEER, by_hand=by_hand,
     )  # fmt: skip
 
 
@@ -300,4 +314,4 @@ def _by_package(found: list[tuple[str, float]]) -> tuple[tuple[tuple[str, float]
     for peer, gap in found:
         package = peer.split(".")[0]
         worst[package] = max(worst.get(package, 0.0), gap)
-    return tuple(sorted(worst.items())), "" if worst else "no public peer"
+    return tuple(sorted(worst.items())), "" if worst else NO_PEER

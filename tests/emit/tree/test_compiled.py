@@ -5,12 +5,10 @@ One case a program, with sizes that blocks of rows, turns of four and threads do
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from blrgen.emit.compile import load
 from blrgen.emit.tree.functions import functions
 from blrgen.emit.tree.numba import text
 from blrgen.program.axes.prepared import scheduled
@@ -42,16 +40,6 @@ CASES = [
 ]
 
 
-def loaded(source: str, folder: Path):
-    """The module of a source text: helpers that are cached want a file."""
-    path = folder / "emitted.py"
-    path.write_text(source)
-    spec = importlib.util.spec_from_file_location("emitted", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 WRITTEN = [
     Case("forward_backward", {"T": 90, "K": 3}, {"K": 3}),
     Case("kalman", {"T": 60, "n": 4, "m": 2}, {"n": 4, "o": 2}),
@@ -60,22 +48,22 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_compiled_program_is_its_reference(case: Case, tmp_path: Path) -> None:
-    compared(case, scheduled(fixed(PROGRAMS[case.name], case.known)), tmp_path)
+def test_the_compiled_program_is_its_reference(case: Case) -> None:
+    compared(case, scheduled(fixed(PROGRAMS[case.name], case.known)))
 
 
 @pytest.mark.parametrize("case", WRITTEN, ids=str)
-def test_what_is_written_out_is_its_reference(case: Case, tmp_path: Path) -> None:
+def test_what_is_written_out_is_its_reference(case: Case) -> None:
     program = fixed(PROGRAMS[case.name], case.known)
-    compared(case, scheduled(program, written=frozenset(case.known.values())), tmp_path)
+    compared(case, scheduled(program, written=frozenset(case.known.values())))
 
 
-def compared(case: Case, plan: Schedule, tmp_path: Path) -> None:
+def compared(case: Case, plan: Schedule) -> None:
     """Compiled, run and held against the reference."""
     made = functions(plan, "run")
     given, wanted = problem(case)
     values = arguments(plan, made[-1], given, {})
-    loaded(text(made), tmp_path).run(*values.values())
+    load(text(made)).run(*values.values())
     writes = {made: name for name, made in plan.program.writes}
     near({x: np.asarray(values[writes.get(x, x)]) for x in wanted}, wanted)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from blrgen.emit.compile import load
 from blrgen.emit.tree import numba, numpy
 from blrgen.emit.tree.arrays import array_function
 from blrgen.emit.tree.functions import functions
@@ -17,7 +17,6 @@ from blrgen.program.axes.interpret import interpret
 from blrgen.program.axes.prepared import scheduled
 from blrgen.program.axes.text import program
 from tests.emit.tree.running import near
-from tests.emit.tree.test_compiled import loaded
 
 STEP = program(
     "i:d", "m[d], s[d], g[d], theta[d], lr, seed key, other key",
@@ -36,8 +35,8 @@ SIZE, ALONE = 70_003, 60_001  # two chunks, and one; with a block that is not wh
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return loaded(numba.text(functions(scheduled(STEP), "step")), tmp_path_factory.mktemp("draws"))
+def compiled() -> Any:
+    return load(numba.text(functions(scheduled(STEP), "step")))
 
 
 def given(size: int = SIZE, dtype: Any = np.float64) -> dict[str, Any]:
@@ -59,15 +58,14 @@ def stepped(f: Any, values: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def noise(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def noise() -> dict[str, Any]:
     """The laws of the interpreter: streams of a key, of which places are read."""
     names = {"normal": "_standard_normal", "logistic": "_logistic", "uniform": "_uniform"}
     parts = (f"x[n] = draw({law}, k, n)" for law in names)
     found = {}
     for law, row in zip(names, parts, strict=True):
         one = program("n:N", "like[N], k key", f"{row}\ny[n] = x[n] + 0 * like[n]", "y")
-        folder = tmp_path_factory.mktemp(law)
-        found[law] = loaded(numba.text(functions(scheduled(one), "fill")), folder).fill
+        found[law] = load(numba.text(functions(scheduled(one), "fill"))).fill
 
     def stream(law: str) -> Any:
         def at(key: Any, places: Any) -> Any:
@@ -99,8 +97,8 @@ def test_neither_blocks_nor_threads_change_a_bit(compiled: Any, dtype: Any) -> N
     assert len(set(whole["even"].tolist())) > SIZE // 2
 
 
-def test_array_statements_draw_from_a_generator_of_the_key(tmp_path: Path) -> None:
-    module = loaded(numpy.text(array_function(STEP, "step")), tmp_path)
+def test_array_statements_draw_from_a_generator_of_the_key() -> None:
+    module = load(numpy.text(array_function(STEP, "step")))
     values = given(1003)
     args = [values[x] for x in ("m", "s", "g", "theta", "seed", "other", "lr")]
     sign, even, total = module.step(*args)

@@ -1,15 +1,15 @@
 """Files for Numba: what they compute, by how many threads, and in which precision."""
 
-import importlib.util
 import re
-from pathlib import Path
 from types import ModuleType
 from typing import Any
+from uuid import uuid4
 
 import numba
 import numpy as np
 import pytest
 
+from blrgen.emit.compile import load
 from blrgen.emit.tree.functions import functions
 from blrgen.emit.tree.numba import text
 from blrgen.program.axes.interpret import interpret
@@ -21,21 +21,11 @@ from tests.program.axes.programs import PROGRAMS, fixed
 ARITHMETIC = re.compile(r"= (fadd|fsub|fmul|fdiv|fcmp)[\w ]* double")
 
 
-def loaded(source: str, path: Path) -> ModuleType:
-    """The module of a file."""
-    path.write_text(source)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def compiled(name: str, known: dict[str, int], path: Path) -> tuple[Any, Any, ModuleType]:
-    """A program's plan, its function, and the module that has it."""
+def compiled(name: str, known: dict[str, int], last: str = "") -> tuple[Any, Any, ModuleType]:
+    """A program's plan, its function, and the module that has it, with `last` at its end."""
     plan = scheduled(fixed(PROGRAMS[name], known))
     made = functions(plan, "run")
-    return plan, made[-1], loaded(text(made), path / f"{name}.py")
+    return plan, made[-1], load(text(made) + last)
 
 
 @pytest.mark.parametrize(
@@ -48,9 +38,9 @@ def compiled(name: str, known: dict[str, int], path: Path) -> tuple[Any, Any, Mo
     ],
 )
 def test_threads_do_not_change_a_bit(
-    name: str, sizes: dict[str, int], known: dict[str, int], tmp_path: Path
+    name: str, sizes: dict[str, int], known: dict[str, int]
 ) -> None:
-    plan, f, module = compiled(name, known, tmp_path)
+    plan, f, module = compiled(name, known)
     given = getattr(problems, name)(**sizes)
     given |= {"tol": 0.0} if name == "documents" else {}
     found = []
@@ -69,10 +59,8 @@ def test_threads_do_not_change_a_bit(
 @pytest.mark.parametrize(
     ("name", "sizes"), [("mixture", {"N": 40, "d": 3, "K": 2}), ("logistic", {"N": 40, "d": 3})]
 )
-def test_single_precision_has_no_double_in_it(
-    name: str, sizes: dict[str, int], tmp_path: Path
-) -> None:
-    plan, f, module = compiled(name, {}, tmp_path)
+def test_single_precision_has_no_double_in_it(name: str, sizes: dict[str, int]) -> None:
+    plan, f, module = compiled(name, {}, f"# {uuid4()}\n")
     given = getattr(problems, name)(**sizes)
     single = {k: v.astype(np.float32) if np.ndim(v) else v for k, v in given.items()}
     values = arguments(plan, f, single, {})
@@ -80,12 +68,13 @@ def test_single_precision_has_no_double_in_it(
     for x, value in interpret(plan.program, given).items():
         assert values[x].dtype == np.float32
         np.testing.assert_allclose(values[x], value, rtol=1e-3, atol=1e-4 * np.abs(value).max())
+    assert not module.run_rows.stats.cache_hits  # what was kept before has no text to look at
     for code in module.run_rows.inspect_llvm().values():
         assert not ARITHMETIC.search(code)
 
 
-def test_a_recurrence_compiled(tmp_path: Path) -> None:
-    plan, f, module = compiled("smoother", {}, tmp_path)
+def test_a_recurrence_compiled() -> None:
+    plan, f, module = compiled("smoother", {})
     given = problems.smoother(9, 4, 2)
     values = arguments(plan, f, given, {})
     module.run(*values.values())

@@ -19,15 +19,15 @@ from blrgen.paths import package_dir
 MODULES: Mapping[str, tuple[str, ...]] = {
     "numpy": (
         "arrays", "kept", "numbers", "plain", "elementary", "exponentials", "errors", "gammas",
-        "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "linear", "sampling",
-        "handed", "moved", "starts", "ends", "runs", "batches", "chained", "guarded", "mixtures",
+        "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "linear", "stacks",
+        "sampling", "handed", "moved", "starts", "ends", "runs", "batches", "chained", "guarded", "mixtures",
         "draws",
     ),
     "numba": (
         "arrays", "kept", "threads", "numbers", "compiled", "elementary", "exponentials", "errors",
         "gammas", "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "lapack",
-        "loops", "apart", "sampling", "threefry", "noise", "logistic", "uniform", "choices",
-        "handed", "moved", "starts", "ends", "runs", "batches", "chained", "guarded", "mixtures",
+        "loops", "stacks", "apart", "sampling", "threefry", "noise", "logistic", "uniform",
+        "choices", "handed", "moved", "starts", "ends", "runs", "batches", "chained", "guarded", "mixtures",
         "draws",
     ),
 }  # fmt: skip

@@ -23,6 +23,7 @@
 | `kept` | What an object keeps: attributes in their domains, resuming, one thread at a time |
 | `lapack` | Matrices in compiled loops where they are small and by LAPACK where they are large |
 | `linear` | Matrices in NumPy: what is symmetric, factors, triangular systems |
+| `stacks` | Stacks of matrices at once, in whole arrays |
 | `logistic` | Logistic numbers made of random words |
 | `loops` | Linear algebra in loops on memory of the caller's |
 | `marks` | Decorators of functions that both targets have |

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
 
 from blrgen.runtime.arrays import Array, _shaped_as
@@ -47,18 +45,3 @@ def _solve_upper(factor: Array, b: Array) -> Array:
 def _solve(factor: Array, b: Array) -> Array:
     """Return (L Lᵀ)⁻¹ b."""
     return _solve_upper(factor, _solve_lower(factor, b))
-
-
-def _solved_or_nan(matrices: Array, right: Array) -> Array:
-    """Return A⁻¹ b for stacks of matrices, NaN where one has no inverse."""
-    try:
-        return np.asarray(np.linalg.solve(matrices, right))
-    except np.linalg.LinAlgError:
-        stack = np.broadcast_shapes(matrices.shape[:-2], right.shape[:-2])
-        a = np.broadcast_to(matrices, (*stack, *matrices.shape[-2:]))
-        b = np.broadcast_to(right, (*stack, *right.shape[-2:]))
-        out = np.full(b.shape, np.nan, b.dtype)
-        for place in np.ndindex(*stack):
-            with suppress(np.linalg.LinAlgError):
-                out[place] = np.linalg.solve(a[place], b[place])
-        return out

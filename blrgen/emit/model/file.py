@@ -71,9 +71,16 @@ class _File:
             return self.target
         turns = any(isinstance(s, Seq) for s in m.program.body)
         ragged = any(x.under for x in m.program.letters)
-        if turns or ragged or t.support(once.make(m.program, "_once")):
+        if turns or ragged or not self.shared(t.support(once.make(m.program, "_once")), once):
             return self.target
         return once
+
+    def shared(self, names: tuple[str, ...], other: Target) -> bool:
+        """Whether support functions are the same text in files of both targets."""
+        own, others = (
+            {d.name: d.text for d in table(x.name).closure(names)} for x in (self.target, other)
+        )
+        return own == others and set(names) <= own.keys()
 
     def functions(self, m: Method) -> tuple[t.Function, ...]:
         """A method's functions under names that no support function has."""

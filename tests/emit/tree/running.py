@@ -12,7 +12,7 @@ from blrgen.emit.tree.functions import functions
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.schedule import Schedule
 from blrgen.program.axes.text import program
-from blrgen.runtime import linear, loops
+from blrgen.runtime import loops, stacks
 
 R = np.random.default_rng(5)
 
@@ -99,7 +99,7 @@ def names_of_numpy() -> dict[str, Any]:
         "_trigamma": lambda x: ss.polygamma(1, x),
         "_sigmoid": ss.expit,
         "_loggamma": ss.gammaln,
-        "_solved_or_nan": linear._solved_or_nan,
+        "_solved_or_nan": stacks._solved_or_nan,
     }
     for x in ("exp", "log", "log1p", "expm1", "tanh", "sinh", "cosh"):
         special[f"_{x}"] = getattr(np, x)

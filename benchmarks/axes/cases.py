@@ -30,7 +30,8 @@ class Case:
     """One line of the table.
 
     `known` are axes whose size the program knows; `written` asks for every entry as a number of
-    its own; `more` is what a kernel is given behind the problem.
+    its own; `staged`: as classes have it, where the call says how long short axes are; `more` is
+    what a kernel is given behind the problem.
     """
 
     program: str
@@ -39,6 +40,7 @@ class Case:
     goal: float = LOOPS
     known: dict[str, int] = field(default_factory=dict)
     written: bool = False
+    staged: bool = False
     threads: int = 1
     quick: bool = False
     more: dict[str, float] = field(default_factory=dict)
@@ -47,7 +49,8 @@ class Case:
     def title(self) -> str:
         sizes = " ".join(f"{k}={v:g}" for k, v in self.sizes.items())
         form = "written out" if self.written else f"known {','.join(self.known)}"
-        return f"{self.program} {sizes}" + (f", {form}" if self.known else "")
+        found = ", sizes by the call" if self.staged else ""
+        return f"{self.program} {sizes}" + (f", {form}" if self.known else found)
 
 
 def elementwise_cases() -> list[Case]:
@@ -129,10 +132,12 @@ def chain_cases() -> list[Case]:
         Case("kalman", steps, written.kalman, ALGEBRA, known=small, written=True, quick=True),
         Case("kalman", steps, s.fixed_kalman(4, 2), ALGEBRA, known=small),
         Case("kalman", steps, s.kalman, ALGEBRA),
+        Case("kalman", steps, s.kalman, ALGEBRA, staged=True),
         Case("kalman", larger, s.kalman, ALGEBRA),
         Case("smoother", steps, s.fixed_smoother(4, 2), ALGEBRA, known=small, written=True),
         Case("smoother", steps, s.fixed_smoother(4, 2), ALGEBRA, known=small),
         Case("smoother", steps, s.smoother, ALGEBRA),
+        Case("smoother", steps, s.smoother, ALGEBRA, staged=True),
         Case("smoother", larger, s.smoother, ALGEBRA),
     ]
 

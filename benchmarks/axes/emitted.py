@@ -16,6 +16,7 @@ from benchmarks.axes.cases import Case
 from blrgen.emit.tree.functions import functions
 from blrgen.emit.tree.nodes import Function
 from blrgen.emit.tree.numba import text
+from blrgen.emit.tree.staged import staged
 from blrgen.program.axes.nodes import Program, Size
 from blrgen.program.axes.prepared import scheduled
 from tests.program.axes.programs import PROGRAMS, fixed
@@ -40,9 +41,12 @@ def loaded(source: str) -> ModuleType:
     return module
 
 
-def made(program: Program, written: Set[int] = frozenset()) -> tuple[Function, str]:
+def made(
+    program: Program, written: Set[int] = frozenset(), in_stages: bool = False
+) -> tuple[Function, str]:
     """The function of a program and the text of its file; axes of these sizes are written out."""
-    parts = functions(scheduled(program, written=written), NAME)
+    plan = scheduled(program, written=written)
+    parts = staged(plan, NAME) if in_stages else functions(plan, NAME)
     return parts[-1], text(parts)
 
 
@@ -51,16 +55,27 @@ def emitted(
 ) -> tuple[Callable[[], object], dict[str, np.ndarray]]:
     """A call of the emitted program, and the arrays it writes by the names of the reference."""
     program = fixed(PROGRAMS[case.program], case.known)
-    function, source = made(
-        program, frozenset(case.known.values()) if case.written else frozenset()
-    )
+    written = frozenset(case.known.values()) if case.written else frozenset()
+    function, source = made(program, written, case.staged)
     run = getattr(loaded(source), NAME)
+    if case.staged:
+        return _returning(program, function, run, given)
     own = {k: np.array(v) if np.ndim(v) else v for k, v in given.items()}
     outs = {x: np.empty(shape) for x, shape in shapes(program, given).items()}
     values = {**own, **outs}
     arguments = [values[x] for x in (*function.arrays, *function.wholes, *function.reals)]
-    written = {made: own[name] for name, made in program.writes}
-    return lambda: run(*arguments), {**outs, **written}
+    changed = {made: own[name] for name, made in program.writes}
+    return lambda: run(*arguments), {**outs, **changed}
+
+
+def _returning(
+    program: Program, function: Function, run: Callable[..., Any], given: dict[str, Any]
+) -> tuple[Callable[[], object], dict[str, np.ndarray]]:
+    """Stages return what they have made, in arrays that are new at each call."""
+    arguments = [given[x] for x in (*function.arrays, *function.wholes, *function.reals)]
+    found = run(*arguments)
+    found = found if isinstance(found, tuple) else (found,)
+    return lambda: run(*arguments), dict(zip(program.outs, map(np.asarray, found), strict=True))
 
 
 def shapes(program: Program, given: dict[str, Any]) -> dict[str, tuple[int, ...]]:

@@ -18,8 +18,8 @@ from numba import njit
 from benchmarks.axes.kernels.common import FAST, exp, log
 from benchmarks.models.clock import best
 from blrgen.api import derive
-from blrgen.fitting.gaussian import nodes
 from blrgen.fitting.loss import target
+from blrgen.fitting.nodes import nodes
 from blrgen.fitting.run import Run, candidate_of
 from blrgen.read.family import read_family
 
@@ -104,8 +104,8 @@ def main() -> None:
     root = rng.standard_normal((K, 2, 2)) / 4
     S = np.eye(2) + root @ root.swapaxes(1, 2)
     state = {"m": m, "S": S, "pi": rng.dirichlet(np.full(K, 5.0))}
-    z, w, few = nodes(2, LEVEL)
-    share, coarse = w / w.sum(), np.where(few, w, 0.0) / w[few].sum()
+    rule = nodes(2, LEVEL)
+    z = np.ascontiguousarray(rule.z.T)
 
     def ours() -> Any:
         candidate.level = dict.fromkeys(range(K), LEVEL + 1)
@@ -113,14 +113,14 @@ def main() -> None:
 
     def theirs() -> Any:
         L = np.linalg.cholesky(S)
-        found = _integrals(m, L, state["pi"], z, share, coarse)
+        found = _integrals(m, L, state["pi"], z, rule.fine, rule.coarse)
         return _moved(m, S, L, state["pi"], *found[:3], RHO)
 
     for name, x in zip(("m", "S", "pi"), theirs(), strict=True):
         np.testing.assert_allclose(ours()[name], x, rtol=1e-9, atol=1e-11, err_msg=name)
     found = best({"ours": ours, "kernel": theirs}, 5, 1)
     times = {name: f"{1e3 * seconds:.1f} ms" for name, seconds in found.items()}
-    print(f"K {K}, {len(w)} nodes a component: {times}")
+    print(f"K {K}, {len(z)} nodes a component: {times}")
     print(f"ours / kernel {found['ours'] / found['kernel']:.2f}")
 
 

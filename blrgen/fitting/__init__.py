@@ -8,6 +8,7 @@
 | `line` | Components on a line, on whole numbers, on points: nodes where their mass is |
 | `loss` | The loss as a function of arrays of points |
 | `moves` | One step of the derived rule on numbers |
+| `nodes` | Nodes of the trapezoidal rule around a Gaussian, and log q there |
 | `run` | Steps of the derived rule until the objective rests |
 | `start` | First components: groups of points in proportion to exp(−ℓ) |
 """

@@ -13,23 +13,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from blrgen.core import Derivation
 from blrgen.fitting.loss import Target
+from blrgen.fitting.nodes import Parts, log_densities, log_sum, nodes
 from blrgen.value.tape import Tape
 
 Array = Any
 Values = Callable[[Array], Array]
-REACH = 7.5  # of z; beyond is 10⁻¹³ of the mass
 MOST = {1: 8, 2: 2}  # how often the step is halved in a step of the rule, by the dimension
 FINER = 2  # how much more often for what is reported
 GOAL = {1: 1e-8, 2: 1e-5}
 DRAWS = 4096
-STRIP = 4096
 
 
 @dataclass
@@ -85,24 +83,20 @@ class Gaussians:
 
     def values(self, points: Array, state: dict[str, Array]) -> Array:
         """log q at points (N, d)."""
-        return _summed(points, self._parts(state))
+        logs = log_densities(points, self._parts(state))
+        top = logs.max(0)
+        return top + np.log(np.exp(logs - top).sum(0))
 
-    def held(self, points: Array, state: dict[str, Array]) -> Array:
-        """ℓ + log q at points (N, d): strips of them, which the cache holds for all components."""
-        parts = self._parts(state)
-        strips = (points[n : n + STRIP] for n in range(0, len(points), STRIP))
-        return np.concatenate([self.target(x) + _summed(x, parts) for x in strips])
-
-    def _parts(self, state: dict[str, Array]) -> list[tuple[Array, Array, float]]:
+    def _parts(self, state: dict[str, Array]) -> Parts:
         factors = np.linalg.cholesky(self.precisions(state))
         with np.errstate(divide="ignore"):
             weights = np.log(state["pi"])
-        return list(zip(self.means(state), factors, weights, strict=True))
+        return self.means(state), factors, weights
 
     def _logs(self, points: Array, state: dict[str, Array]) -> tuple[Array, Array]:
         parts = self._parts(state)
-        logs = np.stack([_log(points, *x) for x in parts])
-        slopes = np.stack([-(points - m) @ L @ L.T for m, L, _ in parts])
+        logs = log_densities(points, parts)
+        slopes = np.stack([-(points - m) @ L @ L.T for m, L in zip(*parts[:2], strict=True)])
         return logs, slopes
 
     # expectations -------------------------------------------------------------------------
@@ -124,30 +118,28 @@ class Gaussians:
     def expected(self, state: dict[str, Array]) -> tuple[float, dict[str, Array]]:
         """E_q[ℓ + log q], and for every component what the rule asks of ℓ + log q."""
         d = self.target.dimension
-        factors = np.linalg.cholesky(self.precisions(state))
-        means = self.means(state)
+        parts = self._parts(state)
+        means, factors, _ = parts
         found, self.rough, self.doubt = [], 0.0, 0.0
         for k, (m, L) in enumerate(zip(means, factors, strict=True)):
             back = np.linalg.inv(L).T
             if d <= 2:
-                value, g, H = self._moments(k, m, back, state)
+                value, g, H = self._moments(k, m, back, parts)
             else:
                 value, g, H = self._drawn(m, back, state)
             found.append((value, L @ g, L @ H @ L.T))
         values, slopes, curvatures = (np.array([x[i] for x in found]) for i in range(3))
         return float(state["pi"] @ values), self._named(values, slopes, curvatures)
 
-    def _moments(
-        self, k: int, m: Array, back: Array, state: dict[str, Array]
-    ) -> tuple[float, Array, Array]:
+    def _moments(self, k: int, m: Array, back: Array, parts: Parts) -> tuple[float, Array, Array]:
         """E[f], E[f z], E[f (zzᵀ − I)] by the rule whose error is small enough."""
         d = self.target.dimension
         level = max(self.level.get(k, 0) - 1, 0)
         while True:
-            z, w, coarse = nodes(d, level)
-            points = m + z @ back.T
-            f = self.held(points, state)
-            fine, rough = _moments(f, z, w), _moments(f[coarse], z[coarse], w[coarse])
+            rule = nodes(d, level)
+            points = (m[:, None] + back @ rule.z).T
+            f = self.target(points) + log_sum(rule, m, back, parts)
+            fine, rough = rule.moments(f, rule.fine), rule.moments(f, rule.coarse)
             scale = 1 + abs(fine[0])
             gap = max(float(np.abs(x - y).max()) for x, y in zip(fine, rough, strict=True)) / scale
             if gap < GOAL[d] * self.share or level >= self.most or not np.isfinite(gap):
@@ -155,7 +147,7 @@ class Gaussians:
             level += 1
         self.level[k] = level
         self.rough = max(self.rough, gap)
-        self.doubt += float(state["pi"][k]) * abs(fine[0] - rough[0]) / 3  # a corner's: as h²
+        self.doubt += float(np.exp(parts[2][k])) * abs(fine[0] - rough[0]) / 3  # a corner's: as h²
         return fine
 
     def _drawn(self, m: Array, back: Array, state: dict[str, Array]) -> tuple[float, Array, Array]:
@@ -183,43 +175,6 @@ class Gaussians:
                 value = value.reshape(len(values))
             made[p.name] = np.zeros_like(value) if p.of_mixture else value
         return made
-
-
-def _log(points: Array, mean: Array, factor: Array, weight: float) -> Array:
-    """The logarithm of a component's density, times its share, at points (N, d)."""
-    z, d = (points - mean) @ factor, points.shape[1]
-    constant = weight + np.log(np.diag(factor)).sum() - d * np.log(2 * np.pi) / 2
-    z *= z
-    return constant - z.sum(1) / 2
-
-
-def _summed(points: Array, parts: list[tuple[Array, Array, float]]) -> Array:
-    """log q at points (N, d)."""
-    logs = np.stack([_log(points, *x) for x in parts])
-    top = logs.max(0)
-    logs -= top
-    return top + np.log(np.exp(logs, out=logs).sum(0))
-
-
-def _moments(f: Array, z: Array, w: Array) -> tuple[float, Array, Array]:
-    share = w / w.sum()
-    mean = float(share @ f)
-    held = share * (f - mean)  # what is taken off has no slope and no curvature
-    return mean, held @ z, np.einsum("n,ni,nj->ij", held, z, z)
-
-
-@lru_cache(maxsize=16)
-def nodes(d: int, level: int) -> tuple[Array, Array, Array]:
-    """z, weights, and which of the nodes are those of twice the step."""
-    count = int(REACH * 2 ** (level + 1))
-    line = np.arange(-count, count + 1) / 2.0 ** (level + 1)
-    index = np.array(list(product(range(-count, count + 1), repeat=d))) if d == 1 else np.stack(
-        np.meshgrid(np.arange(-count, count + 1), np.arange(-count, count + 1), indexing="ij"), -1
-    ).reshape(-1, 2)  # fmt: skip
-    z = line[index + count]
-    inside = (z**2).sum(1) <= REACH**2
-    z, index = z[inside], index[inside]
-    return z, np.exp(-(z**2).sum(1) / 2), (index % 2 == 0).all(1)
 
 
 @lru_cache(maxsize=4)

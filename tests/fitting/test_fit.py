@@ -15,6 +15,7 @@ from blrgen.cli.main import main
 from blrgen.errors import UserError
 from blrgen.fitting.gaussian import Gaussians
 from blrgen.fitting.loss import target
+from blrgen.fitting.nodes import coefficients, log_densities, log_sum, nodes
 from blrgen.fitting.run import Run, candidate_of
 from blrgen.fitting.start import first_state
 
@@ -151,3 +152,19 @@ def test_components_that_overlap_get_steps_past_one(monkeypatch: pytest.MonkeyPa
     exact = math.log(2)
     assert slow.objective < quick.objective < exact + 1e-7
     assert exact - quick.objective < (exact - slow.objective) / 2
+
+
+@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("narrow", [1.0, 1e9])
+def test_log_q_at_nodes_is_that_at_points(d: int, narrow: float) -> None:
+    """By products of z, or point by point where these would cancel."""
+    rng = np.random.default_rng(d)
+    rule, m = nodes(d, 0), rng.standard_normal((3, d))
+    factors = np.tril(rng.standard_normal((3, d, d)) / 3) + np.eye(d)
+    factors[1] *= narrow
+    parts = (m, factors, np.log([0.2, 0.3, 0.5]))
+    back = np.linalg.inv(factors[0]).T
+    assert (coefficients(m[0], back, parts) is None) == (narrow > 1)
+    points = m[0] + rule.z.T @ back.T
+    plain = np.logaddexp.reduce(log_densities(points, parts), 0)
+    np.testing.assert_allclose(log_sum(rule, m[0], back, parts), plain, rtol=1e-12, atol=1e-10)

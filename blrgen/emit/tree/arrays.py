@@ -328,7 +328,7 @@ class InStrips(Statements):
 
         body = a.mapped(program.body, let)
         super().__init__(replace(program, body=body, given=(*program.given, *more)), name)
-        self.parts = parts
+        self.parts, self.strip = parts, size
 
     def function(self) -> t.Function:
         """The arguments are those of the program."""

@@ -53,6 +53,7 @@ class Values:
         self.taken = taken(program)
         self.makers = {s.name: s for s in program.lets}
         self.before: dict[str, str] = {}
+        self.strip: a.Size = ""  # the axis of rows that are done in strips
         self.left: tuple[str, ...] = ()
         self.around = dict(around(program.body))
         self.local = _local(program, self.around, dict(paths(program.body)))
@@ -253,6 +254,8 @@ class Values:
         kept = tuple(x for x in letters if x not in over)
         spec = ",".join(self.axes(p.letters) for p in parts) + "->" + self.axes(kept)
         many = len(parts) > 2 or len(letters) > 3  # worth a look for a product of matrices
+        flat = len(letters) == 3 and all(len(p.letters) == 2 for p in parts)
+        many |= flat and self.strip in {self.letters[x].size for x in over}
         options = (("optimize", "True"),) if many else ()
         whole = t.Apply("np.einsum", (t.Quoted(spec), *(p.node for p in parts)), options)
         return Valued(n.mul(*numbers, whole), kept)

@@ -68,3 +68,14 @@ def test_rows_of_what_would_be_large_are_done_in_strips() -> None:
     lines = numpy.function(array_function(made, "run")).split("\n")
     assert "        dx = x_rows[:, None, :] - mu" in lines
     assert '        s += np.einsum("ni,nki->ik", x_rows, dx)' in lines
+
+
+def test_rows_of_a_strip_that_are_multiplied_are_matrices() -> None:
+    """Which einsum leaves to BLAS when it is asked to look."""
+    made = program(
+        "n:N, k:K, i,j:d", "x[N,d], mu[K,d]",
+        "dx[n,k,i] = x[n,i] - mu[k,i]\ns[i,k] = sum(n, x[n,i] * dx[n,k,i])\n"
+        "m[i,j] = sum(n, x[n,i] * x[n,j])", "s, m",
+    )  # fmt: skip
+    lines = numpy.function(array_function(made, "run")).split("\n")
+    assert '        m += np.einsum("ni,nj->ij", x_rows, x_rows, optimize=True)' in lines

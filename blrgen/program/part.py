@@ -12,6 +12,7 @@ from functools import cached_property
 
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.axes.text import shown
 from blrgen.program.expand import collected
 from blrgen.program.program import Program, fresh
 from blrgen.program.types import EACH, Type
@@ -89,6 +90,16 @@ class Part:
     def mapped(self, change: Callable[[n.Node], n.Node]) -> Part:
         """The right-hand side of every equation of the body changed."""
         return replace(self, body=tuple(replace(s, expr=change(s.expr)) for s in self.body))
+
+    def listed(self) -> str:
+        """What is computed once, then by element, and what is written, line by line."""
+        lines: list[str] = []
+        for title, body in (("once", self.numbers), ("then", self.body)):
+            if body:
+                lines += [f"{title}:", *(shown(s, "    ") for s in body)]
+        if self.writes:
+            lines += ["write:", *(f"    {state} = {local}" for state, local in self.writes)]
+        return "\n".join(lines)
 
     # -- what of it is emitted -------------------------------------------------------------
     def returning(self, outs: Collection[str]) -> a.Program:

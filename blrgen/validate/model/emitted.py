@@ -130,18 +130,17 @@ class Reference:
             self.laws[b.name] = Law(
                 {p.statistic.name: _zeros(values, p) for p in b.parts}, 0.0, 0.0
             )
-        before = np.inf
         if self.rounds:
             for b in local * self.rounds + local[:1]:
                 self.update(b)
             return
+        before: list[Any] = []
         for _ in range(ROUNDS):
             for b in local:
                 self.update(b)
-            now = sum(
-                float(np.abs(x).sum()) for b in local for x in self.laws[b.name].means.values()
-            )
-            if abs(now - before) < SETTLED * (1 + abs(now)):
+            now = [x for b in local for x in self.laws[b.name].means.values()]
+            moves = [np.abs(x - y) / (1 + np.abs(y)) for x, y in zip(now, before, strict=False)]
+            if moves and max(float(x.max(initial=0)) for x in moves) < SETTLED:
                 return
             before = now
 

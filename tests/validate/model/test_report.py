@@ -136,3 +136,22 @@ def test_the_command_says_level_and_exit_code(capsys, tmp_path):
     assert main(["verify", str(broken), "--em"]) == 2
     assert "mu" in capsys.readouterr().err
     assert main(["verify", "normal-normal.model"]) == 2
+
+
+def test_local_labels_are_settled_before_they_are_compared():
+    """Labels of documents and of words: their shares always have the same sum."""
+    source = """
+plate d in D
+plate n in N
+plate k in K
+plate c in C
+rho ~ dirichlet(ones(C))
+pi[c] ~ dirichlet(ones(K))
+s[d] ~ categorical(rho)
+mu[k] ~ gaussian(0, 10)
+z[d,n] ~ categorical(pi[s[d]])
+x[d,n] ~ gaussian(mu[z[d,n]], 1) observed
+"""
+    d = derive_model(read_model(source, "m"), "svi")
+    proofs = run(d, lower(d), text(lower(d), "numpy"), "labels of labels")
+    assert not levels(proofs) & {"refuted", "not compared"}

@@ -9,10 +9,12 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -61,6 +63,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite tests/golden and delete stale files"
     )
+
+
+@pytest.fixture(autouse=True)
+def _begun_anew(request: pytest.FixtureRequest) -> None:
+    """A module's own generator gives a test the same numbers, whatever was run before it."""
+    own = vars(request.module) if request.module else {}
+    for name in ("R", "RNG"):
+        if isinstance(generator := own.get(name), np.random.Generator):
+            bits = generator.bit_generator
+            bits.state = _STATES.setdefault(bits, deepcopy(bits.state))
+
+
+_STATES: dict[np.random.BitGenerator, Any] = {}  # as their modules made them
 
 
 @dataclass(frozen=True)

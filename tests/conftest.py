@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What a run of the tests sees of the engine is computed in that run: a cache of its own, empty at
 # the start, and the same one for all processes of the run.  What Numba made of an emitted text
-# stays, as it is found by the text, in build/tests: most of a second run's compiling is spared.
+# stays, as it is found by the text, in build/tests, and the same process need not do it again.
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 if _WORKER is None:
     _CACHE = tempfile.TemporaryDirectory(prefix="blrgen-tests-")

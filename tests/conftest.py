@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,14 +27,11 @@ sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What a run of the tests sees of the engine is computed in that run: a cache of its own, empty at
-# the start, and the same one for all processes of the run.  What Numba made of an emitted text
-# stays, as it is found by the text, in build/tests, and the same process need not do it again.
-_WORKER = os.environ.get("PYTEST_XDIST_WORKER")
-if _WORKER is None:
+# What a run of the tests sees is computed in that run: a cache of its own, empty at the start,
+# and the same one for all processes of the run.
+if (_WORKER := os.environ.get("PYTEST_XDIST_WORKER")) is None:
     _CACHE = tempfile.TemporaryDirectory(prefix="blrgen-tests-")
     os.environ["BLRGEN_CACHE"] = _CACHE.name
-    _OWN = Path(_CACHE.name)
 else:  # Numba names what it keeps by counting, so that two who write at once may exchange it:
     # compiled classes go to a folder of the process, what was computed of families is shared
     _SHARED = Path(os.environ["BLRGEN_CACHE"])
@@ -47,15 +42,7 @@ else:  # Numba names what it keeps by counting, so that two who write at once ma
     os.environ["BLRGEN_CACHE"] = str(_OWN)
     # every core has a process: threads of a BLAS would wait for work on a core that others need
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
-_COMPILED = ROOT / "build" / "tests" / (_WORKER or "alone")
-_COMPILED.mkdir(parents=True, exist_ok=True, mode=0o700)
-_LOCK = (_COMPILED / "lock").open("w")
-with suppress(BlockingIOError):  # another run is at work there: this one compiles for itself
-    fcntl.flock(_LOCK, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    (_OWN / "blrgen").symlink_to(_COMPILED)
-    if sum(1 for _ in _COMPILED.glob("*.py")) > 8000:  # texts of engines as they were
-        for _old in (*_COMPILED.glob("*.py"), *_COMPILED.glob("__pycache__/*")):
-            _old.unlink()
+
 sys.path.insert(0, str(ROOT / "tests"))  # for what tests share
 
 

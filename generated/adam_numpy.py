@@ -9,9 +9,9 @@ next value of x.
 
 Update:
 
-    u⁺ = β₁·u + (1 − β₁)·g
-    s⁺ = β₂·s + (1 − β₂)·g²
-    m⁺ = m − α·u⁺/((1 − β₁ᵗ)·(√s⁺/√(1 − β₂ᵗ) + c))
+    u⁺ = β₁u + (1 − β₁)g
+    s⁺ = β₂s + (1 − β₂)g²
+    m⁺ = m − αu⁺/((1 − β₁ᵗ)(√(s⁺/(1 − β₂ᵗ)) + c))
 
 Approximations, in the order in which they were made:
 
@@ -37,7 +37,7 @@ Hyperparameters:
     alpha  step size of the mean, in [0, ∞), 0.001 by default
     beta1  decay of the gradient average, in [0, 1), 0.9 by default
     beta2  decay of the curvature average, in [0, 1), 0.999 by default
-    c      small constant that keeps the divisor from zero, in [0, ∞), 10⁻⁸ by default
+    c      small constant that keeps the divisor from zero, in [0, ∞), 1e-8 by default
 
 See Kingma & Ba (2015).
 """

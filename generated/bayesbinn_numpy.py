@@ -8,12 +8,12 @@ the update adds); ε is ½log(u/(1−u)) with u uniform on (0, 1); x⁺ is the n
 
 The loss is probed at:
 
-    θ = tanh((ε + λ)/τ)
+    θ = tanh((λ + ε)/τ)
 
 Update:
 
     μ = tanh(λ)
-    λ⁺ = (1 − ρ)·λ + λ₀·ρ − ρ·g·(1 − θ²)/(τ·(1 − μ²))
+    λ⁺ = (1 − ρ)λ − ρ(1 − θ²)g/(τ(1 − μ²)) + ρλ₀
 
 Approximations, in the order in which they were made:
 

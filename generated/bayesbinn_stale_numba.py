@@ -2,20 +2,20 @@
 
 The Bayesian learning rule for the candidate: Bernoulli on signs, θ in {-1, +1}.
 
-Here λ is natural parameter; λ₋ is natural parameter one step earlier; g is a minibatch estimate of
+Here λ is natural parameter; λ⁻ is natural parameter one step earlier; g is a minibatch estimate of
 the gradient of the loss, at theta (the sum over all N rows, or N/M times that over the M rows of a
 minibatch, without the prior, whose λ₀ the update adds); ε is ½log(u/(1−u)) with u uniform on (0,
 1); x⁺ is the next value of x.
 
 The loss is probed at:
 
-    θ = tanh((ε + λ)/τ)
+    θ = tanh((λ + ε)/τ)
 
 Update:
 
-    μ = tanh(λ₋)
-    λ⁺ = (1 − ρ)·λ + λ₀·ρ − ρ·g·(1 − θ²)/(τ·(1 − μ²))
-    λ₋⁺ = λ
+    μ = tanh(λ⁻)
+    λ⁺ = (1 − ρ)λ − ρ(1 − θ²)g/(τ(1 − μ²)) + ρλ₀
+    λ⁻⁺ = λ
 
 Approximations, in the order in which they were made:
 

@@ -8,7 +8,7 @@ over all rows, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
-    λ⁺ = (1 − ρ)·λ + ½·ρ·lminus − ½·ρ·lplus
+    λ⁺ = (1 − ρ)λ + ½ρ lminus − ½ρ lplus
 
 Hyperparameters:
 

@@ -8,11 +8,11 @@ else 0; x⁺ is the next value of x.
 
 The loss is probed at:
 
-    θ = m·z
+    θ = mz
 
 Update:
 
-    m⁺ = m − α·g·z/π
+    m⁺ = m − αzg/π
 
 Approximations, in the order in which they were made:
 
@@ -33,7 +33,7 @@ spread of q.
 Hyperparameters:
 
     alpha  step size of the mean, in [0, ∞), 0.001 by default
-    pi     weight of the component that is learned, in (0, 1], ½ by default
+    pi     weight of the component that is learned, in (0, 1], 0.5 by default
 
 See Srivastava et al. (2014); Khan & Rue (2023).
 """

@@ -7,7 +7,7 @@ step size to match, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
-    m⁺ = m − ρ·g
+    m⁺ = m − ρg
 
 Approximations, in the order in which they were made:
 

@@ -8,8 +8,8 @@ over all rows, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
-    S⁺ = ρ·H + (1 − ρ)·S + ½·ρ²·(H − S) S⁻¹ (H − S)
-    m⁺ = m − ρ·S⁻¹ g
+    S⁺ = (1 − ρ)S + ρH + ½ρ²(H − S)S⁻¹(H − S)
+    m⁺ = m − ρS⁻¹g
 
 Approximations, in the order in which they were made:
 

@@ -8,11 +8,11 @@ else 0; x⁺ is the next value of x.
 
 The loss is probed at:
 
-    θ = w·z/π
+    θ = wz/π
 
 Update:
 
-    w⁺ = w − α·g·z/π
+    w⁺ = w − αzg/π
 
 Approximations, in the order in which they were made:
 
@@ -34,7 +34,7 @@ spread of q.
 Hyperparameters:
 
     alpha  step size of the mean, in [0, ∞), 0.001 by default
-    pi     weight of the component that is learned, in (0, 1], ½ by default
+    pi     weight of the component that is learned, in (0, 1], 0.5 by default
 
 See Srivastava et al. (2014); Khan & Rue (2023).
 """

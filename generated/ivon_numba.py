@@ -9,21 +9,21 @@ t counts steps from 1; x⁺ is the next value of x.
 
 The loss is probed at:
 
-    θ = m + ε/(√N·√(h + δ))
+    θ = m + ε/√(N(h + δ))
 
 from which a step reads the noise back:
 
-    ε = (θ − m)·√N·√(h + δ)
+    ε = √(N(h + δ))·(θ − m)
 
 Estimated there, and averaged over several such points:
 
-    ĥ = √N·ε·g·√(h + δ)
+    ĥ = √(N(h + δ))·εg
 
 Update:
 
-    u⁺ = β₁·u + (1 − β₁)·g
-    h⁺ = β₂·h + (1 − β₂)·ĥ + (1 − β₂)²·(h − ĥ)²/(2·(h + δ))
-    m⁺ = m − α·(δ + h₀)·max(−c, min(c, (δ·m + u⁺/(1 − β₁ᵗ))/(h⁺ + δ)))
+    u⁺ = β₁u + (1 − β₁)g
+    h⁺ = β₂h + (1 − β₂)ĥ + ½(1 − β₂)²(h − ĥ)²/(h + δ)
+    m⁺ = m − α(δ + h₀) max(−c, min((u⁺/(1 − β₁ᵗ) + δm)/(h⁺ + δ), c))
 
 Approximations, in the order in which they were made:
 

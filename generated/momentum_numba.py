@@ -8,8 +8,8 @@ in it); x⁺ is the next value of x.
 
 Update:
 
-    u⁺ = g + γ·u
-    m⁺ = m − ρ·u⁺
+    u⁺ = γu + g
+    m⁺ = m − ρu⁺
 
 Approximations, in the order in which they were made:
 

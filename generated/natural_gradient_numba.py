@@ -8,8 +8,8 @@ all rows, with the prior's in it); h is the second derivative of the loss, in ex
 
 Update:
 
-    m⁺ = m − ρ·g·v
-    v⁺ = (1 + ρ)·v − ρ·h·v²
+    m⁺ = m − ρvg
+    v⁺ = (1 + ρ)v − ρv²h
 
 Approximations, in the order in which they were made:
 

@@ -9,7 +9,7 @@ the prior's in it); x⁺ is the next value of x.
 Update:
 
     S⁺ = H
-    m⁺ = m − S⁺⁻¹ g
+    m⁺ = m − (S⁺)⁻¹g
 
 Approximations, in the order in which they were made:
 

@@ -10,8 +10,8 @@ next value of x.
 
 Update:
 
-    s⁺ = ρ·h + (1 − ρ)·s
-    m⁺ = m − ρ·(g + δ·m)/(s⁺ + δ)
+    s⁺ = (1 − ρ)s + ρh
+    m⁺ = m − ρ(g + δm)/(s⁺ + δ)
 
 Approximations, in the order in which they were made:
 

@@ -10,8 +10,8 @@ value of x.
 
 Update:
 
-    s⁺ = ρ·(h + δ) + (1 − ρ)·s
-    m⁺ = m − ρ·g/s⁺
+    s⁺ = (1 − ρ)s + ρ(h + δ)
+    m⁺ = m − ρg/s⁺
 
 Approximations, in the order in which they were made:
 

@@ -8,8 +8,8 @@ the prior's in it); x⁺ is the next value of x.
 
 Update:
 
-    S⁺ = ρ·H + (1 − ρ)·S
-    m⁺ = m − ρ·S⁺⁻¹ g
+    S⁺ = (1 − ρ)S + ρH
+    m⁺ = m − ρ(S⁺)⁻¹g
 
 Approximations, in the order in which they were made:
 

@@ -7,8 +7,8 @@ of x.
 
 Update:
 
-    S⁺ = Xᵀ X + δ·I
-    m⁺ = S⁺⁻¹ Xᵀ y
+    S⁺ = XᵀX + δI
+    m⁺ = (S⁺)⁻¹Xᵀy
 
 Approximations, in the order in which they were made:
 

@@ -8,8 +8,8 @@ apart, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
-    s⁺ = β·g² + (1 − β)·s
-    m⁺ = m − α·g/(√s⁺ + c)
+    s⁺ = (1 − β)s + βg²
+    m⁺ = m − αg/(√s⁺ + c)
 
 Approximations, in the order in which they were made:
 
@@ -29,7 +29,7 @@ Hyperparameters:
 
     alpha  step size of the mean, in [0, ∞), 0.001 by default
     beta   step size of the scale, in [0, 1], 0.01 by default
-    c      small constant that keeps the divisor from zero, in [0, ∞), 10⁻⁸ by default
+    c      small constant that keeps the divisor from zero, in [0, ∞), 1e-8 by default
 
 See Tieleman & Hinton (2012).
 """

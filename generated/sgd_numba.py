@@ -7,7 +7,7 @@ mean over rows, with a step size to match, with the prior's in it); x⁺ is the 
 
 Update:
 
-    m⁺ = m − ρ·g
+    m⁺ = m − ρg
 
 Approximations, in the order in which they were made:
 

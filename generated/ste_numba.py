@@ -12,7 +12,7 @@ The loss is probed at:
 
 Update:
 
-    λ⁺ = λ − α·g
+    λ⁺ = λ − αg
 
 Approximations, in the order in which they were made:
 

@@ -9,7 +9,7 @@ t counts steps from 1; x⁺ is the next value of x.
 
 The loss is probed at:
 
-    θ = m + ε/(√N·√(s + δ))
+    θ = m + ε/√(N(s + δ))
 
 Estimated there, and averaged over several such points:
 
@@ -17,9 +17,9 @@ Estimated there, and averaged over several such points:
 
 Update:
 
-    u⁺ = β₁·u + (1 − β₁)·(g + δ·m)
-    s⁺ = β₂·s + (1 − β₂)·ĥ
-    m⁺ = m − α·u⁺/((1 − β₁ᵗ)·(√s⁺/√(1 − β₂ᵗ) + δ))
+    u⁺ = β₁u + (1 − β₁)(g + δm)
+    s⁺ = β₂s + (1 − β₂)ĥ
+    m⁺ = m − αu⁺/((1 − β₁ᵗ)(√(s⁺/(1 − β₂ᵗ)) + δ))
 
 Approximations, in the order in which they were made:
 

@@ -10,12 +10,12 @@ normal noise; x⁺ is the next value of x.
 
 The loss is probed at:
 
-    θ = m + ε/(√N·√(s + δ))
+    θ = m + ε/√(N(s + δ))
 
 Update:
 
-    s⁺ = ρ·h + (1 − ρ)·s
-    m⁺ = m − ρ·(g + δ·m)/(s⁺ + δ)
+    s⁺ = (1 − ρ)s + ρh
+    m⁺ = m − ρ(g + δm)/(s⁺ + δ)
 
 Approximations, in the order in which they were made:
 

@@ -14,8 +14,8 @@ The loss is probed at:
 
 Update:
 
-    s⁺ = ρ·(h + δ) + (1 − ρ)·s
-    m⁺ = m − ρ·g/s⁺
+    s⁺ = (1 − ρ)s + ρ(h + δ)
+    m⁺ = m − ρg/s⁺
 
 Approximations, in the order in which they were made:
 

@@ -8,8 +8,8 @@ under q (the sum over all rows, with the prior's in it); x⁺ is the next value 
 
 Update:
 
-    s⁺ = ρ·h + (1 − ρ)·s
-    m⁺ = m − ρ·g/s⁺
+    s⁺ = (1 − ρ)s + ρh
+    m⁺ = m − ρg/s⁺
 
 Hyperparameters:
 

@@ -8,8 +8,8 @@ over all rows, with the prior's in it); x⁺ is the next value of x.
 
 Update:
 
-    S⁺ = ρ·H + (1 − ρ)·S
-    m⁺ = m − ρ·S⁺⁻¹ g
+    S⁺ = (1 − ρ)S + ρH
+    m⁺ = m − ρ(S⁺)⁻¹g
 
 Hyperparameters:
 

@@ -8,7 +8,7 @@ prior's δm, which the update adds); ε is standard normal noise; x⁺ is the ne
 
 The loss is probed at:
 
-    θ = m + ε/(√N·√(s + δ))
+    θ = m + ε/√(N(s + δ))
 
 Estimated there, and averaged over several such points:
 
@@ -16,8 +16,8 @@ Estimated there, and averaged over several such points:
 
 Update:
 
-    s⁺ = β·ĥ + (1 − β)·s
-    m⁺ = m − α·(g + δ·m)/(√s⁺ + δ)
+    s⁺ = (1 − β)s + βĥ
+    m⁺ = m − α(g + δm)/(√s⁺ + δ)
 
 Approximations, in the order in which they were made:
 

@@ -35,7 +35,7 @@ def lower(rule: Rule) -> Program:
 
 def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
     """The program of a rule, and what its expectations without a closed form mean."""
-    rule = _with_noise(rule)
+    rule = with_noise(rule)
     variables = variables_of(rule)
     types = {v.name: v.type for v in variables}
     _one_number_over_draws(rule, types)
@@ -66,7 +66,7 @@ def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
     return program, lowering.meanings
 
 
-def _with_noise(rule: Rule) -> Rule:
+def with_noise(rule: Rule) -> Rule:
     """A draw θ ~ N(mean, P⁻¹) in terms of standard noise: θ = mean + P^−½ ε."""
     q = dict(rule.posterior)
     vectors = (d for d in rule.of("draw") if not is_each(d))

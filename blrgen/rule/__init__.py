@@ -15,6 +15,7 @@
 | `mixture` | Candidates that are mixtures: the rule of each component |
 | `model` | A model and a flag → its algorithm: blocks, updates, choices |
 | `quantities` | The names a rule may use, with their meaning, range and default, in one table |
+| `results` | What an assignment makes: its symbol, and which rank it has |
 | `rule` | The exact Bayesian learning rule of a family |
 | `shift` | A letter for X + S where a rule has its inverse: (X + S)⁻¹X = 1 − (X + S)⁻¹S |
 | `sizes` | sizes that none of the arrays tells are chosen by the caller |

@@ -8,7 +8,8 @@ from typing import Any
 
 from blrgen.core import Derivation, Quantity, Rule, Step
 from blrgen.errors import InternalError
-from blrgen.text.expression import ascii
+from blrgen.rule.results import is_matrix_result, symbol_of_result
+from blrgen.text.expression import ascii, number_text
 from blrgen.text.layout import Name, Node, Reading, arrange
 from blrgen.text.names import Notation
 from blrgen.text.terminal import Terminal
@@ -260,15 +261,6 @@ def _square(rule: Rule, name: str, e: Expr) -> bool:
     return bool(name != "mean" and full and e.is_commutative)
 
 
-def rank_of_result(rule: Rule, name: str) -> str:
-    """The rank of an assigned name: that of the state it is the next value of, or its own."""
-    base = name.removesuffix("_next")
-    for known in (name, base):
-        if known in rule:
-            return rule[known].rank
-    return ""
-
-
 def _support_sizes(derivation: Derivation) -> set[str]:
     """The names of the variable's sizes: a rule of numbers alone may use them too."""
     words = [
@@ -281,8 +273,8 @@ def _command(
     rule: Rule, k: int, reading: Reading, sizes: set[str], short: dict[Expr, Expr]
 ) -> Command:
     assignment = rule.assignments[k]
-    matrix = rank_of_result(rule, assignment.name) in ("symmetric", "matrix")
-    left = arrange(_symbol(rule, assignment.name), reading)
+    matrix = is_matrix_result(rule, assignment.name)
+    left = arrange(symbol_of_result(rule, assignment.name), reading)
     base = assignment.name.removesuffix("_next")
     shown = assignment.expr.xreplace(short) if short else assignment.expr
     right = arrange(shown, reading, matrix, base)
@@ -290,15 +282,6 @@ def _command(
     _check_names(rule, k, sizes)
     text = ascii(assignment.expr, reading=reading, matrix=matrix, first=base)
     return Command(assignment.stage, formula, assignment.name, text)
-
-
-def _symbol(rule: Rule, name: str) -> Expr:
-    from blrgen.algebra.components import Component
-    from blrgen.algebra.ranks import scalar
-
-    base = name.removesuffix("_next")
-    like = rule[base].symbol if base in rule else None
-    return Component(name, like.size) if isinstance(like, Component) else scalar(name)
 
 
 def _sizes_of(x: Expr) -> set[str]:
@@ -374,19 +357,6 @@ def _hyper(q: Quantity) -> tuple[str | Math, ...]:
     domain = f"in {domain_text(q.domain)}" if q.domain else ""
     value = ", ".join(part for part in (default, domain) if part)
     return ("; ".join(part for part in (q.meaning, value) if part),)
-
-
-def number_text(value: Expr) -> str:
-    """A default as people write it: 0.001, 1e-8, 1, oo; another expression as it is."""
-    if value is None:
-        return ""
-    if not getattr(value, "is_Rational", False):
-        return ascii(value)
-    if value.q == 1:
-        return str(value.p)
-    decimal = repr(float(value))
-    short = re.sub(r"e-0*(\d+)$", r"e-\1", re.sub(r"\.0(?=e|$)", "", decimal))
-    return short if len(short) <= 8 else ascii(value)
 
 
 def domain_text(domain: str) -> str:

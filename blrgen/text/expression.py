@@ -7,6 +7,7 @@ of a symbol to how it is written: ``{"g": ("∇ℓ(m)", r"\nabla\ell(m)")}``.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from blrgen.text.latex import Latex
@@ -61,3 +62,16 @@ def mathml(
 ) -> str:
     """Presentation MathML, without the enclosing <math> element."""
     return MathML(notation, reading).text(arrange(expr, reading, matrix), -1)
+
+
+def number_text(value: Expr) -> str:
+    """A default as people write it: 0.001, 1e-8, 1, oo; another expression as it is."""
+    if value is None:
+        return ""
+    if not getattr(value, "is_Rational", False):
+        return ascii(value)
+    if value.q == 1:
+        return str(value.p)
+    decimal = repr(float(value))
+    short = re.sub(r"e-0*(\d+)$", r"e-\1", re.sub(r"\.0(?=e|$)", "", decimal))
+    return short if len(short) <= 8 else ascii(value)

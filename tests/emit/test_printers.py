@@ -23,7 +23,6 @@ from blrgen.emit import compile as compiling
 from blrgen.emit import emit, generated
 from blrgen.emit.extents import Extent, LinearPrinter
 from blrgen.emit.printers import ArrayPrinter, ScalarPrinter, literal
-from blrgen.emit.prose import UnicodePrinter, clean, unicode_name
 from blrgen.emit.ranges import interval
 from blrgen.emit.support import alone
 from blrgen.emit.targets import TARGETS
@@ -171,12 +170,6 @@ def test_what_a_class_says_of_its_posterior(node: n.Node) -> None:
     assert "inv" not in printed
 
 
-@pytest.mark.parametrize("node", ENTRYWISE + MATRIX + VECTOR, ids=text)
-def test_every_node_has_a_unicode_form(node: n.Node) -> None:
-    printed = UnicodePrinter()(node)
-    assert printed and "Node" not in printed and "object at" not in printed
-
-
 def test_numbers_are_exact() -> None:
     for value in (
         Fraction(1, 10),
@@ -187,19 +180,6 @@ def test_numbers_are_exact() -> None:
     ):
         text_, _ = literal(value)
         assert Fraction(*[Fraction(p) for p in text_.split(" / ")]) == value
-
-
-def test_names_in_prose() -> None:
-    names = {
-        "beta1": "β₁",
-        "s_next": "s⁺",
-        "h_hat": "ĥ",
-        "m": "m",
-        "lam0": "λ₀",
-        "H_hat": "H\u0302",
-    }
-    assert {k: unicode_name(k) for k in names} == names
-    assert '"""' not in clean('a """ b \\ c\n d') and "\\" not in clean("\\alpha")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from blrgen.runtime.arrays import Array
-from blrgen.runtime.ends import _all_finite, _at_an_end
+from blrgen.runtime.ends import _all_finite, _at_an_end, _noted, _stay_definite
 from blrgen.runtime.handed import _ends, _in_domain, _state_in_domains
 from blrgen.runtime.kept import _fitting
 
@@ -77,16 +77,93 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
             break
         trace.append(objective)
         if len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
-            reason = "converged"
+            reason = "unbounded" if _narrows(model, nodes) else "converged"
             break
         if len(trace) > most:
             break
-        if not _all_finite(objective, state):
-            reason = _ended(math.nan, [state, model.state], model, nodes)
+        if reason := _stopped(model, objective, state, nodes):
             break
-        before = dict(model.state)
+        before, reason = dict(model.state), "steps"
         model._take(state, flags)
     return _report(model, trace, reason)
+
+
+def _stopped(
+    model: Any, objective: float, state: dict[str, Array], nodes: Any, ahead: bool = False
+) -> str:
+    """Return why a step cannot be taken, or nothing; a note says it too.
+
+    Matrices that would be singular stay in `state` where they are, with a note, unless the
+    objective grows without bound towards them.  A step that looks `ahead` asks what the objective
+    is behind it where a number is at an end; a run sees that by itself.
+    """
+    own = dict(model.state)
+    reason = "" if _all_finite(objective, state) else _ended(math.nan, [state, own], model, nodes)
+    if not reason:
+        notes: list[dict[str, str]] = []
+        held = _stay_definite(state, own, nodes, notes)
+        model.state = held
+        if _rises(model, state) or (ahead and _near_ends(model) and _grows(model)):
+            reason = "unbounded"
+        elif ahead and _near_ends(model) and not math.isfinite(level := model.objective()):
+            reason = _ended(level, [held], model, nodes)
+        model.state = own
+        state |= held
+        model.notes += [] if reason else [x for x in notes if x not in model.notes]
+    if reason:
+        grows = "the objective grows without bound"
+        said = {"unbounded": grows, "rounding": "it is rounding alone"}.get(reason, "not finite")
+        _noted(model.notes, reason, "", f"no step is taken: {said}", True)
+    return reason
+
+
+def _near_ends(model: Any) -> bool:
+    """Return whether a number is so near an end that the objective may be none there."""
+    eps = float(np.finfo(model.dtype).eps)
+    for name, least, most, _ in getattr(model, "ends", ()):
+        x = np.asarray(model.state[name])
+        if (x <= least + eps).any() or (x >= most - eps * abs(most)).any():
+            return True
+    return False
+
+
+def _rises(model: Any, state: Mapping[str, Array]) -> bool:
+    """Return whether the objective grows like −log of the distance towards singular matrices.
+
+    The model's state has others in their place.
+    """
+    here, found = dict(model.state), []
+    names = [name for name, x in state.items() if here[name] is not x]
+    for root in (4, 2) if names else ():
+        part = float(np.finfo(model.dtype).eps) ** (1 / root)
+        near = {x: part * here[x] + (1 - part) * state[x] for x in names}
+        model.state = here | {x: np.asarray(y, model.dtype) for x, y in near.items()}
+        found.append(model.objective())
+    model.state = here
+    return bool(names and found[1] > found[0] + 1)
+
+
+def _narrows(model: Any, nodes: Any) -> bool:
+    """Return whether the objective rests by rounding alone, and grows as all matrices get small.
+
+    Where the matrices are at an end as it is, it is enough that their last digits decide it.
+    """
+    floors = {array for array, _, _ in model.floor.values()} if hasattr(model, "floor") else set()
+    parts = (x.get("", ("", (), "")) for x in nodes.values())
+    names = [name for name, _, domain in parts if domain == "SPD" and name not in floors]
+    if not names:
+        return False
+    here, eps = dict(model.state), float(np.finfo(model.dtype).eps)
+    found = []
+    for part in (1.0, 1 - eps**0.5, 1 + eps**0.5, 1 + 5 * eps**0.5, eps**0.25, eps**0.5):
+        model.state = here | {x: np.asarray(part * here[x], model.dtype) for x in names}
+        found.append(model.objective())
+    model.state = here
+    level, *beside, narrow, narrower = found
+    if narrower > narrow + 1 > level + 2:
+        return True
+    off = max(abs(x - level) for x in beside)
+    return bool(off > 0.1 and _at_an_end(here, nodes, model.sizes))
 
 
 def _report(model: Any, trace: list[float], reason: str) -> dict[str, Any]:

@@ -29,13 +29,13 @@ def all_rows(w: Writer) -> list[c.Method]:
     """All rows in each step."""
     three = tuple(map(c.Name, ("objective", "state", "flags")))
     all_of = c.Set(three, c.call(c.attribute("_swept")))
-    finite = c.call("_all_finite", c.Name("objective"), c.Name("state"))
+    words = map(c.Name, ("self", "objective", "state", "NODES"))
     going = c.Do(c.call(c.attribute("_take"), c.Name("state"), c.Name("flags")))
-    body = (all_of, c.When(finite, (going,)), c.Return(c.Name("objective")))
+    stays = c.Sign("not", c.call("_stopped", *words, ahead=c.Literal(True)))
+    body = (all_of, c.When(stays, (going,)), c.Return(c.Name("objective")))
     doc = "Take one step; return the objective before it."
     step = c.Method("step", (), "float", doc, body)
-    words = ("self", "NODES", "steps", "tol")
-    run = c.call("_run_steps", *map(c.Name, words))
+    run = c.call("_run_steps", *map(c.Name, ("self", "NODES", "steps", "tol")))
     return [step, running(run), bound(w), swept(w), take(w)]
 
 

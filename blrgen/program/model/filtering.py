@@ -28,7 +28,7 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.model.blocks import member_of, of_node
 from blrgen.program.model.expressions import Equations
 from blrgen.program.model.given import handing_out
-from blrgen.program.model.member import Member
+from blrgen.program.model.member import Member, evened
 from blrgen.program.model.names import Given, size_of
 from blrgen.program.model.stacked import Stacked, Where
 from blrgen.program.model.values import LEVEL, Array, Filter, Method, Posterior, Stack, Tie
@@ -336,7 +336,7 @@ class RunningGaussian:
         while work.oldest > 0:
             work.without(work.oldest)
         at.solve((work.h[0], work.J[0, 0]), stem)
-        return at.outcomes((), stem)
+        return evened(eq, at.outcomes((), stem))
 
 
 class _Window:

@@ -22,7 +22,7 @@ from blrgen.program.model.blocks import lowered_of, variables_of
 from blrgen.program.model.elements import Cloud, cloud_of
 from blrgen.program.model.expressions import Equations
 from blrgen.program.model.filtering import quantity
-from blrgen.program.model.member import named
+from blrgen.program.model.member import evened, named
 from blrgen.program.model.merged import merged
 from blrgen.program.model.names import Given, class_name, domain_text, size_of
 from blrgen.program.model.newton import turned
@@ -304,7 +304,7 @@ class Lowering:
 
     def outcomes(self, own: Own) -> None:
         """What is known of each of its nodes."""
-        own.known = own.lowered.outcomes(own.natural, own.name)
+        own.known = evened(self.eq, own.lowered.outcomes(own.natural, own.name))
         own.next = tuple(x for _, names in own.known for x in names)
 
     def from_state(self, own: Own) -> None:

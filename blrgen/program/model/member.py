@@ -127,6 +127,9 @@ def _end(e: Expr, axes: Mapping[str, str]) -> str:
     return f"{name} {'-' if more < 0 else '+'} {abs(more)}" if more else name
 
 
+Outcomes = list[tuple[Member, tuple[str, ...]]]
+
+
 class Lowered:
     """A member's equations; `eq` holds them."""
 
@@ -275,6 +278,29 @@ class Lowered:
 def named(name: str) -> Reader:
     """An array by its name."""
     return lambda index: a.Ref(name, index)
+
+
+def even(eq: Equations, name: str, domain: str, stem: str) -> str:
+    """(M + Mᵀ)/2 of a matrix that is kept or shown, which is M but for rounding.
+
+    A step goes on from it: what makes two triangles differ may grow by a factor each time.
+    """
+    if domain != DEFINITE:
+        return name
+    made = next(s for s in eq.body if isinstance(s, a.Let) and s.name == name)
+    *rest, i, j = made.letters
+    both = n.add(a.ref(name, *rest, i, j), a.ref(name, *rest, j, i))
+    own = eq.own(stem)
+    eq.let(a.Let(own, made.letters, n.mul(n.HALF, both), "spd"))
+    return own
+
+
+def evened(eq: Equations, known: Outcomes) -> Outcomes:
+    """What is known of nodes, its matrices with two equal triangles."""
+    return [
+        (m, tuple(even(eq, x, m.array(k, x).domain, f"{x}_even") for k, x in enumerate(names)))
+        for m, names in known
+    ]
 
 
 def symmetrised(e: Expression, i: Index, j: Index) -> Expression:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from blrgen.errors import InternalError
 from blrgen.expect.factors.names import axis_of
-from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.blocks import lowered_of, variables_of
 from blrgen.program.model.expressions import Equations
 from blrgen.program.model.filtering import quantity
 from blrgen.program.model.given import handing_out
-from blrgen.program.model.member import Member
+from blrgen.program.model.member import Member, even
 from blrgen.program.model.merged import merged
 from blrgen.program.model.names import size_of
 from blrgen.program.model.own import Own, tables
@@ -26,7 +25,6 @@ from blrgen.program.model.stochastic import RATE, SCALE
 from blrgen.program.model.sums import with_sums
 from blrgen.program.model.titles import equations, title_of
 from blrgen.program.model.values import (
-    Array,
     Chain,
     Chained,
     Method,
@@ -104,7 +102,8 @@ class Together:
         after += [x for _, x, _ in self.w.averaged]
         if "" in after:
             raise InternalError(f"nothing updates some of {[*points.arrays]}")
-        return [self.even(x, name) for x, name in zip(self.state, after, strict=True)]
+        return [even(self.w.eq, name, x.domain, f"{x.name}_even")
+                for x, name in zip(self.state, after, strict=True)]  # fmt: skip
 
     def every(self, after: Sequence[str], flags: Sequence[str], error: str) -> a.Program:
         """One program of which all others are parts."""
@@ -143,21 +142,6 @@ class Together:
         known = [self.posterior(every, *x) for own in self.joined for x in own.known]
         held = ((v, tuple((p.parameter, p.array.name) for p in v.parts)) for v in self.variables)
         return *known, *(Posterior(v.name, v.family, parts) for v, parts in held)
-
-    def even(self, array: Array, name: str) -> str:
-        """(M + Mᵀ)/2 of a matrix that a state keeps, which is M but for rounding.
-
-        A step goes on from it: what makes two triangles differ may grow by a factor each time.
-        """
-        if array.domain != "SPD":
-            return name
-        lets = (s for s in self.w.eq.body if isinstance(s, a.Let))
-        made = next(s for s in lets if s.name == name)
-        *rest, i, j = made.letters
-        both = n.add(a.ref(name, *rest, i, j), a.ref(name, *rest, j, i))
-        own = self.w.eq.own(f"{array.name}_even")
-        self.w.eq.let(a.Let(own, made.letters, n.mul(n.HALF, both), "spd"))
-        return own
 
     def moving(self) -> tuple[Moving, ...]:
         """What data far from 0 are moved with."""

@@ -250,6 +250,7 @@ CONSTRUCTED: dict[str, Callable[..., Any]] = {
     "_point_ends": lambda *_: (),
     "_brought_near": _where_they_are,
     "_stay_definite": lambda state, *_: state,
+    "_stopped": lambda *_, **__: "",
     "_set_known": lambda model, name, value, _: object.__setattr__(model, name, value),
 }
 

@@ -126,6 +126,37 @@ def test_a_run_survives(name, algorithm):
                 assert run["reason"] == "unbounded", what
 
 
+@pytest.mark.parametrize("name", [x for x, algorithm in MIXTURES if algorithm == "em"])
+def test_steps_alone_end_at_no_number_that_is_none(name):
+    make, more = MIXTURES[name, "em"]
+    program, cls = made(name, "em")
+    for what, x, count in scenes(make):
+        model = cls(**arguments(x, count, more), seed=0)
+        said = [model.step() for _ in range(60)]
+        assert np.isfinite(said).all(), what
+        assert np.isfinite(model.objective()), what
+        survived(model, program, {"trace": said[:1]})
+        if name in SPREAD and what in ("one row", "all equal", "a constant column"):
+            assert any(note["kind"] in ("unbounded", "singular") for note in model.notes), what
+
+
+@pytest.mark.parametrize(("T", "r"), [(1, 1), (1, 3), (2, 1), (2, 2)])
+def test_a_chain_too_short_for_its_matrices_says_so_and_keeps_two_triangles_equal(T, r):
+    program, cls = made("state-space-em", "em")
+    rng = np.random.default_rng(1)
+    given = {"y": rng.normal(size=(T, r)), "u": rng.normal(size=(T, 1)), "p": 2}
+    ran, stepped = cls(**given), cls(**given)
+    run = ran.run(200)
+    survived(ran, program, run)
+    assert run["reason"] == "unbounded"
+    for _ in range(60):
+        assert np.isfinite(stepped.step())
+    assert np.isfinite(stepped.objective())
+    for model in (ran, stepped):
+        for x in (model.posterior("x")["S"], *map(model.posterior, ("Q", "R", "S1"))):
+            assert np.array_equal(x, np.swapaxes(x, -1, -2))
+
+
 @pytest.mark.parametrize("name", SPREAD)
 def test_a_floor_holds_what_would_grow(name):
     make, more = MIXTURES[name, "em"]

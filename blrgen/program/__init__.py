@@ -11,7 +11,7 @@
 | `cancelling` | Sums over components of 1/ψ′ that cancel against what they are sums of |
 | `cleared` | No division by a number inside a divisor |
 | `cse` | Common subexpressions of a body, each computed once |
-| `dead` | Assignments that nothing reads are dropped |
+| `dead` | Equations that nothing reads are dropped |
 | `density` | Expectations without a closed form, as programs have them |
 | `effort` | How many operations a loop's body is, as a processor counts them |
 | `errors` | erf and erfc in the forms that keep their digits |
@@ -33,7 +33,7 @@
 | `moments` | Mean and standard deviation of the components of a vector: a kernel like the step's |
 | `naming` | Names for what a pass introduces, read off the expression: `one_minus_beta1` |
 | `nodes` | Expressions: immutable trees with exact constants |
-| `order` | Statements in an order in which everything is computed before it is read |
+| `order` | Equations in an order in which everything is computed before it is read |
 | `part` | One entry point of a rule as equations with indices, the numbers of a step apart |
 | `passes` | The passes in their order, from a lowered program to parts ready to be emitted |
 | `pieces` | A kernel that is too long for one loop: several, and how each is called |

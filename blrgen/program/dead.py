@@ -1,27 +1,26 @@
-"""Assignments that nothing reads are dropped."""
+"""Equations that nothing reads are dropped."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from blrgen.program import nodes as n
-from blrgen.program.program import Phase, Program, Statement
+from blrgen.program.axes import nodes as a
+from blrgen.program.part import Part
 
 
-def dead(program: Program) -> Program:
-    """The program without statements that no written value and no later statement needs."""
-    needed: set[str] = set()
-    phases: list[Phase] = []
-    for phase in reversed(program.phases):
-        needed.update(local for _, local in phase.writes)
-        phases.append(replace(phase, body=_kept(phase.body, needed)))
-    return replace(program, phases=tuple(reversed(phases)))
+def dead(part: Part) -> Part:
+    """The part without equations of its body that no written value and no later one needs.
 
-
-def _kept(statements: tuple[Statement, ...], needed: set[str]) -> tuple[Statement, ...]:
-    kept: list[Statement] = []
-    for s in reversed(statements):
-        if s.name in needed:
+    The factor of a matrix stays where the matrix is there: it is the look whether that is
+    definite.
+    """
+    needed = {local for _, local in part.writes}
+    given = {v.name for v in part.rule.variables}
+    kept: list[a.Let] = []
+    for s in reversed(part.body):
+        looked = isinstance(s.expr, a.Lin) and s.expr.op == "chol"
+        if s.name in needed or (looked and s.expr.names[0] in needed | given):
             kept.append(s)
             needed.update(n.names(s.expr))
-    return tuple(reversed(kept))
+    return replace(part, body=tuple(reversed(kept)))

@@ -5,12 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from blrgen.program import nodes as n
-from blrgen.program.program import Program
-
-
-def expand(program: Program, native: Collection[str] = ()) -> Program:
-    """The program with softplus, logistic and logcosh2 written out unless they are native."""
-    return program.map_expressions(lambda e: expanded(e, native))
 
 
 def expanded(node: n.Node, native: Collection[str] = ()) -> n.Node:

@@ -44,7 +44,7 @@ class _Quotient:
     below: tuple[tuple[Plain, Fraction], ...] = ()
 
 
-def without_overflow(node: n.Node, named: Mapping[str, n.Node]) -> n.Node:
+def without_overflow(node: n.Node, named: Mapping[n.Node, n.Node]) -> n.Node:
     """The expression with its quotients of sums of exponentials rewritten; as it is elsewhere."""
     return _Rewriting(named).rewrite(node)
 
@@ -52,7 +52,7 @@ def without_overflow(node: n.Node, named: Mapping[str, n.Node]) -> n.Node:
 class _Rewriting:
     """One expression; `named` are the names that stand for a tanh."""
 
-    def __init__(self, named: Mapping[str, n.Node]) -> None:
+    def __init__(self, named: Mapping[n.Node, n.Node]) -> None:
         self.named = named
         self.done: dict[n.Node, n.Node] = {}
 
@@ -71,8 +71,7 @@ class _Rewriting:
     def exponential(self, node: n.Node) -> bool:
         """Whether an exponential stands anywhere in it."""
         return any(
-            (isinstance(x, n.Call) and x.name in _EXPONENTIAL)
-            or (isinstance(x, n.Ref) and x.name in self.named)
+            (isinstance(x, n.Call) and x.name in _EXPONENTIAL) or x in self.named
             for x in n.walk(node)
         )
 
@@ -176,8 +175,8 @@ class _Rewriting:
 
     def quotient(self, node: n.Node, letters: Letters) -> _Quotient | None:
         """The node as a quotient of sums, what is no exponential as an atom."""
-        if isinstance(node, n.Ref) and node.name in self.named:
-            return self.quotient(self.named[node.name], letters)
+        if node in self.named:
+            return self.quotient(self.named[node], letters)
         if not self.exponential(node):
             return self.plain(node, letters)
         if isinstance(node, n.Neg):

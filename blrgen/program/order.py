@@ -1,46 +1,36 @@
-"""Statements in an order in which everything is computed before it is read.
+"""Equations in an order in which everything is computed before it is read.
 
 A stable topological sort: what is in order already stays where it is.  Next
-values are separate names, written to their states only at the end of the phase,
-so every statement reads old values of the states.
+values are separate names, written to their states only at the end,
+so every equation reads old values of the states.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from heapq import heappop, heappush
-from typing import TypeVar
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.part import Part
-from blrgen.program.program import Phase, Program, Statement
-
-S = TypeVar("S", Statement, a.Let)
 
 
 def ordered(part: Part) -> Part:
-    """The numbers of a part, then its body, each in order."""
+    """The numbers of a part, then its body, each in order.
+
+    A name that is never computed, or a cycle, is an error.
+    """
     known = {v.name for v in part.rule.variables if v.kind != "intermediate"}
     numbers = _sorted(part.numbers, known)
-    return replace(part, numbers=numbers, body=_sorted(part.body, known))
+    body = _sorted(part.body, known)
+    missing = [local for _, local in part.writes if local not in known]
+    if missing:
+        raise InternalError(f"{missing[0]} is written to a state but never computed")
+    return replace(part, numbers=numbers, body=body)
 
 
-def order(program: Program) -> Program:
-    """Every section sorted; a name that is never computed, or a cycle, is an error."""
-    known = {v.name for v in program.variables if v.kind != "intermediate"}
-    phases: list[Phase] = []
-    for phase in program.phases:
-        body = _sorted(phase.body, known)
-        missing = [local for _, local in phase.writes if local not in known]
-        if missing:
-            raise InternalError(f"{missing[0]} is written to a state but never computed")
-        phases.append(replace(phase, body=body))
-    return replace(program, phases=tuple(phases))
-
-
-def _sorted(statements: tuple[S, ...], known: set[str]) -> tuple[S, ...]:
+def _sorted(statements: tuple[a.Let, ...], known: set[str]) -> tuple[a.Let, ...]:
     """Sorted, with their names added to `known`: always the first that can be computed."""
     lacks = [{x for x in n.names(s.expr) if x not in known} for s in statements]
     readers: dict[str, list[int]] = {}
@@ -48,7 +38,7 @@ def _sorted(statements: tuple[S, ...], known: set[str]) -> tuple[S, ...]:
         for x in sorted(names):
             readers.setdefault(x, []).append(k)
     ready = [k for k, names in enumerate(lacks) if not names]  # in order, so it is a heap
-    done: dict[int, S] = {}
+    done: dict[int, a.Let] = {}
     while ready:
         k = heappop(ready)
         name = statements[k].name

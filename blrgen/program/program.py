@@ -7,8 +7,8 @@ loss is evaluated), `estimate` (what is averaged over several such points) and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from blrgen.program.density import BinomialMean, Expectation
 from blrgen.program.nodes import Node, Ref, names
@@ -117,20 +117,6 @@ class Program:
         held = [v for v in states if v.name in inside]
         arrays = [v for v in states if v.type.shape]
         return held[0] if len(held) == 1 else (arrays or states)[0]
-
-    def with_phases(self, change: Callable[[Phase], Phase]) -> Program:
-        return replace(self, phases=tuple(change(p) for p in self.phases))
-
-    def map_expressions(self, change: Callable[[Node], Node]) -> Program:
-        """The program with `change` applied to the right-hand side of every statement."""
-
-        def on(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
-            return tuple(replace(s, expr=change(s.expr)) for s in statements)
-
-        return replace(
-            self.with_phases(lambda p: replace(p, body=on(p.body))),
-            posterior=tuple((key, change(e)) for key, e in self.posterior),
-        )
 
 
 def fresh(name: str, taken: set[str]) -> str:

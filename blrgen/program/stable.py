@@ -11,24 +11,37 @@ name: the difference is 0 from x = 9 on in float32, and what is divided by it is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from blrgen.program import nodes as n
+from blrgen.program.axes import nodes as a
 from blrgen.program.exponential_sums import log_of_exponentials, turned
 from blrgen.program.fractions_of_sums import without_overflow
 from blrgen.program.logistic import beside_one, factors, is_call, logistic_powers
-from blrgen.program.program import Program
+from blrgen.program.part import Part
 
 
-def stable(program: Program) -> Program:
-    """Every expression in its stable form."""
-    named = {
-        s.name: s.expr for phase in program.phases for s in phase.body if is_call(s.expr, "tanh")
-    }
-    return program.map_expressions(lambda e: stable_form(e, named))
+def stable(part: Part) -> Part:
+    """Every equation of the body in its stable form."""
+    return replace(part, body=stable_equations(part.body))
 
 
-def stable_form(node: n.Node, named: Mapping[str, n.Node] | None = None) -> n.Node:
+def stable_equations(body: Sequence[a.Let]) -> tuple[a.Let, ...]:
+    """Equations in their stable forms; an entry that is a tanh is seen at its place."""
+    made = {s.name: s for s in body if is_call(s.expr, "tanh")}
+
+    def tanhs(e: n.Node) -> dict[n.Node, n.Node]:
+        found = {x: made[x.name] for x in a.refs(e) if x.name in made}
+        return {
+            x: a.swapped(s.expr, dict(zip(s.letters, x.index, strict=True)))
+            for x, s in found.items()
+        }
+
+    return tuple(replace(s, expr=stable_form(s.expr, tanhs(s.expr))) for s in body)
+
+
+def stable_form(node: n.Node, named: Mapping[n.Node, n.Node] | None = None) -> n.Node:
     """One expression in its stable form; `named` are the names that stand for a tanh."""
     known = named or {}
 
@@ -43,7 +56,7 @@ def stable_form(node: n.Node, named: Mapping[str, n.Node] | None = None) -> n.No
     return n.transform(without_overflow(n.transform(node, multiply), known), change)
 
 
-def _undo_division(node: n.Div, named: Mapping[str, n.Node]) -> n.Node:
+def _undo_division(node: n.Div, named: Mapping[n.Node, n.Node]) -> n.Node:
     """a/(b(1 − tanh²x)) → a cosh²x/b: no division by what has underflowed."""
     above, below = factors(node.top), []
     for factor in factors(node.bottom):
@@ -74,12 +87,12 @@ def _one_minus_square(node: n.Node) -> n.Node:
     return n.mul(n.Sub(n.ONE, x), n.add(n.ONE, x))
 
 
-def _of_one_minus_tanh_squared(node: n.Node, named: Mapping[str, n.Node]) -> n.Node | None:
+def _of_one_minus_tanh_squared(node: n.Node, named: Mapping[n.Node, n.Node]) -> n.Node | None:
     """Argument x of 1 − tanh(x)², None for anything else."""
     if not isinstance(node, n.Sub) or node.left != n.ONE or not isinstance(node.right, n.Pow):
         return None
     base = node.right.base
-    base = named.get(base.name, base) if isinstance(base, n.Ref) else base
+    base = named.get(base, base)
     return base.children[0] if node.right.exponent == 2 and is_call(base, "tanh") else None
 
 

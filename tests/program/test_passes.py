@@ -10,6 +10,7 @@ import pytest
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
+from blrgen.program.axes.nodes import Red
 from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.text import shown
 from blrgen.program.cleared import cleared
@@ -19,7 +20,7 @@ from blrgen.program.expand import expanded
 from blrgen.program.hoist import hoist
 from blrgen.program.inspect import inspect, text
 from blrgen.program.laws import Law, distribution
-from blrgen.program.order import order
+from blrgen.program.order import ordered
 from blrgen.program.part import Part
 from blrgen.program.program import Phase, Program, Statement, Variable
 from blrgen.program.stable import stable, stable_form
@@ -164,7 +165,7 @@ def test_stable_forms(before: n.Node, after: str) -> None:
 
 
 def test_a_named_tanh_is_seen() -> None:
-    p = program(("k", call("tanh", y)), ("x_next", n.Div(x, n.Sub(n.ONE, n.Pow(n.Ref("k"), 2)))))
+    p = part(("k", call("tanh", y)), ("x_next", n.Div(x, n.Sub(n.ONE, n.Pow(n.Ref("k"), 2)))))
     assert lines(dead(stable(p))) == ["x_next = x * cosh(y)**2"]
 
 
@@ -207,20 +208,30 @@ def test_native_calls_are_kept() -> None:
     assert text(expanded(call("softplus", x), {"softplus"})) == "softplus(x)"
 
 
+def test_a_named_tanh_is_seen_at_other_places() -> None:
+    """Under a sum it is read at the sum's letter, and so is what it is of."""
+    k = n.Ref("k")
+    whole = n.Total(n.Div(x, n.Sub(n.ONE, n.Pow(k, 2))))
+    p = part(("k", call("tanh", y)), ("x_next", n.mul(whole, k)))
+    (total,) = (s for s in dead(stable(p)).body if isinstance(s.expr, Red))
+    assert shown(total).endswith("sum(i, x[i] * cosh(y[i])**2)")
+
+
 def test_dead() -> None:
-    p = program(("k", n.add(x, z)), ("unused", n.add(x, y)), ("x_next", n.mul(n.Ref("k"), a)))
+    p = part(("k", n.add(x, z)), ("unused", n.add(x, y)), ("x_next", n.mul(n.Ref("k"), a)))
     assert [line.split(" ")[0] for line in lines(dead(p))] == ["k", "x_next"]
 
 
 def test_order() -> None:
-    p = program(("x_next", n.Ref("y_next")), ("y_next", n.add(y, z)))
-    assert [line.split(" ")[0] for line in lines(order(p))] == ["y_next", "x_next"]
+    p = part(("x_next", n.Ref("y_next")), ("y_next", n.add(y, z)))
+    assert [line.split(" ")[0] for line in lines(ordered(p))] == ["y_next", "x_next"]
     with pytest.raises(InternalError, match="x_next needs y_next, computed nowhere before it"):
-        order(program(("x_next", n.Ref("y_next")), ("y_next", n.Ref("x_next"))))
+        ordered(part(("x_next", n.Ref("y_next")), ("y_next", n.Ref("x_next"))))
     with pytest.raises(InternalError, match="x_next is assigned twice"):
-        order(program(("x_next", z), ("x_next", y)))
+        ordered(part(("x_next", z), ("x_next", y)))
+    never = replace(part(("x_next", z)), writes=(("y", "y_next"),))
     with pytest.raises(InternalError, match="y_next is written to a state but never computed"):
-        order(program(("x_next", z), writes=(("y", "y_next"),)))
+        ordered(never)
 
 
 def full_program(*body: tuple[str, n.Node, Type]) -> Program:

@@ -26,7 +26,7 @@ from blrgen.program import program as old
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.lowered import over_axes
 from blrgen.program.lowering import Lowering
-from blrgen.program.passes import BEFORE
+from blrgen.program.stable import stable_equations
 from blrgen.program.types import SCALAR, Type, infer, symmetric
 
 Expr = Any
@@ -58,9 +58,8 @@ def family_program(geometry: Geometry, kind: str) -> a.Program:
         tuple(old.Variable(x, "hyper", t) for x, t in scope.items()),
         (old.Phase("update", tuple(statements)),),
     )
-    for one in BEFORE[:-1]:
-        program = one(program)
-    whole = _with_volumes(over_axes(program, program.phases[0]), tuple(volumes))
+    over = over_axes(program, program.phases[0])
+    whole = _with_volumes(replace(over, body=stable_equations(over.lets)), tuple(volumes))
     return _counted(replace(whole, outs=tuple(made)), counted)
 
 

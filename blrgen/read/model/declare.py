@@ -61,6 +61,8 @@ class Declarer:
             self.mistakes.note(
                 "index", said.per[1][1], "a ragged size has one index",
                 why="its length is given for each element of one plate",
+                instead="lay the elements flat: plate n in N, and for each plate that they lie in "
+                "a label, as in const g[n] in labels(G)",
             )  # fmt: skip
         if per:
             self.scope.ragged[said.size.name] = per

@@ -132,12 +132,14 @@ class Group:
         fitting = [a.letter for a in scope.axes.values() if str(a.size) == str(many)]
         for axis in scope.axes.values():
             axis.used = True  # one of them was meant
-        if len(fitting) != 1 or self.literals != list(range(1, many + 1)):
+        whole = self.literals == list(range(1, many + 1))
+        if len(fitting) != 1 or not whole:
             raise scope.mistakes.broken(
                 "index", self.statements[0].place,
                 f"{self.name} has statements for {self._some()} alone",
                 why="no statement says along which plate it goes on",
-                instead=f"write {self.names[0]}[t] ~ … with the letter of a plate",
+                instead=f"write {self.names[0]}[t] ~ … with the letter of a plate"
+                + (f", or say that these are all: plate i in {many}" if whole else ""),
             )  # fmt: skip
         found = list(self.indices[0])
         found[self.literal_axis] = fitting[0]

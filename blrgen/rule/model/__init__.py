@@ -9,6 +9,7 @@
 | `derive` | The algorithms: what is one block, what is a point, which ρ |
 | `edges` | The edges of the graph, conjugate or with the term that breaks them |
 | `exact` | All latents as one exact block |
+| `labels` | Labels that no algorithm here sums over |
 | `linear` | Points in which E[L] is quadratic: a linear system, common factors cancelled |
 | `lines` | A model's derivation line by line |
 | `nonconjugate` | Blocks that are not conjugate: conjugate part + ∇_μ E_q[what is left] |

@@ -16,13 +16,13 @@ from blrgen.algebra.indexed.values import Expression
 from blrgen.expect.blocks.values import Block, Factor, Statistic
 from blrgen.expect.sites.values import Site
 from blrgen.read.model.mistakes import ModelError
-from blrgen.read.model.values import Choose, Label, Model, Node
-from blrgen.read.model.walk import refs
+from blrgen.read.model.values import Model, Node
 from blrgen.rule.model import choices
 from blrgen.rule.model.arrivals import arrivals
 from blrgen.rule.model.chosen import with_families
 from blrgen.rule.model.edges import edges_of
 from blrgen.rule.model.exact import NotConjugate, check, exact_blocks, text
+from blrgen.rule.model.labels import labels_can_be_summed
 from blrgen.rule.model.nonconjugate import expected_sites, parted
 from blrgen.rule.model.points import point_updates
 from blrgen.rule.model.prepare import (
@@ -65,7 +65,7 @@ def derive_model(model: Model, algorithm: str, options: Options | None = None) -
     if options.inner is not None and algorithm != "svi":
         raise refused(model, None, "--inner belongs to --svi",
                       f"a step of --{algorithm} has no rounds over local blocks")  # fmt: skip
-    _labels_are_there(model)
+    labels_can_be_summed(model, algorithm)
     try:
         p = with_families(prepared(model, options.point), options.q)
         return make(p, options)
@@ -90,28 +90,6 @@ def _hinted(p: Prepared, options: Options, error: ModelError) -> ModelError:
         return ModelError(error.file, (mistake,))
     how = "--ncvmp takes the gradient of its expectation"
     return ModelError(error.file, (replace(mistake, instead=how),))
-
-
-def _labels_are_there(model: Model) -> None:
-    """Refuse an observed label that may be missing where it chooses an element.
-
-    What it chooses for would have to be summed over, element by element.
-    """
-    missing = {x: n for n in model.nodes if n.missing for x in n.names}
-    for node in model.nodes:
-        for made in (s.made for s in node.statements):
-            for ref in refs(made):
-                said = [i.ref.name for i in ref.indices if isinstance(i, Label)]
-                said += [made.label.ref.name] if isinstance(made, Choose) else []
-                for name in said:
-                    if name in missing:
-                        raise refused(
-                            model,
-                            missing[name],
-                            f"{name} chooses for {node.name} and may be missing",
-                            "where it is missing nothing says which element is meant",
-                            "make it latent, or leave out the rows without it",
-                        )
 
 
 def _finished(

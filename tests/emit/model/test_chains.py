@@ -1,11 +1,14 @@
 """Chains that do not ship: lags, several nodes, rows of different lengths, what is missing."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
+from blrgen.read.model.mistakes import ModelError
+from blrgen.read.model.reader import read_model
+from blrgen.rule.model.derive import derive_model
 from tests.emit.model.test_traces import cls, held_against
 from tests.reference.models import chains
 
@@ -442,3 +445,56 @@ def test_what_makes_two_triangles_differ_does_not_grow(target):
         for name in ("Q", "S1"):
             assert (model.posterior(name) == model.posterior(name).T).all()
         model.step()
+
+
+PAIRS = """
+plate t in T
+plate k in K
+plate j in J
+const last[j] in labels(K)
+param P[j] in simplex(J)
+param mu[k] in R
+z[1] ~ categorical(ones(J)/J)
+z[t] ~ categorical(P[z[t-1]])
+x[t] ~ gaussian(mu[last[z[t]]], 1) observed
+"""
+SECOND = """
+plate t in T
+plate k in K
+param P[k,k2] in simplex(K)
+param mu[k] in R
+plate k2 in K
+z[1] ~ categorical(ones(K)/K)
+z[2] ~ categorical(ones(K)/K)
+z[t] ~ categorical(P[z[t-1],z[t-2]])
+x[t] ~ gaussian(mu[z[t]], 1) observed
+"""
+
+
+def test_labels_of_order_two_are_refused_with_pairs_in_their_place_and_those_are_right():
+    with pytest.raises(ModelError, match=r"z\[t\] refers to z\[t-2\]") as refusal:
+        derive_model(read_model(SECOND, "second"), "em")
+    assert "last[z[t]]" in refusal.value.mistakes[0].instead
+    rng = np.random.default_rng(2)
+    x, last, mu = rng.normal(size=6), np.array([0, 1, 0, 1]), np.array([-1.0, 1.0])
+    Q = rng.dirichlet(np.ones(2), size=(2, 2))  # of a, b, and what comes next
+    P = np.zeros((2, 2, 2, 2))
+    P[:, [0, 1], [0, 1]] = Q
+    model = cls("pairs", "em", PAIRS)(x=x, last=last, K=2, start={"P": P.reshape(4, 4), "mu": mu})
+    for _ in range(3):
+        total, counts, each = 0.0, np.zeros((2, 2, 2)), np.zeros((2, 2))
+        for path in product(range(2), repeat=7):
+            p = norm(mu[list(path[1:])], 1).pdf(x).prod() / 4
+            for place in zip(path, path[1:], path[2:], strict=False):
+                p *= Q[place]
+            total += p
+            for place in zip(path, path[1:], path[2:], strict=False):
+                counts[place] += p
+            for k, y in zip(path[1:], x, strict=True):
+                each[k] += p * y, p
+        np.testing.assert_allclose(model.step(), np.log(total), rtol=1e-12)
+        Q, mu = counts / counts.sum(-1, keepdims=True), each[:, 0] / each[:, 1]
+    np.testing.assert_allclose(model.posterior("mu"), mu, rtol=1e-10)
+    found = model.posterior("P").reshape(2, 2, 2, 2)
+    np.testing.assert_allclose(found[:, [0, 1], [0, 1]], Q, rtol=1e-10)
+    assert (found[:, [0, 1], [1, 0]] == 0).all()

@@ -7,11 +7,6 @@ from collections.abc import Iterable
 WIDTH = 100
 
 
-def indented(text: str, spaces: int = 4) -> str:
-    """Every non-empty line moved to the right."""
-    return "\n".join(" " * spaces + line if line else line for line in text.split("\n"))
-
-
 def call(prefix: str, arguments: Iterable[str], suffix: str = ")") -> str:
     """`prefix` + arguments + `suffix` on one line if it fits, else the arguments on their own.
 
@@ -35,10 +30,10 @@ def assignment(name: str, expression: str, indent: int) -> str:
     line = f"{margin}{name} = {expression}"
     if len(line) <= WIDTH:
         return line
-    rows = _operands(expression, (" & ",))
-    rows = rows if len(rows) > 1 else _operands(expression, (" + ", " - "))
+    rows = operands(expression, (" & ",))
+    rows = rows if len(rows) > 1 else operands(expression, (" + ", " - "))
     if len(rows) == 1 and indent + 4 + len(expression) > WIDTH:
-        rows = _operands(expression, (" * ", " / "))
+        rows = operands(expression, (" * ", " / "))
     inner = f"\n{margin}    ".join(rows)
     return f"{margin}{name} = (\n{margin}    {inner}\n{margin})"
 
@@ -54,7 +49,7 @@ def filled(words: Iterable[str], indent: int) -> list[str]:
     return rows
 
 
-def _operands(expression: str, operators: tuple[str, ...]) -> list[str]:
+def operands(expression: str, operators: tuple[str, ...]) -> list[str]:
     """The expression split before its outermost signs of some operators."""
     rows, depth, start = [], 0, 0
     for k, c in enumerate(expression):

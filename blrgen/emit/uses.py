@@ -34,13 +34,6 @@ def use(name: str) -> str:
     return name
 
 
-def using(text: str, *names: str) -> str:
-    """A text, and the names that it needs."""
-    for name in names:
-        use(name)
-    return text
-
-
 @contextmanager
 def watching() -> Iterator[set[str]]:
     """The names that are declared inside, which the file around hears of too."""

@@ -82,11 +82,6 @@ class Divergence:
         return self._short(-self._mixed(sp.Rational(1, 2)))
 
     @cached_property
-    def hellinger(self) -> Expr:
-        """The squared Hellinger distance ½∫(√q − √q′)²."""
-        return 1 - sp.exp(-self.bhattacharyya)
-
-    @cached_property
     def renyi_condition(self) -> Condition:
         """αλ + (1−α)λ′ in the natural domain: always so for 0 < α < 1."""
         g, a = self.geometry, self.alpha
@@ -126,11 +121,6 @@ class Divergence:
         if not self.geometry.ring.elementwise:
             return self.geometry.ring.tidy(e)
         return weighted(self._opened(e), self.alpha)
-
-    @cached_property
-    def bhattacharyya_in_working(self) -> Expr:
-        """−log ∫ √(q q′) in working parameters."""
-        return self._opened(self.in_working(-self._mixed(sp.Rational(1, 2))))
 
     # in mean coordinates
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from blrgen.runtime.arrays import Array
 from blrgen.runtime.handed import _ends, _labels, _numbers, _state_in_domains, _unknown, _whole
 from blrgen.runtime.marks import compiled
-from blrgen.runtime.runs import _go_on, _like, _most_steps, _saved
+from blrgen.runtime.runs import _go_on, _like, _most_steps, _report, _saved
 from blrgen.runtime.starts import _grouped
 
 MANY_DRAWS = 1000  # of a run that is given no number
@@ -279,14 +278,7 @@ def _run_draws(model: Any, steps: int | None) -> dict[str, Any]:
     count = MANY_DRAWS if steps is None else _most_steps(steps, 0.0)
     trace = [model.step() for _ in range(count)]
     trace.append(model.objective())
-    return {
-        "steps": count,
-        "converged": False,
-        "reason": "steps",
-        "objective": trace[-1],
-        "trace": trace,
-        "notes": deepcopy(model.notes),
-    }
+    return _report(model, trace, "steps")
 
 
 def _saved_draws(model: Any) -> dict[str, Any]:

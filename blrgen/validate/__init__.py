@@ -4,6 +4,7 @@
 |---|---|
 | `as_json` | What `verify` found, as JSON: `blrgen.verdict/1` |
 | `averaged` | Two draws observed one by one, then a step: estimates and inputs are averaged |
+| `candidates` | What a line of code may mean: the parts of a rule, small ones first |
 | `carried` | What a class keeps from one step to the next beside the states of the rule |
 | `changes` | Exact changes of state, proved |
 | `claims` | What is claimed of an emitted class beside the states after its step |

@@ -8,7 +8,6 @@ and at last the line that gave the differing state its value.
 
 from __future__ import annotations
 
-import itertools
 import time
 from dataclasses import replace
 from random import Random
@@ -22,19 +21,19 @@ from mpmath import mp
 from blrgen.algebra.ranks import T, mat, vec
 from blrgen.decide.domain import range_of
 from blrgen.decide.field import Rows
-from blrgen.decide.functions import plain, spoken
+from blrgen.decide.functions import spoken
 from blrgen.decide.matrices import difference, numeric_model
 from blrgen.decide.modular import NoModel, Unlucky
 from blrgen.decide.proof import Verdict
 from blrgen.text.expression import ascii
 from blrgen.validate import reference
+from blrgen.validate.candidates import candidates
 from blrgen.validate.symbolic.linear import NC
 from blrgen.validate.symbolic.number import CannotRun, Sym, Truth, expr_of
 from blrgen.validate.symbolic.run import Record
 from blrgen.value.evaluate import Undefined, evaluate
 
 Expr = Any
-MAX_CANDIDATES = 600
 SECONDS = 6.0
 DIGITS = 30
 
@@ -69,32 +68,12 @@ class Search:
         ]
         rule = run.rule
         self.next = {n: self._first(e) for n, e in reference.next_states(rule).items()}
-        self.candidates = self._candidates()
+        self.candidates = candidates(run.rule)
         self.known = {self.points[0].key(self._first(c)) for c in self.candidates} - {None}
 
     def _first(self, e: Expr) -> Expr:
         """An expression of the rule, for the first element."""
         return e if self.matrix else self.mode.elements.at(e, 0)
-
-    def _candidates(self) -> list[Expr]:
-        """Subexpressions of the rule and partial sums and products, small ones first."""
-        found: dict[Expr, None] = {}
-        expanded = reference.expanded(self.run.rule)
-        for name in expanded:
-            found[expanded[name]] = None
-        for e in [*expanded.values(), *(plain(a.expr) for a in self.run.rule.assignments)]:
-            e = e.xreplace({s: expanded[s.name] for s in e.free_symbols if s.name in expanded})
-            for node in sp.preorder_traversal(e):
-                if node.is_number or not isinstance(node, sp.Expr):
-                    continue
-                found[node] = None
-                if (node.is_Add or (node.is_Mul and node.is_commutative)) and len(node.args) <= 6:
-                    for size in range(2, len(node.args)):
-                        for part in itertools.combinations(node.args, size):
-                            found[node.func(*part)] = None
-        # √a·√b is written √(ab) as often: what stands under the joint root, and reciprocals
-        roots = {n**2: None for n in found if n.is_commutative and n.is_Mul and _has_root(n)}
-        return list({**roots, **found})[:MAX_CANDIDATES]
 
     # blame ------------------------------------------------------------------------------
     def blame(self, verdict: Verdict) -> tuple[int, str]:
@@ -286,9 +265,3 @@ class _Point:
         pairs = [(p, q) for r, s in zip(x, y, strict=True) for p, q in zip(r, s, strict=True)]
         scale = max(max(abs(p), abs(q)) for p, q in pairs)
         return bool(all(abs(p - q) <= scale * mpmath.mpf(10) ** -20 for p, q in pairs))
-
-
-def _has_root(product: Expr) -> bool:
-    """Whether every symbolic factor stands under a square root."""
-    factors = [a for a in product.args if not a.is_number]
-    return bool(factors) and all(a.is_Pow and abs(a.exp) == sp.S.Half for a in factors)

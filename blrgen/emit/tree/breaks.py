@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blrgen.emit.text import WIDTH
+from blrgen.emit.text import WIDTH, operands
 
 
 def assigned(name: str, expression: str, indent: int, sign: str = "=") -> str:
@@ -33,7 +33,7 @@ def fitted(expression: str, indent: int) -> list[str]:
         return [f"{margin}{expression}"]
     if indent + len(expression) > WIDTH and len(_words(expression)) > 1:
         return [line for x in _words(expression) for line in _opened(x, indent)]
-    rows = _operands(expression, (" + ", " - "))
+    rows = operands(expression, (" + ", " - "))
     return [line for x in rows for line in _opened(x, indent)]
 
 
@@ -43,7 +43,7 @@ def _opened(expression: str, indent: int) -> list[str]:
     start = _last_bracket(expression)
     if indent + len(expression) <= WIDTH and not _is_call(expression):
         return [f"{margin}{expression}"]
-    rows = _operands(expression, (" * ", " / ", " //"))
+    rows = operands(expression, (" * ", " / ", " //"))
     if len(rows) > 1:
         return [line for x in rows for line in _opened(x, indent)]
     if start < 0:
@@ -65,7 +65,7 @@ def _opened(expression: str, indent: int) -> list[str]:
 
 def _words(expression: str) -> list[str]:
     """a if b else c, before its words."""
-    return _operands(expression, (" if", " el")) if " else " in expression else [expression]
+    return operands(expression, (" if", " el")) if " else " in expression else [expression]
 
 
 def _last_bracket(expression: str) -> int:
@@ -100,16 +100,3 @@ def _arguments(inside: str) -> list[str]:
             rows.append(inside[start:k])
             start = k + 2
     return [*rows, inside[start:]]
-
-
-def _operands(expression: str, operators: tuple[str, ...]) -> list[str]:
-    """The expression split before its outermost signs of some operators."""
-    rows, depth, start = [], 0, 0
-    for k, c in enumerate(expression):
-        depth += c in "(["
-        depth -= c in ")]"
-        if depth == 0 and expression[k : k + 3] in operators:
-            rows.append(expression[start:k])
-            start = k + 1
-    rows.append(expression[start:])
-    return rows

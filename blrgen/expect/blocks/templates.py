@@ -6,12 +6,11 @@ factors are known and divide the coefficient.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from blrgen.algebra.indexed.build import moved, multiplied
-from blrgen.algebra.indexed.moving import move_atom, opened
+from blrgen.algebra.indexed.moving import move_atom
 from blrgen.algebra.indexed.values import Atom, Expression, Index, Range, Term
 from blrgen.expect.blocks.match import Factor, unrolled
 
@@ -90,8 +89,3 @@ def degree_in(value: Expression, names: frozenset[str]) -> int | None:
             return None
         most = max(most, len(own))
     return most
-
-
-def fresh_bound(term: Term, taken: Iterable[str]) -> tuple[tuple[Factor, ...], tuple[Range, ...]]:
-    """The term opened: its bound letters free, under names that are not taken."""
-    return opened(term.factors, term.bound, set(taken))

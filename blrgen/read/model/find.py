@@ -20,11 +20,6 @@ def list_models() -> tuple[str, ...]:
     return tuple(sorted(p.stem for p in data_dir("models").glob(f"*{ENDING}")))
 
 
-def is_model(what: str) -> bool:
-    """Whether WHAT is a model's text: its path ends so."""
-    return what.endswith(ENDING)
-
-
 def title_of(name: str) -> str:
     """The first line of a shipped model's comment."""
     first = (data_dir("models") / f"{name}{ENDING}").read_text(encoding="utf-8").split("\n", 1)[0]

@@ -8,7 +8,6 @@ differing state its value.
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from collections.abc import Iterator
@@ -18,15 +17,15 @@ from typing import Any
 
 import mpmath
 import numpy as np
-import sympy as sp
 from mpmath import mp
 
-from blrgen.decide.functions import plain, spoken
+from blrgen.decide.functions import spoken
 from blrgen.decide.matrices import difference, numeric_model
 from blrgen.decide.modular import NoModel, Unlucky
 from blrgen.decide.proof import Verdict
 from blrgen.text.expression import ascii
 from blrgen.validate import reference
+from blrgen.validate.candidates import candidates
 from blrgen.validate.reading.algebra import names_in
 from blrgen.validate.reading.elementwise import Elementwise
 from blrgen.validate.reading.entries import Entries
@@ -38,7 +37,7 @@ from blrgen.validate.reading.values import Array, Num, Whole
 from blrgen.value.evaluate import Undefined, evaluate
 
 Expr = Any
-MAX_CANDIDATES, SECONDS, DIGITS = 600, 6.0, 30
+SECONDS, DIGITS = 6.0, 30
 
 
 def located(verdict: Verdict, reading: Any) -> Verdict:
@@ -74,7 +73,7 @@ class Search:
         self.outputs = {n: self._row(x) for n, x in result.values.items()}
         self.lines = list(self._lines())
         self.deadline = time.process_time() + SECONDS
-        self.candidates = list(_candidates(self.rule))
+        self.candidates = list(candidates(self.rule))
         self.points = [p for p in (self._point(k) for k in (3, 4)) if p is not None]
         self.known = (
             {k for c in self.candidates for k in [self._key(self.points[0].rule(c))] if k}
@@ -267,29 +266,3 @@ def _sizes(search: Search) -> tuple[int, int]:
 def _alike(a: Any, b: Any) -> bool:
     size = max(max(abs(x), abs(y)) for x, y in zip(a, b, strict=True))
     return all(abs(x - y) <= size * mpmath.mpf(10) ** -20 for x, y in zip(a, b, strict=True))
-
-
-def _candidates(rule: Any) -> list[Expr]:
-    """Subexpressions of the rule, and partial sums and products, small ones first."""
-    found: dict[Expr, None] = {}
-    expanded = reference.expanded(rule)
-    for name in expanded:
-        found[expanded[name]] = None
-    for e in [*expanded.values(), *(plain(a.expr) for a in rule.assignments)]:
-        e = e.xreplace({s: expanded[s.name] for s in e.free_symbols if s.name in expanded})
-        for node in sp.preorder_traversal(e):
-            if node.is_number or not isinstance(node, sp.Expr):
-                continue
-            found[node] = None
-            if (node.is_Add or (node.is_Mul and node.is_commutative)) and len(node.args) <= 6:
-                for size in range(2, len(node.args)):
-                    for part in itertools.combinations(node.args, size):
-                        found[node.func(*part)] = None
-    roots = {n**2: None for n in found if n.is_commutative and n.is_Mul and _has_root(n)}
-    return list({**roots, **found})[:MAX_CANDIDATES]
-
-
-def _has_root(product: Expr) -> bool:
-    """Whether every symbolic factor stands under a square root."""
-    factors = [a for a in product.args if not a.is_number]
-    return bool(factors) and all(a.is_Pow and abs(a.exp) == sp.S.Half for a in factors)

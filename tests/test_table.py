@@ -122,6 +122,7 @@ def test_what_is_missing_is_what_is_known_of_the_algorithm() -> None:
         (("beta-bernoulli", "--conjugate"), "scipy"),
         (("gaussian-mixture-full-em", "--em"), "sklearn"),
         (("lda", "--svi"), "sklearn"),
+        (("factor-analysis", "--vmp"), "bayespy"),
         (("logistic-regression", "--cvi"), "scipy"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ class Case:
     trace: bool = True
     options: tuple[str, ...] = ()
     source: str = ""
+    measured: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
 
 FREE = """

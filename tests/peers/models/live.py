@@ -87,6 +87,7 @@ def emitted(case: Case) -> dict[str, Any]:
 def compared(case: Case, theirs: public.Run | None = None) -> dict[str, float]:
     """The gap of everything that is compared, with what was recorded or with what is run now."""
     ours, theirs = fitted(case) | emitted(case), theirs or case.theirs()
+    ours |= case.measured(ours) if case.measured else {}
     gaps = {place: gap(at(ours, place), theirs.end[name]) for place, name in case.places.items()}
     if case.trace:
         n = len(theirs.trace)

@@ -94,7 +94,9 @@ def bayesian_mixture(
     )
 
 
-def markov(x: Array, start: dict[str, Array], steps: int, emission: str) -> Run:
+def markov(
+    x: Array, start: dict[str, Array], steps: int, emission: str, lengths: list[int] | None = None
+) -> Run:
     """hmmlearn's Baum-Welch; its history is the log-likelihood before each step."""
     from hmmlearn import hmm
 
@@ -117,8 +119,9 @@ def markov(x: Array, start: dict[str, Array], steps: int, emission: str) -> Run:
         model.n_features = start["B"].shape[1]
         rows = x[:, None].astype(int)
     model.startprob_, model.transmat_ = start["pi"].copy(), start["P"].copy()
-    model.fit(rows)
-    trace = (*map(float, list(model.monitor_.history)[-steps:]), float(model.score(rows)))
+    model.fit(rows, lengths)
+    last = float(model.score(rows, lengths))
+    trace = (*map(float, list(model.monitor_.history)[-steps:]), last)
     end = {"pi": model.startprob_, "P": model.transmat_}
     if emission == "poisson":
         end["rate"] = model.lambdas_[:, 0]
@@ -126,8 +129,8 @@ def markov(x: Array, start: dict[str, Array], steps: int, emission: str) -> Run:
         end |= {"mu": model.means_[:, 0], "v": np.asarray(model.covars_).reshape(K)}
     else:
         end["B"] = model.emissionprob_
-    end["path"] = model.predict(rows).astype(float)
-    end["z"] = model.predict_proba(rows)
+    end["path"] = model.predict(rows, lengths).astype(float)
+    end["z"] = model.predict_proba(rows, lengths)
     return Run(trace, end)
 
 

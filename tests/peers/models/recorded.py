@@ -12,16 +12,26 @@ from pathlib import Path
 import numpy as np
 
 from tests.peers.models.cases import Case, all_cases
+from tests.peers.models.listed import listed_cases
 from tests.peers.models.more import more_cases
 from tests.peers.models.public import Run
 
 FILE = Path(__file__).parents[1] / "recorded" / "models.npz"
-PACKAGES = ("scikit-learn", "hmmlearn", "pykalman", "filterpy", "bayespy", "scipy", "numpy")
+PACKAGES = (
+    "scikit-learn",
+    "hmmlearn",
+    "pykalman",
+    "filterpy",
+    "bayespy",
+    "gensim",
+    "scipy",
+    "numpy",
+)
 
 
 def every_case() -> list[Case]:
     """All comparisons of models."""
-    return [*all_cases(), *more_cases()]
+    return [*all_cases(), *more_cases(), *listed_cases()]
 
 
 @cache

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import TypeGuard
+from typing import Any, Generic, TypeGuard, TypeVar, overload
+
+Value = TypeVar("Value")
 
 # Functions of one argument, and of two or more, that every target can print.
 UNARY = (
@@ -20,6 +21,23 @@ UNARY = (
 NARY = ("max", "min", "pow")
 CALLS = UNARY + NARY
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+
+
+class remembered(Generic[Value]):
+    """A property that is computed once and kept; it takes no lock, as Python 3.11's own does."""
+
+    def __init__(self, of: Callable[[Any], Value]) -> None:
+        self.of, self.name, self.__doc__ = of, of.__name__, of.__doc__
+
+    @overload
+    def __get__(self, node: None, owner: type) -> remembered[Value]: ...
+    @overload
+    def __get__(self, node: object, owner: type) -> Value: ...
+    def __get__(self, node: object | None, owner: type) -> remembered[Value] | Value:
+        if node is None:
+            return self
+        found = node.__dict__[self.name] = self.of(node)
+        return found
 
 
 @dataclass(frozen=True)
@@ -55,11 +73,11 @@ class Node:
         own: tuple[str, ...] = self.__match_args__
         return tuple(getattr(self, name) for name in own)
 
-    @cached_property
+    @remembered
     def _hash(self) -> int:
         return hash((type(self).__name__, self._fields))
 
-    @cached_property
+    @remembered
     def children(self) -> tuple[Node, ...]:
         found: list[Node] = []
         for value in self._fields:
@@ -69,34 +87,35 @@ class Node:
                 found += [v for v in value if isinstance(v, Node)]
         return tuple(found)
 
-    @cached_property
+    @remembered
     def weight(self) -> int:
         """How many nodes the tree has."""
         return 1 + sum(c.weight for c in self.children)
 
-    @cached_property
+    @remembered
     def names(self) -> tuple[str, ...]:
         """The names the tree reads, each once, in order of first use."""
         return tuple(dict.fromkeys(x for c in self.children for x in c.names))
 
+    @remembered
+    def refs(self) -> tuple[Ref, ...]:
+        """The references in the tree, those inside of indices too, children before parents."""
+        own = (self,) if isinstance(self, Ref) else ()
+        return (*(x for c in self.children for x in c.refs), *own)
+
     def rebuilt(self, change: Callable[[Node], Node]) -> Node:
         """The node with `change` applied to each child; itself where no child changes."""
-        if not self.children:
+        own = self.children
+        made = [change(c) for c in own]
+        if all(a is b for a, b in zip(made, own, strict=True)):
             return self
-        new = iter([change(c) for c in self.children])
-        made: list[object] = []
-        same = True
-        for value in self._fields:
-            if isinstance(value, Node):
-                made.append(next(new))
-                same = same and made[-1] is value
-            elif isinstance(value, tuple) and value and isinstance(value[0], Node):
-                parts = tuple(next(new) for _ in value)
-                same = same and all(a is b for a, b in zip(parts, value, strict=True))
-                made.append(parts)
-            else:
-                made.append(value)
-        return self if same else type(self)(*made)
+        new = iter(made)
+        return type(self)(*(
+            next(new) if isinstance(value, Node)
+            else tuple(next(new) if isinstance(v, Node) else v for v in value)
+            if isinstance(value, tuple) else value
+            for value in self._fields
+        ))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -124,11 +143,11 @@ class Ref(Node):
     name: str
     index: tuple[Node, ...] = ()
 
-    @cached_property
+    @remembered
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((self.name, *(x for i in self.index for x in i.names))))
 
-    @cached_property
+    @remembered
     def weight(self) -> int:
         """An entry is read at once."""
         return 1

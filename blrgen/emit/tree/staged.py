@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from blrgen.emit.tree import nodes as t
 from blrgen.emit.tree.constants import typed
@@ -35,7 +36,7 @@ def staged(plan: Schedule, name: str) -> tuple[t.Function, ...]:
     return _Staged(plan, name, returns=True).whole()
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Stage:
     """A part of the program under way: of rows, or what stands between two such."""
 
@@ -55,11 +56,11 @@ class _Stage:
             return ()
         return f"{self.rows.letter}_lo", f"{self.rows.letter}_hi"
 
-    @property
+    @cached_property
     def used(self) -> set[str]:
         return names_in(self.body)
 
-    @property
+    @cached_property
     def assigned(self) -> set[str]:
         """The numbers that are made in it."""
         found = (s.target for s in t.statements(self.body) if isinstance(s, t.Assign | t.Increase))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from blrgen.program.nodes import Node, transform, walk
+from blrgen.program.nodes import Node, transform
 from blrgen.program.nodes import Ref as Ref
 
 Size = str | int
@@ -308,9 +308,9 @@ def consumed(lin: Lin) -> set[str]:
     return matrix - set(own_letters(lin))
 
 
-def refs(node: Node) -> Iterator[Ref]:
+def refs(node: Node) -> tuple[Ref, ...]:
     """Every reference in the tree, those inside of indices too."""
-    return (x for x in walk(node) if isinstance(x, Ref))
+    return node.refs
 
 
 def swapped(node: Node, places: Mapping[str, Node]) -> Node:

@@ -54,9 +54,12 @@ class _Keeping:
         self.base = plan.base
         self.places = list(paths(plan.body))
         self.makers: dict[str, list[tuple[Item, Path, int]]] = {}
+        self.readers: dict[str, list[tuple[Item, Path, int, list[a.Ref]]]] = {}
         for item, path, p in self.places:
             if not item.store:
                 self.makers.setdefault(item.let.name, []).append((item, path, p))
+            for name, read in self.reads(item).items():
+                self.readers.setdefault(name, []).append((item, path, p, read))
 
     def whole(self) -> dict[str, Storage]:
         return {name: self.of(name) for name in self.makers}
@@ -67,8 +70,8 @@ class _Keeping:
         lagged, two = "", False
         for maker, path, p in self.makers[name]:
             kept |= self.always(maker)
-            for reader, other, q in self.places:
-                for r in self.reads(reader, name):
+            for reader, other, q, read in self.readers.get(name, ()):
+                for r in read:
                     if is_earlier(r, maker, reader):
                         lagged = next(i.letter for i in r.index if isinstance(i, a.Lag))
                         kept |= self.across(maker, lagged)
@@ -81,12 +84,15 @@ class _Keeping:
         order += [self.plan.blocks[x].inner for x in rows if x not in order]
         return Storage(tuple(order), lagged, two)
 
-    def reads(self, reader: Item, name: str) -> list[a.Ref]:
+    def reads(self, reader: Item) -> dict[str, list[a.Ref]]:
+        """What the equation reads, by name."""
         own = [reader.let.expr, *reader.let.at]
         own += [] if reader.let.where is None else [reader.let.where[1]]
-        if reader.let.init is not None:
-            own.append(reader.let.init)
-        return [r for e in own for r in a.refs(e) if r.name == name]
+        own += [] if reader.let.init is None else [reader.let.init]
+        found: dict[str, list[a.Ref]] = {}
+        for r in (r for e in own for r in a.refs(e)):
+            found.setdefault(r.name, []).append(r)
+        return found
 
     def always(self, maker: Item) -> set[str]:
         """What no loop can share: letters inside of a reducing loop, or of linear algebra."""

@@ -91,12 +91,12 @@ def prepared(
 
 def _described(what: str, d: Derivation, path: Path, class_name: str) -> Timed:
     from blrgen.emit.common import defaults
-    from blrgen.program.lower import lower
+    from blrgen.program.lower import Reader
     from blrgen.program.plan import plan
     from blrgen.program.types import EACH
 
-    program = lower(d.rule)
-    p = plan(program)
+    p = plan(Reader(d.rule))
+    program = p.program
     elementwise = program.axes <= {EACH}
     step, whole = shapes(p) if elementwise else (Shape(0, 0), Shape(0, 0))
     lacking = [v.name for v in program.of("hyper") if v.default is None]

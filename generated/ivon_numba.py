@@ -110,7 +110,7 @@ def _step(theta: Array, m: Array, u: Array, h: Array, g: Array, numbers: Numbers
     one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0, beta1_correction = numbers[7:]
     for i in range(theta.size):
         h_plus_delta = h[i] + delta
-        h_hat = N * (theta[i] - m[i]) * h_plus_delta * g[i]
+        h_hat = N * g[i] * h_plus_delta * (theta[i] - m[i])
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         h_minus_h_hat = h[i] - h_hat
         part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
@@ -315,7 +315,7 @@ def _observe(
     delta, N = numbers
     for i in range(theta.size):
         g_sum[i] += g[i]
-        h_hat_sum[i] += N * (theta[i] - m[i]) * (h[i] + delta) * g[i]
+        h_hat_sum[i] += N * g[i] * (h[i] + delta) * (theta[i] - m[i])
 
 
 @njit(cache=True, fastmath=FASTMATH, error_model="numpy")
@@ -348,7 +348,7 @@ def _step_draw(
     (one_over_sqrt_N,) = numbers[10:]
     for i in range(theta.size):
         h_plus_delta = h[i] + delta
-        h_hat = N * (theta[i] - m[i]) * h_plus_delta * g[i]
+        h_hat = N * g[i] * h_plus_delta * (theta[i] - m[i])
         u_next = beta1 * u[i] + one_minus_beta1 * g[i]
         h_minus_h_hat = h[i] - h_hat
         part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)

@@ -102,7 +102,7 @@ def _step(theta: Array, m: Array, u: Array, h: Array, g: Array, numbers: Numbers
     beta1, beta2, delta, N, c, one_minus_beta1, one_minus_beta2 = numbers[:7]
     one_minus_beta2_squared_over_two, alpha_times_delta_plus_h0, beta1_correction = numbers[7:]
     h_plus_delta = h + delta
-    h_hat = N * (theta - m) * h_plus_delta * g
+    h_hat = N * g * h_plus_delta * (theta - m)
     u_next = beta1 * u + one_minus_beta1 * g
     h_minus_h_hat = h - h_hat
     part = one_minus_beta2_squared_over_two * (h_minus_h_hat * h_minus_h_hat)
@@ -296,7 +296,7 @@ def _observe(
     """Add what one draw has shown to the sums."""
     delta, N = numbers
     g_sum[:] += g
-    h_hat_sum[:] += N * (theta - m) * (h + delta) * g
+    h_hat_sum[:] += N * g * (h + delta) * (theta - m)
 
 
 def _step_averaged(

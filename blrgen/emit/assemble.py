@@ -25,11 +25,10 @@ from blrgen.emit.tree import classes, layout
 from blrgen.emit.uses import collecting, use
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program.density import Density, Expectation
-from blrgen.program.lower import lower
+from blrgen.program.lower import Reader
 from blrgen.program.moments import moments_of
 from blrgen.program.plan import Plan, plan
 from blrgen.program.program import Program
-from blrgen.program.sized import sized
 from blrgen.program.types import EACH
 from blrgen.program.ways import Ways
 from blrgen.timing import timed
@@ -64,9 +63,10 @@ def assemble(
         raise UserError(f"unknown dtype {dtype!r}", how=did_you_mean(dtype, DTYPES))
     if noise not in GENERATORS:
         raise UserError(f"unknown noise {noise!r}", how=did_you_mean(noise, GENERATORS))
-    program = sized(timed("lower", lower, derivation.rule), sizes or {})
-    refuse_reserved(program)
-    planned = plan(program)
+    reader = timed("lower", Reader, derivation.rule)
+    refuse_reserved(reader.program)
+    planned = plan(reader, sizes)
+    program = planned.program
     with collecting() as uses:
         writes = _arrays if program.axes <= {EACH} else _matrices
         made = timed(
@@ -93,7 +93,7 @@ def _file(
     sizes: Mapping[str, int],
 ) -> str:
     """The parts in their order."""
-    docstring = module_docstring(derivation, planned.program)
+    docstring = module_docstring(derivation)
     constants = _constants(planned, support)
     if sizes:
         said = sentence_list(f"{name} = {size}" for name, size in sizes.items())

@@ -31,7 +31,7 @@ def usage(name: str, program: Program) -> list[str]:
     lacking = [v.name for v in program.of("hyper") if v.default is None]
     given = ", ".join(["params", *(f"{x}={x}" for x in (*defaults(program)[1], *lacking))])
     inputs = ", ".join(v.name for v in program.of("input", "data"))
-    probe = [s.name for s in program.phase("draw").body][-1:]
+    probe = [program.probe] if program.probe else []
     noise = "rng" if program.of("draw") else ""
     draws = [f"{name} = opt.draw({noise})" for name in probe]
     where = f"  # {inputs} at {probe[0]}" if probe else ""
@@ -40,11 +40,10 @@ def usage(name: str, program: Program) -> list[str]:
 
 def defaults(program: Program) -> tuple[list[str], list[str]]:
     """Arguments of the constructor, and the states among them (which have no first value)."""
-    read = {x for s in program.statements for x in n.names(s.expr)}
     needed = [
         v.name
         for v in program.of("state")
-        if v.init is None and v.name != program.parameter.name and v.name in read
+        if v.init is None and v.name != program.parameter.name and v.name in program.reads
     ]
     kinds = {v.name: "Arrays" if v.type != SCALAR else "float" for v in program.of("state")}
     arguments = [f"{name}: {kinds[name]}" for name in needed]

@@ -6,11 +6,10 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from blrgen.algebra.ranks import scalar
 from blrgen.core import Quantity, Rule
 from blrgen.emit.text import sentence_list
 from blrgen.program.lower import with_noise
-from blrgen.program.recover import read_back
+from blrgen.program.recover import read_back, together
 from blrgen.rule.results import is_matrix_result, symbol_of_result
 from blrgen.text.expression import number_text, unicode
 from blrgen.text.layout import Reading, arrange
@@ -19,7 +18,6 @@ from blrgen.text.terminal import Terminal
 
 if TYPE_CHECKING:
     from blrgen.core import Derivation
-    from blrgen.program.program import Program
 
 Expr = Any
 MEASURE = 100
@@ -30,10 +28,10 @@ TITLES = {
 }
 
 
-def module_docstring(derivation: Derivation, program: Program) -> str:
+def module_docstring(derivation: Derivation) -> str:
     """All of it, without the quotes."""
     rule = with_noise(derivation.rule)
-    parts = [_heading(derivation), _quantities(rule), *_updates(rule, program)]
+    parts = [_heading(derivation), _quantities(rule), *_updates(rule)]
     approximations = _approximations(derivation)
     if approximations:
         parts += ["Approximations, in the order in which they were made:", approximations]
@@ -90,15 +88,17 @@ def _quantities(rule: Rule) -> str:
     return wrapped(f"Here {'; '.join(known)}.")
 
 
-def _updates(rule: Rule, program: Program) -> list[str]:
+def _updates(rule: Rule) -> list[str]:
     """The assignments, those of each stage under what it is for."""
     said = _Said(rule)
     parts: list[str] = []
     for stage, title in TITLES.items():
         lines = [said.line(a.name, a.expr) for a in rule.assignments if a.stage == stage]
         parts += [title, "\n".join(lines)] if lines else []
-        if stage == "draw" and read_back(program):
-            parts += ["from which a step reads the noise back:", said.line(*said.noise())]
+        back = read_back(rule) if stage == "draw" else {}
+        if back:
+            lines = [said.line(name, e.replace(together, lambda x: x)) for name, e in back.items()]
+            parts += ["from which a step reads the noise back:", "\n".join(lines)]
     if rule.halved:
         name = unicode_name(rule.halved)
         parts.append(
@@ -126,17 +126,6 @@ class _Said:
         right = arrange(e, self.reading, matrix, state)
         printer = Terminal(None, self.reading)
         return equation(printer.text(left), printer.text(right))
-
-    def noise(self) -> tuple[str, Expr]:
-        """The noise in terms of the point that it moved the loss to: ε of θ = a + ε b."""
-        (noise,) = (q.symbol for q in self.rule.of("draw"))
-        full: dict[Expr, Expr] = {}
-        for a in self.rule.assignments:
-            if a.stage == "draw":
-                probe = self.rule[a.name].symbol if a.name in self.rule else scalar(a.name)
-                full[probe] = a.expr.xreplace(full)
-        rest, moved = full[probe].as_independent(noise, as_Add=True)
-        return noise.name, (probe - rest) / (moved / noise)
 
 
 def equation(left: str, right: str) -> str:

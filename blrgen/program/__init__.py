@@ -23,11 +23,11 @@
 | `falls` | Differences of ψ and of ψ′ at two points of which one is known to be the larger |
 | `fractions_of_sums` | Quotients of sums of exponentials that neither overflow nor cancel |
 | `hoist` | What does not change from element to element is computed once a step |
-| `inspect` | Nodes and programs as text |
+| `inspect` | Nodes as text |
 | `kernels` | The kernels of a rule: what each is called, says of itself and computes |
 | `laws` | The laws that noise can have: a standard one, shifted and scaled by rational numbers |
 | `logistic` | Quotients of exponentials that would overflow, as powers of the logistic function |
-| `lower` | A `Rule` of SymPy expressions → a `Program`; nothing behind it sees SymPy |
+| `lower` | A `Rule` of SymPy expressions → its variables, and any of its assignments as a part |
 | `lowering` | SymPy expressions → nodes, by a method a class of SymPy |
 | `matrices` | Products of non-commuting symbols → matrix nodes |
 | `moments` | Mean and standard deviation of the components of a vector: a kernel like the step's |
@@ -35,10 +35,10 @@
 | `nodes` | Expressions: immutable trees with exact constants |
 | `order` | Equations in an order in which everything is computed before it is read |
 | `part` | One entry point of a rule as equations with indices, the numbers of a step apart |
-| `passes` | The passes in their order, from a lowered program to parts ready to be emitted |
+| `passes` | The passes in their order, from parts as they are read to parts ready to be emitted |
 | `pieces` | A kernel that is too long for one loop: several, and how each is called |
 | `plan` | Which entry points a rule has |
-| `program` | A whole program: variables, and phases of ordered typed statements |
+| `program` | What a rule keeps, reads and draws, as typed variables |
 | `quotient_forms` | eˡ/Πdᵠ and its logarithm, for sums d of exponentials, finite far out |
 | `recover` | Noise read back from where it moved the loss to, instead of kept beside it |
 | `sized` | A program whose sizes are numbers: d = 4 in every type, identity and formula |

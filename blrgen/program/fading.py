@@ -17,32 +17,37 @@ of a denormal v is a normal number, and v = 0 would divide by zero.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 
 from blrgen.program import nodes as n
+from blrgen.program.part import Part
 from blrgen.program.program import Program, Variable
 from blrgen.program.types import ENTRIES, SCALAR
 
 GENTLE = ("abs", "max", "min", "sin", "cos", "tanh", "logistic", "softplus")  # slope at most 1
 
 
-def fading(program: Program) -> tuple[str, ...]:
+Parts = Mapping[str, Part]  # the stages of a rule, by their names
+
+
+def fading(program: Program, parts: Parts) -> tuple[str, ...]:
     """The states that may be stored as 0 where they are denormal."""
-    return tuple(v.name for v in program.of("state") if _fades(program, v) and _safe(program, v))
+    states = program.of("state")
+    return tuple(v.name for v in states if _fades(program, parts, v) and _safe(program, parts, v))
 
 
-def _fades(program: Program, state: Variable) -> bool:
+def _fades(program: Program, parts: Parts, state: Variable) -> bool:
     """Whether x⁺ = a x + … with a number a in [0, 1), and x may be 0."""
     bounded = state.gap is not None or state.domain not in ("", "(-oo, oo)")
-    next_value = _written(program).get(state.name)
+    next_value = _written(parts).get(state.name)
     if state.type != ENTRIES or bounded or next_value is None:
         return False
     terms = next_value.args if isinstance(next_value, n.Add) else (next_value,)
     own = [t for t in terms if state.name in n.names(t)]
     if len(own) != 1 or not isinstance(own[0], n.Mul):
         return False
-    factors = [f for f in own[0].args if f != n.Ref(state.name)]
+    factors = [f for f in own[0].args if not _is(f, state.name)]
     return len(factors) == len(own[0].args) - 1 and all(_shrinks(program, f) for f in factors)
 
 
@@ -66,21 +71,27 @@ def _within_one(program: Program, name: str) -> bool:
         return False
 
 
-def _safe(program: Program, state: Variable) -> bool:
+def _is(node: n.Node, name: str) -> bool:
+    """Whether a node is an entry of that name."""
+    return isinstance(node, n.Ref) and node.name == name
+
+
+def _safe(program: Program, parts: Parts, state: Variable) -> bool:
     """Whether x is a numerator everywhere, and what it is added to is not in a divisor."""
-    if any(state.name in n.names(s.expr) for s in program.phase("draw").body):
+    drawn = parts["draw"].body if "draw" in parts else ()
+    if any(state.name in n.names(s.expr) for s in drawn):
         return False
     moved = {state.name}
-    for phase in program.phases:
-        for s in phase.body:
-            if not _is_numerator(s.expr, moved, program):
-                return False
-            if moved & set(n.names(s.expr)):
-                moved.add(s.name)
+    body = [s for part in parts.values() for s in part.body]
+    for s in body:
+        if not _is_numerator(s.expr, moved, program):
+            return False
+        if moved & set(n.names(s.expr)):
+            moved.add(s.name)
     if any(moved & set(n.names(e)) and key != "mean" for key, e in program.posterior):
         return False
-    others = {x for p in program.phases for x, local in p.writes if local in moved} - {state.name}
-    return all(_is_numerator(s.expr, others, program) for s in program.statements)
+    others = {x for p in parts.values() for x, local in p.writes if local in moved} - {state.name}
+    return all(_is_numerator(s.expr, others, program) for s in body)
 
 
 def _is_numerator(node: n.Node, moved: Collection[str], program: Program) -> bool:
@@ -101,7 +112,7 @@ def _is_numerator(node: n.Node, moved: Collection[str], program: Program) -> boo
 
 def _floor(divisor: n.Node, program: Program) -> bool:
     """Whether a divisor stays away from 0 while averages fade: a number, a root, or a sum with."""
-    if all(x in program and program.scope[x] == SCALAR for x in n.names(divisor)):
+    if all(program.scope.get(x) == SCALAR for x in n.names(divisor)):
         return True
     if isinstance(divisor, n.Add):
         return any(_floor(t, program) for t in divisor.args)
@@ -112,7 +123,7 @@ def _floor(divisor: n.Node, program: Program) -> bool:
     return isinstance(divisor, n.Call) and divisor.name == "sqrt"
 
 
-def _written(program: Program) -> dict[str, n.Node]:
-    """State → its next value, as the statement that makes it says."""
-    made = {s.name: s.expr for s in program.statements}
-    return {x: made[local] for p in program.phases for x, local in p.writes if local in made}
+def _written(parts: Parts) -> dict[str, n.Node]:
+    """State → its next value, as the equation that makes it says."""
+    made = {s.name: s.expr for part in parts.values() for s in part.body}
+    return {x: made[local] for p in parts.values() for x, local in p.writes if local in made}

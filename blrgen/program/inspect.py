@@ -1,10 +1,9 @@
-"""Nodes and programs as text, with the usual precedence and no more brackets than needed."""
+"""Nodes as text, with the usual precedence and no more brackets than needed."""
 
 from __future__ import annotations
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
-from blrgen.program.program import Program
 
 SUM, PRODUCT, SIGN, POWER, ATOM = 1, 2, 3, 4, 5
 
@@ -121,23 +120,3 @@ class Printer:
 def text(node: n.Node) -> str:
     """An expression in plain ASCII."""
     return Printer()(node)
-
-
-def inspect(program: Program) -> str:
-    """A program as an indented listing: variables, then every phase."""
-    lines = ["program"]
-    for v in program.variables:
-        line = f"  {v.kind:<12} {v.name:<10} {v.type!s:<18} {v.domain:<12}"
-        if v.init is not None:
-            line += f" starts at {text(v.init)}"
-        if v.default is not None:
-            line += f" default {text(v.default)}"
-        lines.append(line.rstrip())
-    for phase in program.phases:
-        lines.append(f"{phase.name}:")
-        lines += [f"    {s.name} : {s.type} = {text(s.expr)}" for s in phase.body]
-        if phase.writes:
-            lines.append("  write:")
-            lines += [f"    {state} = {local}" for state, local in phase.writes]
-    lines += [f"posterior {key} = {text(e)}" for key, e in program.posterior]
-    return "\n".join(lines) + "\n"

@@ -1,8 +1,8 @@
-"""A `Rule` of SymPy expressions → a `Program`; nothing behind it sees SymPy."""
+"""A `Rule` of SymPy expressions → its variables, and any of its assignments as a part."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +12,12 @@ from blrgen.algebra.ranks import vec
 from blrgen.core import Assignment, Quantity, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import Statement
+from blrgen.program.axes.parts import Writes, part_of
 from blrgen.program.laws import distribution
 from blrgen.program.lowering import Lowering
-from blrgen.program.program import (
-    PHASES,
-    Phase,
-    Program,
-    Statement,
-)
+from blrgen.program.part import Part
+from blrgen.program.program import Program
 from blrgen.program.sizes import counts
 from blrgen.program.special import opened
 from blrgen.program.types import ENTRIES, SCALAR, Type, check, infer
@@ -28,42 +26,86 @@ from blrgen.program.variables import checked_name, is_each, multiple, variables_
 Expr = Any
 
 
+STAGES = ("draw", "estimate", "update")
+
+
 def lower(rule: Rule) -> Program:
-    """The program of a rule, statements in the order of its assignments, unoptimised."""
-    return lowered(rule)[0]
+    """What the rule keeps, reads, draws and makes, as typed variables."""
+    return Reader(rule).program
 
 
-def lowered(rule: Rule) -> tuple[Program, dict[str, Callable[..., Expr]]]:
-    """The program of a rule, and what its expectations without a closed form mean."""
-    rule = with_noise(rule)
-    variables = variables_of(rule)
-    types = {v.name: v.type for v in variables}
-    _one_number_over_draws(rule, types)
-    lowering = Lowering(types, counts(rule))
-    statements: dict[str, list[Statement]] = {phase: [] for phase in PHASES}
-    inputs = frozenset(q.name for q in rule.of("input"))
-    for a in opened(rule.assignments, inputs):
-        if a.name in types and _kind(rule, a.name) != "intermediate":
-            raise InternalError(f"{a.name} is assigned, but it is already a quantity")
-        if a.stage not in statements:
-            raise InternalError(f"unknown stage {a.stage!r} of the assignment to {a.name}")
-        checked_name(a.name)
-        expr = lowering.lower(a.expr, where=f"in the assignment to {a.name}")
-        statements[a.stage].append(_statement(a.name, expr, types))
-    phases = [_phase(name, statements[name], rule) for name in PHASES]
-    posterior = tuple(
-        (key, lowering.lower(e, where=f"in the posterior {key}")) for key, e in rule.posterior
-    )
-    program = Program(
-        variables,
-        tuple(p for p in phases if p.body),
-        posterior,
-        rule.until,
-        rule.halved,
-        tuple(lowering.expectations),
-        tuple(lowering.binomial_means),
-    )
-    return program, lowering.meanings
+class Reader:
+    """Reads a rule: its quantities, then any assignments as a part of it.
+
+    A rule that probes the loss at random points has three stages: `draw` (where the loss is
+    evaluated), `estimate` (what is averaged over several such points) and `update`; the others
+    have only `update`.
+    """
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule = with_noise(rule)
+        variables = variables_of(rule)
+        types = {v.name: v.type for v in variables}
+        _one_number_over_draws(rule, types)
+        self.lowering = Lowering(types, counts(rule))
+        inputs = frozenset(q.name for q in rule.of("input"))
+        self.assignments = tuple(opened(rule.assignments, inputs))
+        for x in self.assignments:
+            if x.name in types and _kind(rule, x.name) != "intermediate":
+                raise InternalError(f"{x.name} is assigned, but it is already a quantity")
+            if x.stage not in STAGES:
+                raise InternalError(f"unknown stage {x.stage!r} of the assignment to {x.name}")
+            checked_name(x.name)
+        statements = self.statements(types, self.assignments)
+        posterior = tuple(
+            (key, self.lowering.lower(e, where=f"in the posterior {key}"))
+            for key, e in rule.posterior
+        )
+        self.program = Program(
+            variables,
+            tuple((s.name, s.type) for s in statements),
+            frozenset(x for s in statements for x in n.names(s.expr)),
+            next((x.name for x in reversed(self.stage("draw"))), ""),
+            posterior,
+            rule.until,
+            rule.halved,
+            tuple(self.lowering.expectations),
+            tuple(self.lowering.binomial_means),
+        )
+
+    def stage(self, name: str) -> tuple[Assignment, ...]:
+        """The assignments of one stage, in their order."""
+        return tuple(x for x in self.assignments if x.stage == name)
+
+    def statements(
+        self, types: Mapping[str, Type], assignments: Sequence[Assignment]
+    ) -> list[Statement]:
+        """Assignments with vectors and matrices whole; `types` are those of all that is known."""
+        known = self.lowering.types = dict(types)
+        return [
+            _statement(x.name, self.lowering.lower(x.expr, f"in the assignment to {x.name}"), known)
+            for x in assignments
+        ]
+
+    def part(
+        self,
+        rule: Program,
+        assignments: Sequence[Assignment],
+        writes: Writes,
+        before: Sequence[Statement] = (),
+    ) -> Part:
+        """Assignments as a part of a rule: this one, or one with more variables.
+
+        What is made `before` them is read already.
+        """
+        known = rule.scope | {s.name: s.type for s in before}
+        return part_of(rule, [*before, *self.statements(known, assignments)], writes)
+
+
+def written(assignments: Sequence[Assignment], states: Collection[str]) -> Writes:
+    """Each state whose next value is assigned, and what that is called."""
+    made = {x.name for x in assignments}
+    return tuple((x, f"{x}_next") for x in states if f"{x}_next" in made)
 
 
 def with_noise(rule: Rule) -> Rule:
@@ -122,15 +164,3 @@ def _alone(expr: n.Node, target: Type, state: str) -> n.Node:
         return multiple(expr, target)
     own = n.Ref(state)
     return n.Sub(own, own) if expr == n.ZERO and target != ENTRIES else expr
-
-
-def _phase(name: str, statements: list[Statement], rule: Rule) -> Phase:
-    writes = tuple(
-        (q.name, f"{q.name}_next")
-        for q in rule.of("state")
-        if any(s.name == f"{q.name}_next" for s in statements)
-    )
-    if name == "draw" and statements:
-        probe = statements[-1].name  # where the loss is evaluated
-        writes = ((probe, probe),)
-    return Phase(name, tuple(statements), writes)

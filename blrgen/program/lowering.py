@@ -96,6 +96,10 @@ class Lowering(MatrixLowering, AverageLowering):
             )
         return n.Total(inside)
 
+    def visit_together(self, x: Expr) -> n.Node:
+        """What stays one thing until here."""
+        return self.visit(x.args[0])
+
     def visit_Symbol(self, x: Expr) -> n.Node:
         return self.counts[x] if x in self.counts else self.visit_symbol(x)
 

@@ -16,7 +16,7 @@ from blrgen.core import Assignment, Derivation, Quantity, Rule
 from blrgen.errors import UserError
 from blrgen.geometry.component_law import ComponentLaw, component_law
 from blrgen.program.kernels import Kernel, kernel
-from blrgen.program.lower import lower
+from blrgen.program.lower import Reader
 from blrgen.program.part import Part
 from blrgen.program.passes import optimised
 from blrgen.program.program import Program, fresh
@@ -83,10 +83,12 @@ def _lowered(rule: Rule, law: ComponentLaw, program: Program) -> Moments | None:
         (*held, *(q for q, _ in made)),
         tuple(Assignment(f"{q.name}_next", e) for q, e in made),
     )
-    found = lower(again)
+    reader = Reader(again)
+    found = reader.program
     if found.expectations or found.binomial_means:
         return None
-    part = optimised(found, what="moments")
+    writes = tuple((q.name, f"{q.name}_next") for q, _ in made)
+    part = optimised(reader.part(found, reader.assignments, writes), "moments")
     names = [q.name for q, _ in made]
     moments = Moments(part, names[0], names[1], tuple(names[2:]))
     ours = set(names[2:])

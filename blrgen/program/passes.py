@@ -1,9 +1,8 @@
-"""The passes in their order, from a lowered program to parts that are ready to be emitted."""
+"""The passes in their order, from parts as they are read to parts that are ready to be emitted."""
 
 from __future__ import annotations
 
 from blrgen.program.absorbed import absorbed
-from blrgen.program.axes.parts import part_of
 from blrgen.program.cleared import cleared
 from blrgen.program.cse import cse
 from blrgen.program.dead import dead
@@ -11,7 +10,6 @@ from blrgen.program.expand import expanded
 from blrgen.program.hoist import hoist
 from blrgen.program.order import ordered
 from blrgen.program.part import Part
-from blrgen.program.program import Program
 from blrgen.program.stable import stable
 from blrgen.program.strength import strength
 from blrgen.timing import timed
@@ -25,18 +23,12 @@ def expand(part: Part) -> Part:
 PASSES = (ordered, stable, dead, expand, cleared, absorbed, hoist, strength, cse, ordered)
 
 
-def optimised(program: Program, what: str = "") -> Part:
-    """All passes on a program of one phase.
-
-    `what` is the program's name where it is timed: its phases' names if nothing is said.
-    """
-    name = what or ", ".join(p.name for p in program.phases)
-    return timed(f"passes of {name}", _optimised, program)
+def optimised(part: Part, what: str) -> Part:
+    """All passes on a part; `what` it is called where it is timed."""
+    return timed(f"passes of {what}", _optimised, part)
 
 
-def _optimised(program: Program) -> Part:
-    (phase,) = program.phases
-    part = timed("equations", lambda p: part_of(p, phase), program)
+def _optimised(part: Part) -> Part:
     for one in PASSES:
         part = timed(one.__name__, one, part)
     return part

@@ -1,25 +1,35 @@
-"""Which entry points a rule has: its phases as parts of their own, each optimised by itself.
+"""Which entry points a rule has: its stages as parts of their own, each optimised by itself.
 
 A rule that probes the loss at draws has four: `draw`; `single`, the estimate and
 the update in one pass, for one draw a step; `observe` and `averaged`, for several.
-The others have only `single`.
+The others have only `single`.  What they make is said in assignments of the rule; each part
+is then read by itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from blrgen.core import Assignment
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import Statement
+from blrgen.program.axes.parts import Writes
 from blrgen.program.fading import fading
 from blrgen.program.laws import distribution
+from blrgen.program.lower import STAGES, Reader, written
 from blrgen.program.part import Part
 from blrgen.program.passes import optimised
-from blrgen.program.program import Phase, Program, Statement, Variable, fresh
-from blrgen.program.recover import paired_roots, read_back, written_out
+from blrgen.program.program import Program, Variable, fresh
+from blrgen.program.recover import read_back, reads, replaced, written_out
+from blrgen.program.sized import Sizes, of_sizes, sized
 from blrgen.program.types import SCALAR
+from blrgen.rule.results import symbol_of_result
 from blrgen.timing import timed
 
+Expr = Any
 DRAWS = "draws"
 
 
@@ -27,7 +37,7 @@ DRAWS = "draws"
 class Plan:
     """Entry points; those that the rule does not need are None."""
 
-    program: Program  # as lowered, for prose
+    program: Program  # what its quantities are
     single: Part
     draw: Part | None = None
     observe: Part | None = None
@@ -57,109 +67,133 @@ class Plan:
     @property
     def probe(self) -> str:
         """Where the loss is evaluated, if not at the parameters."""
-        phase = self.program.phase("draw")
-        return phase.body[-1].name if phase.body else ""
+        return self.program.probe
 
 
-def plan(program: Program) -> Plan:
-    """Split the program, inline what the draw phase computed, and optimise every part."""
+def plan(reader: Reader, sizes: Sizes | None = None) -> Plan:
+    """Which assignments each part makes: those of the draw written out where others read them.
+
+    Every part is read and optimised by itself; `sizes` are numbers for those of arrays.
+    """
+    program = reader.program
     _check(program)
-    program = timed("fading", lambda p: replace(p, fading=fading(p)), program)
-    draw, estimate, update = (program.phase(name) for name in ("draw", "estimate", "update"))
-    noises = program.of("draw")
-    probe = draw.body[-1].name if draw.body else ""
-    inner = {s.name: s.expr for s in draw.body[:-1]} if noises else {}
-    estimate, update = _inlined(estimate, inner), _inlined(update, inner)
-    before = draw.body if probe and not noises else ()
-    joined = Phase("update", (*before, *estimate.body, *update.body), update.writes)
+    work = _Parts(reader, sizes or {})
+    draw, estimate, update = (reader.stage(name) for name in STAGES)
+    noises, probe = program.of("draw"), program.probe
+    inner = written_out(draw[:-1]) if noises else {}
+    estimate, update = (_with(x, inner) for x in (estimate, update))
+    before = draw if probe and not noises else ()
+    joined = (*before, *estimate, *update)
+    whole = work.sized(program)
     if not probe:
-        return Plan(program, _part(program, joined))
-    drawn = _part(program, draw)
+        return Plan(whole, work.part(program, joined))
+    drawn = work.part(program, draw, ((probe, probe),), "draw")
     if not noises:
-        return Plan(program, _part(program, joined), drawn)
-    back = read_back(program)
-    estimate, update = (_read_back(p, back) for p in (estimate, update))
-    joined = replace(joined, body=(*before, *estimate.body, *update.body))
-    read = {x for p in (estimate, update) for x in p.reads}
+        return Plan(whole, work.part(program, joined), drawn)
+    back = read_back(reader.rule)
+    estimate, update = (_with(x, back) for x in (estimate, update))
+    joined = (*estimate, *update)
+    read = reads(estimate) | reads(update)
     carried = (*(v.name for v in noises if v.name in read), probe)
     program = _remembering(program, probe)
-    single = _part(program, joined)
+    single = work.part(program, joined)
     own = {v.name for v in noises} | {probe}
     again = None
     if carried == (probe,):
-        step = _drawing_again(joined, draw, set(program.scope))
-        again = _part(program, step, "update, next draw")
-    result = Plan(program, single, drawn, carried=carried, again=again)
-    if own & set(update.reads) or program.of("data"):
+        again = work.drawing_again(program, joined, draw)
+    result = Plan(whole, single, drawn, carried=carried, again=again)
+    if own & reads(update) or program.of("data"):
         return result  # what is not linear in one draw's result is not averaged: one draw a step
-    return _with_averages(result, estimate, update)
+    return work.averaging(result, program, estimate, update)
 
 
-def _with_averages(result: Plan, estimate: Phase, update: Phase) -> Plan:
-    program = _remembering(result.program, result.probe)
-    made = {s.name: s for s in estimate.body}
-    means = [v.name for v in result.inputs if v.name in update.reads]
-    means += [s.name for s in estimate.body if s.name in update.reads]
-    scope, taken = program.scope, set(program.scope)
-    sums = tuple(fresh(f"{name}_sum", taken) for name in means)
-    variables = tuple(Variable(x, "sum", scope[m]) for x, m in zip(sums, means, strict=True))
-    extended = replace(program, variables=(*program.variables, *variables))
-    observed = replace(estimate, name="observe", writes=tuple(zip(sums, means, strict=True)))
-    count = Variable(DRAWS, "count", SCALAR)
-    averages = tuple(
-        Statement(m, n.Div(n.Ref(x), n.Ref(DRAWS)), scope[m])
-        for x, m in zip(sums, means, strict=True)
-    )
-    after = replace(update, body=(*averages, *update.body))
-    kept = [v for v in extended.variables if v.name not in means or v.name in made]
-    averaged = replace(extended, variables=(*kept, count))
-    return replace(
-        result,
-        observe=_part(extended, observed),
-        averaged=_part(averaged, after, "update from averages"),
-        means=tuple(means),
-        sums=sums,
-    )
+class _Parts:
+    """Makes the parts of one rule."""
 
+    def __init__(self, reader: Reader, sizes: Sizes) -> None:
+        self.reader, self.sizes = reader, sizes
+        self.states = [v.name for v in reader.program.of("state")]
+        stages = {x: reader.stage(x) for x in STAGES}
+        raw = {x: reader.part(reader.program, own, written(own, self.states))
+               for x, own in stages.items() if own}  # fmt: skip
+        self.fading = timed("fading", lambda parts: fading(reader.program, parts), raw)
 
-def _drawing_again(step: Phase, draw: Phase, taken: set[str]) -> Phase:
-    """The step, then the draw from the next values of what it has changed."""
-    values: dict[str, n.Node] = {state: n.Ref(local) for state, local in step.writes}
-    body = list(step.body)
-    for s in draw.body:
-        name = fresh(f"{s.name}_next", taken)
-        taken.add(name)
-        body.append(replace(s, name=name, expr=n.substituted(s.expr, values)))
-        values[s.name] = n.Ref(name)
-    probe = (draw.body[-1].name, body[-1].name)
-    return replace(step, body=tuple(body), writes=(*step.writes, probe))
+    def sized(self, program: Program) -> Program:
+        """The program with numbers for sizes, and which of its states fade."""
+        return sized(replace(program, fading=self.fading), self.sizes)
+
+    def part(
+        self,
+        program: Program,
+        assignments: Sequence[Assignment],
+        writes: Writes | None = None,
+        what: str = "update",
+        before: Sequence[Statement] = (),
+    ) -> Part:
+        """Assignments as a part, all passes done."""
+        puts = written(assignments, self.states) if writes is None else writes
+        known = replace(program, fading=self.fading)
+        made = timed("equations", lambda x: self.reader.part(known, x, puts, before), assignments)
+        return optimised(of_sizes(made, self.sizes), what)
+
+    def drawing_again(
+        self, program: Program, step: Sequence[Assignment], draw: Sequence[Assignment]
+    ) -> Part:
+        """The step, then the draw from the next values of what it has changed."""
+        taken = set(program.scope)
+        writes = written(step, self.states)
+        values = {x: symbol_of_result(self.reader.rule, y) for x, y in writes}
+        body, name = list(step), ""
+        for x in draw:
+            name = fresh(f"{x.name}_next", taken)
+            taken.add(name)
+            body.append(Assignment(name, replaced(x.expr, values), x.stage))
+            values[x.name] = symbol_of_result(self.reader.rule, name)
+        puts = (*writes, (draw[-1].name, name))
+        return self.part(program, body, puts, "update, next draw")
+
+    def averaging(
+        self,
+        result: Plan,
+        program: Program,
+        estimate: Sequence[Assignment],
+        update: Sequence[Assignment],
+    ) -> Plan:
+        """The plan with sums over draws, and the step from them."""
+        made = {x.name for x in estimate}
+        means = [v.name for v in result.inputs if v.name in reads(update)]
+        means += [x.name for x in estimate if x.name in reads(update)]
+        scope, taken = program.scope, set(program.scope)
+        sums = tuple(fresh(f"{name}_sum", taken) for name in means)
+        variables = tuple(Variable(x, "sum", scope[m]) for x, m in zip(sums, means, strict=True))
+        extended = replace(program, variables=(*program.variables, *variables))
+        averages = [
+            Statement(m, n.Div(n.Ref(x), n.Ref(DRAWS)), scope[m])
+            for x, m in zip(sums, means, strict=True)
+        ]
+        count = Variable(DRAWS, "count", SCALAR)
+        kept = [v for v in extended.variables if v.name not in means or v.name in made]
+        averaged = replace(extended, variables=(*kept, count))
+        puts = tuple(zip(sums, means, strict=True))
+        return replace(
+            result,
+            observe=self.part(extended, estimate, puts, "observe"),
+            averaged=self.part(averaged, update, None, "update from averages", averages),
+            means=tuple(means),
+            sums=sums,
+        )
 
 
 def _remembering(program: Program, probe: str) -> Program:
-    """The probe point as a variable that later phases may read."""
+    """The probe point as a variable that later stages may read."""
     kept = tuple(v for v in program.variables if v.name != probe)
     remembered = Variable(probe, "carried", program.scope[probe])
     return replace(program, variables=(*kept, remembered))
 
 
-def _part(program: Program, phase: Phase, what: str = "") -> Part:
-    return optimised(replace(program, phases=(phase,)), what=what)
-
-
-def _inlined(phase: Phase, values: dict[str, n.Node]) -> Phase:
-    """Intermediate results of the draw phase written out where later phases read them."""
-    full = written_out(values)
-    body = tuple(replace(s, expr=n.substituted(s.expr, full)) for s in phase.body)
-    return replace(phase, body=body)
-
-
-def _read_back(phase: Phase, noise: dict[str, n.Node]) -> Phase:
-    """A phase that reads the probe point where it read the noise."""
-
-    def changed(expr: n.Node) -> n.Node:
-        return paired_roots(n.substituted(expr, noise)) if noise.keys() & n.names(expr) else expr
-
-    return replace(phase, body=tuple(replace(s, expr=changed(s.expr)) for s in phase.body))
+def _with(assignments: Sequence[Assignment], values: Mapping[str, Expr]) -> tuple[Assignment, ...]:
+    """Assignments with values in place of names."""
+    return tuple(replace(x, expr=replaced(x.expr, values)) for x in assignments)
 
 
 def _check(program: Program) -> None:

@@ -1,20 +1,12 @@
-"""A whole program: variables, and phases of ordered typed statements.
-
-A rule that probes the loss at random points has three phases, `draw` (where the
-loss is evaluated), `estimate` (what is averaged over several such points) and
-`update`; the others have only `update`.
-"""
+"""What a rule keeps, reads and draws, as typed variables; its entry points are parts of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from blrgen.program.density import BinomialMean, Expectation
 from blrgen.program.nodes import Node, Ref, names
 from blrgen.program.types import Type
-
-PHASES = ("draw", "estimate", "update")
 
 
 @dataclass(frozen=True)
@@ -40,36 +32,13 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Statement:
-    """name ← expr."""
-
-    name: str
-    expr: Node
-    type: Type
-
-
-@dataclass(frozen=True)
-class Phase:
-    """The body; `writes` are (state, local) pairs done at the end."""
-
-    name: str
-    body: tuple[Statement, ...] = ()
-    writes: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Names the phase needs from outside, in order of first use."""
-        own = {s.name for s in self.body}
-        found = [x for s in self.body for x in names(s.expr)]
-        return tuple(dict.fromkeys(x for x in found if x not in own))
-
-
-@dataclass(frozen=True)
 class Program:
-    """What is stored, read and drawn, and what is computed in which order."""
+    """What a rule stores, reads and draws, and the names of what it computes."""
 
     variables: tuple[Variable, ...]
-    phases: tuple[Phase, ...]
+    made: tuple[tuple[str, Type], ...] = ()  # what is assigned, and its type
+    reads: frozenset[str] = frozenset()  # what assignments read
+    probe: str = ""  # where the loss is evaluated, if not at the parameters
     posterior: tuple[tuple[str, Node], ...] = ()
     until: str = ""
     halved: str = ""  # the hyperparameter that is halved until the step stays inside
@@ -89,20 +58,10 @@ class Program:
     def of(self, *kinds: str) -> tuple[Variable, ...]:
         return tuple(v for v in self.variables if v.kind in kinds)
 
-    def phase(self, name: str) -> Phase:
-        """The phase of that name, empty when the rule has none."""
-        return next((p for p in self.phases if p.name == name), Phase(name))
-
-    @property
-    def statements(self) -> Iterator[Statement]:
-        for p in self.phases:
-            yield from p.body
-
     @property
     def scope(self) -> dict[str, Type]:
         """The type of every name."""
-        types = {v.name: v.type for v in self.variables}
-        return types | {s.name: s.type for s in self.statements}
+        return {v.name: v.type for v in self.variables} | dict(self.made)
 
     @property
     def axes(self) -> set[str]:

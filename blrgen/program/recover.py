@@ -11,94 +11,80 @@ With b = 1/√(N·(h + δ)) the √(h + δ) of the estimate meets the one of the
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from blrgen.program import nodes as n
+import sympy as sp
+
+from blrgen.core import Assignment, Rule
 from blrgen.program.laws import distribution
-from blrgen.program.program import Program
+from blrgen.rule.results import symbol_of_result
+
+Expr = Any
 
 
-def read_back(program: Program) -> dict[str, n.Node]:
-    """What a program's noise is in terms of its probe point, where later phases need it."""
-    draw = program.phase("draw")
-    noises = [v.name for v in program.of("draw")]
-    if not noises or not draw.body:
+class together(sp.Function):  # type: ignore[misc]
+    """Its argument, as one thing that no sum over components takes apart."""
+
+    nargs = 1
+
+
+def read_back(rule: Rule) -> dict[str, Expr]:
+    """What a rule's noise is in terms of its probe point, where later stages need it."""
+    draw = [x for x in rule.assignments if x.stage == "draw"]
+    noises = rule.of("draw")
+    if len(noises) != 1 or not draw:
         return {}
-    full = written_out({s.name: s.expr for s in draw.body})
-    later = {x for p in program.phases if p.name != "draw" for x in p.reads}
-    # a value of the draw phase that is read later brings its noise along
-    later |= {x for name in later & full.keys() for x in n.names(full[name])}
-    laws = [distribution(v.distribution) for v in program.of("draw")]
-    if any(law is not None and law.chance for law in laws):
+    (noise,) = noises
+    law = distribution(noise.distribution)
+    if law is not None and law.chance:
         return {}  # what a mask leaves of a weight that is zero does not say what the mask is
-    found = recovered(draw.body[-1].name, full[draw.body[-1].name], noises)
-    return {x: e for x, e in found.items() if x in later}
+    full = written_out(draw)
+    after = [[x for x in rule.assignments if x.stage == s] for s in ("estimate", "update")]
+    later = {x for stage in after for x in reads(stage)}
+    # a value of the draw that is read later brings its noise along
+    later |= {x for name in later & full.keys() for x in names(full[name])}
+    if noise.name not in later:
+        return {}
+    probe = draw[-1].name
+    at = noise_at(symbol_of_result(rule, probe), full[probe], noise.symbol)
+    return {} if at is None else {noise.name: at}
 
 
-def written_out(values: dict[str, n.Node]) -> dict[str, n.Node]:
+def noise_at(probe: Expr, at: Expr, noise: Expr) -> Expr | None:
+    """ε of θ = a + ε·b; None where it is no factor of one term.
+
+    θ − a stays one thing, also in a sum over components: Σ g(θ − a) is not Σ gθ − Σ ga.
+    """
+    terms = sp.Add.make_args(at)
+    moved = [x for x in terms if noise in x.free_symbols]
+    if len(moved) != 1 or not at.is_commutative:
+        return None
+    factor = moved[0] / noise
+    if noise in factor.free_symbols:
+        return None
+    rest = sp.Add(*(x for x in terms if x is not moved[0]))
+    return (together(probe - rest) if rest != 0 else probe) / factor
+
+
+def written_out(assignments: Sequence[Assignment]) -> dict[str, Expr]:
     """Each value without the names of earlier ones."""
-    full: dict[str, n.Node] = {}
-    for name, expr in values.items():
-        full[name] = n.substituted(expr, full)
+    full: dict[str, Expr] = {}
+    for x in assignments:
+        full[x.name] = replaced(x.expr, full)
     return full
 
 
-def recovered(probe: str, at: n.Node, noises: Collection[str]) -> dict[str, n.Node]:
-    """What the noise is in terms of the probe point; empty where it cannot be read back."""
-    if len(noises) != 1:
-        return {}
-    (noise,) = noises
-    terms = _terms(at)
-    moved = [(sign, t) for sign, t in terms if noise in n.names(t)]
-    if len(moved) != 1:
-        return {}
-    sign, term = moved[0]
-    found = _factor(term, noise)
-    if found is None:
-        return {}
-    above, below = found
-    rest = [n.neg(t) if s < 0 else t for s, t in terms if noise not in n.names(t)]
-    shift: n.Node = n.Sub(n.Ref(probe), n.add(*rest)) if rest else n.Ref(probe)
-    shift = shift if sign > 0 else n.neg(shift)
-    return {noise: n.div(n.mul(shift, below), above)}
+def replaced(e: Expr, values: Mapping[str, Expr]) -> Expr:
+    """An expression with values in place of names."""
+    return e.xreplace({s: values[s.name] for s in e.free_symbols if s.name in values})
 
 
-def paired_roots(node: n.Node) -> n.Node:
-    """√x·√x = x in every product of the tree."""
-    return n.transform(node, lambda x: _paired(x) if isinstance(x, n.Mul) else x)
+def names(e: Expr) -> set[str]:
+    """The names in an expression."""
+    return {s.name for s in e.free_symbols}
 
 
-def _paired(node: n.Mul) -> n.Node:
-    kept: list[n.Node] = []
-    for factor in n.mul(*node.args).children or node.args:
-        if n.is_root(factor) and factor in kept:
-            kept[kept.index(factor)] = factor.children[0]
-        else:
-            kept.append(factor)
-    return n.mul(*kept)
-
-
-def _terms(node: n.Node) -> list[tuple[int, n.Node]]:
-    """The terms of a sum with their signs."""
-    if isinstance(node, n.Add):
-        return [t for a in node.args for t in _terms(a)]
-    if isinstance(node, n.Sub):
-        return [*_terms(node.left), *((-s, t) for s, t in _terms(node.right))]
-    if isinstance(node, n.Neg):
-        return [(-s, t) for s, t in _terms(node.arg)]
-    return [(1, node)]
-
-
-def _factor(node: n.Node, noise: str) -> tuple[n.Node, n.Node] | None:
-    """(above, below) with node = noise · above/below; None where it is not a factor."""
-    if node == n.Ref(noise):
-        return n.ONE, n.ONE
-    if isinstance(node, n.Div) and noise not in n.names(node.bottom):
-        inner = _factor(node.top, noise)
-        return None if inner is None else (inner[0], n.mul(inner[1], node.bottom))
-    if isinstance(node, n.Mul):
-        own = [a for a in node.args if noise in n.names(a)]
-        others = [a for a in node.args if noise not in n.names(a)]
-        inner = _factor(own[0], noise) if len(own) == 1 else None
-        return None if inner is None else (n.mul(inner[0], *others), inner[1])
-    return None
+def reads(assignments: Sequence[Assignment]) -> set[str]:
+    """What assignments read of others, and of quantities."""
+    return {x for a in assignments for x in names(a.expr)} - {a.name for a in assignments}

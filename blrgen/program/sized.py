@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program import nodes as n
-from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.axes import nodes as a
+from blrgen.program.part import Part
+from blrgen.program.program import Program, Variable
 from blrgen.program.types import EACH, Type
 
 LARGEST = 8  # straight-line code compiles in more than the square of its length
@@ -47,18 +49,26 @@ def sized(program: Program, sizes: Sizes) -> Program:
             lower=expr(v.lower), upper=expr(v.upper), gap=expr(v.gap),
         )  # fmt: skip
 
-    def statements(found: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        return tuple(Statement(s.name, n.transform(s.expr, change), of_type(s.type)) for s in found)
-
-    def phase(p: Phase) -> Phase:
-        return replace(p, body=statements(p.body))
-
     return replace(
         program,
         variables=tuple(variable(v) for v in program.variables if v.name not in sizes),
-        phases=tuple(map(phase, program.phases)),
+        made=tuple((name, of_type(t)) for name, t in program.made),
         posterior=tuple((key, n.transform(e, change)) for key, e in program.posterior),
     )
+
+
+def of_sizes(part: Part, sizes: Sizes) -> Part:
+    """The part of a rule whose sizes are numbers."""
+    if not sizes:
+        return part
+
+    def change(e: n.Node) -> n.Node:
+        name = e.axis if isinstance(e, a.Extent) else e.name if isinstance(e, n.Ref) else ""
+        return n.Const.of(sizes[name]) if name in sizes else e
+
+    letters = tuple(replace(x, size=sizes.get(str(x.size), x.size)) for x in part.letters)
+    return replace(part.mapped(lambda e: n.transform(e, change)),
+                   rule=sized(part.rule, sizes), letters=letters)  # fmt: skip
 
 
 def _check(program: Program, sizes: Sizes) -> None:

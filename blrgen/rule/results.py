@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import sympy as sp
+
 from blrgen.algebra.components import Component
-from blrgen.algebra.ranks import scalar
+from blrgen.algebra.ranks import like, scalar
 from blrgen.core import Rule
 
 Expr = Any
@@ -26,7 +28,15 @@ def is_matrix_result(rule: Rule, name: str) -> bool:
 
 
 def symbol_of_result(rule: Rule, name: str) -> Expr:
-    """A symbol of that name, by components where the state has them."""
-    base = name.removesuffix("_next")
-    like = rule[base].symbol if base in rule else None
-    return Component(name, like.size) if isinstance(like, Component) else scalar(name)
+    """A symbol of that name: as that of the quantity, or of the state it is the next value of."""
+    known = next((x for x in (name, name.removesuffix("_next")) if x in rule), "")
+    return named(rule[known].symbol, name) if known else scalar(name)
+
+
+def named(x: Expr, name: str) -> Expr:
+    """A symbol of that name of the same kind."""
+    if not x.is_commutative:
+        return like(x, name)
+    known = {k: v for k, v in x._assumptions_orig.items() if v is not None}
+    size = getattr(x, "size", None)
+    return sp.Symbol(name, **known) if size is None else Component(name, size, **known)

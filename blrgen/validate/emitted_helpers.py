@@ -48,12 +48,12 @@ def give_special(program: Program, rule: Rule, first_form: bool) -> set[str]:
 
 def _give_averages(program: Program, rule: Rule) -> set[str]:
     """Expectations without a closed form, by the integrals they stand for."""
-    from blrgen.program.lower import lowered
+    from blrgen.program.lower import Reader
 
     own = ("_expectation_", "_binomial_mean_")
     if not any(name.startswith(own) for name in program.names):
         return set()
-    found = lowered(rule)[1]
+    found = Reader(rule).lowering.meanings
     for name, meaning in found.items():
         program.names[f"_{name}"] = on_symbols(meaning)
     return {f"_{name}" for name in found if name.startswith("binomial_mean_")}

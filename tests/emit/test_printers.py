@@ -32,11 +32,12 @@ from blrgen.emit.tree.rules import looped
 from blrgen.emit.uses import collecting
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import Statement
 from blrgen.program.axes.parts import part_of
 from blrgen.program.expand import expanded
 from blrgen.program.inspect import text
 from blrgen.program.kernels import kernel
-from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.program import Program, Variable
 from blrgen.program.types import ENTRIES
 from blrgen.runtime.kept import _fitting
 
@@ -94,8 +95,7 @@ def element(node: n.Node, u: float, v: float) -> float:
     """The value in a compiled loop of one turn, run as plain Python."""
     body = (Statement("z", node, ENTRIES),)
     held = tuple(Variable(name, "state", ENTRIES) for name in "xyz")
-    phase = Phase("update", body, (("z", "z"),))
-    p = part_of(Program(held, (phase,)), phase)
+    p = part_of(Program(held), body, (("z", "z"),))
     with collecting() as uses:
         source = function(looped(kernel("f", "One.", p, ("z", "x", "y"), is_output=True)))
     z, arrays = np.zeros(1), {"x": np.array([u]), "y": np.array([v])}

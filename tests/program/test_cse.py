@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import Statement
 from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.text import shown
 from blrgen.program.cse import cse
 from blrgen.program.naming import name_for
-from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.program import Program, Variable
 from blrgen.program.types import ENTRIES, SCALAR, TRUTH, infer, matrix
 
 pytestmark = pytest.mark.core
@@ -35,16 +36,15 @@ def _grown(inner: st.SearchStrategy[n.Node]) -> st.SearchStrategy[n.Node]:
 TREES = st.recursive(st.sampled_from(LEAVES), _grown, max_leaves=10)
 
 
-def program(trees: list[n.Node]) -> Program:
+def program(trees: list[n.Node]) -> tuple[Program, list[Statement]]:
     variables = (*(Variable(v, "state", D) for v in "xy"), Variable("a", "hyper", SCALAR))
-    body = tuple(Statement(f"v{k}", e, D) for k, e in enumerate(trees))
-    return Program(variables, (Phase("update", body),))
+    return Program(variables), [Statement(f"v{k}", e, D) for k, e in enumerate(trees)]
 
 
-def one_after_the_other(p: Program) -> list[tuple[str, n.Node]]:
+def one_after_the_other(p: Program, body: list[Statement]) -> list[tuple[str, n.Node]]:
     """The largest tree that stands twice is taken out first, until none is left."""
-    scope, taken = p.scope, set(p.scope)
-    body = list(p.phases[0].body)
+    scope = p.scope | {s.name: s.type for s in body}
+    taken, body = set(scope), list(body)
     while True:
         counts = Counter(x for s in body for x in n.walk(s.expr))
         worth = [
@@ -72,8 +72,7 @@ def one_after_the_other(p: Program) -> list[tuple[str, n.Node]]:
 
 def shared(trees: list[n.Node]) -> list[tuple[str, n.Node]]:
     """What the sweep makes of them, without the letter of their one axis."""
-    p = program(trees)
-    body = cse(part_of(p, p.phases[0])).body
+    body = cse(part_of(*program(trees))).body
 
     def whole(e: n.Node) -> n.Node:
         return n.Ref(e.name) if isinstance(e, n.Ref) else e.rebuilt(whole)
@@ -83,7 +82,7 @@ def shared(trees: list[n.Node]) -> list[tuple[str, n.Node]]:
 
 @given(st.lists(TREES, min_size=1, max_size=4))
 def test_the_sweep_gives_the_same_statements(trees: list[n.Node]) -> None:
-    assert shared(trees) == one_after_the_other(program(trees))
+    assert shared(trees) == one_after_the_other(*program(trees))
 
 
 def test_a_tree_inside_a_repeated_tree_is_counted_once() -> None:
@@ -99,7 +98,7 @@ def test_trees_that_differ_in_letters_alone_are_one() -> None:
     """exp(x) is summed and divided: one array, read at both letters."""
     x, total = n.Call("exp", (n.Ref("x"),)), n.Total(n.Call("exp", (n.Ref("x"),)))
     p = program([n.Div(x, n.Add((total, n.Total(n.Mul((n.Ref("x"), x))))))])
-    part = cse(part_of(p, p.phases[0]))
+    part = cse(part_of(*p))
     assert [shown(s) for s in part.body] == [
         "exp_x[i] = exp(x[i])",
         "total_exp_x = sum(i, exp_x[i])",
@@ -117,8 +116,7 @@ def test_products_of_matrices_that_are_equal_are_one() -> None:
         Statement("z", n.Sub(a, n.MatMul(a, b)), whole),
     )
     variables = tuple(Variable(v, "input", whole) for v in "AB")
-    phase = Phase("update", body)
-    part = cse(part_of(Program(variables, (phase,)), phase))
+    part = cse(part_of(Program(variables), body))
     assert [shown(s) for s in part.body] == [
         "k1[k,j] = sum(l, A[k,l] * B[l,j])",
         "y[i,j] = sum(k, A[i,k] * k1[k,j])",

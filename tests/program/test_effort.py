@@ -7,12 +7,13 @@ import pytest
 import blrgen
 from blrgen.emit import emit
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import Statement
 from blrgen.program.axes.parts import part_of
 from blrgen.program.effort import HELPER, LOOK_AHEAD, better_apart, operations
-from blrgen.program.lower import lower
+from blrgen.program.lower import Reader
 from blrgen.program.part import Part
 from blrgen.program.plan import plan
-from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.program import Program, Variable
 from blrgen.program.types import ENTRIES
 
 pytestmark = pytest.mark.core
@@ -24,8 +25,7 @@ D = ENTRIES
 def body(*expressions: n.Node) -> Part:
     variables = tuple(Variable(name, "state", D) for name in "xy")
     made = tuple(Statement(f"made_{k}", e, D) for k, e in enumerate(expressions))
-    phase = Phase("update", made)
-    return part_of(Program(variables, (phase,)), phase)
+    return part_of(Program(variables), made)
 
 
 def long_sum(terms: int) -> n.Node:
@@ -66,7 +66,7 @@ def test_long_bodies_that_share_nothing_are_better_apart() -> None:
 )
 def test_steps_that_draw_again(what: str, apart: bool) -> None:
     d = blrgen.derive(what)
-    p = plan(lower(d.rule))
+    p = plan(Reader(d.rule))
     assert p.again is not None and p.draw is not None
     assert better_apart(p.again, p.single, p.draw) == apart
     text = emit(d)

@@ -8,9 +8,13 @@ import pytest
 
 import blrgen
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import Statement
+from blrgen.program.axes.parts import part_of
 from blrgen.program.fading import fading
-from blrgen.program.lower import lower
-from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.lower import Reader
+from blrgen.program.part import Part
+from blrgen.program.plan import plan
+from blrgen.program.program import Program, Variable
 from blrgen.program.types import ENTRIES, SCALAR, vector
 
 pytestmark = pytest.mark.core
@@ -23,7 +27,7 @@ NEXT = n.Ref("x_next")
 
 def program(
     y_next: n.Node, x_next: n.Node = FADES, domain: str = "[0, 1)", where: str = "(-oo, oo)"
-) -> Program:
+) -> tuple[Program, dict[str, Part]]:
     """Elementwise states x, y, input g; numbers a in a domain and c."""
     variables = (
         Variable("x", "state", D, domain=where),
@@ -34,7 +38,8 @@ def program(
     )
     body = (Statement("x_next", x_next, D), Statement("y_next", y_next, D))
     writes = (("x", "x_next"), ("y", "y_next"))
-    return Program(variables, (Phase("update", body, writes),))
+    rule = Program(variables)
+    return rule, {"update": part_of(rule, body, writes)}
 
 
 def call(name: str, *args: n.Node) -> n.Call:
@@ -54,7 +59,7 @@ def call(name: str, *args: n.Node) -> n.Call:
     ],
 )  # fmt: skip
 def test_a_numerator_fades(y_next: n.Node) -> None:
-    assert fading(program(y_next)) == ("x",)
+    assert fading(*program(y_next)) == ("x",)
 
 
 @pytest.mark.parametrize(
@@ -74,30 +79,30 @@ def test_a_numerator_fades(y_next: n.Node) -> None:
     ],
 )
 def test_what_divides_is_kept(y_next: n.Node) -> None:
-    assert fading(program(y_next)) == ()
+    assert fading(*program(y_next)) == ()
 
 
 def test_only_what_falls_by_itself() -> None:
     plain = n.Sub(y, NEXT)
     rest = n.Mul((n.Sub(n.ONE, a), x))
-    assert fading(program(plain, n.Add((rest, n.Mul((a, g)))))) == ("x",)
-    assert fading(program(plain, n.Add((rest, g)), "(0, 1]")) == ("x",)
-    assert fading(program(plain, n.Add((x, g)))) == ()
-    assert fading(program(plain, n.Add((n.Mul((c, x)), g)))) == ()
-    assert fading(program(plain, n.Add((n.Mul((a, x)), n.Pow(x, 2))))) == ()
-    assert fading(program(plain, n.Add((n.Mul((a, g, x)), g)))) == ()
-    assert fading(program(plain, domain="[-1, 1]")) == ()
-    assert fading(program(plain, where="(0, oo)")) == ()
+    assert fading(*program(plain, n.Add((rest, n.Mul((a, g)))))) == ("x",)
+    assert fading(*program(plain, n.Add((rest, g)), "(0, 1]")) == ("x",)
+    assert fading(*program(plain, n.Add((x, g)))) == ()
+    assert fading(*program(plain, n.Add((n.Mul((c, x)), g)))) == ()
+    assert fading(*program(plain, n.Add((n.Mul((a, x)), n.Pow(x, 2))))) == ()
+    assert fading(*program(plain, n.Add((n.Mul((a, g, x)), g)))) == ()
+    assert fading(*program(plain, domain="[-1, 1]")) == ()
+    assert fading(*program(plain, where="(0, oo)")) == ()
 
 
 def test_draws_scales_and_matrices_keep_theirs() -> None:
-    plain = program(n.Sub(y, NEXT))
-    draw = Phase("draw", (Statement("at", n.Add((x, y)), D),), (("at", "at"),))
-    assert fading(replace(plain, phases=(draw, *plain.phases))) == ()
-    assert fading(replace(plain, posterior=(("mean", x),))) == ("x",)
-    assert fading(replace(plain, posterior=(("precision", x),))) == ()
-    rows = tuple(replace(v, type=vector()) for v in plain.variables)
-    assert fading(replace(plain, variables=rows)) == ()
+    rule, plain = program(n.Sub(y, NEXT))
+    draw = part_of(rule, (Statement("at", n.Add((x, y)), D),), (("at", "at"),))
+    assert fading(rule, {"draw": draw, **plain}) == ()
+    assert fading(replace(rule, posterior=(("mean", x),)), plain) == ("x",)
+    assert fading(replace(rule, posterior=(("precision", x),)), plain) == ()
+    rows = tuple(replace(v, type=vector()) for v in rule.variables)
+    assert fading(replace(rule, variables=rows), plain) == ()
 
 
 @pytest.mark.parametrize(
@@ -107,4 +112,4 @@ def test_draws_scales_and_matrices_keep_theirs() -> None:
 )  # fmt: skip
 def test_of_recipes(recipe: str, found: str) -> None:
     """Averages of gradients; no precision, and no natural parameter that 1 − tanh² is made of."""
-    assert "".join(fading(lower(blrgen.derive(recipe).rule))) == found
+    assert "".join(plan(Reader(blrgen.derive(recipe).rule)).program.fading) == found

@@ -11,7 +11,7 @@ from blrgen.algebra.ranks import T, mat, positive, scalar, symmat, trace, vec
 from blrgen.core import Assignment, Quantity, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program.inspect import text
-from blrgen.program.lower import lower
+from blrgen.program.lower import Reader, lower, written
 from blrgen.program.lowering import Lowering
 from blrgen.program.types import ENTRIES, SCALAR, matrix, symmetric, vector
 
@@ -93,9 +93,9 @@ def test_a_rule_of_scalars_acts_on_every_element() -> None:
 
 
 def test_next_values_are_written_at_the_end() -> None:
-    p = lower(rule(Assignment("x_next", x + y)))
-    assert p.phase("update").writes == (("x", "x_next"),)
-    assert p.parameter.name == "x"
+    reader = Reader(rule(Assignment("x_next", x + y)))
+    assert written(reader.stage("update"), "xy") == (("x", "x_next"),)
+    assert reader.program.parameter.name == "x"
 
 
 @pytest.mark.parametrize("name", ["x y", "lambda", "os.system", "é", "1x", "x\n"])

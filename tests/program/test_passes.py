@@ -10,6 +10,7 @@ import pytest
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import Statement
 from blrgen.program.axes.nodes import Red
 from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.text import shown
@@ -18,11 +19,11 @@ from blrgen.program.cse import cse
 from blrgen.program.dead import dead
 from blrgen.program.expand import expanded
 from blrgen.program.hoist import hoist
-from blrgen.program.inspect import inspect, text
+from blrgen.program.inspect import text
 from blrgen.program.laws import Law, distribution
 from blrgen.program.order import ordered
 from blrgen.program.part import Part
-from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.program import Program, Variable
 from blrgen.program.stable import stable, stable_form
 from blrgen.program.strength import multiplied, strength
 from blrgen.program.types import (
@@ -47,27 +48,18 @@ def call(name: str, *args: n.Node) -> n.Call:
     return n.Call(name, args)
 
 
-def program(*body: tuple[str, n.Node], writes: tuple[tuple[str, str], ...] = ()) -> Program:
+def part(*body: tuple[str, n.Node], domain: str = "") -> Part:
     """Scalars a, b, t; elementwise states x, y, input z."""
     variables = [Variable(v, "state", D) for v in "xy"] + [Variable("z", "input", D)]
-    variables += [Variable(v, "hyper", SCALAR) for v in "ab"] + [Variable("t", "counter", SCALAR)]
+    variables += [Variable(v, "hyper", SCALAR, domain=domain) for v in "ab"] + [
+        Variable("t", "counter", SCALAR)
+    ]
     statements = tuple(Statement(name, e, D) for name, e in body)
-    writes = writes or tuple((w, f"{w}_next") for w in "xy" if f"{w}_next" in dict(body))
-    return Program(tuple(variables), (Phase("update", statements, writes),))
+    writes = tuple((w, f"{w}_next") for w in "xy" if f"{w}_next" in dict(body))
+    return part_of(Program(tuple(variables)), statements, writes)
 
 
-def over(p: Program) -> Part:
-    """Its equations with indices."""
-    (phase,) = p.phases
-    return part_of(p, phase)
-
-
-def part(*body: tuple[str, n.Node]) -> Part:
-    """The same as equations with indices."""
-    return over(program(*body))
-
-
-def lines(p: Program | Part) -> list[str]:
+def lines(p: Part) -> list[str]:
     return [f"{s.name} = {text(s.expr)}" for s in p.statements]
 
 
@@ -89,9 +81,7 @@ def test_hoist_keeps_a_division_by_a_scalar() -> None:
 
 def test_hoist_leaves_a_root_alone_below() -> None:
     def kept(divisor: n.Node, domain: str = "(0, oo)") -> list[str]:
-        p = program(("x_next", n.Div(y, divisor)))
-        known = tuple(replace(v, domain=domain) if v.name in "ab" else v for v in p.variables)
-        return lines(hoist(over(replace(p, variables=known))))
+        return lines(hoist(part(("x_next", n.Div(y, divisor)), domain=domain)))
 
     divisor = n.mul(n.sqrt(a), n.sqrt(x))
     assert kept(divisor) == [
@@ -234,20 +224,20 @@ def test_order() -> None:
         ordered(never)
 
 
-def full_program(*body: tuple[str, n.Node, Type]) -> Program:
+def full_part(*body: tuple[str, n.Node, Type]) -> Part:
     variables = (
         Variable("m", "state", vector()), Variable("S", "state", symmetric(), domain="SPD"),
         Variable("g", "input", vector()), Variable("H", "input", symmetric()),
     )  # fmt: skip
     statements = tuple(Statement(*s) for s in body)
     writes = tuple((s, f"{s}_next") for s in "mS" if any(f"{s}_next" == b[0] for b in body))
-    return Program(variables, (Phase("update", statements, writes),))
+    return part_of(Program(variables), statements, writes)
 
 
 def test_factor_is_shared_and_checks_the_next_state() -> None:
     S, H, g, m = (n.Ref(name) for name in ("S", "H", "g", "m"))
     new = n.Ref("S_next")
-    p = over(full_program(
+    p = (full_part(
         ("S_next", n.add(S, H), symmetric()),
         ("v", n.Solve(new, g), vector()),
         ("m_next", n.Sub(m, n.Solve(new, n.Ref("v"))), vector()),
@@ -258,18 +248,18 @@ def test_factor_is_shared_and_checks_the_next_state() -> None:
         "v[i] = solve(S_next[i,j], g[i])",
         "m_next[i] = m[i] - solve(S_next[i,j], v[i])",
     ]
-    old = over(full_program(
+    old = (full_part(
         ("S_next", n.add(S, H), symmetric()), ("m_next", n.Solve(S, g), vector())
     ))  # fmt: skip
     looks = "S_next_factor[i,j]: lower = chol(S_next[i,j])"
     assert looks in map(shown, old.body)  # checked although nothing solves by it
-    indefinite = over(full_program(("m_next", n.Solve(H, g), vector())))
+    indefinite = full_part(("m_next", n.Solve(H, g), vector()))
     assert list(map(shown, indefinite.body)) == ["m_next[i] = solve(H[i,j], g[i])"]
 
 
 def test_of_an_inverse_what_it_is_the_inverse_of_is_factored() -> None:
     S, H = n.Ref("S"), n.Ref("H")
-    p = over(full_program(("S_next", n.Solve(n.add(S, H), n.Identity("d")), symmetric())))
+    p = full_part(("S_next", n.Solve(n.add(S, H), n.Identity("d")), symmetric()))
     assert list(map(shown, p.body)) == [
         "S_next_inverse[i,j]: spd = S[i,j] + H[i,j]",
         "S_next_inverse_factor[i,j]: lower = chol(S_next_inverse[i,j])",
@@ -329,19 +319,6 @@ def test_a_type_message_aligns_both_types() -> None:
         "  expression type  [d]",
         "  target type      [d, d] sym",
     ]
-
-
-def test_inspect_prints_every_phase() -> None:
-    p = program(("x_next", n.mul(n.Sub(n.ONE, a), x)))
-    p = replace(p, posterior=(("mean", x),))
-    printed = inspect(p)
-    for wanted in (
-        "state        x",
-        "update:\n    x_next : [each] = (1 - a) * x",
-        "x = x_next",
-        "mean = x",
-    ):
-        assert wanted in printed
 
 
 @pytest.mark.parametrize(

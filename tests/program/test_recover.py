@@ -2,51 +2,82 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
+from typing import Any
 
-from blrgen.program import nodes as n
-from blrgen.program.recover import paired_roots, recovered
+import pytest
+import sympy as sp
+
+from blrgen.algebra.components import Component, total
+from blrgen.core import Assignment, Quantity, Rule
+from blrgen.program.recover import noise_at, read_back, reads, replaced, together, written_out
 
 pytestmark = pytest.mark.core
 
-m, h, eps, theta, c = (n.Ref(x) for x in ("m", "h", "eps", "theta", "c"))
-root = n.sqrt(h)
-tanh = n.Call("tanh", (eps,))
+m, eps, theta, g = sp.symbols("m eps theta g", real=True)
+h, c = sp.symbols("h c", positive=True)
 
 
 @pytest.mark.parametrize(
     ("at", "noise"),
     [
-        (n.add(m, n.Div(eps, root)), n.mul(n.Sub(theta, m), root)),
-        (n.add(m, n.mul(c, eps)), n.Div(n.Sub(theta, m), c)),
-        (n.Sub(m, n.mul(c, eps)), n.Div(n.neg(n.Sub(theta, m)), c)),
-        (n.mul(eps, c), n.Div(theta, c)),
-        (n.Div(n.mul(c, eps), root), n.Div(n.mul(theta, root), c)),
+        (m + eps / sp.sqrt(h), together(theta - m) * sp.sqrt(h)),
+        (m + c * eps, together(theta - m) / c),
+        (m - c * eps, -together(theta - m) / c),
+        (c * eps, theta / c),
+        (c * eps / sp.sqrt(h), theta * sp.sqrt(h) / c),
     ],
 )
-def test_noise_that_is_a_term(at: n.Node, noise: n.Node) -> None:
-    assert recovered("theta", at, ["eps"]) == {"eps": noise}
+def test_noise_that_is_a_factor_of_a_term(at: Any, noise: Any) -> None:
+    found = noise_at(theta, at, eps)
+    assert found == noise
+    back = at.subs(eps, found.replace(together, lambda x: x))
+    assert sp.simplify(back - theta) == 0
 
 
 @pytest.mark.parametrize(
     "at",
-    [
-        tanh,  # not affine
-        n.add(m, tanh),
-        n.Div(m, eps),
-        n.add(eps, n.mul(eps, c)),  # in two terms
-        n.mul(eps, n.add(m, eps)),
-    ],
+    [sp.tanh(eps), m + sp.tanh(eps), m / eps, eps + eps**2, eps * (m + eps), c * eps + h * eps],
 )
-def test_noise_that_cannot_be_read_back(at: n.Node) -> None:
-    assert recovered("theta", at, ["eps"]) == {}
+def test_noise_that_cannot_be_read_back(at: Any) -> None:
+    assert noise_at(theta, at, eps) is None
+
+
+def test_what_is_moved_stays_one_thing_in_a_sum() -> None:
+    """Σ g(θ − m), whose difference is exact, is not Σ gθ − Σ gm."""
+    size = sp.Symbol("d", integer=True, positive=True)
+    g_k, m_k, at = (Component(x, size) for x in ("g", "m", "theta"))
+    noise = Component("eps", size)
+    found = noise_at(at, m_k + c * noise, noise)
+    assert found is not None
+    whole = replaced(total(g_k * noise, size), {"eps": found})
+    assert len(whole.atoms(together)) == 1 and not whole.is_Add
+
+
+def rule(at: Any, update: Any, law: str = "N(0, 1)", **more: Any) -> Rule:
+    quantities = [
+        Quantity("m", "state", "elementwise", m), Quantity("h", "state", "elementwise", h),
+        Quantity("g", "input", "elementwise", g),
+        Quantity("eps", "draw", "elementwise", eps, distribution=law),
+    ]  # fmt: skip
+    made = (Assignment("theta", at, "draw"), Assignment("m_next", update))
+    return replace(Rule(tuple(quantities), made), **more)
+
+
+def test_only_what_a_step_reads() -> None:
+    at = m + c * eps
+    assert read_back(rule(at, m - g * eps)) == {"eps": together(theta - m) / c}
+    assert read_back(rule(at, m - g)) == {}
+    assert read_back(rule(at, m - g * eps, "Bernoulli(pi)")) == {}
 
 
 def test_several_draws_cannot_be_read_back() -> None:
-    assert recovered("theta", n.add(eps, h), ["eps", "h"]) == {}
+    one = rule(m + c * eps, m - g * eps)
+    more = Quantity("h", "draw", "elementwise", h, distribution="N(0, 1)")
+    assert read_back(replace(one, quantities=(*one.quantities, more))) == {}
 
 
-def test_equal_roots_pair() -> None:
-    assert paired_roots(n.mul(root, m, root)) == n.mul(h, m)
-    assert paired_roots(n.mul(root, root, root)) == n.mul(h, root)
-    assert paired_roots(n.mul(root, n.sqrt(m))) == n.mul(root, n.sqrt(m))
+def test_values_are_written_out() -> None:
+    body = (Assignment("a", m + 1), Assignment("b", 2 * sp.Symbol("a")))
+    assert written_out(body) == {"a": m + 1, "b": 2 * m + 2}
+    assert reads(body) == {"m"}

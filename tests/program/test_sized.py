@@ -1,13 +1,16 @@
-"""Programs whose sizes are numbers."""
+"""Rules whose sizes are numbers."""
 
 from __future__ import annotations
 
 import pytest
 
 from blrgen.program import nodes as n
-from blrgen.program.program import Phase, Program, Statement, Variable
-from blrgen.program.sized import sized
-from blrgen.program.types import SCALAR, Type, symmetric
+from blrgen.program.axes.lowered import Statement
+from blrgen.program.axes.parts import part_of
+from blrgen.program.axes.text import shown
+from blrgen.program.program import Program, Variable
+from blrgen.program.sized import of_sizes
+from blrgen.program.types import SCALAR, symmetric
 
 pytestmark = pytest.mark.core
 
@@ -17,10 +20,20 @@ def test_sizes_are_numbers_everywhere() -> None:
         Variable("S", "state", symmetric("d"), init=n.Mul((n.Ref("d"), n.Identity("d")))),
         Variable("d", "size", SCALAR),
     )
+    rule = Program(variables, made=(("S_next", symmetric("d")),))
     body = (Statement("S_next", n.Mul((n.Ref("d"), n.Ref("S"))), symmetric("d")),)
-    writes = (("S", "S_next"),)
-    p = sized(Program(variables, (Phase("update", body, writes),)), {"d": 3})
-    assert p["S"].type == symmetric("3") and "d" not in p
+    part = of_sizes(part_of(rule, body, (("S", "S_next"),)), {"d": 3})
+    p = part.rule
+    assert p["S"].type == symmetric("3") == p.scope["S_next"] and "d" not in p
     assert p["S"].init == n.Mul((n.Const.of(3), n.Identity("3")))
-    assert p.phases[0].body[0].type == Type(("3", "3"), "sym")
-    assert p.phases[0].body[0].expr == n.Mul((n.Const.of(3), n.Ref("S")))
+    assert part.sizes["S_next"] == (3, 3)
+    assert [shown(s) for s in part.body] == ["S_next[i,j]: sym = 3 * S[i,j]"]
+
+
+def test_how_many_there_are_is_a_number() -> None:
+    rule = Program((Variable("x", "state", symmetric("d")),))
+    body = (Statement("t", n.Trace(n.Mul((n.Ref("x"), n.Count(n.Ref("v"), 1)))), SCALAR),)
+    held = Program((*rule.variables, Variable("v", "state", type(symmetric("d"))(("d",)))))
+    part = of_sizes(part_of(held, body), {"d": 3})
+    assert "size" not in " ".join(map(shown, part.body))
+    assert any(x == n.Const.of(3) for s in part.body for x in n.walk(s.expr))

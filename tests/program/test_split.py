@@ -11,10 +11,11 @@ import pytest
 import blrgen
 from blrgen.emit import emit
 from blrgen.program import nodes as n
+from blrgen.program.axes.lowered import Statement
 from blrgen.program.axes.parts import part_of
 from blrgen.program.cse import cse
 from blrgen.program.part import Part
-from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.program import Program, Variable
 from blrgen.program.split import MOST, is_long, split
 from blrgen.program.types import ENTRIES, SCALAR
 from blrgen.validate.emitted import verify_emitted
@@ -74,8 +75,7 @@ def program(term, count: int) -> Part:
     )
     variables = (*(Variable(v, "state", D) for v in "xy"), Variable("a", "hyper", SCALAR))
     writes = (("x", "x_next"), ("y", "y_next"))
-    phase = Phase("update", body[::-1], writes)
-    return cse(part_of(Program(variables, (phase,)), phase))
+    return cse(part_of(Program(variables), body[::-1], writes))
 
 
 @pytest.mark.parametrize("shape", TERMS)

@@ -6,7 +6,7 @@
 | `text` | the notation: programs as text, text as programs |
 | `check` | the type checker: seven rules, messages that show both sides' axes |
 | `interpret`, `evaluate` | the meaning, in NumPy: each equation as a whole array |
-| `lowered`, `parts` | a phase of a rule as equations with indices; as a part of it |
+| `lowered`, `parts` | assignments of a rule as equations with indices; as a part of it |
 | `formed` | a symmetric matrix that is made entry by entry, factored and solved with once |
 | `congruent` | Xᵀ A⁻¹ X with a factor of A as a square |
 | `labels` | one-hot rows: gathers, sums by label |

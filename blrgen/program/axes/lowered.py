@@ -1,4 +1,4 @@
-"""A phase of a rule as equations with indices.
+"""Assignments of a rule as equations with indices.
 
     A @ B      →  sum(k, A[i,k] * B[k,j])         x.T          →  x[j,i]
     identity   →  [i == j]                        solve(A, b)  →  on entries, A named if need be
@@ -9,14 +9,14 @@ A root of a matrix is an equation `L[i,j] = chol(A[i,j])`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.naming import describe
 from blrgen.program.part import axes
-from blrgen.program.program import Phase, Program, Statement, fresh
+from blrgen.program.program import fresh
 from blrgen.program.types import Memory, Type, infer
 
 NAMES = "ijklpqrsuvw"
@@ -24,36 +24,38 @@ AXIS = "d"  # what the axis of entries is called
 LONGEST = 12  # letters of what is added up, in a name
 
 
-def over_axes(program: Program, phase: Phase) -> a.Program:
-    """The phase: its results are outs, and what it writes is written."""
-    work = Lowering(program)
-    body = work.equations(phase.body)
-    made = tuple(s.name for s in phase.body)
-    known = {*phase.reads, *made}
-    writes = tuple((x, y) for x, y in phase.writes if x in known and x != y and y in made)
-    counted = {v.name for v in program.of("size")}
+@dataclass(frozen=True)
+class Statement:
+    """name ← expr, as it is read: vectors and matrices whole."""
 
-    def sized(e: n.Node) -> n.Node:
-        return a.Extent(e.name) if isinstance(e, a.Ref) and e.name in counted else e
+    name: str
+    expr: n.Node
+    type: Type
 
-    body = tuple(replace(s, expr=n.transform(s.expr, sized)) for s in body)
-    given = tuple(work.quantity(x) for x in phase.reads)
-    return a.Program(tuple(work.letters.values()), given, body, made, writes)
+
+def over_axes(known: Mapping[str, Type], statements: Sequence[Statement]) -> a.Program:
+    """The statements: their results are outs; `known` are the types of what is given."""
+    work = Lowering(known, statements)
+    body = work.equations(statements)
+    made = tuple(s.name for s in statements)
+    found = dict.fromkeys(x for s in statements for x in n.names(s.expr) if x not in made)
+    given = tuple(work.quantity(x) for x in found)
+    return a.Program(tuple(work.letters.values()), given, body, made)
 
 
 class Lowering:
     """Letters so far, the equations, and the matrices that are solved with."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.scope = Memory(program.scope)
+    def __init__(self, known: Mapping[str, Type], statements: Sequence[Statement]) -> None:
+        scope = {**known, **{s.name: s.type for s in statements}}
+        self.scope = Memory(scope)
         self.letters: dict[str, a.Letter] = {}
-        self.taken = set(program.scope)
+        self.taken = set(scope)
         self.body: list[a.Let] = []
         self.solved: set[str] = set()
         self.parts: dict[n.Node, str] = {}
         self.left: tuple[str, ...] = ()  # the letters of the statement that is under way
-        nodes = (x for s in program.statements for x in n.walk(s.expr))
+        nodes = (x for s in statements for x in n.walk(s.expr))
         labels = {x.label for x in nodes if isinstance(x, n.Count)}
         self.each = fresh(AXIS, self.taken | labels)
         self.taken.add(self.each)

@@ -1,4 +1,4 @@
-"""A phase of a rule as a part: numbers of whole arrays by name, one factor for what is definite.
+"""Assignments of a rule as a part: numbers of arrays by name, one factor for what is definite.
 
     total_a = sum(i, a[i])              the first pass adds up,
     k = f(total_a)                      numbers are computed once,
@@ -11,43 +11,47 @@ X⁺ = B⁻¹, it is B that is factored: one is definite when the other is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
-from blrgen.program.axes.lowered import Lowering
+from blrgen.program.axes.lowered import Lowering, Statement
 from blrgen.program.naming import describe
 from blrgen.program.part import Part
-from blrgen.program.program import Phase, Program, Statement, fresh, numbered
+from blrgen.program.program import Program, fresh, numbered
 from blrgen.program.types import SCALAR, Type
 
 LONGEST = 12  # letters of what is added up, in a name
 
 
-def part_of(program: Program, phase: Phase) -> Part:
-    """The phase as a part of its rule."""
-    return _Part(program, phase).part()
+Writes = Sequence[tuple[str, str]]
+
+
+def part_of(rule: Program, statements: Sequence[Statement], writes: Writes = ()) -> Part:
+    """The statements as a part of their rule; what they make is written to states at the end."""
+    return _Part(rule, statements, writes).part()
 
 
 class _Part(Lowering):
-    """The equations of a phase, and which matrices are factored."""
+    """The equations of a part, and which matrices are factored."""
 
-    def __init__(self, program: Program, phase: Phase) -> None:
-        super().__init__(program)
-        self.phase = phase
+    def __init__(self, rule: Program, statements: Sequence[Statement], writes: Writes) -> None:
+        super().__init__(rule.scope, statements)
+        self.rule, self.statements, self.writes = rule, statements, tuple(writes)
         self.factors: dict[str, str] = {}  # matrix → its factor
         self.inverted: set[str] = set()
-        self.gaps = {v.name: v.definite for v in program.variables if v.definite is not None}
-        after: dict[str, n.Node] = {state: n.Ref(local) for state, local in phase.writes}
-        for state, local in phase.writes:
+        self.gaps = {v.name: v.definite for v in rule.variables if v.definite is not None}
+        after: dict[str, n.Node] = {state: n.Ref(local) for state, local in writes}
+        for state, local in writes:
             if state in self.gaps:
                 self.gaps[local] = n.substituted(self.gaps[state], after)
 
     def part(self) -> Part:
         """All equations, each factor right after what it factors."""
-        for s in self.phase.body:
+        for s in self.statements:
             self.statement(s)
-        for target, local in self.phase.writes:
+        for target, local in self.writes:
             self.own(self.scope[target])  # it may be written to by what is given
             self.look(target, local)
         body = list(self.body)
@@ -57,9 +61,7 @@ class _Part(Lowering):
             whole = a.Lin("chol", (a.ref(matrix, *letters),))
             body.insert(at, a.Let(name, letters, whole, "lower"))
         made = tuple(replace(s, structure=self.structure(s.name, s.structure)) for s in body)
-        return Part(
-            self.program, tuple(self.letters.values()), made, self.phase.writes, (), self.each
-        )
+        return Part(self.rule, tuple(self.letters.values()), made, self.writes, (), self.each)
 
     # -- numbers that are made of whole arrays ---------------------------------------------
     def statement(self, s: Statement) -> None:

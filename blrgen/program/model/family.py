@@ -22,9 +22,8 @@ from blrgen.algebra.ranks import axes_of, lengths_of, logdet
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry
 from blrgen.program import nodes as n
-from blrgen.program import program as old
 from blrgen.program.axes import nodes as a
-from blrgen.program.axes.lowered import over_axes
+from blrgen.program.axes.lowered import Statement, over_axes
 from blrgen.program.lowering import Lowering
 from blrgen.program.stable import stable_equations
 from blrgen.program.types import SCALAR, Type, infer, symmetric
@@ -51,14 +50,10 @@ def family_program(geometry: Geometry, kind: str) -> a.Program:
         found = infer(node, scope)
         if name.removesuffix("_of") in volumes:
             found = symmetric(found.shape[0])
-        statements.append(old.Statement(name, node, found))
+        statements.append(Statement(name, node, found))
     if lowering.expectations:
         raise UserError(f"{geometry.family.name} has no closed {kind}")
-    program = old.Program(
-        tuple(old.Variable(x, "hyper", t) for x, t in scope.items()),
-        (old.Phase("update", tuple(statements)),),
-    )
-    over = over_axes(program, program.phases[0])
+    over = over_axes(scope, statements)
     whole = _with_volumes(replace(over, body=stable_equations(over.lets)), tuple(volumes))
     return _counted(replace(whole, outs=tuple(made)), counted)
 

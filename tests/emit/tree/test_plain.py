@@ -32,7 +32,7 @@ from blrgen.emit.uses import use
 from blrgen.program import nodes as n
 from blrgen.program.inspect import ATOM
 from blrgen.program.kernels import Kernel
-from blrgen.program.lower import lower
+from blrgen.program.lower import Reader
 from blrgen.program.plan import plan
 from blrgen.program.ways import Ways
 from tests.shipped import recipes
@@ -168,7 +168,7 @@ def test_it_resumes_and_refuses(made: tuple[str, str]) -> None:
 def test_kernels_run_on_lists(name: str) -> None:
     """A step of lists of floats is what NumPy computes with whole arrays."""
     rng = np.random.default_rng(4)
-    k = Ways(derive(name), plan(lower(derive(name).rule))).of_phases()["single"]
+    k = Ways(derive(name), plan(Reader(derive(name).rule))).of_phases()["single"]
     (f,) = compiled(k)
     columns = [rng.random(5) for _ in k.arrays]
     lists = [list(map(float, x)) for x in columns]

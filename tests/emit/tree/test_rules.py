@@ -21,14 +21,15 @@ from blrgen.emit.tree.stores import stored
 from blrgen.program import nodes as n
 from blrgen.program.axes.again import again
 from blrgen.program.axes.anf import anf
+from blrgen.program.axes.lowered import Statement
 from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.schedule import schedule
 from blrgen.program.axes.scratch import storage
 from blrgen.program.axes.text import program
 from blrgen.program.kernels import Kernel, adding, kernel
-from blrgen.program.lower import lower
+from blrgen.program.lower import Reader
 from blrgen.program.plan import plan
-from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.program import Program, Variable
 from blrgen.program.types import ENTRIES, SCALAR
 from blrgen.program.ways import Ways
 from blrgen.runtime import elementary, numbers
@@ -47,8 +48,7 @@ def made(*body: tuple[str, n.Node], writes: str = "", **more: Any) -> Kernel:
         Variable("y", "state", D),
         Variable("r", "hyper", SCALAR),
     )
-    phase = Phase("update", statements, pairs)
-    p = part_of(Program(variables, (phase,)), phase)
+    p = part_of(Program(variables), statements, pairs)
     return kernel("_step", "Do it.", more.pop("change", lambda q: q)(p), ("x", "y"), **more)
 
 
@@ -154,7 +154,7 @@ def test_a_kernel_says_how_it_is_compiled() -> None:
 def test_functions_declare_what_they_need(name: str) -> None:
     """Every function that the text calls is in the tree."""
     rule = derive(name)
-    for k in Ways(rule, plan(lower(rule.rule))).of_phases().values():
+    for k in Ways(rule, plan(Reader(rule.rule))).of_phases().values():
         for f in compiled(k):
             called = set(re.findall(r"\b(_\w+)\(", numba.function(f))) - {f.name}
             assert called == {*t.support((f,))}

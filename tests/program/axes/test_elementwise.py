@@ -14,8 +14,7 @@ from blrgen.program.axes.check import check
 from blrgen.program.axes.interpret import interpret
 from blrgen.program.axes.lowered import over_axes
 from blrgen.program.axes.prepared import scheduled
-from blrgen.program.lower import lower
-from blrgen.program.program import Program
+from blrgen.program.lower import Reader
 from blrgen.program.types import EACH
 from tests.emit.tree.running import near, plain
 from tests.shipped import recipes
@@ -23,11 +22,11 @@ from tests.shipped import recipes
 SIZE = 5
 
 
-def phases(program: Program, env: dict[str, Any], *names: str) -> None:
-    """Run these phases; their results go to what is known, and so do next states."""
+def stages(reader: Reader, env: dict[str, Any], *names: str) -> None:
+    """Run these stages; their results go to what is known, and so do next states."""
     for name in names:
-        phase = program.phase(name)
-        made = over_axes(program, phase)
+        scope = reader.program.scope
+        made = over_axes(scope, reader.statements(scope, reader.stage(name)))
         check(made)
         given = {q.name: env[q.name] for q in made.given}
         found = interpret(made, given, {"d": SIZE})
@@ -39,8 +38,8 @@ def phases(program: Program, env: dict[str, Any], *names: str) -> None:
 @pytest.mark.parametrize("name", recipes(matrices=False))
 def test_a_recipe_over_an_axis_is_its_emitted_step(name: str) -> None:
     derivation = derive(name)
-    rule, program, rng = derivation.rule, lower(derivation.rule), np.random.default_rng(12)
-    assert program.axes <= {EACH}
+    rule, reader, rng = derivation.rule, Reader(derivation.rule), np.random.default_rng(12)
+    assert reader.program.axes <= {EACH}
     params = rng.standard_normal(SIZE)
     opt = compile_class(emit(derivation, "numpy"))(params)
     main, *others = [q.name for q in rule.of("state")]
@@ -55,9 +54,9 @@ def test_a_recipe_over_an_axis_is_its_emitted_step(name: str) -> None:
         inputs = {k: np.abs(v) if k == "h" else v for k, v in inputs.items()}
         env |= {**noise, **inputs, "t": float(t)}
         if noise:
-            phases(program, env, "draw")
+            stages(reader, env, "draw")
             np.testing.assert_allclose(opt.draw(**noise), env["theta"], rtol=1e-12)
-        phases(program, env, *(x for x in ("estimate", "update") if program.phase(x).body))
+        stages(reader, env, *(x for x in ("estimate", "update") if reader.stage(x)))
         opt.step(*inputs.values())
         for x in (main, *others):
             env[x] = env.get(f"{x}_next", env[x])

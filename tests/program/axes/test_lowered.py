@@ -14,12 +14,12 @@ from blrgen.emit.compile import compile_class
 from blrgen.program import nodes as n
 from blrgen.program.axes.check import check
 from blrgen.program.axes.interpret import interpret
-from blrgen.program.axes.lowered import over_axes
+from blrgen.program.axes.lowered import Statement, over_axes
 from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.prepared import scheduled
 from blrgen.program.axes.text import shown
-from blrgen.program.lower import lower
-from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.lower import Reader
+from blrgen.program.program import Program, Variable
 from blrgen.program.types import EACH, ENTRIES, SCALAR, Type, matrix, symmetric, vector
 from tests.emit.tree.running import near, plain
 from tests.shipped import recipes
@@ -38,9 +38,10 @@ def made_input(kind: Type) -> np.ndarray:
 @pytest.mark.parametrize("name", recipes(matrices=True))
 def test_a_recipe_with_matrices_is_its_emitted_step(name: str) -> None:
     derivation = derive(name)
-    program = lower(derivation.rule)
+    reader = Reader(derivation.rule)
+    program = reader.program
     assert not program.axes <= {EACH}
-    made = over_axes(program, program.phase("update"))
+    made = over_axes(program.scope, reader.statements(program.scope, reader.stage("update")))
     check(made)
     params = R.standard_normal(SIZE)
     opt = compile_class(emit(derivation, "numpy"))(params)
@@ -69,10 +70,7 @@ def test_words_become_sums() -> None:
     }
     for e, line in wanted.items():
         types = {"A": matrix("d", "d"), "B": matrix("d", "d"), "S": symmetric(), "x": vector()}
-        variables = tuple(Variable(k, "input", v) for k, v in types.items())
-        body = (Statement("y", e, matrix("d", "d")),)
-        made = over_axes(Program(variables, (Phase("update", body),)),
-                         Phase("update", body))  # fmt: skip
+        made = over_axes(types, [Statement("y", e, matrix("d", "d"))])
         check(made)
         assert shown(made.body[-1]) == f"y[i,j] = {line}"
 
@@ -84,9 +82,7 @@ def test_roots_of_a_matrix() -> None:
         Statement(name, node(S, x), vector())
         for name, node in (("z", n.HalfSolve), ("w", n.HalfProduct))
     )
-    variables = (Variable("S", "input", symmetric()), Variable("x", "input", vector()))
-    phase = Phase("update", body)
-    made = over_axes(Program(variables, (phase,)), phase)
+    made = over_axes({"S": symmetric(), "x": vector()}, body)
     check(made)
     values = {"S": made_input(symmetric()), "x": made_input(vector())}
     found, root = interpret(made, values), np.linalg.cholesky(values["S"])
@@ -95,13 +91,12 @@ def test_roots_of_a_matrix() -> None:
     np.testing.assert_allclose(found["w"], root @ values["x"], rtol=1e-12)
 
 
-def phase_of_a_step(*body: Statement, more: tuple[Variable, ...] = ()) -> tuple[Program, Phase]:
+def program(*more: Variable) -> Program:
     variables = (
         Variable("m", "state", vector()), Variable("S", "state", symmetric()),
         Variable("H", "input", symmetric()), Variable("k", "hyper", SCALAR), *more,
     )  # fmt: skip
-    phase = Phase("update", body, ())
-    return Program(variables, (phase,)), phase
+    return Program(variables)
 
 
 def test_what_must_stay_definite_is_solved_with_by_one_factor() -> None:
@@ -111,9 +106,8 @@ def test_what_must_stay_definite_is_solved_with_by_one_factor() -> None:
         Statement("y", n.Solve(S, n.Ref("m")), vector()),
         Statement("z", n.Solve(S, n.Transpose(n.Sub(H, S))), matrix("d", "d")),
     )
-    program, phase = phase_of_a_step(*body)
-    negative = tuple(replace(v, gap=n.Neg(S)) if v.name == "S" else v for v in program.variables)
-    made = part_of(replace(program, variables=negative), phase).returning(["y", "z"])
+    negative = (replace(v, gap=n.Neg(S)) if v.name == "S" else v for v in program().variables)
+    made = part_of(Program(tuple(negative)), body).returning(["y", "z"])
     check(made)
     assert [shown(s) for s in made.body] == [
         "minus_S[i,j]: spd = -S[i,j]",
@@ -128,7 +122,7 @@ def test_letters_are_no_names_of_the_program() -> None:
     """A number called k: each letter of a product of three has a name of its own."""
     S, H = n.Ref("S"), n.Ref("H")
     body = (Statement("y", n.Mul((n.Ref("k"), n.MatMul(S, n.MatMul(H, S)))), matrix("d", "d")),)
-    made = part_of(*phase_of_a_step(*body)).returning(["y"])
+    made = part_of(program(), body).returning(["y"])
     check(made)
     values = {"S": made_input(symmetric()), "H": made_input(symmetric()), "k": 0.5}
     wanted = 0.5 * values["S"] @ values["H"] @ values["S"]
@@ -138,7 +132,7 @@ def test_letters_are_no_names_of_the_program() -> None:
 def test_a_size_that_is_counted_comes_from_an_array() -> None:
     size = Variable("d", "size", SCALAR)
     body = (Statement("y", n.Mul((n.Ref("d"), n.Ref("k"), n.Identity("d"))), symmetric()),)
-    made = part_of(*phase_of_a_step(*body, more=(size,))).returning(["y"])
+    made = part_of(program(size), body).returning(["y"])
     check(made)
     assert [q.name for q in made.given] == ["k", "m"]
     found = interpret(made, {"k": 2.0, "m": np.zeros(3)})["y"]
@@ -148,21 +142,19 @@ def test_a_size_that_is_counted_comes_from_an_array() -> None:
 def test_sums_and_counts_of_entries() -> None:
     """Entries have one axis, named apart from what the rule calls so; each sum has its letter."""
     x, k = n.Ref("x"), n.Ref("d")
-    variables = (Variable("x", "state", ENTRIES), Variable("d", "hyper", SCALAR))
     body = (
         Statement("s", n.Total(n.Mul((x, x))), SCALAR),
         Statement("y", n.Div(n.Mul((k, x)), n.Total(x)), ENTRIES),
         Statement("c", n.Count(x, -1), SCALAR),
         Statement("l", n.LogTotal(x, n.ZERO), SCALAR),
     )
-    phase = Phase("update", body, (("x", "y"),))
-    made = over_axes(Program(variables, (phase,)), phase)
+    made = over_axes({"x": ENTRIES, "d": SCALAR}, body)
     check(made)
     assert [shown(s) for s in made.body][:2] == [
         "s = sum(i, x[i] * x[i])",
         "y[i] = d * x[i] / sum(j, x[j])",
     ]
-    assert made.writes == (("x", "y"),) and {x.size for x in made.letters} == {"d_2"}
+    assert {x.size for x in made.letters} == {"d_2"}
     found = interpret(made, {"x": np.array([1.0, 2.0, 5.0]), "d": 2.0})
     np.testing.assert_allclose(found["y"], [0.25, 0.5, 1.25])
     assert found["c"] == 2 and found["s"] == 30

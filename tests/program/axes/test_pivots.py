@@ -15,10 +15,12 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as axes
 from blrgen.program.axes.check import check
 from blrgen.program.axes.congruent import congruent
+from blrgen.program.axes.lowered import Statement
 from blrgen.program.axes.parts import part_of
 from blrgen.program.axes.pivots import Pivoted, pivoted
 from blrgen.program.axes.written_out import Known
-from blrgen.program.program import Phase, Program, Statement, Variable
+from blrgen.program.part import Part
+from blrgen.program.program import Program, Variable
 from blrgen.program.types import SCALAR, infer, matrix, symmetric, vector
 
 pytestmark = pytest.mark.core
@@ -27,7 +29,7 @@ A, B, F, P, Q, S, g, m = (n.Ref(x) for x in ("A", "B", "F", "P", "Q", "S", "g", 
 a, b = n.Ref("a"), n.Ref("b")
 
 
-def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...], known: str = "") -> Program:
+def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...], known: str = "") -> Part:
     """Symmetric S, P, Q, definite where `known`; matrices A, B, F; vectors m, g; a number a."""
     kinds = dict.fromkeys("SPQ", symmetric(str(d))) | dict.fromkeys("ABF", matrix(str(d), str(d)))
     kinds |= dict.fromkeys("mg", vector(str(d))) | {"a": SCALAR}
@@ -39,13 +41,12 @@ def program(d: int, *body: tuple[str, n.Node], writes: tuple[str, ...], known: s
         scope[name] = infer(expr, scope)
         made.append(Statement(name, expr, scope[name]))
     pairs = tuple((x.removesuffix("_next"), x) for x in writes)
-    return Program(variables, (Phase("update", tuple(made), pairs),))
+    return part_of(Program(variables), made, pairs)
 
 
-def unrolled(p: Program, known: Known | None = None) -> Pivoted:
+def unrolled(p: Part, known: Known | None = None) -> Pivoted:
     """Its equations over axes, every entry by itself."""
-    (phase,) = p.phases
-    over = congruent(part_of(p, phase).returning([local for _, local in phase.writes]))
+    over = congruent(p.returning([local for _, local in p.writes]))
     check(over)
     return pivoted(over, {x.size for x in over.letters if isinstance(x.size, int)}, known)
 

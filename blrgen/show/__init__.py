@@ -10,6 +10,7 @@
 | `model` | What is said of a model: its statements, its graph, or its mistakes as JSON |
 | `model_derivation` | A model's algorithm as JSON; its page of text is in `model_page` |
 | `model_page` | A model's algorithm as the section of a paper |
+| `model_sites` | What of a log joint is no statistic, on the page of a model |
 | `page` | What every format shows of a derivation, gathered once: header, lines, algorithm |
 | `paint` | Colour on a terminal, only when asked for |
 | `proof` | What was proved, how, or where it fails: a report of a `Proof` or a `Verdict` |

@@ -9,7 +9,6 @@ from blrgen.algebra.components import Component
 from blrgen.algebra.indexed.values import Expression, Index
 from blrgen.expect.blocks.values import Block
 from blrgen.expect.factors.names import table_of
-from blrgen.expect.sites.values import Site
 from blrgen.geometry import kept_geometry
 from blrgen.program.model.blocks import member_of
 from blrgen.program.model.member import Member
@@ -19,6 +18,7 @@ from blrgen.rule.model.lines import brought, letters_of
 from blrgen.rule.model.values import Arrival, Equation, ModelDerivation, PointUpdate, Update
 from blrgen.show.derivation import terminal_columns
 from blrgen.show.geometry.rows import Writer
+from blrgen.show.model_sites import Sites, listed
 from blrgen.show.page import Formula, is_matrix
 from blrgen.show.paint import Paint
 from blrgen.show.text import INDENT, broken
@@ -41,10 +41,12 @@ _JOINED = {
 
 def derivation_text(d: ModelDerivation, columns: int | None = None, *, colour: bool = False) -> str:
     """The whole page, at most so many columns wide."""
-    return _Page(d, columns or terminal_columns(), Paint(colour)).text()
+    return ModelPage(d, columns or terminal_columns(), Paint(colour)).text()
 
 
-class _Page:
+class ModelPage:
+    """The page of one derivation, section by section."""
+
     def __init__(self, d: ModelDerivation, columns: int, paint: Paint) -> None:
         self.d, self.columns, self.paint = d, columns, paint
         self.number = 0
@@ -55,10 +57,11 @@ class _Page:
         known = table_of(d.model).variables
         ranks = {k: len(v.shape) for k, v in known.items() if v.shape and not v.symbol.one_hot}
         self.say = Spoken(letters_of(d.model), means, ranks)
+        self.sites = Sites(self)
 
     def text(self) -> str:
         """The sections in their order."""
-        sections = [self.head(), self.joint(), self.edges(), *map(self.site, self.d.sites)]
+        sections = [self.head(), self.joint(), self.edges(), *map(self.sites.site, self.d.sites)]
         for u in self.d.updates:
             sections += [self.conditional(u), self.update(u)]
         sections += map(self.element, self.d.arrivals)
@@ -116,18 +119,18 @@ class _Page:
                  for k in ("observed", "latent")}  # fmt: skip
         points = [self.named(x) for u in d.points for x in u.names]
         blocks = [self.named(u.block.name) for u in d.updates]
-        yield f"Observed: {_listed(nodes['observed'])}."
+        yield f"Observed: {listed(nodes['observed'])}."
         if blocks:
             if any(u.drawn for u in d.updates):
-                yield f"Drawn: {_listed(blocks)}."
+                yield f"Drawn: {listed(blocks)}."
             else:
                 yield (
-                    f"Each of {_listed(blocks)} has a q of its own."
+                    f"Each of {listed(blocks)} has a q of its own."
                     if len(blocks) > 1
                     else (f"q is over {blocks[0]}.")
                 )
         if points:
-            yield f"{_listed(points)}: found as point{'s' if len(points) > 1 else ''}."
+            yield f"{listed(points)}: found as point{'s' if len(points) > 1 else ''}."
         if d.batch:
             yield f"A step sees M of the {d.batch} rows."
         order = [*blocks, *points]
@@ -168,7 +171,7 @@ class _Page:
         stood = [s for s in self.d.sites if own & set(s.nodes)]
         if stood:
             words = ", ".join(
-                f"{self.tangent(s, frozenset(own))} for {unicode_name(s.name)}" for s in stood
+                f"{self.sites.tangent(s, frozenset(own))} for {unicode_name(s.name)}" for s in stood
             )
             because += f", with {words}"
         return self.section(f"Full conditional of {self.named(b.name)}{bar}", rows, because)
@@ -183,71 +186,6 @@ class _Page:
                    "these to what is known of the last elements, and integrates the oldest out: "
                    "what that adds is log p of what is seen given the past")  # fmt: skip
         return self.section("What a later element brings", rows, because)
-
-    def tangent(self, s: Site, own: frozenset[str] | None = None) -> str:
-        """r u + s u², what has the gradient of E[f]."""
-        names = frozenset(s.nodes) if own is None else own
-        u = unicode_name(s.variable.name)
-        if s.inner and len(s.parts) == 1:
-            k, last = s.inner[0].name, s.inner[-1].name
-            return (f"Σ {self.at(s.firsts[0].name, s.inner[:1])} {u}[{k}] + "
-                    f"Σ {self.at(s.second.name, s.inner)} {u}[{k}] {u}[{last}]")  # fmt: skip
-        if s.own is None and len(s.parts) == 1:
-            r, t = (unicode_name(x.name) for x in s.symbols)
-            return f"{r} {u} + {t} {u}²"
-        pairs = [(unicode_name(x.name), self.say(t)) for x, t in s.tangent(names)]
-        return " + ".join(f"{x} ({t})" if " + " in t else f"{x} {t}" for x, t in pairs)
-
-    def site(self, s: Site) -> str:
-        """What is no statistic: f, its predictor, and the gradient of its expectation."""
-        if s.inner:
-            return self.elements(s)
-        f, u = unicode_name(s.name), unicode_name(s.variable.name)
-        pairs = [(f"{f}({u})", self.say(s.function)), (self.at(u, s.places), self.say(s.line))]
-        because = f"expectations by {s.route}: {s.because}"
-        if s.own is not None:
-            names = ", ".join(self.at(x.name, s.places) for x in s.firsts)
-            pairs.append((names, f"Cov[T, T]⁻¹ Cov[T, {f}]"))
-            return self.sited(s, pairs, f"{because}. {self.tangent(s)} has the gradient of "
-                              f"𝔼[{f}] (∇_μ = F⁻¹ ∇_λ)")  # fmt: skip
-        if s.average is not None:
-            pairs.append((f"𝔼[{f}]", self.say(s.average)))
-            because += f"; {u}_m and {u}_v are 𝔼[{u}] and Var[{u}]"
-        for r, e in zip(s.firsts, s.means, strict=True):
-            mean = f"𝔼[{u}]" if len(s.means) == 1 else self.say(e)
-            mean = f"({mean})" if " + " in mean else mean
-            pairs.append((self.at(r.name, s.places), f"𝔼[{f}′] − 𝔼[{f}″] {mean}"))
-        pairs.append((self.at(s.second.name, s.places), f"½ 𝔼[{f}″]"))
-        which = (
-            f"{self.tangent(s)} has" if len(s.parts) == 1 else "r v + s v², v a block's part, has"
-        )
-        return self.sited(s, pairs, f"{because}. {which} the gradient of 𝔼[{f}] in every mean "
-                          "parameter (Bonnet, Price)")  # fmt: skip
-
-    def elements(self, s: Site) -> str:
-        """The same of a predictor with elements u_k."""
-        f, u = unicode_name(s.name), unicode_name(s.variable.name)
-        k, last = s.inner[0].name, s.inner[-1].name
-        one, both = (s.letters_of(x) for x in (s.firsts[0], s.second))
-        second, total = self.at(s.second.name, both), "Σ " if len(s.inner) == 2 else ""
-        pairs = [(f"{f}({u})", self.say(s.function)), (self.at(u, one), self.say(s.line))]
-        for r, e in zip(s.firsts, s.means, strict=True):
-            mean = f"𝔼[{u}[{last}]]" if len(s.means) == 1 else f"({self.say(s.at_last(e))})"
-            right = f"𝔼[∂{f}/∂{u}[{k}]] − 2 {total}{second} {mean}"
-            pairs.append((self.at(r.name, one), right))
-        pairs.append((second, f"½ 𝔼[∂²{f}/∂{u}[{k}]∂{u}[{last}]]"))
-        apart = "; its elements are apart under q" if len(s.inner) == 1 else ""
-        which = self.tangent(s) if len(s.parts) == 1 else "Σ r v + Σ s v v, v a block's part,"
-        because = (f"expectations by {s.route}: {s.because}{apart}. {which} has the gradient of "
-                   f"𝔼[{f}] in every mean parameter (Bonnet, Price)")  # fmt: skip
-        return self.sited(s, pairs, because)
-
-    def sited(self, s: Site, pairs: Sequence[tuple[str, str]], because: str) -> str:
-        """The section of a site."""
-        f = unicode_name(s.name)
-        nodes = _listed([self.named(x) for x in s.nodes])
-        title = f"{f}, no statistic of {nodes}, in log p({self.named(s.child)})"
-        return self.section(title, self.equations(pairs), because)
 
     def update(self, u: Update) -> str:
         """Natural parameters, then what people call them, and the expectations."""
@@ -343,7 +281,7 @@ class _Page:
         return self.section("Expected statistics", rows, because)
 
     def point(self, u: PointUpdate) -> str:
-        title = f"Argmax of 𝔼[log p] over {_listed([self.named(x) for x in u.names])}"
+        title = f"Argmax of 𝔼[log p] over {listed([self.named(x) for x in u.names])}"
         return self.section(title, self.solved(u), u.because, f"delta, {u.mode}")
 
     def solved(self, u: PointUpdate) -> list[str]:
@@ -404,9 +342,3 @@ class _Page:
 def tilde(name: str) -> str:
     """A parameter of q: m̃, beside the model's own m."""
     return normalize("NFC", f"{name[0]}\u0303{name[1:]}")
-
-
-def _listed(words: Sequence[str]) -> str:
-    """a, b and c."""
-    *front, last = words or ("nothing",)
-    return f"{', '.join(front)} and {last}" if front else last

@@ -8,12 +8,13 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 |---|---|
 | `algebra` | Nodes as SymPy expressions, for `decide`: SymPy may rewrite them, the graph does not |
 | `arguments` | The arguments of a call as values, and what the call gave back for each state |
-| `arithmetic` | Operators on values: whole numbers with their marks, numbers, truth values |
+| `arithmetic` | Arithmetic on values: whole numbers with their marks, numbers, arrays |
 | `attributes` | Attributes: of modules, of arrays, of lists, dictionaries and records |
 | `axes` | Axes of arrays: how many there are, their order, and arrays joined along them |
 | `branches` | Paths: a condition that nothing decides is taken both ways, by reading again |
 | `calls` | Calls: of functions of the file, and of names of the table |
 | `child` | What runs in a process of its own: the function on numbers, with limits |
+| `comparisons` | Comparisons: whole numbers, numbers of axes, texts, entries of arrays |
 | `comprehensions` | Comprehensions: the items of every turn |
 | `constructs` | The table of statements, expressions and what stands at the top of a file |
 | `counted` | Loops over the counter: βᵗ by induction over the turns |
@@ -53,6 +54,7 @@ its line.  `docs/verify.md` is printed from the tables and says what a verdict c
 | `sizes` | At which sizes matrix code is read |
 | `solving` | NumPy's and SciPy's solvers and factorisations: matrix operations as a whole |
 | `statements` | The meaning of statements |
+| `storing` | Storing in place: into an array or a part of it, and `a op= b` |
 | `table` | The table: every function and keyword that has a meaning, and where it is found |
 | `tensors` | Vectors and matrices of any size: what the algebra of words can hold |
 | `values` | The values that a reading knows |

@@ -1,4 +1,4 @@
-"""Operators on values: whole numbers with their marks, numbers, truth values, arrays."""
+"""Arithmetic on values: whole numbers with their marks, numbers, arrays."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ from blrgen.validate.reading.values import (
     CARRIED,
     Array,
     Cond,
-    Index,
     Lengths,
     List,
     Mark,
     Num,
     Picked,
-    Rank,
     Several,
     Size,
     Tensor,
@@ -33,7 +31,6 @@ from blrgen.validate.reading.whole import fits
 
 NAMES = {"Add": "add", "Sub": "sub", "Mult": "mul", "Div": "div", "Pow": "pow",
          "FloorDiv": "floordiv", "Mod": "mod", "MatMult": "matmul"}  # fmt: skip
-SIGNS = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne"}
 
 
 def binary(mc: Machine, op: str, a: Any, b: Any) -> Any:
@@ -250,7 +247,7 @@ def apply(
     axes = common_axes(mc, arrays)
     for x in arrays:
         mc.touch(x)
-    data = [x.data if isinstance(x, Array) else _single(mc, x) for x in values]
+    data = [x.data if isinstance(x, Array) else single(mc, x) for x in values]
     try:
         shape = np.broadcast_shapes(*[np.shape(d) for d in data])
     except ValueError:
@@ -265,7 +262,8 @@ def apply(
     return result
 
 
-def _single(mc: Machine, x: Any) -> np.ndarray:
+def single(mc: Machine, x: Any) -> np.ndarray:
+    """A number or truth value as an array without axes."""
     box = np.empty((), dtype=object)
     box[()] = x.node if isinstance(x, Cond) else mc.node(x)
     return box
@@ -297,133 +295,3 @@ def negate(mc: Machine, x: Any) -> Any:
     if isinstance(x, Cond) or (isinstance(x, Array) and x.kind == "b"):
         raise mc.refuse("arithmetic with truth values")
     return apply(mc, lambda n: mc.graph.negative(mc.as_number(n)), x)
-
-
-def compare(mc: Machine, op: str, a: Any, b: Any) -> Any:
-    """a < b and its like; entry by entry on arrays."""
-    if op in ("gt", "ge"):
-        return compare(mc, {"gt": "lt", "ge": "le"}[op], b, a)
-    if isinstance(a, Whole) and isinstance(b, Whole):
-        mc.compared(a, b)
-        x, y = a.value, b.value
-        known = {"lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y}[op]
-        return Cond(mc.graph.truth(known))
-    if not mc.generic and (isinstance(a, Several) or isinstance(b, Several)):
-        raise mc.refuse("a comparison of what may be as long as an array")
-    if isinstance(a, tuple) and isinstance(b, tuple) and op in ("eq", "ne"):
-        if isinstance(a, Lengths) != isinstance(b, Lengths):
-            mc.bounds.axes = max(mc.bounds.axes, len(a if isinstance(b, Lengths) else b))
-        same = len(a) == len(b) and all(
-            mc.truth(compare(mc, "eq", x, y)) for x, y in zip(a, b, strict=True)
-        )
-        return Cond(mc.graph.truth(same == (op == "eq")))
-    if isinstance(a, Rank) or isinstance(b, Rank):
-        return _compare_ranks(mc, op, a, b)
-    if isinstance(a, Text) and isinstance(b, Text) and op in ("eq", "ne"):
-        return Cond(mc.graph.truth((a.text == b.text) == (op == "eq")))
-    if isinstance(a, Size | Index) or isinstance(b, Size | Index):
-        if isinstance(a, Size) and a == b and op in ("eq", "ne", "le", "lt"):
-            return Cond(mc.graph.truth(op in ("eq", "le")))
-        raise mc.sizes("a condition on a length")
-    for x in (a, b):
-        if not isinstance(x, Whole | Num | Array):
-            raise mc.refuse(f"a comparison with {mc.called(x)}")
-        if isinstance(x, Array) and x.kind == "b":
-            raise mc.refuse("a comparison of truth values")
-    return apply(mc, lambda x, y: ordered(mc, op, x, y), a, b, kind="b")
-
-
-def ordered(mc: Machine, op: str, x: Node, y: Node) -> Node:
-    """x < y or x ≤ y where one is the smallest or the largest of several: of each of them."""
-    g = mc.graph
-    if op in ("lt", "le"):
-        for n, every in ((y, "min"), (x, "max")):
-            if n.op in ("min", "max"):
-                pairs = [(x, a) if n is y else (a, y) for a in n.args]
-                left, right = (ordered(mc, op, *p) for p in pairs)
-                return g.both(left, right) if n.op == every else g.either(left, right)
-    return g.compare(op, x, y)
-
-
-def _compare_ranks(mc: Machine, op: str, a: Any, b: Any) -> Cond:
-    """Numbers of axes; what they are compared with says up to which the code is read."""
-    numbers = []
-    for x in (a, b):
-        if isinstance(x, Whole) and x.mark is None:
-            mc.bounds.axes = max(mc.bounds.axes, abs(x.value) + 1)
-        elif not isinstance(x, Rank):
-            raise mc.refuse(f"a number of axes compared with {mc.called(x)}")
-        numbers.append(x.value)
-    x, y = numbers
-    return Cond(mc.graph.truth({"lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y}[op]))
-
-
-# memory -------------------------------------------------------------------------------------
-def write(
-    mc: Machine,
-    target: Array,
-    view: np.ndarray,
-    value: Any,
-    *,
-    at_index: frozenset[int] = frozenset(),
-) -> None:
-    """Store into (a part of) an array, in place."""
-    value_kind = kind_of(mc, value)
-    if target.kind == "i" and value_kind != "i":
-        raise mc.refuse("a number stored into an array of whole numbers")
-    if target.kind == "b" and value_kind != "b":
-        raise mc.refuse("a number stored into an array of truth values")
-    memory = mc.remember(target)
-    mc.written.add(memory)
-    mc.changes += 1
-    for loop in mc.loops:
-        row = memory in loop.rows and loop.axis not in (target.axes or ())
-        if not (loop.axis in at_index or row):
-            raise mc.sizes("an array changed as a whole in a loop")
-        loop.stored.add(memory)
-    if isinstance(value, Array):
-        if not at_index:
-            mc.touch(value)
-        if value.generic != target.generic and value.rank and target.rank:
-            raise mc.sizes("arrays of known and of any length together")
-        data = value.data
-    else:
-        data = _single(mc, value)
-    if target.kind != "b":
-        data = np.frompyfunc(mc.as_number, 1, 1)(data)
-    if mc.depth and not mc.generic and target.kind == "i":
-        raise mc.refuse("whole numbers kept in an array in a loop")
-    try:
-        view[...] = data
-    except ValueError:
-        raise mc.raises("shapes that do not fit") from None
-
-
-def kind_of(mc: Machine, x: Any) -> str:
-    """f, i or b: what storing the value needs."""
-    if isinstance(x, Array):
-        return x.kind
-    if isinstance(x, Whole):
-        return "i"
-    if isinstance(x, Cond):
-        return "b"
-    if isinstance(x, Num):
-        return "i" if x.integral else "f"
-    if isinstance(x, Size | Index):
-        raise mc.sizes("a length as a number")
-    raise mc.refuse(f"{mc.called(x)} stored into an array")
-
-
-def augmented(mc: Machine, op: str, a: Any, b: Any) -> Any:
-    """a op= b: in place on an array, a new value otherwise."""
-    if not isinstance(a, Array):
-        if isinstance(a, List):
-            raise mc.refuse("a list changed in place by an operator")
-        if isinstance(a, Tensor):
-            raise mc.sizes("a matrix changed in place")
-        return binary(mc, op, a, b)
-    out = binary(mc, op, a, b)
-    if isinstance(out, Array) and out.data.shape != a.data.shape:
-        raise mc.raises("shapes that do not fit")
-    write(mc, a, a.data, out)
-    return a

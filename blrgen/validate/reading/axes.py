@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from blrgen.validate.reading.arithmetic import write
 from blrgen.validate.reading.attributes import attribute
 from blrgen.validate.reading.indexing import diagonal
 from blrgen.validate.reading.machine import Machine
 from blrgen.validate.reading.making import arrayed
 from blrgen.validate.reading.shaping import concrete, joined
+from blrgen.validate.reading.storing import write
 from blrgen.validate.reading.table import meaning
 from blrgen.validate.reading.values import Array, Diagonal, Mark, Num, Rank, Whole
 

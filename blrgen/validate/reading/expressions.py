@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from blrgen.validate.reading import calls, loops
-from blrgen.validate.reading.arithmetic import NAMES, SIGNS, binary, compare, negate
+from blrgen.validate.reading.arithmetic import NAMES, binary, negate
 from blrgen.validate.reading.attributes import attribute
+from blrgen.validate.reading.comparisons import SIGNS, compare
 from blrgen.validate.reading.comprehensions import comprehension
 from blrgen.validate.reading.functions import logical
 from blrgen.validate.reading.indexing import item

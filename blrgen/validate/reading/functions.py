@@ -11,12 +11,12 @@ from blrgen.validate.reading.arithmetic import (
     apply,
     binary,
     check_kinds,
-    compare,
     number_op,
-    write,
 )
+from blrgen.validate.reading.comparisons import compare
 from blrgen.validate.reading.graph import Node
 from blrgen.validate.reading.machine import Machine
+from blrgen.validate.reading.storing import write
 from blrgen.validate.reading.table import meaning
 from blrgen.validate.reading.values import Array, Cond, Index, Num, Size, Whole
 from blrgen.validate.reading.whole import fits

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from blrgen.validate.reading.arithmetic import same, write
+from blrgen.validate.reading.arithmetic import same
 from blrgen.validate.reading.machine import Machine
+from blrgen.validate.reading.storing import write
 from blrgen.validate.reading.values import (
     CARRIED,
     Array,

@@ -8,10 +8,10 @@ import numpy as np
 
 from blrgen.limits import ENTRIES as MANY
 from blrgen.validate.reading import loops
-from blrgen.validate.reading.arithmetic import kind_of, write
 from blrgen.validate.reading.attributes import DTYPES
 from blrgen.validate.reading.graph import Node
 from blrgen.validate.reading.machine import Machine
+from blrgen.validate.reading.storing import kind_of, write
 from blrgen.validate.reading.table import meaning
 from blrgen.validate.reading.values import (
     Array,

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from blrgen.validate.reading import calls, loops
-from blrgen.validate.reading.arithmetic import NAMES, augmented
+from blrgen.validate.reading.arithmetic import NAMES
 from blrgen.validate.reading.expressions import at_once, value
 from blrgen.validate.reading.indexing import item, store
 from blrgen.validate.reading.machine import MOST_SHOWN, Machine
 from blrgen.validate.reading.scopes import bind, lookup
+from blrgen.validate.reading.storing import augmented
 from blrgen.validate.reading.values import (
     Array,
     Diagonal,

@@ -7,6 +7,7 @@ the slopes of E[L] must vanish at the points.  Equal numbers are no proof.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -39,7 +40,8 @@ from blrgen.value.indexed import Values
 from blrgen.value.kinds import DOUBLES, Kind
 
 STEPS = 2
-OBJECTIVE, SLOPE = 1e-8, 1e-6  # relative
+OBJECTIVE, SLOPE, STEP = 1e-8, 1e-6, 1e-6  # relative
+LOG_OF_NOTHING = -17.3  # what stands for it where it cancels
 SETTLED, ROUNDS = 1e-12, 2000  # of local blocks
 
 
@@ -149,11 +151,24 @@ class Reference:
         blocks = [u.block for u in self.d.updates]
         q = expecting_of(blocks, [[self.d.model.node(x) for x in b.nodes] for b in blocks])
         values = self.values
-        total: Any = values.of(self.d.expected_joint)
+        total: Any = without_ends(values).of(self.d.expected_joint)
         for b in blocks:
             law = self.laws[b.name]
             total += law.partition - law.paired - values.of(q.of(b.base))
         return total
+
+
+class _Ended(Kind):
+    """Doubles in which log 0 is a number: it cancels where labels are certain, 0 · log 0 is 0."""
+
+    def call(self, name: str, *args: Any) -> Any:
+        found = super().call(name, *args)
+        return LOG_OF_NOTHING if found == -math.inf else found
+
+
+def without_ends(values: Values) -> Values:
+    """The same values, of doubles with a number for log 0."""
+    return Values(values.arrays, values.sizes, _Ended()) if values.kind is DOUBLES else values
 
 
 def _zeros(values: Values, p: Part) -> Any:
@@ -168,7 +183,7 @@ def compare(
     slopes = slopes_of(d)
     objectives: list[tuple[float, float]] = []
     worst: dict[str, float] = {}
-    steps = 1 if d.batch else STEPS
+    steps, whole = 1 if d.batch else STEPS, 0.0
     with np.errstate(all="ignore"):
         own = {python_name(k): x for k, x in data.given.items()} | rates
         model = kind(**own, seed=1)
@@ -182,15 +197,21 @@ def compare(
             objectives.append((float(model.objective()), reference.objective()))
             if step == steps:
                 break
+            if d.sites:
+                whole = largest([whole, whole_step(reference, program, model)])
             model.step(*([np.arange(data.sizes[d.batch])] if d.batch else []))
             follow(reference, program, model)
             for name, (places, e) in slopes.items():
                 gap = residual(reference.values, places, e)
-                worst[name] = max(worst.get(name, 0.0), gap)
+                worst[name] = largest([worst.get(name, 0.0), gap])
     points = [
         (name, compared(f"the slope of E[L] by {name} is zero after a step", gap, SLOPE))
         for name, gap in worst.items()
     ]
+    if d.sites:
+        points.append(
+            ("step", compared("a whole step is that of the derived updates", whole, STEP))
+        )
     return (("objective", _objectives(objectives)), *points)
 
 
@@ -216,25 +237,52 @@ def compare_filter(
 
 def follow(reference: Reference, program: ModelProgram, model: Any) -> None:
     """Blocks with a state at their updates, in order; the points then are those of the class."""
-    with_state = {v.name for v in program.said}
-    d = reference.d
-    joined = [{v.name for v in c.variables} for c in program.chained]
-    with_state |= {u.block.name for u in d.updates if set(u.block.nodes) in joined}
-    if model.notes and d.sites:  # a part of a step: its q's are those of the class
+    if any(x["kind"] == "step halved" for x in model.notes):  # its q's are those of the class
         reference.read(model, program)
         return
-    if d.sites and d.algorithm == "cvi":
-        reference.evaluate(1.0 if model.t == 1 else model.rho)
+    advance(reference, program, rate_of(reference.d, model, model.t - 1))
+    for v in program.variables:
+        if v.is_point:
+            reference.points[v.name] = np.asarray(model.state[v.parts[0].array.name])
+
+
+def rate_of(d: ModelDerivation, model: Any, t: int) -> float:
+    """ρ of a step after t others: only steps of --cvi are parts, and of these not the first."""
+    return float(model.rho) if d.algorithm == "cvi" and d.sites and t else 1.0
+
+
+def advance(reference: Reference, program: ModelProgram, part: float) -> set[str]:
+    """Blocks with a state at their updates, in order; their names."""
+    d = reference.d
     joined = [{v.name for v in c.variables} for c in program.chained]
+    with_state = {v.name for v in program.said}
     with_state |= {u.block.name for u in d.updates if set(u.block.nodes) in joined}
+    if d.sites and d.algorithm == "cvi":
+        reference.evaluate(part)
     for u in d.updates:
         if u.block.name in with_state:
             if d.sites and d.algorithm == "ncvmp":
                 reference.evaluate()
             reference.update(u.block)
-    for v in program.variables:
-        if v.is_point:
-            reference.points[v.name] = np.asarray(model.state[v.parts[0].array.name])
+    return with_state & reference.laws.keys()
+
+
+def whole_step(reference: Reference, program: ModelProgram, model: Any) -> float:
+    """How far the q's of a whole step are from the derived updates, whatever part is taken."""
+    d, part, own = reference.d, rate_of(reference.d, model, model.t), model.state
+    wanted, found = (
+        Reference(d, reference.data, dict(reference.laws), dict(reference.points),
+                  dict(reference.sites), kept=True)
+        for _ in range(2)
+    )  # fmt: skip
+    blocks = advance(wanted, program, part)
+    _, state, _ = model._swept(part)
+    model.state = state
+    found.read(model, program)
+    model.state = own
+    pairs = ((x, found.laws[name].means[k]) for name in blocks & found.laws.keys()
+             for k, x in wanted.laws[name].means.items())  # fmt: skip
+    return largest([largest(np.abs(x - y) / (1 + np.abs(x))) for x, y in pairs])
 
 
 def stepped(d: ModelDerivation, block: Block) -> bool:
@@ -269,7 +317,14 @@ def _objectives(pairs: Sequence[tuple[float, float]]) -> Proof:
     claim = "the objective before each step is that of the derived updates"
     if not np.isfinite([y for _, y in pairs]).all():
         return Proof(NOT_COMPARED, claim, "plain loops give ∞ − ∞ here")
-    return compared(claim, max(abs(x - y) / (1 + abs(y)) for x, y in pairs), OBJECTIVE)
+    ours, theirs = np.array(pairs).T
+    return compared(claim, largest(np.abs(ours - theirs) / (1 + np.abs(theirs))), OBJECTIVE)
+
+
+def largest(gaps: Any) -> float:
+    """The largest of differences; ∞ where one is none: a NaN is beside no number."""
+    found = float(np.max(gaps, initial=0.0))
+    return found if math.isfinite(found) else math.inf
 
 
 def compared(claim: str, gap: float, limit: float) -> Proof:

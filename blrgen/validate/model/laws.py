@@ -29,6 +29,7 @@ from blrgen.read.model.values import Model
 from blrgen.value.indexed import Values
 
 Arrays = Mapping[str, Any]
+FAR, SURE = 40.0, 1e-12  # of λ that is ∞; of E[z] there
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,7 @@ def _sizes(member: Member, values: Values) -> dict[str, int]:
 def of_elements(member: Member, natural: Sequence[Any], values: Values) -> Law:
     """Elements by themselves, each as often as it counts."""
     measure = values.array(member.block.measure, member.element)
+    natural, ends = _within_ends(natural)
     if member.one_hot:
         (c,) = natural
         partition = values.kind.log_sum_exp(c)
@@ -182,11 +184,35 @@ def of_elements(member: Member, natural: Sequence[Any], values: Values) -> Law:
         means = _by_element(member, family_program(geometry, "mean"), given, names, sizes, values)
         program = family_program(geometry, "partition")
         (partition,) = _by_element(member, program, given, names, sizes, values)
+    if ends is not None:
+        means, partition = _at_ends(natural, means, partition, ends)
     pairs = zip(natural, means, strict=True)
     products = (np.asarray(x * y) for x, y in pairs)
     paired = sum(x.reshape((*np.shape(measure), -1)).sum(-1) for x in products)
     found = {s.name: x for s, x in zip(member.statistics, means, strict=True)}
     return Law(found, np.sum(measure * partition), np.sum(measure * paired), tuple(natural))
+
+
+def _within_ends(natural: Sequence[Any]) -> tuple[list[Any], Any]:
+    """λ with ±FAR in the place of ±∞ where it is one number, and where that was."""
+    (x, *others) = natural
+    single = not others and np.asarray(x).dtype.kind == "f" and np.isinf(x).any()
+    if not single:
+        return list(natural), None
+    return [np.where(np.isinf(x), np.sign(x) * FAR, x)], np.isinf(x)
+
+
+def _at_ends(
+    natural: list[Any], means: list[Any], partition: Any, ends: Any
+) -> tuple[list[Any], Any]:
+    """Labels that are certain: E[z] is 0 or 1, and A − ⟨λ, E[z]⟩ is 0 as λ goes to ∞."""
+    (x,), (y,) = natural, means
+    if np.abs(y - np.round(y))[ends].max() > SURE or set(np.round(y)[ends].ravel()) - {0, 1}:
+        return [np.where(ends, np.nan, y)], partition
+    y = np.where(ends, np.round(y), y)
+    return [y], np.where(ends, x * y, partition) if np.shape(x) == np.shape(
+        partition
+    ) else partition
 
 
 def _by_element(

@@ -155,3 +155,38 @@ x[d,n] ~ gaussian(mu[z[d,n]], 1) observed
     d = derive_model(read_model(source, "m"), "svi")
     proofs = run(d, lower(d), text(lower(d), "numpy"), "labels of labels")
     assert not levels(proofs) & {"refuted", "not compared"}
+
+
+def level_of(name: str, flag: str, *changes: tuple[str, str]) -> str:
+    """What is said of a class of which some words are others."""
+    d = derivation(name, flag)
+    program = lower(d)
+    source = text(program, "numpy")
+    for old, new in changes:
+        assert old in source, old
+        source = source.replace(old, new, 1)
+    proofs = run(d, program, source, "a step")
+    return min((p.level for _, p in proofs), key=("refuted", "not compared", "numeric").index)
+
+
+def test_point_masses_are_compared_and_mistakes_beside_them_are_found():
+    for name in ("zero-inflated-poisson", "hurdle-poisson"):
+        assert level_of(name, "vmp") == "numeric"
+        assert level_of(name, "vmp", ("z_q_1 == inf, z_q_bare", "z_q_1 == inf, zero")) == "refuted"
+        assert (
+            level_of(name, "vmp", ("x == zero, zero, -inf", "x == zero, zero, zero")) == "refuted"
+        )
+
+
+def test_a_class_that_ends_in_what_is_no_number_is_refuted():
+    wrong = ("rate_q_2 = -b0 -", "rate_q_2 = -b0 +")
+    assert level_of("zero-inflated-poisson", "vmp", wrong) == "refuted"
+
+
+@pytest.mark.parametrize("flag", ["ncvmp", "cvi"])
+def test_a_whole_step_is_compared_where_only_a_part_of_it_is_taken(flag):
+    assert level_of("logistic-regression", flag) == "numeric"
+    wrong = ("f1_first = f1_slope - ", "f1_first = f1_slope + ")
+    assert level_of("logistic-regression", flag, wrong) == "refuted"
+    steep = ("f1_second = half *", "f1_second = one *")
+    assert level_of("logistic-regression", flag, steep) == "refuted"

@@ -65,7 +65,7 @@ def _drawn_start(
                 state[name] = rng.integers(0, most, shape)
             else:
                 found = _middle(domain, rng.standard_normal(shape), sizes)
-                state[name] = np.asarray(found, dtype=dtype)
+                state[name] = np.array(found, dtype=dtype, order="C")  # its own, as in later steps
     return state
 
 

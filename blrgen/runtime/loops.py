@@ -17,13 +17,13 @@ from blrgen.runtime.marks import inlined
 def _factor(a: Array, f: Array, d: int) -> None:
     """Write A = L D Lᵀ: L below the diagonal, where it is 1, and 1/D on it; NaN if D is not > 0.
 
-    Four rows at a time, so that those above them are read once for all four.
+    Of more than eight rows four at a time, which read those above them together.
     """
     real = a.dtype.type
-    for start in range(0, d, 4):
-        stop = min(start + 4, d)
-        known = start if stop == start + 4 else 0
-        for j in range(known):
+    for i in range(d):
+        start = i // 4 * 4
+        known = start if 8 < d and start + 4 <= d else 0
+        for j in range(known if i == start else 0):
             t0, t1, t2, t3 = a[start, j], a[start + 1, j], a[start + 2, j], a[start + 3, j]
             for k in range(j):
                 weight = f[j, k]
@@ -32,18 +32,17 @@ def _factor(a: Array, f: Array, d: int) -> None:
                 t2 -= weight * f[start + 2, k]
                 t3 -= weight * f[start + 3, k]
             f[start, j], f[start + 1, j], f[start + 2, j], f[start + 3, j] = t0, t1, t2, t3
-        for i in range(start, stop):
-            for j in range(known, i):
-                total = a[i, j]
-                for k in range(j):
-                    total -= f[i, k] * f[j, k]
-                f[i, j] = total
-            pivot = a[i, i]
-            for j in range(i):
-                total = f[i, j]
-                f[i, j] = total * f[j, j]
-                pivot -= total * f[i, j]
-            f[i, i] = real(1) / pivot if pivot > 0 else real(np.nan)
+        for j in range(known, i):
+            total = a[i, j]
+            for k in range(j):
+                total -= f[i, k] * f[j, k]
+            f[i, j] = total
+        pivot = a[i, i]
+        for j in range(i):
+            total = f[i, j]
+            f[i, j] = total * f[j, j]
+            pivot -= total * f[i, j]
+        f[i, i] = real(1) / pivot if pivot > 0 else real(np.nan)
 
 
 @inlined

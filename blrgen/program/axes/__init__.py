@@ -32,6 +32,7 @@
 | `share` | functions called once |
 | `quotients` | one division where many would be by the same number |
 | `again` | what passes after a finished sum compute again instead of keeping it |
+| `unbroken` | recurrences that begin as after zeros, in one piece |
 | `kept` | what a recurrence reads of itself, apart from what is kept |
 | `dead` | equations that nothing needs are left out |
 | `order` | which letter is outside of which |

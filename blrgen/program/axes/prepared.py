@@ -31,6 +31,7 @@ from blrgen.program.axes.split import split
 from blrgen.program.axes.stable import stable
 from blrgen.program.axes.structure import structure
 from blrgen.program.axes.turned import turned
+from blrgen.program.axes.unbroken import unbroken
 from blrgen.program.axes.written_out import written_out
 
 
@@ -59,7 +60,7 @@ def scheduled(
     written: Set[int] = frozenset(),
 ) -> Schedule:
     """The loops of a program, in an order of letters; `blocks` are of one way, or "" for none."""
-    ready = earlier(prepared(program, written))
+    ready = unbroken(earlier(prepared(program, written)))
     ready = factored(separated(ready, tuple(by) if by is not None else order(ready)))
     letters = tuple(by) if by is not None else order(ready)
     ready = structure(halved(outside(split(ready, letters))))

@@ -4,7 +4,7 @@
                                                   H[i,j] = sum(n, H_part[n,i] * x[n,j])
 
 So do functions called of fewer letters than the equation has: ψ(Σ γ) is computed outside of the
-loop over k, log λ_k before the one over t.
+loop over k, log λ_k before the one over t.  Equations of one body that have the same part share it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,26 @@ from blrgen.program.program import fresh
 
 def split(program: a.Program, order: Sequence[str]) -> a.Program:
     """The program after `anf` for loops in that order."""
-    work = _Splitting(program, order)
-    return replace(program, body=a.mapped(program.body, work.let))
+    return replace(program, body=_Splitting(program, order).body(program.body))
 
 
 class _Splitting:
     def __init__(self, program: a.Program, order: Sequence[str]) -> None:
         self.program, self.taken = program, taken(program)
         self.order = list(order)
+        self.known: dict[n.Node, a.Ref] = {}
+
+    def body(self, body: tuple[a.Statement, ...]) -> tuple[a.Statement, ...]:
+        """Equations of one body share parts; a recurrence inside is a body of its own."""
+        outer, self.known = self.known, {}
+        out: list[a.Statement] = []
+        for s in body:
+            if isinstance(s, a.Seq):
+                out.append(replace(s, body=self.body(s.body)))
+            else:
+                out += self.let(s)
+        self.known = outer
+        return tuple(out)
 
     def let(self, s: a.Let) -> tuple[a.Statement, ...]:
         """The equation after those that were split from it."""
@@ -78,11 +90,13 @@ class _Splitting:
         letters = self.sorted(a.free(e))
         if isinstance(e, a.Ref | n.Const):
             return e
-        name = fresh(f"{s.name}_part", self.taken)
-        self.taken.add(name)
-        made = self.program.arranged(letters)
-        before.append(a.Let(name, made, e))
-        return a.Ref(name, tuple(map(a.Ix, made)))
+        if e not in self.known:
+            name = fresh(f"{s.name}_part", self.taken)
+            self.taken.add(name)
+            made = self.program.arranged(letters)
+            before.append(a.Let(name, made, e))
+            self.known[e] = a.Ref(name, tuple(map(a.Ix, made)))
+        return self.known[e]
 
     def sorted(self, letters: Sequence[str]) -> list[str]:
         return sorted(letters, key=self.order.index)

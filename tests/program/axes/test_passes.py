@@ -139,6 +139,16 @@ def test_a_function_of_fewer_letters_is_called_outside() -> None:
     )  # fmt: skip
 
 
+def test_equations_share_what_is_split_from_them() -> None:
+    becomes(
+        lambda p: split(p, order(p)),
+        "e[n,i] = x[n,i] * exp(y[n])\nf[n,i] = x[n,i] + exp(y[n])", "e, f",
+        "e_part[n] = exp(y[n])",
+        "e[n,i] = x[n,i] * e_part[n]",
+        "f[n,i] = x[n,i] + e_part[n]",
+    )  # fmt: skip
+
+
 def test_one_division_for_many() -> None:
     becomes(
         quotients, "m[n] = exp(y[n])\ne[n,i] = x[n,i] / m[n]\nf[n] = y[n] / m[n]", "e, f",

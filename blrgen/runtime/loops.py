@@ -22,7 +22,7 @@ def _factor(a: Array, f: Array, d: int) -> None:
     real = a.dtype.type
     for i in range(d):
         start = i // 4 * 4
-        known = start if 8 < d and start + 4 <= d else 0
+        known = start if d > 8 and start + 4 <= d else 0
         for j in range(known if i == start else 0):
             t0, t1, t2, t3 = a[start, j], a[start + 1, j], a[start + 2, j], a[start + 3, j]
             for k in range(j):

@@ -48,6 +48,7 @@ class Reader:
         types = {v.name: v.type for v in variables}
         _one_number_over_draws(rule, types)
         self.lowering = Lowering(types, counts(rule))
+        self._read: dict[Expr, n.Node] = {}
         inputs = frozenset(q.name for q in rule.of("input"))
         self.assignments = tuple(opened(rule.assignments, inputs))
         for x in self.assignments:
@@ -82,10 +83,13 @@ class Reader:
     ) -> list[Statement]:
         """Assignments with vectors and matrices whole; `types` are those of all that is known."""
         known = self.lowering.types = dict(types)
-        return [
-            _statement(x.name, self.lowering.lower(x.expr, f"in the assignment to {x.name}"), known)
-            for x in assignments
-        ]
+        return [_statement(x.name, self._node(x), known) for x in assignments]
+
+    def _node(self, x: Assignment) -> n.Node:
+        """What is assigned; several parts make the same."""
+        if x.expr not in self._read:
+            self._read[x.expr] = self.lowering.lower(x.expr, f"in the assignment to {x.name}")
+        return self._read[x.expr]
 
     def part(
         self,

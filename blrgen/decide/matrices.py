@@ -38,9 +38,7 @@ TRIALS = 3
 ONES = Vec("1⃗", commutative=False)  # the vector of ones: what NumPy adds with a scalar
 
 
-def equal_matrices(
-    left: Expr, right: Expr, domains: Mapping[Expr, str], *, claim: str, units: float = 2 * UNITS
-) -> Proof:
+def equal_matrices(left: Expr, right: Expr, domains: Mapping[Expr, str], *, claim: str) -> Proof:
     """As `blrgen.decide.equal.equal`, for expressions with vectors and matrices."""
     from blrgen.decide.equal import seed_of
 
@@ -49,7 +47,7 @@ def equal_matrices(
     if refuted:
         return refuted
     try:
-        if identical_words(left, right, domains, units):
+        if identical_words(left, right, domains, 2 * UNITS):
             detail = "the difference is zero in non-commutative normal form, for every d"
             return Proof("identity", claim, detail)
         why = "the normal form did not reach zero"

@@ -40,14 +40,13 @@ def natural_of_arrays(
 
 
 def base_of(
-    geometry: Geometry, mean: Mapping[str, Any], fixed: Mapping[str, Any],
-    where: str = "mean parameters",
-) -> tuple[Instance, list[Value]]:  # fmt: skip
+    geometry: Geometry, mean: Mapping[str, Any], fixed: Mapping[str, Any]
+) -> tuple[Instance, list[Value]]:
     """Sizes, constants and mean parameters as a point, and the latter in their order."""
     from blrgen.geometry.inverse import mean_symbols
     from blrgen.read.sizes import size_symbols
 
-    family, symbols = geometry.family, mean_symbols(geometry)
+    family, symbols, where = geometry.family, mean_symbols(geometry), "mean parameters"
     given.check_names([p.name for p in family.fixed], fixed, (), {}, "known constants")
     told = []
     for p in family.fixed:

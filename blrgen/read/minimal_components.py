@@ -47,9 +47,9 @@ def component_columns(
     return table
 
 
-def concrete_sizes(family: Family, size: int = SIZE) -> dict[Expr, int]:
+def concrete_sizes(family: Family) -> dict[Expr, int]:
     """Every size symbol of a family's vectors as a number."""
-    return {s: size for s in sorted(family.components.free_symbols, key=str)}
+    return {s: SIZE for s in sorted(family.components.free_symbols, key=str)}
 
 
 def _number(value: Any, sizes: dict[Expr, int], p: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from blrgen.errors import UserError
@@ -90,7 +89,7 @@ def mistake(
     return UserError(what, where=f"{place}\n{pointed(text, column)}", why=why, how=how)
 
 
-def scan(text: str, *, where: str = "", known: Sequence[str] = ()) -> list[Token]:
+def scan(text: str, *, where: str = "") -> list[Token]:
     """The tokens of a text, or a `UserError`: the first of the two walls."""
     if not isinstance(text, str):
         raise UserError("an expression must be text", where=where, why=f"got {text!r:.40}")

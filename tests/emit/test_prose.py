@@ -66,6 +66,7 @@ def test_defaults_as_they_are_typed() -> None:
 def test_long_equations_break_before_their_signs() -> None:
     lines = equation("x", " + ".join(["y" * 30] * 6)).splitlines()
     assert len(lines) > 1 and max(map(len, lines)) <= MEASURE
+    assert all(x.startswith(" " * len("    x =")) for x in lines[1:])
     assert all(x.lstrip()[0] in "+x" for x in lines)
 
 

@@ -54,6 +54,7 @@ def call(name: str, *args: n.Node) -> n.Call:
         n.Sub(y, n.Div(NEXT, c)),
         n.Sub(y, n.Div(NEXT, n.Add((call("sqrt", call("abs", g)), c)))),
         n.Sub(y, n.Div(NEXT, n.Mul((c, n.Add((n.Div(call("sqrt", n.Pow(g, 2)), c), c)))))),
+        n.Sub(y, n.Div(NEXT, call("sqrt", n.Add((n.Pow(g, 2), c))))),
         call("max", n.Neg(c), call("min", c, n.Add((y, NEXT)))),
         n.Select(n.Compare("<", g, n.ZERO), NEXT, y),
     ],
@@ -75,6 +76,7 @@ def test_a_numerator_fades(y_next: n.Node) -> None:
         n.Select(n.Compare("<", NEXT, n.ZERO), g, y),
         n.Div(NEXT, g),  # which may fade as well
         n.Div(NEXT, n.Pow(n.Add((g, c)), 2)),
+        n.Div(NEXT, call("exp", g)),
         n.Add((n.Div(g, y), NEXT)),  # it moves what divides
     ],
 )

@@ -164,14 +164,13 @@ def with_expectations(block: Block, q: Expecting) -> tuple[Part, ...]:
     return tuple(Part(p.statistic, p.coefficient, q.of(p.coefficient)) for p in block.parts)
 
 
-def paired_with(block: Block, *, expected: bool = True) -> Expression:
+def paired_with(block: Block) -> Expression:
     """Σ_j ⟨c_j, E[T_j]⟩ of a block, each element as often as it counts."""
     from blrgen.algebra.indexed.build import symbol
 
     parts = []
     for p in block.parts:
-        c = p.expected if expected else p.coefficient
-        e = multiplied(c, block.measure, symbol(p.statistic.symbol, *p.statistic.places))
+        e = multiplied(p.expected, block.measure, symbol(p.statistic.symbol, *p.statistic.places))
         for i in p.statistic.places:
             e = summed(e, i)
         parts.append(e)

@@ -28,10 +28,10 @@ from blrgen.algebra.indexed.values import ONE, ZERO, Atom, Expression, Index, Sy
 Places = tuple[Index, ...]
 
 
-def discrete_opened(e: Expression, names: frozenset[str] | None = None) -> Expression:
-    """No function of a discrete unknown is left; `names` says of which, all where it is None."""
+def discrete_opened(e: Expression) -> Expression:
+    """No function of a discrete unknown is left."""
     while True:
-        found = [_term(t, c, names) for t, c in e.terms]
+        found = [_term(t, c) for t, c in e.terms]
         if all(changed is None for changed in found):
             return e
         kept = [
@@ -41,16 +41,16 @@ def discrete_opened(e: Expression, names: frozenset[str] | None = None) -> Expre
         e = add(*kept, ZERO)
 
 
-def _term(term: Term, c: Fraction, names: frozenset[str] | None) -> Expression | None:
+def _term(term: Term, c: Fraction) -> Expression | None:
     """A term with one of its functions opened; None where there is nothing to open."""
     for k, (atom, p) in enumerate(term.factors):
-        inner = _discrete(atom, names)
+        inner = _discrete(atom)
         if inner is None:
             continue
         taken = {i.name for i in term.letters}
         factors, bound = opened(term.factors, term.bound, taken)
         atom, p = factors[k]
-        inner = _discrete(atom, names)
+        inner = _discrete(atom)
         assert inner is not None
         rest = [of_atom(a, q) for j, (a, q) in enumerate(factors) if j != k]
         found = multiplied(number(c), *rest, _by_cases(atom, p, inner))
@@ -60,7 +60,7 @@ def _term(term: Term, c: Fraction, names: frozenset[str] | None) -> Expression |
     return None
 
 
-def _discrete(atom: Atom, names: frozenset[str] | None) -> Atom | None:
+def _discrete(atom: Atom) -> Atom | None:
     """A discrete unknown inside a function, at places that the function leaves open."""
     if not atom.arguments:
         return None
@@ -68,7 +68,7 @@ def _discrete(atom: Atom, names: frozenset[str] | None) -> Atom | None:
     for a in _symbols(atom.arguments):
         s = a.symbol
         assert s is not None
-        if not (s.one_hot or s.binary) or s.known or (names is not None and s.name not in names):
+        if not (s.one_hot or s.binary) or s.known:
             continue
         leading = a.indices[:-1] if s.one_hot else a.indices
         if all(i.literal or i.base in outside for i in leading):

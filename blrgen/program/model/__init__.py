@@ -10,6 +10,7 @@
 | `titles` | what a model program says of itself |
 | `names` | names of a model as names of programs; what the caller gives |
 | `expressions` | expressions of the index algebra as equations |
+| `products` | terms as products: factors with powers, numbers in front |
 | `family` | a family's charts, mean map and A as programs |
 | `member` | a block as a member of its family on plates |
 | `chains` | chains of labels: forward and backward |
@@ -17,9 +18,11 @@
 | `bands` | Gaussian chains: elimination and substitution |
 | `gibbs` | steps that draw every block from its full conditional |
 | `samples` | draws from q of nodes |
-| `stacked` | Gaussians over several nodes, lags or plates, laid end to end |
+| `laid` | numbers of several nodes, lags or plates, laid end to end; natural parameters |
+| `stacked` | Gaussians over them: what is known |
 | `blocks` | blocks as what writes their equations |
 | `filtering` | one element of a chain at a time |
+| `running` | what a filter keeps of a block |
 | `stochastic` | steps over some rows, local blocks to their fixed point |
 | `objective` | the objective at the first block's maximum |
 | `predictive` | log p of new rows, where it has a closed form |

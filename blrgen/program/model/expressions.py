@@ -22,6 +22,7 @@ from blrgen.algebra.indexed.values import COLUMN, NUMBER, ROW
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.model.products import Factor, Product, product, times
 from blrgen.program.program import fresh
 
 Reader = Callable[[tuple[n.Node, ...]], n.Node]
@@ -111,27 +112,27 @@ class Equations:
         sure = [x for x, _ in t.factors if x.name in INFINITE]
         if sure and (len(t.factors) > 1 or masks):
             return self.weighed(t, c, over, masks, inside)
-        return _scaled(c, self.contracted(_Product(t, over, masks), inside))
+        return times(c, self.contracted(Product(t, over, masks), inside))
 
     def weighed(
         self, t: Term, c: Fraction, over: list[str], masks: list[n.Node], where: Mapping[str, str]
     ) -> n.Node:
         """A term with a factor that may be −∞: 0 where the others are 0 together."""
         sure = [self.atom(x, where) for x, _ in t.factors if x.name in INFINITE]
-        rest = [_Factor(self.atom(x, where), q, x.known)
+        rest = [Factor(self.atom(x, where), q, x.known)
                 for x, q in t.factors if x.name not in INFINITE]  # fmt: skip
-        weight = _product([*rest, *(_Factor(m, Fraction(1), True) for m in masks)])
+        weight = product([*rest, *(Factor(m, Fraction(1), True) for m in masks)])
         value = n.Select(n.Compare("==", weight, n.ZERO), n.ZERO, n.mul(weight, *sure))
-        return _scaled(c, a.Red("sum", tuple(over), value) if over else value)
+        return times(c, a.Red("sum", tuple(over), value) if over else value)
 
-    def contracted(self, p: _Product, where: Mapping[str, str]) -> n.Node:
+    def contracted(self, p: Product, where: Mapping[str, str]) -> n.Node:
         """Σ of the product: what is known alone is summed first, what does not vary stays out.
 
         Σ_n Σ_j L[j,i] x[n,j] = Σ_j L[j,i] (Σ_n x[n,j]), and the sum of data is found once.
         """
         bound = {where[r.name] for r in p.term.bound}
-        parts = [_Factor(self.atom(x, where), q, x.known) for x, q in p.term.factors]
-        parts += [_Factor(m, Fraction(1), True) for m in p.masks]
+        parts = [Factor(self.atom(x, where), q, x.known) for x, q in p.term.factors]
+        parts += [Factor(m, Fraction(1), True) for m in p.masks]
         for b in sorted(bound):
             inner = [f for f in parts if b in f.letters]
             if len(inner) == len(parts) or not all(f.known for f in inner):
@@ -141,20 +142,20 @@ class Equations:
             own = tuple(x for x in p.over if x in bound and x not in outside
                         and any(x in f.letters for f in inner))  # fmt: skip
             if b in own:
-                total = a.Red("sum", own, _product(inner))
-                parts = [*rest, _Factor(total, Fraction(1), True)]
+                total = a.Red("sum", own, product(inner))
+                parts = [*rest, Factor(total, Fraction(1), True)]
                 bound -= {*own}
         inner = [f for f in parts if bound & set(f.letters)]
         outer = [f for f in parts if f not in inner]
         left, rows, counts = self.counted(tuple(x for x in p.over if x in bound), inner)
-        inside = _product([*inner, *(_Factor(x, Fraction(1)) for x in rows)])
+        inside = product([*inner, *(Factor(x, Fraction(1)) for x in rows)])
         found: list[n.Node] = [a.Red("sum", left, inside)] if left else []
         found += counts
-        above = [*(f for f in outer if f.power > 0), *(_Factor(x, Fraction(1)) for x in found)]
-        return _product([*above, *(f for f in outer if f.power < 0)])
+        above = [*(f for f in outer if f.power > 0), *(Factor(x, Fraction(1)) for x in found)]
+        return product([*above, *(f for f in outer if f.power < 0)])
 
     def counted(
-        self, over: tuple[str, ...], inner: list[_Factor]
+        self, over: tuple[str, ...], inner: list[Factor]
     ) -> tuple[tuple[str, ...], list[n.Node], list[n.Node]]:
         """The letters that are summed over, and how many places those have that nothing varies on.
 
@@ -367,52 +368,6 @@ class Equations:
             whole = a.Seq(along, (made,)) if along else made
             self.body.append(a.Seq(under, (whole,)) if under else whole)
         return self.known[key]
-
-
-@dataclass(frozen=True)
-class _Product:
-    """A term, the letters that it is summed over, and what is 0 outside of their ranges."""
-
-    term: Term
-    over: list[str]
-    masks: list[n.Node]
-
-
-@dataclass(frozen=True)
-class _Factor:
-    """An expression to a power; `known` before anything is fitted."""
-
-    node: n.Node
-    power: Fraction
-    known: bool = False
-
-    @property
-    def letters(self) -> tuple[str, ...]:
-        return a.free(self.node)
-
-
-def _product(factors: list[_Factor]) -> n.Node:
-    """The product, those with negative powers below."""
-    above = [_power(f.node, f.power) for f in factors if f.power > 0]
-    below = [_power(f.node, -f.power) for f in factors if f.power < 0]
-    return n.div(n.mul(*above) if above else n.ONE, n.mul(*below) if below else n.ONE)
-
-
-def _power(x: n.Node, p: Fraction) -> n.Node:
-    """x^p for a positive p."""
-    whole, rest = divmod(p, 1)
-    found: list[n.Node] = [x] if whole == 1 else [n.Pow(x, int(whole))] if whole else []
-    if rest == Fraction(1, 2):
-        found.append(n.sqrt(x))
-    elif rest:
-        found.append(n.Call("pow", (x, n.Const(rest))))
-    return n.mul(*found)
-
-
-def _scaled(c: Fraction, x: n.Node) -> n.Node:
-    if c < 0:
-        return n.neg(_scaled(-c, x))
-    return x if c == 1 else n.mul(n.Const(c), x)
 
 
 def labels_reader(name: str) -> Reader:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.dead import dead
+from blrgen.program.model.values import Array
 from blrgen.program.nodes import Node, walk
 
 
@@ -70,3 +71,9 @@ def _reduced(e: object) -> set[str]:
         elif isinstance(x, a.Lin):
             out |= {y for r in x.args for y in a.free(r)}
     return out
+
+
+def quantity(x: Array) -> a.Quantity:
+    """A given array."""
+    structure = "spd" if x.domain == "SPD" else "dense"
+    return a.Quantity(x.name, x.sizes, structure, x.labels)

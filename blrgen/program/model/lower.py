@@ -21,7 +21,7 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.model.blocks import lowered_of, variables_of
 from blrgen.program.model.elements import Cloud, cloud_of
 from blrgen.program.model.expressions import Equations
-from blrgen.program.model.filtering import quantity
+from blrgen.program.model.given import quantity
 from blrgen.program.model.member import evened, named
 from blrgen.program.model.merged import merged
 from blrgen.program.model.names import Given, class_name, domain_text, size_of

@@ -11,8 +11,7 @@ from blrgen.expect.factors.names import axis_of
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.blocks import lowered_of, variables_of
 from blrgen.program.model.expressions import Equations
-from blrgen.program.model.filtering import quantity
-from blrgen.program.model.given import handing_out
+from blrgen.program.model.given import handing_out, quantity
 from blrgen.program.model.member import Member, even
 from blrgen.program.model.merged import merged
 from blrgen.program.model.names import size_of

@@ -27,7 +27,7 @@ from blrgen.program.model.member import Lowered, named, symmetrised
 from blrgen.program.model.names import Given
 from blrgen.program.model.objective import without
 from blrgen.program.model.values import Argument, Array, Method, ModelProgram, Predicted
-from blrgen.rule.model.derive import given_values
+from blrgen.rule.model.given import given_values
 from blrgen.rule.model.values import ModelDerivation
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@
 | `derive` | The algorithms: what is one block, what is a point, which ρ |
 | `edges` | The edges of the graph, conjugate or with the term that breaks them |
 | `exact` | All latents as one exact block |
+| `given` | A model in which some latents have values: what rows are likely by |
 | `labels` | Labels that no algorithm here sums over |
 | `linear` | Points in which E[L] is quadratic: a linear system, common factors cancelled |
 | `lines` | A model's derivation line by line |

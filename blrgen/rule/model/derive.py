@@ -333,22 +333,6 @@ def _at_values(block: Block) -> Block:
     return replace(block, parts=tuple(replace(x, expected=x.coefficient) for x in block.parts))
 
 
-def given_values(model: Model, names: Sequence[str]) -> ModelDerivation:
-    """All other latents as exact blocks where these nodes have values: what rows are likely by.
-
-    Refused where they are discrete, or where the others are in no family as a whole.
-    """
-    p = prepared(model, tuple(names))
-    groups, blocks = exact_blocks(p, "em")
-    q = expecting_of(blocks, groups)
-    expected = tuple(q.of(f.total) for f in p.factors)
-    return ModelDerivation(
-        model, "em", p.factors, tuple(map(Update, expected_blocks(blocks, q))), (),
-        tuple(part.statistic for b in blocks for part in b.parts),
-        expected_joint=add(*expected), expected_factors=expected,
-    )  # fmt: skip
-
-
 def filtering(p: Prepared, options: Options) -> ModelDerivation:
     """The exact step, one element of a chain at a time."""
     chains = [n for n in p.latents if n.chain is not None]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from blrgen.emit.printers import ArrayPrinter
 from blrgen.emit.uses import use
 from blrgen.errors import InternalError
-from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.inspect import ATOM
 from blrgen.program.program import Program
 from blrgen.program.types import Type
@@ -67,7 +67,7 @@ class LinearPrinter(ArrayPrinter):
         super().__init__(names)
         self.known, self.main = known, main
 
-    def print_Identity(self, node: n.Identity) -> tuple[str, int]:
+    def print_Identity(self, node: wholes.Identity) -> tuple[str, int]:
         held = self.known[node.size].array if node.size in self.known else self.main
         size = extent_text(node.size, self.known, self._name)
         return f"{use('np')}.eye({size}, dtype={self._name(held)}.dtype)", ATOM

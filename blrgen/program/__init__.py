@@ -29,7 +29,7 @@
 | `logistic` | Quotients of exponentials that would overflow, as powers of the logistic function |
 | `lower` | A `Rule` of SymPy expressions → its variables, and any of its assignments as a part |
 | `lowering` | SymPy expressions → nodes, by a method a class of SymPy |
-| `matrices` | Products of non-commuting symbols → matrix nodes |
+| `matrices` | Products of non-commuting symbols → vectors and matrices whole |
 | `moments` | Mean and standard deviation of the components of a vector: a kernel like the step's |
 | `naming` | Names for what a pass introduces, read off the expression: `one_minus_beta1` |
 | `nodes` | Expressions: immutable trees with exact constants |
@@ -53,6 +53,7 @@
 | `variables` | The quantities of a rule as typed variables |
 | `watched` | Which states are looked at after a step |
 | `ways` | Which kernels a rule of arrays has, and in which ways they are run |
+| `wholes` | Vectors and matrices whole, as a rule is read, before their entries are |
 | `mixture` | The rule of a mixture → one program over axes |
 | `model` | Algorithms for models: state, one program over axes for each method |
 | `axes` | Programs over named axes: equations with indices, from which loops are found |

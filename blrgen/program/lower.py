@@ -12,6 +12,7 @@ from blrgen.algebra.ranks import vec
 from blrgen.core import Assignment, Quantity, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.axes.lowered import Statement
 from blrgen.program.axes.parts import Writes, part_of
 from blrgen.program.laws import distribution
@@ -156,7 +157,7 @@ def _statement(name: str, expr: n.Node, types: dict[str, Type]) -> Statement:
     if found == SCALAR != target:
         expr = _alone(expr, target, state)
     elif target.is_symmetric and found == Type(target.shape):
-        expr = n.Symmetrize(expr)
+        expr = wholes.Symmetrize(expr)
     check(expr, target, types, name)
     types[name] = target
     return Statement(name, expr, target)

@@ -14,6 +14,7 @@ import sympy as sp
 
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.averages import AverageLowering
 from blrgen.program.expectations import with_covariances
 from blrgen.program.exponentials import logs_of_totals
@@ -94,7 +95,7 @@ class Lowering(MatrixLowering, AverageLowering):
                 why="emitted code has vectors where a state or an input is one",
                 how="`blrgen derive` has the rule, also as JSON that SymPy reads",
             )
-        return n.Total(inside)
+        return wholes.Total(inside)
 
     def visit_together(self, x: Expr) -> n.Node:
         """What stays one thing until here."""
@@ -210,7 +211,7 @@ class Lowering(MatrixLowering, AverageLowering):
     def visit_log_total(self, x: Expr) -> n.Node:
         """log(Σ exp(f) + exp(c))."""
         level, _, *more = x.args
-        return n.LogTotal(self.visit(level), *map(self.visit, more))
+        return wholes.LogTotal(self.visit(level), *map(self.visit, more))
 
     def visit_bessel_ratio(self, x: Expr) -> n.Node:
         return self._at_root("bessel_quotient", x)

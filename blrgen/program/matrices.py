@@ -1,4 +1,4 @@
-"""Products of non-commuting symbols → matrix nodes.
+"""Products of non-commuting symbols → vectors and matrices whole.
 
 A word is read from the right: A S⁻¹ v is A · solve(S, v), so that no inverse is
 ever formed.  A bare scalar in a sum of square matrices is that multiple of the
@@ -14,6 +14,7 @@ import sympy as sp
 from blrgen.algebra.ranks import DIM, T, rank_of, shape_of
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.types import Type, infer
 
 Expr = Any
@@ -45,7 +46,7 @@ class MatrixLowering:
         if x.is_Pow:
             return self._columns([x])
         if isinstance(x, T):
-            return n.Transpose(self.visit(x.args[0]))
+            return wholes.Transpose(self.visit(x.args[0]))
         if isinstance(x, sp.Symbol):
             return self.visit_symbol(x)
         raise UserError(f"no target can compute {type(x).__name__} in {x}", where=self.where)
@@ -64,7 +65,7 @@ class MatrixLowering:
         word = self._unrolled(x.args[0])
         if isinstance(word[0], T) and rank_of(word[0]) == "row" and rank_of(word[-1]) == "vector":
             return _inner(self.visit(word[0].args[0]), self._columns(word[1:]))
-        return n.Trace(self._columns(word))
+        return wholes.Trace(self._columns(word))
 
     def _sum(self, x: Expr) -> n.Node:
         terms = sorted(x.args, key=self.reading_order)
@@ -83,7 +84,7 @@ class MatrixLowering:
         if rank_of(whole) not in ("symmetric", "matrix"):
             raise InternalError(f"the scalar {x} is added to a vector in {whole}")
         size = (shape_of(whole) or (DIM, DIM))[0]
-        return n.mul(self.number(x), n.Identity(str(size)))
+        return n.mul(self.number(x), wholes.Identity(str(size)))
 
     def _product(self, x: Expr) -> n.Node:
         coefficient, word = x.args_cnc()
@@ -113,7 +114,7 @@ class MatrixLowering:
         if rows and rank_of(word[-1]) != "vector":
             k = rows[0]
             left, right = word[:k], sp.Mul(*word[k:])
-            return n.Outer(self._columns(left), self.visit(T(right)))
+            return wholes.Outer(self._columns(left), self.visit(T(right)))
         if rows and rows[0] > 0:  # v (aᵀ … b): a number times a vector
             k = rows[0]
             number = _inner(self.visit(word[k].args[0]), self._columns(word[k + 1 :]))
@@ -128,32 +129,32 @@ class MatrixLowering:
 
     def _solved_from_right(self, front: list[Expr], base: Expr) -> n.Node:
         """A S⁻¹ = (S⁻¹ Aᵀ)ᵀ: no inverse is formed."""
-        turned = n.transposed(self._columns(front))
-        return n.transposed(n.Solve(self.visit(base), turned))
+        turned = wholes.transposed(self._columns(front))
+        return wholes.transposed(wholes.Solve(self.visit(base), turned))
 
     def _last(self, x: Expr) -> n.Node:
         if not x.is_Pow:
             return self.visit(x)
         base = self.visit(x.base)
-        identity = n.Identity(infer(base, self.types).shape[0])
+        identity = wholes.Identity(infer(base, self.types).shape[0])
         return self._times(x, identity)
 
     def _times(self, a: Expr, right: n.Node) -> n.Node:
         if not a.is_Pow:
-            return n.MatMul(self.visit(a), right)
+            return wholes.MatMul(self.visit(a), right)
         base = self.visit(a.base)
         if a.exp == -1:
-            return n.Solve(base, right)
+            return wholes.Solve(base, right)
         if a.exp == sp.Rational(-1, 2):
-            return n.HalfSolve(base, right)
+            return wholes.HalfSolve(base, right)
         if a.exp == sp.Rational(1, 2):
-            return n.HalfProduct(base, right)
+            return wholes.HalfProduct(base, right)
         raise UserError(f"no target can compute {a}", where=self.where)
 
 
 def _inner(left: n.Node, right: n.Node) -> n.Node:
     """aᵀb: a sum over the axis of both."""
-    return n.Total(n.mul(left, right))
+    return wholes.Total(n.mul(left, right))
 
 
 def is_negative(x: Expr) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from blrgen.errors import UserError, did_you_mean
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
 from blrgen.program.part import Part
 from blrgen.program.program import Program, Variable
@@ -34,8 +35,8 @@ def sized(program: Program, sizes: Sizes) -> Program:
         return Type(tuple(texts.get(x, x) for x in t.shape), t.structure)
 
     def change(node: n.Node) -> n.Node:
-        if isinstance(node, n.Identity):
-            return n.Identity(texts.get(node.size, node.size))
+        if isinstance(node, wholes.Identity):
+            return wholes.Identity(texts.get(node.size, node.size))
         if isinstance(node, n.Ref) and node.name in sizes:
             return n.Const.of(sizes[node.name])
         return node

@@ -11,6 +11,7 @@ from blrgen.algebra.components import Component
 from blrgen.core import Rule
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.program import Variable
 from blrgen.program.types import EACH, SCALAR
 
@@ -25,7 +26,7 @@ def counts(rule: Rule) -> dict[Expr, n.Node]:
     for x in held:
         size, more = x.size.as_coeff_Add()[::-1]
         if size.is_Symbol and more.is_Integer:
-            found.setdefault(size, n.Count(n.Ref(x.name), -int(more), size.name))
+            found.setdefault(size, wholes.Count(n.Ref(x.name), -int(more), size.name))
     sizes = {x.size for x in held}
     if len(sizes) > 1:
         raise UserError(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 
 
 class TypeMismatch(InternalError):
@@ -243,15 +244,15 @@ def _select(node: n.Node, scope: Scope) -> Type:
 _RULES = {
     n.Const: lambda node, scope: SCALAR,
     n.Named: lambda node, scope: SCALAR,
-    n.Identity: lambda node, scope: symmetric(node.size),
+    wholes.Identity: lambda node, scope: symmetric(node.size),
     n.Add: _sum, n.Sub: _sum, n.Mul: _product, n.Div: _quotient,
     n.Neg: lambda node, scope: infer(node.arg, scope),
     n.Pow: _entrywise, n.Call: _entrywise, n.Compare: _compare, n.Select: _select,
-    n.MatMul: _matmul, n.Solve: _solve, n.HalfSolve: _solve,
-    n.HalfProduct: _matmul,
-    n.Transpose: _transpose, n.Outer: _outer,
-    n.Trace: _trace, n.Symmetrize: _symmetrize, n.Total: _total, n.LogTotal: _total,
-    n.Count: _total,
+    wholes.MatMul: _matmul, wholes.Solve: _solve, wholes.HalfSolve: _solve,
+    wholes.HalfProduct: _matmul,
+    wholes.Transpose: _transpose, wholes.Outer: _outer,
+    wholes.Trace: _trace, wholes.Symmetrize: _symmetrize,
+    wholes.Total: _total, wholes.LogTotal: _total, wholes.Count: _total,
 }  # fmt: skip
 
 
@@ -286,16 +287,16 @@ def _words(node: n.Node, scope: Scope) -> list[Word] | None:
         return _scaled(node.args, "*", scope)
     if isinstance(node, n.Div):
         return _scaled((node.top, node.bottom), "/", scope)
-    if isinstance(node, n.MatMul):
+    if isinstance(node, wholes.MatMul):
         return _product_of_words(_words(node.left, scope), _words(node.right, scope))
-    if isinstance(node, n.Solve):
+    if isinstance(node, wholes.Solve):
         return _product_of_words([("", ((f"=({node.arg})^-1", False),))], _words(node.right, scope))
-    if isinstance(node, n.Transpose):
+    if isinstance(node, wholes.Transpose):
         inner = _words(node.arg, scope)
         return None if inner is None else [_turned(w) for w in inner]
-    if isinstance(node, n.Identity):
+    if isinstance(node, wholes.Identity):
         return [("", ())]
-    if isinstance(node, n.Outer):
+    if isinstance(node, wholes.Outer):
         return [("", ((str(node.left), False), (str(node.right), True)))]
     mark = "=" if infer(node, scope).is_symmetric else "+"
     return [("", ((mark + str(node), False),))]

@@ -12,6 +12,7 @@ from blrgen.algebra.ranks import axes_of
 from blrgen.core import Quantity, Rule
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import Variable
 from blrgen.program.sizes import size_variables, sizes_of
@@ -128,7 +129,7 @@ def _type(q: Quantity, spread: bool, rows: bool) -> Type:
 
 def multiple(e: n.Node, kind: Type) -> n.Node:
     """A number as that multiple of the identity."""
-    return n.mul(e, n.Identity(kind.shape[0]))
+    return n.mul(e, wholes.Identity(kind.shape[0]))
 
 
 def is_each(q: Quantity) -> bool:

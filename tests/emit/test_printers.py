@@ -32,6 +32,7 @@ from blrgen.emit.tree.rules import looped
 from blrgen.emit.uses import collecting
 from blrgen.errors import InternalError, UserError
 from blrgen.program import nodes as n
+from blrgen.program import wholes as w
 from blrgen.program.axes.lowered import Statement
 from blrgen.program.axes.parts import part_of
 from blrgen.program.expand import expanded
@@ -54,15 +55,15 @@ ENTRYWISE: list[n.Node] = [
 ENTRYWISE += [n.Call(name, (x,)) for name in n.UNARY]
 ENTRYWISE += [n.Call(name, (x, y)) for name in n.NARY] + [n.Call("max", (x, y, n.ZERO))]
 MATRIX: list[n.Node] = [
-    n.MatMul(S, n.MatMul(S, S)), n.MatMul(n.MatMul(S, S), S), n.Solve(S, x),
-    n.HalfSolve(S, x), n.HalfProduct(S, x), n.Transpose(n.Add((S, S))),
-    n.Outer(x, y), n.Identity("d"), n.Trace(S), n.Symmetrize(S),
-    n.Mul((x, n.MatMul(S, x))),
+    w.MatMul(S, w.MatMul(S, S)), w.MatMul(w.MatMul(S, S), S), w.Solve(S, x),
+    w.HalfSolve(S, x), w.HalfProduct(S, x), w.Transpose(n.Add((S, S))),
+    w.Outer(x, y), w.Identity("d"), w.Trace(S), w.Symmetrize(S),
+    n.Mul((x, w.MatMul(S, x))),
 ]  # fmt: skip
-KEPT = [x for x in MATRIX if isinstance(x, n.MatMul | n.Solve | n.Transpose | n.Identity | n.Mul)]
+KEPT = [x for x in MATRIX if isinstance(x, w.MatMul | w.Solve | w.Transpose | w.Identity | n.Mul)]
 VECTOR: list[n.Node] = [
-    n.Total(n.Mul((x, y))), n.Total(x), n.Count(x), n.Count(x, 1, "K"), n.Count(x, -2),
-    n.LogTotal(x), n.LogTotal(x, n.ZERO),
+    w.Total(n.Mul((x, y))), w.Total(x), w.Count(x), w.Count(x, 1, "K"), w.Count(x, -2),
+    w.LogTotal(x), w.LogTotal(x, n.ZERO),
 ]  # fmt: skip
 
 
@@ -146,9 +147,9 @@ def direct(node: n.Node, at: dict[str, float]) -> Any:
 def test_numbers_made_from_vectors(node: n.Node) -> None:
     u, v = np.array([0.3, 0.8, 0.25], np.float32), np.array([0.7, -0.4, 0.25], np.float32)
     wanted = (u * v if n.Mul in map(type, n.walk(node)) else u).sum()
-    if isinstance(node, n.LogTotal):
+    if isinstance(node, w.LogTotal):
         wanted = np.log(np.exp(u).sum() + (node.more is not None))
-    if isinstance(node, n.Count):
+    if isinstance(node, w.Count):
         wanted = u.size + node.more
     found = run(ArrayPrinter()(node), {"np": np, "x": u, "y": v})
     assert found == pytest.approx(wanted, rel=1e-7) and found.dtype == np.float32
@@ -161,8 +162,8 @@ def test_what_a_class_says_of_its_posterior(node: n.Node) -> None:
     A = rng.standard_normal((3, 3))
     M, u = A @ A.T + np.eye(3), rng.standard_normal(3)
     wanted = {
-        n.MatMul: M @ M @ M, n.Solve: np.linalg.inv(M) @ u, n.Transpose: 2 * M,
-        n.Identity: np.eye(3), n.Mul: u * (M @ u),
+        w.MatMul: M @ M @ M, w.Solve: np.linalg.inv(M) @ u, w.Transpose: 2 * M,
+        w.Identity: np.eye(3), n.Mul: u * (M @ u),
     }[type(node)]  # fmt: skip
     printed = LinearPrinter({"d": Extent("x")}, "x")(node)
     found = run(printed, {"np": np, "S": M, "x": u})

@@ -10,6 +10,7 @@ import pytest
 
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
+from blrgen.program import wholes as w
 from blrgen.program.axes.lowered import Statement
 from blrgen.program.axes.nodes import Red
 from blrgen.program.axes.parts import part_of
@@ -55,7 +56,7 @@ def part(*body: tuple[str, n.Node], domain: str = "") -> Part:
         Variable("t", "counter", SCALAR)
     ]
     statements = tuple(Statement(name, e, D) for name, e in body)
-    writes = tuple((w, f"{w}_next") for w in "xy" if f"{w}_next" in dict(body))
+    writes = tuple((x, f"{x}_next") for x in "xy" if f"{x}_next" in dict(body))
     return part_of(Program(tuple(variables)), statements, writes)
 
 
@@ -201,7 +202,7 @@ def test_native_calls_are_kept() -> None:
 def test_a_named_tanh_is_seen_at_other_places() -> None:
     """Under a sum it is read at the sum's letter, and so is what it is of."""
     k = n.Ref("k")
-    whole = n.Total(n.Div(x, n.Sub(n.ONE, n.Pow(k, 2))))
+    whole = w.Total(n.Div(x, n.Sub(n.ONE, n.Pow(k, 2))))
     p = part(("k", call("tanh", y)), ("x_next", n.mul(whole, k)))
     (total,) = (s for s in dead(stable(p)).body if isinstance(s.expr, Red))
     assert shown(total).endswith("sum(i, x[i] * cosh(y[i])**2)")
@@ -239,8 +240,8 @@ def test_factor_is_shared_and_checks_the_next_state() -> None:
     new = n.Ref("S_next")
     p = (full_part(
         ("S_next", n.add(S, H), symmetric()),
-        ("v", n.Solve(new, g), vector()),
-        ("m_next", n.Sub(m, n.Solve(new, n.Ref("v"))), vector()),
+        ("v", w.Solve(new, g), vector()),
+        ("m_next", n.Sub(m, w.Solve(new, n.Ref("v"))), vector()),
     ))  # fmt: skip
     assert list(map(shown, p.body)) == [
         "S_next[i,j]: spd = S[i,j] + H[i,j]",
@@ -249,17 +250,17 @@ def test_factor_is_shared_and_checks_the_next_state() -> None:
         "m_next[i] = m[i] - solve(S_next[i,j], v[i])",
     ]
     old = (full_part(
-        ("S_next", n.add(S, H), symmetric()), ("m_next", n.Solve(S, g), vector())
+        ("S_next", n.add(S, H), symmetric()), ("m_next", w.Solve(S, g), vector())
     ))  # fmt: skip
     looks = "S_next_factor[i,j]: lower = chol(S_next[i,j])"
     assert looks in map(shown, old.body)  # checked although nothing solves by it
-    indefinite = full_part(("m_next", n.Solve(H, g), vector()))
+    indefinite = full_part(("m_next", w.Solve(H, g), vector()))
     assert list(map(shown, indefinite.body)) == ["m_next[i] = solve(H[i,j], g[i])"]
 
 
 def test_of_an_inverse_what_it_is_the_inverse_of_is_factored() -> None:
     S, H = n.Ref("S"), n.Ref("H")
-    p = full_part(("S_next", n.Solve(n.add(S, H), n.Identity("d")), symmetric()))
+    p = full_part(("S_next", w.Solve(n.add(S, H), w.Identity("d")), symmetric()))
     assert list(map(shown, p.body)) == [
         "S_next_inverse[i,j]: spd = S[i,j] + H[i,j]",
         "S_next_inverse_factor[i,j]: lower = chol(S_next_inverse[i,j])",
@@ -280,17 +281,20 @@ SCOPE = {
         (n.mul(a, x), D),
         (n.add(n.Ref("m"), a), vector()),  # the number at every place
         (n.mul(n.Ref("m"), n.Ref("m")), vector()),
-        (n.MatMul(n.Ref("S"), n.Ref("m")), vector()),
-        (n.MatMul(n.Transpose(n.Ref("X")), n.Ref("X")), symmetric()),
-        (n.MatMul(n.Transpose(n.Ref("X")), n.Ref("y")), vector()),
-        (n.MatMul(n.Ref("S"), n.Ref("H")), matrix("d", "d")),
-        (n.MatMul(n.Ref("H"), n.Solve(n.Ref("S"), n.Ref("H"))), symmetric()),
-        (n.add(n.MatMul(n.Ref("S"), n.Ref("H")), n.MatMul(n.Ref("H"), n.Ref("S"))), symmetric()),
-        (n.Outer(n.Ref("m"), n.Ref("m")), symmetric()),
-        (n.Total(n.Mul((n.Ref("m"), n.Ref("m")))), SCALAR),
-        (n.add(n.Ref("S"), n.mul(a, n.Identity("d"))), symmetric()),
-        (n.Solve(n.Ref("L"), n.Ref("m")), vector()),
-        (n.Symmetrize(n.MatMul(n.Ref("S"), n.Ref("H"))), symmetric()),
+        (w.MatMul(n.Ref("S"), n.Ref("m")), vector()),
+        (w.MatMul(w.Transpose(n.Ref("X")), n.Ref("X")), symmetric()),
+        (w.MatMul(w.Transpose(n.Ref("X")), n.Ref("y")), vector()),
+        (w.MatMul(n.Ref("S"), n.Ref("H")), matrix("d", "d")),
+        (w.MatMul(n.Ref("H"), w.Solve(n.Ref("S"), n.Ref("H"))), symmetric()),
+        (
+            n.add(w.MatMul(n.Ref("S"), n.Ref("H")), w.MatMul(n.Ref("H"), n.Ref("S"))),
+            symmetric(),
+        ),
+        (w.Outer(n.Ref("m"), n.Ref("m")), symmetric()),
+        (w.Total(n.Mul((n.Ref("m"), n.Ref("m")))), SCALAR),
+        (n.add(n.Ref("S"), n.mul(a, w.Identity("d"))), symmetric()),
+        (w.Solve(n.Ref("L"), n.Ref("m")), vector()),
+        (w.Symmetrize(w.MatMul(n.Ref("S"), n.Ref("H"))), symmetric()),
     ],
 )
 def test_types(node: n.Node, wanted: Type) -> None:
@@ -300,10 +304,10 @@ def test_types(node: n.Node, wanted: Type) -> None:
 @pytest.mark.parametrize(
     "node",
     [
-        n.add(n.Ref("S"), a), n.mul(n.Ref("S"), n.Ref("S")), n.MatMul(n.Ref("m"), n.Ref("S")),
+        n.add(n.Ref("S"), a), n.mul(n.Ref("S"), n.Ref("S")), w.MatMul(n.Ref("m"), n.Ref("S")),
         n.add(n.Ref("S"), n.Ref("m")), n.Pow(n.Ref("S"), 2),
-        n.MatMul(n.Ref("X"), n.Ref("y")), n.Mul((n.Ref("m"), n.Ref("y"))), n.Ref("nowhere"),
-        n.Div(n.Ref("S"), n.Ref("m")), n.Call("sqrt", (n.Ref("S"),)), n.Trace(n.Ref("X")),
+        w.MatMul(n.Ref("X"), n.Ref("y")), n.Mul((n.Ref("m"), n.Ref("y"))), n.Ref("nowhere"),
+        n.Div(n.Ref("S"), n.Ref("m")), n.Call("sqrt", (n.Ref("S"),)), w.Trace(n.Ref("X")),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(node: n.Node) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blrgen.program import nodes as n
+from blrgen.program import wholes as w
 from blrgen.program.types import (
     ENTRIES,
     SCALAR,
@@ -37,16 +38,16 @@ def test_types_as_text() -> None:
     [
         (n.Add((a, x, a)), ENTRIES),
         (n.Call("exp", (m,)), vector()),
-        (n.MatMul(X, m), vector("n")),
-        (n.MatMul(n.Transpose(X), y), vector()),
-        (n.Outer(y, m), matrix("n", "d")),
-        (n.Transpose(L), matrix("d", "d")),
+        (w.MatMul(X, m), vector("n")),
+        (w.MatMul(w.Transpose(X), y), vector()),
+        (w.Outer(y, m), matrix("n", "d")),
+        (w.Transpose(L), matrix("d", "d")),
         (n.add(S, L), matrix("d", "d")),
         (n.Div(S, a), symmetric()),
-        (n.Total(n.Mul((y, y))), SCALAR),
-        (n.Count(n.Ref("y")), SCALAR),
+        (w.Total(n.Mul((y, y))), SCALAR),
+        (w.Count(n.Ref("y")), SCALAR),
         (n.Select(n.Compare("<", m, a), a, a), vector()),
-        (n.Solve(L, n.Transpose(X)), matrix("d", "n")),
+        (w.Solve(L, w.Transpose(X)), matrix("d", "n")),
     ],
 )
 def test_axes_of_a_result(node: n.Node, wanted: Type) -> None:
@@ -59,8 +60,8 @@ def test_axes_of_a_result(node: n.Node, wanted: Type) -> None:
         n.Add((x, m)),  # entries of arrays of any shape are no vector's
         n.Add((m, y)), n.Mul((m, y)), n.Mul((m, S)), n.Mul((X, X)), n.Div(a, S), n.Div(S, S),
         n.Add((a, S)),  # it might mean that multiple of the identity
-        n.MatMul(m, m), n.MatMul(m, S), n.MatMul(S, y), n.Solve(X, y),
-        n.Total(S), n.Total(a), n.Count(n.Ref("a")), n.Trace(X), n.Outer(S, m),
+        w.MatMul(m, m), w.MatMul(m, S), w.MatMul(S, y), w.Solve(X, y),
+        w.Total(S), w.Total(a), w.Count(n.Ref("a")), w.Trace(X), w.Outer(S, m),
         n.Add((n.Compare("<", a, a), a)), n.Select(a, x, x),
     ],
 )  # fmt: skip

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
 from blrgen.program.naming import describe
 from blrgen.program.part import axes
@@ -56,7 +57,7 @@ class Lowering:
         self.parts: dict[n.Node, str] = {}
         self.left: tuple[str, ...] = ()  # the letters of the statement that is under way
         nodes = (x for s in statements for x in n.walk(s.expr))
-        labels = {x.label for x in nodes if isinstance(x, n.Count)}
+        labels = {x.label for x in nodes if isinstance(x, wholes.Count)}
         self.each = fresh(AXIS, self.taken | labels)
         self.taken.add(self.each)
 
@@ -103,7 +104,7 @@ class Lowering:
     # -- expressions -----------------------------------------------------------------
     def entry(self, e: n.Node, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         """The entry of an expression at letters; `used` are those that stand around it."""
-        if isinstance(e, n.OVER_COMPONENTS):
+        if isinstance(e, wholes.OVER_COMPONENTS):
             return self.number(e, used)
         if isinstance(e, n.Ref):
             kind = self.scope[e.name]
@@ -120,12 +121,12 @@ class Lowering:
 
     def whole(self, e: n.Node, used: tuple[str, ...]) -> n.Node:
         """A sum of entries, the logarithm of one of exponentials, how many there are."""
-        if isinstance(e, n.Total):
+        if isinstance(e, wholes.Total):
             return self.reduced("sum", e.arg, used)
-        if isinstance(e, n.LogTotal):
+        if isinstance(e, wholes.LogTotal):
             more = None if e.more is None else self.entry(e.more, (), used)
             return self.reduced("lse", e.arg, used, more)
-        assert isinstance(e, n.Count)
+        assert isinstance(e, wholes.Count)
         size = a.Extent(str(self.axis(infer(e.arg, self.scope).shape[0])))
         return n.add(size, n.Const.of(e.more)) if e.more else size
 
@@ -136,39 +137,45 @@ class Lowering:
         k = self.letter(infer(e, self.scope).shape[0], used)
         return a.Red(op, (k,), self.entry(e, (k,), (*used, k)), more)
 
-    def of_Identity(self, e: n.Identity, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def of_Identity(self, e: wholes.Identity, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         return a.Is(a.Ix(at[0]), a.Ix(at[1]))
 
-    def of_Transpose(self, e: n.Transpose, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def of_Transpose(
+        self, e: wholes.Transpose, at: tuple[str, ...], used: tuple[str, ...]
+    ) -> n.Node:
         return self.entry(e.arg, at[::-1], used)
 
-    def of_MatMul(self, e: n.MatMul, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def of_MatMul(self, e: wholes.MatMul, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         k = self.letter(infer(e.left, self.scope).shape[1], used)
         inside = (*used, k)
         left = self.entry(e.left, (at[0], k), inside)
         return a.Red("sum", (k,), n.mul(left, self.entry(e.right, (k, *at[1:]), inside)))
 
-    def of_Outer(self, e: n.Outer, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def of_Outer(self, e: wholes.Outer, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         return n.mul(self.entry(e.left, at[:1], used), self.entry(e.right, at[1:], used))
 
-    def of_Trace(self, e: n.Trace, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def of_Trace(self, e: wholes.Trace, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         whole = self.named(e.arg, "dense")
         k = self.letter(self.scope[whole].shape[0], used)
         return a.Red("sum", (k,), a.ref(whole, k, k))
 
-    def of_Symmetrize(self, e: n.Symmetrize, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def of_Symmetrize(
+        self, e: wholes.Symmetrize, at: tuple[str, ...], used: tuple[str, ...]
+    ) -> n.Node:
         whole = self.named(e.arg, "dense")
         return n.mul(n.HALF, n.add(a.ref(whole, *at), a.ref(whole, *at[::-1])))
 
     # -- linear algebra --------------------------------------------------------------
-    def of_Solve(self, e: n.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def of_Solve(self, e: wholes.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         return self.linear("solve", self.definite_matrix(e.arg), e.right, at, used)
 
-    def of_HalfSolve(self, e: n.HalfSolve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def of_HalfSolve(
+        self, e: wholes.HalfSolve, at: tuple[str, ...], used: tuple[str, ...]
+    ) -> n.Node:
         return self.linear("ltsolve", self.root(e.arg), e.right, at, used)
 
     def of_HalfProduct(
-        self, e: n.HalfProduct, at: tuple[str, ...], used: tuple[str, ...]
+        self, e: wholes.HalfProduct, at: tuple[str, ...], used: tuple[str, ...]
     ) -> n.Node:
         factor = self.root(e.arg)
         k = self.letter(infer(e.right, self.scope).shape[0], used)
@@ -184,7 +191,7 @@ class Lowering:
         Of a transposed right side the rows are solved with one by one; where such a solution
         is all of an equation, the right side is turned first: its own letters come last.
         """
-        if isinstance(right, n.Transpose) and at != self.left:
+        if isinstance(right, wholes.Transpose) and at != self.left:
             b = a.ref(self.named(right.arg, "dense"), *at[::-1])
         else:
             b = a.ref(self.named(right, "dense"), *at)
@@ -200,7 +207,7 @@ class Lowering:
         kind = infer(e, self.scope)
         letters = self.own(kind)
         whole = self.entry(e, letters, letters)
-        stem = "identity" if isinstance(e, n.Identity) else describe(whole) or stem
+        stem = "identity" if isinstance(e, wholes.Identity) else describe(whole) or stem
         name = self.parts[e] = fresh(stem, self.taken)
         self.taken.add(name)
         self.scope[name] = kind

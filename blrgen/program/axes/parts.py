@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.lowered import Lowering, Statement
 from blrgen.program.naming import describe
@@ -65,7 +66,7 @@ class _Part(Lowering):
 
     # -- numbers that are made of whole arrays ---------------------------------------------
     def statement(self, s: Statement) -> None:
-        if not isinstance(s.expr, n.OVER_COMPONENTS):
+        if not isinstance(s.expr, wholes.OVER_COMPONENTS):
             super().statement(self.opened(s))
             return
         whole = self.whole(s.expr, ())
@@ -91,7 +92,7 @@ class _Part(Lowering):
         return kind.structure if kind.is_symmetric else structure
 
     # -- what is definite ------------------------------------------------------------------
-    def of_Solve(self, e: n.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
+    def of_Solve(self, e: wholes.Solve, at: tuple[str, ...], used: tuple[str, ...]) -> n.Node:
         """By the factor, where the matrix or its negative must stay definite."""
         gap = self.gaps.get(e.arg.name) if isinstance(e.arg, n.Ref) else None
         if gap == e.arg:
@@ -109,11 +110,11 @@ class _Part(Lowering):
 
     def opened(self, s: Statement) -> Statement:
         """X⁺ = B⁻¹ as the solution with B, which is named."""
-        inside = s.expr.arg if isinstance(s.expr, n.Symmetrize) else s.expr
+        inside = s.expr.arg if isinstance(s.expr, wholes.Symmetrize) else s.expr
         if (
             self.gaps.get(s.name) != n.Ref(s.name)
-            or not isinstance(inside, n.Solve)
-            or not isinstance(inside.right, n.Identity)
+            or not isinstance(inside, wholes.Solve)
+            or not isinstance(inside.right, wholes.Identity)
             or isinstance(inside.arg, n.Ref)
         ):
             return s
@@ -122,8 +123,8 @@ class _Part(Lowering):
         super().statement(Statement(own, inside.arg, s.type))
         self.scope[own], self.gaps[own] = s.type, n.Ref(own)
         self.inverted.add(s.name)
-        whole: n.Node = n.Solve(n.Ref(own), inside.right)
-        return replace(s, expr=n.Symmetrize(whole) if inside is not s.expr else whole)
+        whole: n.Node = wholes.Solve(n.Ref(own), inside.right)
+        return replace(s, expr=wholes.Symmetrize(whole) if inside is not s.expr else whole)
 
     def look(self, state: str, local: str) -> None:
         """The next value of what must stay definite has a factor."""
@@ -140,9 +141,11 @@ class _Part(Lowering):
 
 def _total_name(e: n.Node, whole: n.Node) -> str:
     """What a number that is made of a whole array is called."""
-    if isinstance(e, n.Count):
+    if isinstance(e, wholes.Count):
         return e.label
-    words = describe(whole.arg) if isinstance(e, n.Total) and isinstance(whole, a.Red) else None
+    words = (
+        describe(whole.arg) if isinstance(e, wholes.Total) and isinstance(whole, a.Red) else None
+    )
     if words is not None and len(words) <= LONGEST:
         return f"total_{words}"
-    return "total_1" if isinstance(e, n.Total) else "log_total_1"
+    return "total_1" if isinstance(e, wholes.Total) else "log_total_1"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
 from blrgen.program.lowering import Lowering
 from blrgen.program.program import fresh
@@ -72,7 +73,7 @@ class Equations:
                 if x.name in given:
                     return given[x.name]
                 return a.Extent(self.axes.size) if x.name == self.axes.size else self.ref(x.name)
-            if isinstance(x, n.Total):
+            if isinstance(x, wholes.Total):
                 return a.Red("sum", self.axes.places[:1], x.children[0])
             return x
 

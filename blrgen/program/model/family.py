@@ -22,6 +22,7 @@ from blrgen.algebra.ranks import axes_of, lengths_of, logdet
 from blrgen.errors import UserError
 from blrgen.geometry import Geometry
 from blrgen.program import nodes as n
+from blrgen.program import wholes
 from blrgen.program.axes import nodes as a
 from blrgen.program.axes.lowered import Statement, over_axes
 from blrgen.program.lowering import Lowering
@@ -125,7 +126,7 @@ def _counts(given: Sequence[Expr]) -> dict[Expr, n.Node]:
         own = lengths_of(x)
         more, size = own[0].as_coeff_Add() if len(own) == 1 else (0, sp.S.One)
         if size.is_Symbol:
-            found.setdefault(size, n.Count(n.Ref(x.name), -int(more), size.name))
+            found.setdefault(size, wholes.Count(n.Ref(x.name), -int(more), size.name))
     return found
 
 

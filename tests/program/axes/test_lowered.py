@@ -12,6 +12,7 @@ from blrgen import derive
 from blrgen.emit import emit
 from blrgen.emit.compile import compile_class
 from blrgen.program import nodes as n
+from blrgen.program import wholes as w
 from blrgen.program.axes.check import check
 from blrgen.program.axes.interpret import interpret
 from blrgen.program.axes.lowered import Statement, over_axes
@@ -62,11 +63,11 @@ def test_words_become_sums() -> None:
     """Each node of matrices, by its entry."""
     A, B, S, x = n.Ref("A"), n.Ref("B"), n.Ref("S"), n.Ref("x")
     wanted = {
-        n.MatMul(A, B): "sum(k, A[i,k] * B[k,j])",
-        n.MatMul(S, n.Transpose(A)): "sum(k, S[i,k] * A[j,k])",
-        n.Outer(x, x): "x[i] * x[j]",
-        n.Symmetrize(B): "1/2 * (B[i,j] + B[j,i])",
-        n.Sub(B, n.Identity("d")): "B[i,j] - [i == j]",
+        w.MatMul(A, B): "sum(k, A[i,k] * B[k,j])",
+        w.MatMul(S, w.Transpose(A)): "sum(k, S[i,k] * A[j,k])",
+        w.Outer(x, x): "x[i] * x[j]",
+        w.Symmetrize(B): "1/2 * (B[i,j] + B[j,i])",
+        n.Sub(B, w.Identity("d")): "B[i,j] - [i == j]",
     }
     for e, line in wanted.items():
         types = {"A": matrix("d", "d"), "B": matrix("d", "d"), "S": symmetric(), "x": vector()}
@@ -80,7 +81,7 @@ def test_roots_of_a_matrix() -> None:
     S, x = n.Ref("S"), n.Ref("x")
     body = tuple(
         Statement(name, node(S, x), vector())
-        for name, node in (("z", n.HalfSolve), ("w", n.HalfProduct))
+        for name, node in (("z", w.HalfSolve), ("w", w.HalfProduct))
     )
     made = over_axes({"S": symmetric(), "x": vector()}, body)
     check(made)
@@ -103,8 +104,8 @@ def test_what_must_stay_definite_is_solved_with_by_one_factor() -> None:
     """The negative of S; k is a number of the rule, and no letter."""
     S, H = n.Ref("S"), n.Ref("H")
     body = (
-        Statement("y", n.Solve(S, n.Ref("m")), vector()),
-        Statement("z", n.Solve(S, n.Transpose(n.Sub(H, S))), matrix("d", "d")),
+        Statement("y", w.Solve(S, n.Ref("m")), vector()),
+        Statement("z", w.Solve(S, w.Transpose(n.Sub(H, S))), matrix("d", "d")),
     )
     negative = (replace(v, gap=n.Neg(S)) if v.name == "S" else v for v in program().variables)
     made = part_of(Program(tuple(negative)), body).returning(["y", "z"])
@@ -121,7 +122,7 @@ def test_what_must_stay_definite_is_solved_with_by_one_factor() -> None:
 def test_letters_are_no_names_of_the_program() -> None:
     """A number called k: each letter of a product of three has a name of its own."""
     S, H = n.Ref("S"), n.Ref("H")
-    body = (Statement("y", n.Mul((n.Ref("k"), n.MatMul(S, n.MatMul(H, S)))), matrix("d", "d")),)
+    body = (Statement("y", n.Mul((n.Ref("k"), w.MatMul(S, w.MatMul(H, S)))), matrix("d", "d")),)
     made = part_of(program(), body).returning(["y"])
     check(made)
     values = {"S": made_input(symmetric()), "H": made_input(symmetric()), "k": 0.5}
@@ -131,7 +132,7 @@ def test_letters_are_no_names_of_the_program() -> None:
 
 def test_a_size_that_is_counted_comes_from_an_array() -> None:
     size = Variable("d", "size", SCALAR)
-    body = (Statement("y", n.Mul((n.Ref("d"), n.Ref("k"), n.Identity("d"))), symmetric()),)
+    body = (Statement("y", n.Mul((n.Ref("d"), n.Ref("k"), w.Identity("d"))), symmetric()),)
     made = part_of(program(size), body).returning(["y"])
     check(made)
     assert [q.name for q in made.given] == ["k", "m"]
@@ -143,10 +144,10 @@ def test_sums_and_counts_of_entries() -> None:
     """Entries have one axis, named apart from what the rule calls so; each sum has its letter."""
     x, k = n.Ref("x"), n.Ref("d")
     body = (
-        Statement("s", n.Total(n.Mul((x, x))), SCALAR),
-        Statement("y", n.Div(n.Mul((k, x)), n.Total(x)), ENTRIES),
-        Statement("c", n.Count(x, -1), SCALAR),
-        Statement("l", n.LogTotal(x, n.ZERO), SCALAR),
+        Statement("s", w.Total(n.Mul((x, x))), SCALAR),
+        Statement("y", n.Div(n.Mul((k, x)), w.Total(x)), ENTRIES),
+        Statement("c", w.Count(x, -1), SCALAR),
+        Statement("l", w.LogTotal(x, n.ZERO), SCALAR),
     )
     made = over_axes({"x": ENTRIES, "d": SCALAR}, body)
     check(made)

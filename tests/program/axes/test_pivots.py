@@ -12,6 +12,7 @@ import pytest
 from blrgen.decide.field import Rows, invert, multiply, transpose
 from blrgen.errors import UserError
 from blrgen.program import nodes as n
+from blrgen.program import wholes as w
 from blrgen.program.axes import nodes as axes
 from blrgen.program.axes.check import check
 from blrgen.program.axes.congruent import congruent
@@ -123,7 +124,7 @@ def definite(random: Random, d: int) -> Rows:
 def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
     random = Random(d)
     p = program(
-        d, ("m_next", n.Sub(m, n.Mul((a, n.Solve(S, g))))),
+        d, ("m_next", n.Sub(m, n.Mul((a, w.Solve(S, g))))),
         writes=("m_next",), known="S",
     )  # fmt: skip
     given = {"S": definite(random, d), "g": numbers(random, d, 1), "m": numbers(random, d, 1)}
@@ -140,10 +141,10 @@ def test_a_solution_is_exact_and_every_pivot_is_there(d: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "expr"), [
-    ("A S⁻¹ B", n.MatMul(A, n.Solve(S, B))),
-    ("symmetrised", n.Symmetrize(n.MatMul(A, B))),
-    ("Aᵀ + trace", n.Add((n.Transpose(A), n.Mul((n.Trace(B), n.Identity("3")))))),
-    ("outer", n.Mul((n.Total(n.Mul((m, g))), n.Outer(m, g)))),
+    ("A S⁻¹ B", w.MatMul(A, w.Solve(S, B))),
+    ("symmetrised", w.Symmetrize(w.MatMul(A, B))),
+    ("Aᵀ + trace", n.Add((w.Transpose(A), n.Mul((w.Trace(B), w.Identity("3")))))),
+    ("outer", n.Mul((w.Total(n.Mul((m, g))), w.Outer(m, g)))),
     ("quotient", n.Div(n.Sub(A, n.Neg(B)), a)),
 ])  # fmt: skip
 def test_every_other_node(name: str, expr: n.Node) -> None:
@@ -175,7 +176,7 @@ def test_a_square_needs_no_roots() -> None:
     random = Random(6)
     p = program(
         3, 
-        ("P_next", n.MatMul(n.Transpose(A), n.Solve(S, A))), writes=("P_next",), known="S",
+        ("P_next", w.MatMul(w.Transpose(A), w.Solve(S, A))), writes=("P_next",), known="S",
     )  # fmt: skip
     given = {"S": definite(random, 3), "A": numbers(random, 3, 3)}
     stored, _ = run(unrolled(p), given)
@@ -192,8 +193,8 @@ def test_what_is_symmetric_is_computed_once() -> None:
 
 def test_known_zeros_and_ones_cost_nothing() -> None:
     """Constant velocity, two positions: F P Fᵀ + Q for the filter, then one measurement."""
-    moved = n.MatMul(F, n.MatMul(P, n.Transpose(F)))
-    p = program(4, ("P_next", n.Symmetrize(n.Add((moved, Q)))), writes=("P_next",))
+    moved = w.MatMul(F, w.MatMul(P, w.Transpose(F)))
+    p = program(4, ("P_next", w.Symmetrize(n.Add((moved, Q)))), writes=("P_next",))
     rows = tuple(tuple(Fraction(int(i == j or j == i + 2)) for j in range(4)) for i in range(4))
     zero = tuple(tuple(Fraction(int(i == j > 1)) for j in range(4)) for i in range(4))
     u = unrolled(p, {"F": rows, "Q": zero})
@@ -210,7 +211,7 @@ def test_known_zeros_and_ones_cost_nothing() -> None:
 
 def test_a_diagonal_matrix_is_solved_by_divisions() -> None:
     p = program(
-        4, ("m_next", n.Solve(S, g)), writes=("m_next",), known="S"
+        4, ("m_next", w.Solve(S, g)), writes=("m_next",), known="S"
     )  # fmt: skip
     known = tuple(tuple(Fraction((i + 2) * (i == j)) for j in range(4)) for i in range(4))
     u = unrolled(p, {"S": known})
@@ -221,13 +222,13 @@ def test_a_diagonal_matrix_is_solved_by_divisions() -> None:
 
 @pytest.mark.parametrize("bad", [0, -1])
 def test_a_known_matrix_that_is_not_definite_is_refused(bad: int) -> None:
-    p = program(2, ("m_next", n.Solve(S, g)), writes=("m_next",), known="S")
+    p = program(2, ("m_next", w.Solve(S, g)), writes=("m_next",), known="S")
     known = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(bad)))
     with pytest.raises(UserError, match="not positive definite"):
         unrolled(p, {"S": known})
 
 
-@pytest.mark.parametrize("expr", [n.Solve(S, g), n.Mul((n.Call("exp", (a,)), g))])
+@pytest.mark.parametrize("expr", [w.Solve(S, g), n.Mul((n.Call("exp", (a,)), g))])
 def test_what_needs_more_than_entries_is_refused(expr: n.Node) -> None:
     with pytest.raises(UserError, match="cannot be written out"):
         unrolled(program(2, ("m_next", expr), writes=("m_next",)))

@@ -9,6 +9,7 @@ import pytest
 
 from blrgen.api import derive
 from blrgen.errors import NotApplicable
+from blrgen.validate.changes import prove_changes
 
 TARGETS = ("numpy", "numba")
 
@@ -82,3 +83,12 @@ def test_the_draw_is_a_quantity_of_the_rule() -> None:
 def test_refusals(family: str, flags: list[str], why: str) -> None:
     with pytest.raises(NotApplicable, match=why):
         derive(family, flags)
+
+
+def test_the_inverted_state_is_an_exact_change_of_the_masks_mean() -> None:
+    """w = π m, said of the rule before and proved of the one after."""
+    d = derive("inverted-dropout")
+    (change,) = d.facts.changes
+    assert [q.name for q in change.before.quantities if q.kind == "state"] == ["m"]
+    assert [q.name for q in change.after.quantities if q.kind == "state"] == ["w"]
+    assert {p.level for p in prove_changes(d)} == {"identity"}

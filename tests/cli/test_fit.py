@@ -155,3 +155,17 @@ def test_a_floor_is_held_and_said(capsys, tmp_path):
 def test_more_mistakes_are_said(capsys, words, said):
     assert main(["fit", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_start_of_a_mixture_has_the_shapes_of_its_parameters(capsys, tmp_path):
+    """Given arrays stay what they are; of another shape they are refused with their axes."""
+    start = tmp_path / "S.json"
+    words = ("--family", "mixture:gaussian-diag", "--loss", "theta1**2 + theta2**2",
+             "--components", "3", "--start", str(start), "--steps", "0")  # fmt: skip
+    m = [[0.0, 1.0], [2.0, -1.0], [-3.0, 0.5]]
+    start.write_text(json.dumps({"theta": {"m": m}}))
+    code, found = fitted(capsys, *words)
+    assert code == 0 and found["posterior"]["theta"]["m"] == m
+    start.write_text(json.dumps({"theta": {"m": np.transpose(m).tolist()}}))
+    assert main(["fit", *words]) != 0
+    assert "m has shape (2, 3)" in capsys.readouterr().err

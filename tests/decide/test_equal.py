@@ -17,7 +17,7 @@ from blrgen.algebra.ranks import DIM, logdet, mat, symmat, trace, vec
 from blrgen.algebra.ranks import T as transpose
 from blrgen.decide import modular
 from blrgen.decide.budget import UNITS
-from blrgen.decide.equal import differs, equal
+from blrgen.decide.equal import differs, equal, short
 from blrgen.decide.functions import Larger, Smaller, outward
 from blrgen.decide.proof import Proof, Verdict
 from blrgen.decide.rational import identical
@@ -286,3 +286,9 @@ def test_a_positive_factor_of_both_comes_out_of_a_clip() -> None:
     assert outward(Larger(r * x, r * y)) == Larger(r * x, r * y)  # which may be negative
     wrong = Larger(-bound, Smaller(a * b, taken))
     assert equal(a * (a + b) * clipped, wrong, domains).level == "refuted"
+
+
+def test_a_long_expression_is_cut_to_its_width() -> None:
+    e = sp.Symbol("a" * 70)
+    assert short(e, 20) == "a" * 19 + "…"
+    assert short(e, 70) == "a" * 70

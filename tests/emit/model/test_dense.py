@@ -131,3 +131,14 @@ def test_a_saved_precision_is_definite():
     saved["state"]["w_P"][0, 0] = -1.0
     with pytest.raises(ValueError, match="w_P is not positive definite"):
         model.load_state_dict(saved)
+
+
+def test_a_start_of_groups_keeps_each_value_in_its_place():
+    """A plate of coupled elements: what is said of element j of group g is at (g, j)."""
+    later = GROUPED.replace("y[g,n]", "tau ~ gamma(2, 1)\ny[g,n]").replace("1/2)", "1/tau)")
+    m, v = R.normal(size=(2, 3)), R.uniform(0.5, 2, size=(2, 3))
+    y = np.stack([Y, Y[::-1]])
+    model = made(later, "vmp", "numpy")(X=ROWS, y=y, start={"w": {"m": m, "v": v}})
+    found = model.posterior("w")
+    np.testing.assert_allclose(found["m"], m, rtol=1e-14)
+    np.testing.assert_allclose(found["v"], v, rtol=1e-14)

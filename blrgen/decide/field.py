@@ -9,6 +9,7 @@ from typing import Any
 from blrgen.decide.modular import P, Unlucky, inverse
 
 Number = Any
+ONE = Fraction(1)  # over whole numbers too it divides exactly
 Rows = tuple[tuple[Number, ...], ...]
 
 
@@ -110,23 +111,59 @@ def multiply(a: Rows, b: Rows) -> Rows:
 def invert(a: Rows) -> tuple[Rows, Number]:
     """The inverse and the determinant, by elimination with the largest pivot there is."""
     n = len(a)
-    rows = [list(r) + list(e) for r, e in zip(a, identity(n), strict=True)]
+    unit = a[0][0] * 0 + 1 if n else 1
+    rows = [list(r) + list(e) for r, e in zip(a, identity(n, unit), strict=True)]
     determinant: Number = 1
     for k in range(n):
-        pivot = max(range(k, n), key=lambda i: _size(rows[i][k]))
-        if rows[pivot][k] == 0:
-            raise Unlucky
-        if pivot != k:
-            rows[k], rows[pivot] = rows[pivot], rows[k]
-            determinant = -determinant
-        lead = rows[k][k]
-        determinant = determinant * lead
-        rows[k] = [x / lead for x in rows[k]]
+        determinant = determinant * _brought(rows, k)
+        over = ONE / rows[k][k]
+        own = rows[k][k:] = [x * over for x in rows[k][k:]]
         for i in range(n):
             if i != k:
-                factor = rows[i][k]
-                rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
+                _less(rows[i], rows[i][k], own, k)
     return tuple(tuple(r[n:]) for r in rows), determinant
+
+
+def determinant(a: Rows) -> Number:
+    """The determinant alone, which needs no inverse; as there, none of a singular matrix."""
+    rows = [list(r) for r in a]
+    found: Number = 1
+    for k in range(len(rows)):
+        found = found * _brought(rows, k)
+        _eliminate(rows, k)
+    return found
+
+
+def pivots(a: Rows) -> list[Number]:
+    """The pivots of elimination without exchanges: ratios of leading minors."""
+    rows = [list(r) for r in a]
+    for k in range(len(rows) - 1):
+        _eliminate(rows, k)
+    return [row[k] for k, row in enumerate(rows)]
+
+
+def _brought(rows: list[list[Number]], k: int) -> Number:
+    """The pivot of a column with its sign, once its row is the k-th."""
+    pivot = max(range(k, len(rows)), key=lambda i: _size(rows[i][k]))
+    lead = rows[pivot][k]
+    if lead == 0:
+        raise Unlucky
+    rows[k], rows[pivot] = rows[pivot], rows[k]
+    return lead if pivot == k else -lead
+
+
+def _eliminate(rows: list[list[Number]], k: int) -> None:
+    """Zeros below the k-th pivot."""
+    if len(rows) > k + 1:
+        over = ONE / rows[k][k]
+    for row in rows[k + 1 :]:
+        _less(row, row[k] * over, rows[k][k:], k)
+
+
+def _less(row: list[Number], factor: Number, other: list[Number], k: int) -> None:
+    """A multiple of another row taken from a row, from its k-th column on."""
+    if factor != 0:
+        row[k:] = [x - factor * y for x, y in zip(row[k:], other, strict=True)]
 
 
 def _size(x: Number) -> Any:

@@ -21,6 +21,7 @@ from blrgen.decide.field import (
     Number,
     Rows,
     add,
+    determinant,
     identity,
     invert,
     multiply,
@@ -89,7 +90,7 @@ class Model:
     def _special(self, a: Expr) -> Number:
         inner = self.rows(a.args[0])
         if isinstance(a, logdet):
-            return self._log(invert(inner)[1])
+            return self._log(determinant(inner))
         return sum((inner[i][i] for i in range(len(inner))), start=0)
 
     def rows(self, e: Expr, like: Rows | None = None) -> Rows:

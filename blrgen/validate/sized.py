@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from blrgen.core import Rule
-from blrgen.decide.field import Mod, Rows, invert, scale
+from blrgen.decide.field import Mod, invert, pivots, scale
 from blrgen.decide.matrices import Named, matrix_degree
 from blrgen.decide.modular import Unlucky
 from blrgen.decide.proof import Proof
@@ -154,17 +154,6 @@ class SizedMode(FieldMode):
         """The states that must be positive definite, or negative definite, and the sign."""
         signs = {"SPD": 1, "-SPD": -1}
         return {q.name: signs[q.domain] for q in self.rule.of("state") if q.domain in signs}
-
-
-def pivots(a: Rows) -> list[Mod]:
-    """The pivots of elimination without exchanges: ratios of leading minors."""
-    rows, found = [list(r) for r in a], []
-    for k, row in enumerate(rows):
-        found.append(Mod.lift(row[k]))
-        for below in rows[k + 1 :]:
-            factor = below[k] / row[k]
-            below[k:] = [x - factor * y for x, y in zip(below[k:], row[k:], strict=True)]
-    return found
 
 
 def _passing(x: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from blrgen.decide.field import invert
+from blrgen.decide.field import determinant, invert
 from blrgen.decide.modular import NoModel, Unlucky
 from blrgen.validate.reading.field import Pair, drawn
 from blrgen.validate.reading.graph import Block, Node, reachable
@@ -140,7 +140,7 @@ def matrix_values(
     rows = tuple(tuple(values[i * n : (i + 1) * n]) for i in range(n))
     if block.op == "det":
         try:
-            return [invert(rows)[1]]
+            return [determinant(rows)]
         except Unlucky:
             return [values[0] * 0]
     if block.op == "cholesky":

@@ -9,8 +9,9 @@ from typing import Any
 import sympy as sp
 
 from blrgen.decide.domain import range_of
-from blrgen.decide.field import invert, multiply, transpose
+from blrgen.decide.field import determinant, invert, multiply, pivots, transpose
 from blrgen.decide.matrices import Model
+from blrgen.decide.modular import Unlucky
 from blrgen.validate.reading.algebra import names_in
 from blrgen.validate.reading.definedness import conditions, guarded
 from blrgen.validate.reading.entries import ROWS
@@ -111,7 +112,7 @@ class Needs:
             for m in known
         ):
             return True
-        return self._by_determinants(invert(rows)[1], known, k) or self._triangular(block, rows)
+        return self._by_determinants(determinant(rows), known, k) or self._triangular(block, rows)
 
     def _sized(self, found: list[Any], k: int) -> list[Any]:
         return [m for m in found if len(m) == k]
@@ -139,7 +140,7 @@ class Needs:
 
     def _by_determinants(self, x: Any, known: list[Any], k: int) -> bool:
         """det = ± a product of powers of the determinants that are not zero."""
-        dets = list(dict.fromkeys(invert(m)[1] for m in self.regular))[:3]
+        dets = list(dict.fromkeys(determinant(m) for m in self.regular))[:3]
         factors = [Pair(1)] + [s**j for s in self.numbers for j in {1, k, 2 * k, max(1, k - 1)}]
         for powers in product((0, 1, -1, 2, -2), repeat=len(dets)):
             y = Pair(1)
@@ -152,10 +153,7 @@ class Needs:
 
 def _pivots(m: Any) -> list[Any]:
     """Ratios of the leading minors of a matrix: positive where it is positive definite."""
-    out: list[Any] = []
-    last = Pair(1)
-    for k in range(1, len(m) + 1):
-        det = invert(tuple(r[:k] for r in m[:k]))[1]
-        out.append(det / last)
-        last = det
+    out = pivots(m)
+    if out and out[-1] == 0:
+        raise Unlucky
     return out

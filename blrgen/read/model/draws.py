@@ -210,6 +210,8 @@ class Maker:
         along = [x for x in self.reader.around.bound if axes[x].size == sizes.find(value.shape[0])]
         if rank == 0 and len(value.shape) == 1 and along:
             return f"name it, f = …, and write f[{along[0]}] for its element"
+        if rank == 0 and len(value.shape) == 1:
+            return "of two vectors dot(a, b) is a number, of one sum(a), or an element, a[1]"
         return ""
 
     def fits(self, said: raw.RawDraw, family: core.Family, own: Mapping[str, Size]) -> None:

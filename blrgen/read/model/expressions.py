@@ -95,7 +95,9 @@ class Resolver:
 
     def label(self, e: raw.RawRef) -> Label:
         """A reference that says which element: a labels constant, a categorical, a bernoulli."""
-        entry = self.scope.entry(e.name, e.place)
+        own = f"{e.name[:80]}[{', '.join(self.around.bound)}]" if e.indices else e.name[:80]
+        how = f"write what label it is: {own} ~ categorical(…), or const {own} in labels(G)"
+        entry = self.scope.entry(e.name, e.place, how)
         if entry.shape is None:
             self.around.need(entry, e.place)
         if entry.broken or entry.shape is None:

@@ -146,10 +146,12 @@ def _fits_plate(
     if isinstance(index, Letter):
         mine = reader.scope.axes[index.name]
         if mine.size.name != axis.size.name or mine.size.number != axis.size.number:
+            how = f"write a letter of a plate in {axis.size}, or a label with that many values"
+            if index.name in entry.letters:
+                how = f"write its plates in their order: {e.name}[{', '.join(entry.letters)}]"
             reader.wrong(
                 "index", index.place, f"{e.name} runs along {letter} in {axis.size}, "
-                f"not along {index.name} in {mine.size}",
-                how=f"write a letter of a plate in {axis.size}, or a label with that many values",
+                f"not along {index.name} in {mine.size}", how=how,
             )  # fmt: skip
         for mine_outer, outer in zip(mine.outer, axis.outer, strict=True):
             at = entry.letters.index(outer) if outer in entry.letters else -1

@@ -162,9 +162,16 @@ def _argument(
         verb = f"is not in {inside}" if fixed and witness.how != "undefined" else verb
         mistakes.note(
             "domain", witness.place or argument.value.place, f"{name} {verb}", why=witness.text,
-            instead="" if fixed else _instead(domain), node=node,
+            instead=_order(draw) if fixed else _instead(domain), node=node,
         )  # fmt: skip
     return []
+
+
+def _order(draw: Draw) -> str:
+    """Where a number is wrong, it may be the other argument's."""
+    names = ", ".join(x.name for x in draw.arguments)
+    several = len(draw.arguments) > 1
+    return f"choose a value inside; {draw.family} takes ({names})" if several else ""
 
 
 def _told(domain: Domain) -> str:

@@ -79,15 +79,15 @@ class Scope:
         self.size_names.setdefault(said.name, said.place)
         return Size(said.name, said.number)
 
-    def entry(self, name: str, place: Place) -> Entry:
-        """The constant or variable of a name, or what else the name is."""
+    def entry(self, name: str, place: Place, how: str = "") -> Entry:
+        """The constant or variable of a name, or what else the name is; `how` to make it."""
         if name in self.entries:
             found = self.entries[name]
             found.used = True
             return found
-        raise self.unknown(name, place)
+        raise self.unknown(name, place, how)
 
-    def unknown(self, name: str, place: Place) -> Broken:
+    def unknown(self, name: str, place: Place, declared: str = "") -> Broken:
         """What is wrong with a name that has no value."""
         if name in self.failed:
             return Broken(name)
@@ -111,7 +111,8 @@ class Scope:
             how = (
                 did_you_mean(name[:80], known)
                 if near
-                else (f"declare it, const {name[:80]} in R, or write the statement that makes it")
+                else declared
+                or f"declare it, const {name[:80]} in R, or write the statement that makes it"
             )
         return self.mistakes.broken(
             "unknown-name", place, f"unknown name {name[:80]!r}",

@@ -102,6 +102,8 @@ def _instead(word: str, expected: set[str], rest: str, left: str) -> str:
         return "write = for a deterministic link, ~ for a distribution"
     if (told := _elsewhere(word, left)) or word in _HINTS:
         return told or _HINTS[word]
+    if word == "[" and ("NUMBER" in expected or "FUNC" in expected):
+        return "a vector of numbers is data: const p in R^K, or in simplex(K)"
     if left.rstrip().endswith("~"):
         return "behind ~ stands a family with its arguments in brackets: gaussian(0, 1)"
     if not left.strip():

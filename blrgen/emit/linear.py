@@ -17,8 +17,8 @@ from blrgen.program.axes.formed import Formed, formed
 from blrgen.program.kernels import Kernel
 from blrgen.program.part import Part
 from blrgen.program.plan import Plan, scalar_names
-from blrgen.program.program import Program, Variable
-from blrgen.program.types import SCALAR, Type
+from blrgen.program.program import Program
+from blrgen.program.types import Type
 
 
 @dataclass(frozen=True)
@@ -35,26 +35,6 @@ class LinearFunctions:
         """The rule."""
         return self.plan.program
 
-    @property
-    def main(self) -> str:
-        """The state that the parameters are."""
-        return self.plan.parameter.name
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        """Array arguments: outputs, states, what a draw left, inputs, sums."""
-        p = self.plan
-        states = [v.name for v in p.states if v.type != SCALAR and v.name != self.main]
-        constants = [v.name for v in self.program.of("hyper") if v.type != SCALAR]
-        drawn, given = [v.name for v in p.noises], [v.name for v in p.inputs]
-        order = [p.probe, self.main, *states, *constants, *p.carried, *drawn, *given, *p.sums]
-        return tuple(dict.fromkeys(order))
-
-    @property
-    def scalar_states(self) -> list[Variable]:
-        """The states that are numbers."""
-        return [v for v in self.plan.states if v.type == SCALAR]
-
     def over_axes(self, part: Part) -> a.Program:
         """The equations of a part, its numbers given."""
         return congruent(part.returning(self.returned(part)))
@@ -67,7 +47,7 @@ class LinearFunctions:
         states = {
             local: state
             for state, local in program.writes
-            if state != self.main and sizes[state] == sizes[local]
+            if state != self.plan.main and sizes[state] == sizes[local]
         }
         data = [v.name for v in program.rule.of("data")]
         return formed(self.over_axes(program), states, data)
@@ -98,7 +78,7 @@ class LinearFunctions:
 
     def held(self, array: str) -> str:
         """How a method calls an array that it has not been given."""
-        return array if array == self.main else f"self.{array}"
+        return array if array == self.plan.main else f"self.{array}"
 
     def functions(self) -> list[str]:
         """What is computed in a draw and in a step."""
@@ -109,7 +89,7 @@ class LinearFunctions:
         entries = self.entries(program)
         over = self.over_axes(program) if entries is None else entries.made.program
         given = {q.name: q for q in over.given}
-        arrays = [x for x in self.order if x in given and given[x].sizes]
+        arrays = [x for x in self.plan.order if x in given and given[x].sizes]
         if entries is not None:
             arrays += [*entries.room, *([DIAGONAL] if entries.again else [])]
         return tuple(arrays), tuple(x for x in scalar_names(program) if x in given)

@@ -54,7 +54,7 @@ def _function(writer: LinearFunctions, name: str, summary: str, program: Part) -
 
 def _returned(writer: LinearFunctions, program: Part) -> str:
     """The type of what a function returns."""
-    results, numbers = writer.results(program), {v.name for v in writer.scalar_states}
+    results, numbers = writer.results(program), {v.name for v in writer.plan.numbers}
     kinds = [
         "float" if target in numbers else "Array"
         for target, local in program.writes

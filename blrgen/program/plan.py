@@ -56,6 +56,30 @@ class Plan:
         return self.program.parameter
 
     @property
+    def main(self) -> str:
+        """The state that the parameters are."""
+        return self.parameter.name
+
+    @property
+    def arrays(self) -> list[Variable]:
+        """The states that are arrays."""
+        return [v for v in self.states if v.type != SCALAR]
+
+    @property
+    def numbers(self) -> list[Variable]:
+        """The states that are numbers."""
+        return [v for v in self.states if v.type == SCALAR]
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Array arguments: outputs, states, what a draw left, inputs, sums."""
+        states = [self.main, *(v.name for v in self.arrays if v.name != self.main)]
+        constants = [v.name for v in self.program.of("hyper") if v.type != SCALAR]
+        drawn, given = [v.name for v in self.noises], [v.name for v in self.inputs]
+        order = [self.probe, *states, *constants, *self.carried, *drawn, *given, *self.sums]
+        return tuple(dict.fromkeys(order))
+
+    @property
     def inputs(self) -> tuple[Variable, ...]:
         """What `step` takes, in order: inputs and data."""
         return self.program.of("input", "data")

@@ -20,7 +20,6 @@ from blrgen.program.moments import Moments
 from blrgen.program.part import Part
 from blrgen.program.plan import Plan
 from blrgen.program.program import Variable
-from blrgen.program.types import SCALAR
 from blrgen.program.watched import guarded
 
 FILLED = frozenset({"normal", "logistic", "uniform"})  # laws that compiled code fills blocks with
@@ -68,35 +67,10 @@ class Ways:
     compiled: bool = False
     moments: Moments | None = None
 
-    @property
-    def main(self) -> str:
-        """The state that the parameters are."""
-        return self.plan.parameter.name
-
-    @property
-    def arrays(self) -> list[Variable]:
-        """The states that are arrays."""
-        return [v for v in self.plan.states if v.type != SCALAR]
-
-    @property
-    def numbers(self) -> list[Variable]:
-        """The states that are numbers."""
-        return [v for v in self.plan.states if v.type == SCALAR]
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        """Array arguments: outputs, states, what a draw left, inputs, sums."""
-        p = self.plan
-        states = [self.main, *(v.name for v in self.arrays if v.name != self.main)]
-        constants = [v.name for v in p.program.of("hyper") if v.type != SCALAR]
-        drawn, given = [v.name for v in p.noises], [v.name for v in p.inputs]
-        order = [p.probe, *states, *constants, *p.carried, *drawn, *given, *p.sums]
-        return tuple(dict.fromkeys(order))
-
     # -- what there is -------------------------------------------------------------------
     def of_phases(self) -> dict[str, Kernel]:
         """The kernels of one phase each, by its name."""
-        p, order = self.plan, self.order
+        p, order = self.plan, self.plan.order
         made = {"single": kernel("_step", "Update every element in place.", p.single, order)}
         if p.draw is not None:
             said = f"Write where to evaluate the loss into {p.probe}."
@@ -157,7 +131,7 @@ class Ways:
         Nothing may have to be looked at between the two, and steps are counted between them.
         """
         p = self.plan
-        if p.again is None or p.draw is None or self.numbers or not self.draws_itself:
+        if p.again is None or p.draw is None or p.numbers or not self.draws_itself:
             return False
         if self.guarded:
             return False
@@ -199,8 +173,8 @@ class Ways:
         assert p.again is not None and p.draw is not None
         summary = f"Update every element in place, and {p.probe} for the next draw."
         if better_apart(p.again, p.single, p.draw) and _agree((p.single, p.draw)):
-            return in_turn("_step_draw", summary, p.again, (step, draw), self.order)
-        return kernel("_step_draw", summary, p.again, self.order)
+            return in_turn("_step_draw", summary, p.again, (step, draw), p.order)
+        return kernel("_step_draw", summary, p.again, p.order)
 
 
 def _agree(parts: Sequence[Part]) -> bool:

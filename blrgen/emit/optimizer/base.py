@@ -50,12 +50,7 @@ class Base:
     @property
     def main(self) -> str:
         """The state that the parameters are."""
-        return self.plan.parameter.name
-
-    @property
-    def numbers(self) -> list[Variable]:
-        """The states that are numbers."""
-        return [v for v in self.plan.states if v.type == SCALAR]
+        return self.plan.main
 
     @property
     def fuses(self) -> bool:
@@ -90,7 +85,9 @@ class Base:
     # -- lines of methods ----------------------------------------------------------------
     def scalars(self, part: Part, own: Given | None = None) -> Lines:
         """The scalar section; `own` are names that are written in other ways."""
-        names = parts.hyperparameters(self.program) | {v.name: me(v.name) for v in self.numbers}
+        names = parts.hyperparameters(self.program) | {
+            v.name: me(v.name) for v in self.plan.numbers
+        }
         rows, found = tuple((names | dict(own or {})).items()), Lines()
         made = part.numbers
         if any("t" in n.names(s.expr) for s in made):
@@ -101,7 +98,7 @@ class Base:
         """A number that a function takes, where the class has it; `own` have a local value."""
         if name == DRAWS:
             return c.call("float", COUNT)
-        held = {v.name for v in (*self.program.of("hyper"), *self.numbers)} - {*own}
+        held = {v.name for v in (*self.program.of("hyper"), *self.plan.numbers)} - {*own}
         return me(name) if name in held else c.Name(name)
 
     def given(self) -> dict[str, c.Expression]:

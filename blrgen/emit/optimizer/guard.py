@@ -26,7 +26,7 @@ UNKNOWN = (
 
 def numbers(w: Writer) -> tuple[Variable, ...]:
     """The states beside the arrays that are numbers."""
-    return tuple(w.numbers) if w.ways.guarded else ()
+    return tuple(w.plan.numbers) if w.ways.guarded else ()
 
 
 def _held(w: Writer) -> c.Row:

@@ -168,7 +168,7 @@ class MatrixWriter(Base):
     def commit(self, program: Part) -> Lines:
         """Write all next values."""
         rows = Lines()
-        numbers = {v.name for v in self.numbers} - {x.name for x in program.numbers}
+        numbers = {v.name for v in self.plan.numbers} - {x.name for x in program.numbers}
         for state, local in program.writes:
             value = c.Name(local)
             if state == self.main:

@@ -35,8 +35,8 @@ def printed(w: MatrixWriter, e: n.Node, names: Given) -> c.Text:
 
 def before_step(w: MatrixWriter) -> Lines:
     """Numbers that were set from outside, or a constant that has moved their ends."""
-    own = {v.name: me(v.name) for v in w.numbers}
-    return [_between(w, v, v.name, me(v.name), own) for v in (*w.numbers, *_constants(w))]
+    own = {v.name: me(v.name) for v in w.plan.numbers}
+    return [_between(w, v, v.name, me(v.name), own) for v in (*w.plan.numbers, *_constants(w))]
 
 
 def check_state(w: MatrixWriter) -> list[c.Method]:
@@ -84,7 +84,7 @@ def _constants(w: MatrixWriter) -> list[Variable]:
 def before_writing(w: MatrixWriter, part: Part) -> Lines:
     """Next values that are outside, before anything is changed."""
     writes = dict(part.writes)
-    places: dict[str, c.Expression] = {v.name: me(v.name) for v in w.numbers}
+    places: dict[str, c.Expression] = {v.name: me(v.name) for v in w.plan.numbers}
     places |= {k: c.Name(writes[k]) for k in places if k in writes}
     rows = Lines()
     for v in w.plan.states:
@@ -128,5 +128,5 @@ def extent(w: MatrixWriter, size: str) -> c.Text:
 
 def _in_ends(w: MatrixWriter) -> set[str]:
     """What ends of domains are made of."""
-    held = (*w.numbers, *_constants(w))
+    held = (*w.plan.numbers, *_constants(w))
     return {x for v in held for b in (v.lower, v.upper) if b is not None for x in n.names(b)}

@@ -68,7 +68,7 @@ def shaped(*lists: c.Expression) -> c.Return:
 def formula(w: Writer, expr: n.Node) -> c.Formula:
     """An expression of what is kept, in a loop over arrays."""
     scope = w.program.scope
-    numbers = {v.name for v in (*w.program.of("hyper"), *w.numbers)}
+    numbers = {v.name for v in (*w.program.of("hyper"), *w.plan.numbers)}
     names = {x: c.call(REAL, me(x)) if x in numbers else c.Name(x) for x in n.names(expr)}
     over = tuple(x for x in n.names(expr) if scope[x] != SCALAR)
     return c.Formula(expr, tuple(names.items()), over or (w.main,))
@@ -79,9 +79,9 @@ def each_array(
 ) -> c.Loop:
     """The body for each array, with what expressions read of it under its own name."""
     read = {x for e in exprs for x in n.names(e)}
-    arrays = [v.name for v in w.ways.arrays if v.name in read and v.name != w.main]
+    arrays = [v.name for v in w.plan.arrays if v.name in read and v.name != w.main]
     held = [me(x) for x in (w.main, *arrays)]
-    numbers = {v.name for v in (*w.program.of("hyper"), *w.numbers)}
+    numbers = {v.name for v in (*w.program.of("hyper"), *w.plan.numbers)}
     main = c.Name(w.main)
     first = [c.Set((REAL,), c.Word("type", (main,)))] if typed or read & numbers else []
     over = together(held) if len(held) > 1 else held[0]
@@ -227,8 +227,8 @@ def _drawn(w: Writer) -> c.Loop:
     """The lines that draw one array, from what is kept of it."""
     law, main, jitted = w.law, w.main, w.ways.compiled
     assert law is not None
-    numbers = (*w.program.of("hyper"), *w.numbers)
-    names = {v.name: spelled(v.name, v.name) for v in w.ways.arrays}
+    numbers = (*w.program.of("hyper"), *w.plan.numbers)
+    names = {v.name: spelled(v.name, v.name) for v in w.plan.arrays}
     names |= {v.name: spelled(f"real(self.{v.name})", "real") for v in numbers}
     rows = Rows(f"{main}.shape", 12, {**names, main: main},
                 lambda own: MethodPrinter(own, jitted), f"{main}.dtype", law.first)  # fmt: skip
@@ -237,7 +237,7 @@ def _drawn(w: Writer) -> c.Loop:
         for step in law.steps:
             value = rows.step(step)
     lines = c.Lines(tuple(rows.lines), tuple(sorted(needs)))
-    read = [n.Ref(v.name) for v in w.ways.arrays if v.name in needs]
+    read = [n.Ref(v.name) for v in w.plan.arrays if v.name in needs]
     return each_array(w, read, (lines, _append(VALUES, c.Name(value))), "real" in needs)
 
 
@@ -245,7 +245,7 @@ def _own_draws(w: Writer) -> list[c.Method]:
     """Draws of vectors by their components, and of several variables."""
     if w.drawing is None:
         return []
-    arrays = {v.name for v in w.ways.arrays}
+    arrays = {v.name for v in w.plan.arrays}
     names = [p.name for p in w.drawing.parameters]
     values = [c.Name(x) if x in arrays else me(x) for x in names]
     read = [n.Ref(x) for x in names if x in arrays]
@@ -313,7 +313,7 @@ def _of_components(w: Writer, moments: Moments) -> c.Method:
     spread = numpy("sqrt", numpy("maximum", variance, c.Literal(0)))
     body += [_append(MEANS, method_of(mean, "astype", dtype)),
              _append(DEVIATIONS, method_of(spread, "astype", dtype))]  # fmt: skip
-    read = [n.Ref(a) for a in k.arrays if a in {v.name for v in w.ways.arrays}]
+    read = [n.Ref(a) for a in k.arrays if a in {v.name for v in w.plan.arrays}]
     rows = [*w.scalars(moments.program), *_lists(MEANS, DEVIATIONS), each_array(w, read, body)]
     if not (w.ways.coupled or k.coupled):  # arrays of any shape, element by element
         rows.append(shaped(MEANS, DEVIATIONS))

@@ -90,7 +90,7 @@ class Writer(Base):
         quantities = self.derivation.rule.of("state")
         sizes = [q.symbol.size for q in quantities if hasattr(q.symbol, "size")]
         fixed = int(sizes[0]) if sizes and sizes[0].is_Integer else None
-        alone = bool(self.numbers) or any(v.type == SCALAR for v in self.plan.inputs)
+        alone = bool(self.plan.numbers) or any(v.type == SCALAR for v in self.plan.inputs)
         args = (c.Name("params"), c.Literal(fixed), c.Literal(alone))
         return [c.Do(c.call("_check_vectors", *args))]
 
@@ -105,7 +105,7 @@ class Writer(Base):
             return c.Set(
                 (me(v.name),), c.Each(c.Word("copy", (x,)), (x,), c.call("_views", *given))
             )
-        place = c.Literal([x.name for x in self.ways.arrays].index(v.name))
+        place = c.Literal([x.name for x in self.plan.arrays].index(v.name))
         value = self._first_array(v, main, place, own)
         return c.Set((me(v.name),), c.Each(value, (main,), me(self.main)))
 
@@ -132,7 +132,7 @@ class Writer(Base):
     # -- the lines of methods ------------------------------------------------------------
     def writes(self, part: Part) -> Lines:
         """Next values of states that are numbers; a kernel makes them in its arrays' type."""
-        names = {v.name for v in self.numbers}
+        names = {v.name for v in self.plan.numbers}
         return [
             c.Set((me(a),), c.call("float", c.Name(b)) if part.makes(b) else c.Name(b))
             for a, b in part.writes

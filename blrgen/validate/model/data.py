@@ -75,6 +75,18 @@ def drawn(model: Model, program: ModelProgram, seed: int = 0, small: Small = SMA
 
 def sizes_of(model: Model, small: Small) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
     """Every size: few rows, shorter chains of what is unknown, others in turn."""
+    sizes, lengths = _along_data(model, small)
+    left = other_sizes(model, small)
+    return sizes | {x: small.others[k % len(small.others)] for k, x in enumerate(left)}, lengths
+
+
+def other_sizes(model: Model, small: Small) -> list[str]:
+    """Sizes that are none of rows and chains, in the order in which they get theirs."""
+    return [x for x in model.sizes if x not in _along_data(model, small)[0]]
+
+
+def _along_data(model: Model, small: Small) -> tuple[dict[str, int], dict[str, tuple[int, ...]]]:
+    """The sizes of rows and chains."""
     chains = {n.chain.letter for n in model.nodes
               if n.chain is not None and n.kind != "observed"}  # fmt: skip
     seen = {x for n in model.nodes if n.kind == "observed" for x in n.letters}
@@ -92,8 +104,6 @@ def sizes_of(model: Model, small: Small) -> tuple[dict[str, int], dict[str, tupl
             sizes[axis] = small.chain if p.letter in chains else small.rows
             if p.letter in around:
                 sizes[axis] = min(sizes[axis], CHAINS[p.letter in chains])
-    left = [x for x in model.sizes if x not in sizes]
-    sizes |= {x: small.others[k % len(small.others)] for k, x in enumerate(left)}
     return sizes, lengths
 
 

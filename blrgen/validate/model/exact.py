@@ -27,7 +27,7 @@ from blrgen.program.model.values import ModelProgram
 from blrgen.read.model.values import Model
 from blrgen.rule.model.values import ModelDerivation
 from blrgen.validate.model.covered import Seen, by_sign, left_out, recorded
-from blrgen.validate.model.data import Drawn, Small, drawn
+from blrgen.validate.model.data import Drawn, Small, drawn, other_sizes
 from blrgen.validate.model.emitted import Reference, slopes_of
 from blrgen.validate.model.fields import Drawing, started, told
 from blrgen.validate.model.laws import law_of, law_of_state
@@ -112,15 +112,28 @@ def instead(model: Model, x: Small) -> tuple[Small, ...]:
     """More rows, by an even number, and longer chains.
 
     Sizes that all are wide need a chain longer than the widths together, and the work grows with
-    the square of all numbers in it.  So where a chain is Gaussian some sizes are wide in one run,
-    the others in another.
+    the square of all numbers in it, of labels with all their paths.  So some sizes are wide in one
+    run, the others in another: of labels in a short chain their number, in a longer one the rest.
     """
     more = Small(x.rows + 8, x.chain + 1, tuple(n + 2 for n in x.lengths), x.others)
-    if len(x.others) > 1 or not gaussian_chain(model):
+    labels = _labels(model)
+    if len(x.others) > 1 or not (labels or gaussian_chain(model)):
         return (more,)
     (wide,) = x.others
+    if labels:
+        left = other_sizes(model, x)
+        few, many = (
+            tuple(a if y in labels else b for y in left) for a, b in ((2, wide), (wide, 2))
+        )
+        return replace(more, chain=wide + 2, others=few), replace(more, chain=4, others=many)
     return (replace(more, chain=wide + 2, others=(wide, 2)),
             replace(more, chain=4, others=(2, wide)))  # fmt: skip
+
+
+def _labels(model: Model) -> set[str]:
+    """How many labels there are, in unknown chains of such."""
+    chains = [n for n in model.nodes if n.chain is not None and n.kind != "observed"]
+    return {y.shape[0].name for n in chains for y in n.domains if y.kind == "one-hot"}
 
 
 def gaussian_chain(model: Model) -> bool:

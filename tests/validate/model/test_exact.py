@@ -15,7 +15,7 @@ from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import derive_model
 from blrgen.validate.model import exact
 from blrgen.validate.model.covered import Seen, left_out, parsed, shortened
-from blrgen.validate.model.data import drawn
+from blrgen.validate.model.data import drawn, sizes_of
 from blrgen.validate.model.exact import prove
 from blrgen.validate.mutate import mutants
 
@@ -142,8 +142,27 @@ def test_where_wide_sizes_have_too_few_rows_each_is_wide_in_a_longer_chain(targe
         assert len(run := found(small)) == 8 and not any(wrong for _, wrong in run.values()), run
 
 
-def test_more_rows_where_paths_are_gone_through_or_nothing_is_a_chain():
-    for name in ("hmm-gaussian-em", "factor-analysis-em", "poisson-mixture"):
+REGRESSIONS = """
+plate t in T
+plate k in K
+const X[t] in R^p
+param P[k] in simplex(K)
+param w[k] in R^p
+z[1] ~ categorical(ones(K)/K)
+z[t] ~ categorical(P[z[t-1]])
+y[t] ~ gaussian(dot(w[z[t]], X[t]), 1) observed
+"""
+
+
+def test_where_paths_are_gone_through_labels_are_many_in_a_short_chain_or_few_in_a_longer_one():
+    model = read_model(REGRESSIONS, "regressions")
+    others = exact.instead(model, exact.WIDE)
+    sizes = [sizes_of(model, x)[0] for x in others]
+    assert sizes == [{"T": 7, "K": 2, "p": 5}, {"T": 4, "K": 5, "p": 2}]
+
+
+def test_more_rows_where_nothing_is_a_chain():
+    for name in ("factor-analysis-em", "poisson-mixture"):
         model = emitted(name, "em" if name.endswith("em") else "vmp", "numpy")[0].model
         (more,) = exact.instead(model, exact.WIDE)
         assert (more.rows, more.chain, more.others) == (15, 3, (5,))

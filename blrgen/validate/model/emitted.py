@@ -32,6 +32,7 @@ from blrgen.validate.model.laws import (
     law_of_chain,
     law_of_independent,
     law_of_joined,
+    law_of_labels,
     law_of_state,
 )
 from blrgen.validate.model.sites import number_values, site_values
@@ -80,6 +81,11 @@ class Reference:
             marginals = {v.name: model.posterior(v.name) for v in c.variables}
             block = next(b for b in blocks.values() if set(b.nodes) == set(marginals))
             joined = bool(self.d.sites) or self.kept
+            if joined and block.kind == "labels" and len(c.arrays) == 3:
+                state = [np.asarray(model.state[x.name]) for x in c.arrays]
+                if [np.ndim(x) for x in state] == [2, 1, 2]:  # one chain, moves that do not change
+                    self.laws[block.name] = law_of_labels(self.d.model, block, state, self.values)
+                    continue
             if joined and len(c.arrays) == len(block.parts) == 3:  # h, J, C as they stand
                 state = [np.asarray(model.state[x.name]) for x in c.arrays]
                 self.laws[block.name] = law_of_chain(self.d.model, block, state, self.values)

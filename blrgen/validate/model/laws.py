@@ -88,6 +88,24 @@ def law_of_chain(model: Model, block: Block, state: Sequence[Any], values: Value
     return _of_gaussian(model, whole, Values(arrays, values.sizes, values.kind))
 
 
+def law_of_labels(model: Model, block: Block, state: Sequence[Any], values: Values) -> Law:
+    """q of a chain of labels by evidence, start and moves, all of them logarithms."""
+    evidence, start, moves = (np.array(x) for x in state)
+    evidence[0] = evidence[0] + start
+    arrays, parts = dict(values.arrays), []
+    for k, p in enumerate(block.parts):
+        own, places = Symbol(f"`{k}", known=True), p.statistic.places
+        pair = len(p.statistic.positions) == 2
+        arrays[own.name] = moves if pair else evidence
+        e = symbol(own, *((places[-1], places[-2]) if pair else places))  # from where, where to
+        if pair:
+            along = next(i for i in places if i.axis == block.axis)
+            e = multiplied(e, guard(along, block.lag))
+        parts.append(replace(p, expected=e))
+    whole = replace(block, parts=tuple(parts))
+    return _of_paths(model, whole, Values(arrays, values.sizes, values.kind))
+
+
 def law_of_joined(model: Model, block: Block, state: Sequence[Any], values: Values) -> Law:
     """q of numbers that are all coupled, by h and P: −½ P for every two of them, itself too."""
     known = {(0,): (state[0], Fraction(1)), (0, 0): (state[1], Fraction(-1, 2))}

@@ -166,3 +166,33 @@ def test_more_rows_where_nothing_is_a_chain():
         model = emitted(name, "em" if name.endswith("em") else "vmp", "numpy")[0].model
         (more,) = exact.instead(model, exact.WIDE)
         assert (more.rows, more.chain, more.others) == (15, 3, (5,))
+
+
+SWITCHED = """
+plate t in T
+plate k in 2
+P[k] ~ dirichlet(ones(2))
+q[k] ~ gamma(1, 1)
+s[1] ~ categorical(ones(2)/2)
+s[t] ~ categorical(P[s[t-1]])
+x[1] ~ gaussian(0, 1)
+x[t] ~ gaussian(x[t-1], 1/q[s[t]])
+y[t] ~ gaussian(x[t], 0.5) observed
+"""
+
+
+def test_a_chain_of_labels_behind_the_first_block_is_compared_by_what_is_kept_of_it():
+    d = derive_model(read_model(SWITCHED, "switched"), "vmp")
+    program = lower(d)
+    source = text(program, "numpy")
+
+    def wrong(source: str) -> set[str]:
+        sizes = exact.Small(3, 3, (2, 1), (2,))
+        trial = exact.Trial(source, drawn(d.model, program, small=sizes), Random(1), False, Seen())
+        with choosing(lambda: True), np.errstate(all="ignore"):
+            return {name for name, (_, why) in exact.lucky(d, program, trial).items() if why}
+
+    assert wrong(source) == set()
+    assert "    s_q_evidence = " in source
+    other = source.replace("    s_q_evidence = ", "    s_q_evidence = 2 * ", 1)
+    assert "s" in wrong(other)

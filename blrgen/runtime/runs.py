@@ -103,9 +103,10 @@ def _stopped(
         notes: list[dict[str, str]] = []
         held = _stay_definite(state, own, nodes, notes)
         model.state = held
-        if _rises(model, state) or (ahead and _near_ends(model) and _grows(model)):
+        near = ahead and _near_ends(model)
+        if _rises(model, state) or (near and _grows(model)):
             reason = "unbounded"
-        elif ahead and _near_ends(model) and not math.isfinite(level := model.objective()):
+        elif near and not math.isfinite(level := model.objective()):
             reason = _ended(level, [held], model, nodes)
         model.state = own
         state |= held
@@ -121,8 +122,10 @@ def _near_ends(model: Any) -> bool:
     """Return whether a number is so near an end that the objective may be none there."""
     eps = float(np.finfo(model.dtype).eps)
     for name, least, most, _ in getattr(model, "ends", ()):
-        x = np.asarray(model.state[name])
-        if (x <= least + eps).any() or (x >= most - eps * abs(most)).any():
+        x = model.state[name]
+        if np.count_nonzero(x <= least + eps):
+            return True
+        if most < math.inf and np.count_nonzero(x >= most - eps * abs(most)):
             return True
     return False
 

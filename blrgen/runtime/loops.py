@@ -47,20 +47,7 @@ def _factor(a: Array, f: Array, d: int) -> None:
 
 @inlined
 def _solve_matrix(f: Array, b: Array, x: Array, d: int, m: int) -> None:
-    """Write x = A⁻¹ b for the m columns of b, by the factor of A; many columns by rows."""
-    if m < 8:
-        for j in range(m):
-            for i in range(d):
-                total = b[i, j]
-                for k in range(i):
-                    total -= f[i, k] * x[k, j]
-                x[i, j] = total
-            for i in range(d - 1, -1, -1):
-                total = x[i, j] * f[i, i]
-                for k in range(i + 1, d):
-                    total -= f[k, i] * x[k, j]
-                x[i, j] = total
-        return
+    """Write x = A⁻¹ b for the m columns of b, by the factor of A, along their rows."""
     for i in range(d):
         for j in range(m):
             x[i, j] = b[i, j]

@@ -36,7 +36,7 @@ def functions(writer: LinearFunctions) -> list[str]:
 
 
 def _function(writer: LinearFunctions, name: str, summary: str, program: Part) -> str:
-    """A pure function from arrays and scalars to the phase's results."""
+    """A pure function from arrays and scalars to the part's results."""
     entries = writer.entries(program)
     over, states = writer.over_axes(program), next_of(program)
     work = Matrices(over, name, states) if entries is None else Solved(entries, name, states)

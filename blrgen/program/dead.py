@@ -12,15 +12,12 @@ from blrgen.program.part import Part
 def dead(part: Part) -> Part:
     """The part without equations of its body that no written value and no later one needs.
 
-    The factor of a matrix stays where the matrix is there: it is the look whether that is
-    definite.
+    A factor stays, with what it is the factor of: it is the look whether that is definite.
     """
     needed = {local for _, local in part.writes}
-    given = {v.name for v in part.rule.variables}
     kept: list[a.Let] = []
     for s in reversed(part.body):
-        looked = isinstance(s.expr, a.Lin) and s.expr.op == "chol"
-        if s.name in needed or (looked and s.expr.names[0] in needed | given):
+        if s.name in needed or (isinstance(s.expr, a.Lin) and s.expr.op == "chol"):
             kept.append(s)
             needed.update(n.names(s.expr))
     return replace(part, body=tuple(reversed(kept)))

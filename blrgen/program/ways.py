@@ -68,8 +68,8 @@ class Ways:
     moments: Moments | None = None
 
     # -- what there is -------------------------------------------------------------------
-    def of_phases(self) -> dict[str, Kernel]:
-        """The kernels of one phase each, by its name."""
+    def entry_points(self) -> dict[str, Kernel]:
+        """The kernel of each entry point, by what it is for."""
         p, order = self.plan, self.plan.order
         made = {"single": kernel("_step", "Update every element in place.", p.single, order)}
         if p.draw is not None:
@@ -84,7 +84,7 @@ class Ways:
 
     def kernels(self) -> dict[str, Kernel]:
         """All the kernels of the file, by what they are for."""
-        made = self.of_phases()
+        made = self.entry_points()
         if self.fuses:
             made["again"] = self._drawing_again(made["single"], made["draw"])
         if self.moments is not None:
@@ -102,7 +102,7 @@ class Ways:
     @property
     def coupled(self) -> bool:
         """Whether each array is one vector whose components need sums over all of them."""
-        return any(k.coupled for k in self.of_phases().values())
+        return any(k.coupled for k in self.entry_points().values())
 
     @property
     def guarded(self) -> tuple[Variable, ...]:
@@ -118,7 +118,7 @@ class Ways:
     @property
     def draws_itself(self) -> bool:
         """Whether noise is made where it is used: compiled, and not needed again."""
-        made, noises = self.of_phases().get("draw"), self.plan.noises
+        made, noises = self.entry_points().get("draw"), self.plan.noises
         if made is None or not noises or not self.compiled or not self.joins(made):
             return False
         laws = {law.name for v in noises if (law := distribution(v.distribution))}

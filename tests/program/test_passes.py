@@ -213,6 +213,18 @@ def test_dead() -> None:
     assert [line.split(" ")[0] for line in lines(dead(p))] == ["k", "x_next"]
 
 
+def test_what_is_only_looked_at_is_kept() -> None:
+    """S⁺ must stay above I: nothing reads S⁺ − I and its factor, which is the look."""
+    S, H = n.Ref("S"), n.Ref("H")
+    variables = (
+        Variable("S", "state", symmetric(), gap=n.Sub(S, w.Identity("d"))),
+        Variable("H", "input", symmetric()),
+    )
+    body = (Statement("S_next", n.add(S, H), symmetric()),)
+    p = dead(part_of(Program(variables), body, (("S", "S_next"),)))
+    assert [s.name for s in p.body] == ["S_next", "S_next_gap", "S_next_gap_factor"]
+
+
 def test_order() -> None:
     p = part(("x_next", n.Ref("y_next")), ("y_next", n.add(y, z)))
     assert [line.split(" ")[0] for line in lines(ordered(p))] == ["y_next", "x_next"]

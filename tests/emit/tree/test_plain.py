@@ -168,7 +168,7 @@ def test_it_resumes_and_refuses(made: tuple[str, str]) -> None:
 def test_kernels_run_on_lists(name: str) -> None:
     """A step of lists of floats is what NumPy computes with whole arrays."""
     rng = np.random.default_rng(4)
-    k = Ways(derive(name), plan(Reader(derive(name).rule))).of_phases()["single"]
+    k = Ways(derive(name), plan(Reader(derive(name).rule))).entry_points()["single"]
     (f,) = compiled(k)
     columns = [rng.random(5) for _ in k.arrays]
     lists = [list(map(float, x)) for x in columns]

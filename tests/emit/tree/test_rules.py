@@ -154,7 +154,7 @@ def test_a_kernel_says_how_it_is_compiled() -> None:
 def test_functions_declare_what_they_need(name: str) -> None:
     """Every function that the text calls is in the tree."""
     rule = derive(name)
-    for k in Ways(rule, plan(Reader(rule.rule))).of_phases().values():
+    for k in Ways(rule, plan(Reader(rule.rule))).entry_points().values():
         for f in compiled(k):
             called = set(re.findall(r"\b(_\w+)\(", numba.function(f))) - {f.name}
             assert called == {*t.support((f,))}

@@ -9,7 +9,6 @@ from typing import Any
 from blrgen.decide.modular import P, Unlucky, inverse
 
 Number = Any
-ONE = Fraction(1)  # over whole numbers too it divides exactly
 Rows = tuple[tuple[Number, ...], ...]
 
 
@@ -116,7 +115,7 @@ def invert(a: Rows) -> tuple[Rows, Number]:
     determinant: Number = 1
     for k in range(n):
         determinant = determinant * _brought(rows, k)
-        over = ONE / rows[k][k]
+        over = _over(rows[k][k])
         own = rows[k][k:] = [x * over for x in rows[k][k:]]
         for i in range(n):
             if i != k:
@@ -155,7 +154,7 @@ def _brought(rows: list[list[Number]], k: int) -> Number:
 def _eliminate(rows: list[list[Number]], k: int) -> None:
     """Zeros below the k-th pivot."""
     if len(rows) > k + 1:
-        over = ONE / rows[k][k]
+        over = _over(rows[k][k])
     for row in rows[k + 1 :]:
         _less(row, row[k] * over, rows[k][k:], k)
 
@@ -164,6 +163,11 @@ def _less(row: list[Number], factor: Number, other: list[Number], k: int) -> Non
     """A multiple of another row taken from a row, from its k-th column on."""
     if factor != 0:
         row[k:] = [x - factor * y for x, y in zip(row[k:], other, strict=True)]
+
+
+def _over(x: Number) -> Number:
+    """1/x, exact of whole numbers too."""
+    return Fraction(1, x) if isinstance(x, int) else 1 / x
 
 
 def _size(x: Number) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
@@ -114,6 +114,35 @@ def by_sign(source: str, seen: Seen) -> list[int]:
     """
     end = next(x.lineno for x in ast.parse(source).body if isinstance(x, ast.ClassDef))
     return sorted(x for x in seen.signs if x < end)
+
+
+def at_numbers(source: str) -> list[int]:
+    """Lines of the file's own functions that ask whether something is a number other than 0.
+
+    Random numbers are none of those: what is done there is never seen.
+    """
+    found = set()
+    for f in ast.parse(source).body:
+        if isinstance(f, ast.ClassDef):
+            break
+        named = {t.id for x in ast.walk(f) if isinstance(x, ast.Assign) and _constant(x.value, ())
+                 for t in x.targets if isinstance(t, ast.Name)}  # fmt: skip
+        for x in ast.walk(f):
+            if isinstance(x, ast.Compare) and any(isinstance(y, ast.Eq | ast.NotEq) for y in x.ops):
+                sides = (x.left, *x.comparators)
+                found |= {x.lineno for side in sides if _constant(side, named)}
+    return sorted(found)
+
+
+def _constant(x: ast.expr, named: Container[str]) -> bool:
+    """Whether it is written as a number that is not 0, or a name of one."""
+    if isinstance(x, ast.UnaryOp):
+        return _constant(x.operand, named)
+    if isinstance(x, ast.Call) and isinstance(x.func, ast.Name) and x.func.id == "real":
+        return len(x.args) == 1 and _constant(x.args[0], named)
+    if isinstance(x, ast.Constant):
+        return isinstance(x.value, int | float) and x.value != 0
+    return isinstance(x, ast.Name) and x.id in named
 
 
 def never_four(tree: ast.Module, seen: Seen) -> set[int]:

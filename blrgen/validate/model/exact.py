@@ -26,7 +26,7 @@ from blrgen.program.model.member import Member
 from blrgen.program.model.values import ModelProgram
 from blrgen.read.model.values import Model
 from blrgen.rule.model.values import ModelDerivation
-from blrgen.validate.model.covered import Seen, by_sign, left_out, recorded
+from blrgen.validate.model.covered import Seen, at_numbers, by_sign, left_out, recorded
 from blrgen.validate.model.data import Drawn, Small, drawn, other_sizes
 from blrgen.validate.model.emitted import Reference, slopes_of
 from blrgen.validate.model.fields import Drawing, started, told
@@ -82,6 +82,9 @@ def prove(
     if asked := by_sign(source, seen):
         text = f"line {asked[0]} asks for the sign of a number, and went one way only"
         proofs.append(("all signs", Proof(NOT_COMPARED, "every line went both ways", text)))
+    if asked := at_numbers(source):
+        text = f"line {asked[0]} asks whether something is a certain number, and it never was"
+        proofs.append(("all numbers", Proof(NOT_COMPARED, "every number was met", text)))
     return tuple(proofs)
 
 

@@ -14,7 +14,7 @@ from blrgen.program.model.lower import lower
 from blrgen.read.model.reader import read_model
 from blrgen.rule.model.derive import derive_model
 from blrgen.validate.model import exact
-from blrgen.validate.model.covered import Seen, left_out, parsed, shortened
+from blrgen.validate.model.covered import Seen, at_numbers, left_out, parsed, shortened
 from blrgen.validate.model.data import drawn, sizes_of
 from blrgen.validate.model.exact import prove
 from blrgen.validate.mutate import mutants
@@ -113,6 +113,25 @@ def test_lines_that_were_never_run_are_told():
     assert left_out(source, Seen(everything)) == []
     missed = left_out(source, Seen(everything - lines))
     assert missed and all("lse_total" in x for x in missed)
+
+
+@pytest.mark.parametrize(
+    ("line", "asks"),
+    [("x == one", True), ("one != x", True), ("x == 0.5", True), ("x == real(-2)", True),
+     ("x == -one", True), ("x == zero", False), ("x == -inf", False), ("x != x", False),
+     ("x > one", False)],
+)  # fmt: skip
+def test_what_is_asked_of_one_number_is_told(line, asks):
+    text = f"def _f(x):\n    one = real(1)\n    zero = real(0)\n    return {line}\n"
+    assert at_numbers(text) == ([4] if asks else [])
+
+
+def test_what_is_done_at_one_number_alone_is_not_proved():
+    d, program, source = emitted("poisson-mixture", "vmp", "numpy")
+    line = "    a0 = zero if a0 == one else a0\n"
+    other = source.replace("    objective = ", f"{line}    objective = ", 1)
+    found = dict(prove(d, program, other))
+    assert found["all numbers"].level == "not compared"
 
 
 def test_blocks_are_shortened_and_nothing_else():

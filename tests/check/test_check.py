@@ -117,3 +117,24 @@ def test_small_moments_near_an_edge_are_compared_in_proportion(tmp_path: Path) -
     context.compare("Cov", sp.Float("1e-3", 30) * (1 + sp.Float("1e-12", 30)), should, {}, SMALL)
     with pytest.raises(Wrong):
         context.compare("Cov", sp.Float("1e-3", 30) * (1 + sp.Float("1e-9", 30)), should, {}, SMALL)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "log h in the span of T: ∇_μ𝓗 = −λ − (-1, 0)"),
+        (
+            {"base": "x", "log_partition": "loggamma(eta1+2) - (eta1+2)*log(-eta2)"},
+            "log h in the span of T: ∇_μ𝓗 = −λ − (1, 0)",
+        ),
+    ],
+)
+def test_a_base_measure_in_the_span_of_the_statistics_is_said_to_be(changes, said, tmp_path):
+    (found,) = [f for f in check(written(tmp_path, **changes))
+                if f.stage == "entropy gradient"]  # fmt: skip
+    assert said in found.text
+
+
+def test_a_base_measure_beside_the_statistics_is_said_to_be() -> None:
+    (found,) = [f for f in check("poisson") if f.stage == "entropy gradient"]
+    assert "h depends on x: ∇_μ𝓗 = −λ − ∇_μE[log h]" in found.text

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blrgen.algebra.indexed.build import add, multiplied, scaled, summed, symbol
-from blrgen.algebra.indexed.values import Expression
+from blrgen.algebra.indexed.build import add, multiplied, of_atom, scaled, summed, symbol
+from blrgen.algebra.indexed.values import Atom, Expression, Index
 from blrgen.decide.proof import Proof
 from blrgen.expect.blocks.block import block_of, element_measure
 from blrgen.expect.blocks.divide import remainder
@@ -22,6 +22,7 @@ from blrgen.expect.factors.names import table_of
 from blrgen.rule.model.exact import text
 from blrgen.rule.model.values import Arrival, ModelDerivation
 
+EXISTS = "exists:"  # 1 for elements of ragged rows that there are
 IDENTITY = "zero remainder in the normal form"
 
 
@@ -65,7 +66,31 @@ def left_over(d: ModelDerivation, block: Block, factors: Sequence[Factor]) -> Ex
     own = Expression(
         tuple((t, c) for t, c in joint.terms if any(holds(a, names) for a, _ in t.factors))
     )
-    return remainder(own, multiplied_back(d, block), names)
+    return remainder(whole_rows(own), whole_rows(multiplied_back(d, block)), names)
+
+
+def whole_rows(e: Expression) -> Expression:
+    """An element of a ragged row is there where a later one is: the same with fewer factors."""
+    terms = []
+    for t, c in e.terms:
+        there = [a for a, _ in t.factors if a.name.startswith(EXISTS)]
+        implied = {a for a in there for b in there if _earlier(a, b)}
+        if not implied:
+            terms.append(Expression(((t, c),)))
+            continue
+        made = multiplied(*(of_atom(a, p) for a, p in t.factors if a not in implied))
+        for r in t.bound:
+            made = summed(made, Index(r.axis, r.name), r.low, r.high)
+        terms.append(scaled(made, c))
+    return add(*terms)
+
+
+def _earlier(a: Atom, b: Atom) -> bool:
+    """Whether a says of an earlier element of a row what b says of a later one."""
+    if a.name != b.name or len(a.indices) != len(b.indices) or a.indices[:-1] != b.indices[:-1]:
+        return False
+    i, j = a.indices[-1], b.indices[-1]
+    return (i.axis, i.name) == (j.axis, j.name) and i.shift < j.shift
 
 
 def multiplied_back(d: ModelDerivation, block: Block) -> Expression:

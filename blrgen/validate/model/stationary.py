@@ -33,6 +33,7 @@ from blrgen.expect.factors.names import table_of
 from blrgen.rule.model.points import Point
 from blrgen.rule.model.prepare import expecting_of, points_of, prepared
 from blrgen.rule.model.values import Equation, ModelDerivation
+from blrgen.validate.model.blocks import whole_rows
 
 ROUNDS = 4  # of clearing denominators
 
@@ -64,7 +65,7 @@ def of_block(d: ModelDerivation, b: Block) -> Proof:
         for i in p.statistic.places:
             e = summed(e, i)
         paired.append(e)
-    rest = subtracted(joint, add(*paired))
+    rest = subtracted(whole_rows(joint), whole_rows(add(*paired)))
     names = frozenset(p.statistic.name for p in b.parts)
     left = [t for t, _ in rest.terms if any(holds(a, names) for a, _ in t.factors)]
     if left:

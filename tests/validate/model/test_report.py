@@ -190,3 +190,25 @@ def test_a_whole_step_is_compared_where_only_a_part_of_it_is_taken(flag):
     assert level_of("logistic-regression", flag, wrong) == "refuted"
     steep = ("f1_second = half *", "f1_second = one *")
     assert level_of("logistic-regression", flag, steep) == "refuted"
+
+
+ROWS = """
+plate s in S
+plate t in T[s]
+tau ~ gamma(1, 1)
+x[s,1] ~ gaussian(0, 1)
+x[s,t] ~ gaussian(x[s,t-1], 1/tau)
+y[s,t] ~ gaussian(x[s,t], 1) observed
+"""
+
+
+def test_chains_in_rows_of_different_lengths_are_multiplied_back():
+    d = derive_model(read_model(ROWS, "rows"), "vmp")
+    assert levels((*prove_blocks(d), *prove_updates(d))) == {"identity"}
+    update = next(u for u in d.updates if u.block.name == "x")
+    for k, part in enumerate(update.block.parts):
+        other = replace(part, coefficient=scaled(part.coefficient, 2))
+        parts = (*update.block.parts[:k], other, *update.block.parts[k + 1 :])
+        wrong = replace(update, block=replace(update.block, parts=parts))
+        changed = replace(d, updates=tuple(wrong if u is update else u for u in d.updates))
+        assert dict(prove_blocks(changed))["x"].level == "refuted"

@@ -27,8 +27,8 @@ class LinearFunctions:
 
     plan: Plan
     write: Callable[[Kernel], str]
-    jitted: bool = False  # whether the target compiles
-    fixed: bool = False  # whether the sizes are numbers, and every entry is a statement
+    jitted: bool  # whether the target compiles
+    fixed: bool  # whether the sizes are numbers, and every entry is a statement
 
     @property
     def program(self) -> Program:

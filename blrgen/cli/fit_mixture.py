@@ -53,15 +53,17 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _asked(options: argparse.Namespace) -> tuple[Derivation, Target]:
-    """The rule without the delta method, and the loss."""
+    """The rule without the delta method, with its known constants, and the loss."""
     from blrgen.api import derive
+    from blrgen.fitting.constants import constants_of, with_constants
     from blrgen.fitting.loss import target
     from blrgen.read.model.given import given_data
 
     flags = [f for f in ("retraction", "fixed-weights") if getattr(options, f.replace("-", "_"))]
-    d = derive(options.family, flags)
     given = dict(given_data([], options.set))
-    return d, target(options.loss, d.geometry.family, given)
+    d = with_constants(derive(options.family, flags), given)
+    known = {q.name: float(q.default) for q in constants_of(d)}
+    return d, target(options.loss, d.geometry.family, given | known)
 
 
 def _first(

@@ -3,6 +3,7 @@
 | module | what it does |
 |---|---|
 | `asked` | What a rule asks under a component, as expectations of values alone |
+| `constants` | The known constants of a family, n of a binomial, as somebody gives them |
 | `gaussian` | Components that are Gaussian: nodes around their mean, or draws |
 | `groups` | Points in groups: a first mixture of Gaussians |
 | `line` | Components on a line, on whole numbers, on points: nodes where their mass is |

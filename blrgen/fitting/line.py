@@ -97,7 +97,8 @@ class Lines:
     def held(self, x: Array, state: dict[str, Array]) -> Array:
         """f = ℓ + log q at points."""
         points = x[:, None]
-        return self.target(points) + self.values(points, state)
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ beyond an end, where a weight is 0
+            return self.target(points) + self.values(points, state)
 
     # expectations -------------------------------------------------------------------------
     def closely(self, state: dict[str, Array]) -> float:

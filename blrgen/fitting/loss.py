@@ -71,9 +71,10 @@ def target(text: str, family: Family, given: Mapping[str, Any]) -> Target:
     data = {k: sp.Symbol(k, real=True) for k in given if k not in family.support.size}
     values = []
     for k in data:
-        if not isinstance(given[k], int | float) or isinstance(given[k], bool):
-            raise UserError(f"{k} is no number", where="--set", why=f"it is {given[k]!r:.60}")
-        values.append(float(given[k]))
+        value = np.asarray(given[k])
+        if value.ndim or value.dtype.kind not in "iuf":
+            raise UserError(f"{k} is no number", where="--set", why=f"it is {value.tolist()!r:.60}")
+        values.append(float(value))
     expr = parse(text, {**symbols, **data}, where=WHERE)
     used = expr.free_symbols & set(symbols.values())
     if not used:

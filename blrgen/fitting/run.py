@@ -17,6 +17,7 @@ import numpy as np
 
 from blrgen.core import Derivation
 from blrgen.errors import UserError
+from blrgen.fitting.constants import constants_of
 from blrgen.fitting.gaussian import DRAWS, Gaussians
 from blrgen.fitting.line import Lines
 from blrgen.fitting.loss import Target
@@ -141,6 +142,9 @@ class Run:
         else:
             text = f"the largest error estimate of an expectation was {self.candidate.rough:.1e}"
             said.append({"kind": "quadrature", "node": "", "text": text})
+        for q in constants_of(self.d):
+            text = f"{q.name} = {float(q.default):g}; --set {q.name}=… for another"
+            said.append({"kind": "constant", "node": "", "text": text})
         return said
 
 

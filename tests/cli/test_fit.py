@@ -169,3 +169,30 @@ def test_a_start_of_a_mixture_has_the_shapes_of_its_parameters(capsys, tmp_path)
     start.write_text(json.dumps({"theta": {"m": np.transpose(m).tolist()}}))
     assert main(["fit", *words]) != 0
     assert "m has shape (2, 3)" in capsys.readouterr().err
+
+
+def of_mixture(capsys, family, loss, *words):
+    code, found = fitted(capsys, "--family", f"mixture:{family}", f"--loss={loss}", *words)
+    assert code == 0
+    return found
+
+
+def test_known_constants_and_numbers_of_a_loss_are_set(capsys):
+    """E[e^-loss] sums over 0 … n: log Σ C(n, x) 3ˣ = n log 4; n is said where it is a default."""
+    loss = "-log(binomial(n, x)) - a*x"
+    words = ("--set", f"a={np.log(3)}", "--tol", "1e-12")
+    for more, n in (((), 2), (("--set", "n=4"), 4)):
+        found = of_mixture(capsys, "binomial", loss, *words, *more)
+        assert found["objective"] == pytest.approx(n * np.log(4), rel=1e-9)
+        np.testing.assert_allclose(found["posterior"]["x"]["p"], [0.75], rtol=1e-4)
+        (note,) = [x["text"] for x in found["notes"] if x["kind"] == "constant"]
+        assert note.startswith(f"n = {n};")
+
+
+@pytest.mark.parametrize(
+    ("said", "why"), [("n=2.5", "whole"), ("n=0", "1"), ("n=[1,2]", "one number"), ("n=-3", "1")]
+)
+def test_a_constant_is_in_its_domain(capsys, said, why):
+    words = ("--family", "mixture:binomial", "--loss", "x", "--set", said)
+    assert main(["fit", *words]) != 0
+    assert why in capsys.readouterr().err

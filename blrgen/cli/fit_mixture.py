@@ -63,7 +63,24 @@ def _asked(options: argparse.Namespace) -> tuple[Derivation, Target]:
     given = dict(given_data([], options.set))
     d = with_constants(derive(options.family, flags), given)
     known = {q.name: float(q.default) for q in constants_of(d)}
-    return d, target(options.loss, d.geometry.family, given | known)
+    found = target(options.loss, d.geometry.family, given | known)
+    _all_used(given, found, {*known, *d.geometry.family.support.size})
+    return d, found
+
+
+def _all_used(given: Mapping[str, Any], target: Target, own: set[str]) -> None:
+    """What is set is a number that the loss names, a constant of the family, or its size."""
+    from blrgen.errors import did_you_mean
+
+    read = {str(x) for x in target.expr.free_symbols} | own
+    for name in given:
+        if name not in read:
+            may = sorted(read - set(map(str, target.names)))
+            raise UserError(
+                f"nothing reads {name}", where=f"--set {name}",
+                why="neither the loss names it nor is it a known constant of the family",
+                how=did_you_mean(name, may) if may else "leave it out",
+            )  # fmt: skip
 
 
 def _first(

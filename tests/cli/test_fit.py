@@ -196,3 +196,14 @@ def test_a_constant_is_in_its_domain(capsys, said, why):
     words = ("--family", "mixture:binomial", "--loss", "x", "--set", said)
     assert main(["fit", *words]) != 0
     assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("family", "said", "how"),
+    [("pareto", "mm=2", "did you mean 'm'"), ("poisson", "n=2", "leave it out")],
+)
+def test_what_nothing_reads_is_not_set(capsys, family, said, how):
+    words = ("--family", f"mixture:{family}", "--loss", "3*log(1 + x)", "--set", said)
+    assert main(["fit", *words]) != 0
+    err = capsys.readouterr().err
+    assert f"nothing reads {said.partition('=')[0]}" in err and how in err

@@ -301,6 +301,16 @@ def test_classes_draw_by_the_same_lines(
     assert np.array_equal(np.asarray(ours), np.asarray(wanted))
 
 
+def test_a_class_has_the_inverse_that_its_draws_need(tmp_path: Path) -> None:
+    """Of a product: one of its factors is drawn by its distribution function."""
+    factors = 'product = ["zero-truncated-poisson", "beta"]\n'
+    path = file(tmp_path, f'name = "both"\ntitle = "Both"\n{factors}')
+    made = blrgen.derive(path).compile("numpy")(np.full(3, 1.5))
+    parameters = {x: getattr(made, x)[0] for x in ("rate_1", "a_2", "b_2")}
+    wanted = blrgen.sampler(path)(rng(3), **parameters)
+    assert np.array_equal(np.asarray(made.sample(rng(3))), np.asarray(wanted))
+
+
 class Given:
     """A generator whose uniform numbers are known."""
 

@@ -31,7 +31,7 @@ def product_expectation(geometry: Product, current: bool = False, loss: Expr = N
     if loss is not None:
         own = factor_losses(geometry.factors, loss)
     parts = tuple(
-        _exact(g, f, current) or _apart(g, k, current)
+        _exact(g, k, f, current) or _apart(g, k, current)
         for k, (g, f) in enumerate(zip(geometry.factors, own, strict=True), 1)
     )
     exact = loss is not None and not any(p.probes for p in parts)
@@ -46,12 +46,13 @@ def product_expectation(geometry: Product, current: bool = False, loss: Expr = N
         gradients,
         (),
         factors=parts,
+        metric=tuple(pair for part in parts for pair in part.metric),
         split=Split((), loss, sp.S.Zero, sp.S.Zero) if exact else None,
         current=current,
     )
 
 
-def _exact(geometry: Geometry, loss: Expr | None, current: bool) -> Expectation | None:
+def _exact(geometry: Geometry, k: int, loss: Expr | None, current: bool) -> Expectation | None:
     """A factor whose gradient is found without asking; None where something would be left."""
     if loss is None:
         return None
@@ -59,19 +60,25 @@ def _exact(geometry: Geometry, loss: Expr | None, current: bool) -> Expectation 
         found = expectation_of(geometry, loss, "moments", current=current)
     except NoRoute:
         return None
-    return replace(found, working_gradient=())
+    return replace(_renamed(geometry, found, k), working_gradient=())
 
 
 def _apart(geometry: Geometry, k: int, current: bool) -> Expectation:
-    """A factor's expectation with _k behind the names of its probes."""
-    found = expectation_of(geometry, current=current)
-    table = {p.symbol: _called(geometry, p.symbol, f"{p.name}_{k}") for p in found.probes}
-    probes = tuple(_probe(geometry, p, table[p.symbol]) for p in found.probes)
-    gradient = tuple(e.xreplace(table) for e in found.mean_gradient)
+    """A factor's expectation as for an abstract loss."""
+    found = _renamed(geometry, expectation_of(geometry, current=current), k)
+    return replace(found, working_gradient=(), identities=(), orders=(), operators=())
+
+
+def _renamed(geometry: Geometry, found: Expectation, k: int) -> Expectation:
+    """With _k behind the names of probes and of the letters of F⁻¹."""
+    names = (*(p.symbol for p in found.probes), *(s for s, _ in found.metric))
+    table = {s: _called(geometry, s, f"{s.name}_{k}") for s in names}
     return replace(
-        found, probes=probes, mean_gradient=gradient, working_gradient=(), identities=(),
-        orders=(), operators=(),
-    )  # fmt: skip
+        found,
+        probes=tuple(_probe(geometry, p, table[p.symbol]) for p in found.probes),
+        mean_gradient=tuple(e.xreplace(table) for e in found.mean_gradient),
+        metric=tuple((table[s], e.xreplace(table)) for s, e in found.metric),
+    )
 
 
 def _called(geometry: Geometry, x: Expr, name: str) -> Expr:

@@ -65,13 +65,14 @@ def test_every_stage_and_pass_of_a_derivation_is_there():
     names = [x.name for x in record.lines]
     stages = ["derive adam", "read the family", "read the loss", "geometry", "expect", "rule",
               "--delta", "--bias-correction", "put the loss in", "emit numba", "lower",
-              "passes of update", "order", "stable", "hoist", "cse"]  # fmt: skip
+              "equations", "passes of update", "ordered", "stable", "hoist", "cse"]  # fmt: skip
     places = [names.index(x) for x in stages]
     assert places == sorted(places)
     by_name = {x.name: x for x in record.lines}
     assert by_name["emit numba"].after == source.count("\n")
     assert by_name["cse"].after < by_name["cse"].before  # the loss's derivatives share parts
-    assert by_name["lower"].unit == "operations → nodes"
+    assert by_name["lower"].unit == "operations" and by_name["equations"].unit == "nodes"
+    assert by_name["equations"].after == by_name["passes of update"].before
 
 
 def test_every_program_of_a_file_has_a_name_of_its_own():

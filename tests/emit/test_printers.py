@@ -68,7 +68,8 @@ VECTOR: list[n.Node] = [
 
 
 def every_node_class() -> set[type]:
-    return {c for c in vars(n).values() if isinstance(c, type) and issubclass(c, n.Node)} - {n.Node}
+    found = (*vars(n).values(), *vars(w).values())
+    return {c for c in found if isinstance(c, type) and issubclass(c, n.Node)} - {n.Node}
 
 
 def test_the_lists_above_have_every_node() -> None:

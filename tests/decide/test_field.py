@@ -12,6 +12,8 @@ import pytest
 from blrgen.algebra.ranks import symmat, vec
 from blrgen.decide.equal import equal
 from blrgen.decide.field import Mod, determinant, identity, invert, multiply
+from blrgen.decide.matrices import Model
+from blrgen.decide.modular import NoModel
 
 pytestmark = pytest.mark.core
 
@@ -32,3 +34,12 @@ def test_what_has_an_inverse_in_it_is_refuted() -> None:
     S, v = symmat("S"), vec("v")
     proof = equal(S**-1 * v, 2 * S**-1 * v, {S: "SPD"}, claim="halves")
     assert proof.level == "refuted", proof
+
+
+def test_a_product_of_ranks_that_do_not_fit_has_no_value() -> None:
+    S, v = symmat("S"), vec("v")
+    values = {S: identity(2, Mod(3)), v: ((Mod(5),), (Mod(7),))}
+    model = Model(2, lambda e, _: Mod(int(e)), values.__getitem__, lambda x: x)
+    assert model.rows(S * v) == ((Mod(15),), (Mod(21),))
+    with pytest.raises(NoModel, match="do not fit"):
+        model.rows(v * S)

@@ -67,7 +67,8 @@ def _of_two(name: str) -> Function:
 _GAMMA, _DIGAMMA, _TRIGAMMA = map(_random, ("lgamma", "digamma", "trigamma"))
 _OVER_GAMMA, _OVER_DIGAMMA = _over_halves("lgamma"), _over_halves("digamma")
 FUNCTIONS: dict[str, Function] = {
-    "exp": Tower.exp, "log": Tower.log, "sqrt": Tower.sqrt, "tanh": _tanh,
+    "exp": Tower.exp, "log": Tower.log, "log_share": Tower.log, "level": lambda x: x,
+    "sqrt": Tower.sqrt, "tanh": _tanh,
     "log1p": lambda x: (1 + x).log(), "expm1": lambda x: x.exp() - 1,
     "pow": lambda x, y: (y * x.log()).exp(),
     "lgamma": _GAMMA, "loggamma": _GAMMA, "digamma": _DIGAMMA, "trigamma": _TRIGAMMA,

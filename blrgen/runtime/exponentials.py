@@ -12,6 +12,7 @@ from blrgen.runtime.plain import _real_of, _where
 
 TURN = -0.6931471805599453
 LOG_TWO = 0.6931471805599453
+LOG_ZERO = -1e30  # far below what data say, far above what overflows
 
 
 @elementwise
@@ -55,3 +56,18 @@ def _logaddexp(x: Array, y: Array) -> Any:
     high = np.maximum(x, y)
     rest = np.log1p(np.exp(-np.abs(x - y)))
     return _where(x == y, high + real(LOG_TWO), high + rest)
+
+
+@elementwise
+def _log_share(x: Array) -> Any:
+    """Return log x; of 0 not −∞ but −10³⁰, as 0 log 0 is 0 and 0 times −∞ is no number."""
+    real = _real_of(x)
+    none = x == real(0)
+    return _where(none, real(LOG_ZERO), np.log(_where(none, real(1), x)))
+
+
+@elementwise
+def _level(x: Array) -> Any:
+    """Return x, and ±∞ where it has a log 0 of `_log_share` in it."""
+    real = _real_of(x)
+    return _where(np.abs(x) < real(-LOG_ZERO / 10), x, x * real(np.inf))

@@ -192,14 +192,37 @@ def _check_definite(name: str, array: Array) -> None:
         raise ValueError(f"{name} is not positive definite") from error
 
 
-def _seen(array: Array, values: int) -> tuple[Array, Array]:
-    """Return an array with 0 for elements that have a NaN, and 1 for the others, 0 for these."""
+def _seen(array: Array, values: int, domain: str, sizes: Mapping[str, int]) -> tuple[Array, Array]:
+    """Return an array with some value for elements that have a NaN; 1 for the others, 0 for these.
+
+    The value is one of the domain, so that what is made of it is a number, and 0 times it is 0.
+    """
     axes = tuple(range(array.ndim - values, array.ndim))
     gone = np.isnan(array).any(axis=axes, keepdims=True)
     if not np.isfinite(array[~np.broadcast_to(gone, array.shape)]).all():
         raise ValueError("an observed array has entries that are not finite")
     there = np.asarray(~np.squeeze(gone, axis=axes), dtype=array.dtype)
-    return (np.where(gone, array.dtype.type(0), array) if gone.any() else array), there
+    return (
+        np.where(gone, _standing_in(domain, array, sizes), array) if gone.any() else array
+    ), there
+
+
+def _standing_in(domain: str, like: Array, sizes: Mapping[str, int]) -> Any:
+    """Return a value of a domain, of the type and the shape of another."""
+    real: Any = like.dtype.type
+    if domain == "SPD":
+        return np.eye(like.shape[-1], dtype=like.dtype)
+    if domain == "simplex":
+        return real(1) / real(like.shape[-1])
+    if domain == "R" or domain.startswith("{"):
+        return real(0 if domain == "R" else float(domain[1:-1].split(",")[0]))
+    low, high = _ends(domain.removeprefix("integers "), sizes)
+    whole = domain.startswith("integers ")
+    if -math.inf < low and high < math.inf and not whole:
+        return real(low + high) / real(2)
+    if low > -math.inf:
+        return real(low if whole and "[" in domain else low + 1)
+    return real(high if whole and "]" in domain else high - 1) if high < math.inf else real(0)
 
 
 def _filled(

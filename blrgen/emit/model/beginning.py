@@ -219,7 +219,8 @@ def _kept(x: Argument, kept: Mapping[str, c.Expression]) -> list[c.Statement]:
 def there(x: Argument, value: c.Expression, sizes: c.Expression) -> c.Invoked:
     """An array of which elements may be missing, and which are there."""
     if x.array.labels == "":
-        return c.call("_seen", checked(x, value, sizes), c.Literal(x.value_axes))
+        return c.call("_seen", checked(x, value, sizes), c.Literal(x.value_axes),
+                      c.Literal(x.array.domain), sizes)  # fmt: skip
     name = c.Literal(x.called or x.array.name)
     return c.call("_seen_labels", name, value, _axes(x.array), sizes,
                   c.Literal(x.array.labels), DTYPE)  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from blrgen.emit.model.draws import DrawWriter, with_labels
@@ -12,6 +13,7 @@ from blrgen.emit.model.kernels import TARGETS, Target
 from blrgen.emit.model.places import KEPT, domains_beside
 from blrgen.emit.model.samplers import Samplers
 from blrgen.emit.model.writer import Writer
+from blrgen.emit.special import helper
 from blrgen.emit.support import support_of, table
 from blrgen.emit.tree import classes as c
 from blrgen.emit.tree import layout
@@ -95,7 +97,9 @@ class _File:
         """The parts in their order."""
         functions = [f for made in self.made.values() for f in made]
         samplers, uses = self.samplers.texts()
-        names = sorted({*t.support(tuple(functions)), *c.used(self.definition), *uses})
+        called = t.support(tuple(functions))
+        self.refuse_unknown(called, {f.name for f in functions})
+        names = sorted({*called, *c.used(self.definition), *uses})
         support = support_of(self.target.name, names)
         imports = support.imports([*self.target.imports, *names])
         body = [self.targets[x].text(f) for x, made in self.made.items() for f in made]
@@ -113,6 +117,13 @@ class _File:
         public = f'__all__ = ["{self.program.name}"]'
         top += f"\n\nfrom __future__ import annotations\n\n{imports}\n\n{public}\n\n"
         return top + "\n\n\n".join(x.strip("\n") for x in parts) + "\n"
+
+    def refuse_unknown(self, called: Iterable[str], own: Collection[str]) -> None:
+        """No file calls what it does not hold."""
+        known = table(self.target.name).definitions
+        for x in sorted(called):
+            if x.startswith("_") and x not in known and x not in own and helper(x) is None:
+                raise InternalError(f"no support function computes {x[1:]}")
 
     def nodes(self) -> str:
         """What is kept of each node: parameter → array of the state, its axes, its domain."""

@@ -115,11 +115,36 @@ def one_minus_power() -> Helper:
     )  # fmt: skip
 
 
+def log_share() -> Helper:
+    """log x of a probability; a proof reads it so, and of 0 a number stands for −∞."""
+
+    def meaning(x: Expr) -> Expr:
+        import sympy as sp
+
+        return sp.log(x)
+
+    return Helper(
+        "_log_share", meaning, says="log(x), x > 0; of 0 a number so low that it tells",
+        ranges=((-30, 0),), near=((0.0,), (1.0,), (0.999,), (1e-30,)),
+        reference=lambda x: mpmath.log(x) if x else mpmath.mpf(-1e30), scale=_beside_one,
+    )  # fmt: skip
+
+
+def level() -> Helper:
+    """x; a proof reads it so, and what is as large as a log 0 is infinite."""
+    return Helper(
+        "_level", lambda x: x, says="x where no log of 0 is in it",
+        ranges=((-12, 12),), signed=(0,), near=((0.0,), (9.9e28,), (-9.9e28,)), allowed=0.0,
+    )  # fmt: skip
+
+
 BUILDERS: dict[str, Callable[[], Helper]] = {
     "_log1mexp": log1mexp,
     "_logexpm1": logexpm1,
     "_logcosh": logcosh,
     "_logsinh": logsinh,
     "_logaddexp": logaddexp,
+    "_log_share": log_share,
+    "_level": level,
     "_one_minus_power": one_minus_power,
 }

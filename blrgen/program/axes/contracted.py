@@ -8,7 +8,8 @@
 
 The letter that goes first is the one that meets the fewest others; of two that meet all, the
 outermost (so that what is kept has no rows), or inside of rows the innermost.  Factors and terms
-without the outermost letter are equations of their own, computed once for all rows.
+without the outermost letter are equations of their own, computed once for all rows; of a
+recurrence only where no array is made for it that is larger than those that it multiplies.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class _Contracting:
     def __init__(self, program: a.Program, whole: bool) -> None:
         self.program, self.taken, self.whole = program, taken(program), whole
         self.order = list(order(program))
+        self.turning = {x.letter for x in a.recurrences(program.body)}
 
     def let(self, s: a.Let) -> tuple[a.Statement, ...]:
         if s.first is not None or s.init is not None or s.at or isinstance(s.expr, a.Lin):
@@ -93,9 +95,15 @@ class _Contracting:
         rows, idle = self.parted(factors)
         if not rows or not idle or (len(idle) == 1 and isinstance(idle[0], a.Ref | n.Const)):
             return factors
-        if not any(a.free(f) for f in idle):
+        if not any(a.free(f) for f in idle) or self.swells(factors, idle):
             return factors
         return [self.named(s, n.mul(*idle), before), *rows]
+
+    def swells(self, factors: list[n.Node], idle: list[n.Node]) -> bool:
+        """Whether a recurrence would keep their product, which is larger than each of them."""
+        outermost = min((x for f in factors for x in a.free(f)), key=self.order.index)
+        letters = set(a.free(n.mul(*idle)))
+        return outermost in self.turning and all(letters > set(a.free(f)) for f in idle)
 
     def parted(self, parts: list[n.Node]) -> tuple[list[n.Node], list[n.Node]]:
         """Those with the outermost letter, and those without."""

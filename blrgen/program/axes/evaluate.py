@@ -29,6 +29,8 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "softplus": lambda x: np.logaddexp(x, x * 0),
     "logistic": lambda x: np.exp(-np.logaddexp(x * 0, -x)),
     "logcosh2": lambda x: np.logaddexp(x, -x),
+    "log_share": lambda x: np.where(x == 0, -1e30, np.log(x)),  # 0 log 0 = 0
+    "level": lambda x: np.where(np.abs(x) < 1e29, x, x * np.inf),
 }  # fmt: skip
 _COMPARE: dict[str, Callable[..., Any]] = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
@@ -65,6 +67,8 @@ def special(name: str) -> Callable[..., Any]:
         "log_beta": ss.betaln, "multigammaln": _multigammaln,
         "multipolygamma_0": lambda x, d: _over_halves(ss.digamma, x, d),
         "multipolygamma_1": lambda x, d: _over_halves(lambda y: ss.polygamma(1, y), x, d),
+        "log_besseli": lambda v, x: np.log(ss.ive(v, x)) + x,
+        "bessel_quotient": lambda v, x: ss.ive(v + 1, x) / (x * ss.ive(v, x)),
         "log_besselk": np.vectorize(lambda v, x: _bessel_law(v, x)[0]),
         "besselk_order": np.vectorize(lambda v, x: _bessel_law(v, x)[1]),
         "besselk_ratio": np.vectorize(lambda v, x: _bessel_law(v, x)[2]),

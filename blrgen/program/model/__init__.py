@@ -26,6 +26,9 @@
 | `stochastic` | steps over some rows, local blocks to their fixed point |
 | `objective` | the objective at the first block's maximum |
 | `predictive` | log p of new rows, where it has a closed form |
+| `calls` | functions in expressions as calls that a file can make |
+| `one_sum` | sums over the same places whose terms have factors in common |
+| `coupled` | points whose equations couple them, without a closed solution |
 | `newton` | points without a closed equation |
 | `solved` | linear systems of points |
 | `sites` | expectations of what is no statistic, at q as it stands |

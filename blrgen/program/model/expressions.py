@@ -22,11 +22,14 @@ from blrgen.algebra.indexed.values import COLUMN, NUMBER, ROW
 from blrgen.errors import InternalError
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
+from blrgen.program.model.calls import called, factors
+from blrgen.program.model.one_sum import one_sum
 from blrgen.program.model.products import Factor, Product, product, times
+from blrgen.program.model.stable_sites import stable_at
 from blrgen.program.program import fresh
+from blrgen.program.stable import stable_form
 
 Reader = Callable[[tuple[n.Node, ...]], n.Node]
-CALLS = {"lgamma": "loggamma", "pow": "pow"}  # where programs have another name
 INFINITE = ("log_indicator", "log_reaches")  # 0, or −∞
 NAMES = "ijhpqrsuvwnk"
 
@@ -42,6 +45,8 @@ class Equations:
     body: list[a.Statement] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     known: dict[tuple[str, str], str] = field(default_factory=dict)  # matrices that are there
+    shares: frozenset[str] = frozenset()  # symbols on a simplex, of which entries may be 0
+    tells: bool = False  # whether a logarithm of one has been read
 
     # -- letters -----------------------------------------------------------------------
     def letter(self, axis: str, wish: str, used: Iterable[str]) -> str:
@@ -78,8 +83,12 @@ class Equations:
         return name
 
     def let(self, s: a.Let) -> None:
+        """The next equation; what it has of exponentials in forms that do not overflow."""
         self.taken.add(s.name)
-        self.body.append(s)
+        exponential = any(isinstance(x, n.Call) and x.name == "exp" for x in n.walk(s.expr))
+        self.body.append(
+            replace(s, expr=stable_at(one_sum(stable_form(s.expr)))) if exponential else s
+        )
 
     # -- expressions -------------------------------------------------------------------
     def equation(
@@ -131,7 +140,7 @@ class Equations:
         Σ_n Σ_j L[j,i] x[n,j] = Σ_j L[j,i] (Σ_n x[n,j]), and the sum of data is found once.
         """
         bound = {where[r.name] for r in p.term.bound}
-        parts = [Factor(self.atom(x, where), q, x.known) for x, q in p.term.factors]
+        parts = factors(self, p.term, where)
         parts += [Factor(m, Fraction(1), True) for m in p.masks]
         for b in sorted(bound):
             inner = [f for f in parts if b in f.letters]
@@ -288,48 +297,15 @@ class Equations:
         return self.expr(x.arguments[0], where)
 
     def of_function(self, x: Atom, where: Mapping[str, str]) -> n.Node:
-        if x.name == "log":
-            whole = self.log_sum(x.arguments[0], where) or self.log_bessel(x.arguments[0], where)
-            if whole is not None:
-                return whole
-        if x.name == "polygamma":  # of a whole order
-            order = x.arguments[0].number
-            name = {0: "digamma", 1: "trigamma"}.get(int(order or 0), f"polygamma_{order}")
-            return n.Call(name, (self.expr(x.arguments[1], where),))
-        if x.name == "uniform_cumulant":
-            order = x.arguments[0].number
-            return n.Call(f"{x.name}_{order}", (self.expr(x.arguments[1], where),))
-        args = tuple(self.expr(e, where) for e in x.arguments)
-        if x.name == "log_indicator":  # of what must be 0
-            return n.Select(n.Compare("==", args[0], n.ZERO), n.ZERO, n.neg(n.Named("inf")))
-        if x.name == "log_reaches":  # of what must not be negative
-            return n.Select(n.Compare("<", args[0], n.ZERO), n.neg(n.Named("inf")), n.ZERO)
-        if x.name == "besselk":  # what is computed is its logarithm
-            return n.Call("exp", (n.Call("log_besselk", args),))
-        return n.Call(CALLS.get(x.name, x.name), args)
+        return called(self, x, where)
 
-    def log_bessel(self, e: Expression, where: Mapping[str, str]) -> n.Node | None:
-        """log K_v(x), where that is what it is of."""
-        ((t, c),) = e.terms if len(e.terms) == 1 else ((None, 0),)
-        if t is None or c != 1 or t.bound or len(t.factors) != 1:
-            return None
-        ((k, p),) = t.factors
-        args = tuple(self.expr(y, where) for y in k.arguments)
-        return n.Call("log_besselk", args) if k.name == "besselk" and p == 1 else None
-
-    def log_sum(self, e: Expression, where: Mapping[str, str]) -> n.Node | None:
-        """log Σ exp(f), where that is what the sum is."""
-        if len(e.terms) != 1:
-            return None
-        ((t, c),) = e.terms
-        exps = [x for x, p in t.factors if x.name == "exp" and x.kind == "function" and p == 1]
-        if c != 1 or not t.bound or len(exps) != 1 or len(t.factors) != 1:
-            return None
-        inside = dict(where)
-        for r in t.bound:
-            inside[r.name] = self.letter(r.axis, r.name, inside.values())
-        over = tuple(inside[r.name] for r in t.bound)
-        return a.Red("lse", over, self.expr(exps[0].arguments[0], inside))
+    def level(self, e: n.Node, letters: tuple[str, ...] = ()) -> n.Node:
+        """What is told of log p: −∞ where a log 0 is in it."""
+        if not self.tells:
+            return e
+        whole = self.own("known")
+        self.let(a.Let(whole, letters, e))
+        return n.Call("level", (a.ref(whole, *letters),))
 
     def of_matrix(self, x: Atom, where: Mapping[str, str]) -> n.Node:
         """inv(M)[i,j] or logdet(M): M is an equation, and so is what is made of it.

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from blrgen.errors import UserError
 from blrgen.expect.blocks.values import Block
-from blrgen.expect.factors.names import axis_of
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Equations
@@ -36,11 +35,7 @@ class _Filtering:
                         f"{block.kind} with lag {block.lag}")  # fmt: skip
 
     def equations(self) -> Equations:
-        eq = Equations(self.given.readers, self.given.ragged, taken=set(self.given.names.taken))
-        for p in self.d.model.plates:
-            if p.letter != self.d.along:
-                eq.letter(axis_of(p.size), p.letter, ())
-        return eq
+        return self.given.equations(set(self.given.names.taken))
 
     def whole(self) -> tuple[Given, tuple[Running, ...], Filter]:
         steps = [self.step(x) for x in self.d.arrivals]
@@ -61,7 +56,7 @@ class _Filtering:
             parts.append(value)
         parts.append(eq.expr(arrival.rest, {}))
         name = eq.own("log_p")
-        eq.let(a.Let(name, (), n.add(*parts)))
+        eq.let(a.Let(name, (), eq.level(n.add(*parts))))
         stem = f"step_{arrival.place}" if arrival.place else "step"
         which = f"element {arrival.place}" if arrival.place else "a later element"
         program = self.program(eq, (name, *after))

@@ -22,7 +22,7 @@ from blrgen.program.axes import nodes as a
 from blrgen.program.model.bands import Band
 from blrgen.program.model.chains import Labels
 from blrgen.program.model.dense import Dense
-from blrgen.program.model.expressions import Equations, labels_reader
+from blrgen.program.model.expressions import labels_reader
 from blrgen.program.model.given import handing_out
 from blrgen.program.model.member import Lowered, Member, named
 from blrgen.program.model.merged import merged
@@ -42,9 +42,7 @@ class Gibbs:
     def __init__(self, d: ModelDerivation, member_of: MemberOf) -> None:
         self.d, self.member_of = d, member_of
         self.given = Given(d.model)
-        self.eq = Equations(self.given.readers, self.given.ragged, taken=self.given.names.taken)
-        for p in d.model.plates:
-            self.eq.letter(axis_of(p.size), p.letter, ())
+        self.eq = self.given.equations(self.given.names.taken)
         self.nodes = {x.name: x for u in d.updates for x in map(d.model.node, u.block.nodes)}
         self.arrays: dict[str, Array] = {}
         for u in d.updates:
@@ -93,7 +91,8 @@ class Gibbs:
     def program(self, name: str, title: str, lines: Sequence[tuple[str, tuple[str, ...]]]
                 ) -> ModelProgram:  # fmt: skip
         """Everything that the class is made from."""
-        self.eq.let(a.Let("objective", (), self.eq.expr(together(self.d.expected_joint), {})))
+        joint = self.eq.expr(together(self.d.expected_joint), {})
+        self.eq.let(a.Let("objective", (), self.eq.level(joint)))
         made = [self.drawn(self.member_of(u.block)) for u in self.d.updates]
         normals = [_quantity(x.normals) for x, _ in made if x.normals is not None]
         outs = tuple(dict.fromkeys(x for _, own in made for x in own))

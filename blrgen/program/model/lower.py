@@ -7,7 +7,7 @@ those before it came to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from blrgen.algebra.indexed import ZERO
@@ -19,13 +19,13 @@ from blrgen.expect.sites.values import Site
 from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.blocks import lowered_of, variables_of
+from blrgen.program.model.coupled import coupled
 from blrgen.program.model.elements import Cloud, cloud_of
-from blrgen.program.model.expressions import Equations
 from blrgen.program.model.given import quantity
 from blrgen.program.model.member import evened, named
 from blrgen.program.model.merged import merged
 from blrgen.program.model.names import Given, class_name, domain_text, size_of
-from blrgen.program.model.newton import turned
+from blrgen.program.model.newton import is_apart, no_programs, turned
 from blrgen.program.model.objective import objective
 from blrgen.program.model.others import by_draws, by_element
 from blrgen.program.model.own import Own, Points
@@ -49,13 +49,15 @@ from blrgen.program.model.stochastic import (
 )
 from blrgen.program.model.together import Together
 from blrgen.program.model.values import (
+    DEFINITE,
+    SIMPLEX,
     Array,
     Method,
     ModelProgram,
 )
 from blrgen.read.model.values import Node
 from blrgen.rule.model.rows import in_point
-from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate
+from blrgen.rule.model.values import Equation, ModelDerivation, PointUpdate, Stationary
 
 EXACT = ("conjugate", "em", "online-em", "filter")  # all latents at their maximum at once
 KINDS = ("element", "labels", "banded", "joint", "dense")  # what joins elements
@@ -95,12 +97,10 @@ class Lowering:
     def __init__(self, d: ModelDerivation, name: str) -> None:
         self.d, self.name = d, name
         self.given = Given(d.model)
-        self.eq = Equations(self.given.readers, self.given.ragged, taken=self.given.names.taken)
+        self.eq = self.given.equations(self.given.names.taken)
         self.points = Points()
         self.row: Row | None = None  # log p of one
         self.averaged: list[tuple[Array, str, str]] = []  # with its next value, and over all rows
-        for p in d.model.plates:
-            self.eq.letter(axis_of(p.size), p.letter, ())
         latents = [u.block for u in d.updates]
         self.expecting = expecting(latents, {b.name: variables_of(d.model, b) for b in latents})
         self.nodes = nodes_of(self.given)
@@ -296,7 +296,7 @@ class Lowering:
         lead = [own for own in first if own not in apart]
         rest = (*apart, *others)
         bases = [ZERO if own.chained else self.expecting.of(own.member.block.base) for own in rest]
-        return objective(self.d, lead, rest, bases, self.eq)
+        return self.eq.level(objective(self.d, lead, rest, bases, self.eq))
 
     def own(self, block: Block) -> Own:
         name = self.given.names.of("_".join(block.nodes) + "_q")
@@ -360,9 +360,8 @@ class Lowering:
                 self.kept(unknown, self.points.arrays[unknown], made)
             return
         if u.stationary is not None:
-            name = u.stationary.unknowns[0].name
-            point, readers = self.points.arrays[name], self.given.readers
-            self.kept(name, point, turned(u.stationary, point, readers, self.eq))
+            for name, made in self.searched(u.stationary):
+                self.kept(name, self.points.arrays[name], made)
             return
         if not u.equations:
             raise UserError(f"no programs yet for the point {', '.join(u.names)} ({u.mode})")
@@ -375,6 +374,16 @@ class Lowering:
                 self.given.readers[e.target] = named(raw)
                 continue
             self.kept(e.target, array, made)
+
+    def searched(self, s: Stationary) -> Iterable[tuple[str, a.Let]]:
+        """Points where the slope is 0: element by element, or all at once."""
+        arrays, readers = self.points.arrays, self.given.readers
+        if any(arrays[u.name].domain in (SIMPLEX, DEFINITE) for u in s.unknowns):
+            raise no_programs(s, "Newton's steps leave a simplex, and the definite matrices")
+        if not is_apart(s):
+            return coupled(s, arrays, readers, self.eq)
+        (u,) = s.unknowns
+        return [(u.name, turned(s, arrays[u.name], readers, self.eq))]
 
     def kept(self, target: str, array: Array, made: a.Let) -> None:
         """The value found, or the old one where it is no number."""

@@ -15,7 +15,7 @@ from keyword import iskeyword
 
 from blrgen.expect.factors.names import axis_of
 from blrgen.program.axes import nodes as a
-from blrgen.program.model.expressions import Reader, labels_reader, named_reader
+from blrgen.program.model.expressions import Equations, Reader, labels_reader, named_reader
 from blrgen.program.model.values import DEFINITE, REAL, SIMPLEX, Argument, Array, Lengths
 from blrgen.program.nodes import ONE, Named
 from blrgen.program.program import fresh
@@ -86,6 +86,7 @@ class Given:
     def __init__(self, model: Model, along: str = "") -> None:
         self.model, self.names, self.along = model, Names(model), along
         self.readers: dict[str, Reader] = {"pi#": named_reader(Named("pi"))}
+        self.shares = frozenset(_shares(model))
         self.quantities: dict[str, a.Quantity] = {}
         self.ragged: dict[str, a.Letter] = {}
         self.lengths: list[Lengths] = []
@@ -108,6 +109,14 @@ class Given:
         self.sizes = tuple(s for s in model.sizes if s not in shown and s in used)
         said = {s for x in self.arguments if x.default is not None for s in x.array.axes}
         self.optional = tuple(s for s in self.sizes if s in said)
+
+    def equations(self, taken: set[str]) -> Equations:
+        """None yet, with a letter of each plate; names in `taken` are not theirs."""
+        eq = Equations(self.readers, self.ragged, taken=taken, shares=self.shares)
+        for p in self.model.plates:
+            if p.letter != self.along:
+                eq.letter(axis_of(p.size), p.letter, ())
+        return eq
 
     def rows_of_lengths(self, letter: str) -> None:
         plate = self.model.plate(letter)
@@ -213,6 +222,17 @@ class Given:
         unders = {axis_of(self.model.plate(x.under).size): axis for axis, x in self.ragged.items()}
         kept = tuple(x for x in axes if unders.get(x) not in axes)
         return kept if len(kept) < len(axes) else ()
+
+
+def _shares(model: Model) -> Iterable[str]:
+    """What is on a simplex and has entries that may be 0: known, or a value that is found."""
+    for x in model.constants:
+        if x.domain.kind == "simplex":
+            yield x.name
+    for node in model.nodes:
+        if node.kind != "observed":
+            of = zip(node.names, node.domains, strict=True)
+            yield from (name for name, domain in of if domain.kind == "simplex")
 
 
 def _finite_end(

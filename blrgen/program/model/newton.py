@@ -1,6 +1,6 @@
 """Points without a closed equation: Newton's method, each element by itself.
 
-    for r: x ← x − g(x)/h(x), halfway to the end of its domain where that leaves it
+    for r: x ← x − g(x)/h(x), halfway to the end of its domain where that is beyond it
     until |g/h| < 10⁻¹³ (1 + |x|) in all elements
 
 g is the slope of E[L], h its slope.  Where h is not negative the step goes uphill by the size
@@ -9,6 +9,7 @@ of x instead: E[L] has one maximum, and Newton's direction is wrong only far fro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -17,20 +18,26 @@ from blrgen.program import nodes as n
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.expressions import Equations, Reader
 from blrgen.program.model.member import named
-from blrgen.program.model.values import POSITIVE, REAL, Array
+from blrgen.program.model.values import REAL, Array
 from blrgen.rule.model.values import Stationary
 
 MOST = 100
 RESTS = Fraction(1, 10**13)
 
 
+def no_programs(s: Stationary, why: str) -> UserError:
+    """The refusal of equations that no search here solves."""
+    names = " and ".join(u.name for u in s.unknowns)
+    return UserError(f"no programs yet for {names}: coupled equations without a solution", why=why)
+
+
+def is_apart(s: Stationary) -> bool:
+    """Whether each element of one point has an equation by itself."""
+    return len(s.unknowns) == 1 and s.unknowns[0].places == s.shared
+
+
 def turned(s: Stationary, array: Array, readers: dict[str, Reader], eq: Equations) -> a.Let:
     """The equation of the point where its slope is 0."""
-    if len(s.unknowns) != 1 or s.unknowns[0].places != s.shared or array.domain not in (
-        REAL, POSITIVE,
-    ):  # fmt: skip
-        names = " and ".join(u.name for u in s.unknowns)
-        raise UserError(f"no programs yet for {names}: coupled equations without a solution")
     (u,) = s.unknowns
     r, guess = eq.own("_turn"), eq.own(f"{array.name}_guess")
     eq.letters[r] = a.Letter(r, MOST)
@@ -40,30 +47,38 @@ def turned(s: Stationary, array: Array, readers: dict[str, Reader], eq: Equation
     slope = eq.equation(eq.own("slope"), u.places, s.slope[0])
     bend = eq.equation(eq.own("bend"), u.places, s.bend[0][0])
     readers[u.name] = before
-    inside = [x for x in eq.body[start:] if isinstance(x, a.Let)]
+    inside = eq.body[start:]
     del eq.body[start:]
     letters = slope.letters
     steps, value, small = eq.own("step"), eq.own(f"{array.name}_turn"), eq.own("small")
-    eq.body += _rounds(inside, guess, value, r, (
+    outside, turning, at_turn = apart(inside, {guess}, r)
+    last = (
         _step(steps, slope, bend, value, r),
         _moved(value, steps, array, letters, r),
         _rests(small, steps, value, letters, r),
-    ), small)  # fmt: skip
+    )
+
+    def before_it(x: n.Node) -> n.Node:
+        """The point as the turn before left it."""
+        if isinstance(x, a.Ref) and x.name == guess:
+            return a.Ref(value, (a.Lag(r, -1), *x.index[1:]))
+        return x
+
+    every = [replace(x, expr=n.transform(x.expr, before_it)) for x in turning]
+    eq.body += [*outside, a.Seq(r, (*every, *map(at_turn, last)), small)]
     end = a.Let(eq.own(f"{array.name}_found"), letters,
                 a.Ref(value, (a.Last(r), *map(a.Ix, letters))))  # fmt: skip
     eq.let(end)
     return end
 
 
-def _rounds(
-    inside: list[a.Let], guess: str, value: str, r: str, last: tuple[a.Let, ...], small: str
-) -> list[a.Statement]:
-    """What does not turn, then the recurrence."""
-    turning: set[str] = set()
+def apart(
+    inside: list[a.Statement], changing: set[str], r: str
+) -> tuple[list[a.Statement], list[a.Let], Callable[[a.Let], a.Let]]:
+    """What reads nothing that changes; the equations of a turn; what makes one read the former."""
+    turning = set(changing)
 
     def change(x: n.Node) -> n.Node:
-        if isinstance(x, a.Ref) and x.name == guess:
-            return a.Ref(value, (a.Lag(r, -1), *x.index))
         if isinstance(x, a.Ref) and x.name in turning:
             return a.Ref(x.name, (a.Ix(r), *x.index))
         return x
@@ -71,8 +86,8 @@ def _rounds(
     outside: list[a.Statement] = []
     lets: list[a.Let] = []
     for s in inside:
-        e = n.transform(s.expr, change)
-        if r in a.free(e):
+        e = n.transform(s.expr, change) if isinstance(s, a.Let) else n.ZERO
+        if isinstance(s, a.Let) and r in a.free(e):
             turning.add(s.name)
             lets.append(a.Let(s.name, (r, *s.letters), e, s.structure))
         else:
@@ -84,8 +99,18 @@ def _rounds(
             return a.Ref(x.name, x.index[1:])
         return x
 
-    ready = [replace(s, expr=n.transform(s.expr, placed)) for s in last]
-    return [*outside, a.Seq(r, (*lets, *ready), small)]
+    return outside, lets, lambda s: replace(s, expr=n.transform(s.expr, placed))
+
+
+def within(domain: str, before: n.Node, new: n.Node) -> n.Node:
+    """The new value, or halfway to the end of its domain that it is not inside of."""
+    low, high = (x.strip() for x in domain[1:-1].split(",")) if domain != REAL else ("-oo", "oo")
+    half = n.Const(Fraction(1, 2))
+    for end, sign in ((low, ">"), (high, "<")):
+        if not end.endswith("oo"):
+            at = n.Const(Fraction(end))
+            new = n.Select(n.Compare(sign, new, at), new, n.mul(half, n.add(before, at)))
+    return new
 
 
 def _step(name: str, slope: a.Let, bend: a.Let, value: str, r: str) -> a.Let:
@@ -102,10 +127,7 @@ def _moved(name: str, step: str, array: Array, letters: tuple[str, ...], r: str)
     """x less the step, inside of its domain."""
     own = tuple(map(a.Ix, letters))
     before = a.Ref(name, (a.Lag(r, -1), *own))
-    new: n.Node = n.Sub(before, a.Ref(step, (a.Ix(r), *own)))
-    if array.domain == POSITIVE:
-        half = n.mul(n.Const(Fraction(1, 2)), before)
-        new = n.Select(n.Compare(">", new, n.ZERO), new, half)
+    new = within(array.domain, before, n.Sub(before, a.Ref(step, (a.Ix(r), *own))))
     return a.Let(name, (r, *letters), new, init=a.Ref(array.name, own))
 
 

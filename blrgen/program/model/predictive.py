@@ -59,7 +59,7 @@ def row_equation(
     rest = of_row(without(d.expected_joint, gone), axis)
     parts.append(eq.expr(rest, {_OPEN: letter}))
     name = eq.own("log_row")
-    eq.let(a.Let(name, (letter,), n.add(*parts)))
+    eq.let(a.Let(name, (letter,), eq.level(n.add(*parts), (letter,))))
     given.readers |= before
     return Row(name, takes)
 

@@ -88,7 +88,7 @@ class RunningLabels:
         own = eq.expr(parts.pop((self.single.name, 0), ZERO), where)
         if arrival.place != 1:
             own = n.add(own, self.before(eq, parts, (*outer, k), where))
-        level = self.let(eq, "joint", (*outer, k), own)
+        level = self.let(eq, "joint", (*outer, k), eq.level(own, (*outer, k)))
         whole = self.let(eq, "whole", tuple(outer), a.Red("lse", (k,), a.ref(level, *outer, k)))
         value = n.Sub(a.ref(level, *outer, k), a.ref(whole, *outer))
         added: n.Node = a.ref(whole, *outer)

@@ -32,10 +32,12 @@ class _Entry:
 
 def solved(system: LinearSystem, eq: Equations) -> Iterator[tuple[str, a.Let]]:
     """The unknowns with their equations, in the order in which they are found."""
-    return _Solving(system, eq).unknowns()
+    return Solving(system, eq).unknowns()
 
 
-class _Solving:
+class Solving:
+    """The equations of a system: its matrix and right side, then its unknowns."""
+
     def __init__(self, system: LinearSystem, eq: Equations) -> None:
         self.system, self.eq = system, eq
         self.shared = self.named(system.shared, ())

@@ -7,10 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from blrgen.errors import InternalError
-from blrgen.expect.factors.names import axis_of
 from blrgen.program.axes import nodes as a
 from blrgen.program.model.blocks import lowered_of, variables_of
-from blrgen.program.model.expressions import Equations
 from blrgen.program.model.given import handing_out, quantity
 from blrgen.program.model.member import Member, even
 from blrgen.program.model.merged import merged
@@ -195,11 +193,7 @@ class Together:
 
     def in_state(self, own: Own) -> Chained:
         """The natural parameters of a start's marginals."""
-        eq = Equations(
-            self.w.given.readers, self.w.given.ragged, taken=set(self.w.given.names.taken)
-        )
-        for p in self.w.d.model.plates:
-            eq.letter(axis_of(p.size), p.letter, ())
+        eq = self.w.given.equations(set(self.w.given.names.taken))
         lowered = lowered_of(eq, self.w.d.model, own.member.block)
         if isinstance(lowered, Stacked) and isinstance(own.lowered, Stacked):
             lowered.stack = own.lowered.stack

@@ -167,19 +167,19 @@ def _without_points(p: Prepared, flag: str, options: Options) -> ModelDerivation
     return _exact(p, flag, options)
 
 
-def em(p: Prepared, options: Options) -> ModelDerivation:
+def em(p: Prepared, options: Options, flag: str = "em") -> ModelDerivation:
     """All latents exact given the points, then the joint argmax over the points."""
     if not p.points:
-        raise refused(p.model, None, "--em has nothing to maximise over",
+        raise refused(p.model, None, f"--{flag} has nothing to maximise over",
                       "the model has no param, and --point names none",
                       "--point NAME makes a latent a point")  # fmt: skip
-    return _exact(p, "em", options)
+    return _exact(p, flag, options)
 
 
 def online_em(p: Prepared, options: Options) -> ModelDerivation:
     """EM on averages of expected statistics over steps."""
     axis = batch_axis(p, "--online-em")
-    made = expected_statistics(em(p, options), axis)
+    made = expected_statistics(em(p, options, "online-em"), axis)
     unknown = {v: n for n in p.points for v in n.names}
     for e in made.sums:
         held = [unknown[x] for x in e.value.symbols() if x in unknown]

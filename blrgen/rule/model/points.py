@@ -53,6 +53,15 @@ class Search:
             g = put(g, values)
         return g
 
+    def level(self) -> Expression:
+        """What E[L] has of the points that are left, and of those that follow from them."""
+        of = {*self.left, *(x for values in self.profile for x in values)}
+        held = ((t, c) for t, c in self.joint.terms if of & set(Expression(((t, c),)).symbols()))
+        level = Expression(tuple(held))
+        for values in self.profile:
+            level = put(level, values)
+        return level
+
     def closed(self, p: Point) -> Expression | None:
         """x from its stationarity equation."""
         try:
@@ -157,6 +166,6 @@ def newton(search: Search) -> PointUpdate:
     shared, bends = shared_letters(bends, [p.places for p in points])
     names = tuple(p.name for p in points)
     unknowns = tuple(p.unknown for p in points)
-    stationary = Stationary(unknowns, shared, slopes, tuple(map(tuple, bends)))
+    stationary = Stationary(unknowns, shared, slopes, tuple(map(tuple, bends)), search.level())
     return PointUpdate(names, "newton", (), None, stationary,
                        because="the equations have no closed solution here")  # fmt: skip

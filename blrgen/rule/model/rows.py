@@ -151,5 +151,6 @@ def in_point(p: PointUpdate, of: Callable[[Expression], Expression]) -> PointUpd
     if stationary is not None:
         slope = tuple(of(e) for e in stationary.slope)
         bend = tuple(tuple(of(m) for m in row) for row in stationary.bend)
-        stationary = Stationary(stationary.unknowns, stationary.shared, slope, bend)
+        level = of(stationary.level)
+        stationary = Stationary(stationary.unknowns, stationary.shared, slope, bend, level)
     return replace(p, equations=equations, system=system, stationary=stationary)

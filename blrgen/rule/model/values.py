@@ -84,13 +84,15 @@ class Stationary:
     """Equations without a closed solution: slope = 0, with its derivative by the unknowns.
 
     `slope[g]` is open in the places of unknown g; `bend[g][h]` also in those of h, primed,
-    but for the letters in `shared`, which the equations do not couple.
+    but for the letters in `shared`, which the equations do not couple.  `level` is what E[L] has
+    of the unknowns, with points that follow from them put in.
     """
 
     unknowns: tuple[Unknown, ...]
     shared: tuple[Index, ...]
     slope: tuple[Expression, ...]
     bend: tuple[tuple[Expression, ...], ...]
+    level: Expression
 
 
 @dataclass(frozen=True)

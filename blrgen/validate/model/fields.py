@@ -100,6 +100,9 @@ class Drawing:
         return (lower * np.array([self.positive() for _ in range(n)])) @ lower.T
 
 
+_LIFTED = np.frompyfunc(lambda x: x if x != x else lift(x), 1, 1)  # NaN says that it is missing
+
+
 def told(d: ModelDerivation, data: Drawn, draw: Drawing) -> tuple[dict[str, Any], dict[str, Any]]:
     """Data and constants: as the class is given them, and as arrays of the index algebra."""
     given, arrays = dict(data.given), dict(data.arrays)
@@ -107,7 +110,7 @@ def told(d: ModelDerivation, data: Drawn, draw: Drawing) -> tuple[dict[str, Any]
         if domain.kind in ("one-hot", "labels") or name not in given:
             continue
         if domain.kind == "finite":
-            given[name] = TOWERS.array(given[name])
+            given[name] = _LIFTED(np.asarray(given[name], dtype=object))
             continue
         text = _text(domain)
         whole = text in ("SPD", "simplex")

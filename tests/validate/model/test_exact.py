@@ -36,7 +36,6 @@ def proved(d, program, source: str) -> bool:
         return False
 
 
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("name", "flag"), [("poisson-mixture", "vmp"), ("hmm-poisson-em", "em"), ("ridge", "vmp")]
 )
@@ -74,7 +73,6 @@ WRONG = [  # model, flag, target, text, what stands there instead
 ]
 
 
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     ("name", "flag"),
     [
@@ -87,7 +85,6 @@ def test_steps_over_some_rows_stacked_chains_and_filters_are_proved(name, flag):
     assert proofs and all(p.level == "random-exact" for _, p in proofs), proofs
 
 
-@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("name", "flag", "target", "old", "new"), WRONG)
 def test_a_wrong_class_is_not_proved(name, flag, target, old, new):
     d, program, source = emitted(name, flag, target)
@@ -146,7 +143,6 @@ def test_blocks_are_shortened_and_nothing_else():
     assert "range(0, n_hi, 2)" in __import__("ast").unparse(tree)
 
 
-@pytest.mark.sweep(2)
 @pytest.mark.parametrize("target", ["numpy", "numba"])
 def test_where_wide_sizes_have_too_few_rows_each_is_wide_in_a_longer_chain(target):
     d, program, source = emitted("state-space-em", "em", target)
@@ -219,3 +215,33 @@ def test_a_chain_of_labels_behind_the_first_block_is_compared_by_what_is_kept_of
     assert "    s_q_evidence = " in source
     other = source.replace("    s_q_evidence = ", "    s_q_evidence = 2 * ", 1)
     assert "s" in wrong(other)
+
+
+BITS = """
+plate n in N
+plate k in K
+plate d in D
+pi ~ dirichlet(ones(K))
+p[k,d] ~ beta(1, 1)
+y[n] ~ categorical(pi) observed
+x[n,d] ~ bernoulli(p[y[n],d]) observed or missing
+"""
+POSITIVE = """
+plate n in N
+plate k in K
+pi ~ dirichlet(ones(K))
+b[k] ~ gamma(1, 1)
+z[n] ~ categorical(pi)
+x[n] ~ gamma(3, b[z[n]]) observed or missing
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "mask"), [(BITS, ", y), x_seen.T)"), (POSITIVE, "x_seen[:, None] * ")]
+)
+def test_missing_values_are_proved_with_their_mask(source, mask):
+    d = derive_model(read_model(source, "missing"), "vmp")
+    program = lower(d)
+    right = text(program, "numpy")
+    assert proved(d, program, right)
+    assert not proved(d, program, changed(right, mask, mask.replace("x_seen", "(x_seen + 1)")))

@@ -20,15 +20,15 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "numpy": (
         "arrays", "kept", "numbers", "plain", "elementary", "exponentials", "errors", "gammas",
         "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "linear", "stacks",
-        "sampling", "handed", "moved", "starts", "ends", "runs", "batches", "chained", "guarded",
-        "mixtures", "draws",
+        "sampling", "handed", "moved", "starts", "ends", "unbounded", "runs", "batches", "chained",
+        "guarded", "mixtures", "draws",
     ),
     "numba": (
         "arrays", "kept", "threads", "numbers", "compiled", "elementary", "exponentials", "errors",
         "gammas", "falls", "multivariate", "bessels", "besselk", "quantiles", "randoms", "lapack",
         "loops", "stacks", "apart", "sampling", "threefry", "noise", "logistic", "uniform",
-        "choices", "handed", "moved", "starts", "ends", "runs", "batches", "chained", "guarded",
-        "mixtures", "draws",
+        "choices", "handed", "moved", "starts", "ends", "unbounded", "runs", "batches", "chained",
+        "guarded", "mixtures", "draws",
     ),
 }  # fmt: skip
 GENERATED_BY = {"threefry": "threefry", "hash": "hashed"}  # the words of a generator

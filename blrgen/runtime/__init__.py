@@ -40,6 +40,7 @@
 | `starts` | First states of a model: as given, drawn, or by grouping rows |
 | `threads` | Compiled kernels on whole arrays, or on stretches of them with threads |
 | `threefry` | Random words by Threefry2x32-20, a cipher of counters (Salmon et al., 2011) |
+| `unbounded` | Whether an objective grows without bound where points come to an end |
 | `uniform` | Uniform numbers made of random words, strictly between the ends |
 
 `blrgen.emit.support` reads the syntax trees of these modules: a definition is copied with what

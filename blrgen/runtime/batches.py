@@ -11,7 +11,8 @@ import numpy as np
 from blrgen.runtime.arrays import Array
 from blrgen.runtime.ends import _all_finite
 from blrgen.runtime.kept import _fitting
-from blrgen.runtime.runs import _ended, _grows, _most_steps
+from blrgen.runtime.runs import _most_steps
+from blrgen.runtime.unbounded import _ended, _grows, _without_bound
 
 
 def _row_numbers(rows: Any, size: int) -> Array:
@@ -73,13 +74,14 @@ def _run_rows(
         objective = model.objective()
         finite = _all_finite(objective, model.state)
         if not finite or _grows(model):
-            reason = "unbounded" if finite else _ended(objective, [model.state], model, nodes)
+            reason = "unbounded" if finite else _ended(objective, model, nodes, before, count)
             model.state, (taken, model.t) = before, at
             break
         trace.append(objective)
         before, at = dict(model.state), (taken, model.t)
         if not order.size and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
-            reason = "converged"
+            endless = _without_bound(model, nodes, count)
+            reason = "unbounded" if endless else "converged"
             break
     return {
         "steps": taken,

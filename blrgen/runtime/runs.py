@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from blrgen.runtime.arrays import Array
-from blrgen.runtime.ends import _all_finite, _at_an_end, _noted, _stay_definite
-from blrgen.runtime.handed import _ends, _in_domain, _state_in_domains
+from blrgen.runtime.ends import _all_finite, _noted, _stay_definite
+from blrgen.runtime.handed import _in_domain, _state_in_domains
 from blrgen.runtime.kept import _fitting
+from blrgen.runtime.unbounded import _ended, _grows, _near_ends, _without_bound
 
 MOST_STEPS = 10000  # of a run that is given no number
 
@@ -21,40 +22,6 @@ def _most_steps(steps: int | None, tol: float) -> int:
     """Return how many steps a run takes at most; refuse what is no number of them."""
     _fitting("tol", tol, 0.0, "[0, inf)")
     return MOST_STEPS if steps is None else int(_fitting("steps", steps, 0, "[0, inf)"))
-
-
-def _grows(model: Any) -> bool:
-    """Return whether the objective goes on growing where points have come to an end.
-
-    Beside 0 it is compared with what it is at the square root of that: of a variance of 0 it
-    grows with −log of it, of a probability of 0 it does not.
-    """
-    state, held = dict(model.state), {}
-    for name, least, most, domain in getattr(model, "ends", ()):
-        x = np.asarray(state[name])
-        if not ((x <= least).any() or (x >= most).any()):
-            continue
-        low, high = _ends(domain, model.sizes)
-        inside = np.sqrt(np.finfo(x.dtype).tiny, dtype=x.dtype)
-        down = (x <= least) & (domain[0] == "(") & (low > -math.inf)
-        up = (x >= most) & (domain[-1] == ")") & (high < math.inf)
-        if down.any() or up.any():
-            off = np.where(down, low + inside, np.where(up, high - inside, x))
-            held[name] = np.asarray(off, dtype=x.dtype)
-    if not held:
-        return False
-    here = model.objective()
-    model.state = {**state, **held}
-    there = model.objective()
-    model.state = state
-    return bool(here > there + 1) or here == math.inf
-
-
-def _ended(objective: float, states: Iterable[Mapping[str, Array]], model: Any, nodes: Any) -> str:
-    """Return why a step is none: it grows without bound, is no number, or lost to rounding."""
-    if objective == math.inf or any(_at_an_end(x, nodes, model.sizes) for x in states):
-        return "unbounded"
-    return "rounding" if math.isfinite(objective) else "not finite"
 
 
 def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[str, Any]:
@@ -69,7 +36,7 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
     while True:
         objective, state, flags = model._swept()
         if trace and not objective >= trace[-1] - _slack(trace[-1], model):
-            reason = _ended(objective, [model.state], model, nodes)
+            reason = _ended(objective, model, nodes, before)
             model.state = before
             break
         if trace and _grows(model):
@@ -77,7 +44,7 @@ def _run_steps(model: Any, nodes: Any, steps: int | None, tol: float) -> dict[st
             break
         trace.append(objective)
         if len(trace) > 1 and abs(trace[-1] - trace[-2]) < tol * (1 + abs(trace[-1])):
-            reason = "unbounded" if _narrows(model, nodes) else "converged"
+            reason = "unbounded" if _without_bound(model, nodes) else "converged"
             break
         if len(trace) > most:
             break
@@ -98,16 +65,18 @@ def _stopped(
     is behind it where a number is at an end; a run sees that by itself.
     """
     own = dict(model.state)
-    reason = "" if _all_finite(objective, state) else _ended(math.nan, [state, own], model, nodes)
+    reason = "" if _all_finite(objective, state) else _ended(math.nan, model, nodes, own)
     if not reason:
         notes: list[dict[str, str]] = []
         held = _stay_definite(state, own, nodes, notes)
+        singular = any(held[x] is not y for x, y in state.items())
+        endless = singular and _without_bound(model, nodes)
         model.state = held
         near = ahead and _near_ends(model)
-        if _rises(model, state) or (near and _grows(model)):
+        if endless or (near and _grows(model)):
             reason = "unbounded"
         elif near and not math.isfinite(level := model.objective()):
-            reason = _ended(level, [held], model, nodes)
+            reason = _ended(level, model, nodes, own)
         model.state = own
         state |= held
         model.notes += [] if reason else [x for x in notes if x not in model.notes]
@@ -116,57 +85,6 @@ def _stopped(
         said = {"unbounded": grows, "rounding": "it is rounding alone"}.get(reason, "not finite")
         _noted(model.notes, reason, "", f"no step is taken: {said}", True)
     return reason
-
-
-def _near_ends(model: Any) -> bool:
-    """Return whether a number is so near an end that the objective may be none there."""
-    eps = float(np.finfo(model.dtype).eps)
-    for name, least, most, _ in getattr(model, "ends", ()):
-        x = model.state[name]
-        if np.count_nonzero(x <= least + eps):
-            return True
-        if most < math.inf and np.count_nonzero(x >= most - eps * abs(most)):
-            return True
-    return False
-
-
-def _rises(model: Any, state: Mapping[str, Array]) -> bool:
-    """Return whether the objective grows like −log of the distance towards singular matrices.
-
-    The model's state has others in their place.
-    """
-    here, found = dict(model.state), []
-    names = [name for name, x in state.items() if here[name] is not x]
-    for root in (4, 2) if names else ():
-        part = float(np.finfo(model.dtype).eps) ** (1 / root)
-        near = {x: part * here[x] + (1 - part) * state[x] for x in names}
-        model.state = here | {x: np.asarray(y, model.dtype) for x, y in near.items()}
-        found.append(model.objective())
-    model.state = here
-    return bool(names and found[1] > found[0] + 1)
-
-
-def _narrows(model: Any, nodes: Any) -> bool:
-    """Return whether the objective rests by rounding alone, and grows as all matrices get small.
-
-    Where the matrices are at an end as it is, it is enough that their last digits decide it.
-    """
-    floors = {array for array, _, _ in model.floor.values()} if hasattr(model, "floor") else set()
-    parts = (x.get("", ("", (), "")) for x in nodes.values())
-    names = [name for name, _, domain in parts if domain == "SPD" and name not in floors]
-    if not names:
-        return False
-    here, eps = dict(model.state), float(np.finfo(model.dtype).eps)
-    found = []
-    for part in (1.0, 1 - eps**0.5, 1 + eps**0.5, 1 + 5 * eps**0.5, eps**0.25, eps**0.5):
-        model.state = here | {x: np.asarray(part * here[x], model.dtype) for x in names}
-        found.append(model.objective())
-    model.state = here
-    level, *beside, narrow, narrower = found
-    if narrower > narrow + 1 > level + 2:
-        return True
-    off = max(abs(x - level) for x in beside)
-    return bool(off > 0.1 and _at_an_end(here, nodes, model.sizes))
 
 
 def _report(model: Any, trace: list[float], reason: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from tests.peers import adapters, problems, trajectories
 from tests.peers.adapters import CASES, IVON, LIMIT, Case
 from tests.peers.models import recorded as models
 
+ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "recorded"
 SAME = [case for case in CASES if case.same]
 OTHER = [case for case in CASES if not case.same]
@@ -123,3 +124,8 @@ def test_clipping_clips_some_coordinates_and_not_others() -> None:
     at_bound = np.isclose(first, bound, rtol=1e-9)
     assert 0 < at_bound.sum() < problems.PARAMETERS
     np.testing.assert_allclose(clipped["m"][0][~at_bound], free["m"][0][~at_bound], rtol=1e-14)
+
+
+def test_every_model_that_ships_stands_beside_something() -> None:
+    own = {case.model for case in models.every_case()}
+    assert {path.stem for path in (ROOT / "models").glob("*.model")} <= own

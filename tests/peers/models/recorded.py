@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.peers.models.cases import Case, all_cases
+from tests.peers.models.hand_cases import hand_cases
 from tests.peers.models.listed import listed_cases
 from tests.peers.models.more import more_cases
 from tests.peers.models.public import Run
@@ -31,7 +32,7 @@ PACKAGES = (
 
 def every_case() -> list[Case]:
     """All comparisons of models."""
-    return [*all_cases(), *more_cases(), *listed_cases()]
+    return [*all_cases(), *more_cases(), *listed_cases(), *hand_cases()]
 
 
 @cache

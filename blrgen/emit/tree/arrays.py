@@ -22,6 +22,7 @@ from blrgen.program.axes.check import check
 from blrgen.program.axes.joined import joined
 from blrgen.program.axes.labels import labels
 from blrgen.program.axes.once import is_once
+from blrgen.program.axes.outside import outside
 from blrgen.program.axes.prepared import simpler
 from blrgen.program.axes.ragged import opened
 from blrgen.program.axes.stable import stable
@@ -36,10 +37,11 @@ def array_function(program: a.Program, name: str) -> t.Function:
     """The program as one function on arrays, which returns its outs."""
     check(program)
     ready = stable(labels(anf(joined(labels(program)))))
-    parts = strips(simpler(ready))
+    rows = outside(simpler(ready))
+    parts = strips(rows)
     if parts is not None:
-        return InStrips(simpler(ready), name, parts).function()
-    return Statements(opened(simpler(ready, whole=True)), name).function()
+        return InStrips(rows, name, parts).function()
+    return Statements(opened(outside(simpler(ready, whole=True))), name).function()
 
 
 def array_body(program: a.Program, name: str) -> tuple[t.Statement, ...]:

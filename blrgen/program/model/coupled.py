@@ -1,8 +1,11 @@
 """Points whose equations couple them: Newton's method on all at once, halved until E[L] rises.
 
     for r: y = x + ρ δ, inside of its domain
-           if f(y) ≥ f(x): x = y, δ = −H⁻¹ g at y, ρ = 1;  else ρ = ρ/2
-    until |ρ δ| < 10⁻¹³ (1 + |x|) in all elements
+           if f(y) ≥ f(x): x = y, δ = −H⁻¹ g at y, ρ = min(1, 4/|δ|);  else ρ = ρ/2
+    until |ρ δ| < 10⁻¹³
+
+|δ| is the largest part of 1 + |x| in all elements: where f is all but flat Newton's step is too
+long to be halved to what it should be.
 
 f is what E[L] has of the points, g its slope and H the slope of that, all at y, so that a turn
 is one pass over the data.  Where −H⁻¹ g does not lead uphill, as where −H is not definite,
@@ -28,6 +31,7 @@ from blrgen.rule.model.values import LinearSystem, Stationary, Unknown
 
 DIGITS = n.Const.of(10**12)  # of f, that rounding leaves as they are
 HALF = n.Const(Fraction(1, 2))
+FAR = n.Const.of(4)  # sizes of a point that it is first moved by at most
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class _Coupled:
         self.r = eq.own("_turn")
         eq.letters[self.r] = a.Letter(self.r, MOST)
         self.scale, self.top, self.small = eq.own("part"), eq.own("top"), eq.own("small")
-        self.reach, self.uphill = eq.own("reach"), eq.own("uphill")
+        self.reach, self.uphill, self.far = eq.own("reach"), eq.own("uphill"), eq.own("far")
         tried = {u.name: eq.own(f"{arrays[u.name].name}_try") for u in s.unknowns}
         before = dict(readers)
         readers |= {x: named(y) for x, y in tried.items()}
@@ -125,10 +129,14 @@ class _Coupled:
         after = [self.reached(), a.Let(self.uphill, (self.r, *self.points[0].shared), self.rise())]
         after += [x for p in self.points for x in self.after(p)]
         less, level = n.mul(HALF, self.last(self.scale)), self.now(self.level.name)
+        far = self.now(self.far)
+        first = n.div(FAR, n.Call("max", (far, FAR)))
+        rests = n.Compare("<", n.mul(self.now(self.scale), far), n.Const(RESTS))
         after += [
-            self.let(self.scale, (), self.risen(n.ONE, less), n.ONE),
+            a.Let(self.far, (self.r,), self.farthest()),
+            self.let(self.scale, (), self.risen(first, less), n.ONE),
             self.let(self.top, (), self.risen(level, self.last(self.top)), n.neg(n.Named("inf"))),
-            a.Let(self.small, (self.r,), n.Compare("<", self.farthest(), n.Const(RESTS))),
+            a.Let(self.small, (self.r,), rests),
         ]
         body = (*tries, *turning, *map(at_turn, after))
         self.eq.body += [*outside, a.Seq(self.r, body, self.small)]
@@ -172,12 +180,11 @@ class _Coupled:
         yield self.let(p.way, p.letters, going, n.ZERO)
 
     def farthest(self) -> n.Node:
-        """The largest part of its size by which an element is about to move."""
+        """The largest part of its size by which δ moves an element."""
         found: n.Node = n.ZERO
         for p in self.points:
-            move = n.mul(self.now(self.scale), self.now(p.way, p.letters))
             whole = n.add(n.ONE, n.Call("abs", (self.now(p.best, p.letters),)))
-            part = n.div(n.Call("abs", (move,)), whole)
+            part = n.div(n.Call("abs", (self.now(p.way, p.letters),)), whole)
             most = a.Red("max", p.letters, part) if p.letters else part
             found = most if found == n.ZERO else n.Call("max", (found, most))
         return found

@@ -303,7 +303,7 @@ class Equations:
         """What is told of log p: −∞ where a log 0 is in it."""
         if not self.tells:
             return e
-        whole = self.own("known")
+        whole = self.own("log_p")
         self.let(a.Let(whole, letters, e))
         return n.Call("level", (a.ref(whole, *letters),))
 

@@ -14,6 +14,7 @@ import numpy as np
 from tests.peers.models.cases import Case, all_cases
 from tests.peers.models.hand_cases import hand_cases
 from tests.peers.models.listed import listed_cases
+from tests.peers.models.modes import mode_cases
 from tests.peers.models.more import more_cases
 from tests.peers.models.public import Run
 
@@ -32,7 +33,7 @@ PACKAGES = (
 
 def every_case() -> list[Case]:
     """All comparisons of models."""
-    return [*all_cases(), *more_cases(), *listed_cases(), *hand_cases()]
+    return [*all_cases(), *more_cases(), *listed_cases(), *hand_cases(), *mode_cases()]
 
 
 @cache

@@ -20,8 +20,6 @@ CLIPS = ("max", "min")
 
 def absorbed(part: Part) -> Part:
     """The body with the numbers before quotients and clips inside them."""
-    if part.coupled:
-        return part
     change = _Numbers(part).change
     return part.mapped(lambda e: n.transform(e, change))
 

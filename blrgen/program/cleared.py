@@ -17,8 +17,6 @@ from blrgen.program.part import Part
 
 def cleared(part: Part) -> Part:
     """The body without numbers that divide inside a divisor."""
-    if part.coupled:
-        return part  # its numbers are made between passes, where a product costs as much
     numbers = {name for name, sizes in part.sizes.items() if not sizes}
     return part.mapped(lambda e: n.transform(e, lambda x: _cleared(x, numbers)))
 

@@ -315,12 +315,12 @@ def _of_components(w: Writer, moments: Moments) -> c.Method:
              _append(DEVIATIONS, method_of(spread, "astype", dtype))]  # fmt: skip
     read = [n.Ref(a) for a in k.arrays if a in {v.name for v in w.plan.arrays}]
     rows = [*w.scalars(moments.program), *_lists(MEANS, DEVIATIONS), each_array(w, read, body)]
-    if not (w.ways.coupled or k.coupled):  # arrays of any shape, element by element
-        rows.append(shaped(MEANS, DEVIATIONS))
-    else:
-        rows.append(c.When(_several(), (c.Return(c.Row((MEANS, DEVIATIONS))),)))
+    if moments.last:  # one component more than the arrays have
         first = c.Literal(0)
+        rows.append(c.When(_several(), (c.Return(c.Row((MEANS, DEVIATIONS))),)))
         rows.append(c.Return(c.Row((c.Item(MEANS, first), c.Item(DEVIATIONS, first)))))
+    else:
+        rows.append(shaped(MEANS, DEVIATIONS))
     variable = w.derivation.family.variable.name
     said = f"Return mean and standard deviation of every component of {variable}."
     return posterior(said, rows)

@@ -80,7 +80,7 @@ def write_log_q(d: Derivation, made: Equations, pi: str) -> None:
     density = density_of(d, shift)
     _shifts(made, density, shift)
     inside = _of_others(made)
-    made.put(lq, (k, j), n.add(n.Call("log", (a.ref(pi, j),)), _value(d, inside, density)))
+    made.put(lq, (k, j), n.add(n.Call("log", (a.ref(pi, j),)), _value(inside, density)))
     total = made.name("log_q")
     made.put(total, (k,), a.Red("lse", (j,), a.ref(lq, k, j)))
     made.put(r, (k, j), n.Call("exp", (n.Sub(a.ref(lq, k, j), a.ref(total, k)),)))
@@ -110,10 +110,10 @@ def _of_others(made: Equations) -> Equations:
     return Equations(made.axes, batch, made.types, made.taken, made.lets)
 
 
-def _value(d: Derivation, inside: Equations, density: Density) -> n.Node:
-    """log q_j(m_k): a sum over coordinates where they are independent."""
+def _value(inside: Equations, density: Density) -> n.Node:
+    """log q_j(m_k): a sum over the coordinate that it is said for, where they are independent."""
     entry = Words(inside).number(density.value)
-    own = inside.axes.places[:1] if d.geometry.ring.elementwise else ()
+    own = tuple(x for x in a.free(entry) if x in inside.axes.places)
     return a.Red("sum", own, entry) if own else entry
 
 
